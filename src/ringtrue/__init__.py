@@ -1,0 +1,79 @@
+"""ringtrue: search evaluation when the judges are imperfect.
+
+    import ringtrue as rt
+
+    run = rt.read_run("bm25.run")
+    judgments = rt.read_judgments("human.qrels")
+    print(rt.evaluate(run, judgments, "nDCG@10").means())
+
+Everything public is named here and loaded when it is first used, so that importing costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from ringtrue._version import __version__
+
+if TYPE_CHECKING:
+    from ringtrue.errors import RingtrueError
+    from ringtrue.evaluation import evaluate
+    from ringtrue.files import (
+        read_documents,
+        read_judgments,
+        read_preferences,
+        read_run,
+        read_topics,
+        write_table,
+    )
+    from ringtrue.measures import Measure, parse
+    from ringtrue.results import Estimate
+    from ringtrue.tables import Judgments, Preferences, Run, Scores
+
+_HOME = {
+    "Estimate": "results",
+    "Judgments": "tables",
+    "Measure": "measures",
+    "Preferences": "tables",
+    "RingtrueError": "errors",
+    "Run": "tables",
+    "Scores": "tables",
+    "evaluate": "evaluation",
+    "parse": "measures",
+    "read_documents": "files",
+    "read_judgments": "files",
+    "read_preferences": "files",
+    "read_run": "files",
+    "read_topics": "files",
+    "write_table": "files",
+}
+
+__all__ = [
+    "Estimate",
+    "Judgments",
+    "Measure",
+    "Preferences",
+    "RingtrueError",
+    "Run",
+    "Scores",
+    "__version__",
+    "evaluate",
+    "parse",
+    "read_documents",
+    "read_judgments",
+    "read_preferences",
+    "read_run",
+    "read_topics",
+    "write_table",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'ringtrue' has no attribute '{name}'")
+    return getattr(import_module(f"ringtrue.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,65 @@
+"""The command line: one verb for each question a person asks, one module for each verb."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from ringtrue.errors import RingtrueError, UsageError, did_you_mean
+
+__all__ = ["main"]
+
+# A command's module is imported when it is called: start-up is a feature. The sentence is its help.
+COMMANDS = {
+    "evaluate": "How good is each run?",
+    "pool": "Which documents should be judged at all?",
+    "convert": "The same data in another format.",
+    "measures": "Which measures are there, and how are they written?",
+    "demo": "See it work on data made on the spot.",
+    "version": "Which version is this?",
+}
+
+
+class _Commands(click.Group):
+    """Commands that are loaded when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"ringtrue.cli.{cmd_name}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in COMMANDS:
+            near = did_you_mean(name, COMMANDS) or "; `ringtrue --help` lists them all"
+            raise click.UsageError(f"no command '{name}'{near}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+def _ringtrue() -> None:
+    """Search evaluation when the judges are imperfect.
+
+    Every command takes --json, and --help says what it asks for.
+    """
+
+
+def main() -> None:
+    """Run the command line; our own errors become one line, exit code 1, or 2 for a wrong question."""
+    try:
+        _ringtrue(prog_name="ringtrue")
+    except RingtrueError as error:
+        click.echo(f"ringtrue: {error}", err=True)
+        sys.exit(2 if isinstance(error, UsageError) else 1)

@@ -1,0 +1,78 @@
+"""`ringtrue convert`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, get_args
+
+import click
+
+from ringtrue.cli.options import input_options, output_options, pairs_of
+from ringtrue.cli.output import Grid, OutputFormat, emit, tell
+from ringtrue.files.formats import Format, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import polars as pl
+
+    from ringtrue.tables import Judgments, Preferences, Run
+
+__all__ = ["command"]
+
+
+@click.command("convert")
+@click.argument("source", metavar="IN")
+@click.argument("target", metavar="OUT")
+@click.option("--kind", type=click.Choice(get_args(Kind)), help="What IN holds, where that cannot be told.")
+@click.option("--as", "given", type=click.Choice(get_args(Format)), help="The format of IN.")
+@click.option("--to", "wanted", type=click.Choice(get_args(Format)), help="The format of OUT.")
+@input_options
+@output_options
+def command(
+    source: str,
+    target: str,
+    kind: Kind | None,
+    given: Format | None,
+    wanted: Format | None,
+    columns: tuple[str, ...],
+    where: tuple[str, ...],
+    form: OutputFormat,
+) -> None:
+    """The same data in another format.
+
+    What IN holds (run, judgments, preferences, topics, documents) and its format are recognised from its
+    content; the format of OUT from its extension. Both may end in .gz or .zst.
+    """
+    import polars as pl
+
+    from ringtrue import files
+    from ringtrue.files.source import Source
+
+    kind = kind or _kind_of(given) or files.recognise_kind(Source(source))
+    notes: list[str] = []
+    names = pairs_of(columns, "--columns")
+    rows_where = pairs_of(where, "--where")
+    readers: dict[Kind, Callable[..., Run | Judgments | Preferences | pl.DataFrame]] = {
+        "run": files.read_run,
+        "judgments": files.read_judgments,
+        "preferences": files.read_preferences,
+        "topics": files.read_topics,
+        "documents": files.read_documents,
+    }
+    table = readers[kind](source, form=given, columns=names, where=rows_where, note=notes.append)
+    written = files.write_table(table, target, form=wanted, note=notes.append)
+    tell(notes)
+    rows = (table if isinstance(table, pl.DataFrame) else table.frame).height
+    emit(
+        form,
+        data={"kind": kind, "rows": rows, "format": written, "file": target},
+        grid=Grid(columns=["kind", "rows", "format", "file"], rows=[[kind, str(rows), written, target]], left=4),
+    )
+
+
+def _kind_of(given: Format | None) -> Kind | None:
+    """The only kind of file that comes in this format, if there is only one."""
+    from ringtrue.files import FORMATS
+
+    kinds = [kind for kind, forms in FORMATS.items() if given in forms]
+    return kinds[0] if len(kinds) == 1 else None

@@ -1,0 +1,199 @@
+"""`ringtrue evaluate`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from ringtrue.cli.options import input_options, output_options, pairs_of
+from ringtrue.cli.output import Grid, OutputFormat, emit, estimate_columns, tell
+from ringtrue.errors import DuplicateError
+
+if TYPE_CHECKING:
+    from ringtrue.evaluation import Missing
+    from ringtrue.measures import Compat, Measure
+    from ringtrue.results import Estimate
+    from ringtrue.tables import Judgments, Scores
+
+__all__ = ["command"]
+
+USUAL = ("nDCG@10", "AP", "P@10", "RR")
+ESTIMATE_FIELDS = ("value", "se", "low", "high", "level", "n", "method")
+
+
+@click.command("evaluate")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN…")
+@click.option("--judgments", required=True, metavar="FILE", help="Relevance labels: qrels, or a table.")
+@click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE",
+              help=f"What to measure; may be repeated, or a comma-separated list. Usually {', '.join(USUAL)}.")  # fmt: skip
+@click.option("--rel", type=click.IntRange(min=1), help="The lowest label that counts as relevant.  [default: 1]")
+@click.option("--per-query", is_flag=True, help="Show every query.")
+@click.option("--by", metavar="COLUMN", help="Means for each value of a column of the topics or judgments.")
+@click.option("--topics", metavar="FILE", help="A table with a row for each query, for --by.")
+@click.option("--missing", type=click.Choice(["zero", "skip"]), default="zero", show_default=True,
+              help="A judged query that a run does not have counts as 0, or is left out of the mean.")  # fmt: skip
+@click.option("--judge", metavar="NAME", help="Use this judge's labels only.")
+@click.option("--judges", type=click.Choice(["one", "average"]), default="one", show_default=True,
+              help="With several judges: evaluate by each and average, as trec_eval's qrels_jg.")  # fmt: skip
+@click.option("--compat", type=click.Choice(["trec_eval-9", "trec_eval-10"]),
+              help="Follow trec_eval to the last digit where it departs from the plain formulas.")  # fmt: skip
+@click.option("--depth", type=click.IntRange(min=1), help="Cut every list at this rank.")
+@click.option("--collection-size", type=click.IntRange(min=1), help="Documents in all, for SetAcc, Fallout, TN.")
+@click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95,
+              show_default=True, help="How often the intervals should hold the truth.")  # fmt: skip
+@click.option("--name", type=click.Choice(["file", "tag"]), default="file", show_default=True,
+              help="Call a run by its file, or by the tag inside.")  # fmt: skip
+@click.option("--as", "forced", multiple=True, metavar="FORMAT", help="Force a format; see docs/reference/formats.md.")
+@input_options
+@output_options
+def command(
+    runs: tuple[str, ...],
+    judgments: str,
+    measures: tuple[str, ...],
+    rel: int | None,
+    per_query: bool,
+    by: str | None,
+    topics: str | None,
+    missing: Missing,
+    judge: str | None,
+    judges: Literal["one", "average"],
+    compat: Compat | None,
+    depth: int | None,
+    collection_size: int | None,
+    level: float,
+    name: Literal["file", "tag"],
+    forced: tuple[str, ...],
+    columns: tuple[str, ...],
+    where: tuple[str, ...],
+    form: OutputFormat,
+) -> None:
+    """How good is each run?
+
+    Prints the mean of each measure over the queries with an interval, and the share of the top documents
+    that anybody judged. --columns and --where apply to the judgments.
+    """
+    from ringtrue.cli.inputs import form_for, read_runs
+    from ringtrue.evaluation import evaluate
+    from ringtrue.files import read_judgments
+    from ringtrue.files.reading import explain_duplicate
+
+    notes: list[str] = []
+    wanted = _wanted(measures, rel)
+    labels = read_judgments(
+        judgments,
+        form=form_for("judgments", forced),
+        columns=pairs_of(columns, "--columns"),
+        where=pairs_of(where, "--where"),
+        note=notes.append,
+    )
+    if judge is not None:
+        labels = labels.by(judge)
+    try:
+        scores = evaluate(
+            read_runs(runs, form=form_for("run", forced), name=name, note=notes.append),
+            labels,
+            wanted,
+            missing=missing,
+            judges=judges,
+            depth=depth,
+            compat=compat,
+            collection_size=collection_size,
+        )
+    except DuplicateError as error:
+        raise (error if "run '" in str(error) else explain_duplicate(error, judgments)) from error
+    notes += scores.notes
+    means = scores.means(level=level)
+    data: dict[str, Any] = {"runs": _plain(means)}
+    if per_query:
+        data["queries"] = scores.by_query()
+    if by is not None:
+        data["groups"] = {
+            value: {"queries": part.frame["query"].n_unique(), "runs": _plain(part.means(level=level))}
+            for value, part in _groups(scores, by, topics, labels).items()
+        }
+    data["notes"] = notes
+    tell(notes)
+    grid = _by_query_grid(scores) if per_query else _grid(means, level)
+    if by is not None and not per_query:
+        grid = _group_grid(_groups(scores, by, topics, labels), by, level)
+    emit(form, data=data, grid=grid, flat=_by_query_flat(scores) if per_query else _flat(means))
+
+
+def _wanted(measures: tuple[str, ...], rel: int | None) -> list[Measure]:
+    """The measures asked for, and beside them how much of the same top was judged."""
+    from ringtrue.measures import parse, parse_all
+
+    asked = parse_all(measures or USUAL)
+    if rel is not None:
+        asked = [measure.with_default("rel", rel) for measure in asked]
+    depths = {measure.cutoff for measure in asked if measure.definition.cutoff != "recall"} - {None}
+    judged = [parse(f"Judged@{depth}") for depth in sorted(depths, key=lambda k: k or 0)] or [parse("Judged@10")]
+    return parse_all([*asked, *judged])
+
+
+def _plain(means: dict[str, dict[str, Estimate]]) -> dict[str, dict[str, dict[str, object]]]:
+    return {run: {name: one.as_dict() for name, one in row.items()} for run, row in means.items()}
+
+
+def _groups(scores: Scores, by: str, topics: str | None, labels: Judgments) -> dict[str, Scores]:
+    """The scores apart for each value of a column that is the same for all rows of a query."""
+    from ringtrue.evaluation import split_by
+    from ringtrue.files import read_topics
+
+    return split_by(scores, labels.frame if topics is None else read_topics(topics), by)
+
+
+def _grid(means: dict[str, dict[str, Estimate]], level: float) -> Grid:
+    names = list(next(iter(means.values())))
+    best_first = sorted(means, key=lambda run: -(means[run][names[0]].value or 0))
+    columns = estimate_columns([[means[run][name] for run in best_first] for name in names])
+    n = max(estimate.n for row in means.values() for estimate in row.values())
+    return Grid(
+        columns=["run", *names],
+        rows=[[run, *cells] for run, cells in zip(best_first, zip(*columns, strict=True), strict=True)],
+        caption=f"mean over {n} queries, sorted by {names[0]}; ± half of the {level * 100:g}% interval (t)",
+    )
+
+
+def _group_grid(groups: dict[str, Scores], by: str, level: float) -> Grid:
+    means = {value: part.means(level=level) for value, part in groups.items()}
+    names = list(next(iter(next(iter(means.values())).values())))
+    keys = [(value, run) for value, row in means.items() for run in row]
+    columns = estimate_columns([[means[value][run][name] for value, run in keys] for name in names])
+    counts = {value: str(part.frame["query"].n_unique()) for value, part in groups.items()}
+    rows = zip(keys, zip(*columns, strict=True), strict=True)
+    return Grid(
+        columns=[by, "queries", "run", *names],
+        rows=[[value, counts[value], run, *cells] for (value, run), cells in rows],
+        caption=f"± half of the {level * 100:g}% interval (t)",
+        left=3,
+    )
+
+
+def _by_query_grid(scores: Scores) -> Grid:
+    nested = scores.by_query()
+    names = list(next(iter(next(iter(nested.values())).values())))
+    return Grid(
+        columns=["run", "query", *names],
+        rows=[
+            [run, query, *(f"{row[name]:.4f}" for name in names)]
+            for run, queries in nested.items()
+            for query, row in queries.items()
+        ],
+        left=2,
+    )
+
+
+def _flat(means: dict[str, dict[str, Estimate]]) -> Grid:
+    rows = []
+    for run, row in means.items():
+        for name, estimate in row.items():
+            plain = estimate.as_dict()
+            rows.append([run, name, *("" if plain[key] is None else str(plain[key]) for key in ESTIMATE_FIELDS)])
+    return Grid(columns=["run", "measure", *ESTIMATE_FIELDS], rows=rows)
+
+
+def _by_query_flat(scores: Scores) -> Grid:
+    rows = [[run, query, name, repr(value)] for run, query, name, value in scores.frame.iter_rows()]
+    return Grid(columns=["run", "query", "measure", "value"], rows=rows)

@@ -1,0 +1,55 @@
+"""Files that commands read, by the names that people gave."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+from ringtrue.errors import UsageError
+from ringtrue.files import FORMATS, Format, Kind, read_run
+from ringtrue.files.reading import run_name
+from ringtrue.tables import Run
+
+__all__ = ["form_for", "read_runs", "run_names"]
+
+
+def run_names(paths: Sequence[str]) -> list[str]:
+    """What the runs are called: the file's name without extensions; where two clash, with the folder.
+
+    Examples:
+        >>> run_names(["a/bm25.run", "b/bm25.run.gz", "b/dense.run"])
+        ['a/bm25', 'b/bm25', 'dense']
+    """
+    names = [run_name(path) for path in paths]
+    counts = Counter(names)
+    longer = [
+        f"{Path(path).parent.name or '.'}/{name}" if counts[name] > 1 else name
+        for path, name in zip(paths, names, strict=True)
+    ]
+    counts = Counter(longer)
+    whole = [path if counts[name] > 1 else name for path, name in zip(paths, longer, strict=True)]
+    for path, count in Counter(whole).items():
+        if count > 1:
+            raise UsageError(f"run '{path}' is given twice")
+    return whole
+
+
+def read_runs(
+    paths: Sequence[str],
+    *,
+    form: Format | None = None,
+    name: Literal["file", "tag"] = "file",
+    note: Callable[[str], None],
+) -> Iterator[Run]:
+    """The runs, one at a time, so that only one has to be in memory."""
+    names = run_names(paths)
+    for path, called in zip(paths, names, strict=True):
+        run = read_run(path, form=form, note=note)
+        yield run.called(run.tag if name == "tag" and run.tag else called)
+
+
+def form_for(kind: Kind, forced: Sequence[str]) -> Format | None:
+    """The format that `--as` forces for this kind of file, if one of those given fits it."""
+    return next((form for form in FORMATS[kind] if form in forced), None)

@@ -1,0 +1,113 @@
+"""Answers on a screen: aligned text for people, JSON, CSV, Markdown and LaTeX for what comes next."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+import click
+
+from ringtrue.results import Estimate
+
+__all__ = ["Grid", "OutputFormat", "emit", "estimate_columns", "tell"]
+
+OutputFormat: TypeAlias = Literal["table", "json", "csv", "markdown", "latex"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """Rows and columns of text, with a caption that says what the numbers mean."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    caption: str = ""
+    left: int = field(default=1)  # how many columns, from the first, hold words rather than numbers
+
+
+def emit(form: OutputFormat, *, data: object, grid: Grid, flat: Grid | None = None) -> None:
+    """Print an answer: `data` as JSON, `flat` as CSV with every digit, `grid` as a table."""
+    if form == "json":
+        click.echo(json.dumps(data, ensure_ascii=False, allow_nan=False, indent=2))
+    elif form == "csv":
+        click.echo(_csv(flat or grid), nl=False)
+    else:
+        draw: dict[str, Callable[[Grid], str]] = {"table": _text, "markdown": _markdown, "latex": _latex}
+        click.echo(draw[form](grid))
+
+
+def tell(notes: Iterable[str]) -> None:
+    """Say what is worth knowing beside the answer, on standard error."""
+    for note in notes:
+        click.echo(f"note: {note}", err=True)
+
+
+def estimate_columns(columns: Sequence[Sequence[Estimate]]) -> list[list[str]]:
+    """Columns of estimates as `value ±half`, each with the digits that its standard errors support."""
+    return [_estimates(column) for column in columns]
+
+
+def _estimates(column: Sequence[Estimate]) -> list[str]:
+    sure = [estimate.decimals for estimate in column if estimate.se]
+    digits = max(sure, default=3) + 1 if sure else 4
+    cells = []
+    for estimate in column:
+        if estimate.value is None:
+            cells.append("–")
+        elif estimate.low is None or estimate.high is None:
+            cells.append(f"{estimate.value:.{digits}f}")
+        else:
+            cells.append(f"{estimate.value:.{digits}f} ±{(estimate.high - estimate.low) / 2:.{digits}f}")
+    return cells
+
+
+def _text(grid: Grid) -> str:
+    widths = [max(map(len, column)) for column in zip(grid.columns, *grid.rows, strict=True)]
+    lines = [_aligned(grid.columns, widths, grid.left), "  ".join("─" * width for width in widths)]
+    lines += [_aligned(row, widths, grid.left) for row in grid.rows]
+    return "\n".join(lines + ([grid.caption] if grid.caption else []))
+
+
+def _aligned(cells: Sequence[str], widths: Sequence[int], left: int) -> str:
+    padded = [
+        cell.ljust(width) if place < left else cell.rjust(width)
+        for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    ]
+    return "  ".join(padded).rstrip()
+
+
+def _markdown(grid: Grid) -> str:
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+    rule = ["---" if place < grid.left else "---:" for place in range(len(grid.columns))]
+    lines = [line(grid.columns), line(rule), *(line(row) for row in grid.rows)]
+    return "\n".join(lines + (["", grid.caption] if grid.caption else []))
+
+
+def _latex(grid: Grid) -> str:
+    def line(cells: Sequence[str]) -> str:
+        return " & ".join(map(_escaped, cells)) + r" \\"
+
+    kinds = "".join("l" if place < grid.left else "r" for place in range(len(grid.columns)))
+    lines = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", line(grid.columns), r"\midrule"]
+    lines += [line(row) for row in grid.rows]
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    return "\n".join(lines + ([f"% {grid.caption}"] if grid.caption else []))
+
+
+def _escaped(cell: str) -> str:
+    for special in "&%$#_{}":
+        cell = cell.replace(special, "\\" + special)
+    return cell.replace("±", r"$\pm$").replace("–", "--")
+
+
+def _csv(grid: Grid) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(grid.columns)
+    writer.writerows(grid.rows)
+    return text.getvalue()

@@ -1,0 +1,91 @@
+"""Every error that ringtrue raises on purpose.
+
+    RingtrueError              catch this one to catch them all
+    ├── InputError             the data cannot be used as they are
+    │   ├── FileError          a file cannot be opened or read to its end
+    │   ├── FormatError        a file does not say what its format promises
+    │   ├── TableError         columns are missing, or hold what they must not
+    │   ├── DuplicateError     one (query, doc) stands twice where it may stand once
+    │   └── MismatchError      two inputs that belong together share nothing
+    └── UsageError             the question was put wrongly: an option, a name, a parameter
+        └── MeasureError       no such measure, or not with this parameter
+
+Each message is one line: what was expected, what was found, where, and what to do next.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = [
+    "DuplicateError",
+    "FileError",
+    "FormatError",
+    "InputError",
+    "MeasureError",
+    "MismatchError",
+    "RingtrueError",
+    "TableError",
+    "UsageError",
+    "did_you_mean",
+]
+
+
+class RingtrueError(Exception):
+    """The root of every error raised on purpose."""
+
+
+class InputError(RingtrueError):
+    """The data cannot be used as they are."""
+
+
+class FileError(InputError):
+    """A file cannot be opened or read to its end."""
+
+
+class FormatError(InputError):
+    """A file does not say what its format promises."""
+
+
+class TableError(InputError):
+    """Columns are missing, or hold what they must not."""
+
+
+class DuplicateError(InputError):
+    """One (query, doc) stands twice where it may stand once."""
+
+    def __init__(self, message: str, *, query: str, doc: str) -> None:
+        super().__init__(message)
+        self.query = query
+        self.doc = doc
+
+
+class MismatchError(InputError):
+    """Two inputs that belong together share nothing."""
+
+
+class UsageError(RingtrueError):
+    """The question was put wrongly: an option, a name, a parameter."""
+
+
+class MeasureError(UsageError):
+    """No such measure, or not with this parameter."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Suggest the nearest known word, as the middle of a sentence; empty when nothing is near.
+
+    Examples:
+        >>> did_you_mean("nDGC", ["nDCG", "AP"])
+        "; did you mean 'nDCG'?"
+        >>> did_you_mean("xyzzy", ["nDCG", "AP"])
+        ''
+    """
+    from difflib import get_close_matches
+
+    by_lower = {name.lower(): name for name in known}
+    near = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
+    return f"; did you mean '{by_lower[near[0]]}'?" if near else ""

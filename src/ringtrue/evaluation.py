@@ -1,0 +1,223 @@
+"""Tables × measures → Scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from ringtrue.errors import MismatchError, UsageError, did_you_mean
+from ringtrue.matching import Matcher
+from ringtrue.measures import Compat, FloatArray, Measure, RankedLists, parse_all
+from ringtrue.tables import Judgments, Run, Scores
+
+__all__ = ["Missing", "evaluate", "split_by"]
+
+Missing: TypeAlias = Literal["zero", "skip"]
+NO_VALUE = "(none)"
+NEEDS_COLLECTION = {"SetAcc", "Fallout", "TN"}
+
+
+def evaluate(
+    runs: object,
+    judgments: object,
+    measures: str | Measure | Iterable[str | Measure],
+    *,
+    missing: Missing = "zero",
+    judges: Literal["one", "average"] = "one",
+    depth: int | None = None,
+    compat: Compat | None = None,
+    collection_size: int | None = None,
+) -> Scores:
+    """The value of every measure for every judged query of every run.
+
+    `runs` is a run or several: `Run`, a frame or a dictionary as `Run.of` takes them, or an iterable of
+    `Run` that is read one at a time. A judged query that a run does not have counts as 0, unless `missing`
+    is "skip". Where documents have labels from several judges, `judges="average"` evaluates with each
+    judge's labels and averages over the judges of a query. `depth` cuts every list. `compat` follows
+    trec_eval 9 or 10 where they depart from the plain formulas.
+
+    Examples:
+        >>> run = {"q1": {"d1": 3.0, "d2": 2.0}, "q2": {"d7": 1.0}}
+        >>> scores = evaluate(run, {"q1": {"d2": 1}, "q2": {"d7": 1}}, "RR, nDCG@10")
+        >>> scores.means()["run"]["RR"].value
+        0.75
+    """
+    wanted = parse_all([measures] if isinstance(measures, str | Measure) else measures)
+    if not wanted:
+        raise UsageError("no measure was asked for; nDCG@10 is a good first one")
+    if depth is not None and depth < 1:
+        raise UsageError(f"depth must be at least 1, found {depth}")
+    labelled = Judgments.of(judgments)
+    if judges == "average":
+        sets = [labelled.by(judge) for judge in labelled.judges]
+    else:
+        sets = [labelled]
+    matchers = [Matcher(one) for one in sets]
+    queries = tuple(dict.fromkeys(query for matcher in matchers for query in matcher.queries))
+
+    frames, notes = [], _Notes()
+    names: set[str] = set()
+    for run in _runs(runs):
+        if run.name in names:
+            raise UsageError(f"two runs are called '{run.name}'; give each its own name")
+        names.add(run.name)
+        _require_overlap(run, queries)
+        per_judge = [
+            (matcher, matcher.lists(run, depth=depth, compat=compat, collection_size=collection_size))
+            for matcher in matchers
+        ]
+        has = set(run.queries)
+        present = np.array([query in has for query in queries])
+        notes.of_run(run, queries, present, missing, compat)
+        notes.of_lists(wanted, per_judge)
+        counted = present if missing == "skip" else np.ones(len(queries), dtype=bool)
+        values = np.stack([_averaged(measure, per_judge, queries) for measure in wanted])[:, counted]
+        kept = [query for query, counts in zip(queries, counted, strict=True) if counts]
+        frames.append(
+            pl.DataFrame(
+                {
+                    "run": pl.Series([run.name]).new_from_index(0, values.size),
+                    "query": pl.concat([pl.Series(kept, dtype=pl.String)] * len(wanted)),
+                    "measure": [str(measure) for measure in wanted for _ in kept],
+                    "value": values.ravel(),
+                }
+            )
+        )
+    if not frames:
+        raise UsageError("no run was given")
+    return Scores(pl.concat(frames), notes=notes.told())
+
+
+def split_by(scores: Scores, table: pl.DataFrame, column: str) -> dict[str, Scores]:
+    """The scores apart for each value of a column of a table that has a `query` column.
+
+    Queries without a value come last, under "(none)". A query with two values is an error.
+
+    Examples:
+        >>> scores = evaluate({"q1": {"d1": 1.0}, "q2": {"d2": 1.0}}, {"q1": {"d1": 1}, "q2": {"d9": 1}}, "RR")
+        >>> kinds = pl.DataFrame({"query": ["q1", "q2"], "kind": ["easy", "hard"]})
+        >>> {kind: part.means()["run"]["RR"].value for kind, part in split_by(scores, kinds, "kind").items()}
+        {'easy': 1.0, 'hard': 0.0}
+    """
+    if column not in table.columns:
+        near = did_you_mean(column, table.columns) or "; there is " + ", ".join(table.columns)
+        raise UsageError(f"no column '{column}' to split by{near}")
+    values = (
+        table.select(pl.col("query"), pl.col(column).cast(pl.String).alias("_by"))
+        .drop_nulls()
+        .unique(maintain_order=True)
+    )
+    twice = values.filter(pl.col("query").is_duplicated())
+    if twice.height:
+        raise UsageError(
+            f"query '{twice['query'][0]}' has several values of '{column}' ({', '.join(twice['_by'][:3])}): "
+            f"only a column that says one thing for each query can split the scores"
+        )
+    joined = scores.frame.join(values, on="query", how="left").with_columns(pl.col("_by").fill_null(NO_VALUE))
+    parts = {str(key[0]): part.drop("_by") for key, part in joined.group_by("_by", maintain_order=True)}
+    return {value: Scores(parts[value], scores.notes) for value in sorted(parts, key=lambda v: (v == NO_VALUE, v))}
+
+
+def _runs(runs: object) -> Iterable[Run]:
+    if isinstance(runs, Run):
+        return [runs]
+    if isinstance(runs, Iterable) and not isinstance(runs, Mapping | pl.DataFrame | str | bytes):
+        if hasattr(runs, "iloc") or hasattr(runs, "__arrow_c_stream__"):
+            return [Run.of(runs)]
+        return (Run.of(run, name=f"run{i}") for i, run in enumerate(runs, start=1))
+    return [Run.of(runs)]
+
+
+def _averaged(measure: Measure, per_judge: list[tuple[Matcher, RankedLists]], queries: tuple[str, ...]) -> FloatArray:
+    """The measure for every query, averaged over the judges who judged that query."""
+    if len(per_judge) == 1:
+        return measure(per_judge[0][1])
+    total, judges = np.zeros(len(queries)), np.zeros(len(queries))
+    code = {query: i for i, query in enumerate(queries)}
+    for matcher, lists in per_judge:
+        where = np.array([code[query] for query in matcher.queries])
+        total[where] += measure(lists)
+        judges[where] += 1
+    return total / judges
+
+
+def _require_overlap(run: Run, queries: tuple[str, ...]) -> None:
+    if not set(run.queries).isdisjoint(queries):
+        return
+    ours, theirs = (", ".join(f"'{query}'" for query in ids[:3]) for ids in (run.queries, queries))
+    raise MismatchError(
+        f"run '{run.name}' and the judgments have no query in common: the run has {ours}, "
+        f"the judgments have {theirs}; are they of the same collection?"
+    )
+
+
+@dataclass(slots=True)
+class _Tally:
+    runs: list[str]
+    text: str
+
+
+class _Notes:
+    """Doubts gathered over all runs; the same doubt about several runs is told once."""
+
+    def __init__(self) -> None:
+        self.tallies: dict[str, _Tally] = {}
+
+    def add(self, text: str, run: str | None = None) -> None:
+        tally = self.tallies.setdefault(text, _Tally([], text))
+        if run is not None:
+            tally.runs.append(run)
+
+    def of_run(
+        self, run: Run, queries: tuple[str, ...], present: np.ndarray, missing: Missing, compat: Compat | None
+    ) -> None:
+        absent = [query for query, there in zip(queries, present, strict=True) if not there]
+        if absent:
+            if missing == "skip" and compat == "trec_eval-10":
+                raise MismatchError(
+                    f"run '{run.name}' lacks {len(absent)} of {len(queries)} judged queries ({_some(absent)}): "
+                    f"trec_eval 10 stops here unless they count as 0 (--missing zero)"
+                )
+            done = "counted as 0" if missing == "zero" else "left out of the mean"
+            self.add(
+                f"{len(absent)} of {len(queries)} judged queries not in the run, {done}: {_some(absent)}",
+                run.name,
+            )
+        judged = set(queries)
+        extra = [query for query in run.queries if query not in judged]
+        if extra:
+            self.add(
+                f"{len(extra)} queries of the run were never judged and do not count: {_some(extra)}",
+                run.name,
+            )
+
+    def of_lists(self, wanted: list[Measure], per_judge: list[tuple[Matcher, RankedLists]]) -> None:
+        for rel in sorted({int(dict(m.parameters).get("rel", 1)) for m in wanted if "rel" in m.definition.defaults}):
+            without = [
+                query
+                for matcher, lists in per_judge
+                for query, count in zip(matcher.queries, lists.relevant(rel), strict=True)
+                if not count
+            ]
+            if without:
+                plural = "queries have" if len(without) > 1 else "query has"
+                self.add(
+                    f"{len(without)} {plural} no document with label {rel} or higher, and score 0: {_some(without)}"
+                )
+        if {m.name for m in wanted} & NEEDS_COLLECTION and per_judge[0][1].collection_size is None:
+            self.add(
+                "the collection's size was not given: taken to be the judged and the retrieved documents "
+                "(--collection-size N)"
+            )
+
+    def told(self) -> tuple[str, ...]:
+        return tuple(f"{_some(tally.runs)}: {text}" if tally.runs else text for text, tally in self.tallies.items())
+
+
+def _some(names: list[str], most: int = 3) -> str:
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown

@@ -1,0 +1,18 @@
+"""Files in and out: every format is recognised from its content and can be forced with `form`."""
+
+from ringtrue.files.formats import FORMATS, Format, Kind, recognise_kind
+from ringtrue.files.reading import read_documents, read_judgments, read_preferences, read_run, read_topics
+from ringtrue.files.writing import write_table
+
+__all__ = [
+    "FORMATS",
+    "Format",
+    "Kind",
+    "read_documents",
+    "read_judgments",
+    "read_preferences",
+    "read_run",
+    "read_topics",
+    "recognise_kind",
+    "write_table",
+]

@@ -1,0 +1,209 @@
+"""Text in columns between white space: TREC runs, qrels, preferences.
+
+A piece of a file whose lines all have the same number of fields, set apart by single characters, goes to
+Polars' parser at once. One with other spacing or comments is tidied first. Whatever still does not fit is
+read line by line, slowly, by the code that also finds the words for what is wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ringtrue.errors import FormatError
+from ringtrue.files.source import Source, decoded
+from ringtrue.tables.columns import INT32
+
+__all__ = ["Layout", "find_lines", "read_fields"]
+
+NEWLINE, SPACE, TAB, HASH = 10, 32, 9, 35
+NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """The fields of a line, by name; those named `_` are not kept.
+
+    `extra` allows further fields after the last. A field called score is a finite number, one called label a
+    whole number of 32 bits; all others are text.
+    """
+
+    fields: tuple[str, ...]
+    says: str
+    extra: bool = False
+
+    @property
+    def kept(self) -> dict[str, int]:
+        """Which fields are kept, and where they stand."""
+        return {name: place for place, name in enumerate(self.fields) if name != "_"}
+
+
+@dataclass(slots=True)
+class Fields:
+    """What was read, and what is worth a word."""
+
+    frame: pl.DataFrame
+    notes: tuple[str, ...] = ()
+
+
+def read_fields(source: Source, layout: Layout) -> Fields:
+    """All lines of a file; blank lines and those that begin with # are passed over."""
+    frames, line, with_extra = [], 1, 0
+    for piece in source.pieces():
+        frame = _at_once(piece, layout)
+        if frame is None:
+            frame, extra = _line_by_line(piece, layout, source, line)
+            with_extra += extra
+        if frame.height:
+            frames.append(frame)
+        line += piece.count(b"\n")
+    if not frames:
+        raise FormatError(f"{source.shown}: no line of data in this file; expected {layout.says}")
+    notes = []
+    if with_extra:
+        notes.append(
+            f"{source.shown}: {with_extra} lines have more than {len(layout.fields)} fields; "
+            f"what follows the last was ignored"
+        )
+    return Fields(pl.concat(frames, rechunk=False), tuple(notes))
+
+
+def find_lines(source: Source, layout: Layout, **wanted: str) -> list[int]:
+    """The numbers of the lines whose fields have these values."""
+    places = {layout.kept[name]: value for name, value in wanted.items()}
+    return [
+        number
+        for number, fields in _split_lines(source)
+        if all(place < len(fields) and fields[place] == value for place, value in places.items())
+    ]
+
+
+def _split_lines(source: Source) -> Iterator[tuple[int, list[str]]]:
+    for number, line in source.lines():
+        if not line.startswith("#") and (fields := _split(line)):
+            yield number, fields
+
+
+def _split(line: str) -> list[str]:
+    # str.split() would also cut at no-break and other Unicode spaces, which may be part of an id.
+    return (
+        line.encode().decode("latin-1").split()
+        if line.isascii()
+        else [field for field in re.split(r"[\x00-\x20]+", line) if field]
+    )
+
+
+def _at_once(piece: bytes, layout: Layout) -> pl.DataFrame | None:
+    """The piece by Polars' parser, or None where it has to be looked at line by line."""
+    separator = _separator(np.frombuffer(piece, dtype=np.uint8), len(layout.fields))
+    if separator is None:
+        piece = _tidied(piece)
+        separator = _separator(np.frombuffer(piece, dtype=np.uint8), len(layout.fields))
+        if separator is None:
+            return None
+    names = [f"{name}{place}" if name == "_" else name for place, name in enumerate(layout.fields)]
+    numeric = ("score", "label")
+    try:
+        frame = pl.read_csv(
+            piece,
+            has_header=False,
+            separator=separator,
+            quote_char=None,
+            schema={name: pl.Float64 if name in numeric else pl.String for name in names},
+            columns=list(layout.kept.values()),
+        )
+    except pl.exceptions.PolarsError:
+        return None
+    if "score" in layout.kept and not frame["score"].is_finite().all():
+        return None
+    if "label" in layout.kept:
+        label = frame["label"]
+        if not ((label == label.round(0)) & label.is_between(INT32.start, INT32.stop - 1)).all():
+            return None
+        frame = frame.with_columns(label.cast(pl.Int32))
+    return frame if not any(frame.null_count().row(0)) else None
+
+
+def _separator(text: NDArray[np.uint8], fields: int) -> str | None:
+    """The one character between fields, if every line has just so many of them; else None."""
+    blank = text <= SPACE
+    places = np.flatnonzero(blank)
+    lines, rest = divmod(len(places), fields)
+    if not lines or rest or blank[0] or np.any(blank[1:] & blank[:-1]):
+        return None
+    ends = places[fields - 1 :: fields]
+    if not np.all(text[ends] == NEWLINE):
+        return None
+    separator = int(text[places[0]]) if fields > 1 else SPACE
+    if separator not in (SPACE, TAB) or np.count_nonzero(text == separator) != lines * (fields - 1):
+        return None
+    if text[0] == HASH or np.any(text[ends[:-1] + 1] == HASH):
+        return None
+    return chr(separator)
+
+
+def _tidied(piece: bytes) -> bytes:
+    """Each run of white space as one space, or as one line break if there is one in it; no comments."""
+    if b"#" in piece:
+        piece = b"\n".join(line for line in piece.split(b"\n") if not line.startswith(b"#"))
+    text = np.frombuffer(b"\n" + piece, dtype=np.uint8).copy()
+    blank = text <= SPACE
+    begins = blank.copy()
+    begins[1:] &= ~blank[:-1]
+    where = np.flatnonzero(begins)
+    breaks = np.logical_or.reduceat(text == NEWLINE, where)
+    # reduceat runs on to the next beginning, but between the two stands no further line break.
+    text[where] = np.where(breaks, NEWLINE, SPACE)
+    return text[~blank | begins][1:].tobytes()
+
+
+def _line_by_line(piece: bytes, layout: Layout, source: Source, first: int) -> tuple[pl.DataFrame, int]:
+    """The piece, slowly, with an error that names the line where something is wrong."""
+    columns: dict[str, list[Any]] = {name: [] for name in layout.kept}
+    kept, expected, extra = layout.kept.items(), len(layout.fields), 0
+    for number, raw in enumerate(piece[:-1].split(b"\n"), start=first):
+        line = decoded(raw, source.shown, number)
+        if line.startswith("#") or not (fields := _split(line)):
+            continue
+        if len(fields) != expected:
+            if len(fields) < expected or not layout.extra:
+                raise FormatError(
+                    f"{source.shown}:{number}: expected {expected} fields ({layout.says}), found {len(fields)}"
+                )
+            extra += 1
+        for name, place in kept:
+            value: Any = fields[place]
+            if name == "score":
+                value = _score(value, f"{source.shown}:{number}")
+            elif name == "label":
+                value = _label(value, f"{source.shown}:{number}")
+            columns[name].append(value)
+    types = {"score": pl.Float64, "label": pl.Int32}
+    return pl.DataFrame(columns, schema={name: types.get(name, pl.String) for name in columns}), extra
+
+
+def _score(text: str, where: str) -> float:
+    if NUMBER.fullmatch(text):
+        value = float(text)
+        if value in (float("inf"), float("-inf")):
+            raise FormatError(f"{where}: the score {text} is too large for a 64-bit number")
+        return value
+    if NOT_FINITE.fullmatch(text):
+        raise FormatError(f"{where}: expected a finite score, found '{text}': it has no place in a ranking")
+    raise FormatError(f"{where}: expected a number as score, found '{text}'")
+
+
+def _label(text: str, where: str) -> int:
+    value = float(text) if NUMBER.fullmatch(text) else float("nan")
+    if value != value or value in (float("inf"), float("-inf")) or value != int(value):
+        raise FormatError(f"{where}: expected a whole number as label, found '{text}'")
+    if int(value) not in INT32:
+        raise FormatError(f"{where}: the label {text} does not fit 32 bits; labels are small grades such as 0 to 3")
+    return int(value)

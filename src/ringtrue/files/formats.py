@@ -1,0 +1,141 @@
+"""Which formats there are, and which one a file is in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, TypeAlias, get_args
+
+from ringtrue.errors import FormatError
+from ringtrue.files.fields import NUMBER, Layout
+from ringtrue.files.source import PARQUET, Source
+from ringtrue.tables.columns import NAMES
+
+__all__ = ["FORMATS", "LAYOUTS", "Format", "Kind", "recognise", "separator_of"]
+
+Kind: TypeAlias = Literal["run", "judgments", "preferences", "topics", "documents"]
+Format: TypeAlias = Literal[
+    "trec-run", "msmarco-run", "trec-qrels", "qrels-3", "pairs", "trec-prefs",
+    "trec-topics", "cranfield", "id-text", "csv", "tsv", "jsonl", "parquet",
+]  # fmt: skip
+
+LAYOUTS: dict[Format, Layout] = {
+    "trec-run": Layout(fields=("query", "_", "doc", "_", "score", "_"), says="query Q0 doc rank score tag", extra=True),
+    "msmarco-run": Layout(fields=("query", "doc", "score"), says="query doc rank"),
+    "trec-qrels": Layout(fields=("query", "judge", "doc", "label"), says="query iteration doc label"),
+    "qrels-3": Layout(fields=("query", "doc", "label"), says="query doc label"),
+    "pairs": Layout(fields=("query", "left", "right", "winner"), says="query doc doc winner"),
+    "trec-prefs": Layout(fields=("query", "judge", "subgroup", "doc", "label"), says="query judge subgroup doc label"),
+}
+
+TABLES: dict[Format, str] = {
+    "csv": "comma-separated",
+    "tsv": "tab-separated",
+    "jsonl": "JSON lines",
+    "parquet": "",
+}
+FORMATS: dict[Kind, tuple[Format, ...]] = {
+    "run": ("trec-run", "msmarco-run", *TABLES),
+    "judgments": ("trec-qrels", "qrels-3", *TABLES),
+    "preferences": ("pairs", "trec-prefs", *TABLES),
+    "topics": ("trec-topics", "cranfield", "id-text", *TABLES),
+    "documents": ("cranfield", "id-text", *TABLES),
+}
+SIGNS: dict[Kind, set[str]] = {  # a column that only this kind of table has
+    "preferences": set(NAMES["winner"]),
+    "judgments": set(NAMES["label"]),
+    "run": set(NAMES["score"]),
+}
+
+
+def recognise(source: Source, kind: Kind, *, columns: Iterable[str] = ()) -> Format:
+    """The format of a file that is known to hold runs, judgments, … ; `columns` are further known names."""
+    start = source.head()
+    if (table := _table(start, columns)) is not None:
+        return table
+    lines = [line for line in start.decode("utf-8", "replace").splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith("#")] or [""]
+    if kind in ("topics", "documents"):
+        return _text_format(lines[0], source, kind)
+    count = len(lines[0].split())
+    by_count: dict[Kind, dict[int, Format]] = {
+        "run": {6: "trec-run", 3: "msmarco-run"},
+        "judgments": {4: "trec-qrels", 3: "qrels-3"},
+        "preferences": {4: "pairs", 5: "trec-prefs"},
+    }
+    found = by_count[kind].get(count) or ("trec-run" if kind == "run" else None)
+    if found is None and kind == "judgments" and count == 6:
+        raise FormatError(f"{source.shown}: this looks like a run (6 fields a line), expected judgments")
+    # With no better guess, the usual format of this kind: reading it says what is wrong and where.
+    return found or by_count[kind][4]
+
+
+def recognise_kind(source: Source) -> Kind:
+    """What a file holds, when nobody said."""
+    start = source.head()
+    text = start.decode("utf-8", "replace")
+    if (table := _table(start, ())) is not None:
+        from ringtrue.files.tabular import column_names
+
+        names = {name.lower() for name in column_names(source, table)}
+        for kind, signs in SIGNS.items():
+            if names & signs:
+                return kind
+        return "topics" if names & {"query_id", "qid", "query", "title"} else "documents"
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")] or [""]
+    fields = lines[0].split()
+    if lines[0].lstrip().startswith("<") or lines[0].startswith(".I"):
+        return "topics" if lines[0].lstrip().startswith("<") else "documents"
+    if len(fields) >= 6 and NUMBER.fullmatch(fields[4]):
+        return "run"
+    if len(fields) == 5 and NUMBER.fullmatch(fields[4]):
+        return "preferences"
+    if len(fields) == 4:
+        return "preferences" if fields[3] in fields[1:3] else "judgments"
+    if len(fields) == 3 and "\t" not in lines[0]:
+        return "judgments"
+    if "\t" in lines[0]:
+        return "topics"
+    raise FormatError(
+        f"{source.shown}: neither run, judgments nor preferences: the first line has {len(fields)} fields; "
+        f"say what it is with --as"
+    )
+
+
+def separator_of(header: str) -> str | None:
+    """What separates the columns of a header line."""
+    counts = {separator: header.count(separator) for separator in ("\t", ",", ";")}
+    best = max(counts, key=lambda separator: counts[separator])
+    return best if counts[best] else None
+
+
+def _table(start: bytes, columns: Iterable[str]) -> Format | None:
+    if start.startswith(PARQUET):
+        return "parquet"
+    if start.lstrip().startswith(b"{"):
+        return "jsonl"
+    header = (start.decode("utf-8", "replace").splitlines() or [""])[0]
+    separator = separator_of(header)
+    if separator is None:
+        return None
+    known = {name for names in NAMES.values() for name in names} | {name.lower() for name in columns}
+    known |= {"title", "text", "description", "narrative", "url", "snippet", "_id"}
+    names = [name.strip().strip('"').lower() for name in header.split(separator)]
+    if sum(name in known for name in names) < 2:
+        return None
+    return "tsv" if separator == "\t" else "csv"
+
+
+def _text_format(first: str, source: Source, kind: Kind) -> Format:
+    if first.lstrip().startswith("<"):
+        return "trec-topics"
+    if first.startswith(".I"):
+        return "cranfield"
+    if "\t" in first:
+        return "id-text"
+    raise FormatError(
+        f"{source.shown}: expected {kind} as <top>…</top>, as Cranfield's .I, as lines of id, tab, text, "
+        f"or as a table with named columns; found '{first[:40]}'"
+    )
+
+
+assert set(get_args(Format)) == {name for names in FORMATS.values() for name in names}

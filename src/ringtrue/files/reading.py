@@ -1,0 +1,251 @@
+"""A file → a table: the doors that everybody uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Literal, TypeAlias, TypeVar
+
+import polars as pl
+
+from ringtrue.errors import DuplicateError, TableError, UsageError, did_you_mean
+from ringtrue.files.fields import Fields, find_lines, read_fields
+from ringtrue.files.formats import FORMATS, LAYOUTS, Format, Kind, recognise
+from ringtrue.files.source import STDIN, Source
+from ringtrue.files.tabular import read_table
+from ringtrue.files.texts import read_cranfield, read_id_text, read_trec_topics
+from ringtrue.tables import Judgments, Preferences, Run
+from ringtrue.tables.columns import rename
+
+__all__ = ["Note", "read_documents", "read_judgments", "read_preferences", "read_run", "read_topics"]
+
+Note: TypeAlias = Callable[[str], None]
+T = TypeVar("T")
+Names: TypeAlias = Mapping[str, str] | None
+COMPRESSED = {".gz", ".zst"}
+
+
+def read_run(
+    path: str | Path,
+    *,
+    form: Format | None = None,
+    columns: Names = None,
+    where: Names = None,
+    name: Literal["file", "tag"] | None = "file",
+    note: Note = lambda _: None,
+) -> Run:
+    """Read a run; it is named after the file without its extensions, or by the tag inside.
+
+    `note` is called with whatever is worth a word but is no error.
+
+    Examples:
+        >>> path = getfixture("tmp_path") / "bm25.run.gz"
+        >>> import gzip; _ = path.write_bytes(gzip.compress(b"q1 Q0 d1 1 3.5 BM25\\n"))
+        >>> run = read_run(path)
+        >>> run.name, run.frame.rows()
+        ('bm25', [('q1', 'd1', 3.5)])
+    """
+    source = Source(str(path))
+    form = _form(source, "run", form, columns)
+    called = run_name(path)
+    tag: str | None = None
+    if form in LAYOUTS:
+        read = _fields(source, form, note)
+        if form == "trec-run":
+            tag = _tag(source)
+        frame = read.frame
+        if form == "msmarco-run":  # the first rank is the best score
+            frame = frame.with_columns(-pl.col("score"))
+        make: Callable[[], Run] = lambda: Run(frame, name=chosen, tag=tag)  # noqa: E731
+    else:
+        table = read_table(source, form, columns=columns, where=where)
+        make = lambda: Run.of(table, name=chosen)  # noqa: E731
+    chosen = tag if name == "tag" and tag else called
+    return _located(make, source, form)
+
+
+def read_judgments(
+    path: str | Path,
+    *,
+    form: Format | None = None,
+    columns: Names = None,
+    where: Names = None,
+    note: Note = lambda _: None,
+) -> Judgments:
+    """Read judgments: TREC qrels with the iteration as judge, or a table with query, doc, judge and label.
+
+    Examples:
+        >>> path = getfixture("tmp_path") / "human.qrels"
+        >>> _ = path.write_text("q1 0 d1 2\\nq1 0 d2 0\\n")
+        >>> read_judgments(path).frame["label"].to_list()
+        [2, 0]
+    """
+    source = Source(str(path))
+    form = _form(source, "judgments", form, columns)
+    if form in LAYOUTS:
+        frame = _fields(source, form, note).frame
+    else:
+        frame = read_table(source, form, columns=columns, where=where)
+    return _located(lambda: Judgments.of(frame), source, form)
+
+
+def read_preferences(
+    path: str | Path,
+    *,
+    form: Format | None = None,
+    columns: Names = None,
+    where: Names = None,
+    note: Note = lambda _: None,
+) -> Preferences:
+    """Read preferences: `query doc doc winner`, trec_eval's prefs, or a table with left, right and winner.
+
+    Examples:
+        >>> path = getfixture("tmp_path") / "human.pref"
+        >>> _ = path.write_text("q1 d1 d2 d2\\n")
+        >>> read_preferences(path).frame["winner"].to_list()
+        ['right']
+    """
+    source = Source(str(path))
+    form = _form(source, "preferences", form, columns)
+    if form in LAYOUTS:
+        frame = _fields(source, form, note).frame
+        if form == "trec-prefs":
+            frame = _pairs_of_groups(frame, source)
+    else:
+        frame = read_table(source, form, columns=columns, where=where)
+    return _located(lambda: Preferences.of(frame), source, form)
+
+
+def read_topics(
+    path: str | Path,
+    *,
+    form: Format | None = None,
+    columns: Names = None,
+    where: Names = None,
+    note: Note = lambda _: None,  # noqa: ARG001 - every reader takes the same
+) -> pl.DataFrame:
+    """Read topics: a frame with query and title, and whatever else there is.
+
+    Examples:
+        >>> path = getfixture("tmp_path") / "topics.tsv"
+        >>> _ = path.write_text("156493\\tdo goldfish grow\\n")
+        >>> read_topics(path).rows()
+        [('156493', 'do goldfish grow')]
+    """
+    return _texts(path, "topics", "query", form, columns, where)
+
+
+def read_documents(
+    path: str | Path,
+    *,
+    form: Format | None = None,
+    columns: Names = None,
+    where: Names = None,
+    note: Note = lambda _: None,  # noqa: ARG001 - every reader takes the same
+) -> pl.DataFrame:
+    """Read documents: a frame with doc and text, and whatever else there is.
+
+    Examples:
+        >>> path = getfixture("tmp_path") / "cran.all"
+        >>> _ = path.write_text(".I 1\\n.T\\nwings\\n.W\\nof a wing in a slipstream\\n")
+        >>> read_documents(path).rows()
+        [('1', 'wings', 'of a wing in a slipstream')]
+    """
+    return _texts(path, "documents", "doc", form, columns, where)
+
+
+def run_name(path: str | Path) -> str:
+    """What a run is called: its file's name without extensions."""
+    if str(path) == STDIN:
+        return "stdin"
+    name = Path(path).name
+    while Path(name).suffix in COMPRESSED:
+        name = Path(name).stem
+    return Path(name).stem if Path(name).suffix else name
+
+
+def explain_duplicate(error: DuplicateError, path: str | Path) -> DuplicateError:
+    """The same error, with the file and the lines where the document stands."""
+    source = Source(str(path))
+    if source.is_stream:
+        return DuplicateError(f"{source.shown}: {error}", query=error.query, doc=error.doc)
+    return _with_lines(error, source, _form(source, "judgments", None, None))
+
+
+def _with_lines(error: DuplicateError, source: Source, form: Format) -> DuplicateError:
+    lines = find_lines(source, LAYOUTS[form], query=error.query, doc=error.doc) if form in LAYOUTS else []
+    where = f" (lines {', '.join(map(str, lines[:4]))})" if lines else ""
+    return DuplicateError(f"{source.shown}: {error}{where}", query=error.query, doc=error.doc)
+
+
+def _located(make: Callable[[], T], source: Source, form: Format) -> T:
+    """What `make` gives; its errors get the file's name, and lines where there are any."""
+    try:
+        return make()
+    except DuplicateError as error:
+        raise _with_lines(error, source, form) from error
+    except TableError as error:
+        raise TableError(f"{source.shown}: {error}") from error
+
+
+def _form(source: Source, kind: Kind, form: Format | None, columns: Names) -> Format:
+    if form is None:
+        return recognise(source, kind, columns=(columns or {}).values())
+    if form not in FORMATS[kind]:
+        near = did_you_mean(form, FORMATS[kind]) or "; choose from " + ", ".join(FORMATS[kind])
+        raise UsageError(f"{source.shown}: '{form}' is no format for {kind}{near}")
+    source.head()
+    return form
+
+
+def _fields(source: Source, form: Format, note: Note) -> Fields:
+    read = read_fields(source, LAYOUTS[form])
+    for text in read.notes:
+        note(text)
+    return read
+
+
+def _tag(source: Source) -> str | None:
+    for line in source.head().decode("utf-8", "replace").splitlines():
+        fields = line.split()
+        if fields and not line.startswith("#"):
+            return fields[5] if len(fields) > 5 else None
+    return None
+
+
+def _pairs_of_groups(frame: pl.DataFrame, source: Source) -> pl.DataFrame:
+    """trec_eval's prefs give each document of a group a level; every two of different level are a preference."""
+    frame = frame.with_row_index("row")
+    keys = ["query", "judge", "subgroup"]
+    pairs = frame.join(frame, on=keys, suffix="_other").filter(
+        (pl.col("row") < pl.col("row_other")) & (pl.col("label") != pl.col("label_other"))
+    )
+    if not pairs.height:
+        raise TableError(f"{source.shown}: no two documents of a group differ in level: there is no preference")
+    return pairs.sort("row", "row_other").select(
+        "query",
+        pl.col("doc").alias("left"),
+        pl.col("doc_other").alias("right"),
+        "judge",
+        pl.when(pl.col("label") > pl.col("label_other"))
+        .then(pl.lit("left"))
+        .otherwise(pl.lit("right"))
+        .alias("winner"),
+    )
+
+
+def _texts(
+    path: str | Path, kind: Kind, column: Literal["query", "doc"], form: Format | None, columns: Names, where: Names
+) -> pl.DataFrame:
+    source = Source(str(path))
+    form = _form(source, kind, form, columns)
+    if form == "trec-topics":
+        return read_trec_topics(source)
+    if form == "cranfield":
+        return read_cranfield(source, column)
+    if form == "id-text":
+        return read_id_text(source, column)
+    table = read_table(source, form, columns=columns, where=where)
+    if "_id" in table.columns:  # BEIR
+        table = table.rename({"_id": column})
+    return _located(lambda: rename(table, required=[column], what=kind), source, form)

@@ -1,0 +1,170 @@
+"""Bytes from anywhere: a path or standard input, plain, gzip or zstd, in pieces that end with a line."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Protocol
+
+from ringtrue.errors import FileError, FormatError, did_you_mean
+
+__all__ = ["Source"]
+
+GZIP, ZSTD, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
+BOM, BOM16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
+PIECE = 1 << 22  # small enough to stay in the cache between one look at it and the next
+STDIN = "-"
+
+
+class _Readable(Protocol):
+    def read(self, size: int = ..., /) -> bytes: ...
+
+
+@dataclass(slots=True)
+class Source:
+    """Something to read, by its path; `-` is standard input.
+
+    What can be read only once, a pipe or standard input, is kept in memory so that it can be read again.
+    """
+
+    path: str
+    _kept: bytes | None = field(default=None, repr=False)
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether it can be read only once."""
+        path = Path(self.path)
+        return self.path == STDIN or (path.exists() and not path.is_file() and not path.is_dir())
+
+    @property
+    def shown(self) -> str:
+        """What messages call it."""
+        return "standard input" if self.path == STDIN else self.path
+
+    def head(self, size: int = 1 << 16) -> bytes:
+        """The first bytes, decompressed, without a byte-order mark; refuses what can be no text."""
+        with self._open() as stream:
+            start = stream.read(size)
+        if not start:
+            raise FormatError(f"{self.shown}: the file is empty")
+        if start.startswith(BOM16):
+            raise FormatError(f"{self.shown}: the text is UTF-16; save it as UTF-8")
+        if b"\0" in start and not start.startswith(PARQUET):
+            raise FormatError(f"{self.shown}: this is a binary file; expected text (plain, .gz or .zst) or Parquet")
+        return start.removeprefix(BOM)
+
+    def pieces(self, size: int = PIECE) -> Iterator[bytes]:
+        """The whole, in pieces of about this size that end with a line break."""
+        with self._open() as stream:
+            rest: list[bytes] = []
+            piece = stream.read(size).removeprefix(BOM)
+            while piece:
+                cut = piece.rfind(b"\n") + 1
+                if cut:
+                    yield b"".join([*rest, piece[:cut]])
+                    rest = []
+                rest.append(piece[cut:])
+                piece = stream.read(size)
+            if last := b"".join(rest):
+                yield last + b"\n"
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Every line with its number, from 1, without its line break."""
+        number = 0
+        for piece in self.pieces():
+            for line in piece[:-1].split(b"\n"):
+                number += 1
+                yield number, decoded(line, self.shown, number).rstrip("\r")
+
+    def whole(self) -> bytes:
+        """All of it."""
+        with self._open() as stream:
+            return stream.read().removeprefix(BOM)
+
+    @contextmanager
+    def _open(self) -> Iterator[_Readable]:
+        try:
+            with self._raw() as raw:
+                magic = raw.read(4)
+                raw.seek(0)
+                if magic.startswith(GZIP):
+                    yield gzip.GzipFile(fileobj=raw)
+                elif magic.startswith(ZSTD):
+                    yield _Zstd(raw)
+                else:
+                    yield raw
+        except FileNotFoundError as error:
+            raise FileError(f"{self.shown}: no such file{self._neighbour()}") from error
+        except IsADirectoryError as error:
+            raise FileError(f"{self.shown}: this is a directory; name the files in it") from error
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise FileError(f"{self.shown}: the compressed file is damaged or cut off; fetch it again") from error
+        except OSError as error:
+            raise FileError(f"{self.shown}: cannot be read ({error.strerror or error})") from error
+
+    def _raw(self) -> IO[bytes]:
+        path = Path(self.path)
+        if not self.is_stream:
+            return open(path, "rb", buffering=0)
+        if self._kept is None:
+            self._kept = sys.stdin.buffer.read() if self.path == STDIN else path.read_bytes()
+        return io.BytesIO(self._kept)
+
+    def _neighbour(self) -> str:
+        folder = Path(self.path).parent
+        try:
+            names = [entry.name for entry in folder.iterdir()]
+        except OSError:
+            return f"; there is no folder '{folder}' either"
+        return did_you_mean(Path(self.path).name, names)
+
+
+class _Zstd(io.RawIOBase):
+    """A zstd stream, any number of frames, that raises EOFError when the last one is cut off.
+
+    The library's own stream reader takes a cut for the end.
+    """
+
+    def __init__(self, raw: IO[bytes]) -> None:
+        import zstandard
+
+        self._raw, self._ready = raw, bytearray()
+        self._new_frame = zstandard.ZstdDecompressor().decompressobj
+        self._frame, self._fresh, self._error = self._new_frame(), True, zstandard.ZstdError
+
+    def read(self, size: int = -1) -> bytes:
+        """Like any stream's."""
+        while (size < 0 or len(self._ready) < size) and (packed := self._raw.read(1 << 20)):
+            while packed:
+                try:
+                    self._ready += self._frame.decompress(packed)
+                except self._error as error:
+                    raise EOFError(str(error)) from error
+                packed, self._fresh = b"", False
+                if self._frame.eof:
+                    packed, self._fresh = self._frame.unused_data, True
+                    self._frame = self._new_frame()
+        if not self._ready and size != 0 and not self._fresh:
+            raise EOFError("the last frame is cut off")
+        size = len(self._ready) if size < 0 else size
+        given = bytes(self._ready[:size])
+        del self._ready[:size]
+        return given
+
+
+def decoded(line: bytes, shown: str, number: int) -> str:
+    """A line as text, or an error that names it."""
+    if b"\0" in line:
+        raise FormatError(f"{shown}:{number}: a zero byte: this is no text file")
+    try:
+        return line.decode()
+    except UnicodeDecodeError as error:
+        raise FormatError(
+            f"{shown}:{number}: not UTF-8 (byte {line[error.start]:#04x}); convert the file to UTF-8"
+        ) from error

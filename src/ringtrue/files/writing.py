@@ -1,0 +1,191 @@
+"""A table → a file."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, TypeAlias, cast
+
+import polars as pl
+
+from ringtrue.errors import FileError, TableError, UsageError, did_you_mean
+from ringtrue.files.formats import FORMATS, Format, Kind
+from ringtrue.tables import Judgments, Preferences, Run
+
+__all__ = ["write_table"]
+
+Table: TypeAlias = Run | Judgments | Preferences | pl.DataFrame
+EXTENSIONS: dict[str, Format] = {
+    ".run": "trec-run",
+    ".qrels": "trec-qrels",
+    ".qrel": "trec-qrels",
+    ".pref": "pairs",
+    ".prefs": "trec-prefs",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+}
+
+
+def write_table(
+    table: Table,
+    path: str | Path,
+    *,
+    form: Format | None = None,
+    note: Callable[[str], None] = lambda _: None,
+) -> Format:
+    """Write a table in the format that the file's extension names, or in `form`; returns the format.
+
+    The file appears whole or not at all. `note` is told what the format cannot hold.
+
+    Examples:
+        >>> path = getfixture("tmp_path") / "copy.qrels"
+        >>> write_table(Judgments.of({"q1": {"d1": 1}}), path)
+        'trec-qrels'
+        >>> path.read_text()
+        'q1 0 d1 1\\n'
+    """
+    path = Path(path)
+    kind = _kind(table)
+    form = form or _form_of(path, kind)
+    if form not in FORMATS[kind] or form in ("msmarco-run", "cranfield", "trec-topics"):
+        raise UsageError(f"{kind} cannot be written as '{form}'{did_you_mean(form, FORMATS[kind])}")
+    frame = _columns(table, form, note)
+    _replace(path, lambda stream: _write(frame, form, stream))
+    return form
+
+
+def _kind(table: Table) -> Kind:
+    if isinstance(table, Run):
+        return "run"
+    if isinstance(table, Judgments):
+        return "judgments"
+    if isinstance(table, Preferences):
+        return "preferences"
+    return "topics" if "query" in table.columns else "documents"
+
+
+def _form_of(path: Path, kind: Kind) -> Format:
+    suffixes = [suffix for suffix in path.suffixes if suffix not in (".gz", ".zst")]
+    found = EXTENSIONS.get(suffixes[-1].lower()) if suffixes else None
+    if found is None:
+        raise UsageError(
+            f"{path}: no format is known by this name; end it with {', '.join(EXTENSIONS)}, "
+            f"or choose with --to: {', '.join(FORMATS[kind])}"
+        )
+    return found
+
+
+def _columns(table: Table, form: Format, note: Callable[[str], None]) -> pl.DataFrame:
+    """The columns that the format has, in its order."""
+    if form == "trec-run" and isinstance(table, Run):
+        tag = (table.tag or table.name).replace(" ", "_")
+        frame = table.ranked().select(
+            "query", pl.lit("Q0").alias("Q0"), "doc", "rank", "score", pl.lit(tag).alias("tag")
+        )
+    elif form in ("trec-qrels", "qrels-3") and isinstance(table, Judgments):
+        names = ["query", "judge", "doc", "label"] if form == "trec-qrels" else ["query", "doc", "label"]
+        lost = [name for name in table.frame.columns if name not in names]
+        if lost:
+            note(f"{form} has no place for {', '.join(lost)}; csv keeps every column")
+        frame = table.frame.select(names)
+    elif form == "pairs" and isinstance(table, Preferences):
+        if table.frame["judge"].n_unique() > 1:
+            note("pairs has no place for judge; csv keeps every column")
+        frame = table.frame.select("query", "left", "right", _winner_id())
+    elif form == "trec-prefs" and isinstance(table, Preferences):
+        frame = _groups_of_pairs(table.frame, note)
+    elif isinstance(table, Run):
+        return table.ranked()
+    else:
+        return table if isinstance(table, pl.DataFrame) else table.frame
+    _refuse_blanks(frame)
+    return frame
+
+
+def _winner_id() -> pl.Expr:
+    said = pl.col("winner")
+    return (
+        pl.when(said == "left")
+        .then(pl.col("left"))
+        .when(said == "right")
+        .then(pl.col("right"))
+        .otherwise(said)
+        .alias("winner")
+    )
+
+
+def _groups_of_pairs(frame: pl.DataFrame, note: Callable[[str], None]) -> pl.DataFrame:
+    """Each pair as a group of two documents, the preferred one with level 1; ties have no place there."""
+    decided = frame.filter(pl.col("winner").is_in(["left", "right"])).with_row_index("subgroup")
+    if decided.height < frame.height:
+        note(f"trec-prefs has no place for ties: {frame.height - decided.height} pairs left out")
+    sides = [
+        decided.select(
+            "query",
+            "judge",
+            "subgroup",
+            pl.col(side).alias("doc"),
+            (pl.col("winner") == side).cast(pl.Int8).alias("label"),
+        )
+        for side in ("left", "right")
+    ]
+    return pl.concat(sides).sort("subgroup", maintain_order=True)
+
+
+def _refuse_blanks(frame: pl.DataFrame) -> None:
+    for name, dtype in frame.schema.items():
+        if dtype == pl.String:
+            bad = frame[name].str.contains(r"[\x00-\x20]")
+            if bad.any():
+                found = frame[name][int(bad.arg_true()[0])]
+                raise TableError(f"'{found}' has a blank in it, which this format cannot hold; write csv instead")
+
+
+def _write(frame: pl.DataFrame, form: Format, stream: IO[bytes]) -> None:
+    if form == "parquet":
+        frame.write_parquet(stream)
+    elif form == "jsonl":
+        frame.write_ndjson(stream)
+    elif form in ("csv", "tsv", "id-text"):
+        frame.write_csv(stream, separator="," if form == "csv" else "\t", include_header=form != "id-text")
+    else:
+        frame.write_csv(stream, separator=" ", include_header=False, quote_style="never")
+
+
+def _replace(path: Path, write: Callable[[IO[bytes]], None]) -> None:
+    """Write beside the target and move it there, so that a failure leaves what was there before."""
+    try:
+        handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written ({error.strerror})") from error
+    try:
+        with os.fdopen(handle, "wb") as raw:
+            if path.suffix == ".gz":
+                with gzip.GzipFile(fileobj=raw, mode="wb", mtime=0) as packed:
+                    write(cast("IO[bytes]", packed))
+            elif path.suffix == ".zst":
+                import zstandard
+
+                with zstandard.ZstdCompressor().stream_writer(raw) as packed_zst:
+                    write(packed_zst)
+            else:
+                write(raw)
+        os.chmod(beside, 0o666 & ~_umask())
+        os.replace(beside, path)
+    except BaseException as error:
+        Path(beside).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise FileError(f"{path}: cannot be written ({error.strerror})") from error
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

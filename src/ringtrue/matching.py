@@ -1,0 +1,174 @@
+"""A run against judgments: the judged documents that it retrieved, and the rank of each.
+
+Doc ids are compared as 64-bit hashes; wherever two hashes agree the ids themselves are compared, so the
+answer is exact. No list is sorted when it comes in score order already, which is usual: only documents that
+share a score are put in order, and only where one of them was judged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ringtrue.errors import UsageError
+from ringtrue.measures import Compat, RankedLists
+from ringtrue.tables import Judgments, Run
+from ringtrue.tables.groups import IntArray, doc_hash, group_rows, scattered
+
+__all__ = ["Matcher"]
+
+NOT_JUDGED = -1
+QUERY_BITS = 24
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Retrieved:
+    """Judged documents of a run: query code, row in the run, label."""
+
+    query: IntArray
+    row: IntArray
+    label: IntArray
+
+
+class Matcher:
+    """Judgments made ready for any number of runs.
+
+    Examples:
+        >>> matcher = Matcher(Judgments.of({"q1": {"d1": 2, "d2": 0}}))
+        >>> lists = matcher.lists(Run.of({"q1": {"d2": 3.0, "d9": 2.0, "d1": 1.0}}))
+        >>> lists.rank.tolist(), lists.label.tolist()
+        ([1, 3], [0, 2])
+    """
+
+    def __init__(self, judgments: Judgments) -> None:
+        judgments.require_one_label_each()
+        frame, self.groups = group_rows(judgments.frame.select("query", "doc", "label"))
+        self.queries = self.groups.queries
+        self.codes = {query: code for code, query in enumerate(self.queries)}
+        if len(self.queries) >= 1 << QUERY_BITS:
+            raise UsageError(f"at most {1 << QUERY_BITS:,} judged queries at once, found {len(self.queries):,}")
+        owner = np.repeat(np.arange(len(self.queries)), self.groups.sizes)
+        labels = frame["label"].to_numpy().astype(np.int64)
+        self.pool = labels[np.lexsort((-labels, owner))]
+        self.max_label = int(labels.max())
+
+        for self.seed in range(64):  # another seed if two judged documents collide, which is next to never
+            hashes = doc_hash(frame["doc"], seed=self.seed)
+            keys = packed_keys(owner, hashes)
+            order = np.argsort(keys)
+            if not np.any(keys[order[1:]] == keys[order[:-1]]):
+                break
+        self.keys, self.labels, self.docs = keys[order], labels[order], frame["doc"][order]
+        bits = max(10, int(frame.height).bit_length() + 3)
+        self.shift = np.uint64(64 - bits)
+        self.maybe = np.zeros(1 << bits, dtype=bool)
+        self.maybe[scattered(owner, hashes) >> self.shift] = True
+
+    def lists(
+        self,
+        run: Run,
+        *,
+        depth: int | None = None,
+        compat: Compat | None = None,
+        collection_size: int | None = None,
+    ) -> RankedLists:
+        """The run's lists for all judged queries, in the order of the judgments; empty where it has none."""
+        sizes = np.zeros(len(self.queries), dtype=np.int64)
+        run_codes = np.array([self.codes.get(query, NOT_JUDGED) for query in run.queries], dtype=np.int64)
+        judged = run_codes >= 0
+        sizes[run_codes[judged]] = run.groups.sizes[judged]
+        found = self._retrieved(run, run_codes)
+        rank = _ranks(run, found, single_precision=compat == "trec_eval-9")
+        query, label = found.query, found.label
+        if depth is not None:
+            kept = rank <= depth
+            query, rank, label = query[kept], rank[kept], label[kept]
+            sizes = np.minimum(sizes, depth)
+        order = np.lexsort((rank, query))
+        counts = np.bincount(query, minlength=len(self.queries))
+        return RankedLists(
+            offsets=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+            rank=rank[order],
+            label=label[order],
+            retrieved=sizes,
+            pool_offsets=self.groups.offsets,
+            pool=self.pool,
+            max_label=self.max_label,
+            collection_size=collection_size,
+            compat=compat,
+        )
+
+    def _retrieved(self, run: Run, run_codes: IntArray) -> _Retrieved:
+        hashes = run.hashes if self.seed == 0 else doc_hash(run.docs, seed=self.seed)
+        queries, rows, places = [], [], []
+        for first, stop in run.groups.batches():
+            low, high = run.groups.offsets[first], run.groups.offsets[stop]
+            codes = np.repeat(run_codes[first:stop], run.groups.sizes[first:stop])
+            here = hashes[low:high]
+            candidates = np.flatnonzero(self.maybe[scattered(codes, here) >> self.shift] & (codes >= 0))
+            keys = packed_keys(codes[candidates], here[candidates])
+            place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+            same = self.keys[place] == keys
+            queries.append(codes[candidates[same]])
+            rows.append(candidates[same] + low)
+            places.append(place[same])
+        query, row, place = (np.concatenate(parts) for parts in (queries, rows, places))
+        truly = (run.docs.gather(row) == self.docs.gather(place)).to_numpy()
+        return _Retrieved(query[truly], row[truly], self.labels[place[truly]])
+
+
+def packed_keys(codes: IntArray, hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Query code and doc hash in one sortable number, so that a query's documents lie together."""
+    return (codes.astype(np.uint64) << np.uint64(64 - QUERY_BITS)) | (hashes >> np.uint64(QUERY_BITS))
+
+
+def _ranks(run: Run, found: _Retrieved, *, single_precision: bool) -> IntArray:
+    """The rank of each found document: 1 + those with a higher score + equal scores with a larger doc id."""
+    scores: NDArray[np.floating] = run.scores
+    if single_precision:
+        scores = scores.astype(np.float32)
+    starts = run.groups.offsets[:-1]
+    falling = scores[1:] <= scores[:-1]
+    falling[starts[1:] - 1] = True
+    place, row_at = found.row, None
+    if not falling.all():
+        owner = np.repeat(np.arange(len(starts)), run.groups.sizes)
+        row_at = np.lexsort((-scores, owner))  # the row at each place, best first
+        place_of = np.empty_like(row_at)
+        place_of[row_at] = np.arange(len(row_at))
+        scores, place = scores[row_at], place_of[found.row]
+    first_of_query = starts[np.searchsorted(starts, place, side="right") - 1]
+
+    begins = np.empty(len(scores) + 1, dtype=bool)  # does a group of equal scores begin at this place?
+    begins[0] = begins[-1] = True
+    np.not_equal(scores[1:], scores[:-1], out=begins[1:-1])
+    begins[starts] = True
+    tied = np.flatnonzero(~begins[place] | ~begins[place + 1])
+    if len(tied):
+        place = place.copy()
+        place[tied] = _untie(run.docs, place[tied], begins, row_at)
+    return place - first_of_query + 1
+
+
+def _untie(docs: pl.Series, place: IntArray, begins: NDArray[np.bool_], row_at: IntArray | None) -> IntArray:
+    """The place of documents within their groups of equal scores, larger doc ids first."""
+    edges = np.flatnonzero(begins)
+    group = np.searchsorted(edges, place, side="right") - 1
+    groups, which = np.unique(group, return_inverse=True)
+    low, size = edges[groups], edges[groups + 1] - edges[groups]
+    first = np.concatenate([[0], np.cumsum(size)[:-1]])
+    owner = np.repeat(np.arange(len(groups)), size)
+    members = np.arange(len(owner)) - first[owner] + low[owner]
+    rows = members if row_at is None else row_at[members]
+    ordered = (
+        pl.DataFrame({"owner": owner, "doc": docs.gather(rows), "member": np.arange(len(owner))})
+        .sort("owner", "doc", descending=[False, True])["member"]
+        .to_numpy()
+    )
+    position = np.empty_like(members)
+    position[ordered] = np.arange(len(ordered))
+    found: IntArray = position[first[which] + place - low[which]]
+    return low[which] + found - first[which]

@@ -1,0 +1,17 @@
+"""Measures as values that print and parse as people write them, and the formulas behind them."""
+
+from ringtrue.measures.catalogue import CATALOGUE, Definition
+from ringtrue.measures.lists import Compat, FloatArray, RankedLists, ranked
+from ringtrue.measures.names import Measure, parse, parse_all
+
+__all__ = [
+    "CATALOGUE",
+    "Compat",
+    "Definition",
+    "FloatArray",
+    "Measure",
+    "RankedLists",
+    "parse",
+    "parse_all",
+    "ranked",
+]

@@ -1,0 +1,161 @@
+"""Which measures there are: a name, a formula, and whatever the formula asks for.
+
+To add a measure, write its formula and give it a name here. Its parameters are the keyword arguments of
+the formula: `k` is the cutoff after `@`, `recall` a cutoff that is a recall level, and every other one must
+be known to `PARAMETERS`, which says what values it takes.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from ringtrue.measures import gain, incomplete, precision, sets
+from ringtrue.measures.lists import FloatArray
+
+__all__ = ["CATALOGUE", "PARAMETERS", "Cutoff", "Definition", "Parameter"]
+
+Cutoff: TypeAlias = Literal["none", "optional", "required", "recall"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """What values a parameter takes, in words and as a check."""
+
+    expected: str
+    accepts: Callable[[Any], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Definition:
+    """A measure by name: its formula, its cutoff and the defaults of its parameters."""
+
+    name: str
+    formula: Callable[..., FloatArray]
+    cutoff: Cutoff = field(init=False)
+    defaults: Mapping[str, Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        asked = {
+            name: given.default
+            for name, given in inspect.signature(self.formula).parameters.items()
+            if given.kind is given.KEYWORD_ONLY
+        }
+        cutoff: Cutoff = "none"
+        if "recall" in asked:
+            cutoff = "recall"
+        elif "k" in asked:
+            cutoff = "optional" if asked["k"] is None else "required"
+        defaults = {name: value for name, value in asked.items() if name not in ("k", "recall")}
+        object.__setattr__(self, "cutoff", cutoff)
+        object.__setattr__(self, "defaults", defaults | {"judged_only": False})
+
+    @property
+    def summary(self) -> str:
+        """What it measures, in one sentence."""
+        return (inspect.getdoc(self.formula) or "").split("\n", 1)[0]
+
+    @property
+    def usage(self) -> str:
+        """How it is written, with every parameter at its default."""
+        at = {"none": "", "optional": "[@k]", "required": "@k", "recall": "@r"}[self.cutoff]
+        shown = {name: value for name, value in self.defaults.items() if name not in ("judged_only", "at")}
+        inside = ", ".join(f"{name}={'…' if value is None else value}" for name, value in shown.items())
+        return f"{self.name}({inside}){at}" if inside else f"{self.name}{at}"
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value == value
+
+
+PARAMETERS: dict[str, Parameter] = {
+    "rel": Parameter(
+        expected="a whole number of at least 1, the lowest label that counts as relevant",
+        accepts=lambda value: _whole(value) and value >= 1,
+    ),
+    "max_rel": Parameter(
+        expected="a whole number of at least 1, the top grade",
+        accepts=lambda value: _whole(value) and value >= 1,
+    ),
+    "p": Parameter(
+        expected="a number between 0 and 1, the probability of going on",
+        accepts=lambda value: _number(value) and 0 < value < 1,
+    ),
+    "beta": Parameter(
+        expected="a number above 0, how much recall weighs against precision",
+        accepts=lambda value: _number(value) and 0 < value < float("inf"),
+    ),
+    "alpha": Parameter(
+        expected="a number between 0 and 1, how much precision weighs against recall",
+        accepts=lambda value: _number(value) and 0 < value < 1,
+    ),
+    "mult": Parameter(
+        expected="a number above 0, the multiple of R",
+        accepts=lambda value: _number(value) and 0 < value < 1e6,
+    ),
+    "dcg": Parameter(
+        expected="log2 (the gain is the label) or exp-log2 (the gain is 2^label − 1)",
+        accepts=lambda value: value in ("log2", "exp-log2"),
+    ),
+    "gains": Parameter(
+        expected="what each label is worth, such as {1:1, 2:3}",
+        accepts=lambda value: (
+            isinstance(value, Mapping)
+            and bool(value)
+            and all(_whole(label) and _number(worth) and abs(worth) < 1e300 for label, worth in value.items())
+        ),
+    ),
+    "at": Parameter(
+        expected="recall levels from 0 to 1, such as [0.25, 0.5, 0.75]",
+        accepts=lambda value: (
+            isinstance(value, list | tuple) and bool(value) and all(_number(r) and 0 <= r <= 1 for r in value)
+        ),
+    ),
+    "judged_only": Parameter(
+        expected="True or False: leave out the documents that nobody judged",
+        accepts=lambda value: isinstance(value, bool),
+    ),
+}
+
+FORMULAS: dict[str, Callable[..., FloatArray]] = {
+    "nDCG": gain.ndcg,
+    "DCG": gain.dcg,
+    "CG": gain.cg,
+    "SDCG": gain.sdcg,
+    "ERR": gain.err,
+    "RBP": gain.rank_biased_precision,
+    "RBPres": gain.rank_biased_residual,
+    "AP": precision.average_precision,
+    "RR": precision.reciprocal_rank,
+    "P": precision.precision,
+    "R": precision.recall,
+    "F": precision.f_measure,
+    "Success": precision.success,
+    "Rprec": precision.r_precision,
+    "IPrec": precision.interpolated_precision,
+    "IAP": precision.interpolated_average,
+    "PAtRecall": precision.precision_at_recall,
+    "Bpref": incomplete.bpref,
+    "infAP": incomplete.inferred_ap,
+    "Judged": sets.judged_share,
+    "SetP": sets.set_precision,
+    "SetR": sets.set_recall,
+    "SetF": sets.set_f,
+    "SetAcc": sets.accuracy,
+    "Fallout": sets.fallout,
+    "TP": sets.true_positives,
+    "FP": sets.false_positives,
+    "FN": sets.false_negatives,
+    "TN": sets.true_negatives,
+    "NumRet": sets.num_retrieved,
+    "NumRel": sets.num_relevant,
+    "NumRelRet": sets.true_positives,
+}
+
+CATALOGUE: dict[str, Definition] = {name: Definition(name=name, formula=formula) for name, formula in FORMULAS.items()}

@@ -1,0 +1,1 @@
+"""Seeded worlds with known truth: for the demo, for studies of coverage."""

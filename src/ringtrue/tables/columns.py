@@ -1,0 +1,153 @@
+"""One door for tables: any frame, dictionary or list of records → the columns we speak of.
+
+Every package of the field has its own word for a query. The first name found wins, so that a PyTerrier
+frame, which has both `qid` and the query's text in `query`, is read by its `qid`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+import polars as pl
+
+from ringtrue.errors import TableError, did_you_mean
+
+__all__ = ["Column", "frame_from", "identifiers", "labels", "numbers", "rename"]
+
+Column = Literal[
+    "query", "doc", "score", "label", "judge", "left", "right", "winner", "prob", "stratum", "design", "time"
+]
+
+NAMES: dict[Column, tuple[str, ...]] = {
+    "query": ("qid", "query_id", "q_id", "query-id", "topic_id", "query", "topic"),
+    "doc": ("docno", "doc_id", "doc-id", "corpus-id", "corpus_id", "doc", "docid", "document", "pid", "item"),
+    "score": ("score", "sim", "similarity"),
+    "label": ("label", "relevance", "rel", "grade", "rating", "judgment", "judgement"),
+    "judge": ("judge", "worker", "assessor", "annotator", "rater", "worker_id", "iteration", "iter"),
+    "left": ("left", "a", "doc_a", "left_doc"),
+    "right": ("right", "b", "doc_b", "right_doc"),
+    "winner": ("winner", "preferred"),
+    "prob": ("prob",),
+    "stratum": ("stratum",),
+    "design": ("design",),
+    "time": ("time", "timestamp"),
+}
+
+INT32 = range(-(2**31), 2**31)
+
+
+def frame_from(data: object) -> pl.DataFrame:
+    """Any table-like thing as a Polars frame: Polars, pandas, Arrow, columns in a dictionary, records.
+
+    Examples:
+        >>> frame_from({"qid": ["q1"], "docno": ["d1"]}).columns
+        ['qid', 'docno']
+    """
+    if isinstance(data, pl.DataFrame):
+        return data
+    if isinstance(data, pl.LazyFrame):
+        return data.collect()
+    if hasattr(data, "iloc") and hasattr(data, "columns"):  # pandas, without needing pyarrow
+        columns: Any = data
+        return pl.DataFrame({str(c): pl.Series(columns[c].tolist(), strict=False) for c in columns.columns})
+    try:
+        if hasattr(data, "__arrow_c_stream__") or isinstance(data, Mapping | list):
+            return pl.DataFrame(data, strict=False)
+        if isinstance(data, Iterable) and not isinstance(data, str | bytes):
+            return pl.DataFrame(list(data), strict=False)
+    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
+        raise TableError(f"no table can be made of this {type(data).__name__}: {_first_line(error)}") from error
+    raise TableError(
+        f"expected a table (Polars, pandas or Arrow frame, dictionary, list of records), "
+        f"found {type(data).__name__}; `ringtrue.read_run` and its sisters read files"
+    )
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [""])[0]
+
+
+def rename(
+    frame: pl.DataFrame,
+    *,
+    required: Iterable[Column],
+    optional: Iterable[Column] = (),
+    also: Mapping[Column, tuple[str, ...]] | None = None,
+    what: str,
+) -> pl.DataFrame:
+    """Give the columns our names; those we need come first, all others follow as they are.
+
+    `also` adds names that mean a column in this kind of table only, as `score` is BEIR's word for a label.
+
+    Examples:
+        >>> frame = frame_from({"docno": ["d1"], "qid": [7], "system": ["bm25"]})
+        >>> rename(frame, required=["query", "doc"], what="run").columns
+        ['query', 'doc', 'system']
+    """
+    required, optional = list(required), list(optional)
+    found: dict[str, Column] = {}
+    for column in [*required, *optional]:
+        names = NAMES[column] + (also or {}).get(column, ())
+        name = next((name for name in names if name in frame.columns and name not in found), None)
+        if name is not None:
+            found[name] = column
+        elif column in required:
+            near = did_you_mean(column, frame.columns)
+            raise TableError(
+                f"a {what} table needs a column '{column}' (also known as {', '.join(names)}); "
+                f"found {', '.join(frame.columns) or 'no column'}{near} "
+                f"Say which it is with `--columns {column}=NAME`"
+            )
+    taken = set(found.values())
+    others = [name for name in frame.columns if name not in found]
+    return frame.select(
+        *(
+            pl.col(name).alias(column)
+            for name, column in sorted(found.items(), key=lambda pair: [*required, *optional].index(pair[1]))
+        ),
+        *(pl.col(name).alias(f"{name}_text" if name in taken else name) for name in others),
+    )
+
+
+def _row_of(bad: pl.Series) -> int:
+    return int(bad.arg_true()[0]) + 1
+
+
+def identifiers(frame: pl.DataFrame, column: Column) -> pl.Series:
+    """A column of ids as text: whole numbers are ids too; nothing may be missing or empty."""
+    series = frame[column]
+    if series.dtype.is_float():
+        whole = series.cast(pl.Int64, strict=False)
+        if not (whole.cast(pl.Float64) == series).all():
+            row = _row_of((whole.cast(pl.Float64) != series).fill_null(value=True))
+            raise TableError(f"row {row}: expected an id in column '{column}', found {series[row - 1]!r}")
+        series = whole
+    if series.dtype != pl.String:
+        series = series.cast(pl.String, strict=False)
+    bad = series.is_null() | (series == "")
+    if bad.any():
+        raise TableError(f"row {_row_of(bad)}: column '{column}' is empty; every row needs one")
+    return series
+
+
+def numbers(frame: pl.DataFrame, column: Column) -> pl.Series:
+    """A column of finite 64-bit numbers."""
+    series = frame[column].cast(pl.Float64, strict=False)
+    bad = ~series.is_finite().fill_null(value=False)
+    if bad.any():
+        row = _row_of(bad)
+        raise TableError(f"row {row}: expected a finite number in column '{column}', found {frame[column][row - 1]!r}")
+    return series
+
+
+def labels(frame: pl.DataFrame, column: Column) -> pl.Series:
+    """A column of grades: whole numbers of 32 bits; `2.0` is one too."""
+    series = numbers(frame, column)
+    bad = (series.round(0) != series) | (series < INT32.start) | (series >= INT32.stop)
+    if bad.any():
+        row = _row_of(bad)
+        raise TableError(
+            f"row {row}: expected a whole number of 32 bits in column '{column}', found {frame[column][row - 1]!r}"
+        )
+    return series.cast(pl.Int32)

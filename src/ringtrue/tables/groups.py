@@ -1,0 +1,102 @@
+"""Rows grouped by query, and the exact search for a (query, doc) that stands twice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Groups", "IntArray", "doc_hash", "first_duplicate", "group_rows", "scattered"]
+
+IntArray: TypeAlias = NDArray[np.int64]
+SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ / golden ratio: neighbouring numbers land far apart
+BATCH_ROWS = 1 << 17  # what belongs to one batch fits the cache
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Groups:
+    """Consecutive rows that belong to one query: rows `offsets[i]` to `offsets[i + 1]` are `queries[i]`'s."""
+
+    queries: tuple[str, ...]
+    offsets: IntArray
+
+    @property
+    def sizes(self) -> IntArray:
+        """How many rows each query has."""
+        return np.diff(self.offsets)
+
+    def batches(self, rows: int = BATCH_ROWS) -> Iterator[tuple[int, int]]:
+        """Spans of consecutive queries with about this many rows, a query never cut."""
+        first, last = 0, len(self.queries)
+        while first < last:
+            stop = int(np.searchsorted(self.offsets, self.offsets[first] + rows, side="right")) - 1
+            stop = min(max(stop, first + 1), last)
+            yield first, stop
+            first = stop
+
+
+def group_rows(frame: pl.DataFrame) -> tuple[pl.DataFrame, Groups]:
+    """Bring the rows of each query together, queries in order of appearance; free when they are already."""
+    blocks = frame["query"].rle()
+    names: list[str] = blocks.struct.field("value").to_list()
+    lengths = blocks.struct.field("len").to_numpy().astype(np.int64)
+    codes: dict[str, int] = {}
+    block_codes = np.array([codes.setdefault(name, len(codes)) for name in names], dtype=np.int64)
+    if len(codes) < len(names):
+        frame = frame[np.argsort(np.repeat(block_codes, lengths), kind="stable")]
+        lengths = np.bincount(block_codes, weights=lengths).astype(np.int64)
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return frame, Groups(queries=tuple(codes), offsets=offsets)
+
+
+def doc_hash(docs: pl.Series, *, seed: int = 0) -> NDArray[np.uint64]:
+    """A 64-bit hash of every doc id; equal ids have equal hashes within one process."""
+    return docs.hash(seed).to_numpy()
+
+
+def scattered(codes: IntArray, hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """A number for each (query, doc), spread evenly: its top bits are a good place in a table."""
+    return (hashes ^ codes.astype(np.uint64)) * SPREAD
+
+
+def first_duplicate(groups: Groups, docs: pl.Series, hashes: NDArray[np.uint64]) -> tuple[str, str] | None:
+    """A (query, doc) that stands twice, or None.
+
+    Exact: equal ids have equal hashes, and only where two hashes agree are the ids themselves compared.
+    """
+    for first, stop in groups.batches():
+        low, high = groups.offsets[first], groups.offsets[stop]
+        codes = np.repeat(np.arange(first, stop), groups.sizes[first:stop])
+        pairs = _equal_pairs(scattered(codes, hashes[low:high]))
+        for one, other in pairs:
+            if codes[one] == codes[other] and docs[int(low + one)] == docs[int(low + other)]:
+                return groups.queries[codes[one]], docs[int(low + one)]
+    return None
+
+
+def _equal_pairs(keys: NDArray[np.uint64]) -> list[tuple[int, int]]:
+    """Places of keys that are equal, without sorting.
+
+    Everybody writes its number into its slot of a table; the last one to write stays. Whoever finds another's
+    number there is compared with it, and if they differ takes part in the next round. Two equal keys share a
+    slot in every round, so one of them meets the other in the end.
+    """
+    bits = max(4, len(keys).bit_length() + 2)
+    slots = (keys >> np.uint64(64 - bits)).astype(np.int64)
+    table = np.empty(1 << bits, dtype=np.int32)
+    pairs: list[tuple[int, int]] = []
+    rows = np.arange(len(keys), dtype=np.int32)
+    while len(rows):
+        table[slots] = rows
+        stayed = table[slots]
+        lost = np.flatnonzero(stayed != rows)
+        rows, slots, stayed = rows[lost], slots[lost], stayed[lost]
+        same = keys[rows] == keys[stayed]
+        pairs += zip(rows[same].tolist(), stayed[same].tolist(), strict=True)
+    return pairs

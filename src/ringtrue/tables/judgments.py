@@ -1,0 +1,110 @@
+"""Judgments: every judge's word about every document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+import polars as pl
+
+from ringtrue.errors import DuplicateError, TableError, UsageError, did_you_mean
+from ringtrue.tables.columns import Column, frame_from, identifiers, labels, numbers, rename
+from ringtrue.tables.groups import doc_hash, first_duplicate, group_rows
+
+__all__ = ["Judgments"]
+
+NO_JUDGE = "0"
+OPTIONAL: tuple[Column, ...] = ("judge", "prob", "stratum", "design", "time")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judgments:
+    """Labels: `frame` has the columns query, doc, judge and label, and any others that came with them.
+
+    Several judges may label one document, and one judge may label it again. A negative label says that the
+    document was seen but not judged, as in trec_eval. Where nothing names the judge, it is '0'.
+
+    Examples:
+        >>> judgments = Judgments.of({"q1": {"d1": 2, "d2": 0}})
+        >>> judgments.frame.rows()
+        [('q1', 'd1', '0', 2), ('q1', 'd2', '0', 0)]
+    """
+
+    frame: pl.DataFrame
+
+    def __post_init__(self) -> None:
+        if not self.frame.height:
+            raise TableError("there is no judgment here")
+
+    @classmethod
+    def of(cls, data: object) -> Self:
+        """Judgments from a dictionary of dictionaries, or from any frame with the usual column names."""
+        if isinstance(data, cls):
+            return data
+        if isinstance(data, Mapping) and data and all(isinstance(docs, Mapping) for docs in data.values()):
+            data = {
+                "query": [query for query, docs in data.items() for _ in docs],
+                "doc": [doc for docs in data.values() for doc in docs],
+                "label": [label for docs in data.values() for label in docs.values()],
+            }
+        frame = rename(
+            frame_from(data),
+            required=["query", "doc", "label"],
+            optional=OPTIONAL,
+            also={"label": ("score",)},
+            what="judgments",
+        )
+        checked = [identifiers(frame, "query"), identifiers(frame, "doc"), labels(frame, "label")]
+        checked.append(
+            identifiers(frame, "judge")
+            if "judge" in frame.columns
+            else pl.Series("judge", [NO_JUDGE]).new_from_index(0, frame.height)
+        )
+        if "prob" in frame.columns:
+            checked.append(_probabilities(frame))
+        frame = frame.with_columns(checked)
+        first = ["query", "doc", "judge", "label"]
+        return cls(frame.select(*first, *(name for name in frame.columns if name not in first)))
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Who judged, in order of appearance."""
+        return tuple(self.frame["judge"].unique(maintain_order=True).to_list())
+
+    def by(self, judge: str) -> Self:
+        """One judge's labels alone."""
+        if judge not in self.judges:
+            shown = ", ".join(self.judges[:5]) + (", …" if len(self.judges) > 5 else "")
+            raise UsageError(
+                f"no judge '{judge}' here, only {shown}{did_you_mean(judge, self.judges) or '; name one of these'}"
+            )
+        return type(self)(self.frame.filter(pl.col("judge") == judge))
+
+    def require_one_label_each(self) -> None:
+        """Refuse judgments in which a document has several labels: a measure needs exactly one."""
+        frame, groups = group_rows(self.frame)
+        twice = first_duplicate(groups, frame["doc"], doc_hash(frame["doc"]))
+        if twice is None:
+            return
+        query, doc = twice
+        found = frame.filter((pl.col("query") == query) & (pl.col("doc") == doc))
+        said = ", ".join(f"{label} by {judge}" for judge, label in found.select("judge", "label").rows()[:4])
+        if found["judge"].n_unique() == 1:
+            todo = "keep one of them"
+        else:
+            todo = "choose one judge (--judge NAME) or average over the judges (--judges average)"
+        raise DuplicateError(
+            f"document '{doc}' of query '{query}' has {found.height} labels ({said}); {todo}",
+            query=query,
+            doc=doc,
+        )
+
+
+def _probabilities(frame: pl.DataFrame) -> pl.Series:
+    series = numbers(frame, "prob")
+    bad = (series <= 0) | (series > 1)
+    if bad.any():
+        row = int(bad.arg_true()[0]) + 1
+        raise TableError(f"row {row}: expected a probability above 0 and up to 1 in 'prob', found {series[row - 1]}")
+    return series

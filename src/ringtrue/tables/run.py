@@ -1,0 +1,115 @@
+"""A run: what a search system returned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+import polars as pl
+
+from ringtrue.errors import DuplicateError, TableError
+from ringtrue.tables.columns import frame_from, identifiers, numbers, rename
+from ringtrue.tables.groups import Groups, doc_hash, first_duplicate, group_rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Run"]
+
+
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class Run:
+    """Documents with scores for each query, made from a frame with the columns query, doc and score.
+
+    A document is ranked by its score, the highest first; equal scores by doc id, the largest first, as
+    trec_eval does. A rank column, if there is one, says nothing. No document may stand twice under one query.
+    `tag` is the name that the system gave itself, where the data carry one.
+
+    The columns are held with the rows of each query together and the query ids apart, in `groups`: a run of
+    ten million lines has to fit beside what is computed from it.
+
+    Examples:
+        >>> run = Run.of({"q1": {"d1": 1.5, "d2": 3.0}}, name="bm25")
+        >>> run.ranked()["doc"].to_list()
+        ['d2', 'd1']
+    """
+
+    name: str
+    tag: str | None
+    groups: Groups = field(repr=False)
+    docs: pl.Series = field(repr=False)
+    scores: NDArray[np.float64] = field(repr=False)
+    hashes: NDArray[np.uint64] = field(repr=False)
+
+    def __init__(self, frame: pl.DataFrame, name: str = "run", tag: str | None = None) -> None:
+        if not frame.height:
+            raise TableError(f"run '{name}' has no documents")
+        frame, groups = group_rows(frame.select("query", "doc", "score"))
+        docs = frame["doc"]
+        hashes = doc_hash(docs)
+        if (twice := first_duplicate(groups, docs, hashes)) is not None:
+            query, doc = twice
+            raise DuplicateError(
+                f"run '{name}': document '{doc}' stands twice under query '{query}'; keep one of the two",
+                query=query,
+                doc=doc,
+            )
+        parts = {"name": name, "tag": tag, "groups": groups, "docs": docs, "hashes": hashes}
+        for key, value in (parts | {"scores": frame["score"].to_numpy()}).items():
+            object.__setattr__(self, key, value)
+
+    @classmethod
+    def of(cls, data: object, *, name: str = "run") -> Self:
+        """A run from a dictionary of dictionaries, or from any frame with the usual column names."""
+        if isinstance(data, cls):
+            return data
+        if isinstance(data, Mapping) and data and all(isinstance(docs, Mapping) for docs in data.values()):
+            data = {
+                "query": [query for query, docs in data.items() for _ in docs],
+                "doc": [doc for docs in data.values() for doc in docs],
+                "score": [score for docs in data.values() for score in docs.values()],
+            }
+        frame = rename(frame_from(data), required=["query", "doc", "score"], what="run")
+        return cls(
+            pl.DataFrame(
+                {
+                    "query": identifiers(frame, "query"),
+                    "doc": identifiers(frame, "doc"),
+                    "score": numbers(frame, "score"),
+                }
+            ),
+            name=name,
+        )
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """The queries, in order of appearance."""
+        return self.groups.queries
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The run as a table of query, doc and score, the rows of each query together."""
+        codes = np.repeat(np.arange(len(self.queries)), self.groups.sizes)
+        queries = pl.Series("query", self.queries, dtype=pl.String).gather(codes)
+        return pl.DataFrame([queries, self.docs, pl.Series("score", self.scores)])
+
+    def called(self, name: str) -> Self:
+        """The same run under another name."""
+        twin = copy(self)
+        object.__setattr__(twin, "name", name)
+        return twin
+
+    def ranked(self, depth: int | None = None) -> pl.DataFrame:
+        """query, doc, score and rank, best first, cut at `depth`."""
+        codes = np.repeat(np.arange(len(self.queries)), self.groups.sizes)
+        ordered = (
+            self.frame.with_columns(code=pl.Series(codes))
+            .sort("code", "score", "doc", descending=[False, True, True])
+            .drop("code")
+        )
+        rank = np.arange(1, ordered.height + 1) - np.repeat(self.groups.offsets[:-1], self.groups.sizes)
+        ordered = ordered.with_columns(rank=pl.Series(rank))
+        return ordered if depth is None else ordered.filter(pl.col("rank") <= depth)

@@ -1,0 +1,45 @@
+"""Scores: the value of every measure for every query of every run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from ringtrue.intervals import mean_estimate
+from ringtrue.results import Estimate
+
+__all__ = ["Scores"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scores:
+    """What `evaluate` gives: `frame` has the columns run, query, measure and value.
+
+    `notes` are the doubts that concern all of it: queries that were missing, queries without a relevant
+    document, documents that nobody judged.
+
+    Examples:
+        >>> frame = pl.DataFrame(
+        ...     {"run": ["a", "a"], "query": ["q1", "q2"], "measure": ["AP", "AP"], "value": [0.5, 1.0]}
+        ... )
+        >>> print(Scores(frame).means()["a"]["AP"].value)
+        0.75
+    """
+
+    frame: pl.DataFrame
+    notes: tuple[str, ...] = ()
+
+    def means(self, *, level: float = 0.95) -> dict[str, dict[str, Estimate]]:
+        """The mean of each measure over the queries of each run, with its interval."""
+        means: dict[str, dict[str, Estimate]] = {}
+        for (run, measure), part in self.frame.group_by("run", "measure", maintain_order=True):
+            means.setdefault(str(run), {})[str(measure)] = mean_estimate(part["value"].to_numpy(), level=level)
+        return means
+
+    def by_query(self) -> dict[str, dict[str, dict[str, float]]]:
+        """run → query → measure → value."""
+        nested: dict[str, dict[str, dict[str, float]]] = {}
+        for run, query, measure, value in self.frame.select("run", "query", "measure", "value").iter_rows():
+            nested.setdefault(run, {}).setdefault(query, {})[measure] = value
+        return nested
