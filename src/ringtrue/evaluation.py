@@ -52,11 +52,8 @@ def evaluate(
     if depth is not None and depth < 1:
         raise UsageError(f"depth must be at least 1, found {depth}")
     labelled = Judgments.of(judgments)
-    if judges == "average":
-        sets = [labelled.by(judge) for judge in labelled.judges]
-    else:
-        sets = [labelled]
-    matchers = [Matcher(one) for one in sets]
+    apart = [labelled.by(judge) for judge in labelled.judges] if judges == "average" else [labelled]
+    matchers = [Matcher(one) for one in apart]
     queries = tuple(dict.fromkeys(query for matcher in matchers for query in matcher.queries))
 
     frames, notes = [], _Notes()

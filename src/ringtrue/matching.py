@@ -129,7 +129,8 @@ def _ranks(run: Run, found: _Retrieved, *, single_precision: bool) -> IntArray:
     """The rank of each found document: 1 + those with a higher score + equal scores with a larger doc id."""
     scores: NDArray[np.floating] = run.scores
     if single_precision:
-        scores = scores.astype(np.float32)
+        with np.errstate(over="ignore"):  # what a 32-bit number cannot hold is infinite there too
+            scores = scores.astype(np.float32)
     starts = run.groups.offsets[:-1]
     falling = scores[1:] <= scores[:-1]
     falling[starts[1:] - 1] = True
@@ -158,7 +159,8 @@ def _untie(docs: pl.Series, place: IntArray, begins: NDArray[np.bool_], row_at: 
     edges = np.flatnonzero(begins)
     group = np.searchsorted(edges, place, side="right") - 1
     groups, which = np.unique(group, return_inverse=True)
-    low, size = edges[groups], edges[groups + 1] - edges[groups]
+    low = edges[groups]
+    size = edges[groups + 1] - low
     first = np.concatenate([[0], np.cumsum(size)[:-1]])
     owner = np.repeat(np.arange(len(groups)), size)
     members = np.arange(len(owner)) - first[owner] + low[owner]
@@ -170,5 +172,5 @@ def _untie(docs: pl.Series, place: IntArray, begins: NDArray[np.bool_], row_at: 
     )
     position = np.empty_like(members)
     position[ordered] = np.arange(len(ordered))
-    found: IntArray = position[first[which] + place - low[which]]
-    return low[which] + found - first[which]
+    found = position[first[which] + place - low[which]]
+    return np.asarray(low[which] + found - first[which], dtype=np.int64)

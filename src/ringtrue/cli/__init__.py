@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 
 import click
@@ -56,10 +57,10 @@ def _ringtrue() -> None:
     """
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     """Run the command line; our own errors become one line, exit code 1, or 2 for a wrong question."""
     try:
-        _ringtrue(prog_name="ringtrue")
+        _ringtrue(words, prog_name="ringtrue")
     except RingtrueError as error:
         click.echo(f"ringtrue: {error}", err=True)
         sys.exit(2 if isinstance(error, UsageError) else 1)

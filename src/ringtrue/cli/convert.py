@@ -2,38 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import click
 
 from ringtrue.cli.options import input_options, output_options, pairs_of
 from ringtrue.cli.output import Grid, OutputFormat, emit, tell
-from ringtrue.files.formats import Format, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import polars as pl
 
+    from ringtrue.files import Format, Kind
     from ringtrue.tables import Judgments, Preferences, Run
 
 __all__ = ["command"]
+
+KINDS = ("run", "judgments", "preferences", "topics", "documents")
 
 
 @click.command("convert")
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
-@click.option("--kind", type=click.Choice(get_args(Kind)), help="What IN holds, where that cannot be told.")
-@click.option("--as", "given", type=click.Choice(get_args(Format)), help="The format of IN.")
-@click.option("--to", "wanted", type=click.Choice(get_args(Format)), help="The format of OUT.")
+@click.option("--kind", type=click.Choice(KINDS), help="What IN holds, where that cannot be told.")
+@click.option("--as", "given", metavar="FORMAT", help="The format of IN; see docs/reference/formats.md.")
+@click.option("--to", "wanted", metavar="FORMAT", help="The format of OUT.")
 @input_options
 @output_options
 def command(
     source: str,
     target: str,
     kind: Kind | None,
-    given: Format | None,
-    wanted: Format | None,
+    given: str | None,
+    wanted: str | None,
     columns: tuple[str, ...],
     where: tuple[str, ...],
     form: OutputFormat,
@@ -46,9 +48,11 @@ def command(
     import polars as pl
 
     from ringtrue import files
+    from ringtrue.cli.inputs import known_format
     from ringtrue.files.source import Source
 
-    kind = kind or _kind_of(given) or files.recognise_kind(Source(source))
+    read_as, write_as = known_format(given), known_format(wanted)
+    kind = kind or _kind_of(read_as) or files.recognise_kind(Source(source))
     notes: list[str] = []
     names = pairs_of(columns, "--columns")
     rows_where = pairs_of(where, "--where")
@@ -59,8 +63,8 @@ def command(
         "topics": files.read_topics,
         "documents": files.read_documents,
     }
-    table = readers[kind](source, form=given, columns=names, where=rows_where, note=notes.append)
-    written = files.write_table(table, target, form=wanted, note=notes.append)
+    table = readers[kind](source, form=read_as, columns=names, where=rows_where, note=notes.append)
+    written = files.write_table(table, target, form=write_as, note=notes.append)
     tell(notes)
     rows = (table if isinstance(table, pl.DataFrame) else table.frame).height
     emit(

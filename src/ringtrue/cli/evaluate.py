@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from ringtrue.cli.options import input_options, output_options, pairs_of
-from ringtrue.cli.output import Grid, OutputFormat, emit, estimate_columns, tell
+from ringtrue.cli.output import Grid, OutputFormat, emit, estimate_column, plain, tell
 from ringtrue.errors import DuplicateError
 
 if TYPE_CHECKING:
     from ringtrue.evaluation import Missing
     from ringtrue.measures import Compat, Measure
     from ringtrue.results import Estimate
-    from ringtrue.tables import Judgments, Scores
+    from ringtrue.tables import Scores
 
 __all__ = ["command"]
 
@@ -26,7 +26,7 @@ ESTIMATE_FIELDS = ("value", "se", "low", "high", "level", "n", "method")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN…")
 @click.option("--judgments", required=True, metavar="FILE", help="Relevance labels: qrels, or a table.")
 @click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE",
-              help=f"What to measure; may be repeated, or a comma-separated list. Usually {', '.join(USUAL)}.")  # fmt: skip
+              help=f"What to measure; may be repeated, or a list. Usually {', '.join(USUAL)}.")  # fmt: skip
 @click.option("--rel", type=click.IntRange(min=1), help="The lowest label that counts as relevant.  [default: 1]")
 @click.option("--per-query", is_flag=True, help="Show every query.")
 @click.option("--by", metavar="COLUMN", help="Means for each value of a column of the topics or judgments.")
@@ -74,8 +74,8 @@ def command(
     that anybody judged. --columns and --where apply to the judgments.
     """
     from ringtrue.cli.inputs import form_for, read_runs
-    from ringtrue.evaluation import evaluate
-    from ringtrue.files import read_judgments
+    from ringtrue.evaluation import evaluate, split_by
+    from ringtrue.files import read_judgments, read_topics
     from ringtrue.files.reading import explain_duplicate
 
     notes: list[str] = []
@@ -104,20 +104,20 @@ def command(
         raise (error if "run '" in str(error) else explain_duplicate(error, judgments)) from error
     notes += scores.notes
     means = scores.means(level=level)
-    data: dict[str, Any] = {"runs": _plain(means)}
+    data: dict[str, Any] = {"runs": plain(means)}
+    grid, flat = _grid(means, level), _flat(means)
+    if by is not None:
+        groups = split_by(scores, labels.frame if topics is None else read_topics(topics), by)
+        data["groups"] = {
+            value: {"queries": part.frame["query"].n_unique(), "runs": plain(part.means(level=level))}
+            for value, part in groups.items()
+        }
+        grid = _group_grid(groups, by, level)
     if per_query:
         data["queries"] = scores.by_query()
-    if by is not None:
-        data["groups"] = {
-            value: {"queries": part.frame["query"].n_unique(), "runs": _plain(part.means(level=level))}
-            for value, part in _groups(scores, by, topics, labels).items()
-        }
-    data["notes"] = notes
+        grid, flat = _by_query_grid(scores), _by_query_flat(scores)
     tell(notes)
-    grid = _by_query_grid(scores) if per_query else _grid(means, level)
-    if by is not None and not per_query:
-        grid = _group_grid(_groups(scores, by, topics, labels), by, level)
-    emit(form, data=data, grid=grid, flat=_by_query_flat(scores) if per_query else _flat(means))
+    emit(form, data=data | {"notes": notes}, grid=grid, flat=flat)
 
 
 def _wanted(measures: tuple[str, ...], rel: int | None) -> list[Measure]:
@@ -132,22 +132,10 @@ def _wanted(measures: tuple[str, ...], rel: int | None) -> list[Measure]:
     return parse_all([*asked, *judged])
 
 
-def _plain(means: dict[str, dict[str, Estimate]]) -> dict[str, dict[str, dict[str, object]]]:
-    return {run: {name: one.as_dict() for name, one in row.items()} for run, row in means.items()}
-
-
-def _groups(scores: Scores, by: str, topics: str | None, labels: Judgments) -> dict[str, Scores]:
-    """The scores apart for each value of a column that is the same for all rows of a query."""
-    from ringtrue.evaluation import split_by
-    from ringtrue.files import read_topics
-
-    return split_by(scores, labels.frame if topics is None else read_topics(topics), by)
-
-
 def _grid(means: dict[str, dict[str, Estimate]], level: float) -> Grid:
     names = list(next(iter(means.values())))
     best_first = sorted(means, key=lambda run: -(means[run][names[0]].value or 0))
-    columns = estimate_columns([[means[run][name] for run in best_first] for name in names])
+    columns = [_column(name, [means[run][name] for run in best_first]) for name in names]
     n = max(estimate.n for row in means.values() for estimate in row.values())
     return Grid(
         columns=["run", *names],
@@ -156,11 +144,18 @@ def _grid(means: dict[str, dict[str, Estimate]], level: float) -> Grid:
     )
 
 
+def _column(name: str, estimates: list[Estimate]) -> list[str]:
+    """A column of the table; how much was judged is a fact about these queries and needs no interval."""
+    if name.startswith("Judged"):
+        return [f"{100 * (estimate.value or 0):.1f}%" for estimate in estimates]
+    return estimate_column(estimates)
+
+
 def _group_grid(groups: dict[str, Scores], by: str, level: float) -> Grid:
     means = {value: part.means(level=level) for value, part in groups.items()}
     names = list(next(iter(next(iter(means.values())).values())))
     keys = [(value, run) for value, row in means.items() for run in row]
-    columns = estimate_columns([[means[value][run][name] for value, run in keys] for name in names])
+    columns = [_column(name, [means[value][run][name] for value, run in keys]) for name in names]
     counts = {value: str(part.frame["query"].n_unique()) for value, part in groups.items()}
     rows = zip(keys, zip(*columns, strict=True), strict=True)
     return Grid(

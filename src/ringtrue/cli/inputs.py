@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
-from ringtrue.errors import UsageError
+from ringtrue.cli.output import progress_bar
+from ringtrue.errors import UsageError, did_you_mean
 from ringtrue.files import FORMATS, Format, Kind, read_run
 from ringtrue.files.reading import run_name
 from ringtrue.tables import Run
 
-__all__ = ["form_for", "read_runs", "run_names"]
+__all__ = ["form_for", "known_format", "read_runs", "run_names"]
 
 
 def run_names(paths: Sequence[str]) -> list[str]:
@@ -45,11 +46,23 @@ def read_runs(
 ) -> Iterator[Run]:
     """The runs, one at a time, so that only one has to be in memory."""
     names = run_names(paths)
-    for path, called in zip(paths, names, strict=True):
-        run = read_run(path, form=form, note=note)
-        yield run.called(run.tag if name == "tag" and run.tag else called)
+    size = sum(Path(path).stat().st_size for path in paths if Path(path).is_file())
+    with progress_bar(size, what="reading") as advance:
+        for path, called in zip(paths, names, strict=True):
+            run = read_run(path, form=form, note=note, progress=advance)
+            yield run.called(run.tag if name == "tag" and run.tag else called)
+
+
+def known_format(word: str | None) -> Format | None:
+    """A format that somebody named, or an error with the near miss."""
+    known: dict[str, Format] = {form: form for forms in FORMATS.values() for form in forms}
+    if word is None or word in known:
+        return word if word is None else known[word]
+    near = did_you_mean(word, known) or "; there is " + ", ".join(known)
+    raise UsageError(f"no format '{word}'{near}")
 
 
 def form_for(kind: Kind, forced: Sequence[str]) -> Format | None:
     """The format that `--as` forces for this kind of file, if one of those given fits it."""
-    return next((form for form in FORMATS[kind] if form in forced), None)
+    named = [known_format(word) for word in forced]
+    return next((form for form in FORMATS[kind] if form in named), None)

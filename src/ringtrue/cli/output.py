@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -13,8 +15,9 @@ import click
 
 from ringtrue.results import Estimate
 
-__all__ = ["Grid", "OutputFormat", "emit", "estimate_columns", "tell"]
+__all__ = ["Grid", "OutputFormat", "emit", "estimate_column", "plain", "progress_bar", "tell"]
 
+LONG_WORK = 32_000_000  # bytes: about a quarter of a second
 OutputFormat: TypeAlias = Literal["table", "json", "csv", "markdown", "latex"]
 
 
@@ -39,20 +42,35 @@ def emit(form: OutputFormat, *, data: object, grid: Grid, flat: Grid | None = No
         click.echo(draw[form](grid))
 
 
+def plain(means: Mapping[str, Mapping[str, Estimate]]) -> dict[str, dict[str, dict[str, object]]]:
+    """run → measure → estimate, as plain data for JSON."""
+    return {run: {name: one.as_dict() for name, one in row.items()} for run, row in means.items()}
+
+
 def tell(notes: Iterable[str]) -> None:
     """Say what is worth knowing beside the answer, on standard error."""
     for note in notes:
         click.echo(f"note: {note}", err=True)
 
 
-def estimate_columns(columns: Sequence[Sequence[Estimate]]) -> list[list[str]]:
-    """Columns of estimates as `value ±half`, each with the digits that its standard errors support."""
-    return [_estimates(column) for column in columns]
+@contextmanager
+def progress_bar(total: int, *, what: str) -> Iterator[Callable[[int], None]]:
+    """A bar on standard error that is told how much was done; only for long work, and only if somebody looks."""
+    if total < LONG_WORK or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda done: bar.advance(task, done)
 
 
-def _estimates(column: Sequence[Estimate]) -> list[str]:
+def estimate_column(column: Sequence[Estimate]) -> list[str]:
+    """Estimates as `value ±half`, with one digit more than their standard errors support."""
     sure = [estimate.decimals for estimate in column if estimate.se]
-    digits = max(sure, default=3) + 1 if sure else 4
+    digits = max(sure, default=3) + 1
     cells = []
     for estimate in column:
         if estimate.value is None:

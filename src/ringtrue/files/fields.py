@@ -17,13 +17,15 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.errors import FormatError
-from ringtrue.files.source import Source, decoded
+from ringtrue.files.source import BOM, Source, decoded
 from ringtrue.tables.columns import INT32
 
-__all__ = ["Layout", "find_lines", "read_fields"]
+__all__ = ["Layout", "find_lines", "read_fields", "split_fields"]
 
 NEWLINE, SPACE, TAB, HASH = 10, 32, 9, 35
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+BLANKS = re.compile(r"[\t-\r ]+")
+CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # below the space, but no white space
 NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 
 
@@ -87,27 +89,27 @@ def find_lines(source: Source, layout: Layout, **wanted: str) -> list[int]:
 
 def _split_lines(source: Source) -> Iterator[tuple[int, list[str]]]:
     for number, line in source.lines():
-        if not line.startswith("#") and (fields := _split(line)):
+        if not line.startswith("#") and (fields := split_fields(line)):
             yield number, fields
 
 
-def _split(line: str) -> list[str]:
-    # str.split() would also cut at no-break and other Unicode spaces, which may be part of an id.
-    return (
-        line.encode().decode("latin-1").split()
-        if line.isascii()
-        else [field for field in re.split(r"[\x00-\x20]+", line) if field]
-    )
+def split_fields(line: str) -> list[str]:
+    """What stands between ASCII white space; no-break and other Unicode spaces may be part of an id."""
+    return [field for field in BLANKS.split(line) if field]
 
 
 def _at_once(piece: bytes, layout: Layout) -> pl.DataFrame | None:
     """The piece by Polars' parser, or None where it has to be looked at line by line."""
     separator = _separator(np.frombuffer(piece, dtype=np.uint8), len(layout.fields))
     if separator is None:
+        if CONTROLS.search(piece):
+            return None
         piece = _tidied(piece)
         separator = _separator(np.frombuffer(piece, dtype=np.uint8), len(layout.fields))
         if separator is None:
             return None
+    if piece.startswith(BOM):  # here it is part of an id, which Polars does not know
+        return None
     names = [f"{name}{place}" if name == "_" else name for place, name in enumerate(layout.fields)]
     numeric = ("score", "label")
     try:
@@ -170,7 +172,7 @@ def _line_by_line(piece: bytes, layout: Layout, source: Source, first: int) -> t
     kept, expected, extra = layout.kept.items(), len(layout.fields), 0
     for number, raw in enumerate(piece[:-1].split(b"\n"), start=first):
         line = decoded(raw, source.shown, number)
-        if line.startswith("#") or not (fields := _split(line)):
+        if line.startswith("#") or not (fields := split_fields(line)):
             continue
         if len(fields) != expected:
             if len(fields) < expected or not layout.extra:

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from typing import Literal, TypeAlias, get_args
 
 from ringtrue.errors import FormatError
-from ringtrue.files.fields import NUMBER, Layout
+from ringtrue.files.fields import NUMBER, Layout, split_fields
 from ringtrue.files.source import PARQUET, Source
 from ringtrue.tables.columns import NAMES
+from ringtrue.tables.preferences import OUTCOMES
 
 __all__ = ["FORMATS", "LAYOUTS", "Format", "Kind", "recognise", "separator_of"]
 
@@ -24,7 +25,7 @@ LAYOUTS: dict[Format, Layout] = {
     "trec-qrels": Layout(fields=("query", "judge", "doc", "label"), says="query iteration doc label"),
     "qrels-3": Layout(fields=("query", "doc", "label"), says="query doc label"),
     "pairs": Layout(fields=("query", "left", "right", "winner"), says="query doc doc winner"),
-    "trec-prefs": Layout(fields=("query", "judge", "subgroup", "doc", "label"), says="query judge subgroup doc label"),
+    "trec-prefs": Layout(fields=("query", "judge", "subgroup", "doc", "score"), says="query judge subgroup doc level"),
 }
 
 TABLES: dict[Format, str] = {
@@ -42,7 +43,7 @@ FORMATS: dict[Kind, tuple[Format, ...]] = {
 }
 SIGNS: dict[Kind, set[str]] = {  # a column that only this kind of table has
     "preferences": set(NAMES["winner"]),
-    "judgments": set(NAMES["label"]),
+    "judgments": {*NAMES["label"], "corpus-id"},  # in BEIR's qrels, which call the label score
     "run": set(NAMES["score"]),
 }
 
@@ -52,11 +53,10 @@ def recognise(source: Source, kind: Kind, *, columns: Iterable[str] = ()) -> For
     start = source.head()
     if (table := _table(start, columns)) is not None:
         return table
-    lines = [line for line in start.decode("utf-8", "replace").splitlines() if line.strip()]
-    lines = [line for line in lines if not line.startswith("#")] or [""]
+    lines = _data_lines(start)
     if kind in ("topics", "documents"):
         return _text_format(lines[0], source, kind)
-    count = len(lines[0].split())
+    count = len(split_fields(lines[0]))
     by_count: dict[Kind, dict[int, Format]] = {
         "run": {6: "trec-run", 3: "msmarco-run"},
         "judgments": {4: "trec-qrels", 3: "qrels-3"},
@@ -72,7 +72,6 @@ def recognise(source: Source, kind: Kind, *, columns: Iterable[str] = ()) -> For
 def recognise_kind(source: Source) -> Kind:
     """What a file holds, when nobody said."""
     start = source.head()
-    text = start.decode("utf-8", "replace")
     if (table := _table(start, ())) is not None:
         from ringtrue.files.tabular import column_names
 
@@ -81,8 +80,8 @@ def recognise_kind(source: Source) -> Kind:
             if names & signs:
                 return kind
         return "topics" if names & {"query_id", "qid", "query", "title"} else "documents"
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")] or [""]
-    fields = lines[0].split()
+    lines = _data_lines(start)
+    fields = split_fields(lines[0])
     if lines[0].lstrip().startswith("<") or lines[0].startswith(".I"):
         return "topics" if lines[0].lstrip().startswith("<") else "documents"
     if len(fields) >= 6 and NUMBER.fullmatch(fields[4]):
@@ -90,7 +89,7 @@ def recognise_kind(source: Source) -> Kind:
     if len(fields) == 5 and NUMBER.fullmatch(fields[4]):
         return "preferences"
     if len(fields) == 4:
-        return "preferences" if fields[3] in fields[1:3] else "judgments"
+        return "preferences" if _name_winners(lines) else "judgments"
     if len(fields) == 3 and "\t" not in lines[0]:
         return "judgments"
     if "\t" in lines[0]:
@@ -99,6 +98,19 @@ def recognise_kind(source: Source) -> Kind:
         f"{source.shown}: neither run, judgments nor preferences: the first line has {len(fields)} fields; "
         f"say what it is with --as"
     )
+
+
+def _data_lines(start: bytes) -> list[str]:
+    lines = start.decode("utf-8", "replace").split("\n")
+    return [line for line in lines if line.strip() and not line.startswith("#")] or [""]
+
+
+def _name_winners(lines: list[str]) -> bool:
+    """Whether lines of four fields end with one of the two before or with an outcome; `301 0 doc 0` are qrels."""
+    rows = [row for line in lines[:-1] or lines if len(row := split_fields(line)) == 4]
+    if all(NUMBER.fullmatch(row[3]) and row[1] == rows[0][1] for row in rows):
+        return False
+    return all(row[3] in (row[1], row[2], *OUTCOMES) for row in rows)
 
 
 def separator_of(header: str) -> str | None:
@@ -113,14 +125,15 @@ def _table(start: bytes, columns: Iterable[str]) -> Format | None:
         return "parquet"
     if start.lstrip().startswith(b"{"):
         return "jsonl"
-    header = (start.decode("utf-8", "replace").splitlines() or [""])[0]
+    header = start.decode("utf-8", "replace").split("\n")[0]
     separator = separator_of(header)
     if separator is None:
         return None
     known = {name for names in NAMES.values() for name in names} | {name.lower() for name in columns}
     known |= {"title", "text", "description", "narrative", "url", "snippet", "_id"}
     names = [name.strip().strip('"').lower() for name in header.split(separator)]
-    if sum(name in known for name in names) < 2:
+    # One known name may be a word of the data, unless it is an id and stands first.
+    if sum(name in known for name in names) < 2 and names[0] not in NAMES["query"] + NAMES["doc"]:
         return None
     return "tsv" if separator == "\t" else "csv"
 

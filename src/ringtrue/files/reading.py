@@ -9,13 +9,13 @@ from typing import Literal, TypeAlias, TypeVar
 import polars as pl
 
 from ringtrue.errors import DuplicateError, TableError, UsageError, did_you_mean
-from ringtrue.files.fields import Fields, find_lines, read_fields
-from ringtrue.files.formats import FORMATS, LAYOUTS, Format, Kind, recognise
+from ringtrue.files.fields import Fields, find_lines, read_fields, split_fields
+from ringtrue.files.formats import FORMATS, LAYOUTS, TABLES, Format, Kind, recognise
 from ringtrue.files.source import STDIN, Source
-from ringtrue.files.tabular import read_table
-from ringtrue.files.texts import read_cranfield, read_id_text, read_trec_topics
+from ringtrue.files.tabular import mapped, read_table
+from ringtrue.files.texts import read_cranfield, read_id_text, read_trec_topics, unique
 from ringtrue.tables import Judgments, Preferences, Run
-from ringtrue.tables.columns import rename
+from ringtrue.tables.columns import identifiers, rename
 
 __all__ = ["Note", "read_documents", "read_judgments", "read_preferences", "read_run", "read_topics"]
 
@@ -33,10 +33,12 @@ def read_run(
     where: Names = None,
     name: Literal["file", "tag"] | None = "file",
     note: Note = lambda _: None,
+    progress: Callable[[int], None] | None = None,
 ) -> Run:
     """Read a run; it is named after the file without its extensions, or by the tag inside.
 
-    `note` is called with whatever is worth a word but is no error.
+    `note` is called with whatever is worth a word but is no error, `progress` with the number of bytes that
+    were read since it was last called.
 
     Examples:
         >>> path = getfixture("tmp_path") / "bm25.run.gz"
@@ -45,8 +47,8 @@ def read_run(
         >>> run.name, run.frame.rows()
         ('bm25', [('q1', 'd1', 3.5)])
     """
-    source = Source(str(path))
-    form = _form(source, "run", form, columns)
+    source = Source(str(path), progress)
+    form = _form(source, "run", form, columns, where)
     called = run_name(path)
     tag: str | None = None
     if form in LAYOUTS:
@@ -61,7 +63,7 @@ def read_run(
         table = read_table(source, form, columns=columns, where=where)
         make = lambda: Run.of(table, name=chosen)  # noqa: E731
     chosen = tag if name == "tag" and tag else called
-    return _located(make, source, form)
+    return _located(make, source, form, where)
 
 
 def read_judgments(
@@ -81,12 +83,12 @@ def read_judgments(
         [2, 0]
     """
     source = Source(str(path))
-    form = _form(source, "judgments", form, columns)
+    form = _form(source, "judgments", form, columns, where)
     if form in LAYOUTS:
         frame = _fields(source, form, note).frame
     else:
         frame = read_table(source, form, columns=columns, where=where)
-    return _located(lambda: Judgments.of(frame), source, form)
+    return _located(lambda: Judgments.of(frame), source, form, where)
 
 
 def read_preferences(
@@ -106,14 +108,14 @@ def read_preferences(
         ['right']
     """
     source = Source(str(path))
-    form = _form(source, "preferences", form, columns)
+    form = _form(source, "preferences", form, columns, where)
     if form in LAYOUTS:
         frame = _fields(source, form, note).frame
         if form == "trec-prefs":
             frame = _pairs_of_groups(frame, source)
     else:
         frame = read_table(source, form, columns=columns, where=where)
-    return _located(lambda: Preferences.of(frame), source, form)
+    return _located(lambda: Preferences.of(frame), source, form, where)
 
 
 def read_topics(
@@ -169,7 +171,7 @@ def explain_duplicate(error: DuplicateError, path: str | Path) -> DuplicateError
     source = Source(str(path))
     if source.is_stream:
         return DuplicateError(f"{source.shown}: {error}", query=error.query, doc=error.doc)
-    return _with_lines(error, source, _form(source, "judgments", None, None))
+    return _with_lines(error, source, _form(source, "judgments", None, None, None))
 
 
 def _with_lines(error: DuplicateError, source: Source, form: Format) -> DuplicateError:
@@ -178,23 +180,25 @@ def _with_lines(error: DuplicateError, source: Source, form: Format) -> Duplicat
     return DuplicateError(f"{source.shown}: {error}{where}", query=error.query, doc=error.doc)
 
 
-def _located(make: Callable[[], T], source: Source, form: Format) -> T:
+def _located(make: Callable[[], T], source: Source, form: Format, where: Names) -> T:
     """What `make` gives; its errors get the file's name, and lines where there are any."""
     try:
         return make()
     except DuplicateError as error:
         raise _with_lines(error, source, form) from error
     except TableError as error:
-        raise TableError(f"{source.shown}: {error}") from error
+        rows = "".join(f", where {name}={value}" for name, value in (where or {}).items())
+        raise TableError(f"{source.shown}{rows}: {error}") from error
 
 
-def _form(source: Source, kind: Kind, form: Format | None, columns: Names) -> Format:
-    if form is None:
-        return recognise(source, kind, columns=(columns or {}).values())
-    if form not in FORMATS[kind]:
+def _form(source: Source, kind: Kind, form: Format | None, columns: Names, where: Names) -> Format:
+    if form is not None and form not in FORMATS[kind]:
         near = did_you_mean(form, FORMATS[kind]) or "; choose from " + ", ".join(FORMATS[kind])
         raise UsageError(f"{source.shown}: '{form}' is no format for {kind}{near}")
     source.head()
+    form = form or recognise(source, kind, columns=(columns or {}).values())
+    if form not in TABLES and (columns or where):
+        raise UsageError(f"{source.shown}: --columns and --where need a table with named columns, this is {form}")
     return form
 
 
@@ -206,8 +210,8 @@ def _fields(source: Source, form: Format, note: Note) -> Fields:
 
 
 def _tag(source: Source) -> str | None:
-    for line in source.head().decode("utf-8", "replace").splitlines():
-        fields = line.split()
+    for line in source.head().decode("utf-8", "replace").split("\n"):
+        fields = split_fields(line)
         if fields and not line.startswith("#"):
             return fields[5] if len(fields) > 5 else None
     return None
@@ -218,7 +222,7 @@ def _pairs_of_groups(frame: pl.DataFrame, source: Source) -> pl.DataFrame:
     frame = frame.with_row_index("row")
     keys = ["query", "judge", "subgroup"]
     pairs = frame.join(frame, on=keys, suffix="_other").filter(
-        (pl.col("row") < pl.col("row_other")) & (pl.col("label") != pl.col("label_other"))
+        (pl.col("row") < pl.col("row_other")) & (pl.col("score") != pl.col("score_other"))
     )
     if not pairs.height:
         raise TableError(f"{source.shown}: no two documents of a group differ in level: there is no preference")
@@ -227,7 +231,7 @@ def _pairs_of_groups(frame: pl.DataFrame, source: Source) -> pl.DataFrame:
         pl.col("doc").alias("left"),
         pl.col("doc_other").alias("right"),
         "judge",
-        pl.when(pl.col("label") > pl.col("label_other"))
+        pl.when(pl.col("score") > pl.col("score_other"))
         .then(pl.lit("left"))
         .otherwise(pl.lit("right"))
         .alias("winner"),
@@ -238,7 +242,7 @@ def _texts(
     path: str | Path, kind: Kind, column: Literal["query", "doc"], form: Format | None, columns: Names, where: Names
 ) -> pl.DataFrame:
     source = Source(str(path))
-    form = _form(source, kind, form, columns)
+    form = _form(source, kind, form, columns, where)
     if form == "trec-topics":
         return read_trec_topics(source)
     if form == "cranfield":
@@ -247,5 +251,10 @@ def _texts(
         return read_id_text(source, column)
     table = read_table(source, form, columns=columns, where=where)
     if "_id" in table.columns:  # BEIR
-        table = table.rename({"_id": column})
-    return _located(lambda: rename(table, required=[column], what=kind), source, form)
+        table = mapped(table, {column: "_id"})
+
+    def make() -> pl.DataFrame:
+        frame = rename(table, required=[column], what=kind)
+        return unique(frame.with_columns(identifiers(frame, column)), column, source)
+
+    return _located(make, source, form, where)

@@ -6,7 +6,7 @@ import gzip
 import io
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,6 +34,7 @@ class Source:
     """
 
     path: str
+    progress: Callable[[int], None] | None = field(default=None, repr=False)  # told how many bytes were read
     _kept: bytes | None = field(default=None, repr=False)
 
     @property
@@ -108,11 +109,13 @@ class Source:
         except OSError as error:
             raise FileError(f"{self.shown}: cannot be read ({error.strerror or error})") from error
 
-    def _raw(self) -> IO[bytes]:
+    def _raw(self) -> IO[bytes] | _Counted:
         path = Path(self.path)
         if not self.is_stream:
-            return open(path, "rb", buffering=0)
+            return _Counted(path, self.progress)
         if self._kept is None:
+            if self.path == STDIN and sys.stdin is None:
+                raise FileError("standard input is closed; name a file")
             self._kept = sys.stdin.buffer.read() if self.path == STDIN else path.read_bytes()
         return io.BytesIO(self._kept)
 
@@ -125,13 +128,28 @@ class Source:
         return did_you_mean(Path(self.path).name, names)
 
 
+class _Counted(io.FileIO):
+    """A file that tells how much of it was read."""
+
+    def __init__(self, path: Path, progress: Callable[[int], None] | None) -> None:
+        super().__init__(path)
+        self._progress = progress
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Like any file's."""
+        given = super().read(-1 if size is None else size) or b""
+        if self._progress is not None:
+            self._progress(len(given))
+        return given
+
+
 class _Zstd(io.RawIOBase):
     """A zstd stream, any number of frames, that raises EOFError when the last one is cut off.
 
     The library's own stream reader takes a cut for the end.
     """
 
-    def __init__(self, raw: IO[bytes]) -> None:
+    def __init__(self, raw: _Readable) -> None:
         import zstandard
 
         self._raw, self._ready = raw, bytearray()
@@ -150,7 +168,7 @@ class _Zstd(io.RawIOBase):
                 if self._frame.eof:
                     packed, self._fresh = self._frame.unused_data, True
                     self._frame = self._new_frame()
-        if not self._ready and size != 0 and not self._fresh:
+        if (size < 0 or len(self._ready) < size) and not self._fresh:
             raise EOFError("the last frame is cut off")
         size = len(self._ready) if size < 0 else size
         given = bytes(self._ready[:size])

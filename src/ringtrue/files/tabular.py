@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import io
 from collections.abc import Mapping
-from typing import Any
 
 import polars as pl
 
 from ringtrue.errors import FormatError, UsageError, did_you_mean
 from ringtrue.files.formats import Format, separator_of
 from ringtrue.files.source import Source
+from ringtrue.tables.columns import NAMES, free_name
 
-__all__ = ["column_names", "read_table"]
+__all__ = ["column_names", "mapped", "read_table"]
 
 
 def read_table(
@@ -26,38 +27,48 @@ def read_table(
     frame = _read(source, form)
     for name, value in (where or {}).items():
         _require(frame, name, source, option="--where")
-        if not frame.filter(pl.col(name).cast(pl.String) == value).height:
+        if frame[name].dtype.is_nested():
+            raise UsageError(f"{source.shown}: column '{name}' holds lists or objects, which --where cannot compare")
+        kept = frame.filter(pl.col(name).cast(pl.String) == value)
+        if frame.height and not kept.height:
             raise UsageError(f"{source.shown}: no row has {name}={value}; {_values(frame[name])}")
-        frame = frame.filter(pl.col(name).cast(pl.String) == value)
-    for ours, theirs in (columns or {}).items():
+        frame = kept
+    for theirs in (columns or {}).values():
         _require(frame, theirs, source, option="--columns")
-        if ours != theirs:
-            # What bore the name before steps aside: `--columns label=nist_rel` beside a column `label`.
-            frame = frame.rename({ours: f"{ours}_before"}) if ours in frame.columns else frame
-            frame = frame.rename({theirs: ours})
     if not frame.height:
         raise FormatError(f"{source.shown}: a header but no rows")
-    return frame
+    return mapped(frame, columns or {})
+
+
+def mapped(frame: pl.DataFrame, columns: Mapping[str, str]) -> pl.DataFrame:
+    """The table with our names for its columns; what could be taken for one of them steps aside.
+
+    Examples:
+        >>> mapped(pl.DataFrame({"label": [1], "nist_rel": [2]}), {"label": "nist_rel"}).to_dicts()
+        [{'label': 2, 'label_before': 1}]
+    """
+    others = {name: name for name in frame.columns if name not in columns.values()}
+    known = {*columns, *(name for ours, names in NAMES.items() if ours in columns for name in names)}
+    for name in known & others.keys():
+        others[name] = free_name(f"{name}_before", [*others.values(), *columns])
+    return frame.select(
+        *(pl.col(theirs).alias(ours) for ours, theirs in columns.items()),
+        *(pl.col(name).alias(other) for name, other in others.items()),
+    )
 
 
 def column_names(source: Source, form: Format) -> list[str]:
     """The names of the columns, without reading all of a text file."""
     if form in ("csv", "tsv"):
-        return pl.read_csv(_up_to_line(source.head()), separator=_separator(source, form), n_rows=0).columns
-    if form == "jsonl":
-        return list(_read(source, form).columns)
+        return _header(source, form)[0]
     return _read(source, form).columns
 
 
-def _up_to_line(start: bytes) -> bytes:
-    return start[: start.find(b"\n") + 1] or start
-
-
-def _separator(source: Source, form: Format) -> str:
-    if form == "tsv":
-        return "\t"
-    header = (source.head().decode("utf-8", "replace").splitlines() or [""])[0]
-    return separator_of(header) or ","
+def _header(source: Source, form: Format) -> tuple[list[str], str]:
+    """The names in the first line, and what separates them."""
+    line = source.head().decode("utf-8", "replace").split("\n")[0].rstrip("\r")
+    separator = "\t" if form == "tsv" else separator_of(line) or ","
+    return next(csv.reader([line], delimiter=separator), []), separator
 
 
 def _read(source: Source, form: Format) -> pl.DataFrame:
@@ -67,11 +78,38 @@ def _read(source: Source, form: Format) -> pl.DataFrame:
             return pl.read_parquet(io.BytesIO(source.whole()))
         if form == "jsonl":
             return _json_lines(source)
-        data: Any = source.whole()
-        return pl.read_csv(data, separator=_separator(source, form), infer_schema=False, truncate_ragged_lines=False)
-    except pl.exceptions.PolarsError as error:
+        return _separated(source, form)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         reason = (str(error).splitlines() or ["unreadable"])[0]
         raise FormatError(f"{source.shown}: cannot be read as {form}: {reason}") from error
+
+
+def _separated(source: Source, form: Format) -> pl.DataFrame:
+    names, separator = _header(source, form)
+    if twice := [name for name in names if name and names.count(name) > 1]:
+        raise FormatError(f"{source.shown}:1: column '{twice[0]}' stands there twice; rename one of them")
+    data = source.whole()
+    if b"\0" in data or not data.isascii():
+        for _ in source.lines():  # says which line is no text
+            pass
+    try:
+        return pl.read_csv(data.rstrip(b"\r\n"), separator=separator, infer_schema=False)
+    except pl.exceptions.PolarsError:
+        _find_fault(data.decode(), separator, source)
+        raise
+
+
+def _find_fault(text: str, separator: str, source: Source) -> None:
+    """Name the line where a table goes wrong, if Python's reader finds one."""
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    try:
+        width = len(next(rows))
+        for row in rows:
+            if len(row) > width:
+                where = f"{source.shown}:{rows.line_num}"
+                raise FormatError(f"{where}: expected {width} fields as in the header, found {len(row)}")
+    except csv.Error as error:
+        raise FormatError(f"{source.shown}:{rows.line_num}: {error}; is a quote left open?") from error
 
 
 def _json_lines(source: Source) -> pl.DataFrame:
@@ -83,14 +121,17 @@ def _json_lines(source: Source) -> pl.DataFrame:
             continue
         try:
             record = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise FormatError(f"{source.shown}:{number}: not JSON ({error})") from error
         if not isinstance(record, dict):
             raise FormatError(f"{source.shown}:{number}: expected an object {{…}}, found {line[:30]}")
         records.append(record)
     if not records:
         raise FormatError(f"{source.shown}: no line of data in this file")
-    return pl.DataFrame(records, infer_schema_length=None, strict=False)
+    try:
+        return pl.DataFrame(records, infer_schema_length=None, strict=False)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise FormatError(f"{source.shown}: no table can be made of these objects ({error})") from error
 
 
 def _require(frame: pl.DataFrame, name: str, source: Source, *, option: str) -> None:
@@ -101,4 +142,4 @@ def _require(frame: pl.DataFrame, name: str, source: Source, *, option: str) -> 
 
 def _values(series: pl.Series) -> str:
     found = series.cast(pl.String).unique(maintain_order=True).drop_nulls().to_list()
-    return f"it has {', '.join(found[:5])}" + (" …" if len(found) > 5 else "")
+    return f"it has {', '.join(found[:5]) or 'only empty cells'}" + (" …" if len(found) > 5 else "")

@@ -10,7 +10,7 @@ import polars as pl
 from ringtrue.errors import FormatError
 from ringtrue.files.source import Source
 
-__all__ = ["read_cranfield", "read_id_text", "read_trec_topics"]
+__all__ = ["read_cranfield", "read_id_text", "read_trec_topics", "unique"]
 
 TAG = re.compile(r"<(/?)(top|num|title|desc|narr)\b[^>]*>", re.IGNORECASE)
 LABEL = re.compile(r"^\s*(Number|Topic|Description|Narrative)\s*:\s*", re.IGNORECASE)
@@ -41,7 +41,7 @@ def read_trec_topics(source: Source) -> pl.DataFrame:
         if not topic.get("query"):
             raise FormatError(f"{source.shown}: topic {place} has no <num>")
     columns = [name for name in TOPIC_PARTS.values() if any(name in topic for topic in topics)]
-    return _unique(pl.DataFrame(topics, schema=dict.fromkeys(columns, pl.String)), "query", source)
+    return unique(pl.DataFrame(topics, schema=dict.fromkeys(columns, pl.String)), "query", source)
 
 
 def read_cranfield(source: Source, column: str) -> pl.DataFrame:
@@ -53,7 +53,7 @@ def read_cranfield(source: Source, column: str) -> pl.DataFrame:
         column,
         *(name for name in CRANFIELD_PARTS.values() if any(name in record for record in records)),
     ]
-    return _unique(pl.DataFrame(records, schema=dict.fromkeys(names, pl.String)), column, source)
+    return unique(pl.DataFrame(records, schema=dict.fromkeys(names, pl.String)), column, source)
 
 
 def _cranfield(source: Source, column: str) -> Iterator[dict[str, str]]:
@@ -88,11 +88,14 @@ def read_id_text(source: Source, column: str) -> pl.DataFrame:
             raise FormatError(f"{source.shown}:{number}: expected an id, a tab and a text, found '{line[:40]}'")
         ids.append(key.strip())
         texts.append(text.strip())
+    if not ids:
+        raise FormatError(f"{source.shown}: no line of data in this file; expected an id, a tab and a text")
     text_column = "title" if column == "query" else "text"
-    return _unique(pl.DataFrame({column: ids, text_column: texts}), column, source)
+    return unique(pl.DataFrame({column: ids, text_column: texts}), column, source)
 
 
-def _unique(frame: pl.DataFrame, column: str, source: Source) -> pl.DataFrame:
+def unique(frame: pl.DataFrame, column: str, source: Source) -> pl.DataFrame:
+    """The frame, unless an id stands there twice."""
     repeated = frame.filter(pl.col(column).is_duplicated())
     if repeated.height:
         raise FormatError(f"{source.shown}: {column} '{repeated[column][0]}' stands there twice")

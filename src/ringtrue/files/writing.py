@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -84,7 +85,7 @@ def _form_of(path: Path, kind: Kind) -> Format:
 def _columns(table: Table, form: Format, note: Callable[[str], None]) -> pl.DataFrame:
     """The columns that the format has, in its order."""
     if form == "trec-run" and isinstance(table, Run):
-        tag = (table.tag or table.name).replace(" ", "_")
+        tag = re.sub(r"[\x00-\x20]+", "_", table.tag or table.name or "run")
         frame = table.ranked().select(
             "query", pl.lit("Q0").alias("Q0"), "doc", "rank", "score", pl.lit(tag).alias("tag")
         )
@@ -100,12 +101,26 @@ def _columns(table: Table, form: Format, note: Callable[[str], None]) -> pl.Data
         frame = table.frame.select("query", "left", "right", _winner_id())
     elif form == "trec-prefs" and isinstance(table, Preferences):
         frame = _groups_of_pairs(table.frame, note)
+    elif form == "id-text" and isinstance(table, pl.DataFrame):
+        frame = _id_and_text(table, note)
     elif isinstance(table, Run):
         return table.ranked()
     else:
         return table if isinstance(table, pl.DataFrame) else table.frame
-    _refuse_blanks(frame)
+    _refuse_blanks(frame, r"[\t\r\n]" if form == "id-text" else r"[\x00-\x20]")
     return frame
+
+
+def _id_and_text(table: pl.DataFrame, note: Callable[[str], None]) -> pl.DataFrame:
+    key = "query" if "query" in table.columns else "doc"
+    wanted = ("title", "text") if key == "query" else ("text", "title")
+    text = next((name for name in wanted if name in table.columns), None)
+    if text is None or key not in table.columns:
+        raise TableError(f"id-text needs columns '{key}' and '{wanted[0]}', found {', '.join(table.columns)}")
+    lost = [name for name in table.columns if name not in (key, text)]
+    if lost:
+        note(f"id-text has no place for {', '.join(lost)}; csv keeps every column")
+    return table.select(pl.col(key, text).cast(pl.String).fill_null(""))
 
 
 def _winner_id() -> pl.Expr:
@@ -122,7 +137,10 @@ def _winner_id() -> pl.Expr:
 
 def _groups_of_pairs(frame: pl.DataFrame, note: Callable[[str], None]) -> pl.DataFrame:
     """Each pair as a group of two documents, the preferred one with level 1; ties have no place there."""
-    decided = frame.filter(pl.col("winner").is_in(["left", "right"])).with_row_index("subgroup")
+    decided = frame.select("query", "left", "right", "judge", "winner")
+    decided = decided.filter(pl.col("winner").is_in(["left", "right"])).with_row_index("subgroup")
+    if not decided.height:
+        raise TableError("trec-prefs has no place for ties, and there is nothing else here; write csv instead")
     if decided.height < frame.height:
         note(f"trec-prefs has no place for ties: {frame.height - decided.height} pairs left out")
     sides = [
@@ -138,51 +156,73 @@ def _groups_of_pairs(frame: pl.DataFrame, note: Callable[[str], None]) -> pl.Dat
     return pl.concat(sides).sort("subgroup", maintain_order=True)
 
 
-def _refuse_blanks(frame: pl.DataFrame) -> None:
-    for name, dtype in frame.schema.items():
+def _refuse_blanks(frame: pl.DataFrame, blanks: str) -> None:
+    """Refuse what would be read back as something else: separators in a field, a line that begins a comment."""
+    for place, (name, dtype) in enumerate(frame.schema.items()):
         if dtype == pl.String:
-            bad = frame[name].str.contains(r"[\x00-\x20]")
+            bad = frame[name].str.contains(blanks)
             if bad.any():
                 found = frame[name][int(bad.arg_true()[0])]
-                raise TableError(f"'{found}' has a blank in it, which this format cannot hold; write csv instead")
+                raise TableError(f"{found!r} has a blank in it, which this format cannot hold; write csv instead")
+            bad = frame[name].str.contains("^[#\ufeff]")
+            if place == 0 and bad.any():
+                found = frame[name][int(bad.arg_true()[0])]
+                raise TableError(f"{found!r} would begin a comment in this format; write csv instead")
 
 
 def _write(frame: pl.DataFrame, form: Format, stream: IO[bytes]) -> None:
-    if form == "parquet":
-        frame.write_parquet(stream)
-    elif form == "jsonl":
-        frame.write_ndjson(stream)
-    elif form in ("csv", "tsv", "id-text"):
-        frame.write_csv(stream, separator="," if form == "csv" else "\t", include_header=form != "id-text")
-    else:
-        frame.write_csv(stream, separator=" ", include_header=False, quote_style="never")
+    try:
+        if form == "parquet":
+            frame.write_parquet(stream)
+        elif form == "jsonl":
+            frame.write_ndjson(stream)
+        elif form in ("csv", "tsv"):
+            frame.write_csv(stream, separator="," if form == "csv" else "\t")
+        else:
+            separator = "\t" if form == "id-text" else " "
+            frame.write_csv(stream, separator=separator, include_header=False, quote_style="never")
+    except pl.exceptions.PolarsError as error:
+        reason = (str(error).splitlines() or ["unknown"])[0]
+        raise TableError(f"this table cannot be written as {form}: {reason}; try jsonl or parquet") from error
 
 
 def _replace(path: Path, write: Callable[[IO[bytes]], None]) -> None:
-    """Write beside the target and move it there, so that a failure leaves what was there before."""
-    try:
-        handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise FileError(f"{path}: cannot be written ({error.strerror})") from error
-    try:
-        with os.fdopen(handle, "wb") as raw:
-            if path.suffix == ".gz":
-                with gzip.GzipFile(fileobj=raw, mode="wb", mtime=0) as packed:
-                    write(cast("IO[bytes]", packed))
-            elif path.suffix == ".zst":
-                import zstandard
+    """Write beside the target and move it there, so that a failure leaves what was there before.
 
-                with zstandard.ZstdCompressor().stream_writer(raw) as packed_zst:
-                    write(packed_zst)
-            else:
-                write(raw)
-        os.chmod(beside, 0o666 & ~_umask())
-        os.replace(beside, path)
-    except BaseException as error:
-        Path(beside).unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise FileError(f"{path}: cannot be written ({error.strerror})") from error
-        raise
+    A pipe or a device is written to as it is, and a link stays a link.
+    """
+    try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            with open(path, "wb") as raw:
+                _pack(raw, path.suffix, write)
+            return
+        target = Path(os.path.realpath(path))
+        handle, beside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        try:
+            with os.fdopen(handle, "wb") as raw:
+                _pack(raw, path.suffix, write)
+            os.chmod(beside, 0o666 & ~_umask())
+            os.replace(beside, target)
+        except BaseException:
+            Path(beside).unlink(missing_ok=True)
+            raise
+    except FileNotFoundError as error:
+        raise FileError(f"{path}: cannot be written: there is no folder '{path.parent}'; make it first") from error
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written ({error.strerror or error})") from error
+
+
+def _pack(raw: IO[bytes], suffix: str, write: Callable[[IO[bytes]], None]) -> None:
+    if suffix == ".gz":
+        with gzip.GzipFile(fileobj=raw, mode="wb", mtime=0) as packed:
+            write(cast("IO[bytes]", packed))
+    elif suffix == ".zst":
+        import zstandard
+
+        with zstandard.ZstdCompressor().stream_writer(raw, closefd=False) as packed_zst:
+            write(packed_zst)
+    else:
+        write(raw)
 
 
 def _umask() -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -142,7 +143,7 @@ def err(
     owner, rank = lists.owner[useful][by_place], lists.rank[useful][by_place]
     stop = stop[useful][by_place]
     ends = np.cumsum(np.bincount(place[useful])) if len(owner) else np.zeros(1, dtype=np.int64)
-    for start, end in zip(ends[:-1], ends[1:], strict=True):  # each list appears at most once in a step
+    for start, end in pairwise(ends):  # each list appears at most once in a step
         now = slice(start, end)
         values[owner[now]] += going_on[owner[now]] * stop[now] / rank[now]
         going_on[owner[now]] *= 1 - stop[now]

@@ -77,6 +77,7 @@ class Measure:
         return f"{self.name}({inside}){at}" if inside else f"{self.name}{at}"
 
     def __call__(self, lists: RankedLists) -> FloatArray:
+        """One number for each list."""
         given = {name: dict(value) if name == "gains" else value for name, value in self.parameters}
         if given.pop("judged_only", False):
             lists = lists.condensed

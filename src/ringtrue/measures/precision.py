@@ -157,8 +157,10 @@ def interpolated_average(lists: RankedLists, *, rel: int = 1, at: Sequence[float
         >>> interpolated_average(ranked([1, 0, 1, 0, 0, 1, 0, 0, 0, 1], missed=[1])).round(4)
         array([0.5576])
     """
-    values = [interpolated_precision(lists, recall=recall, rel=rel) for recall in at]
-    return np.asarray(np.mean(values, axis=0), dtype=np.float64)
+    total = np.zeros(len(lists))
+    for recall in at:
+        total += interpolated_precision(lists, recall=recall, rel=rel)
+    return total / len(at)
 
 
 def precision_at_recall(lists: RankedLists, *, recall: float, rel: int = 1) -> FloatArray:
@@ -184,8 +186,8 @@ def _at_least(part: float, relevant: IntArray) -> IntArray:
 
 def _needed(lists: RankedLists, recall: float, relevant: IntArray) -> IntArray:
     """How many relevant documents make this recall; trec_eval rounds, each version in its own way."""
-    if lists.compat == "trec_eval-9":
-        return (recall * relevant + 0.9).astype(np.int64)
-    if lists.compat == "trec_eval-10":
-        return np.floor(recall * relevant + 0.5).astype(np.int64)
-    return _at_least(recall, relevant)
+    if lists.compat is None:
+        return _at_least(recall, relevant)
+    add = 0.9 if lists.compat == "trec_eval-9" else 0.5
+    needed: IntArray = np.floor(recall * relevant + add).astype(np.int64)
+    return needed

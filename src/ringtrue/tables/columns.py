@@ -46,22 +46,32 @@ def frame_from(data: object) -> pl.DataFrame:
     """
     if isinstance(data, pl.DataFrame):
         return data
-    if isinstance(data, pl.LazyFrame):
-        return data.collect()
-    if hasattr(data, "iloc") and hasattr(data, "columns"):  # pandas, without needing pyarrow
-        columns: Any = data
-        return pl.DataFrame({str(c): pl.Series(columns[c].tolist(), strict=False) for c in columns.columns})
     try:
+        if isinstance(data, pl.LazyFrame):
+            return data.collect()
+        if hasattr(data, "iloc") and hasattr(data, "columns"):
+            return _from_pandas(data)
         if hasattr(data, "__arrow_c_stream__") or isinstance(data, Mapping | list):
-            return pl.DataFrame(data, strict=False)
+            return pl.DataFrame(data, strict=False, infer_schema_length=None)
         if isinstance(data, Iterable) and not isinstance(data, str | bytes):
-            return pl.DataFrame(list(data), strict=False)
-    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
+            return pl.DataFrame(list(data), strict=False, infer_schema_length=None)
+    except (TypeError, ValueError, OverflowError, RecursionError, pl.exceptions.PolarsError) as error:
         raise TableError(f"no table can be made of this {type(data).__name__}: {_first_line(error)}") from error
     raise TableError(
         f"expected a table (Polars, pandas or Arrow frame, dictionary, list of records), "
         f"found {type(data).__name__}; `ringtrue.read_run` and its sisters read files"
     )
+
+
+def _from_pandas(table: Any) -> pl.DataFrame:
+    """Without pyarrow; what pandas holds for missing (NaN, NA, NaT) is missing here too."""
+    if table.columns.has_duplicates:
+        raise TableError(f"column '{table.columns[table.columns.duplicated()][0]}' stands there twice; keep one")
+    columns = {str(name): table[name] for name in table.columns}
+    for name, column in columns.items():
+        if column.isna().any():
+            columns[name] = column.astype(object).where(column.notna(), None)
+    return pl.DataFrame({name: pl.Series(column.tolist(), strict=False) for name, column in columns.items()})
 
 
 def _first_line(error: Exception) -> str:
@@ -93,21 +103,29 @@ def rename(
         if name is not None:
             found[name] = column
         elif column in required:
-            near = did_you_mean(column, frame.columns)
+            near = did_you_mean(column, frame.columns) or "."
             raise TableError(
                 f"a {what} table needs a column '{column}' (also known as {', '.join(names)}); "
                 f"found {', '.join(frame.columns) or 'no column'}{near} "
                 f"Say which it is with `--columns {column}=NAME`"
             )
     taken = set(found.values())
-    others = [name for name in frame.columns if name not in found]
+    others = {name: name for name in frame.columns if name not in found}
+    for name in taken & others.keys():
+        others[name] = free_name(f"{name}_text", others)
     return frame.select(
         *(
             pl.col(name).alias(column)
             for name, column in sorted(found.items(), key=lambda pair: [*required, *optional].index(pair[1]))
         ),
-        *(pl.col(name).alias(f"{name}_text" if name in taken else name) for name in others),
+        *(pl.col(name).alias(other) for name, other in others.items()),
     )
+
+
+def free_name(name: str, used: Iterable[str]) -> str:
+    """The name, or if a column has it already, the name with a number."""
+    used = set(used)
+    return next(found for found in (name, *(f"{name}_{n}" for n in range(2, len(used) + 3))) if found not in used)
 
 
 def _row_of(bad: pl.Series) -> int:
@@ -124,16 +142,27 @@ def identifiers(frame: pl.DataFrame, column: Column) -> pl.Series:
             raise TableError(f"row {row}: expected an id in column '{column}', found {series[row - 1]!r}")
         series = whole
     if series.dtype != pl.String:
-        series = series.cast(pl.String, strict=False)
+        series = _cast(series, pl.String, "ids")
     bad = series.is_null() | (series == "")
     if bad.any():
         raise TableError(f"row {_row_of(bad)}: column '{column}' is empty; every row needs one")
     return series
 
 
+def _cast(series: pl.Series, dtype: type[pl.String | pl.Float64], what: str) -> pl.Series:
+    """The values as text or numbers; those that are neither become null, a whole column of them is refused."""
+    other = series.dtype.is_nested() or (what == "numbers" and series.dtype.is_temporal())
+    try:
+        if not other:
+            return series.cast(dtype, strict=False)
+    except pl.exceptions.PolarsError:
+        pass
+    raise TableError(f"column '{series.name}': expected {what}, found {series.dtype.base_type()}")
+
+
 def numbers(frame: pl.DataFrame, column: Column) -> pl.Series:
     """A column of finite 64-bit numbers."""
-    series = frame[column].cast(pl.Float64, strict=False)
+    series = _cast(frame[column], pl.Float64, "numbers")
     bad = ~series.is_finite().fill_null(value=False)
     if bad.any():
         row = _row_of(bad)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Self
 
@@ -53,6 +54,12 @@ class Preferences:
             identifiers(frame, column) for column in ("query", "left", "right", "judge", "winner")
         )
         said = pl.col("winner")
+        for side in ("left", "right"):
+            _refuse(
+                frame,
+                (said == pl.col(side)) & (said != side) & said.is_in(OUTCOMES),
+                lambda row: f"does the winner '{row['winner']}' mean a document or an outcome? Rename the document",
+            )
         frame = frame.with_columns(
             winner=pl.when(said == pl.col("left"))
             .then(pl.lit("left"))
@@ -77,8 +84,8 @@ class Preferences:
         return cls(frame.select(*first, *(name for name in frame.columns if name not in first)))
 
 
-def _refuse(frame: pl.DataFrame, bad: pl.Expr, say: object) -> None:
-    wrong = frame.with_row_index("row", offset=1).filter(bad)
-    if wrong.height:
-        row = wrong.row(0, named=True)
-        raise TableError(f"row {row['row']}: {say(row)}")  # type: ignore[operator]
+def _refuse(frame: pl.DataFrame, bad: pl.Expr, say: Callable[[dict[str, str]], str]) -> None:
+    wrong = frame.select(bad).to_series().arg_true()
+    if len(wrong):
+        row = int(wrong[0])
+        raise TableError(f"row {row + 1}: {say(frame.row(row, named=True))}")

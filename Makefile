@@ -1,0 +1,39 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+BENCH := .venv-bench
+
+.PHONY: demo test check bench docs clean
+
+$(VENV)/.run: pyproject.toml constraints.txt  ## what users need
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.run  ## what developers need
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+demo: $(VENV)/.run  ## install, then run the main job on data that it makes itself
+	$(BIN)/ringtrue demo --folder demo
+
+check: $(VENV)/.dev  ## before every commit: style, types, layers, fast tests
+	$(BIN)/ruff check src tests benchmarks docs
+	$(BIN)/ruff format --check --quiet src tests benchmarks docs
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest -q -n 2 -m "not slow and not simulation"
+
+test: check  ## everything; what CI runs
+	$(BIN)/pytest -q -n 2 -m "slow or simulation"
+
+bench:  ## speed against peers, in CPU seconds
+	$(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/pip install --quiet --disable-pip-version-check -e . -r benchmarks/requirements.txt
+	$(BENCH)/bin/python -m benchmarks
+
+docs: $(VENV)/.dev  ## rewrite the generated parts of the documentation
+	$(BIN)/python docs/generate.py
+
+clean:
+	rm -rf $(VENV) $(BENCH) demo build dist

@@ -1,0 +1,77 @@
+"""Measure everything and print it: `python -m benchmarks [--quick] [--data DIR]`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from benchmarks.agreement import agreement
+from benchmarks.data import Collection, Files
+from benchmarks.measure import Cost, cost
+from benchmarks.peers import BASELINES, command, contestants
+from benchmarks.promises import promise
+
+SIZES = (Collection(queries=50), Collection(queries=1_000), Collection(queries=10_000))
+MOST_TURNS = 5
+LARGE = 10_000  # queries, from which the slow ones run only once
+SHOWN = {"parsing": "Polars, parsing alone", "importing": "importing NumPy, Polars"}
+
+
+def main() -> None:
+    """Ends with an error when something crashes, not when a promise is broken: timings are no test."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="How fast is ringtrue?")
+    parser.add_argument("--quick", action="store_true", help="Leave out the ten million lines.")
+    parser.add_argument("--data", type=Path, default=Path("bench-data"), help="Where the data are kept.")
+    given = parser.parse_args()
+    print(f"CPU seconds, best of several, {os.cpu_count()} cores, Python {sys.version.split()[0]}", flush=True)
+    for collection in SIZES[:2] if given.quick else SIZES:
+        files = _made(collection, given.data)
+        print(f"\n{_title(collection, files)}", flush=True)
+        print(_table(_costs(files, collection.queries), collection.queries), flush=True)
+        if collection.queries == 50:
+            print(f"\n{agreement(files, contestants())}", flush=True)
+
+
+def _made(collection: Collection, folder: Path) -> Files:
+    words = ["--data", str(folder), "--queries", str(collection.queries)]  # in a process of its own: see `cost`
+    subprocess.run([sys.executable, "-m", "benchmarks.generate", *words], check=True, stdout=subprocess.DEVNULL)
+    return Files(folder / collection.name)
+
+
+def _costs(files: Files, queries: int) -> dict[str, Cost]:
+    """The least that each one cost. They take turns, so that a busy moment hits all alike."""
+    best: dict[str, Cost] = {}
+    for turn in range(MOST_TURNS):
+        for name in [*contestants(), *BASELINES]:
+            if turn < _turns(name, queries):
+                best[name] = cost(command(name, files.run, files.qrels)).least(best.get(name))
+    return best
+
+
+def _turns(name: str, queries: int) -> int:
+    if queries < LARGE:
+        return MOST_TURNS
+    return 2 if name == "ringtrue" or name in BASELINES else 1
+
+
+def _title(collection: Collection, files: Files) -> str:
+    lines, size = collection.queries * collection.depth, files.run.stat().st_size / 1e6
+    return f"{collection.queries:,} queries × {collection.depth:,} documents: {lines:,} lines, {size:,.0f} MB"
+
+
+def _table(costs: dict[str, Cost], queries: int) -> str:
+    lines = [f"{'':<24}{'CPU s':>8}{'peak MB':>9}{'× ringtrue':>12}  promise"]
+    for name, found in costs.items():
+        ratio = found.seconds / costs["ringtrue"].seconds
+        line = f"{SHOWN.get(name, name):<24}{found.seconds:>8.2f}{found.megabytes:>9,.0f}{ratio:>12.2f}"
+        if (promised := promise(name, costs, queries=queries)) is not None:
+            line += f"  {promised.words} ({'kept' if promised.kept else 'NOT KEPT'})"
+        lines.append(line)
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,47 @@
+"""What the README promises about speed, and whether it is kept.
+
+Every promise is a ratio of CPU seconds taken in one run on one machine, except the one about memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from benchmarks.measure import Cost
+
+__all__ = ["Promise", "promise"]
+
+TIMES_SLOWER = {"pytrec_eval": 2.5, "ir_measures": 4.5, "ranx": 6.0}  # at 10,000 queries
+MOST_MEGABYTES = 1_100  # at 10,000 queries
+TIMES_PARSING = 2.8  # at 10,000 queries
+TIMES_IMPORTING = 2.0  # at 50 queries
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """In words, and whether it is kept."""
+
+    words: str
+    kept: bool
+
+
+def promise(name: str, costs: Mapping[str, Cost], *, queries: int) -> Promise | None:
+    """What is promised about ringtrue beside this contestant at this size, if anything."""
+    ours, theirs = costs["ringtrue"], costs[name]
+    if queries == 50 and name == "importing":
+        return _at_most(TIMES_IMPORTING, ours.seconds / theirs.seconds)
+    if queries != 10_000:
+        return None
+    if name == "ringtrue":
+        return Promise(f"at most {MOST_MEGABYTES:,} MB", ours.megabytes <= MOST_MEGABYTES)
+    if name == "parsing":
+        return _at_most(TIMES_PARSING, ours.seconds / theirs.seconds)
+    if name in TIMES_SLOWER:
+        least = TIMES_SLOWER[name]
+        return Promise(f"at least {least:g} × ringtrue", theirs.seconds >= least * ours.seconds)
+    return None
+
+
+def _at_most(most: float, found: float) -> Promise:
+    return Promise(f"ringtrue at most {most:g} × this: {found:.2f}", found <= most)

@@ -1,0 +1,99 @@
+"""`ringtrue demo`."""
+
+from __future__ import annotations
+
+import sys
+from shutil import which
+from typing import TYPE_CHECKING
+
+import click
+
+from ringtrue.cli.options import output_options
+from ringtrue.cli.output import Grid, OutputFormat, emit, estimate_column, plain
+from ringtrue.errors import FileError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ringtrue.results import Estimate
+    from ringtrue.simulation import Collection
+
+__all__ = ["command"]
+
+MEASURES = ("nDCG@10", "P(rel=2)@10")
+
+
+@click.command("demo")
+@click.option("--folder", default="ringtrue-demo", show_default=True, help="Where to write the files.")
+@click.option("--queries", type=click.IntRange(min=2), default=50, show_default=True, help="How many queries.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Another seed, another world.")
+@output_options
+def command(folder: str, queries: int, seed: int, form: OutputFormat) -> None:
+    """See it work on data made on the spot.
+
+    Simulates a small collection with known truth: three systems, a gold judge who is right and a bronze judge
+    who is cheap and wrong. Writes the files and evaluates the systems with either judge's labels.
+    """
+    from pathlib import Path
+
+    import numpy as np
+
+    from ringtrue.evaluation import evaluate
+    from ringtrue.simulation import simulate_collection
+
+    world = simulate_collection(rng=np.random.default_rng(seed), queries=queries)
+    place = Path(folder)
+    files = _write(world, place)
+    means = {
+        judge: evaluate(world.runs, labels, MEASURES).means()
+        for judge, labels in (("bronze", world.bronze), ("gold", world.gold))
+    }
+    first = MEASURES[0]
+    winners = {judge: max(runs, key=lambda run: runs[run][first].value or 0) for judge, runs in means.items()}
+    data = {
+        "folder": folder,
+        "files": files,
+        "winners": winners,
+        **{judge: plain(runs) for judge, runs in means.items()},
+    }
+    if form == "table":
+        click.echo(f"Three systems, {queries} queries, two judges. The same results, judged twice:\n")
+    emit(form, data=data, grid=_grid(means))
+    if form == "table":
+        click.echo(_story(winners, place))
+
+
+def _write(world: Collection, place: Path) -> list[str]:
+    from ringtrue.files import write_table
+
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(
+            f"{place}: the folder cannot be made ({error.strerror}); choose another with --folder"
+        ) from error
+    tables = {f"{run.name}.run": run for run in world.runs} | {"gold.qrels": world.gold, "bronze.qrels": world.bronze}
+    for name, table in tables.items():
+        write_table(table, place / name)
+    return list(tables)
+
+
+def _grid(means: dict[str, dict[str, dict[str, Estimate]]]) -> Grid:
+    runs = list(means["gold"])
+    headings = [f"{name} by {judge}" for name in MEASURES for judge in means]
+    columns = [estimate_column([means[judge][run][name] for run in runs]) for name in MEASURES for judge in means]
+    rows = [[run, *cells] for run, cells in zip(runs, zip(*columns, strict=True), strict=True)]
+    return Grid(columns=["run", *headings], rows=rows, caption="± half of the 95% interval over queries (t)")
+
+
+def _story(winners: dict[str, str], place: Path) -> str:
+    if winners["bronze"] == winners["gold"]:
+        verdict = f"Both judges call '{winners['gold']}' the best."
+    else:
+        verdict = (
+            f"The bronze judge calls '{winners['bronze']}' the best; by the true labels it is '{winners['gold']}'.\n"
+            f"The interval does not warn you: it knows the queries vary, not that the labels are wrong."
+        )
+    ringtrue = "ringtrue" if which("ringtrue") == sys.argv[0] else sys.argv[0]
+    again = f"{ringtrue} evaluate {place}/*.run --judgments {place}/gold.qrels -m nDCG@10,AP,RR"
+    return f"\n{verdict}\n\nThe files are in {place}/. Look at them yourself:\n  {again}"

@@ -1,0 +1,55 @@
+"""A small world for the commands: two runs, judgments, and a way to call the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ringtrue.cli import main
+
+RUN_A = "q1 Q0 d1 1 3.0 A\nq1 Q0 d2 2 2.0 A\nq1 Q0 d3 3 1.0 A\nq2 Q0 d4 1 1.0 A\n"
+RUN_B = "q1 Q0 d2 1 9.0 B\nq1 Q0 d1 2 8.0 B\nq2 Q0 d9 1 1.0 B\nq2 Q0 d4 2 0.5 B\n"
+QRELS = "q1 0 d1 0\nq1 0 d2 2\nq1 0 d3 1\nq2 0 d4 1\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a.run, b.run and j.qrels, in which the commands are called."""
+    (tmp_path / "a.run").write_text(RUN_A)
+    (tmp_path / "b.run").write_text(RUN_B)
+    (tmp_path / "j.qrels").write_text(QRELS)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def ringtrue(capsys: pytest.CaptureFixture[str]) -> Callable[..., Answer]:
+    """Call the command line with words; what it printed and its exit code."""
+
+    def call(*words: str) -> Answer:
+        capsys.readouterr()
+        try:
+            main(words)
+            code = 0
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        printed = capsys.readouterr()
+        return Answer(code, printed.out, printed.err)
+
+    return call

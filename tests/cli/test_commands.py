@@ -1,0 +1,125 @@
+"""The other commands, and the command line as a whole."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from ringtrue import __version__
+from ringtrue.cli import COMMANDS
+
+COMMAND = str(Path(sys.executable).with_name("ringtrue"))
+
+
+def test_pool_writes_the_union_with_how_many_runs_found_each(world: Path, ringtrue) -> None:
+    answer = ringtrue("pool", "a.run", "b.run", "--depth", "2", "-o", "pool.csv", "--json")
+    assert answer.json == {"pairs": 4, "queries": 2}
+    rows = pl.read_csv("pool.csv").rows()
+    assert rows == [("q1", "d1", 2, 1), ("q1", "d2", 2, 1), ("q2", "d4", 2, 1), ("q2", "d9", 1, 1)]
+
+
+def test_convert_recognises_what_it_reads_and_writes_what_the_name_says(world: Path, ringtrue) -> None:
+    assert ringtrue("convert", "j.qrels", "j.csv", "--json").json == {
+        "kind": "judgments", "rows": 4, "format": "csv", "file": "j.csv",
+    }  # fmt: skip
+    assert ringtrue("convert", "j.csv", "back.qrels.gz", "--json").json["format"] == "trec-qrels"
+    assert ringtrue("convert", "back.qrels.gz", "again.qrels").code == 0
+    assert Path("again.qrels").read_text() == Path("j.qrels").read_text()
+    assert ringtrue("convert", "a.run", "a.parquet", "--json").json["kind"] == "run"
+
+
+def test_convert_says_what_the_target_cannot_hold(world: Path, ringtrue) -> None:
+    Path("timed.csv").write_text("query,doc,judge,label,time\nq1,d1,ann,1,12:00\n")
+    answer = ringtrue("convert", "timed.csv", "timed.qrels")
+    assert "trec-qrels has no place for time" in answer.err
+    assert ringtrue("convert", "timed.csv", "timed.xyz").code == 2
+
+
+def test_measures_lists_every_measure_with_its_sentence(ringtrue) -> None:
+    answer = ringtrue("measures", "--json").json["measures"]
+    assert {"nDCG", "AP", "P", "RR", "RBP", "ERR", "Judged"} <= {row["name"] for row in answer}
+    assert all(row["summary"] for row in answer)
+
+
+def test_demo_writes_its_files_and_shows_that_the_winner_changes(world: Path, ringtrue) -> None:
+    answer = ringtrue("demo", "--folder", "d", "--json").json
+    assert sorted(p.name for p in Path("d").iterdir()) == sorted(answer["files"])
+    assert answer["winners"] == {"bronze": "keyword", "gold": "neural"}
+    again = ringtrue("evaluate", "d/neural.run", "--judgments", "d/gold.qrels", "-m", "nDCG@10", "--json").json
+    assert again["runs"]["neural"]["nDCG@10"]["value"] == pytest.approx(answer["gold"]["neural"]["nDCG@10"]["value"])
+
+
+def test_the_same_seed_makes_the_same_demo(world: Path, ringtrue) -> None:
+    first, second, other = (ringtrue("demo", "--folder", "d", "--seed", seed, "--json").json for seed in "112")
+    assert first == second
+    assert first != other
+
+
+def test_version_is_told(ringtrue) -> None:
+    assert ringtrue("version", "--json").json == {"version": __version__}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_and_json(command: str, ringtrue) -> None:
+    answer = ringtrue(command, "--help")
+    assert answer.code == 0
+    assert COMMANDS[command] in answer.out
+    assert "--json" in answer.out
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    code = "import sys, ringtrue; print([m for m in ('numpy', 'polars', 'scipy', 'click', 'rich') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_evaluating_loads_neither_scipy_nor_pandas_nor_rich(world: Path) -> None:
+    code = (
+        "import sys; from ringtrue.cli import main\n"
+        "try: main(['evaluate', 'a.run', '--judgments', 'j.qrels', '--json'])\n"
+        "except SystemExit: pass\n"
+        "print([m for m in ('scipy', 'pandas', 'rich', 'pyarrow', 'matplotlib') if m in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == "[]\n"
+
+
+def test_a_run_can_come_through_a_pipe(world: Path) -> None:
+    done = subprocess.run(
+        [COMMAND, "evaluate", "-", "--judgments", "j.qrels", "-m", "RR", "--json"],
+        input=Path("a.run").read_text(), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert '"stdin"' in done.stdout
+
+
+def test_the_reader_of_the_output_may_stop_early(world: Path) -> None:
+    done = subprocess.run(f"{COMMAND} measures | head -n 1", shell=True, capture_output=True, text=True, check=True)
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+def test_long_work_shows_a_bar_to_whoever_looks(world: Path) -> None:
+    lines = "".join(
+        f"q1 Q0 a-document-with-quite-a-long-identifier-{i:07d} {i} {900000 - i} x\n" for i in range(600_000)
+    )
+    Path("long.run").write_text(lines)
+    master, slave = pty.openpty()
+    words = [COMMAND, "evaluate", "long.run", "--judgments", "j.qrels", "-m", "RR", "--json"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=slave, env={**os.environ, "TERM": "xterm"}) as process:
+        os.close(slave)
+        shown = b""
+        try:
+            while part := os.read(master, 65536):
+                shown += part
+        except OSError:  # the other side is closed
+            pass
+        assert process.stdout is not None
+        assert process.stdout.read().startswith(b"{")
+    os.close(master)
+    assert b"reading" in shown
+    assert b"100%" in shown

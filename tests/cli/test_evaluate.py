@@ -1,0 +1,198 @@
+"""`ringtrue evaluate`: the contract that scripts rely on, and what people read."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from pathlib import Path
+
+import pytest
+
+ESTIMATE = ["value", "se", "low", "high", "level", "n", "method", "notes"]
+
+
+def test_json_has_an_estimate_for_every_run_and_measure(world: Path, ringtrue) -> None:
+    answer = ringtrue("evaluate", "a.run", "b.run", "--judgments", "j.qrels", "-m", "RR", "-m", "nDCG@10,P@1", "--json")
+    assert answer.code == 0
+    assert list(answer.json) == ["runs", "notes"]
+    assert list(answer.json["runs"]) == ["a", "b"]
+    row = answer.json["runs"]["a"]
+    assert list(row) == ["RR", "nDCG@10", "P@1", "Judged@1", "Judged@10"]
+    assert list(row["RR"]) == ESTIMATE
+    assert row["RR"]["value"] == 0.75
+    assert (row["RR"]["n"], row["RR"]["method"], row["RR"]["level"]) == (2, "t", 0.95)
+
+
+def test_per_query_adds_every_query(world: Path, ringtrue) -> None:
+    answer = ringtrue("evaluate", "a.run", "--judgments", "j.qrels", "-m", "RR", "--per-query", "--json")
+    assert answer.json["queries"]["a"]["q1"]["RR"] == 0.5
+    assert answer.json["queries"]["a"]["q2"]["RR"] == 1.0
+    table = ringtrue("evaluate", "a.run", "--judgments", "j.qrels", "-m", "RR", "--per-query")
+    assert "q1     0.5000" in table.out
+
+
+def test_the_table_shows_the_best_run_first_and_what_the_numbers_mean(world: Path, ringtrue) -> None:
+    answer = ringtrue("evaluate", "a.run", "b.run", "--judgments", "j.qrels", "-m", "nDCG@10")
+    lines = answer.out.splitlines()
+    assert lines[0].split() == ["run", "nDCG@10", "Judged@10"]
+    assert lines[2].startswith("a")
+    assert lines[-1] == "mean over 2 queries, sorted by nDCG@10; ± half of the 95% interval (t)"
+
+
+def test_without_measures_the_usual_ones_are_shown(world: Path, ringtrue) -> None:
+    answer = ringtrue("evaluate", "a.run", "--judgments", "j.qrels", "--json")
+    assert list(answer.json["runs"]["a"]) == ["nDCG@10", "AP", "P@10", "RR", "Judged@10"]
+
+
+def test_csv_keeps_every_digit(world: Path, ringtrue) -> None:
+    answer = ringtrue("evaluate", "a.run", "--judgments", "j.qrels", "-m", "nDCG@10", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(answer.out)))
+    json = ringtrue("evaluate", "a.run", "--judgments", "j.qrels", "-m", "nDCG@10", "--json").json
+    assert float(rows[0]["value"]) == json["runs"]["a"]["nDCG@10"]["value"]
+    assert list(rows[0]) == ["run", "measure", *ESTIMATE[:-1]]
+
+
+def test_markdown_and_latex_are_what_they_say(world: Path, ringtrue) -> None:
+    words = ("evaluate", "a.run", "--judgments", "j.qrels", "-m", "RR")
+    assert ringtrue(*words, "--format", "markdown").out.splitlines()[1] == "| --- | ---: | ---: |"
+    latex = ringtrue(*words, "--format", "latex").out
+    assert r"\begin{tabular}{lrr}" in latex
+    assert r"$\pm$" in latex
+    assert r"100.0\%" in latex
+
+
+def test_rel_reaches_every_measure_that_knows_it(world: Path, ringtrue) -> None:
+    answer = ringtrue(
+        "evaluate", "a.run", "--judgments", "j.qrels", "-m", "P@1,nDCG@1,P(rel=1)@2", "--rel", "2", "--json"
+    )
+    assert list(answer.json["runs"]["a"])[:3] == ["P(rel=2)@1", "nDCG@1", "P(rel=2)@2"]
+
+
+def test_notes_go_to_standard_error_and_into_the_json(world: Path, ringtrue) -> None:
+    Path("more.qrels").write_text("q1 0 d1 1\nq7 0 d1 1\n")
+    answer = ringtrue("evaluate", "a.run", "--judgments", "more.qrels", "-m", "RR", "--json")
+    assert "1 of 2 judged queries not in the run, counted as 0: q7" in answer.err
+    assert any("q7" in note for note in answer.json["notes"])
+    skipped = ringtrue("evaluate", "a.run", "--judgments", "more.qrels", "-m", "RR", "--missing", "skip", "--json")
+    assert skipped.json["runs"]["a"]["RR"]["n"] == 1
+
+
+def test_a_single_query_has_no_interval_and_null_in_the_json(world: Path, ringtrue) -> None:
+    Path("one.qrels").write_text("q1 0 d1 1\n")
+    estimate = ringtrue("evaluate", "a.run", "--judgments", "one.qrels", "-m", "RR", "--json").json["runs"]["a"]["RR"]
+    assert (estimate["value"], estimate["se"], estimate["low"]) == (1.0, None, None)
+    assert "single query" in estimate["notes"][0]
+
+
+def test_runs_of_one_name_are_told_apart_by_their_folder(world: Path, ringtrue) -> None:
+    for folder in ("x", "y"):
+        Path(folder).mkdir()
+        Path(folder, "bm25.run.gz").write_bytes(gzip.compress(Path("a.run").read_bytes()))
+    answer = ringtrue("evaluate", "x/bm25.run.gz", "y/bm25.run.gz", "--judgments", "j.qrels", "-m", "RR", "--json")
+    assert list(answer.json["runs"]) == ["x/bm25", "y/bm25"]
+    tagged = ringtrue("evaluate", "a.run", "b.run", "--judgments", "j.qrels", "-m", "RR", "--name", "tag", "--json")
+    assert list(tagged.json["runs"]) == ["A", "B"]
+
+
+def test_a_breakdown_by_a_column_of_the_topics(world: Path, ringtrue) -> None:
+    Path("topics.csv").write_text("query,kind\nq1,easy\nq2,hard\n")
+    words = ("evaluate", "a.run", "--judgments", "j.qrels", "-m", "RR", "--topics", "topics.csv", "--by", "kind")
+    groups = ringtrue(*words, "--json").json["groups"]
+    assert groups["easy"]["runs"]["a"]["RR"]["value"] == 0.5
+    assert groups["hard"]["queries"] == 1
+    assert "easy" in ringtrue(*words).out
+
+
+def test_a_table_of_labels_with_other_names_and_several_experiments(world: Path, ringtrue) -> None:
+    Path("labels.csv").write_text("exp,topic,doc,worker,nist\nX,q1,d1,w1,1\nY,q1,d1,w1,0\nX,q2,d4,w1,0\n")
+    words = ("evaluate", "a.run", "--judgments", "labels.csv", "-m", "P@1", "--columns", "label=nist")
+    x = ringtrue(*words, "--where", "exp=X", "--json").json["runs"]["a"]["P@1"]
+    assert (x["value"], x["n"]) == (0.5, 2)
+    both = ringtrue(*words, "--json")
+    assert both.code == 1
+    assert "has 2 labels (1 by w1, 0 by w1)" in both.err
+
+
+def test_one_judge_or_the_average_over_all(world: Path, ringtrue) -> None:
+    Path("two.qrels").write_text("q1 ann d1 1\nq1 bob d1 0\nq1 bob d2 1\nq2 ann d4 1\n")
+    words = ("evaluate", "a.run", "--judgments", "two.qrels", "-m", "RR", "--json", "--missing", "skip")
+    refused = ringtrue(*words)
+    assert refused.code == 1
+    assert "--judges average" in refused.err
+    assert "(lines 1, 2)" in refused.err
+    assert ringtrue(*words, "--judge", "bob").json["runs"]["a"]["RR"]["value"] == 0.5
+    assert ringtrue(*words, "--judges", "average", "--per-query").json["queries"]["a"]["q1"]["RR"] == 0.75
+    wrong = ringtrue(*words, "--judge", "bobb")
+    assert (wrong.code, "did you mean 'bob'" in wrong.err) == (2, True)
+
+
+def test_the_collections_size_is_an_option(world: Path, ringtrue) -> None:
+    words = ("evaluate", "a.run", "--judgments", "j.qrels", "-m", "TN", "--per-query", "--json")
+    assert ringtrue(*words, "--collection-size", "100").json["queries"]["a"]["q1"]["TN"] == 97
+
+
+def test_a_forced_format_is_used_and_a_wrong_one_refused(world: Path, ringtrue) -> None:
+    Path("ranks.tsv").write_text("q1\td2\t1\nq1\td1\t2\nq2\td4\t1\n")
+    words = ("evaluate", "ranks.tsv", "--judgments", "j.qrels", "-m", "RR", "--json")
+    assert ringtrue(*words, "--as", "msmarco-run").json["runs"]["ranks"]["RR"]["value"] == 1.0
+    wrong = ringtrue(*words, "--as", "msmarco-rum")
+    assert (wrong.code, "did you mean 'msmarco-run'" in wrong.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("q1 Q0 d1 1 abc x\n", "bad.run:1: expected a number as score, found 'abc'"),
+        ("q1 Q0 d1 1 2 x\nq1 Q0 d2 2 nan x\n", "bad.run:2: expected a finite score, found 'nan'"),
+        ("q1 Q0 d1 1 2 x\nq1 Q0 d1 2 1 x\n", "(lines 1, 2)"),
+        ("q1 Q0 d1 1 2 x\nq1 Q0 d2\n", "bad.run:2: expected 6 fields (query Q0 doc rank score tag), found 3"),
+        ("", "bad.run: the file is empty"),
+        ("# nothing\n", "bad.run: no line of data"),
+        ("\0\1\2" * 50, "bad.run: this is a binary file"),
+        ("zz Q0 d1 1 2 x\n", "no query in common"),
+    ],
+)
+def test_a_bad_run_brings_exit_1_one_line_and_no_number(world: Path, ringtrue, content: str, says: str) -> None:
+    Path("bad.run").write_text(content)
+    answer = ringtrue("evaluate", "a.run", "bad.run", "--judgments", "j.qrels", "-m", "AP", "--json")
+    assert answer.code == 1
+    assert answer.out == ""
+    assert says in answer.err
+    assert answer.err.startswith("ringtrue: ")
+    assert len(answer.err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("evaluate", "a.run", "--judgments", "j.qrels", "-m", "nDGC@10"), "did you mean 'nDCG@10'"),
+        (("evaluate", "a.run", "--judgments", "j.qrels", "-m", "P(rl=2)@10"), "did you mean 'rel'"),
+        (("evaluate", "a.run", "a.run", "--judgments", "j.qrels"), "given twice"),
+        (("evaluate", "a.run"), "--judgments"),
+        (("evaluate", "--judgments", "j.qrels"), "RUN"),
+        (("evaluate", "a.run", "--judgements", "j.qrels"), "--judgments"),
+        (("evaluate", "a.run", "--judgments", "j.qrels", "--level", "95"), "--level"),
+        (("evaluate", "a.run", "--judgments", "j.qrels", "--by", "kind"), "no column 'kind'"),
+        (("evaluat", "a.run"), "did you mean 'evaluate'"),
+        (("xyzzy",), "`ringtrue --help` lists them all"),
+    ],
+)
+def test_wrong_usage_brings_exit_2_and_the_near_miss(world: Path, ringtrue, words: tuple[str, ...], says: str) -> None:
+    answer = ringtrue(*words)
+    assert answer.code == 2
+    assert says in answer.err
+    assert answer.out == ""
+
+
+@pytest.mark.real
+def test_all_37_runs_of_dl19_in_one_command(data: Path, ringtrue) -> None:
+    runs = sorted(map(str, (data / "dl19/runs").glob("*.run")))
+    judgments = str(data / "dl19/human.qrels")
+    answer = ringtrue("evaluate", *runs, "--judgments", judgments, "-m", "nDCG@10,P@10,AP,RR", "--json")
+    assert len(answer.json["runs"]) == 37
+    # BM25's precision by the human labels, as published with the collection's model judgments: .412
+    level2 = ringtrue(
+        "evaluate", str(data / "dl19/runs/bm25base_p.run"), "--judgments", judgments, "-m", "P(rel=2)@10", "--json"
+    )
+    assert round(level2.json["runs"]["bm25base_p"]["P(rel=2)@10"]["value"], 3) == 0.412

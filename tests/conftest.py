@@ -1,0 +1,20 @@
+"""What tests share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The folder with real data that RINGTRUE_DATA names."""
+    folder = os.environ.get("RINGTRUE_DATA")
+    if not folder:
+        pytest.skip("set RINGTRUE_DATA to the folder with real data to run this test")
+    path = Path(folder)
+    if not path.is_dir():
+        pytest.fail(f"RINGTRUE_DATA names {folder}, which is no folder")
+    return path

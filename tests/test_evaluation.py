@@ -1,0 +1,154 @@
+"""evaluate: from tables to scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+import pytrec_eval
+
+import ringtrue as rt
+from ringtrue.errors import MeasureError, MismatchError, UsageError
+from ringtrue.evaluation import split_by
+
+RUN = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}, "q2": {"d4": 1.0}}
+LABELS = {"q1": {"d1": 0, "d2": 2, "d3": 1}, "q2": {"d4": 1}, "q3": {"d5": 1}}
+
+
+def test_a_missing_query_counts_as_0_and_is_named() -> None:
+    scores = rt.evaluate(RUN, LABELS, "RR")
+    assert scores.by_query()["run"] == {"q1": {"RR": 0.5}, "q2": {"RR": 1.0}, "q3": {"RR": 0.0}}
+    assert scores.means()["run"]["RR"].value == pytest.approx(0.5)
+    assert any("1 of 3 judged queries not in the run, counted as 0: q3" in note for note in scores.notes)
+
+
+def test_a_missing_query_can_be_left_out() -> None:
+    scores = rt.evaluate(RUN, LABELS, "RR", missing="skip")
+    assert scores.means()["run"]["RR"].value == pytest.approx(0.75)
+    assert any("left out of the mean: q3" in note for note in scores.notes)
+
+
+def test_trec_eval_10_stops_where_a_query_is_missing_and_should_not_count() -> None:
+    with pytest.raises(MismatchError, match="trec_eval 10 stops"):
+        rt.evaluate(RUN, LABELS, "RR", missing="skip", compat="trec_eval-10")
+
+
+def test_a_query_without_relevant_documents_scores_0_and_is_counted() -> None:
+    scores = rt.evaluate(RUN, {"q1": {"d1": 0}, "q2": {"d4": 1}}, ["AP", "P(rel=2)@1"])
+    assert any("1 query has no document with label 1 or higher, and score 0: q1" in note for note in scores.notes)
+    assert any("2 queries have no document with label 2 or higher" in note for note in scores.notes)
+
+
+def test_queries_that_nobody_judged_do_not_count() -> None:
+    scores = rt.evaluate(RUN, {"q1": {"d1": 1}}, "RR")
+    assert scores.frame["query"].to_list() == ["q1"]
+    assert any("1 queries of the run were never judged" in note for note in scores.notes)
+
+
+def test_no_query_in_common_shows_both_sides() -> None:
+    with pytest.raises(MismatchError, match=r"the run has 'q1', 'q2', the judgments have 'x1'"):
+        rt.evaluate(RUN, {"x1": {"d1": 1}}, "AP")
+
+
+def test_several_judges_are_averaged_on_request() -> None:
+    frame = {
+        "query": ["q1", "q1", "q1", "q2"],
+        "doc": ["d1", "d1", "d2", "d4"],
+        "judge": ["ann", "bob", "bob", "ann"],
+        "label": [1, 0, 1, 1],
+    }
+    scores = rt.evaluate(RUN, frame, "RR", judges="average")
+    # q1: ann finds d1 at rank 1, bob d2 at rank 2; q2 was judged by ann alone.
+    assert scores.by_query()["run"] == {"q1": {"RR": 0.75}, "q2": {"RR": 1.0}}
+
+
+def test_accuracy_without_a_collection_size_carries_a_note() -> None:
+    assert any("collection's size" in note for note in rt.evaluate(RUN, LABELS, "SetAcc").notes)
+    assert not any("collection's size" in n for n in rt.evaluate(RUN, LABELS, "SetAcc", collection_size=9).notes)
+
+
+def test_runs_come_one_at_a_time_and_keep_their_names() -> None:
+    runs = (rt.Run.of(RUN, name=name) for name in ("a", "b"))
+    assert list(rt.evaluate(runs, LABELS, "AP").means()) == ["a", "b"]
+
+
+def test_two_runs_of_one_name_are_refused() -> None:
+    with pytest.raises(UsageError, match="two runs are called 'a'"):
+        rt.evaluate([rt.Run.of(RUN, name="a"), rt.Run.of(RUN, name="a")], LABELS, "AP")
+
+
+@pytest.mark.parametrize(
+    ("runs", "measures", "settings", "error"),
+    [
+        (RUN, [], {}, UsageError),
+        ([], "AP", {}, UsageError),
+        (RUN, "AP", {"depth": 0}, UsageError),
+        (RUN, "nDGC@10", {}, MeasureError),
+    ],
+)
+def test_a_question_put_wrongly_is_refused(runs: object, measures: object, settings: dict, error: type) -> None:
+    with pytest.raises(error):
+        rt.evaluate(runs, LABELS, measures, **settings)  # type: ignore[arg-type]
+
+
+def test_scores_split_by_a_column_and_queries_without_a_value_come_last() -> None:
+    table = pl.DataFrame({"query": ["q2", "q1"], "kind": ["hard", "easy"]})
+    parts = split_by(rt.evaluate(RUN, LABELS, "RR"), table, "kind")
+    assert [(kind, part.means()["run"]["RR"].value) for kind, part in parts.items()] == [
+        ("easy", 0.5),
+        ("hard", 1.0),
+        ("(none)", 0.0),
+    ]
+
+
+def test_a_column_with_two_values_for_a_query_cannot_split() -> None:
+    table = pl.DataFrame({"query": ["q1", "q1"], "kind": ["a", "b"]})
+    with pytest.raises(UsageError, match="query 'q1' has several values of 'kind'"):
+        split_by(rt.evaluate(RUN, LABELS, "RR"), table, "kind")
+    with pytest.raises(UsageError, match="did you mean 'kind'"):
+        split_by(rt.evaluate(RUN, LABELS, "RR"), table, "kinds")
+
+
+# ── second opinion ─────────────────────────────────────────────────────────────────────────────────────────
+
+OURS = {
+    "map": "AP", "ndcg": "nDCG", "recip_rank": "RR", "Rprec": "Rprec", "bpref": "Bpref", "infAP": "infAP",
+    "11pt_avg": "IAP", "set_P": "SetP", "set_recall": "SetR", "set_F": "SetF", "num_ret": "NumRet",
+    "num_rel": "NumRel", "num_rel_ret": "NumRelRet",
+    **{f"P_{k}": f"P@{k}" for k in (5, 10, 100, 1000)},
+    **{f"recall_{k}": f"R@{k}" for k in (5, 10, 100, 1000)},
+    **{f"ndcg_cut_{k}": f"nDCG@{k}" for k in (5, 10, 100, 1000)},
+    **{f"map_cut_{k}": f"AP@{k}" for k in (5, 10, 100, 1000)},
+    **{f"success_{k}": f"Success@{k}" for k in (1, 5, 10)},
+    **{f"iprec_at_recall_{i / 10:.2f}": f"IPrec@{i / 10}" for i in range(11)},
+    **{f"Rprec_mult_{i / 5:.2f}": f"Rprec(mult={i / 5})" for i in range(1, 11)},
+}  # fmt: skip
+
+
+def plain(path: Path, columns: tuple[int, int, int], kind: type) -> dict[str, dict[str, float]]:
+    table: dict[str, dict[str, float]] = {}
+    for line in path.read_text().splitlines():
+        fields = line.split()
+        query, doc, number = (fields[column] for column in columns)
+        table.setdefault(query, {})[doc] = kind(number)
+    return table
+
+
+@pytest.mark.real
+def test_pytrec_eval_agrees_on_every_query_of_every_run(data: Path) -> None:
+    folder = data / "dl19"
+    qrels = plain(folder / "human.qrels", (0, 2, 3), int)
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, pytrec_eval.supported_measures)
+    paths = sorted((folder / "runs").glob("*.run"))
+    assert len(paths) == 37
+    judgments = rt.read_judgments(folder / "human.qrels")
+    ours = rt.evaluate(map(rt.read_run, paths), judgments, OURS.values(), compat="trec_eval-9", missing="skip")
+    nested = ours.by_query()
+    compared = 0
+    for path in paths:
+        for query, theirs in evaluator.evaluate(plain(path, (0, 2, 4), float)).items():
+            for name, mine in OURS.items():
+                assert nested[path.stem][query][str(rt.parse(mine))] == pytest.approx(theirs[name], abs=1e-9)
+                compared += 1
+    assert compared == 37 * 43 * len(OURS)
