@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -39,5 +40,6 @@ def cost(words: Sequence[str]) -> Cost:
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, list(words), stderr=said)
+        sys.stderr.buffer.write(said)
+        raise subprocess.CalledProcessError(process.returncode, list(words))
     return Cost(seconds=usage.ru_utime + usage.ru_stime, megabytes=usage.ru_maxrss * 1024 / 1e6)

@@ -23,6 +23,13 @@ def test_a_missing_query_counts_as_0_and_is_named() -> None:
     assert any("1 of 3 judged queries not in the run, counted as 0: q3" in note for note in scores.notes)
 
 
+def test_a_missing_query_does_not_look_like_unjudged_documents() -> None:
+    scores = rt.evaluate(RUN, LABELS, "Judged@10, RR")
+    assert scores.means()["run"]["Judged@10"].value == 1.0
+    assert scores.means()["run"]["Judged@10"].n == 2
+    assert scores.means()["run"]["RR"].n == 3
+
+
 def test_a_missing_query_can_be_left_out() -> None:
     scores = rt.evaluate(RUN, LABELS, "RR", missing="skip")
     assert scores.means()["run"]["RR"].value == pytest.approx(0.75)
@@ -36,14 +43,19 @@ def test_trec_eval_10_stops_where_a_query_is_missing_and_should_not_count() -> N
 
 def test_a_query_without_relevant_documents_scores_0_and_is_counted() -> None:
     scores = rt.evaluate(RUN, {"q1": {"d1": 0}, "q2": {"d4": 1}}, ["AP", "P(rel=2)@1"])
-    assert any("1 query has no document with label 1 or higher, and score 0: q1" in note for note in scores.notes)
-    assert any("2 queries have no document with label 2 or higher" in note for note in scores.notes)
+    assert "1 query without a document of label 1 or higher, scored 0: q1" in scores.notes
+    assert "2 queries without a document of label 2 or higher, scored 0: q1, q2" in scores.notes
+
+
+def test_ndcg_too_says_which_queries_have_nothing_to_find() -> None:
+    scores = rt.evaluate(RUN, {"q1": {"d1": 0}, "q2": {"d4": 1}}, "nDCG@10")
+    assert "1 query without a document of label 1 or higher, scored 0: q1" in scores.notes
 
 
 def test_queries_that_nobody_judged_do_not_count() -> None:
     scores = rt.evaluate(RUN, {"q1": {"d1": 1}}, "RR")
     assert scores.frame["query"].to_list() == ["q1"]
-    assert any("1 queries of the run were never judged" in note for note in scores.notes)
+    assert "run: 1 query of the run never judged, not counted: q2" in scores.notes
 
 
 def test_no_query_in_common_shows_both_sides() -> None:
@@ -85,6 +97,9 @@ def test_two_runs_of_one_name_are_refused() -> None:
         ([], "AP", {}, UsageError),
         (RUN, "AP", {"depth": 0}, UsageError),
         (RUN, "nDGC@10", {}, MeasureError),
+        (RUN, "AP", {"missing": "ignore"}, UsageError),
+        (RUN, "AP", {"judges": "all"}, UsageError),
+        (RUN, "AP", {"compat": "trec_eval"}, UsageError),
     ],
 )
 def test_a_question_put_wrongly_is_refused(runs: object, measures: object, settings: dict, error: type) -> None:

@@ -35,7 +35,16 @@ __all__ = [
 
 
 class RingtrueError(Exception):
-    """The root of every error raised on purpose."""
+    """The root of every error raised on purpose.
+
+    Examples:
+        >>> import ringtrue as rt
+        >>> try:
+        ...     rt.parse("nDGC@10")
+        ... except rt.RingtrueError as error:
+        ...     print(error)
+        unknown measure 'nDGC@10'; did you mean 'nDCG@10'? `ringtrue measures` lists them all
+    """
 
 
 class InputError(RingtrueError):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from collections.abc import Collection, Iterable, Mapping
+from itertools import islice
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
@@ -14,11 +14,13 @@ from ringtrue.matching import Matcher
 from ringtrue.measures import Compat, FloatArray, Measure, RankedLists, parse_all
 from ringtrue.tables import Judgments, Run, Scores
 
-__all__ = ["Missing", "evaluate", "split_by"]
+__all__ = ["Judges", "Missing", "evaluate", "split_by"]
 
 Missing: TypeAlias = Literal["zero", "skip"]
+Judges: TypeAlias = Literal["one", "average"]
 NO_VALUE = "(none)"
 NEEDS_COLLECTION = {"SetAcc", "Fallout", "TN"}
+BLIND_TO_LABELS = {"Judged", "NumRet"}
 
 
 def evaluate(
@@ -27,7 +29,7 @@ def evaluate(
     measures: str | Measure | Iterable[str | Measure],
     *,
     missing: Missing = "zero",
-    judges: Literal["one", "average"] = "one",
+    judges: Judges = "one",
     depth: int | None = None,
     compat: Compat | None = None,
     collection_size: int | None = None,
@@ -51,10 +53,15 @@ def evaluate(
         raise UsageError("no measure was asked for; nDCG@10 is a good first one")
     if depth is not None and depth < 1:
         raise UsageError(f"depth must be at least 1, found {depth}")
+    _require_choice("missing", missing, get_args(Missing))
+    _require_choice("judges", judges, get_args(Judges))
+    _require_choice("compat", compat, (None, *get_args(Compat)))
     labelled = Judgments.of(judgments)
     apart = [labelled.by(judge) for judge in labelled.judges] if judges == "average" else [labelled]
     matchers = [Matcher(one) for one in apart]
     queries = tuple(dict.fromkeys(query for matcher in matchers for query in matcher.queries))
+
+    ids = pl.Series(queries, dtype=pl.String)
 
     frames, notes = [], _Notes()
     names: set[str] = set()
@@ -71,19 +78,15 @@ def evaluate(
         present = np.array([query in has for query in queries])
         notes.of_run(run, queries, present, missing, compat)
         notes.of_lists(wanted, per_judge)
-        counted = present if missing == "skip" else np.ones(len(queries), dtype=bool)
-        values = np.stack([_averaged(measure, per_judge, queries) for measure in wanted])[:, counted]
-        kept = [query for query, counts in zip(queries, counted, strict=True) if counts]
-        frames.append(
-            pl.DataFrame(
-                {
-                    "run": pl.Series([run.name]).new_from_index(0, values.size),
-                    "query": pl.concat([pl.Series(kept, dtype=pl.String)] * len(wanted)),
-                    "measure": [str(measure) for measure in wanted for _ in kept],
-                    "value": values.ravel(),
-                }
+        for measure in wanted:
+            # A query that the run does not have may count as 0, but not as documents that nobody judged.
+            skipped = missing == "skip" or measure.name == "Judged"
+            counted = present if skipped else np.ones(len(queries), dtype=bool)
+            frames.append(
+                pl.DataFrame(
+                    {"query": ids.filter(counted), "value": _averaged(measure, per_judge, queries)[counted]}
+                ).select(pl.lit(run.name).alias("run"), "query", pl.lit(str(measure)).alias("measure"), "value")
             )
-        )
     if not frames:
         raise UsageError("no run was given")
     return Scores(pl.concat(frames), notes=notes.told())
@@ -119,6 +122,11 @@ def split_by(scores: Scores, table: pl.DataFrame, column: str) -> dict[str, Scor
     return {value: Scores(parts[value], scores.notes) for value in sorted(parts, key=lambda v: (v == NO_VALUE, v))}
 
 
+def _require_choice(name: str, value: object, choices: tuple[object, ...]) -> None:
+    if value not in choices:
+        raise UsageError(f"{name} is one of {', '.join(map(repr, choices))}; found {value!r}")
+
+
 def _runs(runs: object) -> Iterable[Run]:
     if isinstance(runs, Run):
         return [runs]
@@ -152,22 +160,14 @@ def _require_overlap(run: Run, queries: tuple[str, ...]) -> None:
     )
 
 
-@dataclass(slots=True)
-class _Tally:
-    runs: list[str]
-    text: str
-
-
 class _Notes:
     """Doubts gathered over all runs; the same doubt about several runs is told once."""
 
     def __init__(self) -> None:
-        self.tallies: dict[str, _Tally] = {}
+        self.runs: dict[str, list[str]] = {}
 
-    def add(self, text: str, run: str | None = None) -> None:
-        tally = self.tallies.setdefault(text, _Tally([], text))
-        if run is not None:
-            tally.runs.append(run)
+    def add(self, text: str, *runs: str) -> None:
+        self.runs.setdefault(text, []).extend(runs)
 
     def of_run(
         self, run: Run, queries: tuple[str, ...], present: np.ndarray, missing: Missing, compat: Compat | None
@@ -187,24 +187,18 @@ class _Notes:
         judged = set(queries)
         extra = [query for query in run.queries if query not in judged]
         if extra:
-            self.add(
-                f"{len(extra)} queries of the run were never judged and do not count: {_some(extra)}",
-                run.name,
-            )
+            self.add(f"{_queries(extra)} of the run never judged, not counted: {_some(extra)}", run.name)
 
     def of_lists(self, wanted: list[Measure], per_judge: list[tuple[Matcher, RankedLists]]) -> None:
-        for rel in sorted({int(dict(m.parameters).get("rel", 1)) for m in wanted if "rel" in m.definition.defaults}):
-            without = [
+        for rel in sorted({dict(m.parameters).get("rel", 1) for m in wanted if m.name not in BLIND_TO_LABELS}):
+            without = dict.fromkeys(
                 query
                 for matcher, lists in per_judge
                 for query, count in zip(matcher.queries, lists.relevant(rel), strict=True)
                 if not count
-            ]
+            )
             if without:
-                plural = "queries have" if len(without) > 1 else "query has"
-                self.add(
-                    f"{len(without)} {plural} no document with label {rel} or higher, and score 0: {_some(without)}"
-                )
+                self.add(f"{_queries(without)} without a document of label {rel} or higher, scored 0: {_some(without)}")
         if {m.name for m in wanted} & NEEDS_COLLECTION and per_judge[0][1].collection_size is None:
             self.add(
                 "the collection's size was not given: taken to be the judged and the retrieved documents "
@@ -212,9 +206,13 @@ class _Notes:
             )
 
     def told(self) -> tuple[str, ...]:
-        return tuple(f"{_some(tally.runs)}: {text}" if tally.runs else text for text, tally in self.tallies.items())
+        return tuple(f"{_some(runs)}: {text}" if runs else text for text, runs in self.runs.items())
 
 
-def _some(names: list[str], most: int = 3) -> str:
-    shown = ", ".join(names[:most])
+def _queries(some: Collection[str]) -> str:
+    return "1 query" if len(some) == 1 else f"{len(some)} queries"
+
+
+def _some(names: Collection[str], most: int = 3) -> str:
+    shown = ", ".join(islice(names, most))
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown

@@ -7,8 +7,6 @@ share a score are put in order, and only where one of them was judged.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -22,15 +20,6 @@ __all__ = ["Matcher"]
 
 NOT_JUDGED = -1
 QUERY_BITS = 24
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Retrieved:
-    """Judged documents of a run: query code, row in the run, label."""
-
-    query: IntArray
-    row: IntArray
-    label: IntArray
 
 
 class Matcher:
@@ -80,9 +69,11 @@ class Matcher:
         run_codes = np.array([self.codes.get(query, NOT_JUDGED) for query in run.queries], dtype=np.int64)
         judged = run_codes >= 0
         sizes[run_codes[judged]] = run.groups.sizes[judged]
-        found = self._retrieved(run, run_codes)
-        rank = _ranks(run, found, single_precision=compat == "trec_eval-9")
-        query, label = found.query, found.label
+        parts = [
+            self._retrieved(run, run_codes, first, stop, single_precision=compat == "trec_eval-9")
+            for first, stop in run.groups.batches()
+        ]
+        query, rank, label = (np.concatenate(columns) for columns in zip(*parts, strict=True))
         if depth is not None:
             kept = rank <= depth
             query, rank, label = query[kept], rank[kept], label[kept]
@@ -101,23 +92,27 @@ class Matcher:
             compat=compat,
         )
 
-    def _retrieved(self, run: Run, run_codes: IntArray) -> _Retrieved:
-        hashes = run.hashes if self.seed == 0 else doc_hash(run.docs, seed=self.seed)
-        queries, rows, places = [], [], []
-        for first, stop in run.groups.batches():
-            low, high = run.groups.offsets[first], run.groups.offsets[stop]
-            codes = np.repeat(run_codes[first:stop], run.groups.sizes[first:stop])
-            here = hashes[low:high]
-            candidates = np.flatnonzero(self.maybe[scattered(codes, here) >> self.shift] & (codes >= 0))
-            keys = packed_keys(codes[candidates], here[candidates])
-            place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-            same = self.keys[place] == keys
-            queries.append(codes[candidates[same]])
-            rows.append(candidates[same] + low)
-            places.append(place[same])
-        query, row, place = (np.concatenate(parts) for parts in (queries, rows, places))
-        truly = (run.docs.gather(row) == self.docs.gather(place)).to_numpy()
-        return _Retrieved(query[truly], row[truly], self.labels[place[truly]])
+    def _retrieved(
+        self, run: Run, run_codes: IntArray, first: int, stop: int, *, single_precision: bool
+    ) -> tuple[IntArray, IntArray, IntArray]:
+        """The judged documents under the run's queries `first` to `stop`: query code, rank and label of each."""
+        low, high = run.groups.offsets[first], run.groups.offsets[stop]
+        codes = np.repeat(run_codes[first:stop], run.groups.sizes[first:stop])
+        docs = run.docs[int(low) : int(high)]
+        hashes = run.hashes[low:high] if self.seed == 0 else doc_hash(docs, seed=self.seed)
+        candidates = np.flatnonzero(self.maybe[scattered(codes, hashes) >> self.shift] & (codes >= 0))
+        keys = packed_keys(codes[candidates], hashes[candidates])
+        place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        same = self.keys[place] == keys
+        rows, place = candidates[same], place[same]
+        truly = (docs.gather(rows) == self.docs.gather(place)).to_numpy()
+        rows, place = rows[truly], place[truly]
+        scores: NDArray[np.floating] = run.scores[low:high]
+        if single_precision:
+            with np.errstate(over="ignore"):  # what a 32-bit number cannot hold is infinite there too
+                scores = scores.astype(np.float32)
+        starts = run.groups.offsets[first:stop] - low
+        return codes[rows], _ranks(rows, scores, docs, starts), self.labels[place]
 
 
 def packed_keys(codes: IntArray, hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -125,22 +120,17 @@ def packed_keys(codes: IntArray, hashes: NDArray[np.uint64]) -> NDArray[np.uint6
     return (codes.astype(np.uint64) << np.uint64(64 - QUERY_BITS)) | (hashes >> np.uint64(QUERY_BITS))
 
 
-def _ranks(run: Run, found: _Retrieved, *, single_precision: bool) -> IntArray:
-    """The rank of each found document: 1 + those with a higher score + equal scores with a larger doc id."""
-    scores: NDArray[np.floating] = run.scores
-    if single_precision:
-        with np.errstate(over="ignore"):  # what a 32-bit number cannot hold is infinite there too
-            scores = scores.astype(np.float32)
-    starts = run.groups.offsets[:-1]
+def _ranks(rows: IntArray, scores: NDArray[np.floating], docs: pl.Series, starts: IntArray) -> IntArray:
+    """The rank of the document in each row: 1 + those with a higher score + equal scores with a larger doc id."""
     falling = scores[1:] <= scores[:-1]
     falling[starts[1:] - 1] = True
-    place, row_at = found.row, None
+    place, row_at = rows, None
     if not falling.all():
-        owner = np.repeat(np.arange(len(starts)), run.groups.sizes)
+        owner = np.searchsorted(starts, np.arange(len(scores)), side="right")
         row_at = np.lexsort((-scores, owner))  # the row at each place, best first
         place_of = np.empty_like(row_at)
         place_of[row_at] = np.arange(len(row_at))
-        scores, place = scores[row_at], place_of[found.row]
+        scores, place = scores[row_at], place_of[rows]
     first_of_query = starts[np.searchsorted(starts, place, side="right") - 1]
 
     begins = np.empty(len(scores) + 1, dtype=bool)  # does a group of equal scores begin at this place?
@@ -150,7 +140,7 @@ def _ranks(run: Run, found: _Retrieved, *, single_precision: bool) -> IntArray:
     tied = np.flatnonzero(~begins[place] | ~begins[place + 1])
     if len(tied):
         place = place.copy()
-        place[tied] = _untie(run.docs, place[tied], begins, row_at)
+        place[tied] = _untie(docs, place[tied], begins, row_at)
     return place - first_of_query + 1
 
 

@@ -102,6 +102,21 @@ def test_a_breakdown_by_a_column_of_the_topics(world: Path, ringtrue) -> None:
     assert groups["easy"]["runs"]["a"]["RR"]["value"] == 0.5
     assert groups["hard"]["queries"] == 1
     assert "easy" in ringtrue(*words).out
+    rows = list(csv.DictReader(io.StringIO(ringtrue(*words, "--format", "csv").out)))
+    assert [(row["kind"], row["value"]) for row in rows if row["measure"] == "RR"] == [("easy", "0.5"), ("hard", "1.0")]
+
+
+def test_doubts_about_a_mean_are_told_beside_the_table(world: Path, ringtrue) -> None:
+    Path("one.qrels").write_text("q1 0 d1 1\n")
+    answer = ringtrue("evaluate", "a.run", "--judgments", "one.qrels", "-m", "RR,AP")
+    assert "note: RR of a and 1 more: a single query: no interval can be given" in answer.err
+    assert "mean over 1 query, sorted" in answer.out
+
+
+def test_a_missing_query_is_a_dash_where_it_has_no_value(world: Path, ringtrue) -> None:
+    Path("more.qrels").write_text("q1 0 d1 1\nq7 0 d1 1\n")
+    answer = ringtrue("evaluate", "a.run", "--judgments", "more.qrels", "-m", "RR", "--per-query")
+    assert answer.out.splitlines()[-1].split() == ["a", "q7", "0.0000", "–"]
 
 
 def test_a_table_of_labels_with_other_names_and_several_experiments(world: Path, ringtrue) -> None:
@@ -174,6 +189,9 @@ def test_a_bad_run_brings_exit_1_one_line_and_no_number(world: Path, ringtrue, c
         (("evaluate", "a.run", "--judgements", "j.qrels"), "--judgments"),
         (("evaluate", "a.run", "--judgments", "j.qrels", "--level", "95"), "--level"),
         (("evaluate", "a.run", "--judgments", "j.qrels", "--by", "kind"), "no column 'kind'"),
+        (("evaluate", "a.run", "--judgments", "j.qrels", "--topics", "t.csv"), "without --by"),
+        (("evaluate", "a.run", "--judgments", "j.qrels", "--by", "x", "--per-query"), "two tables"),
+        (("evaluate", "a.run", "--judgments", "j.qrels", "--as", "pairs"), "have no such format"),
         (("evaluat", "a.run"), "did you mean 'evaluate'"),
         (("xyzzy",), "`ringtrue --help` lists them all"),
     ],

@@ -44,6 +44,8 @@ def test_a_name_comes_back_as_it_was_written(name: str) -> None:
         ("map", "AP"),
         ("ndcg_cut_10", "nDCG@10"),
         ("P_5", "P@5"),
+        ("ndcg_cut.10", "nDCG@10"),
+        ("P.5", "P@5"),
         ("recall_1000", "R@1000"),
         ("success_1", "Success@1"),
         ("iprec_at_recall_0.10", "IPrec@0.1"),

@@ -8,7 +8,7 @@ import click
 
 from ringtrue.cli.options import input_options, output_options, pairs_of
 from ringtrue.cli.output import Grid, OutputFormat, emit, estimate_column, plain, tell
-from ringtrue.errors import DuplicateError
+from ringtrue.errors import DuplicateError, UsageError
 
 if TYPE_CHECKING:
     from ringtrue.evaluation import Missing
@@ -27,7 +27,7 @@ ESTIMATE_FIELDS = ("value", "se", "low", "high", "level", "n", "method")
 @click.option("--judgments", required=True, metavar="FILE", help="Relevance labels: qrels, or a table.")
 @click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE",
               help=f"What to measure; may be repeated, or a list. Usually {', '.join(USUAL)}.")  # fmt: skip
-@click.option("--rel", type=click.IntRange(min=1), help="The lowest label that counts as relevant.  [default: 1]")
+@click.option("--rel", type=click.IntRange(min=1), help="The lowest label that counts as relevant; 1 if not said.")
 @click.option("--per-query", is_flag=True, help="Show every query.")
 @click.option("--by", metavar="COLUMN", help="Means for each value of a column of the topics or judgments.")
 @click.option("--topics", metavar="FILE", help="A table with a row for each query, for --by.")
@@ -41,7 +41,7 @@ ESTIMATE_FIELDS = ("value", "se", "low", "high", "level", "n", "method")
 @click.option("--depth", type=click.IntRange(min=1), help="Cut every list at this rank.")
 @click.option("--collection-size", type=click.IntRange(min=1), help="Documents in all, for SetAcc, Fallout, TN.")
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95,
-              show_default=True, help="How often the intervals should hold the truth.")  # fmt: skip
+              show_default=True, help="How often such intervals hold the mean over all queries like these.")  # fmt: skip
 @click.option("--name", type=click.Choice(["file", "tag"]), default="file", show_default=True,
               help="Call a run by its file, or by the tag inside.")  # fmt: skip
 @click.option("--as", "forced", multiple=True, metavar="FORMAT", help="Force a format; see docs/reference/formats.md.")
@@ -73,16 +73,21 @@ def command(
     Prints the mean of each measure over the queries with an interval, and the share of the top documents
     that anybody judged. --columns and --where apply to the judgments.
     """
-    from ringtrue.cli.inputs import form_for, read_runs
+    from ringtrue.cli.inputs import forms_for, read_runs
     from ringtrue.evaluation import evaluate, split_by
     from ringtrue.files import read_judgments, read_topics
     from ringtrue.files.reading import explain_duplicate
 
+    if topics is not None and by is None:
+        raise UsageError("--topics says nothing without --by COLUMN")
+    if by is not None and per_query and form != "json":
+        raise UsageError("--by and --per-query are two tables: ask for one of them, or for --json")
     notes: list[str] = []
     wanted = _wanted(measures, rel)
+    form_of = forms_for(("run", "judgments"), forced)
     labels = read_judgments(
         judgments,
-        form=form_for("judgments", forced),
+        form=form_of["judgments"],
         columns=pairs_of(columns, "--columns"),
         where=pairs_of(where, "--where"),
         note=notes.append,
@@ -91,7 +96,7 @@ def command(
         labels = labels.by(judge)
     try:
         scores = evaluate(
-            read_runs(runs, form=form_for("run", forced), name=name, note=notes.append),
+            read_runs(runs, form=form_of["run"], name=name, note=notes.append),
             labels,
             wanted,
             missing=missing,
@@ -102,8 +107,9 @@ def command(
         )
     except DuplicateError as error:
         raise (error if "run '" in str(error) else explain_duplicate(error, judgments)) from error
-    notes += scores.notes
     means = scores.means(level=level)
+    notes += scores.notes
+    notes += _doubts(means)
     data: dict[str, Any] = {"runs": plain(means)}
     grid, flat = _grid(means, level), _flat(means)
     if by is not None:
@@ -112,7 +118,7 @@ def command(
             value: {"queries": part.frame["query"].n_unique(), "runs": plain(part.means(level=level))}
             for value, part in groups.items()
         }
-        grid = _group_grid(groups, by, level)
+        grid, flat = _group_grid(groups, by, level), _group_flat(groups, by, level)
     if per_query:
         data["queries"] = scores.by_query()
         grid, flat = _by_query_grid(scores), _by_query_flat(scores)
@@ -132,6 +138,16 @@ def _wanted(measures: tuple[str, ...], rel: int | None) -> list[Measure]:
     return parse_all([*asked, *judged])
 
 
+def _doubts(means: dict[str, dict[str, Estimate]]) -> list[str]:
+    """What is doubtful about single means, the same doubt told once; that all was judged is none."""
+    told: dict[str, list[str]] = {}
+    for run, row in means.items():
+        for name, estimate in row.items():
+            for note in () if name.startswith("Judged") else estimate.notes:
+                told.setdefault(note, []).append(f"{name} of {run}")
+    return [f"{who[0]}{f' and {len(who) - 1} more' if len(who) > 1 else ''}: {note}" for note, who in told.items()]
+
+
 def _grid(means: dict[str, dict[str, Estimate]], level: float) -> Grid:
     names = list(next(iter(means.values())))
     best_first = sorted(means, key=lambda run: -(means[run][names[0]].value or 0))
@@ -140,7 +156,7 @@ def _grid(means: dict[str, dict[str, Estimate]], level: float) -> Grid:
     return Grid(
         columns=["run", *names],
         rows=[[run, *cells] for run, cells in zip(best_first, zip(*columns, strict=True), strict=True)],
-        caption=f"mean over {n} queries, sorted by {names[0]}; ± half of the {level * 100:g}% interval (t)",
+        caption=f"mean over {n} {'query' if n == 1 else 'queries'}, sorted by {names[0]}; ± half of the {level * 100:g}% interval (t)",
     )
 
 
@@ -168,11 +184,11 @@ def _group_grid(groups: dict[str, Scores], by: str, level: float) -> Grid:
 
 def _by_query_grid(scores: Scores) -> Grid:
     nested = scores.by_query()
-    names = list(next(iter(next(iter(nested.values())).values())))
+    names = scores.frame["measure"].unique(maintain_order=True).to_list()
     return Grid(
         columns=["run", "query", *names],
         rows=[
-            [run, query, *(f"{row[name]:.4f}" for name in names)]
+            [run, query, *(f"{row[name]:.4f}" if name in row else "–" for name in names)]
             for run, queries in nested.items()
             for query, row in queries.items()
         ],
@@ -181,12 +197,18 @@ def _by_query_grid(scores: Scores) -> Grid:
 
 
 def _flat(means: dict[str, dict[str, Estimate]]) -> Grid:
-    rows = []
-    for run, row in means.items():
-        for name, estimate in row.items():
-            plain = estimate.as_dict()
-            rows.append([run, name, *("" if plain[key] is None else str(plain[key]) for key in ESTIMATE_FIELDS)])
+    rows = [[run, name, *_fields(estimate)] for run, row in means.items() for name, estimate in row.items()]
     return Grid(columns=["run", "measure", *ESTIMATE_FIELDS], rows=rows)
+
+
+def _group_flat(groups: dict[str, Scores], by: str, level: float) -> Grid:
+    rows = [[value, *row] for value, part in groups.items() for row in _flat(part.means(level=level)).rows]
+    return Grid(columns=[by, "run", "measure", *ESTIMATE_FIELDS], rows=rows)
+
+
+def _fields(estimate: Estimate) -> list[str]:
+    known = estimate.as_dict()
+    return ["" if known[key] is None else str(known[key]) for key in ESTIMATE_FIELDS]
 
 
 def _by_query_flat(scores: Scores) -> Grid:

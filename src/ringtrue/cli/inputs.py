@@ -13,7 +13,7 @@ from ringtrue.files import FORMATS, Format, Kind, read_run
 from ringtrue.files.reading import run_name
 from ringtrue.tables import Run
 
-__all__ = ["form_for", "known_format", "read_runs", "run_names"]
+__all__ = ["forms_for", "known_format", "read_runs", "run_names"]
 
 
 def run_names(paths: Sequence[str]) -> list[str]:
@@ -62,7 +62,10 @@ def known_format(word: str | None) -> Format | None:
     raise UsageError(f"no format '{word}'{near}")
 
 
-def form_for(kind: Kind, forced: Sequence[str]) -> Format | None:
-    """The format that `--as` forces for this kind of file, if one of those given fits it."""
+def forms_for(kinds: Sequence[Kind], forced: Sequence[str]) -> dict[Kind, Format | None]:
+    """The format that `--as` forces for each kind of file that a command reads, where one of those given fits."""
     named = [known_format(word) for word in forced]
-    return next((form for form in FORMATS[kind] if form in named), None)
+    for form in named:
+        if not any(form in FORMATS[kind] for kind in kinds):
+            raise UsageError(f"--as {form}: this command reads {' and '.join(kinds)}, which have no such format")
+    return {kind: next((form for form in FORMATS[kind] if form in named), None) for kind in kinds}

@@ -171,8 +171,7 @@ def _line_by_line(piece: bytes, layout: Layout, source: Source, first: int) -> t
     columns: dict[str, list[Any]] = {name: [] for name in layout.kept}
     kept, expected, extra = layout.kept.items(), len(layout.fields), 0
     for number, raw in enumerate(piece[:-1].split(b"\n"), start=first):
-        line = decoded(raw, source.shown, number)
-        if line.startswith("#") or not (fields := split_fields(line)):
+        if raw.startswith(b"#") or not (fields := split_fields(decoded(raw, source.shown, number))):
             continue
         if len(fields) != expected:
             if len(fields) < expected or not layout.extra:

@@ -88,10 +88,10 @@ def recognise_kind(source: Source) -> Kind:
         return "run"
     if len(fields) == 5 and NUMBER.fullmatch(fields[4]):
         return "preferences"
-    if len(fields) == 4:
+    if len(fields) == 4 and ("\t" not in lines[0] or _name_winners(lines) or NUMBER.fullmatch(fields[3])):
         return "preferences" if _name_winners(lines) else "judgments"
-    if len(fields) == 3 and "\t" not in lines[0]:
-        return "judgments"
+    if len(fields) == 3 and lines[0].count("\t") in (0, 2) and NUMBER.fullmatch(fields[2]):
+        return "run" if _count_ranks(lines) else "judgments"
     if "\t" in lines[0]:
         return "topics"
     raise FormatError(
@@ -111,6 +111,13 @@ def _name_winners(lines: list[str]) -> bool:
     if all(NUMBER.fullmatch(row[3]) and row[1] == rows[0][1] for row in rows):
         return False
     return all(row[3] in (row[1], row[2], *OUTCOMES) for row in rows)
+
+
+def _count_ranks(lines: list[str]) -> bool:
+    """Whether lines of three fields end with 1, 2, … under the first query: MS MARCO's runs; others are labels."""
+    rows = [row for line in lines[:50] if len(row := split_fields(line)) == 3]
+    ranks = [row[2] for row in rows if row[0] == rows[0][0]]
+    return len(ranks) > 1 and ranks == [str(rank) for rank in range(1, len(ranks) + 1)]
 
 
 def separator_of(header: str) -> str | None:

@@ -51,14 +51,14 @@ class Source:
     def head(self, size: int = 1 << 16) -> bytes:
         """The first bytes, decompressed, without a byte-order mark; refuses what can be no text."""
         with self._open() as stream:
-            start = stream.read(size)
+            start = stream.read(size).removeprefix(BOM)
         if not start:
             raise FormatError(f"{self.shown}: the file is empty")
         if start.startswith(BOM16):
             raise FormatError(f"{self.shown}: the text is UTF-16; save it as UTF-8")
         if b"\0" in start and not start.startswith(PARQUET):
             raise FormatError(f"{self.shown}: this is a binary file; expected text (plain, .gz or .zst) or Parquet")
-        return start.removeprefix(BOM)
+        return start
 
     def pieces(self, size: int = PIECE) -> Iterator[bytes]:
         """The whole, in pieces of about this size that end with a line break."""
@@ -108,6 +108,8 @@ class Source:
             raise FileError(f"{self.shown}: the compressed file is damaged or cut off; fetch it again") from error
         except OSError as error:
             raise FileError(f"{self.shown}: cannot be read ({error.strerror or error})") from error
+        except ValueError as error:  # a zero byte in the name
+            raise FileError(f"{self.shown!r}: cannot be read ({error})") from error
 
     def _raw(self) -> IO[bytes] | _Counted:
         path = Path(self.path)

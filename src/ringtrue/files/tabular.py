@@ -68,6 +68,8 @@ def _header(source: Source, form: Format) -> tuple[list[str], str]:
     """The names in the first line, and what separates them."""
     line = source.head().decode("utf-8", "replace").split("\n")[0].rstrip("\r")
     separator = "\t" if form == "tsv" else separator_of(line) or ","
+    if "\r" in line:
+        raise FormatError(f"{source.shown}:1: a carriage return in the header; end lines with a line feed")
     return next(csv.reader([line], delimiter=separator), []), separator
 
 

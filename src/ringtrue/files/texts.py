@@ -23,7 +23,7 @@ def read_trec_topics(source: Source) -> pl.DataFrame:
     text = "\n".join(line for _, line in source.lines())
     topics: list[dict[str, str]] = []
     tags = list(TAG.finditer(text))
-    for tag, following in zip(tags, [*tags[1:], None], strict=True):
+    for tag, following in zip(tags, [*tags[1:], None], strict=False):
         name = tag[2].lower()
         if tag[1]:
             continue

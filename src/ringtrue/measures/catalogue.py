@@ -61,8 +61,12 @@ class Definition:
     def usage(self) -> str:
         """How it is written, with every parameter at its default."""
         at = {"none": "", "optional": "[@k]", "required": "@k", "recall": "@r"}[self.cutoff]
-        shown = {name: value for name, value in self.defaults.items() if name not in ("judged_only", "at")}
-        inside = ", ".join(f"{name}={'…' if value is None else value}" for name, value in shown.items())
+        shown = {name: value for name, value in self.defaults.items() if name != "judged_only"}
+        spelled = {
+            name: "…" if value is None else "[…]" if isinstance(value, tuple) else value
+            for name, value in shown.items()
+        }
+        inside = ", ".join(f"{name}={value}" for name, value in spelled.items())
         return f"{self.name}({inside}){at}" if inside else f"{self.name}{at}"
 
 

@@ -65,7 +65,7 @@ def dcg(lists: RankedLists, *, k: int | None = None, dcg: DcgForm = "log2", gain
 
         DCG@k = Σ_{i≤k} gain_i / log₂(i + 1)    [Jarvelin02]
 
-    `dcg="exp-log2"` takes 2^label − 1 as the gain [Burges05].
+    with the discount that trec_eval and most others use. `dcg="exp-log2"` takes 2^label − 1 as the gain [Burges05].
 
     Examples:
         >>> from ringtrue.measures import ranked

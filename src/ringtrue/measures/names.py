@@ -33,7 +33,7 @@ SYNONYMS = {
     "11pt_avg": "IAP",
     "11pt": "IAP",
 }
-# trec_eval writes the cutoff behind an underscore.
+# trec_eval prints the cutoff behind an underscore and reads it behind a dot.
 TREC_EVAL = {
     "ndcg_cut": "nDCG@{}",
     "map_cut": "AP@{}",
@@ -44,7 +44,7 @@ TREC_EVAL = {
     "rprec_mult": "Rprec(mult={})",
 }
 FORM = re.compile(r"\s*(?P<name>[A-Za-z0-9_]+)\s*(?:\((?P<inside>.*)\))?\s*(?:@\s*(?P<at>[^@()]+?))?\s*", re.S)
-TREC_FORM = re.compile(r"(?P<name>[A-Za-z_]+)_(?P<at>\d+(?:\.\d+)?|\.\d+)")
+TREC_FORM = re.compile(r"(?P<name>[A-Za-z_]+)[_.](?P<at>\d+(?:\.\d+)?|\.\d+)")
 
 
 @dataclass(frozen=True, slots=True)

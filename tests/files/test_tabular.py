@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from strategies import any_ids, number_texts
+
+from ringtrue.errors import FormatError, RingtrueError, TableError, UsageError
+from ringtrue.files import read_judgments, read_run
+from ringtrue.files.source import Source
+from ringtrue.files.tabular import column_names, mapped, read_table
+
+
+def made(tmp_path: Path, content: str | bytes) -> Source:
+    path = tmp_path / "file"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return Source(str(path))
+
+
+def parquet(**columns: list[Any]) -> bytes:
+    stream = io.BytesIO()
+    pl.DataFrame(columns).write_parquet(stream)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("query,doc,label\nq1,d1,1\nq1,d2,0\n", "csv"),
+        ("query;doc;label\nq1;d1;1\nq1;d2;0\n", "csv"),
+        ('\ufeff"query","doc","label"\r\n"q1","d1",1\r\nq1,d2,"0"\r\n\r\n\n', "csv"),
+        ("query\tdoc\tlabel\nq1\td1\t1\nq1\td2\t0", "tsv"),
+        ('{"query": "q1", "doc": "d1", "label": 1}\n\n{"doc": "d2", "label": "0", "query": "q1"}', "jsonl"),
+        (parquet(query=["q1", "q1"], doc=["d1", "d2"], label=[1, 0]), "parquet"),
+    ],
+)
+def test_one_table_in_every_form_is_the_same_judgments(tmp_path: Path, text: str | bytes, form: Any) -> None:
+    source = made(tmp_path, text)
+    assert column_names(source, form) == ["query", "doc", "label"]
+    assert read_judgments(source.path).frame.rows() == [("q1", "d1", "0", 1), ("q1", "d2", "0", 0)]
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "says"),
+    [
+        ("a,b\n1,2\n3,4,5\n", "csv", "file:3: expected 2 fields as in the header, found 3"),
+        ('a,b\n1,"2\n3,4\n', "csv", "file:3: .*is a quote left open"),
+        ("a,b,a\n1,2,3\n", "csv", "file:1: column 'a' stands there twice"),
+        ("a,b\n", "csv", "a header but no rows"),
+        ("a,b", "csv", "a header but no rows"),
+        ("a,b\r1,2\r", "csv", "file:1: a carriage return in the header"),
+        (b"a,b\n1,2\n3,\xff\n", "csv", "file:3: not UTF-8"),
+        (b"a,\xff\n1,2\n", "csv", "file:1: not UTF-8"),
+        ("a,b\n" + "1,2\n" * 20_000 + "3,\0\n", "csv", "file:20002: a zero byte"),
+        ('{"a": 1}\n{"a": \n', "jsonl", "file:2: not JSON"),
+        ('{"a": 1}\n[1, 2]\n', "jsonl", "file:2: expected an object"),
+        ('{"a": 1}\n{"a": ' + "[" * 100_000, "jsonl", "file:2: not JSON"),
+        ('{"a": "\\ud800"}\n', "jsonl", "no table can be made of these objects"),
+        ('{"a": 1}\n{"a": [1]}\n', "jsonl", "cannot be read as jsonl"),
+        ("\n \n", "jsonl", "no line of data"),
+        (parquet(a=[1] * 500)[:-1], "parquet", "cannot be read as parquet"),
+        (parquet(a=[1] * 500)[:200], "parquet", "cannot be read as parquet"),
+        ("PAR1", "parquet", "cannot be read as parquet"),
+        ("a,b\n1,2\n", "parquet", "cannot be read as parquet"),
+    ],
+)
+def test_a_damaged_table_says_what_is_wrong_and_where(
+    tmp_path: Path, text: str | bytes, form: Any, says: str
+) -> None:
+    with pytest.raises(FormatError, match=says):
+        read_table(made(tmp_path, text), form)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("query,doc,label\nq1,d1,1\nq1,d2\n", "row 2: expected a finite number in column 'label', found None"),
+        ("query,doc,label\nq1,d1,1\nq1,,1\n", "row 2: column 'doc' is empty"),
+        ("query,doc,label\nq1,d1,1\n\nq1,d2,1\n", "row 2: column 'query' is empty"),
+        ("query,doc,label\nq1,d1,high\n", "row 1: expected a finite number in column 'label', found 'high'"),
+        ("query,doc,label\nq1,d1,0.5\n", "row 1: expected a whole number of 32 bits in column 'label'"),
+        ("query,doc,grad\nq1,d1,1\n", r"needs a column 'label' \(also known as .*found query, doc, grad"),
+        ("query,,label\nq1,d1,1\n", "needs a column 'doc'"),
+        ('{"query": "q", "doc": {"a": 1}, "label": 1}\n', "column 'doc': expected ids, found Struct"),
+        ('{"query": "q", "doc": ["a"], "label": 1}\n', "column 'doc': expected ids, found List"),
+        ('{"query": "q", "doc": "a", "label": [1]}\n', "column 'label': expected numbers, found List"),
+        ('{"query": null, "doc": "a", "label": 1}\n', "row 1: column 'query' is empty"),
+        ('{"query": "q", "doc": "a", "label": 1}\n{"query": "q", "doc": "b"}\n', "row 2: .*column 'label', found None"),
+        ('{"query": "q", "doc": "a", "label": NaN}\n', "row 1: .*column 'label', found nan"),
+    ],
+)
+def test_a_bad_cell_names_its_file_row_and_column(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(TableError, match=f"file: .*{says}"):
+        read_judgments(made(tmp_path, text).path)
+
+
+def test_where_keeps_the_rows_with_the_value(tmp_path: Path) -> None:
+    source = made(tmp_path, "query,doc,label,setting\nq1,d1,1,a\nq1,d1,0,b\nq2,d1,2,a\nq3,d1,1,\n")
+    assert read_table(source, "csv", where={"setting": "a"})["query"].to_list() == ["q1", "q2"]
+    assert read_table(source, "csv", where={"setting": "a", "label": "2"})["query"].to_list() == ["q2"]
+
+
+def test_where_compares_numbers_by_what_they_look_like(tmp_path: Path) -> None:
+    source = made(tmp_path, parquet(query=["q1", "q2"], level=[1, 2]))
+    assert read_table(source, "parquet", where={"level": "2"})["query"].to_list() == ["q2"]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"where": {"setting": "c"}}, "no row has setting=c; it has a, b$"),
+        ({"where": {"seting": "a"}}, "--where: .* has no column 'seting'; did you mean 'setting'?"),
+        ({"where": {"empty": "a"}}, "no row has empty=a; it has only empty cells"),
+        ({"columns": {"label": "lable"}}, "--columns: .* has no column 'lable'; did you mean 'label'?"),
+        ({"columns": {"label": "xyz"}}, "has no column 'xyz'; it has query, doc, label, setting, empty"),
+    ],
+)
+def test_an_option_that_fits_no_column_or_row_says_what_there_is(
+    tmp_path: Path, options: dict[str, Any], says: str
+) -> None:
+    source = made(tmp_path, "query,doc,label,setting,empty\nq1,d1,1,a,\nq1,d1,0,b,\n")
+    with pytest.raises(UsageError, match=says):
+        read_table(source, "csv", **options)
+
+
+def test_where_cannot_look_into_lists(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="column 'm' holds lists or objects"):
+        read_table(made(tmp_path, '{"query": "q", "m": [1]}\n'), "jsonl", where={"m": "1"})
+
+
+def test_a_mapped_column_takes_the_place_of_the_one_with_its_name() -> None:
+    frame = pl.DataFrame({"label": [1], "label_before": [2], "nist": [3]})
+    assert mapped(frame, {"label": "nist"}).to_dicts() == [{"label": 3, "label_before_2": 1, "label_before": 2}]
+    assert mapped(frame, {}).equals(frame)
+
+
+def test_two_columns_can_change_places() -> None:
+    frame = pl.DataFrame({"query": ["d1"], "doc": ["q1"]})
+    assert mapped(frame, {"query": "doc", "doc": "query"}).to_dicts() == [{"query": "q1", "doc": "d1"}]
+
+
+@given(text=number_texts.filter(lambda text: "," not in text))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_score_in_a_table_is_the_number_that_python_reads_or_refused(tmp_path: Path, text: str) -> None:
+    try:
+        run = read_run(made(tmp_path, f"query,doc,score\nq1,d1,{text}\n").path)
+    except RingtrueError:
+        return
+    assert run.frame["score"].to_list() == [float(text)]
+    assert "_" not in text
+    assert text.isascii()
+
+
+@given(st.lists(st.tuples(any_ids, any_ids, st.integers(-5, 5)), min_size=1, max_size=5))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_json_lines_by_another_hand_are_read(tmp_path: Path, rows: list[tuple[str, str, int]]) -> None:
+    lines = [json.dumps({"query_id": query, "doc_id": doc, "relevance": label}) for query, doc, label in rows]
+    read = read_judgments(made(tmp_path, "\n".join(lines)).path)
+    assert read.frame.select("query", "doc", "label").rows() == rows
