@@ -7,7 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
+settings.register_profile("ringtrue", deadline=None)  # a slow machine is no bug
+settings.load_profile("ringtrue")
 sys.path.insert(0, str(Path(__file__).parent))  # so that tests can import strategies
 
 

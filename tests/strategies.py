@@ -7,15 +7,17 @@ from typing import Any
 from hypothesis import strategies as st
 
 from ringtrue.tables import Judgments, Preferences, Run
+from ringtrue.tables.preferences import OUTCOMES
 
 # Spaces and line ends that are none in a TREC file, quotes, comments, separators of other formats.
 ODD = ["\u00a0", "\u2028", "\u0085", "\ufeff", '"', "'", "#", ",", ";", "\t", "é", "漢", "🦊", "\u0301", "\x7f", "\x01"]
 NUMBERS = [
-    "1", "+1.5", "-2", ".5", "5.", "1e5", "1E+5", "-1e-3", "-0", "-0.0", "007", "1e400", "-1e400", "1e-400", "nan", "NaN",
-    "inf", "-Infinity", "1_000", "0x10", "١٢", "1,5", "1e", "e1", ".", "+", "-", "--1", "1.2.3", "1d", "1f", "true",
+    "1", "+1.5", "-2", ".5", "5.", "1e5", "1E+5", "-1e-3", "-0", "-0.0", "007", "1e400", "-1e400", "1e-400", "nan",
+    "NaN", "inf", "-Infinity", "1_000", "0x10", "١٢", "1,5", "1e", "e1", ".", "+", "-", "--1", "1.2.3", "1d", "1f",
+    "true",
     "2147483647", "2147483648", "-2147483648", "-2147483649", "9007199254740993", "0.1", "0.30000000000000004",
-    "2.2250738585072011e-308", "4.9e-324", "1.7976931348623157e308", "179769313486231580793e289", "9" * 400, "0." + "1" * 900,
-    "2.0", "1e0", "0.5",
+    "2.2250738585072011e-308", "4.9e-324", "1.7976931348623157e308", "179769313486231580793e289", "9" * 400,
+    "0." + "1" * 900, "2.0", "1e0", "0.5",
 ]  # fmt: skip
 
 ids = st.text(st.characters(codec="utf-8", min_codepoint=0x21, exclude_characters="\x7f"), min_size=1, max_size=6)
@@ -44,8 +46,9 @@ def judgments(draw: st.DrawFn, names: st.SearchStrategy[str] = any_ids) -> Judgm
 
 @st.composite
 def preferences(draw: st.DrawFn, names: st.SearchStrategy[str] = any_ids, *, ties: bool = True) -> Preferences:
-    said = ["left", "right", "tie", "both_good", "both_bad"] if ties else ["left", "right"]
-    pair = st.lists(names, min_size=2, max_size=2, unique=True)
+    said = list(OUTCOMES) if ties else ["left", "right"]
+    docs = names.filter(lambda doc: doc not in OUTCOMES)  # such names are refused where they leave a doubt
+    pair = st.lists(docs, min_size=2, max_size=2, unique=True)
     rows = draw(st.lists(st.tuples(names, pair, names, st.sampled_from(said)), min_size=1, max_size=8))
     return Preferences.of(
         {

@@ -106,7 +106,7 @@ def test_an_empty_file_is_refused(tmp_path: Path, content: bytes) -> None:
 
 @pytest.mark.parametrize("codec", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 def test_text_in_another_encoding_is_refused(tmp_path: Path, codec: str) -> None:
-    with pytest.raises(FormatError, match="UTF-16; save it as UTF-8|this is a binary file"):
+    with pytest.raises(FormatError, match=r"UTF-16; save it as UTF-8|this is a binary file"):
         made(tmp_path, "q1 0 d1 1\n".encode(codec)).head()
 
 
@@ -136,12 +136,12 @@ def test_a_missing_file_suggests_its_neighbour(tmp_path: Path) -> None:
     made(tmp_path, b"x", "bm25.run")
     with pytest.raises(FileError, match=r"bm52\.run: no such file; did you mean 'bm25\.run'\?"):
         Source(str(tmp_path / "bm52.run")).head()
-    with pytest.raises(FileError, match="no such file$"):
+    with pytest.raises(FileError, match=r"no such file$"):
         Source(str(tmp_path / "nothing-like-it.txt")).head()
 
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="no such file; there is no folder '.*nowhere' either"):
+    with pytest.raises(FileError, match=r"no such file; there is no folder '.*nowhere' either"):
         Source(str(tmp_path / "nowhere" / "bm25.run")).head()
 
 
@@ -182,10 +182,10 @@ def test_standard_input_can_be_read_again(monkeypatch: pytest.MonkeyPatch, packi
 
 def test_standard_input_is_called_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", _Stdin(b""))
-    with pytest.raises(FormatError, match="^standard input: the file is empty"):
+    with pytest.raises(FormatError, match=r"^standard input: the file is empty"):
         Source("-").head()
     monkeypatch.setattr(sys, "stdin", None)
-    with pytest.raises(FileError, match="^standard input is closed; name a file"):
+    with pytest.raises(FileError, match=r"^standard input is closed; name a file"):
         Source("-").head()
 
 

@@ -9,12 +9,12 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from strategies import any_ids, number_texts
 
 from ringtrue.errors import FormatError, RingtrueError, TableError, UsageError
 from ringtrue.files import read_judgments, read_run
 from ringtrue.files.source import Source
 from ringtrue.files.tabular import column_names, mapped, read_table
+from strategies import any_ids, number_texts
 
 
 def made(tmp_path: Path, content: str | bytes) -> Source:
@@ -70,9 +70,7 @@ def test_one_table_in_every_form_is_the_same_judgments(tmp_path: Path, text: str
         ("a,b\n1,2\n", "parquet", "cannot be read as parquet"),
     ],
 )
-def test_a_damaged_table_says_what_is_wrong_and_where(
-    tmp_path: Path, text: str | bytes, form: Any, says: str
-) -> None:
+def test_a_damaged_table_says_what_is_wrong_and_where(tmp_path: Path, text: str | bytes, form: Any, says: str) -> None:
     with pytest.raises(FormatError, match=says):
         read_table(made(tmp_path, text), form)
 

@@ -99,7 +99,7 @@ def test_cranfield_parts_are_joined_over_their_lines(tmp_path: Path) -> None:
     [
         (".I\n.T\nx\n", "file:1: expected '.I id', found no id"),
         (".I 1\nx\n", "file:2: text before '.I id' and"),
-        (".T\nx\n", "file:2: text before '.I id'"),
+        (".T\nx\n", "file:1: text before '.I id'"),
         ("x\n", "file:1: text before '.I id'"),
         (".I 1\n.W\na\n.I 1\n.W\nb\n", "doc '1' stands there twice"),
         ("\n", "no line '.I id' in this file"),
@@ -111,7 +111,7 @@ def test_a_faulty_cranfield_file_is_refused(tmp_path: Path, text: str, says: str
 
 
 def test_an_id_and_a_text_stand_apart_by_the_first_tab(tmp_path: Path) -> None:
-    source = made(tmp_path, "1\tdo goldfish\tgrow\r\n\n 2 \t\n3\ta \"quoted\" #text\u2028\n")
+    source = made(tmp_path, '1\tdo goldfish\tgrow\r\n\n 2 \t\n3\ta "quoted" #text\u2028\n')
     assert read_id_text(source, "query").rows() == [("1", "do goldfish\tgrow"), ("2", ""), ("3", 'a "quoted" #text')]
     assert read_id_text(source, "doc").columns == ["doc", "text"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -41,7 +42,7 @@ ESTIMATE_FIELDS = ("value", "se", "low", "high", "level", "n", "method")
 @click.option("--depth", type=click.IntRange(min=1), help="Cut every list at this rank.")
 @click.option("--collection-size", type=click.IntRange(min=1), help="Documents in all, for SetAcc, Fallout, TN.")
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95,
-              show_default=True, help="How often such intervals hold the mean over all queries like these.")  # fmt: skip
+              show_default=True, help="How often such intervals hold the mean over queries like these.")  # fmt: skip
 @click.option("--name", type=click.Choice(["file", "tag"]), default="file", show_default=True,
               help="Call a run by its file, or by the tag inside.")  # fmt: skip
 @click.option("--as", "forced", multiple=True, metavar="FORMAT", help="Force a format; see docs/reference/formats.md.")
@@ -111,17 +112,17 @@ def command(
     notes += scores.notes
     notes += _doubts(means)
     data: dict[str, Any] = {"runs": plain(means)}
-    grid, flat = _grid(means, level), _flat(means)
+    grid, flat = partial(_grid, means, level), partial(_flat, means)
     if by is not None:
         groups = split_by(scores, labels.frame if topics is None else read_topics(topics), by)
         data["groups"] = {
             value: {"queries": part.frame["query"].n_unique(), "runs": plain(part.means(level=level))}
             for value, part in groups.items()
         }
-        grid, flat = _group_grid(groups, by, level), _group_flat(groups, by, level)
+        grid, flat = partial(_group_grid, groups, by, level), partial(_group_flat, groups, by, level)
     if per_query:
         data["queries"] = scores.by_query()
-        grid, flat = _by_query_grid(scores), _by_query_flat(scores)
+        grid, flat = partial(_by_query_grid, scores), partial(_by_query_flat, scores)
     tell(notes)
     emit(form, data=data | {"notes": notes}, grid=grid, flat=flat)
 
@@ -153,10 +154,11 @@ def _grid(means: dict[str, dict[str, Estimate]], level: float) -> Grid:
     best_first = sorted(means, key=lambda run: -(means[run][names[0]].value or 0))
     columns = [_column(name, [means[run][name] for run in best_first]) for name in names]
     n = max(estimate.n for row in means.values() for estimate in row.values())
+    over = "1 query" if n == 1 else f"{n} queries"
     return Grid(
         columns=["run", *names],
         rows=[[run, *cells] for run, cells in zip(best_first, zip(*columns, strict=True), strict=True)],
-        caption=f"mean over {n} {'query' if n == 1 else 'queries'}, sorted by {names[0]}; ± half of the {level * 100:g}% interval (t)",
+        caption=f"mean over {over}, sorted by {names[0]}; ± half of the {level * 100:g}% interval (t)",
     )
 
 

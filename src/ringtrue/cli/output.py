@@ -31,15 +31,21 @@ class Grid:
     left: int = field(default=1)  # how many columns, from the first, hold words rather than numbers
 
 
-def emit(form: OutputFormat, *, data: object, grid: Grid, flat: Grid | None = None) -> None:
-    """Print an answer: `data` as JSON, `flat` as CSV with every digit, `grid` as a table."""
+def emit(
+    form: OutputFormat, *, data: object, grid: Grid | Callable[[], Grid], flat: Callable[[], Grid] | None = None
+) -> None:
+    """Print an answer: `data` as JSON, `flat` as CSV with every digit, `grid` as a table; only one is made."""
     if form == "json":
         click.echo(json.dumps(data, ensure_ascii=False, allow_nan=False, indent=2))
     elif form == "csv":
-        click.echo(_csv(flat or grid), nl=False)
+        click.echo(_csv(_made(flat or grid)), nl=False)
     else:
         draw: dict[str, Callable[[Grid], str]] = {"table": _text, "markdown": _markdown, "latex": _latex}
-        click.echo(draw[form](grid))
+        click.echo(draw[form](_made(grid)))
+
+
+def _made(grid: Grid | Callable[[], Grid]) -> Grid:
+    return grid if isinstance(grid, Grid) else grid()
 
 
 def plain(means: Mapping[str, Mapping[str, Estimate]]) -> dict[str, dict[str, dict[str, object]]]:

@@ -22,10 +22,11 @@ from ringtrue.tables.columns import INT32
 
 __all__ = ["Layout", "find_lines", "read_fields", "split_fields"]
 
+BLOCK = 1 << 18
 NEWLINE, SPACE, TAB, HASH = 10, 32, 9, 35
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 BLANKS = re.compile(r"[\t-\r ]+")
-CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # below the space, but no white space
+CONTROLS = bytes({*range(SPACE)} - {*b"\t\n\v\f\r"})  # below the space, but no white space
 NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 
 
@@ -65,7 +66,7 @@ def read_fields(source: Source, layout: Layout) -> Fields:
             with_extra += extra
         if frame.height:
             frames.append(frame)
-        line += piece.count(b"\n")
+        line += int(np.count_nonzero(np.frombuffer(piece, dtype=np.uint8) == NEWLINE))
     if not frames:
         raise FormatError(f"{source.shown}: no line of data in this file; expected {layout.says}")
     notes = []
@@ -100,12 +101,12 @@ def split_fields(line: str) -> list[str]:
 
 def _at_once(piece: bytes, layout: Layout) -> pl.DataFrame | None:
     """The piece by Polars' parser, or None where it has to be looked at line by line."""
-    separator = _separator(np.frombuffer(piece, dtype=np.uint8), len(layout.fields))
+    separator = _separator(piece, len(layout.fields))
     if separator is None:
-        if CONTROLS.search(piece):
+        if len(piece.translate(None, CONTROLS)) < len(piece):
             return None
         piece = _tidied(piece)
-        separator = _separator(np.frombuffer(piece, dtype=np.uint8), len(layout.fields))
+        separator = _separator(piece, len(layout.fields))
         if separator is None:
             return None
     if piece.startswith(BOM):  # here it is part of an id, which Polars does not know
@@ -133,8 +134,22 @@ def _at_once(piece: bytes, layout: Layout) -> pl.DataFrame | None:
     return frame if not any(frame.null_count().row(0)) else None
 
 
-def _separator(text: NDArray[np.uint8], fields: int) -> str | None:
+def _separator(piece: bytes, fields: int) -> str | None:
     """The one character between fields, if every line has just so many of them; else None."""
+    found = {_separator_of(block, fields) for block in _blocks(piece)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _blocks(piece: bytes) -> Iterator[NDArray[np.uint8]]:
+    """Whole lines at a time, so few that what is computed from them stays in the cache."""
+    text, start = np.frombuffer(piece, dtype=np.uint8), 0
+    while start < len(piece):
+        end = piece.rfind(b"\n", start, start + BLOCK) + 1 or piece.find(b"\n", start) + 1 or len(piece)
+        yield text[start:end]
+        start = end
+
+
+def _separator_of(text: NDArray[np.uint8], fields: int) -> str | None:
     blank = text <= SPACE
     places = np.flatnonzero(blank)
     lines, rest = divmod(len(places), fields)

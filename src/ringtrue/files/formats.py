@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, get_args
 
 from ringtrue.errors import FormatError
 from ringtrue.files.fields import NUMBER, Layout, split_fields
-from ringtrue.files.source import PARQUET, Source
+from ringtrue.files.source import HEAD, PARQUET, Source
 from ringtrue.tables.columns import NAMES
 from ringtrue.tables.preferences import OUTCOMES
 
@@ -102,12 +102,14 @@ def recognise_kind(source: Source) -> Kind:
 
 def _data_lines(start: bytes) -> list[str]:
     lines = start.decode("utf-8", "replace").split("\n")
+    if len(start) > HEAD - 4:  # the last line is cut off
+        lines = lines[:-1] or lines
     return [line for line in lines if line.strip() and not line.startswith("#")] or [""]
 
 
 def _name_winners(lines: list[str]) -> bool:
     """Whether lines of four fields end with one of the two before or with an outcome; `301 0 doc 0` are qrels."""
-    rows = [row for line in lines[:-1] or lines if len(row := split_fields(line)) == 4]
+    rows = [row for line in lines if len(row := split_fields(line)) == 4]
     if all(NUMBER.fullmatch(row[3]) and row[1] == rows[0][1] for row in rows):
         return False
     return all(row[3] in (row[1], row[2], *OUTCOMES) for row in rows)

@@ -18,6 +18,7 @@ __all__ = ["Source"]
 
 GZIP, ZSTD, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
 BOM, BOM16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
+HEAD = 1 << 16  # enough to tell what a file is
 PIECE = 1 << 22  # small enough to stay in the cache between one look at it and the next
 STDIN = "-"
 
@@ -48,7 +49,7 @@ class Source:
         """What messages call it."""
         return "standard input" if self.path == STDIN else self.path
 
-    def head(self, size: int = 1 << 16) -> bytes:
+    def head(self, size: int = HEAD) -> bytes:
         """The first bytes, decompressed, without a byte-order mark; refuses what can be no text."""
         with self._open() as stream:
             start = stream.read(size).removeprefix(BOM)

@@ -66,7 +66,7 @@ def _cranfield(source: Source, column: str) -> Iterator[dict[str, str]]:
             record, part = {column: line[2:].strip()}, None
             if not record[column]:
                 raise FormatError(f"{source.shown}:{number}: expected '.I id', found no id")
-        elif line.strip() in CRANFIELD_PARTS:
+        elif record and line.strip() in CRANFIELD_PARTS:
             part = CRANFIELD_PARTS[line.strip()]
             record.setdefault(part, "")
         elif line.strip():

@@ -1,0 +1,265 @@
+from __future__ import annotations
+
+import gzip
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+import zstandard
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+from ringtrue.errors import FileError, RingtrueError, TableError, UsageError
+from ringtrue.files import read_documents, read_judgments, read_preferences, read_run, read_topics, write_table
+from ringtrue.tables import Judgments, Preferences, Run
+from strategies import any_ids, judgments, preferences, runs
+
+TABULAR = ["csv", "tsv", "jsonl", "parquet"]
+PACKING = st.sampled_from(["", ".gz", ".zst"])
+plain_ids = any_ids.filter(lambda text: not any(c <= " " for c in text) and not text.startswith(("#", "\ufeff")))
+id_words = plain_ids.filter(lambda text: text == text.strip())
+fresh = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+JUDGED = Judgments.of({"q1": {"d1": 1, "d2": 0}})
+
+
+@pytest.mark.parametrize("form", TABULAR)
+@fresh
+@given(table=runs(), packing=PACKING)
+def test_a_run_comes_back_from_a_table(tmp_path: Path, form: Any, table: Run, packing: str) -> None:
+    path = tmp_path / f"copy.{form}{packing}"
+    assert write_table(table, path) == form
+    assert_frame_equal(read_run(path).ranked(), table.ranked(), check_exact=True)
+
+
+@fresh
+@given(table=runs(plain_ids), packing=PACKING)
+def test_a_run_comes_back_from_trec_format(tmp_path: Path, table: Run, packing: str) -> None:
+    path = tmp_path / f"copy.run{packing}"
+    assert write_table(table, path) == "trec-run"
+    again = read_run(path, form="trec-run")
+    assert_frame_equal(again.ranked(), table.ranked(), check_exact=True)
+    assert (again.name, again.tag) == ("copy", "run")
+
+
+@pytest.mark.parametrize("form", TABULAR)
+@fresh
+@given(table=judgments(), packing=PACKING)
+def test_judgments_come_back_from_a_table(tmp_path: Path, form: Any, table: Judgments, packing: str) -> None:
+    path = tmp_path / f"copy.{form}{packing}"
+    write_table(table, path)
+    assert_frame_equal(read_judgments(path).frame, table.frame)
+
+
+@fresh
+@given(table=judgments(plain_ids), packing=PACKING)
+def test_judgments_come_back_from_qrels(tmp_path: Path, table: Judgments, packing: str) -> None:
+    path = tmp_path / f"copy.qrels{packing}"
+    assert write_table(table, path) == "trec-qrels"
+    assert_frame_equal(read_judgments(path, form="trec-qrels").frame, table.frame)
+    write_table(table, path, form="qrels-3")
+    assert_frame_equal(read_judgments(path, form="qrels-3").frame.drop("judge"), table.frame.drop("judge"))
+
+
+@pytest.mark.parametrize("form", TABULAR)
+@fresh
+@given(table=preferences(), packing=PACKING)
+def test_preferences_come_back_from_a_table(tmp_path: Path, form: Any, table: Preferences, packing: str) -> None:
+    path = tmp_path / f"copy.{form}{packing}"
+    write_table(table, path)
+    assert_frame_equal(read_preferences(path).frame, table.frame)
+
+
+@fresh
+@given(table=preferences(plain_ids), packing=PACKING)
+def test_preferences_come_back_from_pairs(tmp_path: Path, table: Preferences, packing: str) -> None:
+    path = tmp_path / f"copy.pref{packing}"
+    assert write_table(table, path) == "pairs"
+    assert_frame_equal(read_preferences(path, form="pairs").frame.drop("judge"), table.frame.drop("judge"))
+
+
+@fresh
+@given(table=preferences(plain_ids, ties=False), packing=PACKING)
+def test_preferences_come_back_from_trec_prefs(tmp_path: Path, table: Preferences, packing: str) -> None:
+    path = tmp_path / f"copy.prefs{packing}"
+    assert write_table(table, path) == "trec-prefs"
+    assert_frame_equal(read_preferences(path, form="trec-prefs").frame, table.frame)
+
+
+texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=5)
+words = st.text(st.sampled_from("ab \"'#,;é\u00a0\\漢"), max_size=8)
+
+
+@pytest.mark.parametrize("form", TABULAR)
+@fresh
+@given(table=st.dictionaries(any_ids, st.one_of(words, texts, st.none()), min_size=1, max_size=4))
+def test_texts_come_back_from_a_table(tmp_path: Path, form: Any, table: dict[str, str | None]) -> None:
+    for key, text, reader in (("query", "title", read_topics), ("doc", "text", read_documents)):
+        frame = pl.DataFrame({key: list(table), text: list(table.values())}, schema={key: pl.String, text: pl.String})
+        write_table(frame, tmp_path / f"copy.{form}")
+        again = reader(tmp_path / f"copy.{form}", form=form)
+        assert_frame_equal(again.with_columns(pl.col(text).cast(pl.String)), frame)
+
+
+@fresh
+@given(table=st.dictionaries(id_words, words.map(str.strip), min_size=1, max_size=4), packing=PACKING)
+def test_texts_come_back_from_lines_of_id_and_text(tmp_path: Path, table: dict[str, str], packing: str) -> None:
+    path = tmp_path / f"copy{packing}"
+    frame = pl.DataFrame({"query": list(table), "title": list(table.values())})
+    assert write_table(frame, path, form="id-text") == "id-text"
+    assert_frame_equal(read_topics(path, form="id-text"), frame)
+
+
+def test_further_columns_come_back(tmp_path: Path) -> None:
+    columns = {"query": ["q1"], "doc": ["d1"], "label": [1], "prob": [0.1 + 0.2], "stratum": ["top"], "time": ["noon"]}
+    table = Judgments.of(columns)
+    for form in TABULAR:
+        write_table(table, tmp_path / f"copy.{form}")
+        assert_frame_equal(read_judgments(tmp_path / f"copy.{form}").frame, table.frame, check_exact=True)
+
+
+def test_a_packed_file_is_really_packed(tmp_path: Path) -> None:
+    write_table(JUDGED, tmp_path / "a.qrels.gz")
+    write_table(JUDGED, tmp_path / "a.qrels.zst")
+    expected = b"q1 0 d1 1\nq1 0 d2 0\n"
+    assert gzip.decompress((tmp_path / "a.qrels.gz").read_bytes()) == expected
+    with zstandard.open(tmp_path / "a.qrels.zst", "rb") as stream:
+        assert stream.read() == expected
+
+
+def test_what_a_format_cannot_hold_is_told(tmp_path: Path) -> None:
+    notes: list[str] = []
+    columns = {"query": ["q1", "q1"], "doc": ["a", "b"], "judge": ["x", "y"], "label": [1, 0], "prob": [0.5, 1.0]}
+    write_table(Judgments.of(columns), tmp_path / "a.qrels", note=notes.append)
+    write_table(Judgments.of(columns), tmp_path / "b.qrels", form="qrels-3", note=notes.append)
+    pairs = {
+        "left": ["a", "c"],
+        "right": ["b", "d"],
+        "winner": ["left", "tie"],
+        "judge": ["x", "y"],
+        "subgroup": [1, 2],
+    }
+    write_table(Preferences.of(pairs), tmp_path / "a.pref", note=notes.append)
+    write_table(Preferences.of(pairs), tmp_path / "a.prefs", note=notes.append)
+    topics = pl.DataFrame({"query": ["1"], "title": ["t"], "narrative": ["n"]})
+    write_table(topics, tmp_path / "a.tsv", form="id-text", note=notes.append)
+    assert notes == [
+        "trec-qrels has no place for prob; csv keeps every column",
+        "qrels-3 has no place for judge, prob; csv keeps every column",
+        "pairs has no place for judge; csv keeps every column",
+        "trec-prefs has no place for ties: 1 pairs left out",
+        "id-text has no place for narrative; csv keeps every column",
+    ]
+    assert (tmp_path / "a.prefs").read_text() == "0 x 0 a 1\n0 x 0 b 0\n"
+    assert (tmp_path / "a.tsv").read_text() == "1\tt\n"
+
+
+@pytest.mark.parametrize(
+    ("table", "name", "says"),
+    [
+        (Judgments.of({"q 1": {"d1": 1}}), "a.qrels", "'q 1' has a blank in it.*write csv instead"),
+        (Judgments.of({"q1": {"d\t1": 1}}), "a.qrels", r"'d\\t1' has a blank in it"),
+        (Judgments.of({"#1": {"d1": 1}}), "a.qrels", "'#1' would begin a comment"),
+        (Run.of({"q1": {"d 1": 1}}), "a.run", "'d 1' has a blank in it"),
+        (Run.of({"#q": {"d1": 1}}), "a.run.gz", "'#q' would begin a comment"),
+        (Preferences.of({"left": ["a b"], "right": ["c"], "winner": ["c"]}), "a.pref", "'a b' has a blank in it"),
+        (Preferences.of({"left": ["a b"], "right": ["c"], "winner": ["c"]}), "a.prefs", "'a b' has a blank in it"),
+        (Preferences.of({"left": ["a"], "right": ["c"], "winner": ["tie"]}), "a.prefs", "no place for ties"),
+        (pl.DataFrame({"query": ["1"], "tags": [["x"]]}), "a.csv", "cannot be written as csv.*try jsonl or parquet"),
+    ],
+)
+def test_what_would_come_back_as_something_else_is_refused(tmp_path: Path, table: Any, name: str, says: str) -> None:
+    with pytest.raises(TableError, match=says):
+        write_table(table, tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_lines_of_id_and_text_need_both(tmp_path: Path) -> None:
+    with pytest.raises(TableError, match="id-text needs columns 'doc' and 'text', found doc, url"):
+        write_table(pl.DataFrame({"doc": ["1"], "url": ["u"]}), tmp_path / "a", form="id-text")
+    with pytest.raises(TableError, match="has a blank in it"):
+        write_table(pl.DataFrame({"doc": ["1"], "text": ["two\nlines"]}), tmp_path / "a", form="id-text")
+
+
+def test_a_tag_with_blanks_or_none_at_all_is_made_one_word(tmp_path: Path) -> None:
+    for name, tag in (("my \t run", "my_run"), ("", "run")):
+        write_table(Run.of({"q1": {"d1": 1}}, name=name), tmp_path / "a.run")
+        assert (tmp_path / "a.run").read_text() == f"q1 Q0 d1 1 1.0 {tag}\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "says"),
+    [
+        ("a.txt", None, r"a\.txt: no format is known by this name; end it with \.run, \.qrels"),
+        ("a", None, "no format is known by this name"),
+        ("a.gz", None, "no format is known by this name"),
+        ("a.run", None, "judgments cannot be written as 'trec-run'"),
+        ("a.txt", "cranfield", "judgments cannot be written as 'cranfield'"),
+        ("a.txt", "trec-qrel", "did you mean 'trec-qrels'"),
+    ],
+)
+def test_a_format_that_cannot_be_written_is_refused(tmp_path: Path, name: str, form: Any, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        write_table(JUDGED, tmp_path / name, form=form)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"a\.qrels: cannot be written: there is no folder '.*nowhere'; make it first"):
+        write_table(JUDGED, tmp_path / "nowhere" / "a.qrels")
+
+
+def test_a_folder_is_no_target(tmp_path: Path) -> None:
+    (tmp_path / "a.qrels").mkdir()
+    with pytest.raises(FileError, match=r"a\.qrels: cannot be written \(Is a directory\)"):
+        write_table(JUDGED, tmp_path / "a.qrels")
+    assert list(tmp_path.iterdir()) == [tmp_path / "a.qrels"]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.csv.zst"])
+def test_a_failure_leaves_the_old_file_as_it_was(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("old")
+    with pytest.raises(RingtrueError):
+        write_table(pl.DataFrame({"query": ["1"], "tags": [["x"]]}), tmp_path / name)
+    assert (tmp_path / name).read_text() == "old"
+    assert list(tmp_path.iterdir()) == [tmp_path / name]
+
+
+def test_a_full_disk_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.qrels").symlink_to("/dev/full")
+    with pytest.raises(FileError, match="No space left on device"):
+        write_table(JUDGED, tmp_path / "a.qrels")
+
+
+def test_a_new_file_gets_the_usual_permissions(tmp_path: Path) -> None:
+    old = os.umask(0o027)
+    try:
+        write_table(JUDGED, tmp_path / "a.qrels")
+    finally:
+        os.umask(old)
+    assert (tmp_path / "a.qrels").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "old.qrels").write_text("old")
+    (tmp_path / "link.qrels").symlink_to("old.qrels")
+    write_table(JUDGED, tmp_path / "link.qrels")
+    assert (tmp_path / "link.qrels").is_symlink()
+    assert (tmp_path / "old.qrels").read_text() == "q1 0 d1 1\nq1 0 d2 0\n"
+
+
+@pytest.mark.parametrize("name", ["pipe.qrels", "pipe.qrels.gz", "pipe.qrels.zst"])
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    os.mkfifo(path)
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append(path.read_bytes()), daemon=True)
+    reader.start()
+    write_table(JUDGED, path)
+    reader.join(timeout=5)
+    (tmp_path / "copy").write_bytes(read[0])
+    assert path.is_fifo()
+    assert_frame_equal(read_judgments(tmp_path / "copy").frame, JUDGED.frame)
