@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ringtrue.errors import UsageError
 from ringtrue.measures import Compat, RankedLists
 from ringtrue.tables import Judgments, Run
-from ringtrue.tables.groups import IntArray, doc_hash, group_rows, scattered
+from ringtrue.tables.groups import IntArray, doc_hash, group_rows
 
 __all__ = ["Matcher"]
 
@@ -51,10 +51,10 @@ class Matcher:
             if not np.any(keys[order[1:]] == keys[order[:-1]]):
                 break
         self.keys, self.labels, self.docs = keys[order], labels[order], frame["doc"][order]
-        bits = max(10, int(frame.height).bit_length() + 3)
-        self.shift = np.uint64(64 - bits)
-        self.maybe = np.zeros(1 << bits, dtype=bool)
-        self.maybe[scattered(owner, hashes) >> self.shift] = True
+        # Eight slots for each judged document, a query's together: most others are told apart by one look.
+        self.slots = self.groups.sizes.astype(np.uint64) * np.uint64(8)
+        self.maybe = np.zeros(8 * frame.height, dtype=bool)
+        self.maybe[self._slot(owner, hashes)] = True
 
     def lists(
         self,
@@ -92,6 +92,14 @@ class Matcher:
             compat=compat,
         )
 
+    def _slot(self, codes: IntArray, hashes: NDArray[np.uint64]) -> IntArray:
+        """Where a document looks whether it may have been judged: a place among its query's slots.
+
+        A query that nobody judged has the code −1 and looks anywhere.
+        """
+        place = ((hashes >> np.uint64(32)) * self.slots[codes]) >> np.uint64(32)
+        return 8 * self.groups.offsets[:-1][codes] + place.astype(np.int64)
+
     def _retrieved(
         self, run: Run, run_codes: IntArray, first: int, stop: int, *, single_precision: bool
     ) -> tuple[IntArray, IntArray, IntArray]:
@@ -99,15 +107,15 @@ class Matcher:
         low, high = run.groups.offsets[first], run.groups.offsets[stop]
         codes = np.repeat(run_codes[first:stop], run.groups.sizes[first:stop])
         docs = run.docs[int(low) : int(high)]
-        hashes = run.hashes[low:high] if self.seed == 0 else doc_hash(docs, seed=self.seed)
-        candidates = np.flatnonzero(self.maybe[scattered(codes, hashes) >> self.shift] & (codes >= 0))
+        hashes = doc_hash(docs, seed=self.seed)
+        candidates = np.flatnonzero(self.maybe[self._slot(codes, hashes)] & (codes >= 0))
         keys = packed_keys(codes[candidates], hashes[candidates])
         place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
         same = self.keys[place] == keys
         rows, place = candidates[same], place[same]
         truly = (docs.gather(rows) == self.docs.gather(place)).to_numpy()
         rows, place = rows[truly], place[truly]
-        scores: NDArray[np.floating] = run.scores[low:high]
+        scores: NDArray[np.floating] = run.scores[int(low) : int(high)].to_numpy()
         if single_precision:
             with np.errstate(over="ignore"):  # what a 32-bit number cannot hold is infinite there too
                 scores = scores.astype(np.float32)
@@ -126,8 +134,10 @@ def _ranks(rows: IntArray, scores: NDArray[np.floating], docs: pl.Series, starts
     falling[starts[1:] - 1] = True
     place, row_at = rows, None
     if not falling.all():
-        owner = np.searchsorted(starts, np.arange(len(scores)), side="right")
-        row_at = np.lexsort((-scores, owner))  # the row at each place, best first
+        sizes = np.diff(starts, append=len(scores))
+        owner = np.repeat(np.arange(len(starts), dtype=np.min_scalar_type(len(starts))), sizes)
+        row_at = np.argsort(-scores)
+        row_at = row_at[np.argsort(owner[row_at], kind="stable")]  # the row at each place, best first
         place_of = np.empty_like(row_at)
         place_of[row_at] = np.arange(len(row_at))
         scores, place = scores[row_at], place_of[rows]

@@ -10,9 +10,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-__all__ = ["Groups", "IntArray", "doc_hash", "first_duplicate", "group_rows", "scattered"]
+__all__ = ["Groups", "IntArray", "doc_hash", "first_duplicate", "group_rows"]
 
 IntArray: TypeAlias = NDArray[np.int64]
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ / golden ratio: neighbouring numbers land far apart
@@ -43,16 +43,15 @@ class Groups:
 
 def group_rows(frame: pl.DataFrame) -> tuple[pl.DataFrame, Groups]:
     """Bring the rows of each query together, queries in order of appearance; free when they are already."""
-    blocks = frame["query"].rle()
-    names: list[str] = blocks.struct.field("value").to_list()
-    lengths = blocks.struct.field("len").to_numpy().astype(np.int64)
-    codes: dict[str, int] = {}
-    block_codes = np.array([codes.setdefault(name, len(codes)) for name in names], dtype=np.int64)
-    if len(codes) < len(names):
-        frame = frame[np.argsort(np.repeat(block_codes, lengths), kind="stable")]
-        lengths = np.bincount(block_codes, weights=lengths).astype(np.int64)
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    return frame, Groups(queries=tuple(codes), offsets=offsets)
+    blocks = frame["query"].rle().struct.unnest()
+    queries = blocks["value"].unique(maintain_order=True)
+    lengths = blocks["len"].to_numpy()
+    if len(queries) < blocks.height:
+        codes = frame["query"].cast(pl.Enum(queries)).to_physical().to_numpy()
+        lengths = np.bincount(codes)
+        # In the smallest type that holds them: NumPy sorts 16-bit numbers by counting.
+        frame = frame[np.argsort(codes.astype(np.min_scalar_type(len(queries))), kind="stable")]
+    return frame, Groups(queries=tuple(queries), offsets=np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]))
 
 
 def doc_hash(docs: pl.Series, *, seed: int = 0) -> NDArray[np.uint64]:
@@ -60,12 +59,9 @@ def doc_hash(docs: pl.Series, *, seed: int = 0) -> NDArray[np.uint64]:
     return docs.hash(seed).to_numpy()
 
 
-def scattered(codes: IntArray, hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """A number for each (query, doc), spread evenly: its top bits are a good place in a table."""
-    return (hashes ^ codes.astype(np.uint64)) * SPREAD
-
-
-def first_duplicate(groups: Groups, docs: pl.Series, hashes: NDArray[np.uint64]) -> tuple[str, str] | None:
+def first_duplicate(
+    groups: Groups, docs: pl.Series, *, hashed: Callable[[pl.Series], NDArray[np.uint64]] = doc_hash
+) -> tuple[str, str] | None:
     """A (query, doc) that stands twice, or None.
 
     Exact: equal ids have equal hashes, and only where two hashes agree are the ids themselves compared.
@@ -73,7 +69,8 @@ def first_duplicate(groups: Groups, docs: pl.Series, hashes: NDArray[np.uint64])
     for first, stop in groups.batches():
         low, high = groups.offsets[first], groups.offsets[stop]
         codes = np.repeat(np.arange(first, stop), groups.sizes[first:stop])
-        pairs = _equal_pairs(scattered(codes, hashes[low:high]))
+        keys = (hashed(docs[int(low) : int(high)]) ^ codes.astype(np.uint64)) * SPREAD
+        pairs = _equal_pairs(keys)
         for one, other in pairs:
             if codes[one] == codes[other] and docs[int(low + one)] == docs[int(low + other)]:
                 return groups.queries[codes[one]], docs[int(low + one)]

@@ -10,7 +10,7 @@ import polars as pl
 
 from ringtrue.errors import DuplicateError, TableError, UsageError, did_you_mean
 from ringtrue.tables.columns import Column, frame_from, identifiers, labels, numbers, rename
-from ringtrue.tables.groups import doc_hash, first_duplicate, group_rows
+from ringtrue.tables.groups import first_duplicate, group_rows
 
 __all__ = ["Judgments"]
 
@@ -84,7 +84,7 @@ class Judgments:
     def require_one_label_each(self) -> None:
         """Refuse judgments in which a document has several labels: a measure needs exactly one."""
         frame, groups = group_rows(self.frame)
-        twice = first_duplicate(groups, frame["doc"], doc_hash(frame["doc"]))
+        twice = first_duplicate(groups, frame["doc"])
         if twice is None:
             return
         query, doc = twice

@@ -12,10 +12,10 @@ import polars as pl
 
 from ringtrue.errors import DuplicateError, TableError
 from ringtrue.tables.columns import frame_from, identifiers, numbers, rename
-from ringtrue.tables.groups import Groups, doc_hash, first_duplicate, group_rows
+from ringtrue.tables.groups import Groups, first_duplicate, group_rows
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
 __all__ = ["Run"]
 
@@ -41,24 +41,21 @@ class Run:
     tag: str | None
     groups: Groups = field(repr=False)
     docs: pl.Series = field(repr=False)
-    scores: NDArray[np.float64] = field(repr=False)
-    hashes: NDArray[np.uint64] = field(repr=False)
+    scores: pl.Series = field(repr=False)
 
     def __init__(self, frame: pl.DataFrame, name: str = "run", tag: str | None = None) -> None:
         if not frame.height:
             raise TableError(f"run '{name}' has no documents")
         frame, groups = group_rows(frame.select("query", "doc", "score"))
-        docs = frame["doc"]
-        hashes = doc_hash(docs)
-        if (twice := first_duplicate(groups, docs, hashes)) is not None:
+        if (twice := first_duplicate(groups, frame["doc"])) is not None:
             query, doc = twice
             raise DuplicateError(
                 f"run '{name}': document '{doc}' stands twice under query '{query}'; keep one of the two",
                 query=query,
                 doc=doc,
             )
-        parts = {"name": name, "tag": tag, "groups": groups, "docs": docs, "hashes": hashes}
-        for key, value in (parts | {"scores": frame["score"].to_numpy()}).items():
+        parts = {"name": name, "tag": tag, "groups": groups, "docs": frame["doc"], "scores": frame["score"]}
+        for key, value in parts.items():
             object.__setattr__(self, key, value)
 
     @classmethod
@@ -94,7 +91,7 @@ class Run:
         """The run as a table of query, doc and score, the rows of each query together."""
         codes = np.repeat(np.arange(len(self.queries)), self.groups.sizes)
         queries = pl.Series("query", self.queries, dtype=pl.String).gather(codes)
-        return pl.DataFrame([queries, self.docs, pl.Series("score", self.scores)])
+        return pl.DataFrame([queries, self.docs, self.scores])
 
     def called(self, name: str) -> Self:
         """The same run under another name."""

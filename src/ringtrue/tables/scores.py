@@ -40,6 +40,7 @@ class Scores:
     def by_query(self) -> dict[str, dict[str, dict[str, float]]]:
         """run → query → measure → value."""
         nested: dict[str, dict[str, dict[str, float]]] = {}
-        for run, query, measure, value in self.frame.select("run", "query", "measure", "value").iter_rows():
+        columns = (self.frame[name].to_list() for name in ("run", "query", "measure", "value"))
+        for run, query, measure, value in zip(*columns, strict=True):
             nested.setdefault(run, {}).setdefault(query, {})[measure] = value
         return nested
