@@ -41,6 +41,21 @@ def test_convert_says_what_the_target_cannot_hold(world: Path, ringtrue) -> None
     assert ringtrue("convert", "timed.csv", "timed.xyz").code == 2
 
 
+def test_convert_recognises_a_table_by_the_columns_it_was_told(world: Path, ringtrue) -> None:
+    Path("export.csv").write_text("topic,url,nist_rel\nq1,d1,2\n")
+    answer = ringtrue("convert", "export.csv", "out.qrels", "--columns", "doc=url,label=nist_rel", "--json")
+    assert answer.json["kind"] == "judgments"
+    assert Path("out.qrels").read_text() == "q1 0 d1 2\n"
+
+
+@pytest.mark.parametrize("name", ["pool.txt", "pool.qrels"])
+def test_pool_says_how_its_file_may_end(world: Path, ringtrue, name: str) -> None:
+    answer = ringtrue("pool", "a.run", "--depth", "2", "-o", name)
+    assert answer.code == 2
+    assert "csv" in answer.err
+    assert "--to" not in answer.err
+
+
 def test_measures_lists_every_measure_with_its_sentence(ringtrue) -> None:
     answer = ringtrue("measures", "--json").json["measures"]
     assert {"nDCG", "AP", "P", "RR", "RBP", "ERR", "Judged"} <= {row["name"] for row in answer}

@@ -97,7 +97,7 @@ def test_text_in_no_known_format_says_what_was_expected(tmp_path: Path) -> None:
         ("qid,docno,score,rank\n", "run"),
         ("left,right,winner\n", "preferences"),
         ("query,title\n", "topics"),
-        ('{"_id": "1", "title": "t", "text": "x"}\n', "topics"),
+        ('{"_id": "1", "title": "t", "text": "x"}\n', "documents"),
         ("doc,text\n", "documents"),
     ],
 )

@@ -282,3 +282,17 @@ def test_every_valid_file_of_the_fuzz_is_read(tmp_path: Path) -> None:
         if name != "jsonl":  # which is odd on purpose
             path = made(tmp_path, content)
             assert READERS[recognise_kind(Source(str(path)))](path) is not None
+
+
+def test_scores_in_the_place_of_ranks_are_refused_and_not_turned_around(tmp_path: Path) -> None:
+    path = tmp_path / "scores.run"
+    path.write_text("q1 d1 1\nq1 d2 0.9\n")
+    with pytest.raises(FormatError, match=r"scores\.run:2: with three fields the last is a rank .* found 0\.9"):
+        read_run(path)
+
+
+def test_the_only_text_of_a_topic_is_its_title(tmp_path: Path) -> None:
+    path = tmp_path / "queries.jsonl"
+    path.write_text('{"_id": "7", "text": "do goldfish grow"}\n')
+    assert read_topics(path).rows() == [("7", "do goldfish grow")]
+    assert read_topics(path).columns == ["query", "title"]

@@ -98,7 +98,9 @@ def test_a_zstd_stream_gives_its_bytes_in_any_portions(parts: list[bytes], sizes
     assert stream.read() == stream.read(5) == b""
 
 
-@pytest.mark.parametrize("content", [b"", b"\xef\xbb\xbf", gzip.compress(b""), zstd(b"")])
+@pytest.mark.parametrize(
+    "content", [b"", b"\xef\xbb\xbf", gzip.compress(b""), zstd(b"")], ids=["plain", "bom", "gz", "zst"]
+)
 def test_an_empty_file_is_refused(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(FormatError, match="file: the file is empty"):
         made(tmp_path, content).head()

@@ -161,3 +161,11 @@ def test_json_lines_by_another_hand_are_read(tmp_path: Path, rows: list[tuple[st
     lines = [json.dumps({"query_id": query, "doc_id": doc, "relevance": label}) for query, doc, label in rows]
     read = read_judgments(made(tmp_path, "\n".join(lines)).path)
     assert read.frame.select("query", "doc", "label").rows() == rows
+
+
+def test_a_number_is_the_same_number_however_it_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "folds.parquet"
+    pl.DataFrame({"fold": [1.0, 2.0], "doc": ["a", "b"]}).write_parquet(path)
+    assert read_table(Source(str(path)), "parquet", where={"fold": "1"})["doc"].to_list() == ["a"]
+    with pytest.raises(UsageError, match="no row has fold=x"):
+        read_table(Source(str(path)), "parquet", where={"fold": "x"})

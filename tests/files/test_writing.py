@@ -193,12 +193,12 @@ def test_a_tag_with_blanks_or_none_at_all_is_made_one_word(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("name", "form", "says"),
     [
-        ("a.txt", None, r"a\.txt: no format is known by this name; end it with \.run, \.qrels"),
-        ("a", None, "no format is known by this name"),
-        ("a.gz", None, "no format is known by this name"),
-        ("a.run", None, "judgments cannot be written as 'trec-run'"),
-        ("a.txt", "cranfield", "judgments cannot be written as 'cranfield'"),
-        ("a.txt", "trec-qrel", "did you mean 'trec-qrels'"),
+        ("a.txt", None, r"a\.txt: no format goes by this name; end it with \.qrels, \.qrel, \.csv"),
+        ("a", None, "no format goes by this name"),
+        ("a.gz", None, "no format goes by this name"),
+        ("a.run", None, "judgments cannot be written as trec-run, only as trec-qrels"),
+        ("a.txt", "cranfield", "judgments cannot be written as cranfield"),
+        ("a.txt", "trec-qrel", "cannot be written as trec-qrel, only as trec-qrels"),
     ],
 )
 def test_a_format_that_cannot_be_written_is_refused(tmp_path: Path, name: str, form: Any, says: str) -> None:

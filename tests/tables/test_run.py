@@ -101,3 +101,18 @@ def test_a_run_under_another_name_is_the_same_run() -> None:
     twin = run.called("b")
     assert (run.name, twin.name) == ("a", "b")
     assert twin.frame.equals(run.frame)
+
+
+@pytest.mark.parametrize(
+    ("frame", "says"),
+    [
+        ({"qid": ["q"], "doc": ["d"], "score": [1.0]}, "Run needs a column 'query' of type String"),
+        ({"query": [1], "doc": ["d"], "score": [1.0]}, "of type String, found Int64"),
+        ({"query": ["q"], "doc": [None], "score": [1.0]}, "Run needs a column 'doc'"),
+        ({"query": ["q", "q"], "doc": ["d", None], "score": [1.0, 2.0]}, "row 2: column 'doc' is empty"),
+        ({"query": ["q"], "doc": ["d"], "score": [float("nan")]}, "no finite number"),
+    ],
+)
+def test_a_frame_given_directly_is_checked_too(frame: dict, says: str) -> None:
+    with pytest.raises(TableError, match=says):
+        Run(pl.DataFrame(frame))

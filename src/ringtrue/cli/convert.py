@@ -52,9 +52,9 @@ def command(
     from ringtrue.files.source import Source
 
     read_as, write_as = known_format(given), known_format(wanted)
-    kind = kind or _kind_of(read_as) or files.recognise_kind(Source(source))
     notes: list[str] = []
     names = pairs_of(columns, "--columns")
+    kind = kind or _kind_of(read_as) or files.recognise_kind(Source(source), columns=names)
     rows_where = pairs_of(where, "--where")
     readers: dict[Kind, Callable[..., Run | Judgments | Preferences | pl.DataFrame]] = {
         "run": files.read_run,

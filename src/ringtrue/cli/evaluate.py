@@ -155,10 +155,11 @@ def _grid(means: dict[str, dict[str, Estimate]], level: float) -> Grid:
     columns = [_column(name, [means[run][name] for run in best_first]) for name in names]
     n = max(estimate.n for row in means.values() for estimate in row.values())
     over = "1 query" if n == 1 else f"{n} queries"
+    half = f"; ± half of the {level * 100:g}% interval (t)" if n > 1 else ""
     return Grid(
         columns=["run", *names],
         rows=[[run, *cells] for run, cells in zip(best_first, zip(*columns, strict=True), strict=True)],
-        caption=f"mean over {over}, sorted by {names[0]}; ± half of the {level * 100:g}% interval (t)",
+        caption=f"mean over {over}, sorted by {names[0]}{half}",
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Literal, TypeAlias, get_args
 
 from ringtrue.errors import FormatError
@@ -69,17 +69,17 @@ def recognise(source: Source, kind: Kind, *, columns: Iterable[str] = ()) -> For
     return found or by_count[kind][4]
 
 
-def recognise_kind(source: Source) -> Kind:
-    """What a file holds, when nobody said."""
-    start = source.head()
-    if (table := _table(start, ())) is not None:
+def recognise_kind(source: Source, *, columns: Mapping[str, str] | None = None) -> Kind:
+    """What a file holds, when nobody said; `columns` maps our names to the file's."""
+    start, renamed = source.head(), columns or {}
+    if (table := _table(start, renamed.values())) is not None:
         from ringtrue.files.tabular import column_names
 
-        names = {name.lower() for name in column_names(source, table)}
+        names = {name.lower() for name in [*column_names(source, table), *renamed]}
         for kind, signs in SIGNS.items():
             if names & signs:
                 return kind
-        return "topics" if names & {"query_id", "qid", "query", "title"} else "documents"
+        return "topics" if names & set(NAMES["query"]) else "documents"
     lines = _data_lines(start)
     fields = split_fields(lines[0])
     if lines[0].lstrip().startswith("<") or lines[0].startswith(".I"):

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias, TypeVar
 
 import polars as pl
 
-from ringtrue.errors import DuplicateError, TableError, UsageError, did_you_mean
+from ringtrue.errors import DuplicateError, FormatError, TableError, UsageError, did_you_mean
 from ringtrue.files.fields import Fields, find_lines, read_fields, split_fields
 from ringtrue.files.formats import FORMATS, LAYOUTS, TABLES, Format, Kind, recognise
 from ringtrue.files.source import STDIN, Source
@@ -49,21 +49,15 @@ def read_run(
     """
     source = Source(str(path), progress)
     form = _form(source, "run", form, columns, where)
-    called = run_name(path)
-    tag: str | None = None
-    if form in LAYOUTS:
-        read = _fields(source, form, note)
-        if form == "trec-run":
-            tag = _tag(source)
-        frame = read.frame
-        if form == "msmarco-run":  # the first rank is the best score
-            frame = frame.with_columns(-pl.col("score"))
-        make: Callable[[], Run] = lambda: Run(frame, name=chosen, tag=tag)  # noqa: E731
-    else:
+    tag = _tag(source) if form == "trec-run" else None
+    called = tag if name == "tag" and tag else run_name(path)
+    if form not in LAYOUTS:
         table = read_table(source, form, columns=columns, where=where)
-        make = lambda: Run.of(table, name=chosen)  # noqa: E731
-    chosen = tag if name == "tag" and tag else called
-    return _located(make, source, form, where)
+        return _located(lambda: Run.of(table, name=called), source, form, where)
+    frame = _fields(source, form, note).frame
+    if form == "msmarco-run":
+        frame = _scores_of_ranks(frame, source)
+    return _located(lambda: Run(frame, name=called, tag=tag), source, form, where)
 
 
 def read_judgments(
@@ -217,6 +211,19 @@ def _tag(source: Source) -> str | None:
     return None
 
 
+def _scores_of_ranks(frame: pl.DataFrame, source: Source) -> pl.DataFrame:
+    """MS MARCO's runs have ranks: the first is the best. Scores in their place would turn the ranking around."""
+    bad = frame.filter((pl.col("score") < 1) | (pl.col("score") != pl.col("score").round(0)))
+    if bad.height:
+        query, doc, found = bad.row(0)
+        line = find_lines(source, LAYOUTS["msmarco-run"], query=query, doc=doc)[0]
+        raise FormatError(
+            f"{source.shown}:{line}: with three fields the last is a rank (1, 2, …), found {found:g}; "
+            f"a run with scores has six: query Q0 doc rank score tag"
+        )
+    return frame.with_columns(-pl.col("score"))
+
+
 def _pairs_of_groups(frame: pl.DataFrame, source: Source) -> pl.DataFrame:
     """trec_eval's prefs give each document of a group a level; every two of different level are a preference."""
     frame = frame.with_row_index("row")
@@ -246,7 +253,7 @@ def _texts(
     if form == "trec-topics":
         return read_trec_topics(source)
     if form == "cranfield":
-        return read_cranfield(source, column)
+        return _titled(read_cranfield(source, column), kind)
     if form == "id-text":
         return read_id_text(source, column)
     table = read_table(source, form, columns=columns, where=where)
@@ -255,6 +262,12 @@ def _texts(
 
     def make() -> pl.DataFrame:
         frame = rename(table, required=[column], what=kind)
-        return unique(frame.with_columns(identifiers(frame, column)), column, source)
+        return _titled(unique(frame.with_columns(identifiers(frame, column)), column, source), kind)
 
     return _located(make, source, form, where)
+
+
+def _titled(frame: pl.DataFrame, kind: Kind) -> pl.DataFrame:
+    """A topic's only text is its title, whatever the file calls it."""
+    rename_it = kind == "topics" and "text" in frame.columns and "title" not in frame.columns
+    return frame.rename({"text": "title"}) if rename_it else frame

@@ -29,7 +29,7 @@ def read_table(
         _require(frame, name, source, option="--where")
         if frame[name].dtype.is_nested():
             raise UsageError(f"{source.shown}: column '{name}' holds lists or objects, which --where cannot compare")
-        kept = frame.filter(pl.col(name).cast(pl.String) == value)
+        kept = frame.filter(_equals(frame[name], value))
         if frame.height and not kept.height:
             raise UsageError(f"{source.shown}: no row has {name}={value}; {_values(frame[name])}")
         frame = kept
@@ -38,6 +38,16 @@ def read_table(
     if not frame.height:
         raise FormatError(f"{source.shown}: a header but no rows")
     return mapped(frame, columns or {})
+
+
+def _equals(series: pl.Series, value: str) -> pl.Series:
+    """Which cells have this value, as a number where the column holds numbers: 1 is 1.0."""
+    if series.dtype.is_numeric():
+        try:
+            return series == float(value)
+        except ValueError:
+            return pl.Series([False]).new_from_index(0, len(series))
+    return series.cast(pl.String) == value
 
 
 def mapped(frame: pl.DataFrame, columns: Mapping[str, str]) -> pl.DataFrame:
@@ -91,7 +101,11 @@ def _separated(source: Source, form: Format) -> pl.DataFrame:
     if twice := [name for name in names if name and names.count(name) > 1]:
         raise FormatError(f"{source.shown}:1: column '{twice[0]}' stands there twice; rename one of them")
     data = source.whole()
-    if b"\0" in data or not data.isascii():
+    try:
+        whole = b"\0" not in data and (data.isascii() or bool(data.decode()))
+    except UnicodeDecodeError:
+        whole = False
+    if not whole:
         for _ in source.lines():  # says which line is no text
             pass
     try:

@@ -12,7 +12,7 @@ from typing import IO, TypeAlias, cast
 
 import polars as pl
 
-from ringtrue.errors import FileError, TableError, UsageError, did_you_mean
+from ringtrue.errors import FileError, TableError, UsageError
 from ringtrue.files.formats import FORMATS, Format, Kind
 from ringtrue.tables import Judgments, Preferences, Run
 
@@ -54,8 +54,9 @@ def write_table(
     path = Path(path)
     kind = _kind(table)
     form = form or _form_of(path, kind)
-    if form not in FORMATS[kind] or form in ("msmarco-run", "cranfield", "trec-topics"):
-        raise UsageError(f"{kind} cannot be written as '{form}'{did_you_mean(form, FORMATS[kind])}")
+    if form not in _writable(kind):
+        what = "this table" if isinstance(table, pl.DataFrame) else kind
+        raise UsageError(f"{path}: {what} cannot be written as {form}, only as {', '.join(_writable(kind))}")
     frame = _columns(table, form, note)
     _replace(path, lambda stream: _write(frame, form, stream))
     return form
@@ -71,13 +72,17 @@ def _kind(table: Table) -> Kind:
     return "topics" if "query" in table.columns else "documents"
 
 
+def _writable(kind: Kind) -> tuple[Format, ...]:
+    return tuple(form for form in FORMATS[kind] if form not in ("msmarco-run", "cranfield", "trec-topics"))
+
+
 def _form_of(path: Path, kind: Kind) -> Format:
     suffixes = [suffix for suffix in path.suffixes if suffix not in (".gz", ".zst")]
     found = EXTENSIONS.get(suffixes[-1].lower()) if suffixes else None
     if found is None:
         raise UsageError(
-            f"{path}: no format is known by this name; end it with {', '.join(EXTENSIONS)}, "
-            f"or choose with --to: {', '.join(FORMATS[kind])}"
+            f"{path}: no format goes by this name; end it with "
+            + ", ".join(ending for ending, form in EXTENSIONS.items() if form in _writable(kind))
         )
     return found
 

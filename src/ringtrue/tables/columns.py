@@ -13,7 +13,7 @@ import polars as pl
 
 from ringtrue.errors import TableError, did_you_mean
 
-__all__ = ["Column", "frame_from", "identifiers", "labels", "numbers", "rename"]
+__all__ = ["Column", "frame_from", "identifiers", "labels", "numbers", "rename", "require_schema"]
 
 Column = Literal[
     "query", "doc", "score", "label", "judge", "left", "right", "winner", "prob", "stratum", "design", "time"
@@ -120,6 +120,19 @@ def rename(
         ),
         *(pl.col(name).alias(other) for name, other in others.items()),
     )
+
+
+def require_schema(frame: pl.DataFrame, schema: Mapping[str, type[pl.DataType]], *, what: str) -> None:
+    """Refuse a frame that lacks one of these columns, has it in another type, or leaves a cell of it empty."""
+    for name, dtype in schema.items():
+        found = frame.schema.get(name)
+        if found != dtype:
+            raise TableError(
+                f"{what} needs a column '{name}' of type {dtype.__name__}, found {found or ', '.join(frame.columns)}; "
+                f"`{what}.of` takes other names and types"
+            )
+        if frame[name].null_count():
+            raise TableError(f"row {_row_of(frame[name].is_null())}: column '{name}' is empty; every row needs one")
 
 
 def free_name(name: str, used: Iterable[str]) -> str:

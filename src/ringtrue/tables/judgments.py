@@ -9,12 +9,13 @@ from typing import Self
 import polars as pl
 
 from ringtrue.errors import DuplicateError, TableError, UsageError, did_you_mean
-from ringtrue.tables.columns import Column, frame_from, identifiers, labels, numbers, rename
+from ringtrue.tables.columns import Column, frame_from, identifiers, labels, numbers, rename, require_schema
 from ringtrue.tables.groups import first_duplicate, group_rows
 
 __all__ = ["Judgments"]
 
 NO_JUDGE = "0"
+SCHEMA = {"query": pl.String, "doc": pl.String, "judge": pl.String, "label": pl.Int32}
 OPTIONAL: tuple[Column, ...] = ("judge", "prob", "stratum", "design", "time")
 
 
@@ -34,6 +35,7 @@ class Judgments:
     frame: pl.DataFrame
 
     def __post_init__(self) -> None:
+        require_schema(self.frame, SCHEMA, what="Judgments")
         if not self.frame.height:
             raise TableError("there is no judgment here")
 

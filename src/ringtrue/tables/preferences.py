@@ -9,12 +9,13 @@ from typing import Literal, Self
 import polars as pl
 
 from ringtrue.errors import TableError
-from ringtrue.tables.columns import frame_from, identifiers, rename
+from ringtrue.tables.columns import frame_from, identifiers, rename, require_schema
 from ringtrue.tables.judgments import NO_JUDGE
 
 __all__ = ["OUTCOMES", "Outcome", "Preferences"]
 
 Outcome = Literal["left", "right", "tie", "both_good", "both_bad"]
+SCHEMA = dict.fromkeys(("query", "left", "right", "judge", "winner"), pl.String)
 OUTCOMES: tuple[Outcome, ...] = ("left", "right", "tie", "both_good", "both_bad")
 
 
@@ -34,6 +35,7 @@ class Preferences:
     frame: pl.DataFrame
 
     def __post_init__(self) -> None:
+        require_schema(self.frame, SCHEMA, what="Preferences")
         if not self.frame.height:
             raise TableError("there is no preference here")
 

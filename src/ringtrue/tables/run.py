@@ -11,13 +11,15 @@ import numpy as np
 import polars as pl
 
 from ringtrue.errors import DuplicateError, TableError
-from ringtrue.tables.columns import frame_from, identifiers, numbers, rename
+from ringtrue.tables.columns import frame_from, identifiers, numbers, rename, require_schema
 from ringtrue.tables.groups import Groups, first_duplicate, group_rows
 
 if TYPE_CHECKING:
     pass
 
 __all__ = ["Run"]
+
+SCHEMA = {"query": pl.String, "doc": pl.String, "score": pl.Float64}
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
@@ -44,8 +46,11 @@ class Run:
     scores: pl.Series = field(repr=False)
 
     def __init__(self, frame: pl.DataFrame, name: str = "run", tag: str | None = None) -> None:
+        require_schema(frame, SCHEMA, what="Run")
         if not frame.height:
             raise TableError(f"run '{name}' has no documents")
+        if not frame["score"].is_finite().all():
+            raise TableError(f"run '{name}' has a score that is no finite number; it has no place in a ranking")
         frame, groups = group_rows(frame.select("query", "doc", "score"))
         if (twice := first_duplicate(groups, frame["doc"])) is not None:
             query, doc = twice
