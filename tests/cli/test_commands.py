@@ -112,6 +112,15 @@ def test_a_run_can_come_through_a_pipe(world: Path) -> None:
     assert '"stdin"' in done.stdout
 
 
+def test_judgments_through_a_pipe_with_a_document_twice_are_refused(world: Path) -> None:
+    done = subprocess.run(
+        [COMMAND, "evaluate", "a.run", "--judgments", "-", "-m", "RR", "--json"],
+        input="q1 0 d1 1\nq1 0 d1 0\n", capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.startswith("ringtrue: standard input: document 'd1' of query 'q1' has 2 labels")
+
+
 def test_the_reader_of_the_output_may_stop_early(world: Path) -> None:
     done = subprocess.run(f"{COMMAND} measures | head -n 1", shell=True, capture_output=True, text=True, check=True)
     assert "Traceback" not in done.stderr

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, Self, TypeAlias, TypeVar
 
 import polars as pl
 
 from ringtrue.errors import DuplicateError, FormatError, TableError, UsageError, did_you_mean
-from ringtrue.files.fields import Fields, find_lines, read_fields, split_fields
+from ringtrue.files.fields import find_lines, read_fields, split_fields
 from ringtrue.files.formats import FORMATS, LAYOUTS, TABLES, Format, Kind, recognise
 from ringtrue.files.source import STDIN, Source
 from ringtrue.files.tabular import mapped, read_table
@@ -47,17 +48,15 @@ def read_run(
         >>> run.name, run.frame.rows()
         ('bm25', [('q1', 'd1', 3.5)])
     """
-    source = Source(str(path), progress)
-    form = _form(source, "run", form, columns, where)
-    tag = _tag(source) if form == "trec-run" else None
+    file = _File.at(path, "run", form, columns, where, progress)
+    tag = _tag(file.source) if file.form == "trec-run" else None
     called = tag if name == "tag" and tag else run_name(path)
-    if form not in LAYOUTS:
-        table = read_table(source, form, columns=columns, where=where)
-        return _located(lambda: Run.of(table, name=called), source, form, where)
-    frame = _fields(source, form, note).frame
-    if form == "msmarco-run":
-        frame = _scores_of_ranks(frame, source)
-    return _located(lambda: Run(frame, name=called, tag=tag), source, form, where)
+    frame = file.rows(note)
+    if file.form == "msmarco-run":
+        frame = _scores_of_ranks(frame, file.source)
+    if file.form in LAYOUTS:  # checked as it was read
+        return file.made(lambda: Run(frame, name=called, tag=tag))
+    return file.made(lambda: Run.of(frame, name=called))
 
 
 def read_judgments(
@@ -76,13 +75,9 @@ def read_judgments(
         >>> read_judgments(path).frame["label"].to_list()
         [2, 0]
     """
-    source = Source(str(path))
-    form = _form(source, "judgments", form, columns, where)
-    if form in LAYOUTS:
-        frame = _fields(source, form, note).frame
-    else:
-        frame = read_table(source, form, columns=columns, where=where)
-    return _located(lambda: Judgments.of(frame), source, form, where)
+    file = _File.at(path, "judgments", form, columns, where)
+    frame = file.rows(note)
+    return file.made(lambda: Judgments.of(frame))
 
 
 def read_preferences(
@@ -101,15 +96,11 @@ def read_preferences(
         >>> read_preferences(path).frame["winner"].to_list()
         ['right']
     """
-    source = Source(str(path))
-    form = _form(source, "preferences", form, columns, where)
-    if form in LAYOUTS:
-        frame = _fields(source, form, note).frame
-        if form == "trec-prefs":
-            frame = _pairs_of_groups(frame, source)
-    else:
-        frame = read_table(source, form, columns=columns, where=where)
-    return _located(lambda: Preferences.of(frame), source, form, where)
+    file = _File.at(path, "preferences", form, columns, where)
+    frame = file.rows(note)
+    if file.form == "trec-prefs":
+        frame = _pairs_of_groups(frame, file.source)
+    return file.made(lambda: Preferences.of(frame))
 
 
 def read_topics(
@@ -161,46 +152,67 @@ def run_name(path: str | Path) -> str:
 
 
 def explain_duplicate(error: DuplicateError, path: str | Path) -> DuplicateError:
-    """The same error, with the file and the lines where the document stands."""
+    """The same error about judgments, with the file and the lines where the document stands."""
     source = Source(str(path))
-    if source.is_stream:
+    if source.is_stream:  # gone by now
         return DuplicateError(f"{source.shown}: {error}", query=error.query, doc=error.doc)
-    return _with_lines(error, source, _form(source, "judgments", None, None, None))
+    return _File.at(path, "judgments", None, None, None).with_lines(error)
 
 
-def _with_lines(error: DuplicateError, source: Source, form: Format) -> DuplicateError:
-    lines = find_lines(source, LAYOUTS[form], query=error.query, doc=error.doc) if form in LAYOUTS else []
-    where = f" (lines {', '.join(map(str, lines[:4]))})" if lines else ""
-    return DuplicateError(f"{source.shown}: {error}{where}", query=error.query, doc=error.doc)
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file whose format is known, and what was asked of its columns and rows."""
 
+    source: Source
+    form: Format
+    columns: Names
+    where: Names
 
-def _located(make: Callable[[], T], source: Source, form: Format, where: Names) -> T:
-    """What `make` gives; its errors get the file's name, and lines where there are any."""
-    try:
-        return make()
-    except DuplicateError as error:
-        raise _with_lines(error, source, form) from error
-    except TableError as error:
-        rows = "".join(f", where {name}={value}" for name, value in (where or {}).items())
-        raise TableError(f"{source.shown}{rows}: {error}") from error
+    @classmethod
+    def at(
+        cls,
+        path: str | Path,
+        kind: Kind,
+        form: Format | None,
+        columns: Names,
+        where: Names,
+        progress: Callable[[int], None] | None = None,
+    ) -> Self:
+        source = Source(str(path), progress)
+        if form is not None and form not in FORMATS[kind]:
+            near = did_you_mean(form, FORMATS[kind]) or "; choose from " + ", ".join(FORMATS[kind])
+            raise UsageError(f"{source.shown}: '{form}' is no format for {kind}{near}")
+        source.head()
+        form = form or recognise(source, kind, columns=(columns or {}).values())
+        if form not in TABLES and (columns or where):
+            raise UsageError(f"{source.shown}: --columns and --where need a table with named columns, this is {form}")
+        return cls(source, form, columns, where)
 
+    def rows(self, note: Note) -> pl.DataFrame:
+        """All of it, as the format has it."""
+        if self.form not in LAYOUTS:
+            return read_table(self.source, self.form, columns=self.columns, where=self.where)
+        read = read_fields(self.source, LAYOUTS[self.form])
+        for text in read.notes:
+            note(text)
+        return read.frame
 
-def _form(source: Source, kind: Kind, form: Format | None, columns: Names, where: Names) -> Format:
-    if form is not None and form not in FORMATS[kind]:
-        near = did_you_mean(form, FORMATS[kind]) or "; choose from " + ", ".join(FORMATS[kind])
-        raise UsageError(f"{source.shown}: '{form}' is no format for {kind}{near}")
-    source.head()
-    form = form or recognise(source, kind, columns=(columns or {}).values())
-    if form not in TABLES and (columns or where):
-        raise UsageError(f"{source.shown}: --columns and --where need a table with named columns, this is {form}")
-    return form
+    def made(self, make: Callable[[], T]) -> T:
+        """What `make` gives; its errors get the file's name, and lines where there are any."""
+        try:
+            return make()
+        except DuplicateError as error:
+            raise self.with_lines(error) from error
+        except TableError as error:
+            rows = "".join(f", where {name}={value}" for name, value in (self.where or {}).items())
+            raise TableError(f"{self.source.shown}{rows}: {error}") from error
 
-
-def _fields(source: Source, form: Format, note: Note) -> Fields:
-    read = read_fields(source, LAYOUTS[form])
-    for text in read.notes:
-        note(text)
-    return read
+    def with_lines(self, error: DuplicateError) -> DuplicateError:
+        lines: list[int] = []
+        if self.form in LAYOUTS:
+            lines = find_lines(self.source, LAYOUTS[self.form], query=error.query, doc=error.doc)
+        where = f" (lines {', '.join(map(str, lines[:4]))})" if lines else ""
+        return DuplicateError(f"{self.source.shown}: {error}{where}", query=error.query, doc=error.doc)
 
 
 def _tag(source: Source) -> str | None:
@@ -248,23 +260,22 @@ def _pairs_of_groups(frame: pl.DataFrame, source: Source) -> pl.DataFrame:
 def _texts(
     path: str | Path, kind: Kind, column: Literal["query", "doc"], form: Format | None, columns: Names, where: Names
 ) -> pl.DataFrame:
-    source = Source(str(path))
-    form = _form(source, kind, form, columns, where)
-    if form == "trec-topics":
-        return read_trec_topics(source)
-    if form == "cranfield":
-        return _titled(read_cranfield(source, column), kind)
-    if form == "id-text":
-        return read_id_text(source, column)
-    table = read_table(source, form, columns=columns, where=where)
+    file = _File.at(path, kind, form, columns, where)
+    if file.form == "trec-topics":
+        return read_trec_topics(file.source)
+    if file.form == "cranfield":
+        return _titled(read_cranfield(file.source, column), kind)
+    if file.form == "id-text":
+        return read_id_text(file.source, column)
+    table = file.rows(lambda _: None)
     if "_id" in table.columns:  # BEIR
         table = mapped(table, {column: "_id"})
 
     def make() -> pl.DataFrame:
         frame = rename(table, required=[column], what=kind)
-        return _titled(unique(frame.with_columns(identifiers(frame, column)), column, source), kind)
+        return _titled(unique(frame.with_columns(identifiers(frame, column)), column, file.source), kind)
 
-    return _located(make, source, form, where)
+    return file.made(make)
 
 
 def _titled(frame: pl.DataFrame, kind: Kind) -> pl.DataFrame:

@@ -37,15 +37,25 @@ NAMES: dict[Column, tuple[str, ...]] = {
 INT32 = range(-(2**31), 2**31)
 
 
-def frame_from(data: object) -> pl.DataFrame:
+def frame_from(data: object, *, nested: Column | None = None) -> pl.DataFrame:
     """Any table-like thing as a Polars frame: Polars, pandas, Arrow, columns in a dictionary, records.
+
+    `nested` says what the numbers of a dictionary of dictionaries are, as pytrec_eval has them.
 
     Examples:
         >>> frame_from({"qid": ["q1"], "docno": ["d1"]}).columns
         ['qid', 'docno']
+        >>> frame_from({"q1": {"d1": 2, "d2": 0}}, nested="label").rows()
+        [('q1', 'd1', 2), ('q1', 'd2', 0)]
     """
     if isinstance(data, pl.DataFrame):
         return data
+    if nested and isinstance(data, Mapping) and data and all(isinstance(docs, Mapping) for docs in data.values()):
+        data = {
+            "query": [query for query, docs in data.items() for _ in docs],
+            "doc": [doc for docs in data.values() for doc in docs],
+            nested: [number for docs in data.values() for number in docs.values()],
+        }
     try:
         if isinstance(data, pl.LazyFrame):
             return data.collect()

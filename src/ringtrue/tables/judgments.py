@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
@@ -44,14 +43,8 @@ class Judgments:
         """Judgments from a dictionary of dictionaries, or from any frame with the usual column names."""
         if isinstance(data, cls):
             return data
-        if isinstance(data, Mapping) and data and all(isinstance(docs, Mapping) for docs in data.values()):
-            data = {
-                "query": [query for query, docs in data.items() for _ in docs],
-                "doc": [doc for docs in data.values() for doc in docs],
-                "label": [label for docs in data.values() for label in docs.values()],
-            }
         frame = rename(
-            frame_from(data),
+            frame_from(data, nested="label"),
             required=["query", "doc", "label"],
             optional=OPTIONAL,
             also={"label": ("score",)},

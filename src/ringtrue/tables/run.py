@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
@@ -68,13 +67,7 @@ class Run:
         """A run from a dictionary of dictionaries, or from any frame with the usual column names."""
         if isinstance(data, cls):
             return data
-        if isinstance(data, Mapping) and data and all(isinstance(docs, Mapping) for docs in data.values()):
-            data = {
-                "query": [query for query, docs in data.items() for _ in docs],
-                "doc": [doc for docs in data.values() for doc in docs],
-                "score": [score for docs in data.values() for score in docs.values()],
-            }
-        frame = rename(frame_from(data), required=["query", "doc", "score"], what="run")
+        frame = rename(frame_from(data, nested="score"), required=["query", "doc", "score"], what="run")
         return cls(
             pl.DataFrame(
                 {
