@@ -15,7 +15,7 @@ $(VENV)/.dev: $(VENV)/.run  ## what developers need
 	touch $@
 
 demo: $(VENV)/.run  ## install, then run the main job on data that it makes itself
-	$(BIN)/ringtrue demo --folder demo
+	$(BIN)/ringtrue demo
 
 check: $(VENV)/.dev  ## before every commit: style, types, layers, fast tests
 	$(BIN)/ruff check src tests benchmarks docs
@@ -36,4 +36,4 @@ docs: $(VENV)/.dev  ## rewrite the generated parts of the documentation
 	$(BIN)/python docs/generate.py
 
 clean:
-	rm -rf $(VENV) $(BENCH) demo build dist
+	rm -rf $(VENV) $(BENCH) ringtrue-demo build dist

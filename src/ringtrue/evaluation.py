@@ -64,6 +64,8 @@ def evaluate(
     ids = pl.Series(queries, dtype=pl.String)
 
     frames, notes = [], _Notes()
+    if len(matchers) > 1:
+        notes.of_judges(labelled)
     names: set[str] = set()
     for run in _runs(runs):
         if run.name in names:
@@ -77,7 +79,7 @@ def evaluate(
         has = set(run.queries)
         present = np.array([query in has for query in queries])
         notes.of_run(run, queries, present, missing, compat)
-        notes.of_lists(wanted, per_judge)
+        notes.of_lists(run, wanted, per_judge)
         for measure in wanted:
             # A query that the run does not have may count as 0, but not as documents that nobody judged.
             skipped = missing == "skip" or measure.name == "Judged"
@@ -189,7 +191,26 @@ class _Notes:
         if extra:
             self.add(f"{_queries(extra)} of the run never judged, not counted: {_some(extra)}", run.name)
 
-    def of_lists(self, wanted: list[Measure], per_judge: list[tuple[Matcher, RankedLists]]) -> None:
+    def of_judges(self, labelled: Judgments) -> None:
+        docs = pl.col("doc").n_unique()
+        seen = labelled.frame.group_by("query", "judge").agg(docs.alias("seen"))
+        judged = labelled.frame.group_by("query").agg(docs.alias("judged"))
+        share = seen.join(judged, on="query").select(pl.col("seen") / pl.col("judged")).mean().item()
+        if share < 0.9:
+            self.add(
+                f"on average a judge labelled {share:.0%} of the judged documents of a query, and all others "
+                f"count as not relevant for that judge: the average says little about the run"
+            )
+
+    def of_lists(self, run: Run, wanted: list[Measure], per_judge: list[tuple[Matcher, RankedLists]]) -> None:
+        if not any(len(lists.rank) for _, lists in per_judge):
+            self.add(
+                f"no document of the run was judged: it has '{run.docs[0]}', the judgments have "
+                f"'{per_judge[0][0].docs[0]}'; are the ids of the same kind?",
+                run.name,
+            )
+        if run.scores.min() == run.scores.max() and len(run.scores) > len(run.queries):
+            self.add("all scores are equal: the documents are ranked by their ids alone", run.name)
         for rel in sorted({dict(m.parameters).get("rel", 1) for m in wanted if m.name not in BLIND_TO_LABELS}):
             without = dict.fromkeys(
                 query
@@ -197,8 +218,13 @@ class _Notes:
                 for query, count in zip(matcher.queries, lists.relevant(rel), strict=True)
                 if not count
             )
-            if without:
+            if without and len(per_judge) == 1:
                 self.add(f"{_queries(without)} without a document of label {rel} or higher, scored 0: {_some(without)}")
+            elif without:
+                self.add(
+                    f"{_queries(without)} to which some judges gave no label of {rel} or higher, scored 0 for those "
+                    f"judges: {_some(without)}"
+                )
         if {m.name for m in wanted} & NEEDS_COLLECTION and per_judge[0][1].collection_size is None:
             self.add(
                 "the collection's size was not given: taken to be the judged and the retrieved documents "

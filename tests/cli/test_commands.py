@@ -34,6 +34,20 @@ def test_convert_recognises_what_it_reads_and_writes_what_the_name_says(world: P
     assert ringtrue("convert", "a.run", "a.parquet", "--json").json["kind"] == "run"
 
 
+def test_a_file_is_never_converted_onto_itself(world: Path, ringtrue) -> None:
+    before = Path("j.qrels").read_text()
+    answer = ringtrue("convert", "j.qrels", "./j.qrels")
+    assert (answer.code, "onto itself" in answer.err) == (2, True)
+    assert Path("j.qrels").read_text() == before
+
+
+def test_convert_reads_standard_input_and_recognises_it(world: Path) -> None:
+    words = [COMMAND, "convert", "-", "piped.csv", "--json"]
+    done = subprocess.run(words, input=Path("j.qrels").read_text(), capture_output=True, text=True, check=True)
+    assert '"kind": "judgments"' in done.stdout
+    assert Path("piped.csv").read_text().splitlines()[1] == "q1,d1,0,0"
+
+
 def test_convert_says_what_the_target_cannot_hold(world: Path, ringtrue) -> None:
     Path("timed.csv").write_text("query,doc,judge,label,time\nq1,d1,ann,1,12:00\n")
     answer = ringtrue("convert", "timed.csv", "timed.qrels")
@@ -64,10 +78,19 @@ def test_measures_lists_every_measure_with_its_sentence(ringtrue) -> None:
 
 def test_demo_writes_its_files_and_shows_that_the_winner_changes(world: Path, ringtrue) -> None:
     answer = ringtrue("demo", "--folder", "d", "--json").json
-    assert sorted(p.name for p in Path("d").iterdir()) == sorted(answer["files"])
+    assert sorted(p.name for p in Path("d").iterdir()) == sorted([*answer["files"], "README.txt"])
     assert answer["winners"] == {"bronze": "keyword", "gold": "neural"}
     again = ringtrue("evaluate", "d/neural.run", "--judgments", "d/gold.qrels", "-m", "nDCG@10", "--json").json
     assert again["runs"]["neural"]["nDCG@10"]["value"] == pytest.approx(answer["gold"]["neural"]["nDCG@10"]["value"])
+
+
+def test_the_demo_does_not_touch_a_folder_of_yours(world: Path, ringtrue) -> None:
+    before = Path("a.run").read_text()
+    answer = ringtrue("demo", "--folder", ".")
+    assert answer.code == 1
+    assert "there are other files in this folder" in answer.err
+    assert Path("a.run").read_text() == before
+    assert not Path("gold.qrels").exists()
 
 
 def test_the_same_seed_makes_the_same_demo(world: Path, ringtrue) -> None:
@@ -77,6 +100,7 @@ def test_the_same_seed_makes_the_same_demo(world: Path, ringtrue) -> None:
 
 
 def test_version_is_told(ringtrue) -> None:
+    assert ringtrue("--version").out == f"{__version__}\n"
     assert ringtrue("version", "--json").json == {"version": __version__}
 
 

@@ -142,6 +142,35 @@ def test_one_judge_or_the_average_over_all(world: Path, ringtrue) -> None:
     assert (wrong.code, "did you mean 'bob'" in wrong.err) == (2, True)
 
 
+def test_repeated_labels_of_one_judge_can_be_resolved(world: Path, ringtrue) -> None:
+    Path("again.csv").write_text("query,doc,worker,label\nq1,d1,w,0\nq1,d1,w,1\nq2,d4,w,1\n")
+    words = ("evaluate", "a.run", "--qrels", "again.csv", "-m", "P@1", "--json")
+    refused = ringtrue(*words)
+    assert (refused.code, "--repeats first" in refused.err) == (1, True)
+    assert ringtrue(*words, "--repeats", "first").json["runs"]["a"]["P@1"]["value"] == 0.5
+    assert ringtrue(*words, "--repeats", "last").json["runs"]["a"]["P@1"]["value"] == 1.0
+
+
+def test_judges_who_saw_little_bring_a_warning(world: Path, ringtrue) -> None:
+    Path("crowd.qrels").write_text("q1 ann d1 1\nq1 bob d2 0\nq1 bob d3 1\n")
+    answer = ringtrue("evaluate", "a.run", "--judgments", "crowd.qrels", "-m", "RR(rel=2)", "--judges", "average")
+    assert "on average a judge labelled 50% of the judged documents of a query" in answer.err
+    assert "1 query to which some judges gave no label of 2 or higher" in answer.err
+
+
+def test_ids_of_another_kind_and_equal_scores_bring_a_warning(world: Path, ringtrue) -> None:
+    Path("other.run").write_text("q1 Q0 DOC-1 1 1.0 x\nq1 Q0 DOC-2 2 1.0 x\n")
+    answer = ringtrue("evaluate", "other.run", "--judgments", "j.qrels", "-m", "RR")
+    assert "no document of the run was judged: it has 'DOC-1', the judgments have 'd" in answer.err
+    assert "all scores are equal" in answer.err
+
+
+def test_means_over_different_numbers_of_queries_say_so(world: Path, ringtrue) -> None:
+    Path("short.run").write_text("q1 Q0 d1 1 1.0 x\n")
+    answer = ringtrue("evaluate", "a.run", "short.run", "--judgments", "j.qrels", "-m", "RR", "--missing", "skip")
+    assert "mean over 1 to 2 queries" in answer.out
+
+
 def test_the_collections_size_is_an_option(world: Path, ringtrue) -> None:
     words = ("evaluate", "a.run", "--judgments", "j.qrels", "-m", "TN", "--per-query", "--json")
     assert ringtrue(*words, "--collection-size", "100").json["queries"]["a"]["q1"]["TN"] == 97
@@ -192,6 +221,17 @@ def test_a_bad_run_brings_exit_1_one_line_and_no_number(world: Path, ringtrue, c
         (("evaluate", "a.run", "--judgments", "j.qrels", "--topics", "t.csv"), "without --by"),
         (("evaluate", "a.run", "--judgments", "j.qrels", "--by", "x", "--per-query"), "two tables"),
         (("evaluate", "a.run", "--judgments", "j.qrels", "--as", "pairs"), "have no such format"),
+        (("evaluate", "a.run", "--judgments", "j.qrels", "--judgments", "k.qrels"), "--judgments is given 2 times"),
+        (
+            ("evaluate", "a.run", "--judgments", "j.qrels", "--judge", "0", "--judges", "average"),
+            "choose one of the two",
+        ),
+        (("evaluate", "-", "--judgments", "-"), "can be read only once"),
+        (("evaluate", "a.run", "--judgments", "j.qrels", "-m", ""), "-m names no measure"),
+        (("evaluate", "a.run", "--judgments", "j.qrels", "-m", "nDCG10"), "did you mean 'nDCG@10'?"),
+        (("evaluate", "a.run", "--judgments", "j.qrels", "--columns", "gold=label"), "did you mean label=gold?"),
+        (("evaluate", "a.run", "--judgments", "j.qrels", "--columns", "lable=gold"), "did you mean 'label'?"),
+        (("evaluate", "a.run", "--judgments", "j.qrels", "--where", "fold"), "column=value"),
         (("evaluat", "a.run"), "did you mean 'evaluate'"),
         (("xyzzy",), "`ringtrue --help` lists them all"),
     ],

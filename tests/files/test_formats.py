@@ -59,12 +59,17 @@ def test_a_format_is_recognised_from_the_first_line(tmp_path: Path, kind: Any, t
 def test_a_table_is_recognised_by_names_that_the_caller_knows(tmp_path: Path) -> None:
     source = made(tmp_path, "Anfrage,Dokument,Urteil\na,b,1\n")
     assert recognise(source, "judgments", columns=["Anfrage", "Dokument", "Urteil"]) == "csv"
-    assert recognise(source, "judgments") == "trec-qrels"
+    with pytest.raises(
+        FormatError, match=r"looks like a table with the columns Anfrage, Dokument, Urteil; .*--columns"
+    ):
+        recognise(source, "judgments")
 
 
-def test_a_run_given_as_judgments_is_called_a_run(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="this looks like a run"):
+def test_a_file_of_another_kind_is_called_what_it_looks_like(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"this looks like a run .* expected judgments"):
         recognise(made(tmp_path, "q1 Q0 d1 1 1.5 t\n"), "judgments")
+    with pytest.raises(FormatError, match=r"this looks like judgments .* expected a run"):
+        recognise(made(tmp_path, "q1 0 d1 1\n"), "run")
 
 
 def test_text_in_no_known_format_says_what_was_expected(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import io
 import os
 import sys
@@ -202,3 +203,11 @@ def test_a_named_pipe_can_be_read_again(tmp_path: Path) -> None:
     assert b"".join(source.pieces()) == source.whole() == TEXT
     writer.join(timeout=5)
     assert not writer.is_alive()
+
+
+@pytest.mark.parametrize(("module", "name"), [("bz2", "bzip2"), ("lzma", "xz")])
+def test_a_file_packed_in_another_way_is_called_by_its_packer(tmp_path: Path, module: str, name: str) -> None:
+    path = tmp_path / "packed"
+    path.write_bytes(importlib.import_module(module).compress(b"q1 Q0 d1 1 1.0 x\n"))
+    with pytest.raises(FormatError, match=f"packed with {name}; unpack it"):
+        Source(str(path)).head()

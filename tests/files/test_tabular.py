@@ -78,7 +78,7 @@ def test_a_damaged_table_says_what_is_wrong_and_where(tmp_path: Path, text: str 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("query,doc,label\nq1,d1,1\nq1,d2\n", "row 2: expected a finite number in column 'label', found None"),
+        ("query,doc,label\nq1,d1,1\nq1,d2\n", "row 2: column 'label' is empty, as in 1 of 2 rows"),
         ("query,doc,label\nq1,d1,1\nq1,,1\n", "row 2: column 'doc' is empty"),
         ("query,doc,label\nq1,d1,1\n\nq1,d2,1\n", "row 2: column 'query' is empty"),
         ("query,doc,label\nq1,d1,high\n", "row 1: expected a finite number in column 'label', found 'high'"),
@@ -89,7 +89,7 @@ def test_a_damaged_table_says_what_is_wrong_and_where(tmp_path: Path, text: str 
         ('{"query": "q", "doc": ["a"], "label": 1}\n', "column 'doc': expected ids, found List"),
         ('{"query": "q", "doc": "a", "label": [1]}\n', "column 'label': expected numbers, found List"),
         ('{"query": null, "doc": "a", "label": 1}\n', "row 1: column 'query' is empty"),
-        ('{"query": "q", "doc": "a", "label": 1}\n{"query": "q", "doc": "b"}\n', "row 2: .*column 'label', found None"),
+        ('{"query": "q", "doc": "a", "label": 1}\n{"query": "q", "doc": "b"}\n', "row 2: column 'label' is empty"),
         ('{"query": "q", "doc": "a", "label": NaN}\n', "row 1: .*column 'label', found nan"),
     ],
 )
@@ -169,3 +169,13 @@ def test_a_number_is_the_same_number_however_it_is_written(tmp_path: Path) -> No
     assert read_table(Source(str(path)), "parquet", where={"fold": "1"})["doc"].to_list() == ["a"]
     with pytest.raises(UsageError, match="no row has fold=x"):
         read_table(Source(str(path)), "parquet", where={"fold": "x"})
+
+
+@pytest.mark.parametrize(
+    ("where", "docs"),
+    [({"gold": "1"}, ["a"]), ({"gold!": "1"}, ["b", "c"]), ({"gold!": ""}, ["a", "c"]), ({"gold": ""}, ["b"])],
+)
+def test_rows_can_be_kept_by_what_they_are_not(tmp_path: Path, where: dict[str, str], docs: list[str]) -> None:
+    path = tmp_path / "gold.csv"
+    path.write_text("doc,gold,query\na,1,q\nb,,q\nc,2,q\n")
+    assert read_table(Source(str(path)), "csv", where=where)["doc"].to_list() == docs

@@ -263,3 +263,12 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path, name: str) -> Non
     (tmp_path / "copy").write_bytes(read[0])
     assert path.is_fifo()
     assert_frame_equal(read_judgments(tmp_path / "copy").frame, JUDGED.frame)
+
+
+def test_a_read_only_file_stays_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "kept.qrels"
+    path.write_text("q 0 d 9\n")
+    path.chmod(0o444)
+    with pytest.raises(FileError, match="read-only"):
+        write_table(Judgments.of({"q1": {"d1": 1}}), path)
+    assert path.read_text() == "q 0 d 9\n"

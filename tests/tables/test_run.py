@@ -85,7 +85,7 @@ def test_a_document_twice_under_a_query_is_refused_even_far_apart() -> None:
         ({}, "found no column"),
         ({"q1": {}}, "run 'run' has no documents"),
         ({"query": ["q"], "doc": ["d"]}, "needs a column 'score'"),
-        ({"query": ["q"], "doc": ["d"], "score": [None]}, "row 1: expected a finite number"),
+        ({"query": ["q"], "doc": ["d"], "score": [None]}, "row 1: column 'score' is empty"),
         ({"q1": {"d1": float("nan")}}, "row 1: expected a finite number in column 'score', found nan"),
         ({"q1": {"d1": 1, "": 1}}, "row 2: column 'doc' is empty"),
         ({"q1": {"d1": 1, None: 1}}, "row 2: column 'doc' is empty"),

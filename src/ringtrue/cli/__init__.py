@@ -8,6 +8,7 @@ from importlib import import_module
 
 import click
 
+from ringtrue import __version__
 from ringtrue.errors import RingtrueError, UsageError, did_you_mean
 
 __all__ = ["main"]
@@ -50,6 +51,7 @@ class _Commands(click.Group):
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, message="%(version)s")
 def _ringtrue() -> None:
     """Search evaluation when the judges are imperfect.
 

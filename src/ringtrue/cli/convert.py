@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from ringtrue.cli.options import input_options, output_options, pairs_of
+from ringtrue.cli.options import Command, columns_of, conditions_of, input_options, output_options
 from ringtrue.cli.output import Grid, OutputFormat, emit, tell
+from ringtrue.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +24,7 @@ __all__ = ["command"]
 KINDS = ("run", "judgments", "preferences", "topics", "documents")
 
 
-@click.command("convert")
+@click.command("convert", cls=Command)
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
 @click.option("--kind", type=click.Choice(KINDS), help="What IN holds, where that cannot be told.")
@@ -53,9 +55,11 @@ def command(
 
     read_as, write_as = known_format(given), known_format(wanted)
     notes: list[str] = []
-    names = pairs_of(columns, "--columns")
-    kind = kind or _kind_of(read_as) or files.recognise_kind(Source(source), columns=names)
-    rows_where = pairs_of(where, "--where")
+    names = columns_of(columns)
+    file = Source(source)
+    _refuse_same(source, target)
+    kind = kind or _kind_of(read_as) or files.recognise_kind(file, columns=names)
+    rows_where = conditions_of(where)
     readers: dict[Kind, Callable[..., Run | Judgments | Preferences | pl.DataFrame]] = {
         "run": files.read_run,
         "judgments": files.read_judgments,
@@ -63,7 +67,7 @@ def command(
         "topics": files.read_topics,
         "documents": files.read_documents,
     }
-    table = readers[kind](source, form=read_as, columns=names, where=rows_where, note=notes.append)
+    table = readers[kind](file, form=read_as, columns=names, where=rows_where, note=notes.append)
     written = files.write_table(table, target, form=write_as, note=notes.append)
     tell(notes)
     rows = (table if isinstance(table, pl.DataFrame) else table.frame).height
@@ -72,6 +76,11 @@ def command(
         data={"kind": kind, "rows": rows, "format": written, "file": target},
         grid=Grid(columns=["kind", "rows", "format", "file"], rows=[[kind, str(rows), written, target]], left=4),
     )
+
+
+def _refuse_same(source: str, target: str) -> None:
+    if Path(source).exists() and Path(target).exists() and Path(source).samefile(target):
+        raise UsageError(f"{target}: a file cannot be converted onto itself; write to another and keep both")
 
 
 def _kind_of(given: Format | None) -> Kind | None:

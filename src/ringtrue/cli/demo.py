@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ringtrue.cli.options import output_options
+from ringtrue.cli.options import Command, output_options
 from ringtrue.cli.output import Grid, OutputFormat, emit, estimate_column, plain
 from ringtrue.errors import FileError
 
@@ -21,9 +21,16 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 MEASURES = ("nDCG@10", "P(rel=2)@10")
+STAMP = "README.txt"
+EXPLAINED = """Made by `ringtrue demo`, which overwrites these files when it is called again.
+
+keyword.run, neural.run, hybrid.run   what three simulated systems found: query Q0 doc rank score tag
+gold.qrels                            the true labels, 0 to 3: query judge doc label
+bronze.qrels                          what a cheap judge said, who is taken in by likeness of words
+"""
 
 
-@click.command("demo")
+@click.command("demo", cls=Command)
 @click.option("--folder", default="ringtrue-demo", show_default=True, help="Where to write the files.")
 @click.option("--queries", type=click.IntRange(min=2), default=50, show_default=True, help="How many queries.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Another seed, another world.")
@@ -67,7 +74,10 @@ def _write(world: Collection, place: Path) -> list[str]:
     from ringtrue.files import write_table
 
     try:
+        if place.is_dir() and any(place.iterdir()) and not (place / STAMP).exists():
+            raise FileError(f"{place}: there are other files in this folder; choose a new one with --folder")
         place.mkdir(parents=True, exist_ok=True)
+        (place / STAMP).write_text(EXPLAINED)
     except OSError as error:
         raise FileError(
             f"{place}: the folder cannot be made ({error.strerror}); choose another with --folder"
@@ -80,7 +90,7 @@ def _write(world: Collection, place: Path) -> list[str]:
 
 def _grid(means: dict[str, dict[str, dict[str, Estimate]]]) -> Grid:
     runs = list(means["gold"])
-    headings = [f"{name} by {judge}" for name in MEASURES for judge in means]
+    headings = [f"{name} {judge}" for name in MEASURES for judge in means]
     columns = [estimate_column([means[judge][run][name] for run in runs]) for name in MEASURES for judge in means]
     rows = [[run, *cells] for run, cells in zip(runs, zip(*columns, strict=True), strict=True)]
     return Grid(columns=["run", *headings], rows=rows, caption="± half of the 95% interval over queries (t)")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from ringtrue.cli.options import input_options, output_options, pairs_of
+from ringtrue.cli.options import Command, columns_of, conditions_of, input_options, output_options
 from ringtrue.cli.output import Grid, OutputFormat, emit, estimate_column, plain, tell
 from ringtrue.errors import DuplicateError, UsageError
 
@@ -23,9 +23,9 @@ USUAL = ("nDCG@10", "AP", "P@10", "RR")
 ESTIMATE_FIELDS = ("value", "se", "low", "high", "level", "n", "method")
 
 
-@click.command("evaluate")
+@click.command("evaluate", cls=Command)
 @click.argument("runs", nargs=-1, required=True, metavar="RUN…")
-@click.option("--judgments", required=True, metavar="FILE", help="Relevance labels: qrels, or a table.")
+@click.option("--judgments", "--qrels", required=True, metavar="FILE", help="Relevance labels: qrels, or a table.")
 @click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE",
               help=f"What to measure; may be repeated, or a list. Usually {', '.join(USUAL)}.")  # fmt: skip
 @click.option("--rel", type=click.IntRange(min=1), help="The lowest label that counts as relevant; 1 if not said.")
@@ -37,6 +37,8 @@ ESTIMATE_FIELDS = ("value", "se", "low", "high", "level", "n", "method")
 @click.option("--judge", metavar="NAME", help="Use this judge's labels only.")
 @click.option("--judges", type=click.Choice(["one", "average"]), default="one", show_default=True,
               help="With several judges: evaluate by each and average, as trec_eval's qrels_jg.")  # fmt: skip
+@click.option("--repeats", type=click.Choice(["first", "last"]),
+              help="Where a judge labelled a document again, keep the first or the last label.")  # fmt: skip
 @click.option("--compat", type=click.Choice(["trec_eval-9", "trec_eval-10"]),
               help="Follow trec_eval to the last digit where it departs from the plain formulas.")  # fmt: skip
 @click.option("--depth", type=click.IntRange(min=1), help="Cut every list at this rank.")
@@ -59,6 +61,7 @@ def command(
     missing: Missing,
     judge: str | None,
     judges: Literal["one", "average"],
+    repeats: Literal["first", "last"] | None,
     compat: Compat | None,
     depth: int | None,
     collection_size: int | None,
@@ -79,6 +82,10 @@ def command(
     from ringtrue.files import read_judgments, read_topics
     from ringtrue.files.reading import explain_duplicate
 
+    if [*runs, judgments].count("-") > 1:
+        raise UsageError("standard input (-) can be read only once; put one of the two into a file")
+    if judge is not None and judges == "average":
+        raise UsageError("--judge takes one judge and --judges average takes all: choose one of the two")
     if topics is not None and by is None:
         raise UsageError("--topics says nothing without --by COLUMN")
     if by is not None and per_query and form != "json":
@@ -89,12 +96,14 @@ def command(
     labels = read_judgments(
         judgments,
         form=form_of["judgments"],
-        columns=pairs_of(columns, "--columns"),
-        where=pairs_of(where, "--where"),
+        columns=columns_of(columns),
+        where=conditions_of(where),
         note=notes.append,
     )
     if judge is not None:
         labels = labels.by(judge)
+    if repeats is not None:
+        labels = labels.without_repeats(repeats)
     try:
         scores = evaluate(
             read_runs(runs, form=form_of["run"], name=name, note=notes.append),
@@ -132,6 +141,8 @@ def _wanted(measures: tuple[str, ...], rel: int | None) -> list[Measure]:
     from ringtrue.measures import parse, parse_all
 
     asked = parse_all(measures or USUAL)
+    if not asked:
+        raise UsageError(f"-m names no measure; write it like -m {','.join(USUAL)}")
     if rel is not None:
         asked = [measure.with_default("rel", rel) for measure in asked]
     depths = {measure.cutoff for measure in asked if measure.definition.cutoff != "recall"} - {None}
@@ -153,8 +164,9 @@ def _grid(means: dict[str, dict[str, Estimate]], level: float) -> Grid:
     names = list(next(iter(means.values())))
     best_first = sorted(means, key=lambda run: -(means[run][names[0]].value or 0))
     columns = [_column(name, [means[run][name] for run in best_first]) for name in names]
-    n = max(estimate.n for row in means.values() for estimate in row.values())
-    over = "1 query" if n == 1 else f"{n} queries"
+    counts = [means[run][names[0]].n for run in best_first]
+    n = max(counts)
+    over = "1 query" if n == 1 else f"{n} queries" if min(counts) == n else f"{min(counts)} to {n} queries"
     half = f"; ± half of the {level * 100:g}% interval (t)" if n > 1 else ""
     return Grid(
         columns=["run", *names],

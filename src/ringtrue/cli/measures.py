@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
-from ringtrue.cli.options import output_options
+from ringtrue.cli.options import Command, output_options
 from ringtrue.cli.output import Grid, OutputFormat, emit
 
 __all__ = ["command"]
 
 
-@click.command("measures")
+@click.command("measures", cls=Command)
 @output_options
 def command(form: OutputFormat) -> None:
     """Which measures are there, and how are they written?

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, TypeVar, get_args
 
 import click
 
 from ringtrue.cli.output import OutputFormat
-from ringtrue.errors import UsageError
+from ringtrue.errors import UsageError, did_you_mean
 
-__all__ = ["input_options", "output_options", "pairs_of"]
+__all__ = ["Command", "columns_of", "conditions_of", "input_options", "output_options"]
 
+OUR_NAMES = (
+    "query", "doc", "judge", "label", "score", "left", "right", "winner", "prob", "stratum", "design", "time",
+    "title", "text", "description", "narrative",
+)  # fmt: skip
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -34,19 +39,45 @@ def input_options(command: F) -> F:
         "--where",
         multiple=True,
         metavar="COLUMN=VALUE",
-        help="Keep only the rows of a table with this value.",
+        help="Keep only the rows of a table with this value; COLUMN!=VALUE, those without; COLUMN!= , those not empty.",
     )(command)
     return click.option(
-        "--columns", multiple=True, metavar="NAME=COLUMN", help="What a column is called: label=nist_rel."
+        "--columns", multiple=True, metavar="NAME=COLUMN", help="What the file calls a column: label=nist_rel."
     )(command)
 
 
-def pairs_of(values: tuple[str, ...], option: str) -> dict[str, str]:
-    """`name=value` words, each of which may be a comma-separated list, as a dictionary."""
+class Command(click.Command):
+    """A command that refuses an option given twice, where the last one would win without a word."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Like click's, after a look at what was given."""
+        _, _, given = self.make_parser(ctx).parse_args(list(args))
+        for option, count in Counter(given).items():
+            if count > 1 and isinstance(option, click.Option) and not option.multiple:
+                raise click.UsageError(f"{option.opts[0]} is given {count} times, and can be given once", ctx)
+        return super().parse_args(ctx, args)
+
+
+def columns_of(values: tuple[str, ...]) -> dict[str, str]:
+    """`--columns label=nist_rel,doc=url` as a dictionary from our names to the file's."""
     pairs: dict[str, str] = {}
     for word in (word for value in values for word in value.split(",")):
-        name, equals, value = word.partition("=")
-        if not equals or not name or not value:
-            raise UsageError(f"{option} expects name=value, found '{word}'")
-        pairs[name.strip()] = value.strip()
+        ours, equals, theirs = (part.strip() for part in word.partition("="))
+        if not equals or not ours or not theirs:
+            raise UsageError(f"--columns expects our name = the file's, such as label=nist_rel; found '{word}'")
+        if ours not in OUR_NAMES:
+            turned = f"; did you mean {theirs}={ours}?" if theirs in OUR_NAMES else did_you_mean(ours, OUR_NAMES)
+            raise UsageError(f"--columns {word}: '{ours}' is none of our names, {', '.join(OUR_NAMES)}{turned}")
+        pairs[ours] = theirs
+    return pairs
+
+
+def conditions_of(values: tuple[str, ...]) -> dict[str, str]:
+    """`--where fold=1` as a dictionary; the name ends with ! where the value is what should not be."""
+    pairs: dict[str, str] = {}
+    for word in values:
+        name, equals, value = (part.strip() for part in word.partition("="))
+        if not equals or not name.removesuffix("!"):
+            raise UsageError(f"--where expects column=value or column!=value, found '{word}'")
+        pairs[name] = value
     return pairs

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
-from ringtrue.cli.options import output_options
+from ringtrue.cli.options import Command, output_options
 from ringtrue.cli.output import Grid, OutputFormat, emit, tell
 
 __all__ = ["command"]
 
 
-@click.command("pool")
+@click.command("pool", cls=Command)
 @click.argument("runs", nargs=-1, required=True, metavar="RUN…")
 @click.option("--depth", type=click.IntRange(min=1), required=True, help="How many documents of each run.")
 @click.option("-o", "--output", required=True, metavar="FILE", help="Where to write it: .csv, .tsv, .jsonl, .parquet.")

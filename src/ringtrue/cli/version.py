@@ -5,13 +5,13 @@ from __future__ import annotations
 import click
 
 from ringtrue import __version__
-from ringtrue.cli.options import output_options
+from ringtrue.cli.options import Command, output_options
 from ringtrue.cli.output import Grid, OutputFormat, emit
 
 __all__ = ["command"]
 
 
-@click.command("version")
+@click.command("version", cls=Command)
 @output_options
 def command(form: OutputFormat) -> None:
     """Which version is this?"""

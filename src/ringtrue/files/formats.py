@@ -62,11 +62,27 @@ def recognise(source: Source, kind: Kind, *, columns: Iterable[str] = ()) -> For
         "judgments": {4: "trec-qrels", 3: "qrels-3"},
         "preferences": {4: "pairs", 5: "trec-prefs"},
     }
-    found = by_count[kind].get(count) or ("trec-run" if kind == "run" else None)
-    if found is None and kind == "judgments" and count == 6:
-        raise FormatError(f"{source.shown}: this looks like a run (6 fields a line), expected judgments")
+    if kind == "run" and count > 6:  # further fields after the tag
+        return "trec-run"
+    if count in by_count[kind]:
+        return by_count[kind][count]
+    _refuse_other_kinds(source, kind, lines[0], count)
     # With no better guess, the usual format of this kind: reading it says what is wrong and where.
-    return found or by_count[kind][4]
+    return next(iter(by_count[kind].values()))
+
+
+def _refuse_other_kinds(source: Source, kind: Kind, first: str, count: int) -> None:
+    """Say what a file looks like, when it does not look like what it should hold."""
+    separator = separator_of(first)
+    if separator in (",", ";") and first.count(separator) > 1:
+        names = [name.strip() for name in first.split(separator)]
+        raise FormatError(
+            f"{source.shown}: this looks like a table with the columns {', '.join(names)[:80]}; say what they are: "
+            f"--columns query=…,doc=…,{'score' if kind == 'run' else 'label'}=…"
+        )
+    looks = {6: "a run (6 fields a line)", 4: "judgments (4 fields a line)"}.get(count)
+    if looks:
+        raise FormatError(f"{source.shown}: this looks like {looks}, expected {'a run' if kind == 'run' else kind}")
 
 
 def recognise_kind(source: Source, *, columns: Mapping[str, str] | None = None) -> Kind:

@@ -27,7 +27,7 @@ COMPRESSED = {".gz", ".zst"}
 
 
 def read_run(
-    path: str | Path,
+    path: str | Path | Source,
     *,
     form: Format | None = None,
     columns: Names = None,
@@ -60,7 +60,7 @@ def read_run(
 
 
 def read_judgments(
-    path: str | Path,
+    path: str | Path | Source,
     *,
     form: Format | None = None,
     columns: Names = None,
@@ -81,7 +81,7 @@ def read_judgments(
 
 
 def read_preferences(
-    path: str | Path,
+    path: str | Path | Source,
     *,
     form: Format | None = None,
     columns: Names = None,
@@ -104,7 +104,7 @@ def read_preferences(
 
 
 def read_topics(
-    path: str | Path,
+    path: str | Path | Source,
     *,
     form: Format | None = None,
     columns: Names = None,
@@ -123,7 +123,7 @@ def read_topics(
 
 
 def read_documents(
-    path: str | Path,
+    path: str | Path | Source,
     *,
     form: Format | None = None,
     columns: Names = None,
@@ -141,9 +141,10 @@ def read_documents(
     return _texts(path, "documents", "doc", form, columns, where)
 
 
-def run_name(path: str | Path) -> str:
+def run_name(path: str | Path | Source) -> str:
     """What a run is called: its file's name without extensions."""
-    if str(path) == STDIN:
+    path = path.path if isinstance(path, Source) else str(path)
+    if path == STDIN:
         return "stdin"
     name = Path(path).name
     while Path(name).suffix in COMPRESSED:
@@ -171,14 +172,14 @@ class _File:
     @classmethod
     def at(
         cls,
-        path: str | Path,
+        path: str | Path | Source,
         kind: Kind,
         form: Format | None,
         columns: Names,
         where: Names,
         progress: Callable[[int], None] | None = None,
     ) -> Self:
-        source = Source(str(path), progress)
+        source = path if isinstance(path, Source) else Source(str(path), progress)
         if form is not None and form not in FORMATS[kind]:
             near = did_you_mean(form, FORMATS[kind]) or "; choose from " + ", ".join(FORMATS[kind])
             raise UsageError(f"{source.shown}: '{form}' is no format for {kind}{near}")
@@ -258,7 +259,12 @@ def _pairs_of_groups(frame: pl.DataFrame, source: Source) -> pl.DataFrame:
 
 
 def _texts(
-    path: str | Path, kind: Kind, column: Literal["query", "doc"], form: Format | None, columns: Names, where: Names
+    path: str | Path | Source,
+    kind: Kind,
+    column: Literal["query", "doc"],
+    form: Format | None,
+    columns: Names,
+    where: Names,
 ) -> pl.DataFrame:
     file = _File.at(path, kind, form, columns, where)
     if file.form == "trec-topics":

@@ -17,6 +17,7 @@ from ringtrue.errors import FileError, FormatError, did_you_mean
 __all__ = ["Source"]
 
 GZIP, ZSTD, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
+OTHER_PACKERS = {b"PK\x03\x04": "zip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"7z\xbc\xaf": "7-Zip"}
 BOM, BOM16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
 HEAD = 1 << 16  # enough to tell what a file is
 PIECE = 1 << 22  # small enough to stay in the cache between one look at it and the next
@@ -57,6 +58,9 @@ class Source:
             raise FormatError(f"{self.shown}: the file is empty")
         if start.startswith(BOM16):
             raise FormatError(f"{self.shown}: the text is UTF-16; save it as UTF-8")
+        for magic, name in OTHER_PACKERS.items():
+            if start.startswith(magic):
+                raise FormatError(f"{self.shown}: this is packed with {name}; unpack it, or pack it with gzip or zstd")
         if b"\0" in start and not start.startswith(PARQUET):
             raise FormatError(f"{self.shown}: this is a binary file; expected text (plain, .gz or .zst) or Parquet")
         return start

@@ -23,15 +23,21 @@ def read_table(
     columns: Mapping[str, str] | None = None,
     where: Mapping[str, str] | None = None,
 ) -> pl.DataFrame:
-    """The table, filtered and with its columns renamed as asked; `columns` maps our names to the file's."""
+    """The table, filtered and with its columns renamed as asked.
+
+    `columns` maps our names to the file's; `where` maps a column, or a column and !, to the value that its cells
+    should have, or should not have.
+    """
     frame = _read(source, form)
-    for name, value in (where or {}).items():
+    for condition, value in (where or {}).items():
+        name = condition.removesuffix("!")
         _require(frame, name, source, option="--where")
         if frame[name].dtype.is_nested():
             raise UsageError(f"{source.shown}: column '{name}' holds lists or objects, which --where cannot compare")
-        kept = frame.filter(_equals(frame[name], value))
+        equal = _equals(frame[name], value).fill_null(value=False)
+        kept = frame.filter(~equal if condition.endswith("!") else equal)
         if frame.height and not kept.height:
-            raise UsageError(f"{source.shown}: no row has {name}={value}; {_values(frame[name])}")
+            raise UsageError(f"{source.shown}: no row has {condition}={value}; {_values(frame[name])}")
         frame = kept
     for theirs in (columns or {}).values():
         _require(frame, theirs, source, option="--columns")
@@ -41,7 +47,9 @@ def read_table(
 
 
 def _equals(series: pl.Series, value: str) -> pl.Series:
-    """Which cells have this value, as a number where the column holds numbers: 1 is 1.0."""
+    """Which cells have this value, as a number where the column holds numbers: 1 is 1.0; no value is an empty cell."""
+    if not value:
+        return series.is_null() | (series.cast(pl.String) == "")
     if series.dtype.is_numeric():
         try:
             return series == float(value)

@@ -202,6 +202,8 @@ def _replace(path: Path, write: Callable[[IO[bytes]], None]) -> None:
                 _pack(raw, path.suffix, write)
             return
         target = Path(os.path.realpath(path))
+        if target.is_file() and not target.stat().st_mode & 0o222:
+            raise FileError(f"{path}: the file is read-only; write to another")
         handle, beside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         try:
             with os.fdopen(handle, "wb") as raw:

@@ -134,6 +134,10 @@ def _lookup(name: str, *, rest: str) -> Definition:
     by_lower = {known.lower(): known for known in CATALOGUE}
     known = SYNONYMS.get(name.lower()) or by_lower.get(name.lower())
     if known is None:
+        letters = name.rstrip("0123456789")
+        if letters.lower() in by_lower and not rest:
+            near = f"{by_lower[letters.lower()]}@{name[len(letters) :]}"
+            raise MeasureError(f"unknown measure '{name}'; did you mean '{near}'?")
         near = did_you_mean(name, [*CATALOGUE, *SYNONYMS]).removesuffix("'?")
         suggestion = f"{near}{rest}'?" if near else ";"
         raise MeasureError(f"unknown measure '{name}{rest}'{suggestion} `ringtrue measures` lists them all")

@@ -117,7 +117,7 @@ def rename(
             raise TableError(
                 f"a {what} table needs a column '{column}' (also known as {', '.join(names)}); "
                 f"found {', '.join(frame.columns) or 'no column'}{near} "
-                f"Say which it is with `--columns {column}=NAME`"
+                f"Rename the one that is meant, or say `--columns {column}=NAME`"
             )
     taken = set(found.values())
     others = {name: name for name in frame.columns if name not in found}
@@ -189,7 +189,12 @@ def numbers(frame: pl.DataFrame, column: Column) -> pl.Series:
     bad = ~series.is_finite().fill_null(value=False)
     if bad.any():
         row = _row_of(bad)
-        raise TableError(f"row {row}: expected a finite number in column '{column}', found {frame[column][row - 1]!r}")
+        found = frame[column][row - 1]
+        if found is None or found == "":
+            empty = f"{frame[column].is_null().sum() or bad.sum()} of {len(bad)} rows"
+            raise TableError(f"row {row}: column '{column}' is empty, as in {empty}; every row needs one")
+        hint = "; labels are grades such as 0, 1, 2: put numbers in place of words" if column == "label" else ""
+        raise TableError(f"row {row}: expected a finite number in column '{column}', found {found!r}{hint}")
     return series
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Literal, Self
 
 import polars as pl
 
@@ -76,6 +76,16 @@ class Judgments:
             )
         return type(self)(self.frame.filter(pl.col("judge") == judge))
 
+    def without_repeats(self, keep: Literal["first", "last"]) -> Self:
+        """Each judge's first or last label of a document, where one labelled it again.
+
+        Examples:
+            >>> again = Judgments.of({"query": ["q", "q"], "doc": ["d", "d"], "judge": ["a", "a"], "label": [0, 2]})
+            >>> again.without_repeats("last").frame["label"].to_list()
+            [2]
+        """
+        return type(self)(self.frame.unique(["query", "doc", "judge"], keep=keep, maintain_order=True))
+
     def require_one_label_each(self) -> None:
         """Refuse judgments in which a document has several labels: a measure needs exactly one."""
         frame, groups = group_rows(self.frame)
@@ -85,8 +95,9 @@ class Judgments:
         query, doc = twice
         found = frame.filter((pl.col("query") == query) & (pl.col("doc") == doc))
         said = ", ".join(f"{label} by {judge}" for judge, label in found.select("judge", "label").rows()[:4])
+        said += ", …" if found.height > 4 else ""
         if found["judge"].n_unique() == 1:
-            todo = "keep one of them"
+            todo = "keep one of them (--repeats first or --repeats last)"
         else:
             todo = "choose one judge (--judge NAME) or average over the judges (--judges average)"
         raise DuplicateError(
