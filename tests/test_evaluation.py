@@ -20,7 +20,9 @@ def test_a_missing_query_counts_as_0_and_is_named() -> None:
     scores = rt.evaluate(RUN, LABELS, "RR")
     assert scores.by_query()["run"] == {"q1": {"RR": 0.5}, "q2": {"RR": 1.0}, "q3": {"RR": 0.0}}
     assert scores.means()["run"]["RR"].value == pytest.approx(0.5)
-    assert any("1 of 3 judged queries not in the run, counted as 0: q3" in note for note in scores.notes)
+    assert any(
+        "1 of 3 judged queries not in the run, counted as having found nothing: q3" in note for note in scores.notes
+    )
 
 
 def test_a_missing_query_does_not_look_like_unjudged_documents() -> None:
@@ -43,13 +45,13 @@ def test_trec_eval_10_stops_where_a_query_is_missing_and_should_not_count() -> N
 
 def test_a_query_without_relevant_documents_scores_0_and_is_counted() -> None:
     scores = rt.evaluate(RUN, {"q1": {"d1": 0}, "q2": {"d4": 1}}, ["AP", "P(rel=2)@1"])
-    assert "1 query without a document of label 1 or higher, scored 0: q1" in scores.notes
-    assert "2 queries without a document of label 2 or higher, scored 0: q1, q2" in scores.notes
+    assert "1 query without a document of label 1 or higher, where most measures are 0: q1" in scores.notes
+    assert "2 queries without a document of label 2 or higher, where most measures are 0: q1, q2" in scores.notes
 
 
 def test_ndcg_too_says_which_queries_have_nothing_to_find() -> None:
     scores = rt.evaluate(RUN, {"q1": {"d1": 0}, "q2": {"d4": 1}}, "nDCG@10")
-    assert "1 query without a document of label 1 or higher, scored 0: q1" in scores.notes
+    assert "1 query without a document of label 1 or higher, where most measures are 0: q1" in scores.notes
 
 
 def test_queries_that_nobody_judged_do_not_count() -> None:
@@ -85,6 +87,23 @@ def test_runs_come_one_at_a_time_and_keep_their_names() -> None:
     assert list(rt.evaluate(runs, LABELS, "AP").means()) == ["a", "b"]
 
 
+def test_runs_may_come_by_name_in_a_dictionary() -> None:
+    assert list(rt.evaluate({"bm25": RUN, "dense": rt.Run.of(RUN)}, LABELS, "AP").means()) == ["bm25", "dense"]
+
+
+def test_a_list_of_records_is_one_run() -> None:
+    records = [{"qid": "q1", "docno": "d1", "score": 1.0}, {"qid": "q1", "docno": "d2", "score": 2.0}]
+    assert rt.evaluate(records, LABELS, "RR").by_query()["run"]["q1"]["RR"] == 1.0
+
+
+def test_the_top_grade_is_that_of_all_judges_together() -> None:
+    frame = {
+        "query": ["q1", "q1", "q1"], "doc": ["d1", "d2", "d1"], "judge": ["a", "a", "b"], "label": [3, 1, 1],
+    }  # fmt: skip
+    open_, given = (rt.evaluate(RUN, frame, m, judges="average").frame["value"][0] for m in ("ERR", "ERR(max_rel=3)"))
+    assert open_ == given
+
+
 def test_two_runs_of_one_name_are_refused() -> None:
     with pytest.raises(UsageError, match="two runs are called 'a'"):
         rt.evaluate([rt.Run.of(RUN, name="a"), rt.Run.of(RUN, name="a")], LABELS, "AP")
@@ -96,6 +115,10 @@ def test_two_runs_of_one_name_are_refused() -> None:
         (RUN, [], {}, UsageError),
         ([], "AP", {}, UsageError),
         (RUN, "AP", {"depth": 0}, UsageError),
+        (RUN, "AP", {"depth": "2"}, UsageError),
+        (RUN, "AP", {"depth": 2.5}, UsageError),
+        (RUN, None, {}, UsageError),
+        (RUN, [3], {}, MeasureError),
         (RUN, "nDGC@10", {}, MeasureError),
         (RUN, "AP", {"missing": "ignore"}, UsageError),
         (RUN, "AP", {"judges": "all"}, UsageError),

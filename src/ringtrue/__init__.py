@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from ringtrue._version import __version__
 
 if TYPE_CHECKING:
-    from ringtrue.errors import RingtrueError
+    from ringtrue.errors import InputError, RingtrueError, UsageError
     from ringtrue.evaluation import evaluate
     from ringtrue.files import (
         read_documents,
@@ -33,12 +33,14 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Estimate": "results",
+    "InputError": "errors",
     "Judgments": "tables",
     "Measure": "measures",
     "Preferences": "tables",
     "RingtrueError": "errors",
     "Run": "tables",
     "Scores": "tables",
+    "UsageError": "errors",
     "evaluate": "evaluation",
     "parse": "measures",
     "read_documents": "files",
@@ -51,12 +53,14 @@ _HOME = {
 
 __all__ = [
     "Estimate",
+    "InputError",
     "Judgments",
     "Measure",
     "Preferences",
     "RingtrueError",
     "Run",
     "Scores",
+    "UsageError",
     "__version__",
     "evaluate",
     "parse",
@@ -69,10 +73,12 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module 'ringtrue' has no attribute '{name}'")
-    return getattr(import_module(f"ringtrue.{_HOME[name]}"), name)
+if not TYPE_CHECKING:  # type checkers see the imports above, and typing mistakes with them
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOME:
+            raise AttributeError(f"module 'ringtrue' has no attribute '{name}'")
+        return getattr(import_module(f"ringtrue.{_HOME[name]}"), name)
 
 
 def __dir__() -> list[str]:

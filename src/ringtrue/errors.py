@@ -15,7 +15,7 @@ Each message is one line: what was expected, what was found, where, and what to 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -66,8 +66,12 @@ class TableError(InputError):
 class DuplicateError(InputError):
     """One (query, doc) stands twice where it may stand once."""
 
-    def __init__(self, message: str, *, query: str, doc: str) -> None:
+    def __init__(
+        self, message: str, *, table: Literal["run", "judgments"], query: str, doc: str, judge: str | None = None
+    ) -> None:
         super().__init__(message)
+        self.table = table
+        self.judge = judge  # where one judge said both
         self.query = query
         self.doc = doc
 

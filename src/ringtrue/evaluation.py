@@ -48,17 +48,20 @@ def evaluate(
         >>> scores.means()["run"]["RR"].value
         0.75
     """
-    wanted = parse_all([measures] if isinstance(measures, str | Measure) else measures)
+    if isinstance(measures, str | Measure):
+        measures = [measures]
+    wanted = parse_all(measures if isinstance(measures, Iterable) else [])
     if not wanted:
         raise UsageError("no measure was asked for; nDCG@10 is a good first one")
-    if depth is not None and depth < 1:
-        raise UsageError(f"depth must be at least 1, found {depth}")
+    if depth is not None and not (isinstance(depth, int) and 1 <= depth < 2**31):
+        raise UsageError(f"depth must be a whole number of at least 1, found {depth!r}")
     _require_choice("missing", missing, get_args(Missing))
     _require_choice("judges", judges, get_args(Judges))
     _require_choice("compat", compat, (None, *get_args(Compat)))
     labelled = Judgments.of(judgments)
     apart = [labelled.by(judge) for judge in labelled.judges] if judges == "average" else [labelled]
-    matchers = [Matcher(one) for one in apart]
+    top = int(labelled.frame.select(pl.col("label").max()).item())
+    matchers = [Matcher(one, max_label=top) for one in apart]
     queries = tuple(dict.fromkeys(query for matcher in matchers for query in matcher.queries))
 
     ids = pl.Series(queries, dtype=pl.String)
@@ -108,6 +111,8 @@ def split_by(scores: Scores, table: pl.DataFrame, column: str) -> dict[str, Scor
     if column not in table.columns:
         near = did_you_mean(column, table.columns) or "; there is " + ", ".join(table.columns)
         raise UsageError(f"no column '{column}' to split by{near}")
+    if table[column].dtype.is_nested():
+        raise UsageError(f"column '{column}' holds lists or objects; only single values can split the scores")
     values = (
         table.select(pl.col("query"), pl.col(column).cast(pl.String).alias("_by"))
         .drop_nulls()
@@ -130,13 +135,27 @@ def _require_choice(name: str, value: object, choices: tuple[object, ...]) -> No
 
 
 def _runs(runs: object) -> Iterable[Run]:
-    if isinstance(runs, Run):
-        return [runs]
-    if isinstance(runs, Iterable) and not isinstance(runs, Mapping | pl.DataFrame | str | bytes):
-        if hasattr(runs, "iloc") or hasattr(runs, "__arrow_c_stream__"):
-            return [Run.of(runs)]
-        return (Run.of(run, name=f"run{i}") for i, run in enumerate(runs, start=1))
-    return [Run.of(runs)]
+    """One run or several, as they were given: alone, in a list, as an iterator, or by name in a dictionary."""
+    if isinstance(runs, Mapping) and runs and all(map(_is_run, runs.values())):
+        return [Run.of(run).called(str(name)) for name, run in runs.items()]
+    if isinstance(runs, list | tuple) and runs and not _is_run(runs[0]):  # the records of one table
+        return [Run.of(runs)]
+    if isinstance(runs, Run | Mapping | str | bytes) or _is_frame(runs) or not isinstance(runs, Iterable):
+        return [Run.of(runs)]
+    return (Run.of(run, name=f"run{i}") for i, run in enumerate(runs, start=1))
+
+
+def _is_run(thing: object) -> bool:
+    """Whether this is a run of its own, and not a row or a column of one."""
+    if isinstance(thing, Mapping):
+        return bool(thing) and all(isinstance(docs, Mapping) for docs in thing.values())
+    return isinstance(thing, Run) or _is_frame(thing)
+
+
+def _is_frame(thing: object) -> bool:
+    return (
+        isinstance(thing, pl.DataFrame | pl.LazyFrame) or hasattr(thing, "iloc") or hasattr(thing, "__arrow_c_stream__")
+    )
 
 
 def _averaged(measure: Measure, per_judge: list[tuple[Matcher, RankedLists]], queries: tuple[str, ...]) -> FloatArray:
@@ -181,7 +200,7 @@ class _Notes:
                     f"run '{run.name}' lacks {len(absent)} of {len(queries)} judged queries ({_some(absent)}): "
                     f"trec_eval 10 stops here unless they count as 0 (--missing zero)"
                 )
-            done = "counted as 0" if missing == "zero" else "left out of the mean"
+            done = "counted as having found nothing" if missing == "zero" else "left out of the mean"
             self.add(
                 f"{len(absent)} of {len(queries)} judged queries not in the run, {done}: {_some(absent)}",
                 run.name,
@@ -219,11 +238,14 @@ class _Notes:
                 if not count
             )
             if without and len(per_judge) == 1:
-                self.add(f"{_queries(without)} without a document of label {rel} or higher, scored 0: {_some(without)}")
+                self.add(
+                    f"{_queries(without)} without a document of label {rel} or higher, where most measures are 0: "
+                    f"{_some(without)}"
+                )
             elif without:
                 self.add(
-                    f"{_queries(without)} to which some judges gave no label of {rel} or higher, scored 0 for those "
-                    f"judges: {_some(without)}"
+                    f"{_queries(without)} to which some judges gave no label of {rel} or higher, where most measures "
+                    f"are 0 for those judges: {_some(without)}"
                 )
         if {m.name for m in wanted} & NEEDS_COLLECTION and per_judge[0][1].collection_size is None:
             self.add(

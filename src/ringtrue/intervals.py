@@ -82,8 +82,8 @@ def mean_estimate(values: NDArray[np.float64], *, level: float = 0.95) -> Estima
         >>> print(mean_estimate(np.array([0.2, 0.4, 0.6, 0.8])))
         0.5 (95% CI 0.1 to 0.9)
     """
-    if not 0 < level < 1:
-        raise UsageError(f"level must lie between 0 and 1, found {level:g}; 0.95 is usual")
+    if not 0 < level <= 0.999999:
+        raise UsageError(f"level must lie between 0 and 0.999999, found {level:g}; 0.95 is usual")
     n = len(values)
     if n == 0:
         return Estimate(value=None, level=level, n=0, method="t", notes=("there is no query to average",))

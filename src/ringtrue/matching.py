@@ -25,6 +25,8 @@ QUERY_BITS = 24
 class Matcher:
     """Judgments made ready for any number of runs.
 
+    `max_label` is the top grade, where these are one judge's labels and others used higher ones.
+
     Examples:
         >>> matcher = Matcher(Judgments.of({"q1": {"d1": 2, "d2": 0}}))
         >>> lists = matcher.lists(Run.of({"q1": {"d2": 3.0, "d9": 2.0, "d1": 1.0}}))
@@ -32,7 +34,7 @@ class Matcher:
         ([1, 3], [0, 2])
     """
 
-    def __init__(self, judgments: Judgments) -> None:
+    def __init__(self, judgments: Judgments, *, max_label: int | None = None) -> None:
         judgments.require_one_label_each()
         frame, self.groups = group_rows(judgments.frame.select("query", "doc", "label"))
         self.queries = self.groups.queries
@@ -42,7 +44,7 @@ class Matcher:
         owner = np.repeat(np.arange(len(self.queries)), self.groups.sizes)
         labels = frame["label"].to_numpy().astype(np.int64)
         self.pool = labels[np.lexsort((-labels, owner))]
-        self.max_label = int(labels.max())
+        self.max_label = int(labels.max()) if max_label is None else max_label
 
         for self.seed in range(64):  # another seed if two judged documents collide, which is next to never
             hashes = doc_hash(frame["doc"], seed=self.seed)
@@ -50,6 +52,8 @@ class Matcher:
             order = np.argsort(keys)
             if not np.any(keys[order[1:]] == keys[order[:-1]]):
                 break
+        else:
+            raise UsageError("two judged documents have the same hash whatever the seed: are there billions of them?")
         self.keys, self.labels, self.docs = keys[order], labels[order], frame["doc"][order]
         # Eight slots for each judged document, a query's together: most others are told apart by one look.
         self.slots = self.groups.sizes.astype(np.uint64) * np.uint64(8)

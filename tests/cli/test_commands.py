@@ -145,6 +145,20 @@ def test_judgments_through_a_pipe_with_a_document_twice_are_refused(world: Path)
     assert done.stderr.startswith("ringtrue: standard input: document 'd1' of query 'q1' has 2 labels")
 
 
+def test_an_answer_that_cannot_be_written_is_said_in_one_line(world: Path) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([COMMAND, "measures"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, "Traceback" in done.stderr) == (1, False)
+
+
+def test_a_line_that_stands_there_a_hundred_thousand_times_is_refused_at_once(world: Path) -> None:
+    Path("same.run").write_text("q1 Q0 d1 1 3 t\n" * 100_000)
+    words = [COMMAND, "evaluate", "same.run", "--judgments", "j.qrels"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode == 1
+    assert "stands twice under query 'q1'" in done.stderr
+
+
 def test_the_reader_of_the_output_may_stop_early(world: Path) -> None:
     done = subprocess.run(f"{COMMAND} measures | head -n 1", shell=True, capture_output=True, text=True, check=True)
     assert "Traceback" not in done.stderr

@@ -72,7 +72,7 @@ def test_rel_reaches_every_measure_that_knows_it(world: Path, ringtrue) -> None:
 def test_notes_go_to_standard_error_and_into_the_json(world: Path, ringtrue) -> None:
     Path("more.qrels").write_text("q1 0 d1 1\nq7 0 d1 1\n")
     answer = ringtrue("evaluate", "a.run", "--judgments", "more.qrels", "-m", "RR", "--json")
-    assert "1 of 2 judged queries not in the run, counted as 0: q7" in answer.err
+    assert "1 of 2 judged queries not in the run, counted as having found nothing: q7" in answer.err
     assert any("q7" in note for note in answer.json["notes"])
     skipped = ringtrue("evaluate", "a.run", "--judgments", "more.qrels", "-m", "RR", "--missing", "skip", "--json")
     assert skipped.json["runs"]["a"]["RR"]["n"] == 1
@@ -155,7 +155,7 @@ def test_judges_who_saw_little_bring_a_warning(world: Path, ringtrue) -> None:
     Path("crowd.qrels").write_text("q1 ann d1 1\nq1 bob d2 0\nq1 bob d3 1\n")
     answer = ringtrue("evaluate", "a.run", "--judgments", "crowd.qrels", "-m", "RR(rel=2)", "--judges", "average")
     assert "on average a judge labelled 50% of the judged documents of a query" in answer.err
-    assert "1 query to which some judges gave no label of 2 or higher" in answer.err
+    assert "1 query to which some judges gave no label of 2 or higher, where most measures are 0" in answer.err
 
 
 def test_ids_of_another_kind_and_equal_scores_bring_a_warning(world: Path, ringtrue) -> None:
@@ -207,6 +207,48 @@ def test_a_bad_run_brings_exit_1_one_line_and_no_number(world: Path, ringtrue, c
     assert len(answer.err.strip().splitlines()) == 1
 
 
+@pytest.mark.parametrize("measure", ["nDCG(dcg=exp-log2)@10", "ERR", "SDCG(dcg=exp-log2)@2"])
+def test_a_label_too_large_for_its_gain_is_refused(world: Path, ringtrue, measure: str) -> None:
+    Path("huge.qrels").write_text("q1 0 d1 1100\nq1 0 d2 1\nq2 0 d4 1\n")
+    answer = ringtrue("evaluate", "a.run", "--judgments", "huge.qrels", "-m", measure, "--json")
+    assert (answer.code, answer.out) == (2, "")
+    assert "label 1100 is too large" in answer.err
+
+
+def test_a_run_with_other_column_names_and_a_table_with_a_document_twice(world: Path, ringtrue) -> None:
+    Path("run.csv").write_text("frage,dok,punkte\nq1,d1,2\nq2,d4,1\n")
+    words = ("evaluate", "run.csv", "--judgments", "j.qrels", "-m", "RR(rel=1)", "--json")
+    named = ringtrue(*words, "--run-columns", "query=frage,doc=dok,score=punkte")
+    assert named.json["runs"]["run"]["RR"]["value"] == 0.5
+    Path("twice.csv").write_text("query,doc,score\nq1,d1,2\nq1,d2,1\nq1,d1,1\n")
+    twice = ringtrue("evaluate", "twice.csv", "--judgments", "j.qrels", "-m", "RR")
+    assert (twice.code, "(rows 1, 3)" in twice.err) == (1, True)
+
+
+def test_a_run_given_as_judgments_in_a_table_is_refused(world: Path, ringtrue) -> None:
+    Path("run.csv").write_text("query,doc,score\nq1,d1,30\nq1,d2,2\n")
+    answer = ringtrue("evaluate", "a.run", "--judgments", "run.csv", "-m", "nDCG@10")
+    assert (answer.code, "needs a column 'label'" in answer.err) == (1, True)
+
+
+def test_blanks_after_commas_and_capitals_in_headers_are_understood(world: Path, ringtrue) -> None:
+    Path("j.csv").write_text("Query, Doc, Label\nq1, d1, 1\nq2, d4, 1\n")
+    answer = ringtrue("evaluate", "a.run", "--judgments", "j.csv", "-m", "P@1", "--json")
+    assert answer.json["runs"]["a"]["P@1"]["value"] == 1.0
+
+
+def test_lines_that_end_as_on_old_macs_are_refused(world: Path, ringtrue) -> None:
+    Path("mac.run").write_bytes(b"q1 Q0 d1 1 3 t\rq1 Q0 d2 2 2 t\rq2 Q0 d4 1 1 t\r")
+    answer = ringtrue("evaluate", "mac.run", "--judgments", "j.qrels", "-m", "AP")
+    assert (answer.code, "a carriage return inside a line" in answer.err) == (1, True)
+
+
+def test_the_lines_of_a_document_twice_are_those_of_the_judge_in_question(world: Path, ringtrue) -> None:
+    Path("two.qrels").write_text("q1 A d1 1\nq1 B d1 1\nq1 A d1 0\n")
+    answer = ringtrue("evaluate", "a.run", "--judgments", "two.qrels", "-m", "AP", "--judge", "A")
+    assert "(lines 1, 3)" in answer.err
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -232,6 +274,12 @@ def test_a_bad_run_brings_exit_1_one_line_and_no_number(world: Path, ringtrue, c
         (("evaluate", "a.run", "--judgments", "j.qrels", "--columns", "gold=label"), "did you mean label=gold?"),
         (("evaluate", "a.run", "--judgments", "j.qrels", "--columns", "lable=gold"), "did you mean 'label'?"),
         (("evaluate", "a.run", "--judgments", "j.qrels", "--where", "fold"), "column=value"),
+        (("evaluate", "a.run", "--judgments", "j.qrels", "--depth", "9" * 30), "--depth"),
+        (("evaluate", "a.run", "--judgments", "j.qrels", "-m", "F(beta=1e200)@2"), "from 0.001 to 1000"),
+        (("evaluate", "a.run", "--judgments", "j.qrels", "-m", "ERR(max_rel=2000)"), "from 1 to 1000"),
+        (("evaluate", "a.run", "--judgments", "j.qrels", "-m", "SDCG@2147483647"), "whole number"),
+        (("evaluate", "a.run", "--judgments", "j.qrels", "-m", "TN", "--collection-size", "1"), "one query alone has"),
+        (("demo", "--queries", "1000000000"), "--queries"),
         (("evaluat", "a.run"), "did you mean 'evaluate'"),
         (("xyzzy",), "`ringtrue --help` lists them all"),
     ],

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -14,7 +14,7 @@ from ringtrue.files import (
     read_topics,
     recognise_kind,
 )
-from ringtrue.files.formats import recognise, separator_of
+from ringtrue.files.formats import FORMATS, Format, recognise, separator_of
 from ringtrue.files.source import Source
 
 
@@ -253,3 +253,7 @@ def test_a_line_cut_off_at_the_end_of_the_head_misleads_nobody(tmp_path: Path) -
     assert len(lines) > 1 << 16
     for shift in range(30):
         assert recognise_kind(made(tmp_path, "#" + "x" * shift + "\n" + lines)) == "preferences"
+
+
+def test_every_format_belongs_to_a_kind_of_file() -> None:
+    assert set(get_args(Format)) == {form for forms in FORMATS.values() for form in forms}

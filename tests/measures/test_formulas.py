@@ -103,6 +103,12 @@ def test_recall_levels_are_exact_where_floats_are_not() -> None:
     assert value("IPrec@0.4", ranking, [1] * 7) == 0.0
 
 
+def test_a_long_fraction_of_many_documents_does_not_overflow() -> None:
+    ranking: list[int | None] = [1] * 4000
+    assert value("Rprec(mult=0.3333333333333333)", ranking) == 1.0
+    assert value("IPrec@1e-20", ranking) == 1.0
+
+
 def test_trec_eval_9_and_10_round_the_recall_level_each_in_its_own_way() -> None:
     lists = ranked(at([1, 3, 15], 20))
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ringtrue.errors import MeasureError, RingtrueError
-from ringtrue.measures import CATALOGUE, parse, parse_all
+from ringtrue.measures import CATALOGUE, Measure, parse, parse_all
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_other_peoples_names_are_understood(written: str, name: str) -> None:
         ("nDCG(gains={})", "what each label is worth"),
         ("nDCG(gains={1:'a'})", "what each label is worth"),
         ("IAP(at=[2])", "recall levels"),
-        ("F(beta=0)@5", "above 0"),
+        ("F(beta=0)@5", "from 0.001"),
         ("F(alpha=0.5,beta=2)@5", "not both"),
         ("P(rel=1,rel=2)@10", "given twice"),
         ("P(rel)@10", "name=value"),
@@ -119,6 +119,14 @@ def test_a_default_is_set_only_where_it_is_known_and_open() -> None:
     assert str(parse("P@10").with_default("rel", 2)) == "P(rel=2)@10"
     assert str(parse("P(rel=3)@10").with_default("rel", 2)) == "P(rel=3)@10"
     assert str(parse("nDCG@10").with_default("rel", 2)) == "nDCG@10"
+
+
+@pytest.mark.parametrize(
+    "parts", [("foo", 10), ("P",), ("P", 0), ("nDCG", 2.5), ("P", 10, (("rel", "x"),)), ("AP", 5, (("p", 1),))]
+)
+def test_a_measure_made_by_hand_is_checked_too(parts: tuple) -> None:
+    with pytest.raises(MeasureError):
+        Measure(*parts)
 
 
 def test_every_measure_says_in_one_sentence_what_it_is_and_how_it_is_written() -> None:

@@ -66,3 +66,6 @@ def main(words: Sequence[str] | None = None) -> None:
     except RingtrueError as error:
         click.echo(f"ringtrue: {error}", err=True)
         sys.exit(2 if isinstance(error, UsageError) else 1)
+    except OSError as error:
+        click.echo(f"ringtrue: the answer cannot be written ({error.strerror or error})", err=True)
+        sys.exit(1)

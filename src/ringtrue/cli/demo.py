@@ -32,7 +32,7 @@ bronze.qrels                          what a cheap judge said, who is taken in b
 
 @click.command("demo", cls=Command)
 @click.option("--folder", default="ringtrue-demo", show_default=True, help="Where to write the files.")
-@click.option("--queries", type=click.IntRange(min=2), default=50, show_default=True, help="How many queries.")
+@click.option("--queries", type=click.IntRange(2, 10_000), default=50, show_default=True, help="How many queries.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Another seed, another world.")
 @output_options
 def command(folder: str, queries: int, seed: int, form: OutputFormat) -> None:

@@ -28,7 +28,9 @@ ESTIMATE_FIELDS = ("value", "se", "low", "high", "level", "n", "method")
 @click.option("--judgments", "--qrels", required=True, metavar="FILE", help="Relevance labels: qrels, or a table.")
 @click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE",
               help=f"What to measure; may be repeated, or a list. Usually {', '.join(USUAL)}.")  # fmt: skip
-@click.option("--rel", type=click.IntRange(min=1), help="The lowest label that counts as relevant; 1 if not said.")
+@click.option(
+    "--rel", type=click.IntRange(1, 2**31 - 1), help="The lowest label that counts as relevant; 1 if not said."
+)
 @click.option("--per-query", is_flag=True, help="Show every query.")
 @click.option("--by", metavar="COLUMN", help="Means for each value of a column of the topics or judgments.")
 @click.option("--topics", metavar="FILE", help="A table with a row for each query, for --by.")
@@ -41,12 +43,15 @@ ESTIMATE_FIELDS = ("value", "se", "low", "high", "level", "n", "method")
               help="Where a judge labelled a document again, keep the first or the last label.")  # fmt: skip
 @click.option("--compat", type=click.Choice(["trec_eval-9", "trec_eval-10"]),
               help="Follow trec_eval to the last digit where it departs from the plain formulas.")  # fmt: skip
-@click.option("--depth", type=click.IntRange(min=1), help="Cut every list at this rank.")
-@click.option("--collection-size", type=click.IntRange(min=1), help="Documents in all, for SetAcc, Fallout, TN.")
+@click.option("--depth", type=click.IntRange(1, 2**31 - 1), help="Cut every list at this rank.")
+@click.option("--collection-size", type=click.IntRange(1, 2**53), help="Documents in all, for SetAcc, Fallout, TN.")
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95,
               show_default=True, help="How often such intervals hold the mean over queries like these.")  # fmt: skip
 @click.option("--name", type=click.Choice(["file", "tag"]), default="file", show_default=True,
               help="Call a run by its file, or by the tag inside.")  # fmt: skip
+@click.option(
+    "--run-columns", multiple=True, metavar="NAME=COLUMN", help="The same as --columns, for runs that are tables."
+)
 @click.option("--as", "forced", multiple=True, metavar="FORMAT", help="Force a format; see docs/reference/formats.md.")
 @input_options
 @output_options
@@ -67,6 +72,7 @@ def command(
     collection_size: int | None,
     level: float,
     name: Literal["file", "tag"],
+    run_columns: tuple[str, ...],
     forced: tuple[str, ...],
     columns: tuple[str, ...],
     where: tuple[str, ...],
@@ -93,20 +99,19 @@ def command(
     notes: list[str] = []
     wanted = _wanted(measures, rel)
     form_of = forms_for(("run", "judgments"), forced)
-    labels = read_judgments(
-        judgments,
-        form=form_of["judgments"],
-        columns=columns_of(columns),
-        where=conditions_of(where),
-        note=notes.append,
-    )
+    how: dict[str, Any] = {
+        "form": form_of["judgments"],
+        "columns": columns_of(columns),
+        "where": conditions_of(where),
+    }
+    labels = read_judgments(judgments, note=notes.append, **how)
     if judge is not None:
         labels = labels.by(judge)
     if repeats is not None:
         labels = labels.without_repeats(repeats)
     try:
         scores = evaluate(
-            read_runs(runs, form=form_of["run"], name=name, note=notes.append),
+            read_runs(runs, form=form_of["run"], columns=columns_of(run_columns), name=name, note=notes.append),
             labels,
             wanted,
             missing=missing,
@@ -116,7 +121,9 @@ def command(
             collection_size=collection_size,
         )
     except DuplicateError as error:
-        raise (error if "run '" in str(error) else explain_duplicate(error, judgments)) from error
+        if error.table == "run":
+            raise
+        raise explain_duplicate(error, judgments, **how) from error
     means = scores.means(level=level)
     notes += scores.notes
     notes += _doubts(means)

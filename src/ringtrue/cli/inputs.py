@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -41,6 +41,7 @@ def read_runs(
     paths: Sequence[str],
     *,
     form: Format | None = None,
+    columns: Mapping[str, str] | None = None,
     name: Literal["file", "tag"] = "file",
     note: Callable[[str], None],
 ) -> Iterator[Run]:
@@ -49,7 +50,7 @@ def read_runs(
     size = sum(Path(path).stat().st_size for path in paths if Path(path).is_file())
     with progress_bar(size, what="reading") as advance:
         for path, called in zip(paths, names, strict=True):
-            run = read_run(path, form=form, note=note, progress=advance)
+            run = read_run(path, form=form, columns=columns, note=note, progress=advance)
             yield run.called(run.tag if name == "tag" and run.tag else called)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, TypeVar, get_args
+from functools import wraps
+from typing import Any, TypeAlias, get_args
 
 import click
 
@@ -17,23 +18,23 @@ OUR_NAMES = (
     "query", "doc", "judge", "label", "score", "left", "right", "winner", "prob", "stratum", "design", "time",
     "title", "text", "description", "narrative",
 )  # fmt: skip
-F = TypeVar("F", bound=Callable[..., Any])
+Function: TypeAlias = Callable[..., Any]
 
 
-def output_options(command: F) -> F:
+def output_options(command: Function) -> Function:
     """`--format` and its short form `--json`; the command gets `form`."""
-    command = click.option("--json", "form", flag_value="json", help="Short for --format json.")(command)
-    return click.option(
-        "--format",
-        "form",
-        type=click.Choice(get_args(OutputFormat)),
-        default="table",
-        show_default=True,
-        help="How to print the answer.",
-    )(command)
+
+    @click.option("--format", "form", type=click.Choice(get_args(OutputFormat)), default="table",
+                  show_default=True, help="How to print the answer.")  # fmt: skip
+    @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
+    @wraps(command)
+    def with_form(*args: object, form: OutputFormat, as_json: bool, **given: object) -> object:
+        return command(*args, form="json" if as_json else form, **given)
+
+    return with_form
 
 
-def input_options(command: F) -> F:
+def input_options(command: Function) -> Function:
     """`--where` and `--columns` for tables with a header."""
     command = click.option(
         "--where",

@@ -27,6 +27,7 @@ NEWLINE, SPACE, TAB, HASH = 10, 32, 9, 35
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 BLANKS = re.compile(r"[\t-\r ]+")
 CONTROLS = bytes({*range(SPACE)} - {*b"\t\n\v\f\r"})  # below the space, but no white space
+LONE_RETURN = re.compile(rb"\r(?![ \t\r\v\f]*\n)")  # how lines ended on old Macs
 NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 
 
@@ -103,7 +104,7 @@ def _at_once(piece: bytes, layout: Layout) -> pl.DataFrame | None:
     """The piece by Polars' parser, or None where it has to be looked at line by line."""
     separator = _separator(piece, len(layout.fields))
     if separator is None:
-        if len(piece.translate(None, CONTROLS)) < len(piece):
+        if len(piece.translate(None, CONTROLS)) < len(piece) or LONE_RETURN.search(piece):
             return None
         piece = _tidied(piece)
         separator = _separator(piece, len(layout.fields))
@@ -188,6 +189,8 @@ def _line_by_line(piece: bytes, layout: Layout, source: Source, first: int) -> t
     for number, raw in enumerate(piece[:-1].split(b"\n"), start=first):
         if raw.startswith(b"#") or not (fields := split_fields(decoded(raw, source.shown, number))):
             continue
+        if b"\r" in raw.strip():
+            raise FormatError(f"{source.shown}:{number}: a carriage return inside a line; end lines with a line feed")
         if len(fields) != expected:
             if len(fields) < expected or not layout.extra:
                 raise FormatError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 from ringtrue.errors import FormatError
 from ringtrue.files.fields import NUMBER, Layout, split_fields
@@ -174,6 +174,3 @@ def _text_format(first: str, source: Source, kind: Kind) -> Format:
         f"{source.shown}: expected {kind} as <top>…</top>, as Cranfield's .I, as lines of id, tab, text, "
         f"or as a table with named columns; found '{first[:40]}'"
     )
-
-
-assert set(get_args(Format)) == {name for names in FORMATS.values() for name in names}

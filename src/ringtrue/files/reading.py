@@ -152,12 +152,14 @@ def run_name(path: str | Path | Source) -> str:
     return Path(name).stem if Path(name).suffix else name
 
 
-def explain_duplicate(error: DuplicateError, path: str | Path) -> DuplicateError:
+def explain_duplicate(
+    error: DuplicateError, path: str | Path, *, form: Format | None = None, columns: Names = None, where: Names = None
+) -> DuplicateError:
     """The same error about judgments, with the file and the lines where the document stands."""
     source = Source(str(path))
     if source.is_stream:  # gone by now
-        return DuplicateError(f"{source.shown}: {error}", query=error.query, doc=error.doc)
-    return _File.at(path, "judgments", None, None, None).with_lines(error)
+        return _retold(error, f"{source.shown}: {error}")
+    return _File.at(path, "judgments", form, columns, where).with_lines(error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,11 +211,23 @@ class _File:
             raise TableError(f"{self.source.shown}{rows}: {error}") from error
 
     def with_lines(self, error: DuplicateError) -> DuplicateError:
-        lines: list[int] = []
+        """The error, with the lines of the file, or the rows of the table, that it is about."""
+        wanted = {"query": error.query, "doc": error.doc}
         if self.form in LAYOUTS:
-            lines = find_lines(self.source, LAYOUTS[self.form], query=error.query, doc=error.doc)
-        where = f" (lines {', '.join(map(str, lines[:4]))})" if lines else ""
-        return DuplicateError(f"{self.source.shown}: {error}{where}", query=error.query, doc=error.doc)
+            if error.judge is not None and "judge" in LAYOUTS[self.form].kept:
+                wanted["judge"] = error.judge
+            what, places = "lines", find_lines(self.source, LAYOUTS[self.form], **wanted)
+        else:
+            table = read_table(self.source, self.form, columns=self.columns, where=self.where)
+            table = rename(table, required=["query", "doc"], what=error.table)
+            same = identifiers(table, "query") == error.query
+            same &= identifiers(table, "doc") == error.doc
+            what, places = "rows", [row + 1 for row in same.arg_true().to_list()]
+        return _retold(error, f"{self.source.shown}: {error} ({what} {', '.join(map(str, places[:4]))})")
+
+
+def _retold(error: DuplicateError, message: str) -> DuplicateError:
+    return DuplicateError(message, table=error.table, query=error.query, doc=error.doc, judge=error.judge)
 
 
 def _tag(source: Source) -> str | None:

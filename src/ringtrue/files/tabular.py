@@ -15,6 +15,8 @@ from ringtrue.tables.columns import NAMES, free_name
 
 __all__ = ["column_names", "mapped", "read_table"]
 
+KNOWN = {name for names in NAMES.values() for name in names}
+
 
 def read_table(
     source: Source,
@@ -106,6 +108,7 @@ def _read(source: Source, form: Format) -> pl.DataFrame:
 
 def _separated(source: Source, form: Format) -> pl.DataFrame:
     names, separator = _header(source, form)
+    names = [name.strip() for name in names]
     if twice := [name for name in names if name and names.count(name) > 1]:
         raise FormatError(f"{source.shown}:1: column '{twice[0]}' stands there twice; rename one of them")
     data = source.whole()
@@ -117,10 +120,18 @@ def _separated(source: Source, form: Format) -> pl.DataFrame:
         for _ in source.lines():  # says which line is no text
             pass
     try:
-        return pl.read_csv(data.rstrip(b"\r\n"), separator=separator, infer_schema=False)
+        frame = pl.read_csv(data.rstrip(b"\r\n"), separator=separator, infer_schema=False)
+        return frame.select(_without_indent(frame[name]) for name in frame.columns)
     except pl.exceptions.PolarsError:
         _find_fault(data.decode(), separator, source)
         raise
+
+
+def _without_indent(column: pl.Series) -> pl.Series:
+    """A column without the blanks that stand after each comma where somebody writes `q1, d1, 2`."""
+    name = column.name.strip()
+    indented = name.lower() in KNOWN and bool(column.str.starts_with(" ").all())
+    return (column.str.strip_chars(" ") if indented else column).alias(name)
 
 
 def _find_fault(text: str, separator: str, source: Source) -> None:

@@ -52,6 +52,10 @@ def write_table(
         'q1 0 d1 1\\n'
     """
     path = Path(path)
+    if not isinstance(table, Run | Judgments | Preferences | pl.DataFrame):
+        raise UsageError(
+            f"only runs, judgments, preferences and Polars frames can be written, not {type(table).__name__}"
+        )
     kind = _kind(table)
     form = form or _form_of(path, kind)
     if form not in _writable(kind):

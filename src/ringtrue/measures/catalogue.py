@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from ringtrue.measures import gain, incomplete, precision, sets
+from ringtrue.measures.gain import LARGEST_GRADE
 from ringtrue.measures.lists import FloatArray
 
 __all__ = ["CATALOGUE", "PARAMETERS", "Cutoff", "Definition", "Parameter"]
@@ -84,24 +85,24 @@ PARAMETERS: dict[str, Parameter] = {
         accepts=lambda value: _whole(value) and value >= 1,
     ),
     "max_rel": Parameter(
-        expected="a whole number of at least 1, the top grade",
-        accepts=lambda value: _whole(value) and value >= 1,
+        expected=f"a whole number from 1 to {LARGEST_GRADE}, the top grade",
+        accepts=lambda value: _whole(value) and 1 <= value <= LARGEST_GRADE,
     ),
     "p": Parameter(
         expected="a number between 0 and 1, the probability of going on",
         accepts=lambda value: _number(value) and 0 < value < 1,
     ),
     "beta": Parameter(
-        expected="a number above 0, how much recall weighs against precision",
-        accepts=lambda value: _number(value) and 0 < value < float("inf"),
+        expected="a number from 0.001 to 1000, how much recall weighs against precision",
+        accepts=lambda value: _number(value) and 0.001 <= value <= 1000,
     ),
     "alpha": Parameter(
-        expected="a number between 0 and 1, how much precision weighs against recall",
-        accepts=lambda value: _number(value) and 0 < value < 1,
+        expected="a number from 0.001 to 0.999, how much precision weighs against recall",
+        accepts=lambda value: _number(value) and 0.001 <= value <= 0.999,
     ),
     "mult": Parameter(
-        expected="a number above 0, the multiple of R",
-        accepts=lambda value: _number(value) and 0 < value < 1e6,
+        expected="a number from 0.001 to 1000, the multiple of R",
+        accepts=lambda value: _number(value) and 0.001 <= value <= 1000,
     ),
     "dcg": Parameter(
         expected="log2 (the gain is the label) or exp-log2 (the gain is 2^label − 1)",
@@ -112,7 +113,7 @@ PARAMETERS: dict[str, Parameter] = {
         accepts=lambda value: (
             isinstance(value, Mapping)
             and bool(value)
-            and all(_whole(label) and _number(worth) and abs(worth) < 1e300 for label, worth in value.items())
+            and all(_whole(label) and _number(worth) and abs(worth) < 1e100 for label, worth in value.items())
         ),
     ),
     "at": Parameter(

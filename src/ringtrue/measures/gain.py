@@ -23,6 +23,7 @@ __all__ = [
     "sdcg",
 ]
 
+LARGEST_GRADE = 1000  # 2^label is still a number there
 DcgForm: TypeAlias = Literal["log2", "exp-log2"]
 Gains: TypeAlias = Mapping[int, float]
 
@@ -44,7 +45,11 @@ def gain_of(labels: IntArray, *, form: DcgForm = "log2", gains: Gains | None = N
         worth = [float(gains.get(int(label), 0.0)) if label >= 0 else 0.0 for label in known]
         return np.array(worth, dtype=np.float64)[inverse]
     positive = np.maximum(labels, 0).astype(np.float64)
-    return positive if form == "log2" else np.exp2(positive) - 1
+    if form == "log2":
+        return positive
+    if np.any(labels > LARGEST_GRADE):
+        raise MeasureError(f"label {labels.max()} is too large for a gain of 2^label − 1; give each label a gain")
+    return np.exp2(positive) - 1
 
 
 def cg(lists: RankedLists, *, k: int | None = None, gains: Gains | None = None) -> FloatArray:
@@ -72,7 +77,11 @@ def dcg(lists: RankedLists, *, k: int | None = None, dcg: DcgForm = "log2", gain
         >>> dcg(ranked([3, 0, 1]))
         array([3.5])
     """
-    gain = gain_of(lists.label, form=dcg, gains=gains)
+    return _discounted(lists, k, dcg, gains)
+
+
+def _discounted(lists: RankedLists, k: int | None, form: DcgForm, gains: Gains | None) -> FloatArray:
+    gain = gain_of(lists.label, form=form, gains=gains)
     return lists.total(gain * lists.within(k) / np.log2(lists.rank + 1))
 
 
@@ -93,10 +102,7 @@ def ndcg(lists: RankedLists, *, k: int | None = None, dcg: DcgForm = "log2", gai
         gain = gain[best_first]
     counts = (gain > 0) if k is None else (gain > 0) & (rank <= k)
     ideal = lists.pool_total(counts * gain / np.log2(rank + 1))
-    return share(_dcg(lists, k=k, dcg=dcg, gains=gains), ideal)
-
-
-_dcg = dcg
+    return share(_discounted(lists, k, dcg, gains), ideal)
 
 
 def sdcg(lists: RankedLists, *, k: int, dcg: DcgForm = "log2", max_rel: int | None = None) -> FloatArray:
@@ -113,7 +119,7 @@ def sdcg(lists: RankedLists, *, k: int, dcg: DcgForm = "log2", max_rel: int | No
     """
     top = gain_of(np.array([_top_grade(lists, max_rel)]), form=dcg)[0]
     best = top * float(np.sum(1 / np.log2(np.arange(2, k + 2))))
-    return share(_dcg(lists, k=k, dcg=dcg), np.full(len(lists), best))
+    return share(_discounted(lists, k, dcg, None), np.full(len(lists), best))
 
 
 def err(
@@ -187,6 +193,8 @@ def rank_biased_residual(lists: RankedLists, *, p: float = 0.8) -> FloatArray:
 
 def _top_grade(lists: RankedLists, max_rel: int | None) -> int:
     if max_rel is None:
+        if lists.max_label > LARGEST_GRADE:
+            raise MeasureError(f"label {lists.max_label} is too large for a grade; at most {LARGEST_GRADE} is usual")
         return lists.max_label
     if lists.max_label > max_rel:
         raise MeasureError(f"max_rel={max_rel}, but the judgments have a label of {lists.max_label}; raise it")

@@ -43,6 +43,7 @@ TREC_EVAL = {
     "iprec_at_recall": "IPrec@{}",
     "rprec_mult": "Rprec(mult={})",
 }
+DEEPEST = 10_000_000  # no list is longer
 FORM = re.compile(r"\s*(?P<name>[A-Za-z0-9_]+)\s*(?:\((?P<inside>.*)\))?\s*(?:@\s*(?P<at>[^@()]+?))?\s*", re.S)
 TREC_FORM = re.compile(r"(?P<name>[A-Za-z_]+)[_.](?P<at>\d+(?:\.\d+)?|\.\d+)")
 
@@ -65,6 +66,13 @@ class Measure:
     name: str
     cutoff: int | float | None = None
     parameters: tuple[tuple[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.name not in CATALOGUE:
+            raise MeasureError(f"unknown measure '{self.name}'{did_you_mean(self.name, CATALOGUE)}")
+        _cutoff(self.definition, None if self.cutoff is None else str(self.cutoff), str(self))
+        for name, value in self.parameters:
+            _require_parameter(self.definition, name, dict(value) if name == "gains" else value, str(self))
 
     @property
     def definition(self) -> Definition:
@@ -101,6 +109,8 @@ def parse(text: str | Measure) -> Measure:
     """
     if isinstance(text, Measure):
         return text
+    if not isinstance(text, str):
+        raise MeasureError(f"a measure is written like 'nDCG@10'; found {text!r}")
     if trec := TREC_FORM.fullmatch(text.strip()):
         form = TREC_EVAL.get(trec["name"].lower())
         if form is not None:
@@ -121,8 +131,8 @@ def parse_all(texts: Iterable[str | Measure]) -> list[Measure]:
     """
     found: dict[Measure, None] = {}
     for text in texts:
-        if isinstance(text, Measure):
-            found[text] = None
+        if not isinstance(text, str):
+            found[parse(text)] = None
             continue
         for part in _split(text):
             if part.strip():
@@ -160,7 +170,7 @@ def _cutoff(definition: Definition, at: str | None, text: str) -> int | float | 
         if not 0 <= value <= 1:
             raise MeasureError(f"'{text}': expected a recall level from 0 to 1 after @, found '{at}'")
         return value
-    if not 1 <= value < 2**31 or value != int(value):
+    if not 1 <= value <= DEEPEST or value != int(value):
         raise MeasureError(f"'{text}': expected a whole number of at least 1 after @, found '{at}'")
     return int(value)
 
@@ -184,12 +194,7 @@ def _inside(inside: str | None, text: str) -> dict[str, Any]:
 
 def _checked(definition: Definition, cutoff: int | float | None, given: Mapping[str, Any], *, text: str) -> Measure:
     for name, value in given.items():
-        if name not in definition.defaults:
-            known = ", ".join(definition.defaults)
-            near = did_you_mean(name, definition.defaults) or "; it takes " + known
-            raise MeasureError(f"'{text}': {definition.name} has no parameter '{name}'{near}")
-        if not PARAMETERS[name].accepts(value):
-            raise MeasureError(f"'{text}': {name} is {PARAMETERS[name].expected}; found {value!r}")
+        _require_parameter(definition, name, value, text)
     if given.get("alpha") is not None and "beta" in given:
         raise MeasureError(f"'{text}': give alpha or beta, not both: beta² = (1 − alpha) / alpha")
     kept = tuple(
@@ -198,6 +203,14 @@ def _checked(definition: Definition, cutoff: int | float | None, given: Mapping[
         if name in given and given[name] != default
     )
     return Measure(definition.name, cutoff, kept)
+
+
+def _require_parameter(definition: Definition, name: str, value: object, text: str) -> None:
+    if name not in definition.defaults:
+        near = did_you_mean(name, definition.defaults) or "; it takes " + ", ".join(definition.defaults)
+        raise MeasureError(f"'{text}': {definition.name} has no parameter '{name}'{near}")
+    if not PARAMETERS[name].accepts(value):
+        raise MeasureError(f"'{text}': {name} is {PARAMETERS[name].expected}; found {value!r}")
 
 
 def _frozen(value: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from math import ceil
 
 import numpy as np
 
@@ -181,7 +182,9 @@ def precision_at_recall(lists: RankedLists, *, recall: float, rel: int = 1) -> F
 def _at_least(part: float, relevant: IntArray) -> IntArray:
     """The smallest whole number that is at least this part of the relevant documents, exactly."""
     exact = Fraction(str(part))
-    return np.asarray(-(-relevant * exact.numerator // exact.denominator), dtype=np.int64)
+    counts, inverse = np.unique(relevant, return_inverse=True)
+    needed = [ceil(exact * count) for count in counts.tolist()]  # Python's integers do not overflow
+    return np.array(needed, dtype=np.int64)[inverse]
 
 
 def _needed(lists: RankedLists, recall: float, relevant: IntArray) -> IntArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ringtrue.errors import MeasureError
 from ringtrue.measures.lists import FloatArray, RankedLists, share
 from ringtrue.measures.precision import harmonic
 
@@ -172,7 +173,11 @@ def num_relevant(lists: RankedLists, *, rel: int = 1) -> FloatArray:
 
 
 def _collection(lists: RankedLists) -> FloatArray:
-    if lists.collection_size is not None:
-        return np.full(len(lists), float(lists.collection_size))
     unjudged = lists.depth(None) - lists.total(np.ones(len(lists.rank), dtype=bool))
-    return np.diff(lists.pool_offsets) + unjudged
+    known = np.diff(lists.pool_offsets) + unjudged
+    size = lists.collection_size
+    if size is None:
+        return known
+    if np.any(known > size):
+        raise MeasureError(f"a collection of {size} documents, but one query alone has {known.max():.0f} of them")
+    return np.full(len(lists), float(size))

@@ -106,10 +106,11 @@ def rename(
         ['query', 'doc', 'system']
     """
     required, optional = list(required), list(optional)
+    spelled = {name.lower(): name for name in reversed(frame.columns)} | {name: name for name in frame.columns}
     found: dict[str, Column] = {}
     for column in [*required, *optional]:
         names = NAMES[column] + (also or {}).get(column, ())
-        name = next((name for name in names if name in frame.columns and name not in found), None)
+        name = next((spelled[name] for name in names if name in spelled and spelled[name] not in found), None)
         if name is not None:
             found[name] = column
         elif column in required:
@@ -139,7 +140,7 @@ def require_schema(frame: pl.DataFrame, schema: Mapping[str, type[pl.DataType]],
         if found != dtype:
             raise TableError(
                 f"{what} needs a column '{name}' of type {dtype.__name__}, found {found or ', '.join(frame.columns)}; "
-                f"`{what}.of` takes other names and types"
+                f"{'`evaluate` makes them' if what == 'Scores' else f'`{what}.of` takes other names and types'}"
             )
         if frame[name].null_count():
             raise TableError(f"row {_row_of(frame[name].is_null())}: column '{name}' is empty; every row needs one")

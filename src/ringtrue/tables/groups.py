@@ -70,14 +70,13 @@ def first_duplicate(
         low, high = groups.offsets[first], groups.offsets[stop]
         codes = np.repeat(np.arange(first, stop), groups.sizes[first:stop])
         keys = (hashed(docs[int(low) : int(high)]) ^ codes.astype(np.uint64)) * SPREAD
-        pairs = _equal_pairs(keys)
-        for one, other in pairs:
+        for one, other in _equal_pairs(keys):
             if codes[one] == codes[other] and docs[int(low + one)] == docs[int(low + other)]:
                 return groups.queries[codes[one]], docs[int(low + one)]
     return None
 
 
-def _equal_pairs(keys: NDArray[np.uint64]) -> list[tuple[int, int]]:
+def _equal_pairs(keys: NDArray[np.uint64]) -> Iterator[tuple[int, int]]:
     """Places of keys that are equal, without sorting.
 
     Everybody writes its number into its slot of a table; the last one to write stays. Whoever finds another's
@@ -87,7 +86,6 @@ def _equal_pairs(keys: NDArray[np.uint64]) -> list[tuple[int, int]]:
     bits = max(4, len(keys).bit_length() + 2)
     slots = (keys >> np.uint64(64 - bits)).astype(np.int64)
     table = np.empty(1 << bits, dtype=np.int32)
-    pairs: list[tuple[int, int]] = []
     rows = np.arange(len(keys), dtype=np.int32)
     while len(rows):
         table[slots] = rows
@@ -95,5 +93,4 @@ def _equal_pairs(keys: NDArray[np.uint64]) -> list[tuple[int, int]]:
         lost = np.flatnonzero(stayed != rows)
         rows, slots, stayed = rows[lost], slots[lost], stayed[lost]
         same = keys[rows] == keys[stayed]
-        pairs += zip(rows[same].tolist(), stayed[same].tolist(), strict=True)
-    return pairs
+        yield from zip(rows[same].tolist(), stayed[same].tolist(), strict=True)

@@ -43,11 +43,13 @@ class Judgments:
         """Judgments from a dictionary of dictionaries, or from any frame with the usual column names."""
         if isinstance(data, cls):
             return data
+        given = frame_from(data, nested="label")
+        # BEIR and ranx call a label score, and can be told from a run by their names for the ids.
         frame = rename(
-            frame_from(data, nested="label"),
+            given,
             required=["query", "doc", "label"],
             optional=OPTIONAL,
-            also={"label": ("score",)},
+            also={"label": ("score",)} if {"corpus-id", "corpus_id", "q_id"} & set(given.columns) else {},
             what="judgments",
         )
         checked = [identifiers(frame, "query"), identifiers(frame, "doc"), labels(frame, "label")]
@@ -96,14 +98,17 @@ class Judgments:
         found = frame.filter((pl.col("query") == query) & (pl.col("doc") == doc))
         said = ", ".join(f"{label} by {judge}" for judge, label in found.select("judge", "label").rows()[:4])
         said += ", …" if found.height > 4 else ""
-        if found["judge"].n_unique() == 1:
+        one = found["judge"].n_unique() == 1
+        if one:
             todo = "keep one of them (--repeats first or --repeats last)"
         else:
             todo = "choose one judge (--judge NAME) or average over the judges (--judges average)"
         raise DuplicateError(
             f"document '{doc}' of query '{query}' has {found.height} labels ({said}); {todo}",
+            table="judgments",
             query=query,
             doc=doc,
+            judge=found["judge"][0] if one else None,
         )
 
 

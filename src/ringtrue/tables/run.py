@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 import polars as pl
@@ -12,9 +12,6 @@ import polars as pl
 from ringtrue.errors import DuplicateError, TableError
 from ringtrue.tables.columns import frame_from, identifiers, numbers, rename, require_schema
 from ringtrue.tables.groups import Groups, first_duplicate, group_rows
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["Run"]
 
@@ -55,6 +52,7 @@ class Run:
             query, doc = twice
             raise DuplicateError(
                 f"run '{name}': document '{doc}' stands twice under query '{query}'; keep one of the two",
+                table="run",
                 query=query,
                 doc=doc,
             )

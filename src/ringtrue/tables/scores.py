@@ -6,10 +6,14 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from ringtrue.errors import TableError
 from ringtrue.intervals import mean_estimate
 from ringtrue.results import Estimate
+from ringtrue.tables.columns import require_schema
 
 __all__ = ["Scores"]
+
+SCHEMA = {"run": pl.String, "query": pl.String, "measure": pl.String, "value": pl.Float64}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +33,12 @@ class Scores:
 
     frame: pl.DataFrame
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        require_schema(self.frame, SCHEMA, what="Scores")
+        if not self.frame["value"].is_finite().all():
+            bad = self.frame.filter(~pl.col("value").is_finite()).row(0, named=True)
+            raise TableError(f"{bad['measure']} of query '{bad['query']}' in run '{bad['run']}' is no finite number")
 
     def means(self, *, level: float = 0.95) -> dict[str, dict[str, Estimate]]:
         """The mean of each measure over the queries of each run, with its interval."""
