@@ -26,6 +26,7 @@ STDIN = "-"
 
 class _Readable(Protocol):
     def read(self, size: int = ..., /) -> bytes: ...
+    def readline(self) -> bytes: ...
 
 
 @dataclass(slots=True)
@@ -68,17 +69,12 @@ class Source:
     def pieces(self, size: int = PIECE) -> Iterator[bytes]:
         """The whole, in pieces of about this size that end with a line break."""
         with self._open() as stream:
-            rest: list[bytes] = []
             piece = stream.read(size).removeprefix(BOM)
             while piece:
-                cut = piece.rfind(b"\n") + 1
-                if cut:
-                    yield b"".join([*rest, piece[:cut]])
-                    rest = []
-                rest.append(piece[cut:])
+                if not piece.endswith(b"\n"):
+                    piece += stream.readline()
+                yield piece if piece.endswith(b"\n") else piece + b"\n"
                 piece = stream.read(size)
-            if last := b"".join(rest):
-                yield last + b"\n"
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Every line with its number, from 1, without its line break."""

@@ -50,7 +50,8 @@ class Scores:
     def by_query(self) -> dict[str, dict[str, dict[str, float]]]:
         """run → query → measure → value."""
         nested: dict[str, dict[str, dict[str, float]]] = {}
-        columns = (self.frame[name].to_list() for name in ("run", "query", "measure", "value"))
-        for run, query, measure, value in zip(*columns, strict=True):
-            nested.setdefault(run, {}).setdefault(query, {})[measure] = value
+        for (run, measure), part in self.frame.group_by("run", "measure", maintain_order=True):
+            queries = nested.setdefault(str(run), {})
+            for query, value in zip(part["query"].to_list(), part["value"].to_list(), strict=True):
+                queries.setdefault(query, {})[str(measure)] = value
         return nested
