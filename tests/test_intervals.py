@@ -58,7 +58,7 @@ def test_no_query_is_undefined_in_words() -> None:
 
 @pytest.mark.parametrize("level", [0, 1, -0.5, 95, 1 - 1e-16, float("nan")])
 def test_a_level_outside_0_and_1_is_refused(level: float) -> None:
-    with pytest.raises(UsageError, match="between 0 and 0.999999"):
+    with pytest.raises(UsageError, match=r"between 0 and 0\.999999"):
         mean_estimate(np.array([0.1, 0.2]), level=level)
 
 
