@@ -66,7 +66,7 @@ def test_rel_reaches_every_measure_that_knows_it(world: Path, ringtrue) -> None:
     answer = ringtrue(
         "evaluate", "a.run", "--judgments", "j.qrels", "-m", "P@1,nDCG@1,P(rel=1)@2", "--rel", "2", "--json"
     )
-    assert list(answer.json["runs"]["a"])[:3] == ["P(rel=2)@1", "nDCG@1", "P(rel=2)@2"]
+    assert list(answer.json["runs"]["a"])[:3] == ["P(rel=2)@1", "nDCG@1", "P(rel=1)@2"]
 
 
 def test_notes_go_to_standard_error_and_into_the_json(world: Path, ringtrue) -> None:
@@ -217,7 +217,7 @@ def test_a_label_too_large_for_its_gain_is_refused(world: Path, ringtrue, measur
 
 def test_a_run_with_other_column_names_and_a_table_with_a_document_twice(world: Path, ringtrue) -> None:
     Path("run.csv").write_text("frage,dok,punkte\nq1,d1,2\nq2,d4,1\n")
-    words = ("evaluate", "run.csv", "--judgments", "j.qrels", "-m", "RR(rel=1)", "--json")
+    words = ("evaluate", "run.csv", "--judgments", "j.qrels", "-m", "RR", "--json")
     named = ringtrue(*words, "--run-columns", "query=frage,doc=dok,score=punkte")
     assert named.json["runs"]["run"]["RR"]["value"] == 0.5
     Path("twice.csv").write_text("query,doc,score\nq1,d1,2\nq1,d2,1\nq1,d1,1\n")

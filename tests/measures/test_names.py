@@ -31,9 +31,9 @@ def test_a_name_comes_back_as_it_was_written(name: str) -> None:
         ("ndcg@10", "nDCG@10"),
         (" nDCG @ 10 ", "nDCG@10"),
         ("P( rel = 2 )@10", "P(rel=2)@10"),
-        ("P(rel=1)@10", "P@10"),
+        ("P(rel=1)@10", "P(rel=1)@10"),
         ("nDCG(dcg=exp-log2)@5", "nDCG(dcg='exp-log2')@5"),
-        ("RBP(p=.8)", "RBP"),
+        ("RBP(p=.8)", "RBP(p=0.8)"),
         ("IPrec@.5", "IPrec@0.5"),
         ("IPrec@1", "IPrec@1.0"),
         ("MAP", "AP"),
@@ -119,6 +119,7 @@ def test_a_default_is_set_only_where_it_is_known_and_open() -> None:
     assert str(parse("P@10").with_default("rel", 2)) == "P(rel=2)@10"
     assert str(parse("P(rel=3)@10").with_default("rel", 2)) == "P(rel=3)@10"
     assert str(parse("nDCG@10").with_default("rel", 2)) == "nDCG@10"
+    assert str(parse("P@10").with_default("rel", 1)) == "P@10"
 
 
 @pytest.mark.parametrize(

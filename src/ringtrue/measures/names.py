@@ -50,7 +50,7 @@ TREC_FORM = re.compile(r"(?P<name>[A-Za-z_]+)[_.](?P<at>\d+(?:\.\d+)?|\.\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A measure as a value: name, cutoff, and the parameters that differ from their defaults.
+    """A measure as a value: name, cutoff, and the parameters that were given.
 
     Call it with ranked lists to get one number for each list.
 
@@ -95,7 +95,7 @@ class Measure:
 
     def with_default(self, name: str, value: object) -> Measure:
         """The same measure with a parameter set, where it knows that parameter and leaves it open."""
-        if name not in self.definition.defaults or name in dict(self.parameters):
+        if name in dict(self.parameters) or self.definition.defaults.get(name, value) == value:
             return self
         return _checked(self.definition, self.cutoff, dict(self.parameters) | {name: value}, text=str(self))
 
@@ -197,11 +197,7 @@ def _checked(definition: Definition, cutoff: int | float | None, given: Mapping[
         _require_parameter(definition, name, value, text)
     if given.get("alpha") is not None and "beta" in given:
         raise MeasureError(f"'{text}': give alpha or beta, not both: beta² = (1 − alpha) / alpha")
-    kept = tuple(
-        (name, _frozen(given[name]))
-        for name, default in definition.defaults.items()
-        if name in given and given[name] != default
-    )
+    kept = tuple((name, _frozen(given[name])) for name in definition.defaults if name in given)
     return Measure(definition.name, cutoff, kept)
 
 
