@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import ir_measures
 import polars as pl
 import pytest
 import pytrec_eval
@@ -190,3 +191,30 @@ def test_pytrec_eval_agrees_on_every_query_of_every_run(data: Path) -> None:
                 assert nested[path.stem][query][str(rt.parse(mine))] == pytest.approx(theirs[name], abs=1e-9)
                 compared += 1
     assert compared == 37 * 43 * len(OURS)
+
+
+ALIKE = [  # names that ir_measures has too, for the same measure; Judged only where ties do not matter
+    "nDCG@10", "nDCG(gains={1:2,2:5,3:20})@20", "AP", "AP(rel=2)", "AP(rel=2)@50", "P@10",
+    "P(rel=2)@10", "R@100", "R(rel=2)@50", "RR", "RR(rel=2)", "RR@10", "Rprec(rel=2)", "Success@5", "Success(rel=3)@5",
+    "Bpref", "Bpref(rel=2)", "infAP", "SetP", "SetR(rel=2)", "SetF", "Judged@100", "NumRet",
+    "NumRel",
+    "AP(judged_only=True)", "nDCG(judged_only=True)@10",
+]  # fmt: skip
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("run", ["bm25base_p", "idst_bert_p1", "UNH_exDL_bm25"])
+def test_ir_measures_agrees_and_writes_the_names_alike(data: Path, run: str) -> None:
+    folder = data / "dl19"
+    qrels = plain(folder / "human.qrels", (0, 2, 3), int)
+    theirs = {name: ir_measures.parse_measure(name) for name in ALIKE}
+    named = {str(measure).replace(", ", ",").replace(": ", ":"): name for name, measure in theirs.items()}
+    assert set(named) == {str(rt.parse(name)) for name in ALIKE}
+    ours = rt.evaluate(rt.read_run(folder / f"runs/{run}.run"), qrels, ALIKE, compat="trec_eval-9").by_query()[run]
+    values = ir_measures.iter_calc(theirs.values(), qrels, plain(folder / f"runs/{run}.run", (0, 2, 4), float))
+    compared = 0
+    for query, measure, value in values:
+        name = str(measure).replace(", ", ",").replace(": ", ":")
+        assert ours[query][name] == pytest.approx(value, abs=1e-9), (query, name)
+        compared += 1
+    assert compared >= 43 * (len(ALIKE) - 2)
