@@ -53,7 +53,7 @@ class Matcher:
             if not np.any(keys[order[1:]] == keys[order[:-1]]):
                 break
         else:
-            raise UsageError("two judged documents have the same hash whatever the seed: are there billions of them?")
+            raise UsageError("a query has too many judged documents, millions of them, to be told apart by a hash")
         self.keys, self.labels, self.docs = keys[order], labels[order], frame["doc"][order]
         # Eight slots for each judged document, a query's together: most others are told apart by one look.
         self.slots = self.groups.sizes.astype(np.uint64) * np.uint64(8)
