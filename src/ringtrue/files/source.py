@@ -20,7 +20,7 @@ GZIP, ZSTD, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
 OTHER_PACKERS = {b"PK\x03\x04": "zip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"7z\xbc\xaf": "7-Zip"}
 BOM, BOM16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
 HEAD = 1 << 16  # enough to tell what a file is
-PIECE = 1 << 22  # small enough to stay in the cache between one look at it and the next
+PIECE = 1 << 24  # bytes: fewer cost calls to the parser, more cost fresh memory; measured
 STDIN = "-"
 
 
