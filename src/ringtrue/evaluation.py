@@ -81,7 +81,13 @@ def evaluate(
         ]
         has = set(run.queries)
         present = np.array([query in has for query in queries])
-        notes.of_run(run, queries, present, missing, compat)
+        absent = [query for query, there in zip(queries, present, strict=True) if not there]
+        if absent and missing == "skip" and compat == "trec_eval-10":
+            raise MismatchError(
+                f"run '{run.name}' lacks {len(absent)} of {len(queries)} judged queries ({_some(absent)}): "
+                f"trec_eval 10 stops here unless they count as 0 (--missing zero)"
+            )
+        notes.of_run(run, queries, absent, missing)
         notes.of_lists(run, wanted, per_judge)
         for measure in wanted:
             # A query that the run does not have may count as 0, but not as documents that nobody judged.
@@ -190,16 +196,8 @@ class _Notes:
     def add(self, text: str, *runs: str) -> None:
         self.runs.setdefault(text, []).extend(runs)
 
-    def of_run(
-        self, run: Run, queries: tuple[str, ...], present: np.ndarray, missing: Missing, compat: Compat | None
-    ) -> None:
-        absent = [query for query, there in zip(queries, present, strict=True) if not there]
+    def of_run(self, run: Run, queries: tuple[str, ...], absent: list[str], missing: Missing) -> None:
         if absent:
-            if missing == "skip" and compat == "trec_eval-10":
-                raise MismatchError(
-                    f"run '{run.name}' lacks {len(absent)} of {len(queries)} judged queries ({_some(absent)}): "
-                    f"trec_eval 10 stops here unless they count as 0 (--missing zero)"
-                )
             done = "counted as having found nothing" if missing == "zero" else "left out of the mean"
             self.add(
                 f"{len(absent)} of {len(queries)} judged queries not in the run, {done}: {_some(absent)}",

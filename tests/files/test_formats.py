@@ -257,3 +257,9 @@ def test_a_line_cut_off_at_the_end_of_the_head_misleads_nobody(tmp_path: Path) -
 
 def test_every_format_belongs_to_a_kind_of_file() -> None:
     assert set(get_args(Format)) == {form for forms in FORMATS.values() for form in forms}
+
+
+def test_three_words_are_a_broken_line_and_not_a_run_of_ranks(tmp_path: Path) -> None:
+    assert recognise(made(tmp_path, "q1 Q0 d1\n"), "run") == "trec-run"
+    assert recognise(made(tmp_path, "q1 0 d1\n"), "judgments") == "trec-qrels"
+    assert recognise(made(tmp_path, "q1 d1 1\n"), "run") == "msmarco-run"

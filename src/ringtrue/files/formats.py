@@ -28,12 +28,7 @@ LAYOUTS: dict[Format, Layout] = {
     "trec-prefs": Layout(fields=("query", "judge", "subgroup", "doc", "score"), says="query judge subgroup doc level"),
 }
 
-TABLES: dict[Format, str] = {
-    "csv": "comma-separated",
-    "tsv": "tab-separated",
-    "jsonl": "JSON lines",
-    "parquet": "",
-}
+TABLES: tuple[Format, ...] = ("csv", "tsv", "jsonl", "parquet")
 FORMATS: dict[Kind, tuple[Format, ...]] = {
     "run": ("trec-run", "msmarco-run", *TABLES),
     "judgments": ("trec-qrels", "qrels-3", *TABLES),
@@ -56,7 +51,8 @@ def recognise(source: Source, kind: Kind, *, columns: Iterable[str] = ()) -> For
     lines = _data_lines(start)
     if kind in ("topics", "documents"):
         return _text_format(lines[0], source, kind)
-    count = len(split_fields(lines[0]))
+    fields = split_fields(lines[0])
+    count = len(fields)
     by_count: dict[Kind, dict[int, Format]] = {
         "run": {6: "trec-run", 3: "msmarco-run"},
         "judgments": {4: "trec-qrels", 3: "qrels-3"},
@@ -64,7 +60,7 @@ def recognise(source: Source, kind: Kind, *, columns: Iterable[str] = ()) -> For
     }
     if kind == "run" and count > 6:  # further fields after the tag
         return "trec-run"
-    if count in by_count[kind]:
+    if count in by_count[kind] and (count != 3 or NUMBER.fullmatch(fields[2])):
         return by_count[kind][count]
     _refuse_other_kinds(source, kind, lines[0], count)
     # With no better guess, the usual format of this kind: reading it says what is wrong and where.

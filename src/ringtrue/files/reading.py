@@ -12,7 +12,7 @@ import polars as pl
 from ringtrue.errors import DuplicateError, FormatError, TableError, UsageError, did_you_mean
 from ringtrue.files.fields import find_lines, read_fields, split_fields
 from ringtrue.files.formats import FORMATS, LAYOUTS, TABLES, Format, Kind, recognise
-from ringtrue.files.source import STDIN, Source
+from ringtrue.files.source import COMPRESSED, STDIN, Source
 from ringtrue.files.tabular import mapped, read_table
 from ringtrue.files.texts import read_cranfield, read_id_text, read_trec_topics, unique
 from ringtrue.tables import Judgments, Preferences, Run
@@ -23,7 +23,6 @@ __all__ = ["Note", "read_documents", "read_judgments", "read_preferences", "read
 Note: TypeAlias = Callable[[str], None]
 T = TypeVar("T")
 Names: TypeAlias = Mapping[str, str] | None
-COMPRESSED = {".gz", ".zst"}
 
 
 def read_run(
@@ -32,7 +31,7 @@ def read_run(
     form: Format | None = None,
     columns: Names = None,
     where: Names = None,
-    name: Literal["file", "tag"] | None = "file",
+    name: Literal["file", "tag"] = "file",
     note: Note = lambda _: None,
     progress: Callable[[int], None] | None = None,
 ) -> Run:

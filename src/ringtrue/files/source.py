@@ -22,6 +22,7 @@ BOM, BOM16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
 HEAD = 1 << 16  # enough to tell what a file is
 PIECE = 1 << 24  # bytes: fewer cost calls to the parser, more cost fresh memory; measured
 STDIN = "-"
+COMPRESSED = (".gz", ".zst")  # endings; what is compressed is told from the first bytes
 
 
 class _Readable(Protocol):

@@ -14,6 +14,7 @@ import polars as pl
 
 from ringtrue.errors import FileError, TableError, UsageError
 from ringtrue.files.formats import FORMATS, Format, Kind
+from ringtrue.files.source import COMPRESSED
 from ringtrue.tables import Judgments, Preferences, Run
 
 __all__ = ["write_table"]
@@ -81,7 +82,7 @@ def _writable(kind: Kind) -> tuple[Format, ...]:
 
 
 def _form_of(path: Path, kind: Kind) -> Format:
-    suffixes = [suffix for suffix in path.suffixes if suffix not in (".gz", ".zst")]
+    suffixes = [suffix for suffix in path.suffixes if suffix not in COMPRESSED]
     found = EXTENSIONS.get(suffixes[-1].lower()) if suffixes else None
     if found is None:
         raise UsageError(

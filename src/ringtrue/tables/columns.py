@@ -133,14 +133,14 @@ def rename(
     )
 
 
-def require_schema(frame: pl.DataFrame, schema: Mapping[str, type[pl.DataType]], *, what: str) -> None:
+def require_schema(frame: pl.DataFrame, schema: Mapping[str, type[pl.DataType]], *, what: str, instead: str) -> None:
     """Refuse a frame that lacks one of these columns, has it in another type, or leaves a cell of it empty."""
     for name, dtype in schema.items():
         found = frame.schema.get(name)
         if found != dtype:
             raise TableError(
                 f"{what} needs a column '{name}' of type {dtype.__name__}, found {found or ', '.join(frame.columns)}; "
-                f"{'`evaluate` makes them' if what == 'Scores' else f'`{what}.of` takes other names and types'}"
+                f"{instead}"
             )
         if frame[name].null_count():
             raise TableError(f"row {_row_of(frame[name].is_null())}: column '{name}' is empty; every row needs one")

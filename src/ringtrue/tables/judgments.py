@@ -34,7 +34,7 @@ class Judgments:
     frame: pl.DataFrame
 
     def __post_init__(self) -> None:
-        require_schema(self.frame, SCHEMA, what="Judgments")
+        require_schema(self.frame, SCHEMA, what="Judgments", instead="`Judgments.of` takes other names and types")
         if not self.frame.height:
             raise TableError("there is no judgment here")
 

@@ -35,7 +35,7 @@ class Preferences:
     frame: pl.DataFrame
 
     def __post_init__(self) -> None:
-        require_schema(self.frame, SCHEMA, what="Preferences")
+        require_schema(self.frame, SCHEMA, what="Preferences", instead="`Preferences.of` takes other names and types")
         if not self.frame.height:
             raise TableError("there is no preference here")
 

@@ -42,7 +42,7 @@ class Run:
     scores: pl.Series = field(repr=False)
 
     def __init__(self, frame: pl.DataFrame, name: str = "run", tag: str | None = None) -> None:
-        require_schema(frame, SCHEMA, what="Run")
+        require_schema(frame, SCHEMA, what="Run", instead="`Run.of` takes other names and types")
         if not frame.height:
             raise TableError(f"run '{name}' has no documents")
         if not frame["score"].is_finite().all():

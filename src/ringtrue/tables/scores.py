@@ -35,7 +35,7 @@ class Scores:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        require_schema(self.frame, SCHEMA, what="Scores")
+        require_schema(self.frame, SCHEMA, what="Scores", instead="`evaluate` makes them")
         if not self.frame["value"].is_finite().all():
             bad = self.frame.filter(~pl.col("value").is_finite()).row(0, named=True)
             raise TableError(f"{bad['measure']} of query '{bad['query']}' in run '{bad['run']}' is no finite number")
