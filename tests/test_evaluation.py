@@ -11,7 +11,7 @@ import pytrec_eval
 
 import ringtrue as rt
 from ringtrue.errors import MeasureError, MismatchError, UsageError
-from ringtrue.evaluation import split_by
+from ringtrue.evaluation import Missing, split_by
 
 RUN = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}, "q2": {"d4": 1.0}}
 LABELS = {"q1": {"d1": 0, "d2": 2, "d3": 1}, "q2": {"d4": 1}, "q3": {"d5": 1}}
@@ -218,3 +218,10 @@ def test_ir_measures_agrees_and_writes_the_names_alike(data: Path, run: str) -> 
         assert ours[query][name] == pytest.approx(value, abs=1e-9), (query, name)
         compared += 1
     assert compared >= 43 * (len(ALIKE) - 2)
+
+
+@pytest.mark.parametrize("missing", ["zero", "skip"])
+def test_scores_remember_which_judged_queries_a_run_does_not_have(missing: Missing) -> None:
+    judgments = {"q1": {"d1": 1}, "q2": {"d2": 1}}
+    runs = {"whole": {"q1": {"d1": 1.0}, "q2": {"d2": 1.0}}, "half": {"q2": {"d2": 1.0}}}
+    assert rt.evaluate(runs, judgments, "RR", missing=missing).absent == {"half": ("q1",)}

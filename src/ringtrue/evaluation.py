@@ -69,11 +69,10 @@ def evaluate(
     frames, notes = [], _Notes()
     if len(matchers) > 1:
         notes.of_judges(labelled)
-    names: set[str] = set()
+    lacking: dict[str, tuple[str, ...]] = {}
     for run in _runs(runs):
-        if run.name in names:
+        if run.name in lacking:
             raise UsageError(f"two runs are called '{run.name}'; give each its own name")
-        names.add(run.name)
         _require_overlap(run, queries)
         per_judge = [
             (matcher, matcher.lists(run, depth=depth, compat=compat, collection_size=collection_size))
@@ -81,7 +80,7 @@ def evaluate(
         ]
         has = set(run.queries)
         present = np.array([query in has for query in queries])
-        absent = [query for query, there in zip(queries, present, strict=True) if not there]
+        absent = lacking[run.name] = tuple(query for query, there in zip(queries, present, strict=True) if not there)
         if absent and missing == "skip" and compat == "trec_eval-10":
             raise MismatchError(
                 f"run '{run.name}' lacks {len(absent)} of {len(queries)} judged queries ({_some(absent)}): "
@@ -100,7 +99,11 @@ def evaluate(
             )
     if not frames:
         raise UsageError("no run was given")
-    return Scores(pl.concat(frames), notes=notes.told())
+    return Scores(
+        pl.concat(frames),
+        notes=notes.told(),
+        absent={name: some for name, some in lacking.items() if some},
+    )
 
 
 def split_by(scores: Scores, table: pl.DataFrame, column: str) -> dict[str, Scores]:
@@ -132,7 +135,10 @@ def split_by(scores: Scores, table: pl.DataFrame, column: str) -> dict[str, Scor
         )
     joined = scores.frame.join(values, on="query", how="left").with_columns(pl.col("_by").fill_null(NO_VALUE))
     parts = {str(key[0]): part.drop("_by") for key, part in joined.group_by("_by", maintain_order=True)}
-    return {value: Scores(parts[value], scores.notes) for value in sorted(parts, key=lambda v: (v == NO_VALUE, v))}
+    return {
+        value: Scores(parts[value], scores.notes, scores.absent)
+        for value in sorted(parts, key=lambda v: (v == NO_VALUE, v))
+    }
 
 
 def _require_choice(name: str, value: object, choices: tuple[object, ...]) -> None:
@@ -196,7 +202,7 @@ class _Notes:
     def add(self, text: str, *runs: str) -> None:
         self.runs.setdefault(text, []).extend(runs)
 
-    def of_run(self, run: Run, queries: tuple[str, ...], absent: list[str], missing: Missing) -> None:
+    def of_run(self, run: Run, queries: tuple[str, ...], absent: Collection[str], missing: Missing) -> None:
         if absent:
             done = "counted as having found nothing" if missing == "zero" else "left out of the mean"
             self.add(

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 
+from ringtrue.errors import TableError
 from ringtrue.tables import Scores
 
 FRAME = pl.DataFrame(
@@ -34,3 +36,14 @@ def test_values_can_be_looked_up_by_run_query_and_measure() -> None:
     by_query = Scores(FRAME).by_query()
     assert by_query["a"] == {"q1": {"AP": 0.0}, "q2": {"AP": 0.5}, "q3": {"AP": 1.0}}
     assert by_query["b"]["q2"]["AP"] == pytest.approx(0.25)
+
+
+def test_a_cube_holds_every_value_and_nan_where_there_is_none() -> None:
+    cube = Scores(FRAME.filter(~((pl.col("run") == "b") & (pl.col("query") == "q2")))).cube()
+    assert (cube.measures, cube.runs, cube.queries) == (("AP",), ("a", "b"), ("q1", "q2", "q3"))
+    np.testing.assert_array_equal(cube.values, [[[0.0, 0.5, 1.0], [0.25, np.nan, 0.25]]])
+
+
+def test_a_value_that_stands_twice_makes_no_cube() -> None:
+    with pytest.raises(TableError, match="AP of query 'q1' in run 'a' stands twice"):
+        Scores(pl.concat([FRAME, FRAME.head(1)])).cube()

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from ringtrue.errors import TableError
 from ringtrue.intervals import mean_estimate
 from ringtrue.results import Estimate
 from ringtrue.tables.columns import require_schema
 
-__all__ = ["Scores"]
+__all__ = ["Cube", "Scores"]
 
 SCHEMA = {"run": pl.String, "query": pl.String, "measure": pl.String, "value": pl.Float64}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Cube:
+    """Scores as numbers in three directions: `values[measure, run, query]`, NaN where there is none."""
+
+    measures: tuple[str, ...]
+    runs: tuple[str, ...]
+    queries: tuple[str, ...]
+    values: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,7 +34,8 @@ class Scores:
     """What `evaluate` gives: `frame` has the columns run, query, measure and value.
 
     `notes` are the doubts that concern all of it: queries that were missing, queries without a relevant
-    document, documents that nobody judged.
+    document, documents that nobody judged. `absent` says which judged queries a run does not have, whether
+    they count as 0 or were left out.
 
     Examples:
         >>> frame = pl.DataFrame(
@@ -33,6 +47,7 @@ class Scores:
 
     frame: pl.DataFrame
     notes: tuple[str, ...] = ()
+    absent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         require_schema(self.frame, SCHEMA, what="Scores", instead="`evaluate` makes them")
@@ -55,3 +70,19 @@ class Scores:
             for query, value in zip(part["query"].to_list(), part["value"].to_list(), strict=True):
                 queries.setdefault(query, {})[str(measure)] = value
         return nested
+
+    def cube(self) -> Cube:
+        """The values as an array, the runs, measures and queries in order of appearance."""
+        names = {column: self.frame[column].unique(maintain_order=True) for column in ("measure", "run", "query")}
+        where = tuple(
+            self.frame[column].cast(pl.Enum(known)).to_physical().to_numpy() for column, known in names.items()
+        )
+        values = np.full([len(known) for known in names.values()], np.nan)
+        values[where] = self.frame["value"].to_numpy()
+        if np.count_nonzero(~np.isnan(values)) < self.frame.height:
+            twice = self.frame.filter(self.frame.select("run", "query", "measure").is_duplicated()).row(0, named=True)
+            raise TableError(
+                f"{twice['measure']} of query '{twice['query']}' in run '{twice['run']}' stands twice in the scores"
+            )
+        measures, runs, queries = (tuple(known.to_list()) for known in names.values())
+        return Cube(measures=measures, runs=runs, queries=queries, values=values)
