@@ -6,18 +6,23 @@ import argparse
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
+from benchmarks import comparing, resampling
 from benchmarks.agreement import agreement
 from benchmarks.data import Collection, Files
 from benchmarks.measure import Cost, cost
 from benchmarks.peers import BASELINES, command, contestants
-from benchmarks.promises import promise
+from benchmarks.promises import Promise, promise, promise_of_comparing, promise_of_resampling
 
 SIZES = (Collection(queries=50), Collection(queries=1_000), Collection(queries=10_000))
+RIVALS = Collection(queries=200, runs=20)
 MOST_TURNS = 5
 LARGE = 10_000  # queries, from which the slow ones run only once
 SHOWN = {"parsing": "Polars, parsing alone", "importing": "importing NumPy, Polars"}
+SHOWN_COMPARING = SHOWN | {"ringtrue": "ringtrue compare", "pytrec_eval": "pytrec_eval + SciPy", "ranx": "ranx compare"}
 
 
 def main() -> None:
@@ -31,9 +36,31 @@ def main() -> None:
     for collection in SIZES[:2] if given.quick else SIZES:
         files = _made(collection, given.data)
         print(f"\n{_title(collection, files)}", flush=True)
-        print(_table(_costs(files, collection.queries), collection.queries), flush=True)
+        costs = _costs(files, collection.queries)
+        print(_table(costs, partial(promise, costs=costs, queries=collection.queries), SHOWN), flush=True)
         if collection.queries == 50:
             print(f"\n{agreement(files, contestants())}", flush=True)
+    _compare(_made(RIVALS, given.data))
+
+
+def _compare(files: Files) -> None:
+    """Comparing many runs: the whole job, whether all find the same, and the tests alone."""
+    pairs = RIVALS.runs * (RIVALS.runs - 1) // 2
+    lines, size = RIVALS.runs * RIVALS.queries * RIVALS.depth, sum(run.stat().st_size for run in files.runs) / 1e6
+    what = f"{RIVALS.runs} runs × {RIVALS.queries} queries × {RIVALS.depth:,} documents"
+    print(f"\n{what}, {pairs} pairs: {lines:,} lines, {size:,.0f} MB", flush=True)
+    costs: dict[str, Cost] = {}
+    for _ in range(MOST_TURNS):
+        for name in comparing.JOBS:
+            costs[name] = cost(comparing.command(name, files)).and_again(costs.get(name))
+    print(_table(costs, partial(promise_of_comparing, costs=costs), SHOWN_COMPARING), flush=True)
+    print(f"\n{comparing.agreement(files)}", flush=True)
+
+    print(f"\n{f'tests alone, {resampling.QUERIES} queries':<32}{'runs':>6}{'measures':>10}{'pairs':>7}{'CPU s':>8}")
+    for name, case in resampling.CASES.items():
+        taken = resampling.seconds(name)
+        line = f"{case.words:<32}{case.runs:>6}{case.measures:>10}{case.pairs:>7,}{taken:>8.3f}"
+        print(line + _words(promise_of_resampling(name, taken)), flush=True)
 
 
 def _made(collection: Collection, folder: Path) -> Files:
@@ -63,15 +90,17 @@ def _title(collection: Collection, files: Files) -> str:
     return f"{collection.queries:,} queries × {collection.depth:,} documents: {lines:,} lines, {size:,.0f} MB"
 
 
-def _table(costs: dict[str, Cost], queries: int) -> str:
+def _table(costs: Mapping[str, Cost], promised: Callable[[str], Promise | None], shown: Mapping[str, str]) -> str:
     lines = [f"{'':<24}{'CPU s':>8}{'peak MB':>9}{'× ringtrue':>12}  promise"]
     for name, found in costs.items():
         ratio = found.seconds / costs["ringtrue"].seconds
-        line = f"{SHOWN.get(name, name):<24}{found.seconds:>8.2f}{found.megabytes:>9,.0f}{ratio:>12.2f}"
-        if (promised := promise(name, costs, queries=queries)) is not None:
-            line += f"  {promised.words} ({'kept' if promised.kept else 'NOT KEPT'})"
-        lines.append(line)
+        line = f"{shown.get(name, name):<24}{found.seconds:>8.2f}{found.megabytes:>9,.0f}{ratio:>12.2f}"
+        lines.append(line + _words(promised(name)))
     return "\n".join(lines)
+
+
+def _words(promised: Promise | None) -> str:
+    return "" if promised is None else f"  {promised.words} ({'kept' if promised.kept else 'NOT KEPT'})"
 
 
 if __name__ == "__main__":
