@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import polars as pl
 from hypothesis import strategies as st
 
-from ringtrue.tables import Judgments, Preferences, Run
+from ringtrue.tables import Judgments, Preferences, Run, Scores
 from ringtrue.tables.preferences import OUTCOMES
 
 # Spaces and line ends that are none in a TREC file, quotes, comments, separators of other formats.
@@ -79,3 +81,18 @@ def messy_texts(draw: st.DrawFn, numeric: tuple[bool, ...]) -> bytes:
         cut = draw(st.integers(0, len(raw) - 1))
         raw = raw[:cut] + draw(st.binary(min_size=1, max_size=2)) + raw[cut:]
     return raw if raw.endswith(b"\n") else raw + b"\n"
+
+
+def scores_of(
+    values: Mapping[str, Mapping[str, Sequence[float | None]]], absent: Mapping[str, Sequence[str]] | None = None
+) -> Scores:
+    """measure → run → the values of q0, q1, …; None where the run has no value."""
+    rows = [
+        (run, f"q{place}", measure, float(value))
+        for measure, runs in values.items()
+        for run, column in runs.items()
+        for place, value in enumerate(column)
+        if value is not None
+    ]
+    frame = pl.DataFrame(rows, schema=["run", "query", "measure", "value"], orient="row")
+    return Scores(frame, absent={run: tuple(queries) for run, queries in (absent or {}).items()})

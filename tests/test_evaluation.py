@@ -211,7 +211,11 @@ def test_ir_measures_agrees_and_writes_the_names_alike(data: Path, run: str) -> 
     named = {str(measure).replace(", ", ",").replace(": ", ":"): name for name, measure in theirs.items()}
     assert set(named) == {str(rt.parse(name)) for name in ALIKE}
     ours = rt.evaluate(rt.read_run(folder / f"runs/{run}.run"), qrels, ALIKE, compat="trec_eval-9").by_query()[run]
-    values = ir_measures.iter_calc(theirs.values(), qrels, plain(folder / f"runs/{run}.run", (0, 2, 4), float))
+    retrieved = plain(folder / f"runs/{run}.run", (0, 2, 4), float)
+    # In one call ir_measures may count nDCG and NumRet with the gains or the judged documents of another measure.
+    apart = [[one] for name, one in theirs.items() if "gains" in name or "judged_only" in name]
+    together = [one for one in theirs.values() if [one] not in apart]
+    values = (value for some in [together, *apart] for value in ir_measures.iter_calc(some, qrels, retrieved))
     compared = 0
     for query, measure, value in values:
         name = str(measure).replace(", ", ",").replace(": ", ":")

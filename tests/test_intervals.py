@@ -4,22 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
 from ringtrue.errors import UsageError
-from ringtrue.intervals import mean_estimate, t_quantile
-
-
-@given(st.floats(0.001, 0.999), st.integers(1, 20_000))
-def test_the_t_quantile_agrees_with_scipy(p: float, df: int) -> None:
-    assert t_quantile(p, df) == pytest.approx(stats.t.ppf(p, df), rel=1e-9, abs=1e-9)
-
-
-@pytest.mark.parametrize(("df", "value"), [(1, 12.7062), (2, 4.3027), (10, 2.2281), (42, 2.0181), (1000, 1.9623)])
-def test_the_t_quantile_has_the_values_of_the_printed_tables(df: int, value: float) -> None:
-    assert round(t_quantile(0.975, df), 4) == value
+from ringtrue.intervals import mean_estimate
+from ringtrue.student import t_quantile
 
 
 def test_a_mean_by_hand() -> None:
@@ -60,12 +49,6 @@ def test_no_query_is_undefined_in_words() -> None:
 def test_a_level_outside_0_and_1_is_refused(level: float) -> None:
     with pytest.raises(UsageError, match=r"between 0 and 0\.999999"):
         mean_estimate(np.array([0.1, 0.2]), level=level)
-
-
-@pytest.mark.parametrize(("p", "df"), [(0, 5), (1, 5), (0.5, 0), (float("nan"), 5)])
-def test_a_quantile_outside_its_range_is_refused(p: float, df: float) -> None:
-    with pytest.raises(UsageError):
-        t_quantile(p, df)
 
 
 @pytest.mark.simulation

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ringtrue.errors import DuplicateError
 from ringtrue.matching import Matcher
+from ringtrue.measures import CATALOGUE, Measure, parse
 from ringtrue.tables import Judgments, Run
 
 queries = st.sampled_from(["q1", "q2", "Q", "ü"])
@@ -50,6 +51,38 @@ def test_a_depth_cuts_every_list(run: dict, labels: dict, depth: int) -> None:
     whole, cut = (Matcher(Judgments.of(labels)).lists(Run.of(run), depth=d) for d in (None, depth))
     np.testing.assert_array_equal(cut.retrieved, np.minimum(whole.retrieved, depth))
     np.testing.assert_array_equal(cut.rank, whole.rank[whole.rank <= depth])
+
+
+CUT = [name for name, known in CATALOGUE.items() if known.cutoff in ("optional", "required")]
+TOP = [name for name in CUT if Measure(name, 1).reach == 1]
+
+
+@given(runs, judgments, st.integers(1, 5), st.booleans(), st.sampled_from([None, "trec_eval-9"]))
+def test_what_stands_below_the_top_changes_no_measure_that_looks_at_the_top(
+    run: dict, labels: dict, top: int, in_order: bool, compat: str | None
+) -> None:
+    if in_order:  # as most files are; others are looked at as a whole
+        run = {query: dict(sorted(found.items(), key=lambda pair: -pair[1])) for query, found in run.items()}
+    matcher = Matcher(Judgments.of(labels))
+    whole, leading = (matcher.lists(Run.of(run), top=t, compat=compat) for t in (None, top))  # type: ignore[arg-type]
+    np.testing.assert_array_equal(leading.rank[leading.rank <= top], whole.rank[whole.rank <= top])
+    np.testing.assert_array_equal(leading.retrieved, whole.retrieved)
+    assert bool(len(leading.rank)) == bool(len(whole.rank))
+    for measure in (Measure(name, top) for name in TOP):
+        np.testing.assert_array_equal(measure(leading), measure(whole), err_msg=str(measure))
+
+
+def test_measures_that_look_at_the_whole_list_say_so() -> None:
+    assert {"nDCG", "P", "AP", "RR", "Judged"} < set(TOP)
+    whole = ["AP", "RR", "Rprec", "IPrec@0.5", "P(judged_only=True)@10", "SetAcc@10", "NumRet"]
+    assert [parse(name).reach for name in whole] == [None] * len(whole)
+
+
+def test_only_the_top_is_looked_up_and_what_is_tied_with_its_end() -> None:
+    labels = Judgments.of({"q": {f"d{n}": 1 for n in range(9)}})
+    run = Run.of({"q": {"d0": 9.0, "d1": 8.0, "d2": 7.0, "d3": 7.0, "d4": 7.0, "d5": 6.0, "d6": 5.0}})
+    assert Matcher(labels).lists(run, top=3).rank.tolist() == [1, 2, 3, 4, 5]
+    assert Matcher(labels).lists(run, top=2).rank.tolist() == [1, 2]
 
 
 def test_large_runs_in_several_batches_match_the_full_sort() -> None:

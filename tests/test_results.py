@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 import pytest
 
-from ringtrue import Estimate
+from ringtrue import Comparison, Comparisons, Estimate
 
 
 @pytest.mark.parametrize(
@@ -36,3 +37,52 @@ def test_plain_data_has_the_keys_of_the_contract_in_their_order() -> None:
 def test_an_answer_cannot_be_changed() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         Estimate(value=0.5, n=1, method="t").value = 1.0  # type: ignore[misc]
+
+
+def comparison(**given: object) -> Comparison:
+    known = {"measure": "AP", "a": "new", "b": "old", "p_value": 0.2, "p_adjusted": 0.4, "test": "t", "wins": 28,
+             "ties": 2, "losses": 20, "difference": Estimate(value=0.02, n=50, method="t")}  # fmt: skip
+    return Comparison(**(known | given))
+
+
+def test_a_comparison_as_plain_data_has_the_keys_of_the_contract_in_their_order() -> None:
+    plain = comparison(notes=("a doubt",), effect_size=0.3).as_dict()
+    wanted = ["measure", "a", "b", "difference", "p_value", "p_adjusted", "test", "effect_size", "wins", "ties",
+              "losses", "notes"]  # fmt: skip
+    assert [key for key in plain if key in wanted] == wanted
+    assert list(plain["difference"]) == ["value", "se", "low", "high", "level", "n", "method", "notes"]
+    assert json.loads(json.dumps(plain, allow_nan=False)) == plain
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({}, "AP: new − old = 0.0200, p = 0.20 (adjusted 0.40), won 28, tied 2, lost 20"),
+        ({"p_value": 0.00123}, "p = 0.0012 (adjusted 0.40)"),
+        ({"p_value": 1.0, "p_adjusted": 1.0}, "p = 1.00 (adjusted 1.00)"),
+        ({"p_value": None, "p_adjusted": None}, "p = undefined (adjusted undefined)"),
+        ({"p_adjusted": 2.5e-9}, "(adjusted 2.5e-09)"),
+    ],
+)
+def test_a_comparison_is_told_in_a_line(given: dict[str, object], says: str) -> None:
+    assert says in str(comparison(**given))
+
+
+@pytest.mark.parametrize(
+    ("p", "level", "decided"),
+    [(0.049, 0.95, True), (0.051, 0.95, False), (0.049, 0.99, False), (0.2, 0.7, True), (1.0, 0.95, False),
+     (None, 0.95, False)],
+)  # fmt: skip
+def test_it_is_decided_by_the_adjusted_p_and_the_level(p: float | None, level: float, decided: bool) -> None:
+    estimate = Estimate(value=0.02, n=50, method="t", level=level)
+    assert comparison(p_value=0.0001, p_adjusted=p, difference=estimate).decided is decided
+
+
+def test_comparisons_can_be_walked_counted_and_asked_by_place() -> None:
+    first, second = comparison(), comparison(b="older")
+    found = Comparisons(comparisons=(first, second), test="paired t test", family="Holm over the 2 pairs", level=0.95)
+    assert len(found) == 2
+    assert list(found) == [first, second]
+    assert found[-1] is second
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        found.family = "none"  # type: ignore[misc]

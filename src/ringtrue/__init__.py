@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from ringtrue._version import __version__
 
 if TYPE_CHECKING:
+    from ringtrue.curves import curve
     from ringtrue.errors import InputError, RingtrueError, UsageError
     from ringtrue.evaluation import evaluate
     from ringtrue.files import (
@@ -28,11 +29,18 @@ if TYPE_CHECKING:
         write_table,
     )
     from ringtrue.measures import Measure, parse
-    from ringtrue.results import Estimate
+    from ringtrue.results import Comparison, Comparisons, Curve, Curves, Estimate
+    from ringtrue.significance import compare, compare_by, differences
+    from ringtrue.standings import Flip, Stability, Standing, stability
     from ringtrue.tables import Judgments, Preferences, Run, Scores
 
 _HOME = {
+    "Comparison": "results",
+    "Comparisons": "results",
+    "Curve": "results",
+    "Curves": "results",
     "Estimate": "results",
+    "Flip": "standings",
     "InputError": "errors",
     "Judgments": "tables",
     "Measure": "measures",
@@ -40,7 +48,13 @@ _HOME = {
     "RingtrueError": "errors",
     "Run": "tables",
     "Scores": "tables",
+    "Stability": "standings",
+    "Standing": "standings",
     "UsageError": "errors",
+    "compare": "significance",
+    "compare_by": "significance",
+    "curve": "curves",
+    "differences": "significance",
     "evaluate": "evaluation",
     "parse": "measures",
     "read_documents": "files",
@@ -48,11 +62,17 @@ _HOME = {
     "read_preferences": "files",
     "read_run": "files",
     "read_topics": "files",
+    "stability": "standings",
     "write_table": "files",
 }
 
 __all__ = [
+    "Comparison",
+    "Comparisons",
+    "Curve",
+    "Curves",
     "Estimate",
+    "Flip",
     "InputError",
     "Judgments",
     "Measure",
@@ -60,8 +80,14 @@ __all__ = [
     "RingtrueError",
     "Run",
     "Scores",
+    "Stability",
+    "Standing",
     "UsageError",
     "__version__",
+    "compare",
+    "compare_by",
+    "curve",
+    "differences",
     "evaluate",
     "parse",
     "read_documents",
@@ -69,6 +95,7 @@ __all__ = [
     "read_preferences",
     "read_run",
     "read_topics",
+    "stability",
     "write_table",
 ]
 

@@ -65,19 +65,26 @@ class Matcher:
         run: Run,
         *,
         depth: int | None = None,
+        top: int | None = None,
         compat: Compat | None = None,
         collection_size: int | None = None,
     ) -> RankedLists:
-        """The run's lists for all judged queries, in the order of the judgments; empty where it has none."""
+        """The run's lists for all judged queries, in the order of the judgments; empty where it has none.
+
+        `depth` cuts the lists. Where nothing looks below the rank `top`, what stands there may be left out; the
+        lists keep their whole length.
+        """
         sizes = np.zeros(len(self.queries), dtype=np.int64)
         run_codes = np.array([self.codes.get(query, NOT_JUDGED) for query in run.queries], dtype=np.int64)
         judged = run_codes >= 0
         sizes[run_codes[judged]] = run.groups.sizes[judged]
         parts = [
-            self._retrieved(run, run_codes, first, stop, single_precision=compat == "trec_eval-9")
+            self._retrieved(run, run_codes, first, stop, top=top, single_precision=compat == "trec_eval-9")
             for first, stop in run.groups.batches()
         ]
         query, rank, label = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        if top is not None and not len(rank):  # is nothing judged at all, or only nothing near the top?
+            return self.lists(run, depth=depth, compat=compat, collection_size=collection_size)
         if depth is not None:
             kept = rank <= depth
             query, rank, label = query[kept], rank[kept], label[kept]
@@ -105,12 +112,22 @@ class Matcher:
         return 8 * self.groups.offsets[:-1][codes] + place.astype(np.int64)
 
     def _retrieved(
-        self, run: Run, run_codes: IntArray, first: int, stop: int, *, single_precision: bool
+        self, run: Run, run_codes: IntArray, first: int, stop: int, *, top: int | None, single_precision: bool
     ) -> tuple[IntArray, IntArray, IntArray]:
         """The judged documents under the run's queries `first` to `stop`: query code, rank and label of each."""
         low, high = run.groups.offsets[first], run.groups.offsets[stop]
-        codes = np.repeat(run_codes[first:stop], run.groups.sizes[first:stop])
-        docs = run.docs[int(low) : int(high)]
+        docs, sizes = run.docs[int(low) : int(high)], run.groups.sizes[first:stop]
+        scores: NDArray[np.floating] = run.scores[int(low) : int(high)].to_numpy()
+        if single_precision:
+            with np.errstate(over="ignore"):  # what a 32-bit number cannot hold is infinite there too
+                scores = scores.astype(np.float32)
+        starts = run.groups.offsets[first:stop] - low
+        if top is not None and _falling(scores, starts):
+            sizes = _leading(scores, starts, sizes, top)
+            ends = np.cumsum(sizes)
+            leading = np.arange(ends[-1]) + np.repeat(starts - (ends - sizes), sizes)
+            docs, scores, starts = docs.gather(leading), scores[leading], ends - sizes
+        codes = np.repeat(run_codes[first:stop], sizes)
         hashes = doc_hash(docs, seed=self.seed)
         candidates = np.flatnonzero(self.maybe[self._slot(codes, hashes)] & (codes >= 0))
         keys = packed_keys(codes[candidates], hashes[candidates])
@@ -119,11 +136,6 @@ class Matcher:
         rows, place = candidates[same], place[same]
         truly = (docs.gather(rows) == self.docs.gather(place)).to_numpy()
         rows, place = rows[truly], place[truly]
-        scores: NDArray[np.floating] = run.scores[int(low) : int(high)].to_numpy()
-        if single_precision:
-            with np.errstate(over="ignore"):  # what a 32-bit number cannot hold is infinite there too
-                scores = scores.astype(np.float32)
-        starts = run.groups.offsets[first:stop] - low
         return codes[rows], _ranks(rows, scores, docs, starts), self.labels[place]
 
 
@@ -132,12 +144,29 @@ def packed_keys(codes: IntArray, hashes: NDArray[np.uint64]) -> NDArray[np.uint6
     return (codes.astype(np.uint64) << np.uint64(64 - QUERY_BITS)) | (hashes >> np.uint64(QUERY_BITS))
 
 
-def _ranks(rows: IntArray, scores: NDArray[np.floating], docs: pl.Series, starts: IntArray) -> IntArray:
-    """The rank of the document in each row: 1 + those with a higher score + equal scores with a larger doc id."""
+def _falling(scores: NDArray[np.floating], starts: IntArray) -> bool:
+    """Whether every list comes in score order, best first."""
     falling = scores[1:] <= scores[:-1]
     falling[starts[1:] - 1] = True
+    return bool(falling.all())
+
+
+def _leading(scores: NDArray[np.floating], starts: IntArray, sizes: IntArray, top: int) -> IntArray:
+    """How many documents of each falling list may have a rank up to `top`: so many, and those tied with the last."""
+    leading = np.minimum(sizes, top)
+    last = starts + leading - 1
+    tied = np.flatnonzero(scores[last] == scores[np.minimum(last + 1, len(scores) - 1)])
+    if len(tied):
+        changes = np.append(np.flatnonzero(scores[1:] != scores[:-1]), len(scores) - 1)  # the last of each equal score
+        ends = changes[np.searchsorted(changes, last[tied])]
+        leading[tied] = np.minimum(ends - starts[tied] + 1, sizes[tied])
+    return leading
+
+
+def _ranks(rows: IntArray, scores: NDArray[np.floating], docs: pl.Series, starts: IntArray) -> IntArray:
+    """The rank of the document in each row: 1 + those with a higher score + equal scores with a larger doc id."""
     place, row_at = rows, None
-    if not falling.all():
+    if not _falling(scores, starts):
         sizes = np.diff(starts, append=len(scores))
         owner = np.repeat(np.arange(len(starts), dtype=np.min_scalar_type(len(starts))), sizes)
         row_at = np.argsort(-scores)

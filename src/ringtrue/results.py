@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 
-__all__ = ["Estimate"]
+__all__ = ["Comparison", "Comparisons", "Curve", "Curves", "Estimate"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,3 +51,125 @@ class Estimate:
         """The estimate as plain data, in the key order of the command line's JSON."""
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
         return plain | {"notes": list(self.notes)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Is run `a` better than run `b`? The difference is a − b, and `wins` are the queries where a is ahead.
+
+    `p_value` stands for this comparison alone, `p_adjusted` for one of a family. `effect_size` is the mean
+    difference in standard deviations; `detectable` the difference that as many such queries would show in four of
+    five tests. None where the data cannot tell; a note then says why.
+
+    Examples:
+        >>> print(Comparison(measure="AP", a="new", b="old", difference=Estimate(value=0.02, n=50, method="t"),
+        ...                  p_value=0.2, p_adjusted=0.4, test="t", wins=28, ties=2, losses=20))
+        AP: new − old = 0.0200, p = 0.20 (adjusted 0.40), won 28, tied 2, lost 20
+    """
+
+    measure: str
+    a: str
+    b: str
+    difference: Estimate
+    p_value: float | None
+    p_adjusted: float | None = None
+    test: str
+    effect_size: float | None = None
+    wins: int
+    ties: int
+    losses: int
+    detectable: float | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def decided(self) -> bool:
+        """Whether the adjusted p lies below 1 − level."""
+        return self.p_adjusted is not None and self.p_adjusted < round(1 - self.difference.level, 12)
+
+    def __str__(self) -> str:
+        p, adjusted = ("undefined" if p is None else f"{p:.2g}" if p < 0.1 else f"{p:.2f}"
+                       for p in (self.p_value, self.p_adjusted))  # fmt: skip
+        return (
+            f"{self.measure}: {self.a} − {self.b} = {self.difference}, p = {p} (adjusted {adjusted}), "
+            f"won {self.wins}, tied {self.ties}, lost {self.losses}"
+        )
+
+    def as_dict(self) -> dict[str, object]:
+        """The comparison as plain data, in the key order of the command line's JSON."""
+        plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        return plain | {"difference": self.difference.as_dict(), "notes": list(self.notes)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparisons:
+    """What `compare` gives: every comparison, and in words the test, the family and how p was adjusted for it.
+
+    Examples:
+        >>> import ringtrue as rt
+        >>> judgments = {"q1": {"d1": 1}, "q2": {"d1": 1}}
+        >>> runs = {"new": {"q1": {"d1": 1.0}, "q2": {"d1": 1.0}}, "old": {"q1": {"d2": 1.0}, "q2": {"d1": 1.0}}}
+        >>> print(rt.compare(rt.evaluate(runs, judgments, "RR")).family)
+        nothing to adjust for, with one comparison
+    """
+
+    comparisons: tuple[Comparison, ...]
+    test: str
+    family: str
+    level: float
+    notes: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Comparison]:
+        return iter(self.comparisons)
+
+    def __len__(self) -> int:
+        return len(self.comparisons)
+
+    def __getitem__(self, place: int) -> Comparison:
+        return self.comparisons[place]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """A run's mean curve over `n` queries: `y` at each level `x`, and the area, which is AP, AUC or IAP.
+
+    The area comes from the whole curve of each query, not from these levels. Where there is no query to average,
+    x and y are empty and the area is None.
+
+    Examples:
+        >>> print(Curve(x=(0.0, 0.5, 1.0), y=(1.0, 1.0, 0.5), area=0.75, n=1))
+        area 0.7500 over 1 query
+    """
+
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    area: float | None
+    n: int
+
+    def __str__(self) -> str:
+        if self.area is None:
+            return "undefined: there is no query to average"
+        return f"area {self.area:.4f} over {self.n} quer{'y' if self.n == 1 else 'ies'}"
+
+    def as_dict(self) -> dict[str, object]:
+        """The curve as plain data, in the key order of the command line's JSON."""
+        return {"x": list(self.x), "y": list(self.y), "area": self.area}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curves:
+    """What `curve` gives: a `Curve` for each run by name, the kind, and the doubts that concern all of it.
+
+    Examples:
+        >>> import ringtrue as rt
+        >>> print(rt.curve({"q1": {"d1": 2.0, "d2": 1.0}}, {"q1": {"d2": 1}}).runs["run"])
+        area 0.5000 over 1 query
+    """
+
+    kind: str
+    runs: Mapping[str, Curve]
+    notes: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, object]:
+        """The curves as plain data, in the key order of the command line's JSON."""
+        runs = {name: one.as_dict() for name, one in self.runs.items()}
+        return {"runs": runs, "kind": self.kind, "notes": list(self.notes)}

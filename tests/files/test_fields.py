@@ -176,14 +176,15 @@ def test_the_fast_path_never_says_other_than_the_slow_one(name: str, data: st.Da
     text = data.draw(messy_texts(NUMERIC[name]))  # type: ignore[index]
     fast = _at_once(text, layout)
     try:
-        slow, extra = _line_by_line(text, layout, Source("file"), 1)
+        slow = _line_by_line(text, layout, Source("file"), 1)
     except FormatError:
         assert fast is None
         return
     if fast is not None:
-        assert bits(fast) == bits(slow)
-        assert fast.schema == slow.schema
-        assert extra == 0
+        assert bits(fast.frame) == bits(slow.frame)
+        assert fast.frame.schema == slow.frame.schema
+        assert slow.with_extra == 0
+        assert fast.lines == slow.lines == text.count(b"\n")
 
 
 clean_ids = any_ids.filter(lambda x: not any(c <= " " for c in x) and not x.startswith(("#", "\ufeff")))
@@ -192,17 +193,17 @@ clean_ids = any_ids.filter(lambda x: not any(c <= " " for c in x) and not x.star
 @given(st.lists(st.tuples(clean_ids, clean_ids, finite), min_size=1, max_size=5), st.sampled_from(" \t"))
 def test_tidy_text_takes_the_fast_path(lines: list[tuple[str, str, float]], gap: str) -> None:
     text = "".join(f"{gap.join([query, 'Q0', doc, '1', repr(score), 't'])}\n" for query, doc, score in lines)
-    frame = _at_once(text.encode(), RUN)
-    assert frame is not None
-    assert bits(frame) == bits(pl.DataFrame(lines, orient="row"))
+    parsed = _at_once(text.encode(), RUN)
+    assert parsed is not None
+    assert bits(parsed.frame) == bits(pl.DataFrame(lines, orient="row"))
 
 
 @given(st.lists(st.tuples(clean_ids, int32), min_size=1, max_size=5))
 def test_untidy_text_is_tidied_for_the_fast_path(lines: list[tuple[str, int]]) -> None:
     text = "# c\n\n" + "".join(f"  q1\t 0  {doc}\t{label}.0 \r\n#c\n" for doc, label in lines)
-    frame = _at_once(text.encode(), QRELS)
-    assert frame is not None
-    assert frame.rows() == [("q1", "0", doc, label) for doc, label in lines]
+    parsed = _at_once(text.encode(), QRELS)
+    assert parsed is not None
+    assert parsed.frame.rows() == [("q1", "0", doc, label) for doc, label in lines]
 
 
 @settings(max_examples=150)
@@ -212,12 +213,12 @@ def test_untidy_text_is_tidied_for_the_fast_path(lines: list[tuple[str, int]]) -
 @example("0." + "1" * 900)
 @example("-0")
 def test_a_score_is_the_number_that_python_reads(text: str) -> None:
-    frame = _at_once(f"q Q0 d 1 {text} t\n".encode(), RUN)
+    parsed = _at_once(f"q Q0 d 1 {text} t\n".encode(), RUN)
     value = float(text)
-    if frame is None:
+    if parsed is None:
         assert value in (float("inf"), float("-inf"))
     else:
-        assert struct.pack("d", frame["score"][0]) == struct.pack("d", value)
+        assert struct.pack("d", parsed.frame["score"][0]) == struct.pack("d", value)
 
 
 @pytest.mark.parametrize("text", NUMBERS)
@@ -225,9 +226,9 @@ def test_both_paths_agree_on_what_a_number_is(text: str) -> None:
     piece = f"q Q0 d 1 {text} t\n".encode()
     fast = _at_once(piece, RUN)
     try:
-        slow, _ = _line_by_line(piece, RUN, Source("file"), 1)
+        slow = _line_by_line(piece, RUN, Source("file"), 1)
     except FormatError:
         assert fast is None
     else:
         assert fast is not None
-        assert bits(fast) == bits(slow)
+        assert bits(fast.frame) == bits(slow.frame)

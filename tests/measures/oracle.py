@@ -137,6 +137,23 @@ def inferred_ap(ranking: Ranking, pool: list[int]) -> float:
     return value / relevant if relevant else 0.0
 
 
+def nonrelevant(ranking: Ranking, pool: list[int], rel: int = 1, size: int | None = None) -> int:
+    """All that is not relevant in a collection of this size, or of the judged and the retrieved documents."""
+    known = len(pool) + sum(label is None for label in ranking)
+    return (known if size is None else size) - total_relevant(pool, rel)
+
+
+def auc(ranking: Ranking, pool: list[int], rel: int = 1, size: int | None = None) -> float:
+    """Every pair of a relevant and another document; what was not retrieved is tied at the end."""
+    found = [is_relevant(label, rel) for label in ranking]
+    last = len(ranking)
+    good = [i for i, yes in enumerate(found) if yes] + [last] * (total_relevant(pool, rel) - sum(found))
+    others = [i for i, yes in enumerate(found) if not yes]
+    others += [last] * (nonrelevant(ranking, pool, rel, size) - len(others))
+    won = sum(1.0 if i < j else 0.5 if i == j else 0.0 for i in good for j in others)
+    return won / (len(good) * len(others)) if good and others else 0.0
+
+
 def judged(ranking: Ranking, pool: list[int], k: int) -> float:
     top = ranking[:k]
     return sum(label is not None and label >= 0 for label in top) / len(top) if top else 0.0

@@ -160,6 +160,8 @@ def test_the_collections_size_makes_accuracy_and_fallout() -> None:
     assert parse("TN")(sized)[0] == 100 - 3 - 1
     assert parse("SetAcc")(sized)[0] == pytest.approx((1 + 96) / 100)
     assert parse("Fallout")(sized)[0] == pytest.approx(2 / 98)
+    # One relevant document above all 98 others, one tied with the 96 that were not retrieved.
+    assert parse("AUC")(sized)[0] == pytest.approx((98 + 96 / 2) / (2 * 98))
 
 
 # ── a slow second implementation ───────────────────────────────────────────────────────────────────────────
@@ -195,6 +197,8 @@ def test_every_measure_agrees_with_a_slow_plain_implementation(ranking: list[int
         f"ERR(max_rel={TOP})@3": oracle.err(ranking, pool, TOP, 3),
         "RBP(p=0.7)": oracle.rbp(ranking, pool, 0.7),
         "RBPres(p=0.7)": oracle.rbp_residual(ranking, pool, 0.7),
+        "AUC": oracle.auc(ranking, pool),
+        "AUC(rel=2)": oracle.auc(ranking, pool, 2),
         "Bpref": oracle.bpref(ranking, pool),
         "infAP": oracle.inferred_ap(ranking, pool),
         "Judged@5": oracle.judged(ranking, pool, 5),
@@ -220,7 +224,7 @@ def test_no_measure_of_the_catalogue_is_left_out_of_the_comparison() -> None:
 SHARES = [
     "P@5", "R@5", "F@5", "AP", "RR", "Rprec", "IPrec@0.3", "IAP", "PAtRecall@0.5", "nDCG@5", "SDCG(max_rel=4)@5",
     "ERR(max_rel=4)", "RBP", "RBPres", "Bpref", "infAP", "Judged@5", "Success@5", "SetP", "SetR", "SetF", "SetAcc",
-    "Fallout",
+    "Fallout", "AUC",
 ]  # fmt: skip
 
 
@@ -239,7 +243,20 @@ def test_moving_a_better_document_up_never_hurts(
     if (better[low + 1] or 0) <= (better[low] or 0):
         return
     better[low], better[low + 1] = better[low + 1], better[low]
-    for name in ("nDCG@5", "DCG", "ERR(max_rel=4)", "RBP", "AP", "RR", "P@5", "R@5", "Success@3", "IAP", "Rprec"):
+    for name in (
+        "nDCG@5",
+        "DCG",
+        "ERR(max_rel=4)",
+        "RBP",
+        "AP",
+        "RR",
+        "P@5",
+        "R@5",
+        "Success@3",
+        "IAP",
+        "Rprec",
+        "AUC",
+    ):
         assert value(name, better, missed) >= value(name, ranking, missed) - 1e-12, name
 
 
@@ -271,7 +288,9 @@ def test_a_list_scores_the_same_alone_and_among_others(many: list[tuple[list[int
 
 def test_an_empty_list_scores_0() -> None:
     nothing_found_is_right = {"RBPres", "SetAcc"}  # all of RBP is open; the non-relevant were rightly left out
-    for name in set(SHARES) - nothing_found_is_right:
+    all_are_tied = {"AUC"}
+    for name in set(SHARES) - nothing_found_is_right - all_are_tied:
         assert value(name, [], [1, 0]) == 0.0, name
+    assert value("AUC", [], [1, 0]) == 0.5
     assert value("RBPres", [], [1, 0]) == 1.0
     assert value("SetAcc", [], [1, 0]) == 0.5

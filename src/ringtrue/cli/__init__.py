@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -13,9 +14,15 @@ from ringtrue.errors import RingtrueError, UsageError, did_you_mean
 
 __all__ = ["main"]
 
+# Before NumPy is loaded: the products here are small, and threads that wait for each other cost more than they bring.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # A command's module is imported when it is called: start-up is a feature. The sentence is its help.
 COMMANDS = {
     "evaluate": "How good is each run?",
+    "compare": "Is A better than B?",
+    "curve": "Precision against recall, or ROC.",
+    "stability": "Does the judge change the order of the runs?",
     "pool": "Which documents should be judged at all?",
     "convert": "The same data in another format.",
     "measures": "Which measures are there, and how are they written?",

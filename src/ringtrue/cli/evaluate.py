@@ -9,7 +9,7 @@ import click
 
 from ringtrue.cli.options import Command, output_options
 from ringtrue.cli.output import Grid, OutputFormat, emit, estimate_column, plain, tell
-from ringtrue.cli.question import Question, evaluation_options
+from ringtrue.cli.question import Question, evaluation_options, level_option, runs_and_judgments
 from ringtrue.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,12 +24,14 @@ ESTIMATE_FIELDS = ("value", "se", "low", "high", "level", "n", "method")
 
 
 @click.command("evaluate", cls=Command)
-@evaluation_options
+@runs_and_judgments
 @click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE",
               help=f"What to measure; may be repeated, or a list. Usually {', '.join(USUAL)}.")  # fmt: skip
 @click.option("--per-query", is_flag=True, help="Show every query.")
 @click.option("--by", metavar="COLUMN", help="Means for each value of a column of the topics or judgments.")
 @click.option("--topics", metavar="FILE", help="A table with a row for each query, for --by.")
+@level_option
+@evaluation_options
 @output_options
 def command(
     question: Question,

@@ -19,6 +19,10 @@ __all__ = ["Grid", "OutputFormat", "emit", "estimate_column", "plain", "progress
 
 LONG_WORK = 32_000_000  # bytes: about a quarter of a second
 OutputFormat: TypeAlias = Literal["table", "json", "csv", "markdown", "latex"]
+LATEX = {special: "\\" + special for special in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": "$<$", ">": "$>$",
+    "±": r"$\pm$", "–": "--", "−": "$-$", "▲": r"$\blacktriangle$", "▼": r"$\blacktriangledown$",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,22 +36,27 @@ class Grid:
 
 
 def emit(
-    form: OutputFormat, *, data: object, grid: Grid | Callable[[], Grid], flat: Callable[[], Grid] | None = None
+    form: OutputFormat,
+    *,
+    data: object,
+    grid: Grid | Callable[[], Grid | Sequence[Grid]],
+    flat: Callable[[], Grid] | None = None,
 ) -> None:
-    """Print an answer: `data` as JSON, `flat` as CSV with every digit, `grid` as a table; only one is made."""
+    """Print an answer: `data` as JSON, `flat` as CSV with every digit, `grid` as tables; only one of them is made."""
     if form == "json":
         # Indented for eyes only: Python writes compact JSON many times faster.
         indent = 2 if sys.stdout.isatty() else None
         click.echo(json.dumps(data, ensure_ascii=False, allow_nan=False, indent=indent))
     elif form == "csv":
-        click.echo(_csv(_made(flat or grid)), nl=False)
+        click.echo("\n".join(map(_csv, _made(flat or grid))), nl=False)
     else:
         draw: dict[str, Callable[[Grid], str]] = {"table": _text, "markdown": _markdown, "latex": _latex}
-        click.echo(draw[form](_made(grid)))
+        click.echo("\n\n".join(map(draw[form], _made(grid))))
 
 
-def _made(grid: Grid | Callable[[], Grid]) -> Grid:
-    return grid if isinstance(grid, Grid) else grid()
+def _made(grid: Grid | Callable[[], Grid | Sequence[Grid]]) -> Sequence[Grid]:
+    made = grid if isinstance(grid, Grid) else grid()
+    return [made] if isinstance(made, Grid) else made
 
 
 def plain(means: Mapping[str, Mapping[str, Estimate]]) -> dict[str, dict[str, dict[str, object]]]:
@@ -111,7 +120,7 @@ def _markdown(grid: Grid) -> str:
 
     rule = ["---" if place < grid.left else "---:" for place in range(len(grid.columns))]
     lines = [line(grid.columns), line(rule), *(line(row) for row in grid.rows)]
-    return "\n".join(lines + (["", grid.caption] if grid.caption else []))
+    return "\n".join(lines + [part for line in grid.caption.splitlines() if line for part in ("", line)])
 
 
 def _latex(grid: Grid) -> str:
@@ -122,13 +131,12 @@ def _latex(grid: Grid) -> str:
     lines = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", line(grid.columns), r"\midrule"]
     lines += [line(row) for row in grid.rows]
     lines += [r"\bottomrule", r"\end{tabular}"]
-    return "\n".join(lines + ([f"% {grid.caption}"] if grid.caption else []))
+    needs = "booktabs, amssymb" if any("blacktriangle" in line for line in lines) else "booktabs"
+    return "\n".join([f"% needs {needs}", *lines, *(f"% {line}".rstrip() for line in grid.caption.splitlines())])
 
 
 def _escaped(cell: str) -> str:
-    for special in "&%$#_{}":
-        cell = cell.replace(special, "\\" + special)
-    return cell.replace("±", r"$\pm$").replace("–", "--")
+    return "".join(LATEX.get(character, character) for character in cell)
 
 
 def _csv(grid: Grid) -> str:

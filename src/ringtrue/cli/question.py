@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ringtrue.measures import Compat, Measure
     from ringtrue.tables import Judgments, Run, Scores
 
-__all__ = ["Question", "evaluation_options"]
+__all__ = ["Question", "evaluation_options", "level_option", "runs_and_judgments"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class Question:
     compat: Compat | None
     depth: int | None
     collection_size: int | None
-    level: float
+    level: float = 0.95
     name: Literal["file", "tag"]
     run_columns: tuple[str, ...]
     forced: tuple[str, ...]
@@ -118,11 +118,24 @@ class Question:
         }
 
 
-def evaluation_options(command: Function) -> Function:
-    """The runs, the judgments and how to read them; the command gets `question`."""
+def runs_and_judgments(command: Function) -> Function:
+    """What comes first in the help of a command that evaluates; `evaluation_options` comes last."""
+    command = click.option(
+        "--judgments", "--qrels", required=True, metavar="FILE", help="Relevance labels: qrels, or a table."
+    )(command)
+    return click.argument("runs", nargs=-1, required=True, metavar="RUN…")(command)
 
-    @click.argument("runs", nargs=-1, required=True, metavar="RUN…")
-    @click.option("--judgments", "--qrels", required=True, metavar="FILE", help="Relevance labels: qrels, or a table.")
+
+def level_option(command: Function) -> Function:
+    """How sure intervals and decisions should be, as `question.level`."""
+    share = click.FloatRange(0, 1, min_open=True, max_open=True)
+    told = "How often such intervals hold, for queries like these."
+    return click.option("--level", type=share, default=0.95, show_default=True, help=told)(command)
+
+
+def evaluation_options(command: Function) -> Function:
+    """How to read the runs and the judgments; all of it reaches the command as `question`."""
+
     @click.option(
         "--rel", type=click.IntRange(1, 2**31 - 1), help="The lowest label that counts as relevant; 1 if not said."
     )
@@ -137,10 +150,8 @@ def evaluation_options(command: Function) -> Function:
                   help="Follow trec_eval to the last digit where it departs from the plain formulas.")  # fmt: skip
     @click.option("--depth", type=click.IntRange(1, 2**31 - 1), help="Cut every list at this rank.")
     @click.option(
-        "--collection-size", type=click.IntRange(1, 2**53), help="Documents in all, for AUC, Fallout, SetAcc, TN."
+        "--collection-size", type=click.IntRange(1, 2**53), help="Documents in all, for ROC, AUC, Fallout, SetAcc, TN."
     )
-    @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95,
-                  show_default=True, help="How often such intervals hold, for queries like these.")  # fmt: skip
     @click.option("--name", type=click.Choice(["file", "tag"]), default="file", show_default=True,
                   help="Call a run by its file, or by the tag inside.")  # fmt: skip
     @click.option(

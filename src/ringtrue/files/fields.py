@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from ringtrue.errors import FormatError
 from ringtrue.files.source import BOM, Source, decoded
@@ -23,7 +22,8 @@ from ringtrue.tables.columns import INT32
 __all__ = ["Layout", "find_lines", "read_fields", "split_fields"]
 
 BLOCK = 1 << 18
-NEWLINE, SPACE, TAB, HASH = 10, 32, 9, 35
+NEWLINE, SPACE = 10, 32
+NOT_BLANK = bytes(range(SPACE + 1, 256))
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 BLANKS = re.compile(r"[\t-\r ]+")
 CONTROLS = bytes({*range(SPACE)} - {*b"\t\n\v\f\r"})  # below the space, but no white space
@@ -61,13 +61,12 @@ def read_fields(source: Source, layout: Layout) -> Fields:
     """All lines of a file; blank lines and those that begin with # are passed over."""
     frames, line, with_extra = [], 1, 0
     for piece in source.pieces():
-        frame = _at_once(piece, layout)
-        if frame is None:
-            frame, extra = _line_by_line(piece, layout, source, line)
-            with_extra += extra
-        if frame.height:
-            frames.append(frame)
-        line += int(np.count_nonzero(np.frombuffer(piece, dtype=np.uint8) == NEWLINE))
+        if (parsed := _at_once(piece, layout)) is None:
+            parsed = _line_by_line(piece, layout, source, line)
+            with_extra += parsed.with_extra
+        if parsed.frame.height:
+            frames.append(parsed.frame)
+        line += parsed.lines
     if not frames:
         raise FormatError(f"{source.shown}: no line of data in this file; expected {layout.says}")
     notes = []
@@ -100,12 +99,23 @@ def split_fields(line: str) -> list[str]:
     return [field for field in BLANKS.split(line) if field]
 
 
-def _at_once(piece: bytes, layout: Layout) -> pl.DataFrame | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Parsed:
+    """A piece of a file as columns, and how many lines it had."""
+
+    frame: pl.DataFrame
+    lines: int
+    with_extra: int = 0
+
+
+def _at_once(piece: bytes, layout: Layout) -> _Parsed | None:
     """The piece by Polars' parser, or None where it has to be looked at line by line."""
+    lines = None  # as many as rows, if nothing has to be tidied away
     separator = _separator(piece, len(layout.fields))
     if separator is None:
         if len(piece.translate(None, CONTROLS)) < len(piece) or LONE_RETURN.search(piece):
             return None
+        lines = piece.count(b"\n")
         piece = _tidied(piece)
         separator = _separator(piece, len(layout.fields))
         if separator is None:
@@ -132,39 +142,30 @@ def _at_once(piece: bytes, layout: Layout) -> pl.DataFrame | None:
         if not ((label == label.round(0)) & label.is_between(INT32.start, INT32.stop - 1)).all():
             return None
         frame = frame.with_columns(label.cast(pl.Int32))
-    return frame if not any(frame.null_count().row(0)) else None
+    if any(frame.null_count().row(0)):
+        return None
+    return _Parsed(frame=frame, lines=frame.height if lines is None else lines)
 
 
 def _separator(piece: bytes, fields: int) -> str | None:
     """The one character between fields, if every line has just so many of them; else None."""
-    found = {_separator_of(block, fields) for block in _blocks(piece)}
-    return found.pop() if len(found) == 1 else None
+    blanks = piece.translate(None, NOT_BLANK)
+    separator = blanks[:1] if fields > 1 else b" "
+    if separator not in (b" ", b"\t") or blanks != (separator * (fields - 1) + b"\n") * (len(blanks) // fields):
+        return None
+    if b"#" in piece and (piece.startswith(b"#") or b"\n#" in piece):
+        return None
+    return None if piece[0] <= SPACE or _side_by_side(piece) else separator.decode()
 
 
-def _blocks(piece: bytes) -> Iterator[NDArray[np.uint8]]:
-    """Whole lines at a time, so few that what is computed from them stays in the cache."""
-    text, start = np.frombuffer(piece, dtype=np.uint8), 0
-    while start < len(piece):
-        end = piece.rfind(b"\n", start, start + BLOCK) + 1 or piece.find(b"\n", start) + 1 or len(piece)
-        yield text[start:end]
-        start = end
-
-
-def _separator_of(text: NDArray[np.uint8], fields: int) -> str | None:
-    blank = text <= SPACE
-    places = np.flatnonzero(blank)
-    lines, rest = divmod(len(places), fields)
-    if not lines or rest or blank[0] or np.any(blank[1:] & blank[:-1]):
-        return None
-    ends = places[fields - 1 :: fields]
-    if not np.all(text[ends] == NEWLINE):
-        return None
-    separator = int(text[places[0]]) if fields > 1 else SPACE
-    if separator not in (SPACE, TAB) or np.count_nonzero(text == separator) != lines * (fields - 1):
-        return None
-    if text[0] == HASH or np.any(text[ends[:-1] + 1] == HASH):
-        return None
-    return chr(separator)
+def _side_by_side(piece: bytes) -> bool:
+    """Whether two blanks stand side by side; so few bytes at a time that what is computed stays in the cache."""
+    text = np.frombuffer(piece, dtype=np.uint8)
+    for start in range(0, len(text), BLOCK):
+        blank = text[start : start + BLOCK + 1] <= SPACE
+        if np.any(blank[1:] & blank[:-1]):
+            return True
+    return False
 
 
 def _tidied(piece: bytes) -> bytes:
@@ -182,7 +183,7 @@ def _tidied(piece: bytes) -> bytes:
     return text[~blank | begins][1:].tobytes()
 
 
-def _line_by_line(piece: bytes, layout: Layout, source: Source, first: int) -> tuple[pl.DataFrame, int]:
+def _line_by_line(piece: bytes, layout: Layout, source: Source, first: int) -> _Parsed:
     """The piece, slowly, with an error that names the line where something is wrong."""
     columns: dict[str, list[Any]] = {name: [] for name in layout.kept}
     kept, expected, extra = layout.kept.items(), len(layout.fields), 0
@@ -205,7 +206,8 @@ def _line_by_line(piece: bytes, layout: Layout, source: Source, first: int) -> t
                 value = _label(value, f"{source.shown}:{number}")
             columns[name].append(value)
     types = {"score": pl.Float64, "label": pl.Int32}
-    return pl.DataFrame(columns, schema={name: types.get(name, pl.String) for name in columns}), extra
+    frame = pl.DataFrame(columns, schema={name: types.get(name, pl.String) for name in columns})
+    return _Parsed(frame=frame, lines=piece.count(b"\n"), with_extra=extra)
 
 
 def _score(text: str, where: str) -> float:

@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from ringtrue.measures import gain, incomplete, precision, sets
+from ringtrue.measures import curves, gain, incomplete, precision, sets
 from ringtrue.measures.gain import LARGEST_GRADE
 from ringtrue.measures.lists import FloatArray
 
-__all__ = ["CATALOGUE", "PARAMETERS", "Cutoff", "Definition", "Parameter"]
+__all__ = ["CATALOGUE", "NEEDS_COLLECTION", "PARAMETERS", "Cutoff", "Definition", "Parameter"]
 
 Cutoff: TypeAlias = Literal["none", "optional", "required", "recall"]
 
@@ -146,6 +146,7 @@ FORMULAS: dict[str, Callable[..., FloatArray]] = {
     "IPrec": precision.interpolated_precision,
     "IAP": precision.interpolated_average,
     "PAtRecall": precision.precision_at_recall,
+    "AUC": curves.area_under_roc,
     "Bpref": incomplete.bpref,
     "infAP": incomplete.inferred_ap,
     "Judged": sets.judged_share,
@@ -162,5 +163,7 @@ FORMULAS: dict[str, Callable[..., FloatArray]] = {
     "NumRel": sets.num_relevant,
     "NumRelRet": sets.true_positives,
 }
+
+NEEDS_COLLECTION = frozenset({"AUC", "Fallout", "SetAcc", "TN"})  # all that was retrieved counts, whatever the cutoff
 
 CATALOGUE: dict[str, Definition] = {name: Definition(name=name, formula=formula) for name, formula in FORMULAS.items()}

@@ -23,7 +23,7 @@ __all__ = [
     "sdcg",
 ]
 
-LARGEST_GRADE = 1000  # 2^label is still a number there
+LARGEST_GRADE = 400  # 2^label is still a number there, and so is the square of a sum of them
 DcgForm: TypeAlias = Literal["log2", "exp-log2"]
 Gains: TypeAlias = Mapping[int, float]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ringtrue.errors import MeasureError, did_you_mean
-from ringtrue.measures.catalogue import CATALOGUE, PARAMETERS, Definition
+from ringtrue.measures.catalogue import CATALOGUE, NEEDS_COLLECTION, PARAMETERS, Definition
 from ringtrue.measures.lists import FloatArray, RankedLists
 
 __all__ = ["Measure", "parse", "parse_all"]
@@ -78,6 +78,12 @@ class Measure:
     def definition(self) -> Definition:
         """The formula behind it."""
         return CATALOGUE[self.name]
+
+    @property
+    def reach(self) -> int | None:
+        """The lowest rank that it looks at, or None if it looks at the whole list."""
+        whole = self.name in NEEDS_COLLECTION or dict(self.parameters).get("judged_only", False)
+        return None if whole or not isinstance(self.cutoff, int) else self.cutoff
 
     def __str__(self) -> str:
         inside = ",".join(f"{name}={_written(value)}" for name, value in self.parameters)

@@ -10,6 +10,7 @@ from ringtrue.measures.precision import harmonic
 
 __all__ = [
     "accuracy",
+    "collection",
     "fallout",
     "false_negatives",
     "false_positives",
@@ -69,7 +70,7 @@ def true_negatives(lists: RankedLists, *, k: int | None = None, rel: int = 1) ->
         array([2.])
     """
     positives = true_positives(lists, k=k, rel=rel) + false_positives(lists, k=k, rel=rel)
-    return _collection(lists) - positives - false_negatives(lists, k=k, rel=rel)
+    return collection(lists) - positives - false_negatives(lists, k=k, rel=rel)
 
 
 def set_precision(lists: RankedLists, *, rel: int = 1) -> FloatArray:
@@ -122,7 +123,7 @@ def accuracy(lists: RankedLists, *, k: int | None = None, rel: int = 1) -> Float
         array([0.5])
     """
     right = true_positives(lists, k=k, rel=rel) + true_negatives(lists, k=k, rel=rel)
-    return share(right, _collection(lists))
+    return share(right, collection(lists))
 
 
 def fallout(lists: RankedLists, *, k: int | None = None, rel: int = 1) -> FloatArray:
@@ -172,7 +173,8 @@ def num_relevant(lists: RankedLists, *, rel: int = 1) -> FloatArray:
     return lists.relevant(rel)
 
 
-def _collection(lists: RankedLists) -> FloatArray:
+def collection(lists: RankedLists) -> FloatArray:
+    """How many documents there are for each query: as was said, or the judged and the retrieved ones."""
     unjudged = lists.depth(None) - lists.total(np.ones(len(lists.rank), dtype=bool))
     known = np.diff(lists.pool_offsets) + unjudged
     size = lists.collection_size

@@ -1,0 +1,169 @@
+"""`ringtrue compare`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ringtrue.cli.options import Command, output_options
+from ringtrue.cli.output import Grid, OutputFormat, emit, plain, tell
+from ringtrue.cli.question import Question, evaluation_options, level_option, runs_and_judgments
+from ringtrue.errors import UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ringtrue.results import Comparison, Comparisons
+    from ringtrue.significance import Adjust, Family, Test
+    from ringtrue.tables import Scores
+
+__all__ = ["command"]
+
+USUAL = "nDCG@10"
+
+
+@click.command("compare", cls=Command)
+@runs_and_judgments
+@click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE",
+              help=f"What to compare by; may be repeated, or a list. {USUAL} if not said.")  # fmt: skip
+@click.option("--baseline", "baselines", multiple=True, metavar="RUN",
+              help="Compare with this run only, by name or by file; may be repeated.")  # fmt: skip
+@click.option("--test", type=click.Choice(["t", "permutation", "bootstrap", "sign", "wilcoxon", "welch"]), default="t",
+              show_default=True, help="How p is found; welch is for runs over different queries.")  # fmt: skip
+@click.option("--mid-p", is_flag=True, help="A less cautious sign test.")
+@click.option("--adjust", type=click.Choice(["holm", "bh", "tukey", "none"]), default="holm", show_default=True,
+              help="What to do about many comparisons: bh guards the share of false findings, "
+              "the others against any.")  # fmt: skip
+@click.option("--family", type=click.Choice(["measure", "all"]), default="measure", show_default=True,
+              help="Adjust for the comparisons of one measure, or of all measures together.")  # fmt: skip
+@click.option("--resamples", type=click.IntRange(100, 10_000_000), default=10_000, show_default=True,
+              help="How often to draw in permutation, bootstrap and tukey.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed, the same answer.")
+@click.option("--per-query", is_flag=True, help="Show the difference for every query, the largest first.")
+@click.option("--by", metavar="COLUMN", help="Compare apart for each value of a column of the topics or judgments.")
+@click.option(
+    "--topics", metavar="FILE", help="A table with a row for each query: for --by, and to show what was asked."
+)
+@click.option("--layout", type=click.Choice(["pairs", "runs"]),
+              help="A row for each pair (usual up to 10), or for each run, with those it beats.")  # fmt: skip
+@level_option
+@evaluation_options
+@output_options
+def command(
+    question: Question,
+    measures: tuple[str, ...],
+    baselines: tuple[str, ...],
+    test: Test,
+    mid_p: bool,
+    adjust: Adjust,
+    family: Family,
+    resamples: int,
+    seed: int,
+    per_query: bool,
+    by: str | None,
+    topics: str | None,
+    layout: str | None,
+    form: OutputFormat,
+) -> None:
+    """Is A better than B?
+
+    Compares every pair of runs query by query, or each with the baselines: the mean difference a − b with an
+    interval, p for the pair alone, and p adjusted for the family of comparisons.
+    """
+    import numpy as np
+
+    from ringtrue.cli import comparison_tables as tables
+    from ringtrue.files import read_topics
+    from ringtrue.significance import compare, compare_by
+
+    if by is not None and per_query and form != "json":
+        raise UsageError("--by and --per-query are two tables: ask for one of them, or for --json")
+    if test == "welch":  # each run over its own queries
+        question = replace(question, missing="skip")
+    question = _with_baseline_files(question, baselines)
+    wanted = question.measures(measures or [USUAL])
+    if not wanted:
+        raise UsageError(f"-m names no measure; write it like -m {USUAL}")
+    asked: pl.DataFrame | None = None if topics is None else read_topics(topics)
+    labels = question.labels()
+    scores = question.scores(question.each_run(), labels, wanted)
+    how: dict[str, Any] = {
+        "baselines": _names(baselines, question.runs, list(scores.cube().runs)),
+        "test": test, "mid_p": mid_p, "adjust": adjust, "family": family, "resamples": resamples,
+        "level": question.level,
+    }  # fmt: skip
+    found = compare(scores, **how, rng=np.random.default_rng(seed))
+    notes = question.notes
+    notes += [*scores.notes, *found.notes]
+    data = {
+        "runs": plain(scores.means(level=question.level)),
+        "comparisons": [_plain(one, scores, per_query) for one in found],
+        "test": found.test,
+        "adjust": adjust,
+        "family": found.family,
+        "level": question.level,
+        "seed": seed,
+        "missing": {run: list(queries) for run, queries in scores.absent.items()},
+    }
+    bars = form == "table"
+    grid: Callable[[], Grid | Sequence[Grid]] = partial(tables.answer, found, scores, asked, layout=layout, bars=bars)
+    flat = partial(tables.flat, found)
+    if by is not None:
+        table = labels.frame if asked is None else asked
+        groups = compare_by(scores, table, by, **how, rng=np.random.default_rng(seed))
+        notes += dict.fromkeys(note for part in groups.values() for note in part.notes if note not in notes)
+        data["groups"] = {value: _group(part) for value, part in groups.items()}
+        grid, flat = partial(tables.by_group, groups, by), partial(tables.flat_by_group, groups, by)
+    elif per_query:
+        grid, flat = (
+            partial(tables.by_query, found, scores, asked, bars=bars),
+            partial(tables.flat_by_query, found, scores),
+        )
+    tell(notes)
+    emit(form, data=data | {"notes": notes}, grid=grid, flat=flat)
+
+
+def _with_baseline_files(question: Question, baselines: tuple[str, ...]) -> Question:
+    """The question with the baselines that are files of their own read as runs too."""
+    from ringtrue.cli.inputs import run_names
+
+    names = run_names(question.runs)
+    known = {Path(path).resolve() for path in question.runs}
+    files = {Path(given).resolve(): given for given in baselines if given not in names and Path(given).is_file()}
+    wider = replace(question, runs=(*question.runs, *(given for path, given in files.items() if path not in known)))
+    if question.name == "file":  # told before anything is read
+        _names(baselines, wider.runs, run_names(wider.runs))
+    if len(wider.runs) < 2:
+        raise UsageError(f"a comparison needs two runs or more, found only {wider.runs[0]}")
+    return wider
+
+
+def _names(baselines: tuple[str, ...], paths: tuple[str, ...], names: list[str]) -> list[str]:
+    """What the baselines are called, which may be given by name or by file."""
+    by_path = {Path(path).resolve(): name for path, name in zip(paths, names, strict=True)}
+    for given in baselines:
+        if given not in names and Path(given).resolve() not in by_path:
+            shown = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
+            near = did_you_mean(given, names) or f"; the runs are {shown}, and there is no such file"
+            raise UsageError(f"no run is called '{given}', the baseline{near}")
+    return [given if given in names else by_path[Path(given).resolve()] for given in baselines]
+
+
+def _plain(one: Comparison, scores: Scores, per_query: bool) -> dict[str, object]:
+    """A comparison for JSON; without gold labels, what takes them at their word is all there is."""
+    from ringtrue.significance import differences
+
+    shown = one.as_dict()
+    shown["naive"] = {"difference": shown["difference"], "p_value": one.p_value}
+    if per_query:
+        shown["queries"] = differences(scores, one.a, one.b, one.measure).to_dicts()
+    return shown
+
+
+def _group(part: Comparisons) -> dict[str, object]:
+    return {"comparisons": [one.as_dict() for one in part], "family": part.family, "notes": list(part.notes)}

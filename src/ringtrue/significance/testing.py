@@ -1,0 +1,194 @@
+"""One test, all pairs of one measure: values → comparisons, not yet adjusted for each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from ringtrue.errors import MismatchError
+from ringtrue.results import Comparison, Estimate
+from ringtrue.significance import paired, resampling
+from ringtrue.significance.paired import FloatArray
+from ringtrue.significance.pairing import BoolArray, IntArray
+from ringtrue.student import t_quantile
+
+__all__ = ["Setting", "Test", "pairs_tested", "smallest_p"]
+
+Test: TypeAlias = Literal["t", "permutation", "bootstrap", "sign", "wilcoxon", "welch"]
+POWER = 0.8
+MOST_MEANS = 10_000_000  # of resamples held at once: 80 MB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """How to test. Every batch starts from the same seed, so that pairs and measures share their resamples."""
+
+    test: Test
+    level: float
+    resamples: int
+    seed: int
+    mid_p: bool
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """Random numbers from the start."""
+        return np.random.default_rng(self.seed)
+
+    def draws(self, queries: int) -> bool:
+        """Whether p comes from random resamples, and so has a smallest value."""
+        if self.test == "permutation":
+            return not resampling.exact(queries, self.resamples)
+        return self.test == "bootstrap"
+
+
+def pairs_tested(measure: str, runs: Sequence[str], values: FloatArray, pairs: IntArray,
+               setting: Setting) -> list[Comparison]:  # fmt: skip
+    """Every pair tested on the queries for which both runs have a value; `values` are runs × queries."""
+    if setting.test == "welch":
+        return [_unpaired(measure, runs, values, a, b, setting) for a, b in pairs.tolist()]
+    shared = ~np.isnan(values[pairs[:, 0]]) & ~np.isnan(values[pairs[:, 1]])
+    if not shared.any(axis=1).all():
+        a, b = pairs[int(np.argmin(shared.any(axis=1)))].tolist()
+        raise MismatchError(f"'{runs[a]}' and '{runs[b]}' have no query in common with a value of {measure}")
+    found: dict[int, Comparison] = {}
+    for members, queries in _alike(shared):
+        first, second = (values[pairs[members, side]][:, queries] for side in (0, 1))
+        batch = _paired(measure, [(runs[a], runs[b]) for a, b in pairs[members]], paired.apart(first, second), setting)
+        found |= dict(zip(members.tolist(), batch, strict=True))
+    return [found[place] for place in range(len(pairs))]
+
+
+def _alike(shared: BoolArray) -> list[tuple[IntArray, BoolArray]]:
+    """Pairs that share the same queries, tested together."""
+    groups: dict[bytes, list[int]] = {}
+    for place, row in enumerate(shared):
+        groups.setdefault(row.tobytes(), []).append(place)
+    return [(np.array(places), shared[places[0]]) for places in groups.values()]
+
+
+def _paired(measure: str, names: list[tuple[str, str]], d: FloatArray, setting: Setting) -> list[Comparison]:
+    n = d.shape[1]
+    constant = np.ptp(d, axis=1) == 0
+    p = np.where(d[:, 0] == 0, 1.0, 2.0 ** (1 - n))
+    mean = np.where(constant, d[:, 0], d.mean(axis=1))
+    se = np.zeros(len(d)) if n == 1 else np.where(constant, 0.0, paired.standard_error(d))
+    half = 0.0 if n == 1 else t_quantile((1 + setting.level) / 2, n - 1) * se
+    low, high = mean - half, mean + half
+    rows = np.flatnonzero(~constant | (setting.test == "sign"))
+    if setting.test == "bootstrap":
+        p[rows], low[rows], high[rows] = _bootstrapped(d[rows], setting)
+    elif len(rows):
+        p[rows] = _p(d[rows], setting)
+    detectable = _detectable(se, n - 1, setting.level) if n > 1 else se
+    wins, ties, losses = ((compared(d, 0)).sum(axis=1) for compared in (np.greater, np.equal, np.less))
+    method = "BCa" if setting.test == "bootstrap" else "t"
+    return [
+        Comparison(
+            measure=measure,
+            a=a,
+            b=b,
+            difference=Estimate(
+                value=float(mean[i]),
+                se=float(se[i]) if n > 1 else None,
+                low=float(low[i]) if n > 1 else None,
+                high=float(high[i]) if n > 1 else None,
+                level=setting.level,
+                n=n,
+                method=method,
+            ),
+            p_value=float(p[i]),
+            test=setting.test,
+            effect_size=float(mean[i] / (se[i] * np.sqrt(n))) if not constant[i] else 0.0 if mean[i] == 0 else None,
+            wins=int(wins[i]),
+            ties=int(ties[i]),
+            losses=int(losses[i]),
+            detectable=float(detectable[i]) if not constant[i] else None,
+            notes=_why_constant(n, float(mean[i])) if constant[i] else (),
+        )
+        for i, (a, b) in enumerate(names)
+    ]
+
+
+def _p(d: FloatArray, setting: Setting) -> FloatArray:
+    if setting.test == "permutation":
+        return resampling.permutation(d, resamples=setting.resamples, rng=setting.rng)
+    if setting.test == "sign":
+        return paired.sign(d, mid_p=setting.mid_p)
+    return paired.wilcoxon(d) if setting.test == "wilcoxon" else paired.t(d)
+
+
+def _bootstrapped(d: FloatArray, setting: Setting) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """p, low and high, so many pairs at a time that their resamples fit in memory."""
+    size = max(1, MOST_MEANS // setting.resamples)
+    found = [np.empty((3, 0))]
+    for first in range(0, len(d), size):
+        part = d[first : first + size]
+        means = resampling.bootstrap_means(part, resamples=setting.resamples, rng=setting.rng)
+        found.append(np.array(resampling.bca(means, part, level=setting.level)))
+    p, low, high = np.concatenate(found, axis=1)
+    return p, low, high
+
+
+def _why_constant(n: int, difference: float) -> tuple[str]:
+    if n == 1:
+        return ("a single query: no test can tell a difference from luck",)
+    if difference == 0:
+        return (f"the two runs have the same value for each of the {n} queries",)
+    cannot = "the interval cannot show what other queries would give"
+    return (f"all {n} queries differ by the same {difference:.4g}: {cannot}, and p is that of swapping runs at random",)
+
+
+def _detectable(se: FloatArray, df: float, level: float) -> FloatArray:
+    """The difference that a t test shows in four of five samples of queries like these."""
+    return (t_quantile((1 + level) / 2, df) + t_quantile(POWER, df)) * se
+
+
+def _unpaired(measure: str, runs: Sequence[str], values: FloatArray, a: int, b: int, setting: Setting) -> Comparison:
+    """Welch's test for one pair: each run over its own queries."""
+    own = [paired.rounded(values[run][~np.isnan(values[run])]) for run in (a, b)]
+    for run, one in zip((a, b), own, strict=True):
+        if not len(one):
+            raise MismatchError(f"'{runs[run]}' has no query with a value of {measure}")
+    counts, means = np.array([len(one) for one in own], dtype=float), np.array([one.mean() for one in own])
+    difference = float(paired.apart(means[:1], means[1:])[0])
+    notes: tuple[str, ...] = (f"queries: {len(own[0])} of '{runs[a]}', {len(own[1])} of '{runs[b]}', unpaired",)
+    p = se = low = high = effect = detectable = None
+    if counts.min() < 2:
+        notes += ("a single query has no spread: no test can be made",)
+    elif all(np.ptp(one) == 0 for one in own):
+        notes += ("neither run's values vary: no test can be made",)
+        p = 1.0 if difference == 0 else None
+    else:
+        variances = np.array([one.var(ddof=1) for one in own])
+        found, error, freedom = paired.welch(means, variances, counts)
+        p, se, df = float(found), float(error), float(freedom)
+        half = t_quantile((1 + setting.level) / 2, df) * se
+        low, high = difference - half, difference + half
+        effect = difference / float(np.sqrt(variances.mean()))
+        detectable = float(_detectable(np.array(se), df, setting.level))
+    estimate = Estimate(
+        value=difference, se=se, low=low, high=high, level=setting.level, n=int(counts.sum()), method="Welch"
+    )
+    both = ~np.isnan(values[a]) & ~np.isnan(values[b])
+    ahead = paired.apart(values[a, both], values[b, both])
+    return Comparison(
+        measure=measure, a=runs[a], b=runs[b], difference=estimate, p_value=p, test="welch", effect_size=effect,
+        wins=int((ahead > 0).sum()), ties=int((ahead == 0).sum()), losses=int((ahead < 0).sum()),
+        detectable=detectable, notes=notes,
+    )  # fmt: skip
+
+
+def smallest_p(one: Comparison, setting: Setting) -> float:
+    """The smallest p that this test can give for as many queries, however far apart the runs lie."""
+    n = one.difference.n
+    if setting.draws(n):
+        return 1 / (setting.resamples + 1)
+    if setting.test == "permutation":
+        return 2.0 ** (1 - n)
+    if setting.test == "sign" or (setting.test == "wilcoxon" and n <= paired.ENUMERATED_RANKS):
+        least = 2.0 ** (1 - one.wins - one.losses)
+        return least / 2 if setting.mid_p else least
+    return 0.0
