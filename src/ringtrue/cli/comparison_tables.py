@@ -7,7 +7,7 @@ from itertools import groupby
 
 import polars as pl
 
-from ringtrue.cli.output import Grid
+from ringtrue.cli.output import Grid, signed
 from ringtrue.results import Comparison, Comparisons
 from ringtrue.significance import differences, moved_most
 from ringtrue.tables import Scores
@@ -50,18 +50,14 @@ def _difference(one: Comparison) -> list[str]:
     if d.value is None:
         return ["–", "–"]
     if d.low is None or d.high is None or not d.se:
-        return [_signed(d.value, 4), "–"]
+        return [signed(d.value, 4), "–"]
     digits = d.decimals + 1
-    return [_signed(d.value, digits), f"{_signed(d.low, digits)} to {_signed(d.high, digits)}"]
-
-
-def _signed(value: float, digits: int) -> str:
-    return f"{value:+.{digits}f}".replace("-", "−")
+    return [signed(d.value, digits), f"{signed(d.low, digits)} to {signed(d.high, digits)}"]
 
 
 def _checked(one: Comparison) -> list[str]:
     mark = "" if not one.decided else "▲" if (one.difference.value or 0) > 0 else "▼"
-    effect = "–" if one.effect_size is None else _signed(one.effect_size, 2)
+    effect = "–" if one.effect_size is None else signed(one.effect_size, 2)
     detectable = "–" if one.detectable is None else f"{one.detectable:.{one.difference.decimals + 1}f}"
     count = f"{one.wins}/{one.ties}/{one.losses}"
     return [_p(one.p_value), _p(one.p_adjusted), mark, effect, count, detectable]
@@ -198,7 +194,7 @@ def _queries(one: Comparison, table: pl.DataFrame, asked: pl.DataFrame | None, *
         [
             query,
             *([texts.get(query, "")] if texts else []),
-            *(f"{a:.4f}", f"{b:.4f}", _signed(d, 4)),
+            *(f"{a:.4f}", f"{b:.4f}", signed(d, 4)),
             *([_bar(d / widest)] if bars else []),
         ]
         for query, a, b, d in table.iter_rows()

@@ -105,5 +105,11 @@ def _story(winners: dict[str, str], place: Path) -> str:
             f"The interval does not warn you: it knows the queries vary, not that the labels are wrong."
         )
     ringtrue = "ringtrue" if which("ringtrue") == sys.argv[0] else sys.argv[0]
-    again = f"{ringtrue} evaluate {place}/*.run --judgments {place}/gold.qrels -m nDCG@10,AP,RR"
-    return f"\n{verdict}\n\nThe files are in {place}/. Look at them yourself:\n  {again}"
+    questions = {
+        "How good is each run?": f"evaluate {place}/*.run --judgments {place}/gold.qrels -m nDCG@10,AP,RR",
+        "Is one really better?": f"compare {place}/*.run --judgments {place}/gold.qrels",
+        "Does the judge change that?": f"stability {place}/*.run --judgments {place}/gold.qrels "
+        f"--versus {place}/bronze.qrels",
+    }
+    asked = "".join(f"\n{question}\n  {ringtrue} {words}" for question, words in questions.items())
+    return f"\n{verdict}\n\nThe files are in {place}/. Ask them yourself.{asked}"

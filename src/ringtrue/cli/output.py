@@ -15,7 +15,7 @@ import click
 
 from ringtrue.results import Estimate
 
-__all__ = ["Grid", "OutputFormat", "emit", "estimate_column", "plain", "progress_bar", "tell"]
+__all__ = ["Grid", "OutputFormat", "emit", "estimate_column", "plain", "progress_bar", "signed", "tell"]
 
 LONG_WORK = 32_000_000  # bytes: about a quarter of a second
 OutputFormat: TypeAlias = Literal["table", "json", "csv", "markdown", "latex"]
@@ -97,6 +97,11 @@ def estimate_column(column: Sequence[Estimate]) -> list[str]:
         else:
             cells.append(f"{estimate.value:.{digits}f} ±{(estimate.high - estimate.low) / 2:.{digits}f}")
     return cells
+
+
+def signed(value: float, digits: int) -> str:
+    """A difference with its sign, + or −."""
+    return f"{value:+.{digits}f}".replace("-", "−")
 
 
 def _text(grid: Grid) -> str:

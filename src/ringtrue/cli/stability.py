@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ringtrue.cli.options import Command, output_options
-from ringtrue.cli.output import Grid, OutputFormat, emit, progress_bar, tell
+from ringtrue.cli.output import Grid, OutputFormat, emit, progress_bar, signed, tell
 from ringtrue.cli.question import Question, evaluation_options, runs_and_judgments
 from ringtrue.errors import UsageError
 
@@ -197,23 +197,24 @@ def _pairs(one: Stability, judges: tuple[str, str]) -> list[Grid]:
     rest = f"\n{more:,} more {'pair' if more == 1 else 'pairs'}, where they differ as often or less" if more else ""
     return [
         Grid(
-            columns=["run", "against", "differ", "flipped", "difference", "versus", "noise", "versus"],
+            columns=["run", "against", "differ", "flipped", *judges, "noise", "versus noise"],
             rows=[
                 [
                     flip.a,
                     flip.b,
                     f"{100 * flip.share:.1f}%",
                     "yes" if flip.flipped else "no",
-                    f"{flip.difference:+.4f}",
-                    f"{flip.versus_difference:+.4f}",
+                    signed(flip.difference, 4),
+                    signed(flip.versus_difference, 4),
                     f"{100 * flip.noise:.1f}%",
                     f"{100 * flip.versus_noise:.1f}%",
                 ]
                 for flip in doubtful[:SHOWN]
             ],
             caption="differ: resamples in which the judges order the two differently; flipped: they do on all queries\n"
-            f"noise: resamples in which {judges[0]} departs from its own order on all queries; versus: the same by "
-            f"{judges[1]}{rest}",
+            f"{judges[0]}, {judges[1]}: run − against by each judge\n"
+            f"noise: resamples in which {judges[0]} departs from its own order on all queries; "
+            f"versus noise: the same by {judges[1]}{rest}",
             left=2,
         )
     ]
