@@ -19,7 +19,7 @@ from benchmarks.promises import Promise, promise, promise_of_comparing, promise_
 
 SIZES = (Collection(queries=50), Collection(queries=1_000), Collection(queries=10_000))
 RIVALS = Collection(queries=200, runs=20)
-MOST_TURNS = 5
+MOST_TURNS = 7
 LARGE = 10_000  # queries, from which the slow ones run only once
 SHOWN = {"parsing": "Polars, parsing alone", "importing": "importing NumPy, Polars"}
 SHOWN_COMPARING = SHOWN | {"ringtrue": "ringtrue compare", "pytrec_eval": "pytrec_eval + SciPy", "ranx": "ranx compare"}

@@ -12,6 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ringtrue.draws import query_counts
 from ringtrue.student import t_quantile, t_tail
 
 __all__ = ["all_flips", "bca", "bootstrap_means", "exact", "flips_as_far", "permutation", "tukey"]
@@ -82,11 +83,9 @@ def bootstrap_means(differences: FloatArray, *, resamples: int, rng: np.random.G
     n = differences.shape[1]
     means = np.empty((len(differences), resamples))
     done = 0
-    for size in _batches(resamples):
-        drawn = rng.integers(0, n, (size, n)) + n * np.arange(size)[:, None]
-        counts = np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n)
-        means[:, done : done + size] = differences @ counts.T / n
-        done += size
+    for counts in query_counts(n, resamples, batch=BATCH, rng=rng):
+        means[:, done : done + len(counts)] = differences @ counts.T / n
+        done += len(counts)
     return means
 
 

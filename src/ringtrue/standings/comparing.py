@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ringtrue.draws import query_counts
 from ringtrue.errors import MismatchError, UsageError
 from ringtrue.rankings import pair_signs, rbo, tau_ap, tau_from_signs
 from ringtrue.standings.answer import Flip, Stability, Standing
@@ -147,7 +148,7 @@ def _resampled(
     apart, noise, versus_noise = np.zeros((3, pairs), dtype=np.int64)
     taus, same_winner, own_winner = [], 0.0, 0.0
     winners = _top(first.levels)
-    for weights in _weights(queries, resamples, max(1, PIECE // max(pairs, queries)), rng):
+    for weights in query_counts(queries, resamples, batch=max(1, PIECE // max(pairs, queries)), rng=rng):
         orders = first.drawn(weights), second.drawn(weights)
         ours, theirs = pair_signs(orders[0]), pair_signs(orders[1])
         # Signs are −1, 0 and 1: opposite orders differ by 2, an order and a tie by 1.
@@ -176,14 +177,6 @@ def _top(levels: NDArray[np.int32]) -> NDArray[np.bool_]:
 def _common(a: NDArray[np.bool_], b: NDArray[np.bool_]) -> float:
     """Of the runs in either, the share in both, added up over resamples."""
     return float(np.sum((a & b).sum(axis=-1) / (a | b).sum(axis=-1)))
-
-
-def _weights(queries: int, resamples: int, piece: int, rng: np.random.Generator) -> Iterator[FloatArray]:
-    """How often each query was drawn, [resample, query], some resamples at a time."""
-    for start in range(0, resamples, piece):
-        rows = min(piece, resamples - start)
-        drawn = rng.integers(queries, size=(rows, queries)) + queries * np.arange(rows)[:, None]
-        yield np.bincount(drawn.ravel(), minlength=rows * queries).reshape(rows, queries).astype(np.float64)
 
 
 def _standings(runs: list[str], first: _Judge, second: _Judge) -> tuple[Standing, ...]:
