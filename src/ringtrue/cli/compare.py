@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ringtrue.cli.options import Command, output_options
-from ringtrue.cli.output import Grid, OutputFormat, emit, plain, tell
+from ringtrue.cli.output import Grid, OutputFormat, emit, plain, progress_bar, tell
 from ringtrue.cli.question import Question, evaluation_options, level_option, runs_and_judgments
 from ringtrue.errors import UsageError, did_you_mean
 
@@ -97,7 +97,8 @@ def command(
         "test": test, "mid_p": mid_p, "adjust": adjust, "family": family, "resamples": resamples,
         "level": question.level,
     }  # fmt: skip
-    found = compare(scores, **how, rng=np.random.default_rng(seed))
+    with progress_bar(_work(scores, how), what="resampling") as advance:
+        found = compare(scores, **how, rng=np.random.default_rng(seed), progress=advance)
     notes = question.notes
     notes += [*scores.notes, *found.notes]
     data = {
@@ -152,6 +153,15 @@ def _names(baselines: tuple[str, ...], paths: tuple[str, ...], names: list[str])
             near = did_you_mean(given, names) or f"; the runs are {shown}, and there is no such file"
             raise UsageError(f"no run is called '{given}', the baseline{near}")
     return [given if given in names else by_path[Path(given).resolve()] for given in baselines]
+
+
+def _work(scores: Scores, how: dict[str, Any]) -> int:
+    """How many pairs × resamples there are to do."""
+    cube = scores.cube()
+    others = len(cube.runs) - len(how["baselines"])
+    pairs = others * len(how["baselines"]) if how["baselines"] else others * (others - 1) // 2
+    drawing = (how["test"] in ("permutation", "bootstrap")) + (how["adjust"] == "tukey")
+    return int(drawing * pairs * len(cube.measures) * how["resamples"])
 
 
 def _plain(one: Comparison, scores: Scores, per_query: bool) -> dict[str, object]:

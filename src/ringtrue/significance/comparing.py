@@ -14,7 +14,7 @@ from ringtrue.evaluation import split_by
 from ringtrue.results import Comparison, Comparisons
 from ringtrue.significance.families import Adjust, Family, adjusted, by_tukey, family_words
 from ringtrue.significance.pairing import chosen_pairs, presence, require_shared_queries
-from ringtrue.significance.resampling import exact
+from ringtrue.significance.resampling import Progress, exact
 from ringtrue.significance.testing import Setting, Test, pairs_tested, smallest_p
 from ringtrue.tables import Scores
 from ringtrue.tables.scores import Cube
@@ -33,13 +33,15 @@ def compare(
     resamples: int = 10_000,
     level: float = 0.95,
     rng: np.random.Generator | None = None,
+    progress: Progress | None = None,
 ) -> Comparisons:
     """Is one run better than another? All pairs, or each run against the baselines, on the queries both have.
 
     `test` is the paired "t" test, "permutation", "bootstrap" (BCa), "sign" (`mid_p` makes it less cautious),
     "wilcoxon", or "welch" for runs over different queries. `adjust` keeps the chance of any false finding in
     the family below 1 − level ("holm", or "tukey", randomised), or the share of false findings ("bh"). The family
-    is the comparisons of one measure, or of "all". The same `rng` gives the same answer.
+    is the comparisons of one measure, or of "all". The same `rng` gives the same answer; `progress` is told how many
+    pairs × resamples were done.
 
     Examples:
         >>> import ringtrue as rt
@@ -50,7 +52,7 @@ def compare(
         >>> print(compare(rt.evaluate(runs, judgments, "RR"))[0])
         RR: new − old = 0.44 (95% CI 0.29 to 0.59), p = 0.00021 (adjusted 0.00021), won 7, tied 1, lost 0
     """
-    setting = _setting(test, adjust, family, mid_p, resamples, level, rng)
+    setting = _setting(test, adjust, family, mid_p, resamples, level, rng, progress)
     raw, cube, notes = _tested(scores, _listed(baselines), setting)
     several = len(cube.measures) > 1 and family == "measure"
     if adjust == "tukey":
@@ -78,6 +80,7 @@ def compare_by(
     resamples: int = 10_000,
     level: float = 0.95,
     rng: np.random.Generator | None = None,
+    progress: Progress | None = None,
 ) -> dict[str, Comparisons]:
     """The same comparisons apart for each value of a column of a table that has a `query` column.
 
@@ -96,7 +99,7 @@ def compare_by(
     """
     if adjust == "tukey":
         raise UsageError("Tukey's family is the runs over all queries: with groups of queries, adjust by holm or bh")
-    setting = _setting(test, adjust, family, mid_p, resamples, level, rng)
+    setting = _setting(test, adjust, family, mid_p, resamples, level, rng, progress)
     runs = scores.cube().runs
     chosen_pairs(runs, _listed(baselines))
     groups: dict[str, tuple[list[Comparison], tuple[str, ...]]] = {}
@@ -135,6 +138,7 @@ def _setting(
     resamples: int,
     level: float,
     rng: np.random.Generator | None,
+    progress: Progress | None,
 ) -> Setting:
     for name, value, known in (("test", test, Test), ("adjust", adjust, Adjust), ("family", family, Family)):
         if value not in get_args(known):
@@ -151,7 +155,8 @@ def _setting(
     if adjust == "tukey" and family == "all":
         raise UsageError("Tukey's family is the runs of one measure: it cannot span several measures")
     seed = int((rng or np.random.default_rng(0)).integers(2**63))
-    return Setting(test=test, level=level, resamples=resamples, seed=seed, mid_p=mid_p)
+    setting = Setting(test=test, level=level, resamples=resamples, seed=seed, mid_p=mid_p)
+    return setting if progress is None else replace(setting, progress=progress)
 
 
 def _tested(

@@ -52,7 +52,14 @@ def by_tukey(
     if not everyone.any():
         raise MismatchError("no query is in all runs, and Tukey's test needs the same queries for all: use holm")
     p = [
-        tukey(values[:, everyone], pairs[:, 0], pairs[:, 1], resamples=setting.resamples, rng=setting.rng)
+        tukey(
+            values[:, everyone],
+            pairs[:, 0],
+            pairs[:, 1],
+            resamples=setting.resamples,
+            rng=setting.rng,
+            progress=setting.progress,
+        )
         for values in cube.values
     ]
     rest = int((~everyone).sum())

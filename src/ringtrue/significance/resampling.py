@@ -6,7 +6,7 @@ counts, and one matrix product gives its mean for every pair.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
 import numpy as np
@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 from ringtrue.draws import query_counts
 from ringtrue.student import t_quantile, t_tail
 
-__all__ = ["all_flips", "bca", "bootstrap_means", "exact", "flips_as_far", "permutation", "tukey"]
+__all__ = ["Progress", "all_flips", "bca", "bootstrap_means", "exact", "flips_as_far", "permutation", "tukey"]
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
+Progress: TypeAlias = Callable[[int], None]  # is told how many pairs × resamples were done
 
+ROWS = 4096  # pairs at a time: what belongs to one batch of draws stays below 20 MB
 BATCH = 500  # draws at a time; fixed, so that a pair's p does not depend on how many others are tested
 SAME = 1e-9  # sums of the same numbers in another order differ by less than this, relatively
 
@@ -29,7 +31,9 @@ def exact(queries: int, resamples: int) -> bool:
     return 1 << (queries - 1) <= resamples
 
 
-def permutation(differences: FloatArray, *, resamples: int, rng: np.random.Generator) -> FloatArray:
+def permutation(
+    differences: FloatArray, *, resamples: int, rng: np.random.Generator, progress: Progress = lambda _: None
+) -> FloatArray:
     """The permutation test of the mean: were the two runs swapped at random for each query, how often would
     their means lie as far apart?
 
@@ -45,15 +49,20 @@ def permutation(differences: FloatArray, *, resamples: int, rng: np.random.Gener
     n = differences.shape[1]
     if exact(n, resamples):
         return flips_as_far(differences, all_flips(n)) / float(1 << (n - 1))
-    return (1 + flips_as_far(differences, _random_flips(n, resamples, rng))) / (1 + resamples)
+    return (1 + flips_as_far(differences, _random_flips(n, resamples, rng), progress=progress)) / (1 + resamples)
 
 
-def flips_as_far(differences: FloatArray, flips: Iterable[FloatArray]) -> FloatArray:
+def flips_as_far(
+    differences: FloatArray, flips: Iterable[FloatArray], *, progress: Progress = lambda _: None
+) -> FloatArray:
     """For each row, how many of the flips bring its sum at least as far from 0 as it is."""
     far = np.abs(differences.sum(axis=1)) - SAME * np.abs(differences).sum(axis=1)
     counts = np.zeros(len(differences))
     for signs in flips:
-        counts += (np.abs(signs @ differences.T) >= far).sum(axis=0)
+        for first in range(0, len(differences), ROWS):
+            rows = slice(first, first + ROWS)
+            counts[rows] += (np.abs(signs @ differences[rows].T) >= far[rows]).sum(axis=0)
+        progress(len(signs) * len(differences))
     return counts
 
 
@@ -78,7 +87,9 @@ def _batches(resamples: int) -> Iterator[int]:
         yield min(BATCH, resamples - first)
 
 
-def bootstrap_means(differences: FloatArray, *, resamples: int, rng: np.random.Generator) -> FloatArray:
+def bootstrap_means(
+    differences: FloatArray, *, resamples: int, rng: np.random.Generator, progress: Progress = lambda _: None
+) -> FloatArray:
     """The mean of each row over queries drawn again with replacement: rows × resamples."""
     n = differences.shape[1]
     means = np.empty((len(differences), resamples))
@@ -86,6 +97,7 @@ def bootstrap_means(differences: FloatArray, *, resamples: int, rng: np.random.G
     for counts in query_counts(n, resamples, batch=BATCH, rng=rng):
         means[:, done : done + len(counts)] = differences @ counts.T / n
         done += len(counts)
+        progress(len(counts) * len(differences))
     return means
 
 
@@ -131,7 +143,13 @@ def bca(resampled: FloatArray, differences: FloatArray, *, level: float) -> tupl
 
 
 def tukey(
-    values: FloatArray, first: IntArray, second: IntArray, *, resamples: int, rng: np.random.Generator
+    values: FloatArray,
+    first: IntArray,
+    second: IntArray,
+    *,
+    resamples: int,
+    rng: np.random.Generator,
+    progress: Progress = lambda _: None,
 ) -> FloatArray:
     """Tukey's honestly significant difference, randomised: p for each pair, adjusted for looking at all of them.
 
@@ -149,10 +167,15 @@ def tukey(
     """
     observed = np.abs((values[first] - values[second]).mean(axis=1)) - SAME * np.abs(values).max()
     as_far = np.zeros(len(first))
+    every_pair = len(first) == len(values) * (len(values) - 1) // 2
     dealt = np.repeat(values.T[None], BATCH, axis=0)  # draws × queries × runs: dealt anew from any order of before
     for size in _batches(resamples):
         rng.permuted(dealt, axis=2, out=dealt)
         means = dealt[:size].mean(axis=1)
-        widest = np.sort(np.abs(means[:, first] - means[:, second]).max(axis=1))
-        as_far += size - np.searchsorted(widest, observed)
+        if every_pair:
+            widest = means.max(axis=1) - means.min(axis=1)
+        else:
+            widest = np.abs(means[:, first] - means[:, second]).max(axis=1)
+        as_far += size - np.searchsorted(np.sort(widest), observed)
+        progress(size * len(first))
     return (1 + as_far) / (1 + resamples)

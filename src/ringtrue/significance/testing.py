@@ -31,6 +31,7 @@ class Setting:
     resamples: int
     seed: int
     mid_p: bool
+    progress: resampling.Progress = lambda _: None
 
     @property
     def rng(self) -> np.random.Generator:
@@ -114,7 +115,7 @@ def _paired(measure: str, names: list[tuple[str, str]], d: FloatArray, setting: 
 
 def _p(d: FloatArray, setting: Setting) -> FloatArray:
     if setting.test == "permutation":
-        return resampling.permutation(d, resamples=setting.resamples, rng=setting.rng)
+        return resampling.permutation(d, resamples=setting.resamples, rng=setting.rng, progress=setting.progress)
     if setting.test == "sign":
         return paired.sign(d, mid_p=setting.mid_p)
     return paired.wilcoxon(d) if setting.test == "wilcoxon" else paired.t(d)
@@ -126,7 +127,9 @@ def _bootstrapped(d: FloatArray, setting: Setting) -> tuple[FloatArray, FloatArr
     found = [np.empty((3, 0))]
     for first in range(0, len(d), size):
         part = d[first : first + size]
-        means = resampling.bootstrap_means(part, resamples=setting.resamples, rng=setting.rng)
+        means = resampling.bootstrap_means(
+            part, resamples=setting.resamples, rng=setting.rng, progress=setting.progress
+        )
         found.append(np.array(resampling.bca(means, part, level=setting.level)))
     p, low, high = np.concatenate(found, axis=1)
     return p, low, high
