@@ -15,6 +15,7 @@ from ringtrue.measures import Compat, FloatArray, Measure, RankedLists, parse_al
 from ringtrue.measures.catalogue import NEEDS_COLLECTION
 from ringtrue.measures.curves import nonrelevant
 from ringtrue.tables import Scores
+from ringtrue.tables.columns import frame_from, rename
 
 __all__ = ["Judges", "Missing", "evaluate", "split_by"]
 
@@ -83,8 +84,8 @@ def evaluate(
     return Scores(pl.concat(frames), notes=notes.told(), absent=absent)
 
 
-def split_by(scores: Scores, table: pl.DataFrame, column: str) -> dict[str, Scores]:
-    """The scores apart for each value of a column of a table that has a `query` column.
+def split_by(scores: Scores, table: object, column: str) -> dict[str, Scores]:
+    """The scores apart for each value of a column of a table with a row for each query: any frame will do.
 
     Queries without a value come last, under "(none)". A query with two values is an error.
 
@@ -94,13 +95,15 @@ def split_by(scores: Scores, table: pl.DataFrame, column: str) -> dict[str, Scor
         >>> {kind: part.means()["run"]["RR"].value for kind, part in split_by(scores, kinds, "kind").items()}
         {'easy': 1.0, 'hard': 0.0}
     """
+    table = frame_from(table)
     if column not in table.columns:
         near = did_you_mean(column, table.columns) or "; there is " + ", ".join(table.columns)
         raise UsageError(f"no column '{column}' to split by{near}")
     if table[column].dtype.is_nested():
         raise UsageError(f"column '{column}' holds lists or objects; only single values can split the scores")
     values = (
-        table.select(pl.col("query"), pl.col(column).cast(pl.String).alias("_by"))
+        rename(table.with_columns(pl.col(column).cast(pl.String).alias("_by")), required=["query"], what="table")
+        .select(pl.col("query").cast(pl.String), "_by")
         .drop_nulls()
         .unique(maintain_order=True)
     )

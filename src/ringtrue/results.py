@@ -5,8 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["Comparison", "Comparisons", "Curve", "Curves", "Estimate"]
+
+MOST_SHOWN = 20  # comparisons in a printed text
+SHOWN_FIRST = ("measure", "a", "b", "difference")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +64,10 @@ class Estimate:
 class Comparison:
     """Is run `a` better than run `b`? The difference is a − b, and `wins` are the queries where a is ahead.
 
-    `p_value` stands for this comparison alone, `p_adjusted` for one of a family. `effect_size` is the mean
-    difference in standard deviations; `detectable` the difference that as many such queries would show in four of
-    five tests. None where the data cannot tell; a note then says why.
+    `p_value` stands for this comparison alone, `p_adjusted` for one of a family. `ahead` is the run that the test
+    speaks for, which for the sign test and Wilcoxon's need not be the one with the higher mean. `effect_size` is the
+    mean difference in standard deviations; `detectable` the difference that as many such queries would show in four
+    of five tests. None where the data cannot tell; a note then says why.
 
     Examples:
         >>> print(Comparison(measure="AP", a="new", b="old", difference=Estimate(value=0.02, n=50, method="t"),
@@ -74,6 +82,7 @@ class Comparison:
     p_value: float | None
     p_adjusted: float | None = None
     test: str
+    ahead: str | None = None
     effect_size: float | None = None
     wins: int
     ties: int
@@ -85,6 +94,13 @@ class Comparison:
     def decided(self) -> bool:
         """Whether the adjusted p lies below 1 − level."""
         return self.p_adjusted is not None and self.p_adjusted < round(1 - self.difference.level, 12)
+
+    @property
+    def better(self) -> str | None:
+        """The run that is better: decided, and the test and the mean speak for the same one."""
+        value = self.difference.value or 0
+        higher = self.a if value > 0 else self.b if value < 0 else None
+        return higher if self.decided and higher == self.ahead else None
 
     def __str__(self) -> str:
         p, adjusted = ("undefined" if p is None else f"{p:.2g}" if p < 0.1 else f"{p:.2f}"
@@ -126,6 +142,21 @@ class Comparisons:
 
     def __getitem__(self, place: int) -> Comparison:
         return self.comparisons[place]
+
+    def __str__(self) -> str:
+        shown = [str(one) for one in self.comparisons[:MOST_SHOWN]]
+        more = [f"… and {len(self) - MOST_SHOWN:,} more"] if len(self) > MOST_SHOWN else []
+        return "\n".join([*shown, *more, f"p: {self.test}; adjusted: {self.family}"])
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """A row for each comparison, the estimate of the difference in columns of its own."""
+        import polars as pl
+
+        rows = [one.difference.as_dict() | one.as_dict() | {"difference": one.difference.value} for one in self]
+        kept = [name for name in rows[0] if name not in ("value", "notes")] if rows else []
+        order = ["measure", "a", "b", "difference", *(name for name in kept if name not in SHOWN_FIRST)]
+        return pl.DataFrame([{name: row[name] for name in order} for row in rows], infer_schema_length=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -77,7 +77,7 @@ def test_all_pairs_are_compared_by_every_measure(arena: Path, ringtrue) -> None:
         for a, b in (("good", "fair"), ("good", "poor"), ("fair", "poor"))
     ]
     together = ringtrue(*words, "--family", "all")
-    assert together.json["family"] == "Holm over the 9 pairs"
+    assert together.json["family"] == "Holm over the 9 comparisons"
     assert ringtrue(*words).json["family"] == "Holm over the 3 pairs of each measure"
 
 
@@ -125,8 +125,8 @@ def test_a_baseline_is_known_by_its_tag_where_runs_are_called_so(arena: Path, ri
         (("--adjust", "tukey", "--test", "welch"), "Tukey's test needs runs over the same queries"),
         (("--adjust", "tukey", "--family", "all"), "it cannot span several measures"),
         (("--adjust", "tukey", "--topics", "topics.csv", "--by", "kind"), "with groups of queries, adjust by holm"),
-        (("--resamples", "99"), "--resamples"),
-        (("--level", "1"), "--level"),
+        (("--resamples", "99"), "resamples must lie between 100 and 10,000,000"),
+        (("--level", "95"), "level must lie between 0 and 0.999999, found 95; 0.95 is usual"),
         (("--level", "0.9999999"), "level must lie between 0 and 0.999999"),
         (("--seed", "-1"), "--seed"),
         (("-m", "nDGC@10"), "did you mean 'nDCG@10'"),
@@ -203,8 +203,8 @@ def test_every_test_can_be_asked_for_and_is_named(arena: Path, ringtrue, words, 
     [
         ("holm", "Holm over the 3 pairs"),
         ("bh", "Benjamini–Hochberg over the 3 pairs"),
-        ("tukey", "randomised Tukey HSD (200 resamples) over the 3 pairs"),
-        ("none", "not adjusted; of the 3 pairs about 0.15 look decided by chance alone"),
+        ("tukey", "randomised Tukey HSD (200 resamples, a test of its own) over the 3 pairs"),
+        ("none", "not adjusted; were all runs equal, about 0.15 of the 3 pairs would look decided"),
     ],
 )
 def test_every_adjustment_can_be_asked_for_and_is_named(arena: Path, ringtrue, adjust: str, told: str) -> None:
@@ -250,7 +250,7 @@ def test_the_table_explains_its_columns_its_marks_and_the_answer(arena: Path, ri
         "p: paired t test; adjusted: nothing to adjust for, with one comparison",
         "▲ a is better, ▼ a is worse: adjusted p < 0.05; no mark: not decided",
         "effect: difference in standard deviations",
-        "RR: good is better than poor, by 0.",
+        "RR: good (0.8750) is better than poor (",
         "RR: the queries that moved most; to the right good is ahead, to the left poor",
     ):
         assert words in out
@@ -259,7 +259,7 @@ def test_the_table_explains_its_columns_its_marks_and_the_answer(arena: Path, ri
 def test_a_run_that_is_worse_is_marked_so(arena: Path, ringtrue) -> None:
     out = ringtrue("compare", "poor.run", "good.run", *WORDS).out
     assert "▼" in out.splitlines()[2]
-    assert "RR: good is better than poor, by 0." in out
+    assert "RR: good (0.8750) is better than poor (" in out
 
 
 def test_what_is_not_decided_says_so(arena: Path, ringtrue) -> None:
@@ -288,7 +288,7 @@ def test_many_pairs_are_shown_run_by_run_unless_asked_otherwise(arena: Path, rin
     assert lines[0].split() == ["nr", "run", "RR", "better", "than"]
     assert [line.split()[1] for line in lines[2:8]] == ["r0", "r1", "r2", "r3", "r4", "r5"]
     assert lines[2].endswith("3–6")
-    assert "better than: the runs, by number, that it beats with adjusted p < 0.05" in out
+    assert "better than: by number in this table, adjusted p < 0.05" in out
     assert "--layout pairs shows every comparison" in out
     pairs = ringtrue("compare", *runs, *WORDS, "--layout", "pairs").out
     assert sum(line.startswith("RR ") for line in pairs.splitlines()) == 15
@@ -468,11 +468,11 @@ def test_a_missing_query_counts_as_0_or_is_left_out(arena: Path, ringtrue) -> No
     assert (zero["difference"]["n"], skip["difference"]["n"]) == (8, 6)
 
 
-@pytest.mark.parametrize("missing", ["zero", "skip"])
-def test_welchs_test_compares_runs_over_different_queries(arena: Path, ringtrue, missing: str) -> None:
+@pytest.mark.parametrize("missing", [(), ("--missing", "skip")])
+def test_welchs_test_compares_runs_over_different_queries(arena: Path, ringtrue, missing: tuple[str, ...]) -> None:
     Path("first.run").write_text(run_text(RANKS["good"][:5], "x"))
     Path("last.run").write_text(run_text(RANKS["poor"][5:], "x", first=6))
-    words = ("compare", "first.run", "last.run", *WORDS, "--test", "welch", "--missing", missing)
+    words = ("compare", "first.run", "last.run", *WORDS, "--test", "welch", *missing)
     (one,) = ringtrue(*words, "--json").json["comparisons"]
     theirs = stats.ttest_ind(rr("good")[:5], rr("poor")[5:], equal_var=False)
     assert one["p_value"] == pytest.approx(theirs.pvalue, rel=1e-9)
@@ -548,7 +548,7 @@ def test_all_pairs_of_dl19_in_one_command(data: Path, ringtrue) -> None:
     assert len(answer.json["comparisons"]) == 2664
     assert answer.json["family"] == "Holm over the 666 pairs of each measure"
     table = ringtrue("compare", *runs, *words).out.splitlines()
-    assert len(table) == 2 + 37 + 4
+    assert len(table) == 2 + 37 + 8
     assert max(map(len, table)) < 160
 
 
@@ -585,3 +585,92 @@ def test_welchs_test_counts_no_missing_query_as_0_anywhere(arena: Path, ringtrue
     (one,) = answer.json["comparisons"]
     assert one["difference"]["value"] == pytest.approx(means["good"] - means["part"])
     assert "counted as having found nothing" not in answer.err
+
+
+def test_a_run_ahead_for_most_queries_and_behind_on_the_mean_is_not_called_better(world: Path, ringtrue) -> None:
+    Path("r.qrels").write_text("".join(f"q{i} 0 rel 1\n" for i in range(1, 31)))
+    Path("often.run").write_text(run_text([2] * 28 + [1, 1], "x"))
+    Path("seldom.run").write_text(run_text([3] * 28 + [9, 9], "x"))
+    Path("slightly.run").write_text(run_text([3] * 26 + [9] * 4, "x"))
+    Path("rarely.run").write_text(run_text([4] * 26 + [1] * 4, "x"))
+    for test in ("sign", "wilcoxon"):
+        words = ("compare", "slightly.run", "rarely.run", *WORDS, "--test", test)
+        out = ringtrue(*words).out
+        assert "≠" in out.splitlines()[2]
+        assert "is better than" not in out
+        assert "the test speaks for 'slightly', the mean does not" in out
+        (one,) = ringtrue(*words, "--json").json["comparisons"]
+        assert (one["ahead"], one["difference"]["value"] < 0) == ("slightly", True)
+        assert "better than" in ringtrue(*words, "--layout", "runs").out
+    by_sign = ringtrue("compare", "often.run", "seldom.run", *WORDS, "--test", "sign").out
+    assert "often (" in by_sign
+    assert "for 30 of 30 queries that do not tie" in by_sign
+
+
+def test_with_a_baseline_every_pair_is_shown_the_best_first(arena: Path, ringtrue) -> None:
+    for place in range(12):
+        Path(f"more{place}.run").write_text(run_text([1 + (i + place) % 9 for i in range(8)], "x"))
+    runs = [f"more{place}.run" for place in range(12)]
+    lines = ringtrue("compare", *runs, *WORDS, "--baseline", "fair.run").out.splitlines()
+    rows = [line.split() for line in lines[2:14]]
+    assert {row[2] for row in rows} == {"fair"}
+    found = ringtrue("compare", *runs, *WORDS, "--baseline", "fair.run", "--json").json["comparisons"]
+    difference = {one["a"]: one["difference"]["value"] for one in found}
+    assert [row[1] for row in rows] == sorted(difference, key=lambda run: -difference[run])
+    turned = ringtrue("compare", *runs, *WORDS, "--baseline", "fair.run", "--layout", "runs").out
+    assert turned.splitlines()[0].split() == ["nr", "run", "RR", "better", "than", "worse", "than"]
+
+
+def test_many_runs_have_a_first_and_those_not_told_apart_from_it(arena: Path, ringtrue) -> None:
+    out = ringtrue("compare", "good.run", "fair.run", "poor.run", *WORDS, "--layout", "runs").out
+    assert "RR: good is first" in out
+
+
+def test_queries_without_a_topic_are_told(arena: Path, ringtrue) -> None:
+    Path("few.tsv").write_text("q1\tbread\nq2\tsoup\n")
+    answer = ringtrue("compare", "good.run", "fair.run", *WORDS, "--topics", "few.tsv")
+    assert "few.tsv has no row for 6 of 8 queries: q3, q4, q5 and 3 more" in answer.err
+
+
+def test_what_queries_ask_is_told_in_json_and_csv_too(arena: Path, ringtrue) -> None:
+    Path("topics.tsv").write_text("".join(f"q{i}\twhat is {i}\n" for i in range(1, 9)))
+    words = ("compare", "good.run", "fair.run", *WORDS, "--topics", "topics.tsv", "--per-query")
+    (one,) = ringtrue(*words, "--json").json["comparisons"]
+    assert {row["asked"] for row in one["queries"]} == {f"what is {i}" for i in range(1, 9)}
+    assert ringtrue(*words, "--format", "csv").out.splitlines()[0].endswith(",difference,asked")
+
+
+def test_a_column_is_known_by_its_name_in_the_file(arena: Path, ringtrue) -> None:
+    Path("kinds.csv").write_text("query,text\n" + "".join(f"q{i},{'ab'[i % 2]}\n" for i in range(1, 9)))
+    words = ("compare", "good.run", "fair.run", *WORDS, "--topics", "kinds.csv")
+    assert set(ringtrue(*words, "--by", "text", "--json").json["groups"]) == {"a", "b"}
+    answer = ringtrue(*words, "--by", "txet")
+    assert (answer.code, "kinds.csv: no column 'txet'" in answer.err) == (2, True)
+
+
+def test_baselines_may_come_as_a_list(arena: Path, ringtrue) -> None:
+    words = ("compare", "good.run", "fair.run", "poor.run", *WORDS, "--baseline", "fair,poor", "--json")
+    pairs = [(one["a"], one["b"]) for one in ringtrue(*words).json["comparisons"]]
+    assert pairs == [("good", "fair"), ("good", "poor"), ("fair", "poor")]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--layout", "runs", "--per-query"), "--per-query has a layout of its own"),
+        (("--layout", "runs", "--by", "label"), "--by has a layout of its own"),
+        (("--test", "welch", "--missing", "zero"), "--missing zero does not go with it"),
+        (("--test", "sign", "--adjust", "tukey"), "Tukey's test compares means"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(arena: Path, ringtrue, words: tuple[str, ...], says: str) -> None:
+    answer = ringtrue("compare", "good.run", "fair.run", *WORDS, *words)
+    assert (answer.code, answer.out) == (2, "")
+    assert says in answer.err
+
+
+def test_a_table_says_which_queries_count_as_0(arena: Path, ringtrue) -> None:
+    Path("half.run").write_text(run_text(RANKS["good"][:4], "x"))
+    words = ("compare", "half.run", "fair.run", *WORDS)
+    assert "half lacks 4 of 8 queries, counted as 0" in ringtrue(*words).out
+    assert "counted as 0" not in ringtrue(*words, "--missing", "skip").out

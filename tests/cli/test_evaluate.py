@@ -258,7 +258,10 @@ def test_the_lines_of_a_document_twice_are_those_of_the_judge_in_question(world:
         (("evaluate", "a.run"), "--judgments"),
         (("evaluate", "--judgments", "j.qrels"), "RUN"),
         (("evaluate", "a.run", "--judgements", "j.qrels"), "--judgments"),
-        (("evaluate", "a.run", "--judgments", "j.qrels", "--level", "95"), "--level"),
+        (
+            ("evaluate", "a.run", "--judgments", "j.qrels", "--level", "95"),
+            "level must lie between 0 and 0.999999, found 95",
+        ),
         (("evaluate", "a.run", "--judgments", "j.qrels", "--by", "kind"), "no column 'kind'"),
         (("evaluate", "a.run", "--judgments", "j.qrels", "--topics", "t.csv"), "without --by"),
         (("evaluate", "a.run", "--judgments", "j.qrels", "--by", "x", "--per-query"), "two tables"),

@@ -63,7 +63,7 @@ def test_the_table_shows_both_orders_the_pairs_and_the_answer(judges: Path, ring
     assert "mean RR over 2 queries" in lines
     assert any(line.startswith("tau ") and "in 95% of 200 resamples of the queries" in line for line in lines)
     assert any("RBO" in line and "the reverse order has 0.855" in line for line in lines)
-    assert "Does the judge change the winner? In part: j.qrels puts a and b first, k.qrels b." in lines
+    assert "Does the judge change the winner? On these queries in part: j.qrels puts a and b first, k.qrels b." in lines
 
 
 def test_without_a_measure_it_is_ndcg_at_10(judges: Path, ringtrue) -> None:
@@ -77,7 +77,7 @@ def test_the_same_file_twice_is_the_same_order(judges: Path, ringtrue) -> None:
     assert {flip["share"] for flip in answer.json["flips"]} == {0.0}
     table = ringtrue(*words).out
     assert "j.qrels again" in table
-    assert "Does the judge change the winner? No: both judges put a first." in table
+    assert "Does the judge change the winner? On these queries no: both judges put a first." in table
     assert "differ:" not in table
 
 

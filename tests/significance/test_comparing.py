@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import get_args
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from scipy import stats
@@ -101,7 +102,7 @@ def test_all_measures_can_be_one_family() -> None:
     scores = random_scores(4, measures=["AP", "RR"])
     found = compare(scores, family="all")
     np.testing.assert_allclose(adjusted_of(found), multipletests(p_of(found), method="holm")[1], rtol=1e-10)
-    assert found.family == "Holm over the 12 pairs"
+    assert found.family == "Holm over the 12 comparisons"
     found = compare(scores, family="all", adjust="bh")
     np.testing.assert_allclose(adjusted_of(found), stats.false_discovery_control(p_of(found)), rtol=1e-10)
 
@@ -122,8 +123,8 @@ def test_holm_and_bh_are_applied_to_the_p_of_each_test(test: Test) -> None:
     [
         ("holm", "Holm over the 6 pairs"),
         ("bh", "Benjamini–Hochberg over the 6 pairs"),
-        ("tukey", "randomised Tukey HSD (300 resamples) over the 6 pairs"),
-        ("none", "not adjusted; of the 6 pairs about 0.3 look decided by chance alone"),
+        ("tukey", "randomised Tukey HSD (300 resamples, a test of its own) over the 6 pairs"),
+        ("none", "not adjusted; were all runs equal, about 0.3 of the 6 pairs would look decided"),
     ],
 )
 def test_the_family_and_the_adjustment_are_always_stated(adjust: Adjust, words: str) -> None:
@@ -338,7 +339,7 @@ def test_too_few_resamples_for_the_family_are_told() -> None:
     few = compare(scores, test="permutation", resamples=100)
     assert len(few.notes) == 1
     assert "the smallest p that 100 resamples can give is not small enough for 6 of 6 comparisons" in few.notes[0]
-    assert "draw more of them" in few.notes[0]
+    assert "120 are enough" in few.notes[0]
     assert compare(scores, test="permutation", resamples=1_000).notes == ()
 
 
@@ -347,7 +348,7 @@ def test_too_few_resamples_for_the_family_are_told() -> None:
 def test_identical_runs_are_never_told_apart(test: Test, adjust: Adjust) -> None:
     values = [0.1, 0.7, 0.4, 0.4, 0.9]
     scores = scores_of({"AP": {"a": values, "b": values}})
-    if (test, adjust) != ("welch", "tukey"):
+    if adjust != "tukey" or test in ("t", "permutation", "bootstrap"):
         one = compare(scores, test=test, adjust=adjust, resamples=200)[0]
         assert (one.p_value, one.p_adjusted) == pytest.approx((1, 1), rel=1e-12)
         assert not one.decided
@@ -518,3 +519,66 @@ def test_an_unpaired_run_that_varies_only_by_rounding_does_not_vary() -> None:
     assert one.p_value is None
     same = compare(scores_of({"AP": {"a": [0.3] * 3, "b": [0.1 + 0.2] * 3}}), test="welch")[0]
     assert same.p_value == 1
+
+
+@pytest.mark.parametrize("test", ["sign", "wilcoxon"])
+def test_the_run_that_a_test_speaks_for_need_not_have_the_higher_mean(test: Test) -> None:
+    often, seldom = [0.4] * 26 + [0.0] * 4, [0.35] * 26 + [0.9] * 4
+    one = compare(scores_of({"AP": {"often": often, "seldom": seldom}}), test=test)[0]
+    assert (one.decided, one.ahead, one.better) == (True, "often", None)
+    assert "the test speaks for 'often', the mean does not" in one.notes[0]
+    by_mean = compare(scores_of({"AP": {"often": often, "seldom": seldom}}))[0]
+    assert by_mean.ahead == "seldom"
+
+
+def test_a_run_is_better_where_the_test_and_the_mean_agree() -> None:
+    one = compare(scores_of({"AP": {"a": [0.5, 0.6, 0.7, 0.8, 0.65], "b": [0.1, 0.2, 0.25, 0.3, 0.15]}}))[0]
+    assert (one.ahead, one.better) == ("a", "a")
+    assert compare(scores_of({"AP": {"a": [0.5, 0.6], "b": [0.5, 0.6]}}))[0].ahead is None
+
+
+def test_comparisons_print_as_sentences_and_come_as_a_frame() -> None:
+    runs = {f"run{i}": row for i, row in enumerate(np.random.default_rng(3).uniform(0, 1, (8, 10)))}
+    found = compare(scores_of({"AP": runs}))
+    lines = str(found).splitlines()
+    assert len(lines) == 22
+    assert lines[-2:] == ["… and 8 more", "p: paired t test; adjusted: Holm over the 28 pairs"]
+    frame = found.frame
+    assert frame.columns[:4] == ["measure", "a", "b", "difference"]
+    assert frame.height == 28
+    assert frame["difference"].to_list() == [one.difference.value for one in found]
+    assert frame["p_adjusted"].to_list() == [one.p_adjusted for one in found]
+    assert not set(frame.columns) & {"notes", "value"}
+
+
+def test_groups_may_come_from_any_table_with_any_ids() -> None:
+    values = np.random.default_rng(4).uniform(0, 1, (2, 6)).tolist()
+    scores = rt.Scores(
+        pl.DataFrame(
+            [
+                {"run": run, "query": str(100 + i), "measure": "AP", "value": value}
+                for run, row in zip("ab", values, strict=True)
+                for i, value in enumerate(row)
+            ]
+        )
+    )
+    table = {"qid": [100 + i for i in range(6)], "kind": ["x", "y"] * 3}
+    by_dict = compare_by(scores, table, "kind")
+    by_pandas = compare_by(scores, pd.DataFrame(table), "kind")
+    assert list(by_dict) == ["x", "y"]
+    assert [part[0].p_value for part in by_dict.values()] == [part[0].p_value for part in by_pandas.values()]
+
+
+def test_fewer_than_six_queries_have_no_bootstrap_interval() -> None:
+    five = {"a": [0.5, 0.6, 0.7, 0.8, 0.65], "b": [0.1, 0.2, 0.25, 0.3, 0.15]}
+    one = compare(scores_of({"AP": five}), test="bootstrap")[0]
+    assert (one.difference.low, one.difference.high) == (None, None)
+    assert "fewer than 6 queries: the bootstrap cannot give an interval" in one.notes
+    six = {run: [*row, 0.4] for run, row in five.items()}
+    assert compare(scores_of({"AP": six}), test="bootstrap")[0].difference.low is not None
+
+
+def test_one_pair_is_not_adjusted_by_tukey_either() -> None:
+    one = compare(scores_of({"AP": {"a": [0.5, 0.6, 0.7], "b": [0.1, 0.2, 0.9]}}), adjust="tukey")
+    assert one[0].p_adjusted == one[0].p_value
+    assert one.family == "nothing to adjust for, with one comparison"

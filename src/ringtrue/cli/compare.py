@@ -41,7 +41,7 @@ USUAL = "nDCG@10"
               "the others against any.")  # fmt: skip
 @click.option("--family", type=click.Choice(["measure", "all"]), default="measure", show_default=True,
               help="Adjust for the comparisons of one measure, or of all measures together.")  # fmt: skip
-@click.option("--resamples", type=click.IntRange(100, 10_000_000), default=10_000, show_default=True,
+@click.option("--resamples", type=int, default=10_000, show_default=True,
               help="How often to draw in permutation, bootstrap and tukey.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed, the same answer.")
 @click.option("--per-query", is_flag=True, help="Show the difference for every query, the largest first.")
@@ -78,13 +78,20 @@ def command(
     import numpy as np
 
     from ringtrue.cli import comparison_tables as tables
+    from ringtrue.cli.inputs import named_column
     from ringtrue.files import read_topics
     from ringtrue.significance import compare, compare_by
 
     if by is not None and per_query and form != "json":
         raise UsageError("--by and --per-query are two tables: ask for one of them, or for --json")
+    if layout is not None and (by is not None or per_query):
+        raise UsageError(f"--layout is for the whole: {'--by' if by else '--per-query'} has a layout of its own")
     if test == "welch":  # each run over its own queries
+        given = click.get_current_context().get_parameter_source("missing")
+        if question.missing == "zero" and given is click.core.ParameterSource.COMMANDLINE:
+            raise UsageError("--test welch takes each run over its own queries: --missing zero does not go with it")
         question = replace(question, missing="skip")
+    baselines = _listed(baselines, question.runs)
     question = _with_baseline_files(question, baselines)
     wanted = question.measures(measures or [USUAL])
     if not wanted:
@@ -101,9 +108,11 @@ def command(
         found = compare(scores, **how, rng=np.random.default_rng(seed), progress=advance)
     notes = question.notes
     notes += [*scores.notes, *found.notes]
+    if asked is not None:
+        notes += _without_topic(scores, asked, str(topics))
     data = {
         "runs": plain(scores.means(level=question.level)),
-        "comparisons": [_plain(one, scores, per_query) for one in found],
+        "comparisons": [_plain(one, scores, asked, per_query) for one in found],
         "test": found.test,
         "adjust": adjust,
         "family": found.family,
@@ -112,21 +121,34 @@ def command(
         "missing": {run: list(queries) for run, queries in scores.absent.items()},
     }
     bars = form == "table"
-    grid: Callable[[], Grid | Sequence[Grid]] = partial(tables.answer, found, scores, asked, layout=layout, bars=bars)
+    grid: Callable[[], Grid | Sequence[Grid]] = partial(
+        tables.answer, found, scores, asked, baselines=how["baselines"], layout=layout, bars=bars
+    )
     flat = partial(tables.flat, found)
     if by is not None:
         table = labels.frame if asked is None else asked
-        groups = compare_by(scores, table, by, **how, rng=np.random.default_rng(seed))
+        groups = compare_by(
+            scores, table, named_column(table, by, topics or question.judgments), **how, rng=np.random.default_rng(seed)
+        )
         notes += dict.fromkeys(note for part in groups.values() for note in part.notes if note not in notes)
         data["groups"] = {value: _group(part) for value, part in groups.items()}
         grid, flat = partial(tables.by_group, groups, by), partial(tables.flat_by_group, groups, by)
     elif per_query:
         grid, flat = (
             partial(tables.by_query, found, scores, asked, bars=bars),
-            partial(tables.flat_by_query, found, scores),
+            partial(tables.flat_by_query, found, scores, asked),
         )
     tell(notes)
     emit(form, data=data | {"notes": notes}, grid=grid, flat=flat)
+
+
+def _listed(baselines: tuple[str, ...], paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Baselines may also come as a list with commas, unless something is really called so."""
+    from ringtrue.cli.inputs import run_names
+
+    known = {*run_names(paths), *paths}
+    whole = [[given] if given in known or Path(given).exists() else given.split(",") for given in baselines]
+    return tuple(dict.fromkeys(word.strip() for words in whole for word in words))
 
 
 def _with_baseline_files(question: Question, baselines: tuple[str, ...]) -> Question:
@@ -164,15 +186,27 @@ def _work(scores: Scores, how: dict[str, Any]) -> int:
     return int(drawing * pairs * len(cube.measures) * how["resamples"])
 
 
-def _plain(one: Comparison, scores: Scores, per_query: bool) -> dict[str, object]:
+def _plain(one: Comparison, scores: Scores, asked: pl.DataFrame | None, per_query: bool) -> dict[str, object]:
     """A comparison for JSON; without gold labels, what takes them at their word is all there is."""
-    from ringtrue.significance import differences
-
     shown = one.as_dict()
     shown["naive"] = {"difference": shown["difference"], "p_value": one.p_value}
     if per_query:
-        shown["queries"] = differences(scores, one.a, one.b, one.measure).to_dicts()
+        from ringtrue.cli.comparison_tables import questions
+        from ringtrue.significance import differences
+
+        texts = questions(asked)
+        shown["queries"] = [
+            row | ({"asked": texts[row["query"]]} if row["query"] in texts else {})
+            for row in differences(scores, one.a, one.b, one.measure).to_dicts()
+        ]
     return shown
+
+
+def _without_topic(scores: Scores, asked: pl.DataFrame, path: str) -> list[str]:
+    queries = scores.frame["query"].unique(maintain_order=True)
+    lacking = queries.filter(~queries.is_in(asked["query"].to_list())).to_list()
+    shown = ", ".join(lacking[:3]) + (f" and {len(lacking) - 3} more" if len(lacking) > 3 else "")
+    return [f"{path} has no row for {len(lacking)} of {len(queries)} queries: {shown}"] if lacking else []
 
 
 def _group(part: Comparisons) -> dict[str, object]:

@@ -8,11 +8,11 @@ from itertools import groupby
 import polars as pl
 
 from ringtrue.cli.output import Grid, signed
-from ringtrue.results import Comparison, Comparisons
+from ringtrue.results import Comparison, Comparisons, Estimate
 from ringtrue.significance import differences, moved_most
 from ringtrue.tables import Scores
 
-__all__ = ["answer", "by_group", "by_query", "flat", "flat_by_group", "flat_by_query"]
+__all__ = ["answer", "by_group", "by_query", "flat", "flat_by_group", "flat_by_query", "questions"]
 
 FEW_PAIRS = 10  # of one measure: more are shown run by run
 FLAT = ("measure", "a", "b", "difference", "se", "low", "high", "level", "n", "method", "p_value", "p_adjusted", "test",
@@ -24,23 +24,33 @@ WIDEST_TEXT = 60
 
 
 def answer(
-    found: Comparisons, scores: Scores, asked: pl.DataFrame | None, *, layout: str | None, bars: bool
+    found: Comparisons,
+    scores: Scores,
+    asked: pl.DataFrame | None,
+    *,
+    baselines: Sequence[str],
+    layout: str | None,
+    bars: bool,
 ) -> list[Grid]:
     """The comparisons pair by pair or run by run; where there are two runs, also the queries that moved most."""
     measures = len({one.measure for one in found})
-    if layout == "runs" or (layout is None and len(found) > FEW_PAIRS * measures):
-        return [_by_run(found, scores)]
-    shown = [_by_pair(found)]
+    if layout == "runs" or (layout is None and not baselines and len(found) > FEW_PAIRS * measures):
+        return [_by_run(found, scores, baselines)]
+    shown = [_by_pair(found, scores, best_first=bool(baselines))]
     if len(found) == measures:
         shown += [grid for one in found if (grid := _moved(one, scores, asked, bars=bars)).rows]
     return shown
 
 
-def _by_pair(found: Comparisons) -> Grid:
+def _by_pair(found: Comparisons, scores: Scores, *, best_first: bool) -> Grid:
+    measures = list(dict.fromkeys(one.measure for one in found))
+    ordered = list(found)
+    if best_first:
+        ordered.sort(key=lambda one: (measures.index(one.measure), -(one.difference.value or 0)))
     return Grid(
         columns=["measure", "a", "b", "a − b", f"{found.level * 100:g}% interval", *CHECKED],
-        rows=[[one.measure, one.a, one.b, *_difference(one), *_checked(one)] for one in found],
-        caption="\n".join([*_over(found), *_marks(found), *_sentences(found)]),
+        rows=[[one.measure, one.a, one.b, *_difference(one), *_checked(one)] for one in ordered],
+        caption="\n".join([*_over(found), *_marks(found), *_counted_as_0(scores), *_sentences(found, scores)]),
         left=3,
     )
 
@@ -56,7 +66,7 @@ def _difference(one: Comparison) -> list[str]:
 
 
 def _checked(one: Comparison) -> list[str]:
-    mark = "" if not one.decided else "▲" if (one.difference.value or 0) > 0 else "▼"
+    mark = "" if not one.decided else "▲" if one.better == one.a else "▼" if one.better == one.b else "≠"
     effect = "–" if one.effect_size is None else signed(one.effect_size, 2)
     detectable = "–" if one.detectable is None else f"{one.detectable:.{one.difference.decimals + 1}f}"
     count = f"{one.wins}/{one.ties}/{one.losses}"
@@ -82,21 +92,38 @@ def _tested(found: Comparisons) -> str:
 
 
 def _marks(found: Comparisons) -> list[str]:
+    torn = ", ≠ the test and the mean speak for different runs" if any(map(_torn, found)) else ""
     return [
-        f"▲ a is better, ▼ a is worse: adjusted p < {_alpha(found)}; no mark: not decided",
+        f"▲ a is better, ▼ a is worse{torn}: {_small(found)}; no mark: not decided",
         "effect: difference in standard deviations; detectable: what such queries show in 4 of 5 tests of one pair",
     ]
 
 
-def _alpha(found: Comparisons) -> str:
-    return f"{1 - found.level:.3g}"
+def _small(found: Comparisons) -> str:
+    return f"{'p' if found.family.startswith('not adjusted') else 'adjusted p'} < {1 - found.level:.3g}"
 
 
-def _sentences(found: Comparisons) -> list[str]:
+def _torn(one: Comparison) -> bool:
+    return one.decided and one.better is None
+
+
+def _counted_as_0(scores: Scores) -> list[str]:
+    """Which runs lack queries that count as 0: a table without this would be read without it."""
+    kept = scores.frame.select("run", "query").unique()
+    told = [
+        f"{run} lacks {len(lacking)} of {scores.frame['query'].n_unique()} queries, counted as 0"
+        for run, lacking in scores.absent.items()
+        if kept.filter(run=run, query=lacking[0]).height
+    ]
+    return told[:3] + ([f"{len(told) - 3} more runs lack queries, too"] if len(told) > 3 else [])
+
+
+def _sentences(found: Comparisons, scores: Scores) -> list[str]:
     """The answer in words, where there are few."""
     if len(found) > FEW_SENTENCES:
         return _undecided(found)
-    return ["", *(f"{one.measure}: {_sentence(one)}" for one in found)]
+    means = scores.means(level=found.level)
+    return ["", *(f"{one.measure}: {_sentence(one, means)}" for one in found)]
 
 
 def _undecided(found: Comparisons) -> list[str]:
@@ -104,11 +131,15 @@ def _undecided(found: Comparisons) -> list[str]:
     return [f"not decided: {undecided:,} of {len(found):,} comparisons"] if undecided else []
 
 
-def _sentence(one: Comparison) -> str:
-    value, low, high = (one.difference.value or 0), one.difference.low, one.difference.high
-    if not one.decided:
-        return f"{one.a} or {one.b}? {'; '.join(one.notes)}"
-    better, worse = (one.a, one.b) if value > 0 else (one.b, one.a)
+def _sentence(one: Comparison, means: dict[str, dict[str, Estimate]]) -> str:
+    a, b = (f"{run} ({means[run][one.measure].value:.4f})" for run in (one.a, one.b))
+    if one.better is None:
+        return f"{a} or {b}? {'; '.join(one.notes)}"
+    better, worse = (a, b) if one.better == one.a else (b, a)
+    won = one.wins if one.better == one.a else one.losses
+    if one.test == "sign":
+        return f"{better} is ahead of {worse} for {won} of {one.wins + one.losses} queries that do not tie"
+    low, high = one.difference.low, one.difference.high
     if low is None or high is None or low * high <= 0:
         return f"{better} is better than {worse}"
     near, far = sorted((abs(low), abs(high)))
@@ -116,33 +147,49 @@ def _sentence(one: Comparison) -> str:
     return f"{better} is better than {worse}, by {near:.{digits}f} to {far:.{digits}f}"
 
 
-def _by_run(found: Comparisons, scores: Scores) -> Grid:
+def _by_run(found: Comparisons, scores: Scores, baselines: Sequence[str]) -> Grid:
     """The runs, best first, and by number those that each beats; with baselines, also those that beat it."""
     means = scores.means(level=found.level)
     measures = list(dict.fromkeys(one.measure for one in found))
     order = sorted(means, key=lambda run: -(means[run][measures[0]].value or 0))
     number = {run: place for place, run in enumerate(order, start=1)}
     beats: dict[tuple[str, str], list[int]] = {}
+    beaten: dict[tuple[str, str], list[int]] = {}
     for one in found:
-        if one.decided:
-            better, worse = (one.a, one.b) if (one.difference.value or 0) > 0 else (one.b, one.a)
-            beats.setdefault((one.measure, better), []).append(number[worse])
-    columns = ["nr", "run"]
-    for measure in measures:
-        columns += [measure, "better than"]
+        if one.better is not None:
+            worse = one.b if one.better == one.a else one.a
+            beats.setdefault((one.measure, one.better), []).append(number[worse])
+            beaten.setdefault((one.measure, worse), []).append(number[one.better])
+    headings = ["better than", "worse than"] if baselines else ["better than"]
+    columns = ["nr", "run", *(word for measure in measures for word in (measure, *headings))]
     rows = []
     for run in order:
         row = [str(number[run]), run]
         for measure in measures:
-            row += [f"{means[run][measure].value:.4f}", _ranges(sorted(beats.get((measure, run), [])))]
+            sides = [known.get((measure, run), []) for known in (beats, beaten)][: len(headings)]
+            row += [f"{means[run][measure].value:.4f}", *(_ranges(sorted(side)) for side in sides)]
         rows.append(row)
     caption = [
-        f"better than: the runs, by number, that it beats with adjusted p < {_alpha(found)}",
+        f"{' and '.join(headings)}: by number in this table, {_small(found)}",
         _tested(found),
         f"sorted by {measures[0]}; --layout pairs shows every comparison",
+        *_counted_as_0(scores),
+        *([] if baselines else [_best(measure, means, number, beats) for measure in measures]),
         *_undecided(found),
     ]
     return Grid(columns=columns, rows=rows, caption="\n".join(caption), left=2)
+
+
+def _best(
+    measure: str,
+    means: dict[str, dict[str, Estimate]],
+    number: dict[str, int],
+    beats: dict[tuple[str, str], list[int]],
+) -> str:
+    """The run with the highest mean, and those that are not told apart from it."""
+    best = max(means, key=lambda run: means[run][measure].value or 0)
+    alike = sorted(set(number.values()) - {number[best]} - set(beats.get((measure, best), [])))
+    return f"{measure}: {best} is first" + (f"; not told apart from it: {_ranges(alike)}" if alike else ", before all")
 
 
 def _ranges(numbers: Sequence[int]) -> str:
@@ -169,7 +216,14 @@ def by_group(groups: dict[str, Comparisons], by: str) -> Grid:
             for value, found in groups.items()
             for one in found
         ],
-        caption="\n".join([_tested(first), _marks(first)[0]]),
+        caption="\n".join(
+            [
+                "a − b: mean difference; interval for one pair in one group alone",
+                _tested(first),
+                *_marks(first),
+                *dict.fromkeys(note for found in groups.values() for note in found.notes),
+            ]
+        ),
         left=5,
     )
 
@@ -188,12 +242,12 @@ def _moved(one: Comparison, scores: Scores, asked: pl.DataFrame | None, *, bars:
 
 
 def _queries(one: Comparison, table: pl.DataFrame, asked: pl.DataFrame | None, *, bars: bool, what: str) -> Grid:
-    texts = _texts(asked)
+    texts = questions(asked)
     widest = max((abs(value) for value in table["difference"]), default=0.0) or 1.0
     rows = [
         [
             query,
-            *([texts.get(query, "")] if texts else []),
+            *([_cut(texts.get(query, ""))] if texts else []),
             *(f"{a:.4f}", f"{b:.4f}", signed(d, 4)),
             *([_bar(d / widest)] if bars else []),
         ]
@@ -212,16 +266,19 @@ def _bar(share: float) -> str:
     return f"{left}│{right.ljust(BAR)}"
 
 
-def _texts(asked: pl.DataFrame | None) -> dict[str, str]:
-    """What each query asks, cut to fit a line."""
+def questions(asked: pl.DataFrame | None) -> dict[str, str]:
+    """What each query asks, on one line."""
     if asked is None:
         return {}
     column = next((name for name in ("title", "text", "description") if name in asked.columns), None)
     if column is None:
         return {}
     whole = asked.select("query", pl.col(column).cast(pl.String)).drop_nulls().iter_rows()
-    lines = ((query, " ".join(text.split())) for query, text in whole)
-    return {query: text if len(text) <= WIDEST_TEXT else text[: WIDEST_TEXT - 1] + "…" for query, text in lines}
+    return {query: " ".join(text.split()) for query, text in whole}
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= WIDEST_TEXT else text[: WIDEST_TEXT - 1] + "…"
 
 
 def flat(found: Iterable[Comparison]) -> Grid:
@@ -242,12 +299,13 @@ def flat_by_group(groups: dict[str, Comparisons], by: str) -> Grid:
     )
 
 
-def flat_by_query(found: Iterable[Comparison], scores: Scores) -> Grid:
-    """Every query of every comparison with every digit."""
+def flat_by_query(found: Iterable[Comparison], scores: Scores, asked: pl.DataFrame | None) -> Grid:
+    """Every query of every comparison with every digit, and what it asks where that is known."""
+    texts = questions(asked)
     return Grid(
-        columns=["measure", "a", "b", "query", "a_value", "b_value", "difference"],
+        columns=["measure", "a", "b", "query", "a_value", "b_value", "difference", *(["asked"] if texts else [])],
         rows=[
-            [one.measure, one.a, one.b, query, *map(repr, values)]
+            [one.measure, one.a, one.b, query, *map(repr, values), *([texts.get(query, "")] if texts else [])]
             for one in found
             for query, *values in differences(scores, one.a, one.b, one.measure).iter_rows()
         ],

@@ -78,25 +78,31 @@ def command(question: Question, kind: Kind, draw: bool | None, form: OutputForma
     )
     notes = [*question.notes, *curves.notes]
     tell(notes)
-    emit(form, data=curves.as_dict() | {"notes": notes}, grid=partial(_grid, curves), flat=partial(_flat, curves))
+    emit(
+        form,
+        data=curves.as_dict() | {"notes": notes},
+        grid=partial(_grid, curves, question.rel),
+        flat=partial(_flat, curves),
+    )
     if form == "table" and (sys.stdout.isatty() if draw is None else draw):
         _picture(curves)
 
 
-def _grid(curves: Curves) -> Grid:
+def _grid(curves: Curves, rel: int | None) -> Grid:
     """A row for each level and a column for each run, the best first; turned where that would be too wide."""
     axes, runs = AXES[curves.kind], _best_first(curves)
+    area = axes.area if rel is None else f"{axes.area}(rel={rel})"
     levels = _telling(axes.levels, runs)
     rows = [[_level(level), *(_at(one, level) for one in runs.values())] for level in levels]
-    rows.append([f"area ({axes.area})", *map(_area, runs.values())])
+    rows.append([f"area ({area})", *map(_area, runs.values())])
     said = f"{axes.up} at each {axes.across}, {_over(runs)}"
     if sum(max(len(name), 6) + 2 for name in runs) + len(rows[-1][0]) <= WIDEST:
         return Grid(columns=[axes.across, *runs], rows=rows, caption=said)
     few = [level for level in axes.few if level in levels]
     return Grid(
-        columns=["run", axes.area, *(f"@{_level(level)}" for level in few)],
+        columns=["run", area, *(f"@{_level(level)}" for level in few)],
         rows=[[name, _area(one), *(_at(one, level) for level in few)] for name, one in runs.items()],
-        caption=f"{said}; {axes.area} is the area under the curve",
+        caption=f"{said}; {area} is the area under the curve",
     )
 
 

@@ -46,6 +46,7 @@ def command(
     Prints the mean of each measure over the queries with an interval, and the share of the top documents
     that anybody judged. --columns and --where apply to the judgments.
     """
+    from ringtrue.cli.inputs import named_column
     from ringtrue.evaluation import split_by
     from ringtrue.files import read_topics
 
@@ -63,7 +64,8 @@ def command(
     data: dict[str, Any] = {"runs": plain(means)}
     grid, flat = partial(_grid, means, level), partial(_flat, means)
     if by is not None:
-        groups = split_by(scores, labels.frame if topics is None else read_topics(topics), by)
+        table = labels.frame if topics is None else read_topics(topics)
+        groups = split_by(scores, table, named_column(table, by, topics or question.judgments))
         data["groups"] = {
             value: {"queries": part.frame["query"].n_unique(), "runs": plain(part.means(level=level))}
             for value, part in groups.items()

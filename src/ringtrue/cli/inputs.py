@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+import polars as pl
+
 from ringtrue.cli.output import progress_bar
 from ringtrue.errors import UsageError, did_you_mean
 from ringtrue.files import FORMATS, Format, Kind, read_run
 from ringtrue.files.reading import run_name
 from ringtrue.tables import Run
 
-__all__ = ["forms_for", "known_format", "read_runs", "run_names"]
+__all__ = ["forms_for", "known_format", "named_column", "read_runs", "run_names"]
 
 
 def run_names(paths: Sequence[str]) -> list[str]:
@@ -52,6 +54,16 @@ def read_runs(
         for path, called in zip(paths, names, strict=True):
             run = read_run(path, form=form, columns=columns, note=note, progress=advance)
             yield run.called(run.tag if name == "tag" and run.tag else called)
+
+
+def named_column(table: pl.DataFrame, name: str, path: str) -> str:
+    """The column that somebody named as the file does; a topic's only text is its title here, whatever its name."""
+    if name in table.columns:
+        return name
+    if name == "text" and "title" in table.columns:
+        return "title"
+    near = did_you_mean(name, table.columns) or "; there is " + ", ".join(table.columns)
+    raise UsageError(f"{path}: no column '{name}' to split by{near}; --topics names a table with a row for each query")
 
 
 def known_format(word: str | None) -> Format | None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
+from unicodedata import east_asian_width
 
 import click
 
@@ -21,7 +22,7 @@ LONG_WORK = 32_000_000  # bytes: about a quarter of a second
 OutputFormat: TypeAlias = Literal["table", "json", "csv", "markdown", "latex"]
 LATEX = {special: "\\" + special for special in "&%$#_{}"} | {
     "\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": "$<$", ">": "$>$",
-    "±": r"$\pm$", "–": "--", "−": "$-$", "▲": r"$\blacktriangle$", "▼": r"$\blacktriangledown$",
+    "±": r"$\pm$", "–": "--", "−": "$-$", "▲": r"$\blacktriangle$", "▼": r"$\blacktriangledown$", "≠": r"$\neq$",
 }  # fmt: skip
 
 
@@ -105,7 +106,7 @@ def signed(value: float, digits: int) -> str:
 
 
 def _text(grid: Grid) -> str:
-    widths = [max(map(len, column)) for column in zip(grid.columns, *grid.rows, strict=True)]
+    widths = [max(map(_width, column)) for column in zip(grid.columns, *grid.rows, strict=True)]
     lines = [_aligned(grid.columns, widths, grid.left), "  ".join("─" * width for width in widths)]
     lines += [_aligned(row, widths, grid.left) for row in grid.rows]
     return "\n".join(lines + ([grid.caption] if grid.caption else []))
@@ -113,19 +114,30 @@ def _text(grid: Grid) -> str:
 
 def _aligned(cells: Sequence[str], widths: Sequence[int], left: int) -> str:
     padded = [
-        cell.ljust(width) if place < left else cell.rjust(width)
+        cell + " " * (width - _width(cell)) if place < left else " " * (width - _width(cell)) + cell
         for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
     ]
     return "  ".join(padded).rstrip()
 
 
+def _width(cell: str) -> int:
+    """How many columns of a terminal a text takes: East Asian characters take two."""
+    return len(cell) if cell.isascii() else sum(2 if east_asian_width(letter) in "WF" else 1 for letter in cell)
+
+
 def _markdown(grid: Grid) -> str:
     def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+        return "| " + " | ".join(map(_escaped_markdown, cells)) + " |"
 
     rule = ["---" if place < grid.left else "---:" for place in range(len(grid.columns))]
     lines = [line(grid.columns), line(rule), *(line(row) for row in grid.rows)]
     return "\n".join(lines + [part for line in grid.caption.splitlines() if line for part in ("", line)])
+
+
+def _escaped_markdown(cell: str) -> str:
+    for special in ("\\", "|", "*", "`", "["):
+        cell = cell.replace(special, "\\" + special)
+    return cell.replace("<", "&lt;")
 
 
 def _latex(grid: Grid) -> str:

@@ -128,9 +128,8 @@ def runs_and_judgments(command: Function) -> Function:
 
 def level_option(command: Function) -> Function:
     """How sure intervals and decisions should be, as `question.level`."""
-    share = click.FloatRange(0, 1, min_open=True, max_open=True)
     told = "How often such intervals hold, for queries like these."
-    return click.option("--level", type=share, default=0.95, show_default=True, help=told)(command)
+    return click.option("--level", type=float, default=0.95, show_default=True, help=told)(command)
 
 
 def evaluation_options(command: Function) -> Function:

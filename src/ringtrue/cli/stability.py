@@ -170,7 +170,7 @@ def _grids(found: Sequence[Stability], judges: tuple[str, str]) -> list[Grid]:
 
 def _order(one: Stability, judges: tuple[str, str]) -> Grid:
     def number(value: float | None) -> str:
-        return "undefined" if value is None else f"{value:.3f}"
+        return "undefined" if value is None else f"{value:.3f}".replace("-", "−")
 
     low, high = one.tau_range or (None, None)
     over = "1 query" if one.queries == 1 else f"{one.queries} queries"
@@ -183,7 +183,7 @@ def _order(one: Stability, judges: tuple[str, str]) -> Grid:
         ],
         caption=f"mean {one.measure} over {over}\n"
         f"tau {number(one.tau)}{spread if one.tau_range else ''}\n"
-        f"tau_AP {number(one.tau_ap)}, RBO {number(one.rbo)} (p = {one.persistence:g}; "
+        f"tau_AP {number(one.tau_ap)}, RBO {number(one.rbo)} (persistence {one.persistence:g}; "
         f"the reverse order has {number(one.rbo_reversed)})",
     )
 
@@ -221,17 +221,19 @@ def _pairs(one: Stability, judges: tuple[str, str]) -> list[Grid]:
 
 
 def _verdict(one: Stability, judges: tuple[str, str]) -> str:
-    """Does the judge change the winner?"""
+    """Does the judge change the winner? And is there one that other queries would confirm?"""
     first, second = (" and ".join(some) for some in one.winners)
     if first == second:
-        says = f"No: both judges put {first} first."
+        says = f"On these queries no: both judges put {first} first."
     elif one.winner_changes:
-        says = f"Yes: {judges[0]} puts {first} first, {judges[1]} {second}."
+        says = f"On these queries yes: {judges[0]} puts {first} first, {judges[1]} {second}."
     else:
-        says = f"In part: {judges[0]} puts {first} first, {judges[1]} {second}."
+        says = f"On these queries in part: {judges[0]} puts {first} first, {judges[1]} {second}."
+    unsure = ": it is not sure of its own winner" if one.winner_noise > 1 - one.level else ""
     return (
-        f"Does the judge change the winner? {says}\nBoth name the same winner in {100 * one.same_winner:.1f}% of the "
-        f"resamples; {judges[0]} alone names another than here in {100 * one.winner_noise:.1f}%."
+        f"Does the judge change the winner? {says}\n"
+        f"With the queries drawn anew, both name the same winner in {100 * one.same_winner:.1f}% of the resamples, and "
+        f"{judges[0]} puts another than {first} first in {100 * one.winner_noise:.1f}%{unsure}."
     )
 
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import get_args
 
 import numpy as np
-import polars as pl
 
 from ringtrue.errors import MismatchError, UsageError, did_you_mean
 from ringtrue.evaluation import split_by
@@ -55,21 +54,22 @@ def compare(
     setting = _setting(test, adjust, family, mid_p, resamples, level, rng, progress)
     raw, cube, notes = _tested(scores, _listed(baselines), setting)
     several = len(cube.measures) > 1 and family == "measure"
-    if adjust == "tukey":
-        pairs = chosen_pairs(cube.runs, _listed(baselines))
+    pairs = chosen_pairs(cube.runs, _listed(baselines))
+    if adjust == "tukey" and len(pairs) > 1:
         found, left_out = by_tukey(raw, cube, pairs, setting)
         notes += left_out
-        told = f"randomised Tukey HSD ({resamples:,} resamples) over the {len(pairs):,} pairs"
+        told = f"randomised Tukey HSD ({resamples:,} resamples, a test of its own) over the {len(pairs):,} pairs"
         told += " of each measure" if several else ""
     else:
         found = adjusted(raw, adjust, family)
-        told = family_words(len(raw) // (len(cube.measures) if several else 1), "pairs", adjust, level, several=several)
+        what = "comparisons" if family == "all" and len(cube.measures) > 1 else "pairs"
+        told = family_words(len(raw) // (len(cube.measures) if several else 1), what, adjust, level, several=several)
     return _told(found, setting, told, notes)
 
 
 def compare_by(
     scores: Scores,
-    table: pl.DataFrame,
+    table: object,
     column: str,
     *,
     baselines: str | Iterable[str] = (),
@@ -82,7 +82,7 @@ def compare_by(
     rng: np.random.Generator | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Comparisons]:
-    """The same comparisons apart for each value of a column of a table that has a `query` column.
+    """The same comparisons apart for each value of a column of a table with a row for each query: any frame will do.
 
     All values belong to one family: who looks at ten groups finds a difference in one of them by chance.
 
@@ -92,7 +92,7 @@ def compare_by(
         >>> first, second = {"d1": 2.0, "d2": 1.0}, {"d2": 2.0, "d1": 1.0}
         >>> runs = {"new": {f"q{i}": first if i % 3 else second for i in range(8)},
         ...         "old": {f"q{i}": second for i in range(8)}}
-        >>> kinds = pl.DataFrame({"query": [f"q{i}" for i in range(8)], "kind": ["short", "long"] * 4})
+        >>> kinds = {"query": [f"q{i}" for i in range(8)], "kind": ["short", "long"] * 4}
         >>> groups = compare_by(rt.evaluate(runs, judgments, "RR"), kinds, "kind")
         >>> {kind: found[0].wins for kind, found in groups.items()}
         {'long': 3, 'short': 2}
@@ -152,6 +152,8 @@ def _setting(
         raise UsageError(f"the mid-p value belongs to the sign test, found test '{test}'")
     if adjust == "tukey" and test == "welch":
         raise UsageError("Tukey's test needs runs over the same queries, and Welch's is for different ones: use holm")
+    if adjust == "tukey" and test in ("sign", "wilcoxon"):
+        raise UsageError(f"Tukey's test compares means, and the {test} test does not: adjust it by holm or bh")
     if adjust == "tukey" and family == "all":
         raise UsageError("Tukey's family is the runs of one measure: it cannot span several measures")
     seed = int((rng or np.random.default_rng(0)).integers(2**63))
@@ -188,7 +190,8 @@ def _told(comparisons: list[Comparison], setting: Setting, family: str, notes: t
     )
     if out_of_reach:
         small = f"the smallest p that {setting.resamples:,} resamples can give"
-        notes += (f"{small} is not small enough for {out_of_reach:,} of {len(told):,} comparisons: draw more of them",)
+        enough = f"{int(len(told) / (1 - setting.level)) + 1:,} are enough"
+        notes += (f"{small} is not small enough for {out_of_reach:,} of {len(told):,} comparisons; {enough}",)
     return Comparisons(
         comparisons=tuple(told),
         test=_test_words(setting, [one.difference.n for one in told]),
@@ -200,6 +203,8 @@ def _told(comparisons: list[Comparison], setting: Setting, family: str, notes: t
 
 def _doubt(one: Comparison, setting: Setting) -> tuple[str, ...]:
     """Why a comparison is not decided, if it could have been."""
+    if one.decided and one.better is None:
+        return (f"the test speaks for '{one.ahead}', the mean does not: they differ, but not in one direction",)
     if one.decided or one.p_value is None or one.detectable is None:
         return ()
     alpha, least = round(1 - setting.level, 12), smallest_p(one, setting)

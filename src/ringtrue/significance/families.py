@@ -74,5 +74,5 @@ def family_words(count: int, what: str, adjust: Adjust, level: float, *, several
         return f"nothing to adjust for, with one comparison{of_each}"
     over = f"the {count:,} {what}{of_each}"
     if adjust == "none":
-        return f"not adjusted; of {over} about {count * (1 - level):.3g} look decided by chance alone"
+        return f"not adjusted; were all runs equal, about {count * (1 - level):.2g} of {over} would look decided"
     return f"{STEPWISE[adjust][0]} over {over}"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ringtrue.significance.resampling import all_flips, flips_as_far
 from ringtrue.student import t_tail
 
-__all__ = ["FloatArray", "apart", "rounded", "sign", "standard_error", "t", "welch", "wilcoxon"]
+__all__ = ["FloatArray", "apart", "rounded", "sign", "signed_ranks", "standard_error", "t", "welch", "wilcoxon"]
 
 FloatArray = NDArray[np.float64]
 DIGITS = 12  # significant; 0.3 − 0.2 is 0.1, and a sum does not depend on its order
@@ -113,6 +113,19 @@ def wilcoxon(differences: FloatArray) -> FloatArray:
     elif rest.any():
         p[rest] = stats.wilcoxon(differences[rest], axis=1, method="asymptotic").pvalue
     return p
+
+
+def signed_ranks(differences: FloatArray) -> FloatArray:
+    """For each row the sum of the ranks of gains minus that of losses: whom Wilcoxon's test speaks for.
+
+    Examples:
+        >>> signed_ranks(np.array([[0.1, 0.2, 0.3, -0.9]]))
+        array([2.])
+    """
+    from scipy import stats
+
+    ranks: FloatArray = (np.sign(differences) * stats.rankdata(np.abs(differences), axis=1)).sum(axis=1)
+    return ranks
 
 
 def welch(means: FloatArray, variances: FloatArray, counts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -19,6 +19,8 @@ __all__ = ["Setting", "Test", "pairs_tested", "smallest_p"]
 
 Test: TypeAlias = Literal["t", "permutation", "bootstrap", "sign", "wilcoxon", "welch"]
 POWER = 0.8
+FEWEST_BOOTSTRAPPED = 6  # with fewer, what the interval needs lies beyond every resample
+TOO_FEW = (f"fewer than {FEWEST_BOOTSTRAPPED} queries: the bootstrap cannot give an interval",)
 MOST_MEANS = 10_000_000  # of resamples held at once: 80 MB
 
 
@@ -84,8 +86,10 @@ def _paired(measure: str, names: list[tuple[str, str]], d: FloatArray, setting: 
     elif len(rows):
         p[rows] = _p(d[rows], setting)
     detectable = _detectable(se, n - 1, setting.level) if n > 1 else se
+    favoured = np.sign(_statistic(d, setting.test))
     wins, ties, losses = ((compared(d, 0)).sum(axis=1) for compared in (np.greater, np.equal, np.less))
     method = "BCa" if setting.test == "bootstrap" else "t"
+    bounded = (constant | (setting.test != "bootstrap") | (n >= FEWEST_BOOTSTRAPPED)) & (n > 1)
     return [
         Comparison(
             measure=measure,
@@ -94,23 +98,35 @@ def _paired(measure: str, names: list[tuple[str, str]], d: FloatArray, setting: 
             difference=Estimate(
                 value=float(mean[i]),
                 se=float(se[i]) if n > 1 else None,
-                low=float(low[i]) if n > 1 else None,
-                high=float(high[i]) if n > 1 else None,
+                low=float(low[i]) if bounded[i] else None,
+                high=float(high[i]) if bounded[i] else None,
                 level=setting.level,
                 n=n,
                 method=method,
             ),
             p_value=float(p[i]),
             test=setting.test,
+            ahead=a if favoured[i] > 0 else b if favoured[i] < 0 else None,
             effect_size=float(mean[i] / (se[i] * np.sqrt(n))) if not constant[i] else 0.0 if mean[i] == 0 else None,
             wins=int(wins[i]),
             ties=int(ties[i]),
             losses=int(losses[i]),
             detectable=float(detectable[i]) if not constant[i] else None,
-            notes=_why_constant(n, float(mean[i])) if constant[i] else (),
+            notes=_why_constant(n, float(mean[i])) if constant[i] else () if bounded[i] else TOO_FEW,
         )
         for i, (a, b) in enumerate(names)
     ]
+
+
+def _statistic(d: FloatArray, test: Test) -> FloatArray:
+    """What speaks for a where it is above 0: the mean, or what the test looks at instead."""
+    if test == "sign":
+        balance: FloatArray = np.sign(d).sum(axis=1)
+        return balance
+    if test == "wilcoxon":
+        return paired.signed_ranks(d)
+    mean: FloatArray = d.mean(axis=1)
+    return mean
 
 
 def _p(d: FloatArray, setting: Setting) -> FloatArray:
@@ -178,7 +194,8 @@ def _unpaired(measure: str, runs: Sequence[str], values: FloatArray, a: int, b: 
     both = ~np.isnan(values[a]) & ~np.isnan(values[b])
     ahead = paired.apart(values[a, both], values[b, both])
     return Comparison(
-        measure=measure, a=runs[a], b=runs[b], difference=estimate, p_value=p, test="welch", effect_size=effect,
+        measure=measure, a=runs[a], b=runs[b], difference=estimate, p_value=p, test="welch",
+        ahead=runs[a] if difference > 0 else runs[b] if difference < 0 else None, effect_size=effect,
         wins=int((ahead > 0).sum()), ties=int((ahead == 0).sum()), losses=int((ahead < 0).sum()),
         detectable=detectable, notes=notes,
     )  # fmt: skip
