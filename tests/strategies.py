@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import polars as pl
 from hypothesis import strategies as st
+from scipy import stats
 
 from ringtrue.tables import Judgments, Preferences, Run, Scores
 from ringtrue.tables.preferences import OUTCOMES
@@ -96,3 +98,9 @@ def scores_of(
     ]
     frame = pl.DataFrame(rows, schema=["run", "query", "measure", "value"], orient="row")
     return Scores(frame, absent={run: tuple(queries) for run, queries in (absent or {}).items()})
+
+
+def wilcoxon_by_scipy(differences: np.ndarray) -> float:
+    """SciPy's p for these differences; where few do not tie, for those alone, so that it is exact."""
+    left = differences[differences != 0]
+    return float(stats.wilcoxon(left if len(left) <= 13 else differences).pvalue)

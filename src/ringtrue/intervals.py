@@ -30,7 +30,7 @@ def mean_estimate(values: NDArray[np.float64], *, level: float = 0.95) -> Estima
         0.5 (95% CI 0.1 to 0.9)
     """
     if not 0 < level <= 0.999999:
-        raise UsageError(f"level must lie between 0 and 0.999999, found {level:g}; 0.95 is usual")
+        raise UsageError(f"level must lie between 0 and 0.999999, found {level:.15g}; 0.95 is usual")
     n = len(values)
     if n == 0:
         return Estimate(value=None, level=level, n=0, method="t", notes=("there is no query to average",))

@@ -34,7 +34,8 @@ WORDS = ("stability", *RUNS, "--judgments", "j.qrels", "--versus", "k.qrels", "-
 def test_json_has_the_first_measure_on_top_and_every_measure_below(judges: Path, ringtrue) -> None:
     answer = ringtrue(*WORDS, "-m", "RR,nDCG@10", "--json")
     assert answer.code == 0
-    assert list(answer.json) == [*KEYS, "measures", "notes"]
+    assert list(answer.json) == [*KEYS, "measure", "measures", "seed", "notes"]
+    assert answer.json["measure"] == "RR"
     assert list(answer.json["measures"]) == ["RR", "nDCG@10"]
     assert list(answer.json["measures"]["RR"]) == KEYS
     assert {key: answer.json[key] for key in KEYS} == answer.json["measures"]["RR"]

@@ -9,7 +9,16 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ringtrue.errors import FormatError
-from ringtrue.files.fields import Layout, _at_once, _line_by_line, find_lines, read_fields, split_fields
+from ringtrue.files.fields import (
+    BLOCK,
+    Layout,
+    _at_once,
+    _line_by_line,
+    _side_by_side,
+    find_lines,
+    read_fields,
+    split_fields,
+)
 from ringtrue.files.formats import LAYOUTS
 from ringtrue.files.source import PIECE, Source
 from strategies import NUMBERS, any_ids, finite, int32, messy_texts
@@ -232,3 +241,10 @@ def test_both_paths_agree_on_what_a_number_is(text: str) -> None:
     else:
         assert fast is not None
         assert bits(fast.frame) == bits(slow.frame)
+
+
+@pytest.mark.parametrize("offset", [-1, 0, 1])
+def test_blanks_side_by_side_are_found_where_two_blocks_meet(offset: int) -> None:
+    assert not _side_by_side(b"x" * 3 * BLOCK)
+    for place in (BLOCK + offset, 2 * BLOCK + offset):
+        assert _side_by_side(b"x" * (place - 1) + b"  " + b"x" * BLOCK)

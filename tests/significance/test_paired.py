@@ -10,7 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from ringtrue.significance.paired import FloatArray, sign, standard_error, t, welch, wilcoxon
+from ringtrue.significance.paired import FloatArray, sign, signed_ranks, standard_error, t, welch, wilcoxon
+from strategies import wilcoxon_by_scipy
 
 # Twentieths, so that ties and zeros are common and no two ways to compute one difference disagree.
 twentieths = st.lists(st.integers(-20, 20).map(lambda i: i / 20), min_size=2, max_size=25)
@@ -108,7 +109,7 @@ def regimes(n: int) -> FloatArray:
 @pytest.mark.parametrize("n", [*range(2, 10), 13, 14, 15, 25, 49, 50, 51, 60, 120])
 def test_wilcoxons_test_agrees_with_scipy_on_each_row_alone(n: int) -> None:
     d = regimes(n)[[0, 3, 7]] if n == 13 else regimes(n)  # SciPy enumerates there, slowly
-    expected = [stats.wilcoxon(row).pvalue for row in d]
+    expected = [wilcoxon_by_scipy(row) for row in d]
     np.testing.assert_allclose(wilcoxon(d), expected, rtol=1e-10)
 
 
@@ -175,3 +176,18 @@ def test_mid_p_is_smaller_than_p_unless_the_score_is_even(differences: list[floa
     p, mid = sign(d)[0], sign(d, mid_p=True)[0]
     even = (d > 0).sum() == (d < 0).sum()
     assert (mid == p == 1) if even else mid < p
+
+
+@given(st.lists(st.integers(-4, 4).map(lambda i: i / 4), min_size=2, max_size=30).filter(any))
+def test_signed_ranks_add_up_to_scipys_statistic(row: list[float]) -> None:
+    d = np.array(row)
+    left = d[d != 0]
+    above, below = (stats.rankdata(np.abs(left))[side].sum() for side in (left > 0, left < 0))
+    assert signed_ranks(d[None]).sum() == pytest.approx(above - below)
+    if len(left) > 1:
+        assert min(above, below) == pytest.approx(stats.wilcoxon(left, method="asymptotic").statistic)
+
+
+def test_ties_have_no_say_in_whom_wilcoxons_test_speaks_for() -> None:
+    d = np.concatenate([np.arange(17, 31), -np.arange(1, 17), np.zeros(100)])[None]
+    assert signed_ranks(d).sum() == 193

@@ -336,3 +336,11 @@ def slow_rbo(a: list[float], b: list[float], p: float = 0.9) -> float:
     tops = [sorted(range(len(order)), key=lambda run: -order[run]) for order in (a, b)]
     agreement = [len(set(tops[0][:d]) & set(tops[1][:d])) / d for d in range(1, len(a) + 1)] + [1.0] * 2000
     return float((1 - p) * sum(p**d * alike for d, alike in enumerate(agreement)))
+
+
+def test_a_judge_whose_winner_hangs_on_few_queries_is_not_sure_of_it() -> None:
+    # Two queries: a wins the first by 2, b the second by 1. Of four draws of two, one holds only the second.
+    a = np.array([[1.0, 0.0], [0.0, 0.5]])
+    answer = compared(a, a, resamples=40_000)
+    assert answer.winner_noise == pytest.approx(0.25, abs=0.01)
+    assert answer.same_winner == 1

@@ -84,6 +84,8 @@ def command(
 
     if by is not None and per_query and form != "json":
         raise UsageError("--by and --per-query are two tables: ask for one of them, or for --json")
+    if by is not None and adjust == "tukey":
+        raise UsageError("Tukey's family is the runs over all queries: with --by, adjust by holm or bh")
     if layout is not None and (by is not None or per_query):
         raise UsageError(f"--layout is for the whole: {'--by' if by else '--per-query'} has a layout of its own")
     if test == "welch":  # each run over its own queries
@@ -112,7 +114,7 @@ def command(
         notes += _without_topic(scores, asked, str(topics))
     data = {
         "runs": plain(scores.means(level=question.level)),
-        "comparisons": [_plain(one, scores, asked, per_query) for one in found],
+        "comparisons": [_plain(one, scores, asked, per_query=per_query) for one in found],
         "test": found.test,
         "adjust": adjust,
         "family": found.family,
@@ -131,7 +133,7 @@ def command(
             scores, table, named_column(table, by, topics or question.judgments), **how, rng=np.random.default_rng(seed)
         )
         notes += dict.fromkeys(note for part in groups.values() for note in part.notes if note not in notes)
-        data["groups"] = {value: _group(part) for value, part in groups.items()}
+        data["groups"] = {value: _group(part, scores) for value, part in groups.items()}
         grid, flat = partial(tables.by_group, groups, by), partial(tables.flat_by_group, groups, by)
     elif per_query:
         grid, flat = (
@@ -186,7 +188,7 @@ def _work(scores: Scores, how: dict[str, Any]) -> int:
     return int(drawing * pairs * len(cube.measures) * how["resamples"])
 
 
-def _plain(one: Comparison, scores: Scores, asked: pl.DataFrame | None, per_query: bool) -> dict[str, object]:
+def _plain(one: Comparison, scores: Scores, asked: pl.DataFrame | None, *, per_query: bool) -> dict[str, object]:
     """A comparison for JSON; without gold labels, what takes them at their word is all there is."""
     shown = one.as_dict()
     shown["naive"] = {"difference": shown["difference"], "p_value": one.p_value}
@@ -209,5 +211,6 @@ def _without_topic(scores: Scores, asked: pl.DataFrame, path: str) -> list[str]:
     return [f"{path} has no row for {len(lacking)} of {len(queries)} queries: {shown}"] if lacking else []
 
 
-def _group(part: Comparisons) -> dict[str, object]:
-    return {"comparisons": [one.as_dict() for one in part], "family": part.family, "notes": list(part.notes)}
+def _group(part: Comparisons, scores: Scores) -> dict[str, object]:
+    comparisons = [_plain(one, scores, None, per_query=False) for one in part]
+    return {"comparisons": comparisons, "family": part.family, "notes": list(part.notes)}

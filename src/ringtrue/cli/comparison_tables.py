@@ -82,9 +82,11 @@ def _p(p: float | None) -> str:
 def _over(found: Comparisons) -> list[str]:
     counts = [one.difference.n for one in found]
     n = str(max(counts)) if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
-    queries = "1 query" if n == "1" else f"{n} queries" + (" in all" if found[0].test == "welch" else "")
+    queries = "1 query" if n == "1" else f"{n} queries"
+    unpaired = found[0].test == "welch"
+    what = "difference of the means, each run over its own queries" if unpaired else f"mean difference over {queries}"
     methods = ", ".join(sorted({one.difference.method for one in found}))
-    return [f"a − b: mean difference over {queries}; interval: {methods}, for one pair alone", _tested(found)]
+    return [f"a − b: {what}; interval: {methods}, for one pair alone", _tested(found)]
 
 
 def _tested(found: Comparisons) -> str:
@@ -95,7 +97,7 @@ def _marks(found: Comparisons) -> list[str]:
     torn = ", ≠ the test and the mean speak for different runs" if any(map(_torn, found)) else ""
     return [
         f"▲ a is better, ▼ a is worse{torn}: {_small(found)}; no mark: not decided",
-        "effect: difference in standard deviations; detectable: what such queries show in 4 of 5 tests of one pair",
+        "effect: difference in standard deviations; detectable: what such queries show in 4 of 5 t tests of one pair",
     ]
 
 
@@ -189,7 +191,9 @@ def _best(
     """The run with the highest mean, and those that are not told apart from it."""
     best = max(means, key=lambda run: means[run][measure].value or 0)
     alike = sorted(set(number.values()) - {number[best]} - set(beats.get((measure, best), [])))
-    return f"{measure}: {best} is first" + (f"; not told apart from it: {_ranges(alike)}" if alike else ", before all")
+    return f"{measure}: {best} is first" + (
+        f"; not told apart from it: {_ranges(alike)}" if alike else ", better than all others"
+    )
 
 
 def _ranges(numbers: Sequence[int]) -> str:

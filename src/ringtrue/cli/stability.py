@@ -90,7 +90,8 @@ def command(
     ]
     tell(notes)
     plain = {measure: one.as_dict() for measure, one in found.items()}
-    data = next(iter(plain.values())) | {"measures": plain, "notes": notes}
+    first, whole = next(iter(plain.items()))
+    data = whole | {"measure": first, "measures": plain, "seed": seed, "notes": notes}
     emit(form, data=data, grid=partial(_grids, list(found.values()), judges), flat=partial(_flat, found))
 
 

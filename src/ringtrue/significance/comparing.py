@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import get_args
@@ -19,6 +20,8 @@ from ringtrue.tables import Scores
 from ringtrue.tables.scores import Cube
 
 __all__ = ["Adjust", "Family", "Test", "compare", "compare_by"]
+
+MANY_PAIRS = 20
 
 
 def compare(
@@ -64,6 +67,8 @@ def compare(
         found = adjusted(raw, adjust, family)
         what = "comparisons" if family == "all" and len(cube.measures) > 1 else "pairs"
         told = family_words(len(raw) // (len(cube.measures) if several else 1), what, adjust, level, several=several)
+    if test == "bootstrap" and adjust == "holm" and len(pairs) > MANY_PAIRS:
+        notes += ("at the small levels that many comparisons need, the bootstrap errs more often than it says",)
     return _told(found, setting, told, notes)
 
 
@@ -145,7 +150,7 @@ def _setting(
             near = did_you_mean(str(value), get_args(known)) or f"; there is {', '.join(get_args(known))}"
             raise UsageError(f"no {name} '{value}'{near}")
     if not 0 < level <= 0.999999:
-        raise UsageError(f"level must lie between 0 and 0.999999, found {level:g}; 0.95 is usual")
+        raise UsageError(f"level must lie between 0 and 0.999999, found {level:.15g}; 0.95 is usual")
     if not 100 <= resamples <= 10_000_000:
         raise UsageError(f"resamples must lie between 100 and 10,000,000, found {resamples:,}; 10,000 is usual")
     if mid_p and test != "sign":
@@ -190,8 +195,9 @@ def _told(comparisons: list[Comparison], setting: Setting, family: str, notes: t
     )
     if out_of_reach:
         small = f"the smallest p that {setting.resamples:,} resamples can give"
-        enough = f"{int(len(told) / (1 - setting.level)) + 1:,} are enough"
-        notes += (f"{small} is not small enough for {out_of_reach:,} of {len(told):,} comparisons; {enough}",)
+        largest = max(Counter(one.measure for one in told).values())
+        enough = f"; {int(largest / (1 - setting.level)) + 1:,} are enough" if setting.test == "permutation" else ""
+        notes += (f"{small} is not small enough for {out_of_reach:,} of {len(told):,} comparisons{enough}",)
     return Comparisons(
         comparisons=tuple(told),
         test=_test_words(setting, [one.difference.n for one in told]),

@@ -48,22 +48,15 @@ def by_tukey(
     raw: list[Comparison], cube: Cube, pairs: IntArray, setting: Setting
 ) -> tuple[list[Comparison], tuple[str, ...]]:
     """By Tukey's test over the queries that all runs have; a note says how many were left out."""
-    everyone = ~np.isnan(cube.values).any(axis=(0, 1))
-    if not everyone.any():
-        raise MismatchError("no query is in all runs, and Tukey's test needs the same queries for all: use holm")
-    p = [
-        tukey(
-            values[:, everyone],
-            pairs[:, 0],
-            pairs[:, 1],
-            resamples=setting.resamples,
-            rng=setting.rng,
-            progress=setting.progress,
-        )
-        for values in cube.values
-    ]
-    rest = int((~everyone).sum())
-    notes = (f"{rest} queries that not every run has are left out of Tukey's test",) if rest else ()
+    p, rest = [], 0
+    for values in cube.values:
+        everyone = ~np.isnan(values).any(axis=0)
+        if not everyone.any():
+            raise MismatchError("no query is in all runs, and Tukey's test needs the same queries for all: use holm")
+        p.append(tukey(values[:, everyone], pairs[:, 0], pairs[:, 1], resamples=setting.resamples, rng=setting.rng,
+                       progress=setting.progress))  # fmt: skip
+        rest = max(rest, int((~everyone).sum()))
+    notes = (f"left out of Tukey's test, because not every run has them: {rest} of the queries",) if rest else ()
     return _with_adjusted(raw, np.concatenate(p)), notes
 
 

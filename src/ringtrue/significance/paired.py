@@ -16,7 +16,8 @@ __all__ = ["FloatArray", "apart", "rounded", "sign", "signed_ranks", "standard_e
 FloatArray = NDArray[np.float64]
 DIGITS = 12  # significant; 0.3 − 0.2 is 0.1, and a sum does not depend on its order
 EXACT_RANKS = 50  # up to here the exact distribution of Wilcoxon's statistic is used where no differences tie
-ENUMERATED_RANKS = 13  # and up to here also where they do
+ENUMERATED_RANKS = 13  # queries that do not tie: up to here all ways to flip their signs are tried
+TINY = np.finfo(float).tiny  # a p that is too small for a number is not 0
 
 
 def apart(first: FloatArray, second: FloatArray) -> FloatArray:
@@ -59,7 +60,7 @@ def t(differences: FloatArray) -> FloatArray:
         array([0.102728])
     """
     ratio = np.abs(differences.mean(axis=1)) / standard_error(differences)
-    return 2 * t_tail(ratio, differences.shape[1] - 1)
+    return np.maximum(2 * t_tail(ratio, differences.shape[1] - 1), TINY)
 
 
 def sign(differences: FloatArray, *, mid_p: bool = False) -> FloatArray:
@@ -87,11 +88,12 @@ def sign(differences: FloatArray, *, mid_p: bool = False) -> FloatArray:
 
 
 def wilcoxon(differences: FloatArray) -> FloatArray:
-    """Wilcoxon's signed-rank test, as SciPy does it: queries that tie are left out [Wilcoxon45].
+    """Wilcoxon's signed-rank test: queries that tie are left out [Wilcoxon45].
 
-    Exact up to 50 queries where no two differences have the same size, and up to 13 in any case; otherwise by the
-    normal approximation with the correction for ties. Each row is treated as if it stood alone. It asks
-    whether the differences lie evenly around 0, which is not quite whether their mean is 0.
+    Exact where no more than 13 queries are left, and up to 50 queries where none ties and no two differences have the
+    same size; otherwise by the normal approximation with the correction for ties, as SciPy does it. Each row is
+    treated as if it stood alone. It asks whether the differences lie evenly around 0, which is not quite whether
+    their mean is 0.
 
     Examples:
         >>> wilcoxon(np.array([[0.1, 0.2, 0.3, 0.4, 0.5, -0.05]]))
@@ -102,29 +104,33 @@ def wilcoxon(differences: FloatArray) -> FloatArray:
     n = differences.shape[1]
     sizes = np.sort(np.abs(differences), axis=1)
     tied = (sizes[:, 0] == 0) | (np.diff(sizes, axis=1) == 0).any(axis=1)
+    few = np.count_nonzero(differences, axis=1) <= ENUMERATED_RANKS
+    exact = ~tied & ~few & (n <= EXACT_RANKS)
     p = np.ones(len(differences))
-    if n <= EXACT_RANKS and not tied.all():
-        p[~tied] = stats.wilcoxon(differences[~tied], axis=1, method="exact").pvalue
-    rest = (tied if n <= EXACT_RANKS else np.ones_like(tied)) & (sizes[:, -1] > 0)
-    if rest.any() and n <= ENUMERATED_RANKS:
-        zeros = (differences[rest] == 0).sum(axis=1, keepdims=True)
-        ranks = stats.rankdata(np.abs(differences[rest]), axis=1) - zeros
-        p[rest] = flips_as_far(np.sign(differences[rest]) * ranks, all_flips(n)) / (1 << (n - 1))
-    elif rest.any():
-        p[rest] = stats.wilcoxon(differences[rest], axis=1, method="asymptotic").pvalue
-    return p
+    if few.any():
+        ranks = signed_ranks(differences[few])
+        largest = np.argsort(-np.abs(ranks), axis=1)[:, :ENUMERATED_RANKS]
+        left = np.take_along_axis(ranks, largest, axis=1)
+        p[few] = flips_as_far(left, all_flips(left.shape[1])) / (1 << (left.shape[1] - 1))
+    for rows, method in ((exact, "exact"), (~exact & ~few, "asymptotic")):
+        if rows.any():
+            p[rows] = stats.wilcoxon(differences[rows], axis=1, method=method).pvalue
+    return np.maximum(p, TINY)
 
 
 def signed_ranks(differences: FloatArray) -> FloatArray:
-    """For each row the sum of the ranks of gains minus that of losses: whom Wilcoxon's test speaks for.
+    """The rank of each difference by its size among those that are not 0, with its sign; what is 0 has none.
+
+    Where their sum is above 0, Wilcoxon's test speaks for the first run.
 
     Examples:
-        >>> signed_ranks(np.array([[0.1, 0.2, 0.3, -0.9]]))
-        array([2.])
+        >>> signed_ranks(np.array([[0.1, 0.2, 0.0, -0.9]]))
+        array([[ 1.,  2.,  0., -3.]])
     """
     from scipy import stats
 
-    ranks: FloatArray = (np.sign(differences) * stats.rankdata(np.abs(differences), axis=1)).sum(axis=1)
+    zeros = (differences == 0).sum(axis=1, keepdims=True)
+    ranks: FloatArray = np.sign(differences) * (stats.rankdata(np.abs(differences), axis=1) - zeros)
     return ranks
 
 
@@ -143,4 +149,4 @@ def welch(means: FloatArray, variances: FloatArray, counts: FloatArray) -> tuple
     parts = variances / counts
     se: FloatArray = np.sqrt(parts.sum(axis=-1))
     df: FloatArray = parts.sum(axis=-1) ** 2 / (parts**2 / (counts - 1)).sum(axis=-1)
-    return 2 * t_tail(np.abs(means[..., 0] - means[..., 1]) / se, df), se, df
+    return np.maximum(2 * t_tail(np.abs(means[..., 0] - means[..., 1]) / se, df), TINY), se, df

@@ -7,6 +7,7 @@ counts, and one matrix product gives its mean for every pair.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from statistics import NormalDist
 from typing import TypeAlias
 
 import numpy as np
@@ -15,7 +16,17 @@ from numpy.typing import NDArray
 from ringtrue.draws import query_counts
 from ringtrue.student import t_quantile, t_tail
 
-__all__ = ["Progress", "all_flips", "bca", "bootstrap_means", "exact", "flips_as_far", "permutation", "tukey"]
+__all__ = [
+    "Progress",
+    "all_flips",
+    "bca",
+    "bootstrap_means",
+    "exact",
+    "flips_as_far",
+    "permutation",
+    "smallest_bootstrap_p",
+    "tukey",
+]
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
@@ -23,6 +34,7 @@ Progress: TypeAlias = Callable[[int], None]  # is told how many pairs × resampl
 
 ROWS = 4096  # pairs at a time: what belongs to one batch of draws stays below 20 MB
 BATCH = 500  # draws at a time; fixed, so that a pair's p does not depend on how many others are tested
+MOST_DEALT = 8_000_000  # values dealt at a time in Tukey's test: 64 MB
 SAME = 1e-9  # sums of the same numbers in another order differ by less than this, relatively
 
 
@@ -82,9 +94,9 @@ def _signs(bits: NDArray[np.integer]) -> FloatArray:
     return 1.0 - 2.0 * bits.astype(np.float64)
 
 
-def _batches(resamples: int) -> Iterator[int]:
-    for first in range(0, resamples, BATCH):
-        yield min(BATCH, resamples - first)
+def _batches(resamples: int, batch: int = BATCH) -> Iterator[int]:
+    for first in range(0, resamples, batch):
+        yield min(batch, resamples - first)
 
 
 def bootstrap_means(
@@ -128,18 +140,31 @@ def bca(resampled: FloatArray, differences: FloatArray, *, level: float) -> tupl
     wider = np.sqrt(n / (n - 1))
     bias = ndtri(below(mean))
     shifted = bias[:, None] + wider * t_quantile((1 + level) / 2, n - 1) * np.array([-1.0, 1.0])
-    wanted = ndtr(bias[:, None] + shifted / (1 - acceleration[:, None] * shifted))
+    curbed = 1 - acceleration[:, None] * shifted
+    beyond = np.where(shifted > 0, 1.0, 0.0)  # what so skewed a sample asks for lies past every resample
+    wanted = np.where(curbed > SAME, ndtr(bias[:, None] + shifted / np.maximum(curbed, SAME)), beyond)
     place = wanted * (resamples - 1)
     ordered = np.sort(resampled, axis=1)
     left = np.floor(place).astype(np.int64)
     low_high = [np.take_along_axis(ordered, np.minimum(left + step, resamples - 1), axis=1) for step in (0, 1)]
     ends = low_high[0] + (place - left) * (low_high[1] - low_high[0])
 
-    least = 1 / (resamples + 1)
+    least = 1 / (resamples + 1)  # where no resample lies past 0, one in twice as many might
     at_zero = ndtri(np.clip(below(np.zeros(len(mean))), least / 2, 1 - least / 2)) - bias
     touching = at_zero / np.maximum(1 + acceleration * at_zero, SAME) - bias
     p = np.clip(2 * t_tail(np.abs(touching) / wider, n - 1), least, 1.0)
     return p, ends[:, 0], ends[:, 1]
+
+
+def smallest_bootstrap_p(queries: int, resamples: int) -> float:
+    """The p of `bca` where no resample lies past 0, but for bias and skew: Student's tail of the last one seen.
+
+    Examples:
+        >>> round(smallest_bootstrap_p(43, 10_000), 5)
+        0.0004
+    """
+    last = -NormalDist().inv_cdf(0.5 / (resamples + 1))
+    return float(2 * t_tail(last / np.sqrt(queries / (queries - 1)), queries - 1))
 
 
 def tukey(
@@ -168,8 +193,9 @@ def tukey(
     observed = np.abs((values[first] - values[second]).mean(axis=1)) - SAME * np.abs(values).max()
     as_far = np.zeros(len(first))
     every_pair = len(first) == len(values) * (len(values) - 1) // 2
-    dealt = np.repeat(values.T[None], BATCH, axis=0)  # draws × queries × runs: dealt anew from any order of before
-    for size in _batches(resamples):
+    batch = max(1, min(BATCH, MOST_DEALT // values.size))
+    dealt = np.repeat(values.T[None], batch, axis=0)  # draws × queries × runs: dealt anew from any order of before
+    for size in _batches(resamples, batch):
         rng.permuted(dealt, axis=2, out=dealt)
         means = dealt[:size].mean(axis=1)
         if every_pair:

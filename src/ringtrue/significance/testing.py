@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -20,7 +20,8 @@ __all__ = ["Setting", "Test", "pairs_tested", "smallest_p"]
 Test: TypeAlias = Literal["t", "permutation", "bootstrap", "sign", "wilcoxon", "welch"]
 POWER = 0.8
 FEWEST_BOOTSTRAPPED = 6  # with fewer, what the interval needs lies beyond every resample
-TOO_FEW = (f"fewer than {FEWEST_BOOTSTRAPPED} queries: the bootstrap cannot give an interval",)
+TOO_FEW = (f"fewer than {FEWEST_BOOTSTRAPPED} queries: the bootstrap can give neither an interval nor p",)
+MOST_DIFFERENCES = 4_000_000  # of all pairs and queries held at once: 32 MB
 MOST_MEANS = 10_000_000  # of resamples held at once: 80 MB
 
 
@@ -52,7 +53,8 @@ def pairs_tested(measure: str, runs: Sequence[str], values: FloatArray, pairs: I
     """Every pair tested on the queries for which both runs have a value; `values` are runs × queries."""
     if setting.test == "welch":
         return [_unpaired(measure, runs, values, a, b, setting) for a, b in pairs.tolist()]
-    shared = ~np.isnan(values[pairs[:, 0]]) & ~np.isnan(values[pairs[:, 1]])
+    there = ~np.isnan(values)
+    shared = there[pairs[:, 0]] & there[pairs[:, 1]]
     if not shared.any(axis=1).all():
         a, b = pairs[int(np.argmin(shared.any(axis=1)))].tolist()
         raise MismatchError(f"'{runs[a]}' and '{runs[b]}' have no query in common with a value of {measure}")
@@ -64,18 +66,21 @@ def pairs_tested(measure: str, runs: Sequence[str], values: FloatArray, pairs: I
     return [found[place] for place in range(len(pairs))]
 
 
-def _alike(shared: BoolArray) -> list[tuple[IntArray, BoolArray]]:
-    """Pairs that share the same queries, tested together."""
+def _alike(shared: BoolArray) -> Iterator[tuple[IntArray, BoolArray]]:
+    """Pairs that share the same queries, tested together, so many at a time that they fit in memory."""
     groups: dict[bytes, list[int]] = {}
     for place, row in enumerate(shared):
         groups.setdefault(row.tobytes(), []).append(place)
-    return [(np.array(places), shared[places[0]]) for places in groups.values()]
+    size = max(1, MOST_DIFFERENCES // shared.shape[1])
+    for places in groups.values():
+        for first in range(0, len(places), size):
+            yield np.array(places[first : first + size]), shared[places[0]]
 
 
 def _paired(measure: str, names: list[tuple[str, str]], d: FloatArray, setting: Setting) -> list[Comparison]:
     n = d.shape[1]
     constant = np.ptp(d, axis=1) == 0
-    p = np.where(d[:, 0] == 0, 1.0, 2.0 ** (1 - n))
+    p = np.where(d[:, 0] == 0, 1.0, max(2.0 ** (1 - n), paired.TINY))
     mean = np.where(constant, d[:, 0], d.mean(axis=1))
     se = np.zeros(len(d)) if n == 1 else np.where(constant, 0.0, paired.standard_error(d))
     half = 0.0 if n == 1 else t_quantile((1 + setting.level) / 2, n - 1) * se
@@ -104,7 +109,7 @@ def _paired(measure: str, names: list[tuple[str, str]], d: FloatArray, setting: 
                 n=n,
                 method=method,
             ),
-            p_value=float(p[i]),
+            p_value=float(p[i]) if bounded[i] or constant[i] else None,
             test=setting.test,
             ahead=a if favoured[i] > 0 else b if favoured[i] < 0 else None,
             effect_size=float(mean[i] / (se[i] * np.sqrt(n))) if not constant[i] else 0.0 if mean[i] == 0 else None,
@@ -112,7 +117,7 @@ def _paired(measure: str, names: list[tuple[str, str]], d: FloatArray, setting: 
             ties=int(ties[i]),
             losses=int(losses[i]),
             detectable=float(detectable[i]) if not constant[i] else None,
-            notes=_why_constant(n, float(mean[i])) if constant[i] else () if bounded[i] else TOO_FEW,
+            notes=_why_constant(n, float(mean[i]), setting.test) if constant[i] else () if bounded[i] else TOO_FEW,
         )
         for i, (a, b) in enumerate(names)
     ]
@@ -120,12 +125,8 @@ def _paired(measure: str, names: list[tuple[str, str]], d: FloatArray, setting: 
 
 def _statistic(d: FloatArray, test: Test) -> FloatArray:
     """What speaks for a where it is above 0: the mean, or what the test looks at instead."""
-    if test == "sign":
-        balance: FloatArray = np.sign(d).sum(axis=1)
-        return balance
-    if test == "wilcoxon":
-        return paired.signed_ranks(d)
-    mean: FloatArray = d.mean(axis=1)
+    seen = np.sign(d) if test == "sign" else paired.signed_ranks(d) if test == "wilcoxon" else d
+    mean: FloatArray = seen.mean(axis=1)
     return mean
 
 
@@ -151,13 +152,15 @@ def _bootstrapped(d: FloatArray, setting: Setting) -> tuple[FloatArray, FloatArr
     return p, low, high
 
 
-def _why_constant(n: int, difference: float) -> tuple[str]:
+def _why_constant(n: int, difference: float, test: Test) -> tuple[str]:
     if n == 1:
         return ("a single query: no test can tell a difference from luck",)
     if difference == 0:
         return (f"the two runs have the same value for each of the {n} queries",)
-    cannot = "the interval cannot show what other queries would give"
-    return (f"all {n} queries differ by the same {difference:.4g}: {cannot}, and p is that of swapping runs at random",)
+    same = (
+        f"all {n} queries differ by the same {difference:.4g}: the interval cannot show what other queries would give"
+    )
+    return (same if test == "sign" else f"{same}, and p is that of swapping runs at random",)
 
 
 def _detectable(se: FloatArray, df: float, level: float) -> FloatArray:
@@ -173,7 +176,10 @@ def _unpaired(measure: str, runs: Sequence[str], values: FloatArray, a: int, b: 
             raise MismatchError(f"'{runs[run]}' has no query with a value of {measure}")
     counts, means = np.array([len(one) for one in own], dtype=float), np.array([one.mean() for one in own])
     difference = float(paired.apart(means[:1], means[1:])[0])
+    both = ~np.isnan(values[a]) & ~np.isnan(values[b])
     notes: tuple[str, ...] = (f"queries: {len(own[0])} of '{runs[a]}', {len(own[1])} of '{runs[b]}', unpaired",)
+    if both.sum() > counts.min() / 2:
+        notes += (f"{both.sum()} of them are in both: a paired test on these would see more",)
     p = se = low = high = effect = detectable = None
     if counts.min() < 2:
         notes += ("a single query has no spread: no test can be made",)
@@ -191,7 +197,6 @@ def _unpaired(measure: str, runs: Sequence[str], values: FloatArray, a: int, b: 
     estimate = Estimate(
         value=difference, se=se, low=low, high=high, level=setting.level, n=int(counts.sum()), method="Welch"
     )
-    both = ~np.isnan(values[a]) & ~np.isnan(values[b])
     ahead = paired.apart(values[a, both], values[b, both])
     return Comparison(
         measure=measure, a=runs[a], b=runs[b], difference=estimate, p_value=p, test="welch",
@@ -203,12 +208,13 @@ def _unpaired(measure: str, runs: Sequence[str], values: FloatArray, a: int, b: 
 
 def smallest_p(one: Comparison, setting: Setting) -> float:
     """The smallest p that this test can give for as many queries, however far apart the runs lie."""
-    n = one.difference.n
+    n, untied = one.difference.n, one.wins + one.losses
+    if setting.test == "bootstrap":
+        return resampling.smallest_bootstrap_p(n, setting.resamples) if n > 1 else 1.0
     if setting.draws(n):
         return 1 / (setting.resamples + 1)
-    if setting.test == "permutation":
-        return 2.0 ** (1 - n)
-    if setting.test == "sign" or (setting.test == "wilcoxon" and n <= paired.ENUMERATED_RANKS):
-        least = 2.0 ** (1 - one.wins - one.losses)
+    few = setting.test == "wilcoxon" and untied <= paired.ENUMERATED_RANKS
+    if few or setting.test in ("permutation", "sign"):
+        least = 2.0 ** (1 - untied)
         return least / 2 if setting.mid_p else least
     return 0.0
