@@ -54,7 +54,10 @@ def compare(
         >>> print(compare(rt.evaluate(runs, judgments, "RR"))[0])
         RR: new − old = 0.44 (95% CI 0.29 to 0.59), p = 0.00021 (adjusted 0.00021), won 7, tied 1, lost 0
     """
-    setting = _setting(test, adjust, family, mid_p, resamples, level, rng, progress)
+    setting = _setting(
+        test=test, adjust=adjust, family=family, mid_p=mid_p, resamples=resamples, level=level, rng=rng,
+        progress=progress,
+    )  # fmt: skip
     raw, cube, notes = _tested(scores, _listed(baselines), setting)
     several = len(cube.measures) > 1 and family == "measure"
     pairs = chosen_pairs(cube.runs, _listed(baselines))
@@ -104,7 +107,10 @@ def compare_by(
     """
     if adjust == "tukey":
         raise UsageError("Tukey's family is the runs over all queries: with groups of queries, adjust by holm or bh")
-    setting = _setting(test, adjust, family, mid_p, resamples, level, rng, progress)
+    setting = _setting(
+        test=test, adjust=adjust, family=family, mid_p=mid_p, resamples=resamples, level=level, rng=rng,
+        progress=progress,
+    )  # fmt: skip
     runs = scores.cube().runs
     chosen_pairs(runs, _listed(baselines))
     groups: dict[str, tuple[list[Comparison], tuple[str, ...]]] = {}
@@ -136,6 +142,7 @@ def _listed(baselines: str | Iterable[str]) -> list[str]:
 
 
 def _setting(
+    *,
     test: Test,
     adjust: Adjust,
     family: Family,
