@@ -69,6 +69,7 @@ def test_the_sign_test_is_cautious_and_its_mid_p_value_less_so(kind: Kind, queri
 def test_the_bootstrap_errs_a_little_more_often_for_few_queries_and_keeps_its_level_for_many(
     kind: Kind, queries: int
 ) -> None:
+    # At 50 queries chance may leave the band: AP has 5.8% of 50,000, but 6.6% of the first 10,000 of this seed.
     (rate,) = percent(kind, queries, "bootstrap", replications=20_000 if queries == 50 else 10_000)
     assert 3.5 <= rate <= (8 if queries == 20 else 6.5)
 
