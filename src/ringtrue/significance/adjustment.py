@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ringtrue.significance.paired import FloatArray
@@ -20,12 +22,7 @@ def holm(p: FloatArray) -> FloatArray:
         >>> holm(np.array([0.01, 0.04, 0.03])).round(4)
         array([0.03, 0.06, 0.06])
     """
-    known = np.flatnonzero(~np.isnan(p))
-    order = known[np.argsort(p[known], kind="stable")]
-    adjusted = np.full(len(p), np.nan)
-    times = np.arange(len(order), 0, -1)
-    adjusted[order] = np.minimum(np.maximum.accumulate(times * p[order]), 1.0)
-    return adjusted
+    return _stepwise(p, lambda rising: np.maximum.accumulate(np.arange(len(rising), 0, -1) * rising))
 
 
 def benjamini_hochberg(p: FloatArray) -> FloatArray:
@@ -40,9 +37,15 @@ def benjamini_hochberg(p: FloatArray) -> FloatArray:
         >>> benjamini_hochberg(np.array([0.01, 0.04, 0.03])).round(4)
         array([0.03, 0.04, 0.04])
     """
+    return _stepwise(
+        p, lambda rising: np.minimum.accumulate((rising * len(rising) / np.arange(1, len(rising) + 1))[::-1])[::-1]
+    )
+
+
+def _stepwise(p: FloatArray, step: Callable[[FloatArray], FloatArray]) -> FloatArray:
+    """What a step makes of the known p in rising order, at most 1, each back in its place."""
     known = np.flatnonzero(~np.isnan(p))
     order = known[np.argsort(p[known], kind="stable")]
     adjusted = np.full(len(p), np.nan)
-    scaled = p[order] * len(order) / np.arange(1, len(order) + 1)
-    adjusted[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0)
+    adjusted[order] = np.minimum(step(p[order]), 1.0)
     return adjusted
