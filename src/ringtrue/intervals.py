@@ -1,8 +1,9 @@
-"""Intervals for a mean over queries."""
+"""Intervals for a mean over queries, and for shares."""
 
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,9 +13,9 @@ from ringtrue.results import Estimate
 from ringtrue.student import t_quantile
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["mean_estimate"]
+__all__ = ["mean_estimate", "require_level", "share_estimate", "wilson"]
 
 
 def mean_estimate(values: NDArray[np.float64], *, level: float = 0.95) -> Estimate:
@@ -29,8 +30,7 @@ def mean_estimate(values: NDArray[np.float64], *, level: float = 0.95) -> Estima
         >>> print(mean_estimate(np.array([0.2, 0.4, 0.6, 0.8])))
         0.5 (95% CI 0.1 to 0.9)
     """
-    if not 0 < level <= 0.999999:
-        raise UsageError(f"level must lie between 0 and 0.999999, found {level:.15g}; 0.95 is usual")
+    require_level(level)
     n = len(values)
     if n == 0:
         return Estimate(value=None, level=level, n=0, method="t", notes=("there is no query to average",))
@@ -45,3 +45,57 @@ def mean_estimate(values: NDArray[np.float64], *, level: float = 0.95) -> Estima
                         n=n, method="t", notes=(note,))  # fmt: skip
     half = t_quantile((1 + level) / 2, n - 1) * se
     return Estimate(value=value, se=se, low=value - half, high=value + half, level=level, n=n, method="t")
+
+
+def require_level(level: float) -> None:
+    """Refuse a confidence level that no interval can have."""
+    if not 0 < level <= 0.999999:
+        raise UsageError(f"level must lie between 0 and 0.999999, found {level:.15g}; 0.95 is usual")
+
+
+def wilson(share: ArrayLike, n: ArrayLike, *, level: float = 0.95) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Wilson's interval for shares of n cases each: where the score test does not reject.
+
+        (p + z²/2n ± z √(p(1−p)/n + z²/4n²)) / (1 + z²/n)    [Wilson27]
+
+    n need not be whole: it is what the cases are worth. With none, the interval is 0 to 1.
+
+    Examples:
+        >>> [float(end.round(4)) for end in wilson(0.9, 10)]
+        [0.5958, 0.9821]
+    """
+    require_level(level)
+    share, n = np.asarray(share, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    z2 = NormalDist().inv_cdf((1 + level) / 2) ** 2
+    half = np.sqrt(z2 * (share * (1 - share) * n + z2 / 4))
+    low, high = ((share * n + z2 / 2 + sign * half) / (n + z2) for sign in (-1, 1))
+    return np.clip(low, 0, 1), np.clip(high, 0, 1)
+
+
+def share_estimate(hits: ArrayLike, clusters: ArrayLike, *, level: float = 0.95, what: str = "case") -> Estimate:
+    """How large a share of the cases are hits, where cases of one cluster (a query) are alike.
+
+    Wilson's interval, with the number of cases that would be worth as much if each were drawn by itself
+    [Korn98]: n_eff = p(1−p)/V · (t_{n−1}/t_{G−1})², with V from the G clusters' sums, and never more than n.
+
+    Examples:
+        >>> print(share_estimate([1, 1, 0, 1], clusters=[0, 1, 2, 3]))
+        0.8 (95% CI 0.3 to 1.0)
+    """
+    hits = np.asarray(hits, dtype=np.float64)
+    n = len(hits)
+    if n == 0:
+        require_level(level)
+        return Estimate(value=None, level=level, n=0, method="wilson", notes=(f"there is no {what}",))
+    found, group = np.unique(np.asarray(clusters), return_inverse=True)
+    share = float(hits.mean())
+    worth = float(n)
+    if 1 < len(found) < n:
+        rest = np.bincount(group, weights=hits - share)
+        variance = len(found) / (len(found) - 1) * float(rest @ rest) / n**2
+        if variance > 0:
+            wider = t_quantile((1 + level) / 2, n - 1) / t_quantile((1 + level) / 2, len(found) - 1)
+            worth = min(share * (1 - share) / variance * wider**2, n)
+    low, high = wilson(share, worth, level=level)
+    se = math.sqrt(max(share * (1 - share), 0) / worth)
+    return Estimate(value=share, se=se, low=float(low), high=float(high), level=level, n=n, method="wilson")

@@ -16,7 +16,7 @@ __all__ = ["Command", "columns_of", "conditions_of", "input_options", "output_op
 
 OUR_NAMES = (
     "query", "doc", "judge", "label", "score", "left", "right", "winner", "prob", "stratum", "design", "time",
-    "title", "text", "description", "narrative",
+    "seconds", "batch", "title", "text", "description", "narrative",
 )  # fmt: skip
 Function: TypeAlias = Callable[..., Any]
 

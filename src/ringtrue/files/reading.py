@@ -16,7 +16,7 @@ from ringtrue.files.source import COMPRESSED, STDIN, Source
 from ringtrue.files.tabular import mapped, read_table
 from ringtrue.files.texts import read_cranfield, read_id_text, read_trec_topics, unique
 from ringtrue.tables import Judgments, Preferences, Run
-from ringtrue.tables.columns import identifiers, rename
+from ringtrue.tables.columns import NAMES, identifiers, rename
 
 __all__ = ["Note", "read_documents", "read_judgments", "read_preferences", "read_run", "read_topics"]
 
@@ -64,9 +64,12 @@ def read_judgments(
     form: Format | None = None,
     columns: Names = None,
     where: Names = None,
+    needs_query: bool = True,
     note: Note = lambda _: None,
 ) -> Judgments:
     """Read judgments: TREC qrels with the iteration as judge, or a table with query, doc, judge and label.
+
+    With `needs_query=False` a table may lack the query; a note says so, since a mere misspelling looks the same.
 
     Examples:
         >>> path = getfixture("tmp_path") / "human.qrels"
@@ -76,7 +79,10 @@ def read_judgments(
     """
     file = _File.at(path, "judgments", form, columns, where)
     frame = file.rows(note)
-    return file.made(lambda: Judgments.of(frame))
+    judgments = file.made(lambda: Judgments.of(frame, needs_query=needs_query))
+    if not needs_query and not {name.lower() for name in frame.columns} & set(NAMES["query"]):
+        note(f"{file.source.shown}: no column names the query: each document is an item of its own")
+    return judgments
 
 
 def read_preferences(
@@ -218,9 +224,11 @@ class _File:
             what, places = "lines", find_lines(self.source, LAYOUTS[self.form], **wanted)
         else:
             table = read_table(self.source, self.form, columns=self.columns, where=self.where)
-            table = rename(table, required=["query", "doc"], what=error.table)
-            same = identifiers(table, "query") == error.query
-            same &= identifiers(table, "doc") == error.doc
+            table = rename(table, required=["doc"], optional=["query", "judge"], what=error.table)
+            same = identifiers(table, "doc") == error.doc
+            for column, value in (("query", error.query), ("judge", error.judge)):
+                if value is not None and column in table.columns:
+                    same &= identifiers(table, column) == value  # type: ignore[arg-type]  # the two are columns
             what, places = "rows", [row + 1 for row in same.arg_true().to_list()]
         return _retold(error, f"{self.source.shown}: {error} ({what} {', '.join(map(str, places[:4]))})")
 

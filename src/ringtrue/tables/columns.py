@@ -16,14 +16,15 @@ from ringtrue.errors import TableError, did_you_mean
 __all__ = ["Column", "frame_from", "identifiers", "labels", "numbers", "rename", "require_schema"]
 
 Column = Literal[
-    "query", "doc", "score", "label", "judge", "left", "right", "winner", "prob", "stratum", "design", "time"
-]
+    "query", "doc", "score", "label", "judge", "left", "right", "winner", "prob", "stratum", "design", "time",
+    "seconds", "batch",
+]  # fmt: skip
 
 NAMES: dict[Column, tuple[str, ...]] = {
     "query": ("qid", "query_id", "q_id", "query-id", "topic_id", "query", "topic"),
-    "doc": ("docno", "doc_id", "doc-id", "corpus-id", "corpus_id", "doc", "docid", "document", "pid", "item"),
+    "doc": ("docno", "doc_id", "doc-id", "corpus-id", "corpus_id", "doc", "docid", "document", "pid", "item", "task"),
     "score": ("score", "sim", "similarity"),
-    "label": ("label", "relevance", "rel", "grade", "rating", "judgment", "judgement"),
+    "label": ("label", "relevance", "rel", "grade", "rating", "judgment", "judgement", "truth"),
     "judge": ("judge", "worker", "assessor", "annotator", "rater", "worker_id", "iteration", "iter"),
     "left": ("left", "a", "doc_a", "left_doc"),
     "right": ("right", "b", "doc_b", "right_doc"),
@@ -32,6 +33,8 @@ NAMES: dict[Column, tuple[str, ...]] = {
     "stratum": ("stratum",),
     "design": ("design",),
     "time": ("time", "timestamp"),
+    "seconds": ("seconds", "duration", "work_time"),
+    "batch": ("batch", "hit", "hit_id", "assignment"),
 }
 
 INT32 = range(-(2**31), 2**31)

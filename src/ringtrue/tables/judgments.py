@@ -13,9 +13,9 @@ from ringtrue.tables.groups import first_duplicate, group_rows
 
 __all__ = ["Judgments"]
 
-NO_JUDGE = "0"
+NO_JUDGE = NO_QUERY = "0"
 SCHEMA = {"query": pl.String, "doc": pl.String, "judge": pl.String, "label": pl.Int32}
-OPTIONAL: tuple[Column, ...] = ("judge", "prob", "stratum", "design", "time")
+OPTIONAL: tuple[Column, ...] = ("judge", "prob", "stratum", "design", "time", "seconds", "batch")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,19 +39,25 @@ class Judgments:
             raise TableError("there is no judgment here")
 
     @classmethod
-    def of(cls, data: object) -> Self:
-        """Judgments from a dictionary of dictionaries, or from any frame with the usual column names."""
+    def of(cls, data: object, *, needs_query: bool = True) -> Self:
+        """Judgments from a dictionary of dictionaries, or from any frame with the usual column names.
+
+        Where judges are asked about and nothing is searched, a table may do without queries (`needs_query=False`):
+        all its documents then belong to the query '0'.
+        """
         if isinstance(data, cls):
             return data
         given = frame_from(data, nested="label")
         # BEIR and ranx call a label score, and can be told from a run by their names for the ids.
         frame = rename(
             given,
-            required=["query", "doc", "label"],
-            optional=OPTIONAL,
+            required=["query", "doc", "label"] if needs_query else ["doc", "label"],
+            optional=OPTIONAL if needs_query else ("query", *OPTIONAL),
             also={"label": ("score",)} if {"corpus-id", "corpus_id", "q_id"} & set(given.columns) else {},
             what="judgments",
         )
+        if "query" not in frame.columns:
+            frame = frame.with_columns(query=pl.lit(NO_QUERY))
         checked = [identifiers(frame, "query"), identifiers(frame, "doc"), labels(frame, "label")]
         checked.append(
             identifiers(frame, "judge")

@@ -47,7 +47,7 @@ class Preferences:
         frame = rename(
             frame_from(data),
             required=["left", "right", "winner"],
-            optional=["query", "judge", "time"],
+            optional=["query", "judge", "time", "seconds", "batch"],
             what="preferences",
         )
         for missing in {"query", "judge"} - set(frame.columns):

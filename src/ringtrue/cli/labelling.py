@@ -1,0 +1,201 @@
+"""What every command about judges is asked: whose labels, on which scale, against which gold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ringtrue.cli.options import Function, columns_of, conditions_of, input_options
+from ringtrue.errors import DuplicateError, TableError, UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from ringtrue.files import Kind
+    from ringtrue.files.source import Source
+    from ringtrue.votes import Outside, Repeats, Votes
+
+__all__ = ["Labelling", "labelling_options"]
+
+RANGE = re.compile(r"(-?\d+)(?:-|\.\.)(-?\d+)")
+MOST_LABELS = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labelling:
+    """The files of labels and of gold, and how to read them, as somebody asked; `notes` gathers what is doubtful."""
+
+    labels: str
+    gold: str | None
+    scale: str | None
+    outside: Outside
+    repeats: Repeats | None
+    level: float
+    gold_columns: tuple[str, ...]
+    gold_where: tuple[str, ...]
+    forced: tuple[str, ...]
+    columns: tuple[str, ...]
+    where: tuple[str, ...]
+    notes: list[str] = field(default_factory=list)
+    sources: dict[str, Source] = field(default_factory=dict)  # opened once: standard input can be read only once
+
+    def __post_init__(self) -> None:
+        if self.labels == self.gold == "-":
+            raise UsageError("standard input (-) can be read only once; put one of the two into a file")
+        if self.gold is None and (self.gold_columns or self.gold_where):
+            raise UsageError("--gold-columns and --gold-where are about the file of --gold, and there is none")
+
+    def votes(self) -> Votes:
+        """All the labels, or preferences, as votes; repeats included."""
+        return self._read(self.labels, *self._asked()[0], told=True)
+
+    def gold_votes(self) -> Votes | None:
+        """The gold labels as votes, where there are any."""
+        if self.gold is None:
+            return None
+        columns, where = self._asked()[1]
+        columns |= columns_of(self.gold_columns)
+        return self._read(self.gold, columns, where | conditions_of(self.gold_where), told=False)
+
+    def table(self, path: str) -> Votes:
+        """A further file of labels or preferences, such as traps, read with the names of columns that it has."""
+        columns, where = _shared_out(
+            [self._source(path)], columns_of(self.columns), conditions_of(self.where), strict=False
+        )[0]
+        return self._read(path, columns, where, told=False)
+
+    def explained(self, compute: Callable[[], Any]) -> Any:
+        """What `compute` gives; an item with two labels of one judge is told with its lines in the file."""
+        from ringtrue.files.reading import explain_duplicate
+
+        try:
+            return compute()
+        except DuplicateError as error:
+            if error.judge is None or self._kind(self.labels) == "preferences":
+                raise
+            columns, where = self._asked()[0]
+            form = self._forms()["judgments"]
+            raise explain_duplicate(error, self.labels, form=form, columns=columns, where=where) from error
+
+    def _read(self, path: str, columns: Mapping[str, str], where: Mapping[str, str], *, told: bool) -> Votes:
+        from ringtrue.files import read_judgments, read_preferences
+        from ringtrue.votes import votes_of
+
+        note = self.notes.append
+        kind = self._kind(path, columns)
+        form = self._forms()[kind]
+        if kind == "preferences":
+            if self.scale is not None:
+                raise UsageError(f"{path}: --scale is about labels, and these are preferences")
+            return votes_of(read_preferences(self._source(path), form=form, columns=columns, where=where, note=note))
+        file = self._source(path)
+        labels = read_judgments(file, form=form, columns=columns, where=where, needs_query=False, note=note)
+        try:
+            votes = votes_of(labels, scale=_scale(self.scale), outside=self.outside)
+        except TableError as error:
+            raise TableError(f"{path}: {error}") from error
+        self.notes.extend(f"{path}: {told_too}" for told_too in votes.notes if told or path != self.labels)
+        return votes
+
+    def _kind(self, path: str, columns: Mapping[str, str] | None = None) -> Kind:
+        from ringtrue.files import recognise_kind
+
+        if any(self._forms().values()):
+            return "preferences" if self._forms()["preferences"] and not self._forms()["judgments"] else "judgments"
+        found = recognise_kind(self._source(path), columns=columns or {})
+        return "preferences" if found == "preferences" else "judgments"
+
+    def _source(self, path: str) -> Source:
+        from ringtrue.files.source import Source
+
+        return self.sources.setdefault(path, Source(path))
+
+    def _forms(self) -> dict[Kind, Any]:
+        from ringtrue.cli.inputs import forms_for
+
+        return forms_for(("judgments", "preferences"), self.forced)
+
+    def _asked(self) -> list[tuple[dict[str, str], dict[str, str]]]:
+        files = [self._source(path) for path in (self.labels, self.gold) if path is not None]
+        return _shared_out(files, columns_of(self.columns), conditions_of(self.where))
+
+
+def labelling_options(command: Function) -> Function:
+    """How to read the labels and the gold; all of it reaches the command as `labelling`."""
+
+    @click.argument("labels", metavar="LABELS")
+    @click.option("--gold", metavar="FILE", help="Labels to be trusted, one for each document that has any.")
+    @click.option(
+        "--scale", metavar="LABELS", help="The labels there are: 0-3, or 0,1,2. Usually those that were seen."
+    )
+    @click.option("--outside", type=click.Choice(["refuse", "exclude", "clip"]), default="refuse", show_default=True,
+                  help="What to do with labels outside the scale.")  # fmt: skip
+    @click.option("--repeats", type=click.Choice(["first", "last", "all"]),
+                  help="Where a judge labelled a document again: which label counts, or each as its own.")  # fmt: skip
+    @click.option("--level", type=float, default=0.95, show_default=True, help="How often such intervals hold.")
+    @click.option("--gold-columns", multiple=True, metavar="NAME=COLUMN",
+                  help="What the gold file alone calls a column: label=human.")  # fmt: skip
+    @click.option("--gold-where", multiple=True, metavar="COLUMN=VALUE", help="Keep only these rows of the gold file.")
+    @click.option(
+        "--as", "forced", multiple=True, metavar="FORMAT", help="Force a format; see docs/reference/formats.md."
+    )
+    @input_options
+    @wraps(command)
+    def with_labelling(*args: object, **given: Any) -> object:
+        asked = {one.name: given.pop(one.name) for one in fields(Labelling) if one.name in given}
+        return command(*args, labelling=Labelling(**asked), **given)
+
+    return with_labelling
+
+
+def _scale(said: str | None) -> list[int] | None:
+    """`0-3` or `0,1,2` as labels."""
+    if said is None:
+        return None
+    labels: list[int] = []
+    for word in said.split(","):
+        if found := RANGE.fullmatch(word.strip()):
+            low, high = int(found[1]), int(found[2])
+            if not 0 <= high - low < MOST_LABELS:
+                raise UsageError(f"--scale {said}: from {low} to {high} is no scale; write the lowest label first")
+            labels += range(low, high + 1)
+        elif re.fullmatch(r"\s*-?\d+\s*", word):
+            labels.append(int(word))
+        else:
+            raise UsageError(f"--scale expects whole numbers such as 0-3 or 0,1,2; found '{said}'")
+    return labels
+
+
+def _shared_out(
+    files: Sequence[Source], columns: Mapping[str, str], where: Mapping[str, str], *, strict: bool = True
+) -> list[tuple[dict[str, str], dict[str, str]]]:
+    """What `--columns` and `--where` say about each file: a column is meant in every file that has it."""
+    if not columns and not where:
+        return [({}, {}) for _ in files]
+    names = [_names(file, columns.values()) for file in files]
+    everywhere = [name for some in names for name in some]
+    for option, wanted in (("--columns", columns.values()), ("--where", [name.removesuffix("!") for name in where])):
+        for name in wanted:
+            if strict and name not in everywhere:
+                near = did_you_mean(name, everywhere) or "; there is " + (", ".join(everywhere) or "no named column")
+                raise UsageError(f"{option}: no column '{name}' in {' or '.join(file.shown for file in files)}{near}")
+    return [
+        (
+            {ours: theirs for ours, theirs in columns.items() if theirs in some},
+            {name: value for name, value in where.items() if name.removesuffix("!") in some},
+        )
+        for some in names
+    ]
+
+
+def _names(source: Source, further: Any) -> list[str]:
+    """The columns of a table; none where the file is no table."""
+    from ringtrue.files.formats import TABLES, recognise
+    from ringtrue.files.tabular import column_names
+
+    source.head()
+    form = recognise(source, "judgments", columns=further)
+    return column_names(source, form) if form in TABLES else []

@@ -1,0 +1,289 @@
+"""Many judges' words as small numbers: which item, which judge, which label.
+
+What agreement, aggregation and the quality of judges are computed from. An item is a document of a query, or a
+pair of documents that were compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, Self, TypeAlias
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ringtrue.errors import DuplicateError, MismatchError, TableError, UsageError
+from ringtrue.tables import Judgments, Preferences
+from ringtrue.tables.columns import NAMES, frame_from
+
+__all__ = ["Outside", "Repeats", "Votes", "majority", "votes_of", "with_gold"]
+
+Repeats: TypeAlias = Literal["first", "last", "all"]
+Outside: TypeAlias = Literal["refuse", "exclude", "clip"]
+Codes: TypeAlias = NDArray[np.int32]
+SECOND, TIE, FIRST = -1, 0, 1  # what a judge said of a pair
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Votes:
+    """Every label of every judge: vote v is about `item[v]`, by `judge[v]`, and says `label[v]`, all as positions.
+
+    `items` has a row for each item, with its query; `judges` and `labels` are the names and grades that the
+    positions stand for, the grades in rising order. `others` are the columns that came along, a row for each vote.
+
+    Examples:
+        >>> table = {"query": ["q", "q", "q"], "doc": ["a", "a", "b"], "judge": ["x", "y", "x"], "label": [0, 2, 2]}
+        >>> votes = Votes.of(Judgments.of(table))
+        >>> votes.labels, votes.counts().tolist()
+        ((0, 2), [[1, 1], [0, 1]])
+    """
+
+    items: pl.DataFrame
+    judges: tuple[str, ...]
+    labels: tuple[int, ...]
+    item: Codes
+    judge: Codes
+    label: Codes
+    others: pl.DataFrame
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, judgments: Judgments, *, scale: Sequence[int] | None = None, outside: Outside = "refuse") -> Self:
+        """The votes in judgments, on a declared scale or on the labels that were seen.
+
+        A label outside a declared scale is refused, left out (`exclude`) or moved to the nearest end (`clip`).
+        With no scale, labels below 0 say that a document was not judged, and are left out with a note.
+        """
+        frame, notes = _on_scale(judgments.frame, scale, outside)
+        query, queries = _codes(frame["query"])
+        doc, docs = _codes(frame["doc"])
+        keys, item = _positions(query.astype(np.int64) * len(docs) + doc)
+        grades = tuple(sorted(set(scale))) if scale else tuple(frame["label"].unique().sort().to_list())
+        judge, judges = _codes(frame["judge"])
+        return cls(
+            items=pl.DataFrame({"query": queries.gather(keys // len(docs)), "doc": docs.gather(keys % len(docs))}),
+            judges=tuple(judges),
+            labels=grades,
+            item=item,
+            judge=judge,
+            label=np.searchsorted(np.array(grades), frame["label"].to_numpy()).astype(np.int32),
+            others=frame.drop("query", "doc", "judge", "label"),
+            notes=notes,
+        )
+
+    @classmethod
+    def of_preferences(cls, preferences: Preferences) -> Self:
+        """The votes in preferences: an item is a pair of documents, whichever stood left.
+
+        Labels are 1 where the document with the smaller id won, −1 where the other did, 0 for all kinds of tie.
+        The column `side` of `others` keeps the side that won: left, right or tie.
+        """
+        left, right, won = pl.col("left"), pl.col("right"), pl.col("winner")
+        turned = left > right
+        frame = preferences.frame.with_columns(
+            first=pl.when(turned).then(right).otherwise(left),
+            second=pl.when(turned).then(left).otherwise(right),
+            label=pl.when(~won.is_in(["left", "right"])).then(TIE)
+            .when((won == "left") != turned).then(FIRST).otherwise(SECOND).cast(pl.Int32),
+            side=pl.when(won.is_in(["left", "right"])).then(won).otherwise(pl.lit("tie")),
+        )  # fmt: skip
+        items = frame.select("query", "first", "second").unique(maintain_order=True)
+        item = frame.join(items.with_row_index("item"), on=["query", "first", "second"], how="left")["item"]
+        judge, judges = _codes(frame["judge"])
+        return cls(
+            items=items,
+            judges=tuple(judges),
+            labels=(SECOND, TIE, FIRST),
+            item=item.to_numpy().astype(np.int32),
+            judge=judge,
+            label=(frame["label"].to_numpy() - SECOND).astype(np.int32),
+            others=frame.drop("query", "first", "second", "left", "right", "judge", "winner", "label"),
+        )
+
+    @property
+    def size(self) -> int:
+        """How many votes there are."""
+        return len(self.item)
+
+    def counts(self) -> NDArray[np.int64]:
+        """How many votes each item has for each label: items × labels."""
+        return self.tally(self.item, self.items.height)
+
+    def tally(self, group: NDArray[np.integer], groups: int) -> NDArray[np.int64]:
+        """How many votes each group has for each label, where `group` is a position for each vote."""
+        wide = len(self.labels)
+        return np.bincount(group * np.int64(wide) + self.label, minlength=groups * wide).reshape(groups, wide)
+
+    def clusters(self) -> tuple[Codes, int, Literal["queries", "items"]]:
+        """What is drawn anew in a bootstrap: the query of each item; where there is one query, the items themselves."""
+        query, queries = _codes(self.items["query"])
+        if len(queries) > 1:
+            return query, len(queries), "queries"
+        return np.arange(self.items.height, dtype=np.int32), self.items.height, "items"
+
+    def on(self, labels: Sequence[int]) -> Self:
+        """The same votes on a scale that has further labels."""
+        wider = tuple(sorted({*self.labels, *labels}))
+        if wider == self.labels:
+            return self
+        moved = np.searchsorted(np.array(wider), np.array(self.labels)).astype(np.int32)
+        return replace(self, labels=wider, label=moved[self.label])
+
+    def keep(self, rows: NDArray[np.bool_]) -> Self:
+        """These votes alone; items and judges keep their positions, also those that are left without a vote."""
+        return replace(
+            self, item=self.item[rows], judge=self.judge[rows], label=self.label[rows],
+            others=self.others.filter(pl.Series(rows)),
+        )  # fmt: skip
+
+    def repeated(self) -> NDArray[np.bool_]:
+        """Which votes are not their judge's first about an item."""
+        again = np.ones(self.size, dtype=bool)
+        again[np.unique(self._by_item_and_judge(), return_index=True)[1]] = False
+        return again
+
+    def settled(self, repeats: Repeats | None) -> Self:
+        """At most one vote of a judge about an item, or all of them; refused where there are repeats and no choice."""
+        if repeats == "all":
+            return self
+        again = self.repeated()
+        if not again.any():
+            return self
+        if repeats is None:
+            raise self._told_twice(again)
+        if repeats == "first":
+            return self.keep(~again)
+        reversed_keys = self._by_item_and_judge()[::-1]
+        last = np.zeros(self.size, dtype=bool)
+        last[self.size - 1 - np.unique(reversed_keys, return_index=True)[1]] = True
+        return self.keep(last)
+
+    def _by_item_and_judge(self) -> NDArray[np.int64]:
+        return self.item * np.int64(len(self.judges)) + self.judge
+
+    def _told_twice(self, again: NDArray[np.bool_]) -> DuplicateError:
+        at = int(np.flatnonzero(again)[0])
+        same = (self.item == self.item[at]) & (self.judge == self.judge[at])
+        said = ", ".join(str(self.labels[label]) for label in self.label[same][:4])
+        others = len(np.unique(self._by_item_and_judge()[again])) - 1
+        query, *docs = self.items.row(int(self.item[at]))
+        what = f"document '{docs[0]}'" if len(docs) == 1 else f"the pair '{docs[0]}', '{docs[1]}'"
+        more = f", as in {others:,} other case{'s' * (others > 1)}" if others else ""
+        judge = self.judges[self.judge[at]]
+        return DuplicateError(
+            f"judge '{judge}' labelled {what} of query '{query}' {int(same.sum())} times ({said}){more}; say which "
+            f"label counts: --repeats first, --repeats last, or --repeats all (each counts as a label of its own)",
+            table="judgments", query=query, doc=docs[0], judge=judge,
+        )  # fmt: skip
+
+
+def votes_of(data: object, *, scale: Sequence[int] | None = None, outside: Outside = "refuse") -> Votes:
+    """The votes in judgments or preferences, or in a table of either kind; judgments may do without queries.
+
+    Examples:
+        >>> votes_of({"item": ["a", "a"], "worker": ["x", "y"], "label": [0, 1]}).judges
+        ('x', 'y')
+    """
+    if isinstance(data, Votes):
+        return data
+    if isinstance(data, Preferences):
+        return Votes.of_preferences(data)
+    if isinstance(data, Judgments):
+        return Votes.of(data, scale=scale, outside=outside)
+    frame = frame_from(data, nested="label")
+    if {name.lower() for name in frame.columns} & set(NAMES["winner"]):
+        return Votes.of_preferences(Preferences.of(frame))
+    return Votes.of(Judgments.of(frame, needs_query=False), scale=scale, outside=outside)
+
+
+def with_gold(votes: Votes, gold: Votes) -> tuple[Votes, Codes]:
+    """The votes on a scale that has the gold labels too, and the gold label of each item; −1 where there is none.
+
+    The same gold label may stand there several times; two different ones for an item are refused.
+
+    Examples:
+        >>> votes = votes_of({"item": ["a", "b"], "worker": ["x", "x"], "label": [0, 1]})
+        >>> with_gold(votes, votes_of({"item": ["b"], "label": [2]}))[1].tolist()
+        [-1, 2]
+    """
+    if votes.items.columns != gold.items.columns:
+        raise MismatchError("gold labels and votes are of two kinds, documents and pairs of documents; give one kind")
+    votes, gold = votes.on(gold.labels), gold.on(votes.labels)
+    counts = gold.counts()
+    if (twice := np.flatnonzero((counts > 0).sum(axis=1) > 1)).size:
+        query, doc, *_ = gold.items.row(int(twice[0]))
+        said = ", ".join(str(gold.labels[label]) for label in np.flatnonzero(counts[twice[0]]))
+        raise DuplicateError(
+            f"gold has several labels ({said}) for document '{doc}' of query '{query}'"
+            f"{f', and for {len(twice) - 1:,} others' * (len(twice) > 1)}; keep one of each",
+            table="judgments", query=query, doc=doc,
+        )  # fmt: skip
+    keys = votes.items.columns
+    known = gold.items.with_columns(gold=pl.Series(majority(counts), dtype=pl.Int32))
+    found = votes.items.join(known, on=keys, how="left", maintain_order="left")["gold"].fill_null(-1).to_numpy()
+    if not (found >= 0).any():
+        one, other = (f"'{table.row(0)[1]}' of query '{table.row(0)[0]}'" for table in (gold.items, votes.items))
+        raise MismatchError(f"no gold item was labelled by the judges: gold has {one}, the judges {other}; same ids?")
+    return votes, found
+
+
+def majority(counts: NDArray[np.int64], *, ties: Literal["low", "high"] = "low") -> NDArray[np.int64]:
+    """The label with the most votes, as a position; of several, the lowest or the highest; −1 where there is no vote.
+
+    Examples:
+        >>> majority(np.array([[2, 1, 2], [0, 0, 0]])).tolist()
+        [0, -1]
+    """
+    most = counts.argmax(axis=1) if ties == "low" else counts.shape[1] - 1 - counts[:, ::-1].argmax(axis=1)
+    return np.where(counts.any(axis=1), most, -1)
+
+
+def _on_scale(
+    frame: pl.DataFrame, scale: Sequence[int] | None, outside: Outside
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    label = pl.col("label")
+    if scale is None:
+        kept = frame.filter(label >= 0)
+        left = frame.height - kept.height
+        if not kept.height:
+            raise TableError("every label is below 0, which says 'not judged'; --scale declares them as labels")
+        note = f"{left:,} labels below 0 say 'not judged' and are left out; --scale declares them as labels"
+        return kept, (note,) * bool(left)
+    if len(set(scale)) < 2:
+        raise UsageError(f"a scale needs two labels or more, found {', '.join(map(str, scale)) or 'none'}")
+    fits = label.is_in(list(scale))
+    stray = frame.filter(~fits)
+    if not stray.height:
+        return frame, ()
+    found = stray.group_by("label", "judge", maintain_order=True).len().rows()
+    said = ", ".join(f"{grade} by {judge}{f' ({n:,} times)' * (n > 1)}" for grade, judge, n in found[:4])
+    said += ", …" * (len(found) > 4)
+    on = ", ".join(map(str, sorted(scale)))
+    what = f"{stray.height:,} label{'s' * (stray.height > 1)} outside the scale {on}: {said}"
+    if outside == "refuse":
+        raise TableError(
+            f"{what}; --outside exclude leaves {'them' if stray.height > 1 else 'it'} out, "
+            f"--outside clip moves {'them' if stray.height > 1 else 'it'} to the nearest label"
+        )
+    if outside == "exclude":
+        if stray.height == frame.height:
+            raise TableError(f"no label lies on the scale {on}: {said}; say --scale as the labels are")
+        return frame.filter(fits), (f"{what}; left out",)
+    grades = np.array(sorted(scale))
+    given = frame["label"].to_numpy()
+    nearest = grades[np.abs(given[:, None] - grades).argmin(axis=1)]
+    return frame.with_columns(label=pl.Series(nearest, dtype=pl.Int32)), (f"{what}; moved to the nearest label",)
+
+
+def _codes(column: pl.Series) -> tuple[Codes, pl.Series]:
+    """Every value as a position among the different ones, which stand in order of appearance."""
+    names = column.unique(maintain_order=True)
+    return column.cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int32), names
+
+
+def _positions(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], Codes]:
+    """The different keys in rising order, and the position of each key among them."""
+    found, positions = np.unique(keys, return_inverse=True)
+    return found, positions.astype(np.int32)
