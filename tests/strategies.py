@@ -12,6 +12,7 @@ from scipy import stats
 
 from ringtrue.tables import Judgments, Preferences, Run, Scores
 from ringtrue.tables.preferences import OUTCOMES
+from ringtrue.votes import Votes, votes_of
 
 # Spaces and line ends that are none in a TREC file, quotes, comments, separators of other formats.
 ODD = ["\u00a0", "\u2028", "\u0085", "\ufeff", '"', "'", "#", ",", ";", "\t", "é", "漢", "🦊", "\u0301", "\x7f", "\x01"]
@@ -63,6 +64,15 @@ def preferences(draw: st.DrawFn, names: st.SearchStrategy[str] = any_ids, *, tie
             "winner": [winner for _, _, _, winner in rows],
         }
     )
+
+
+@st.composite
+def judged(draw: st.DrawFn) -> Votes:
+    """Votes of few judges on few documents, so that labels clash, repeat and are missing."""
+    few = st.tuples(st.sampled_from(["q", "r"]), st.sampled_from("abc"), st.sampled_from("xyz"), st.integers(0, 2))
+    rows = draw(st.lists(few, min_size=1, max_size=12))
+    query, doc, judge, label = zip(*rows, strict=True)
+    return votes_of({"query": query, "doc": doc, "judge": judge, "label": label})
 
 
 @st.composite

@@ -69,33 +69,47 @@ def wilson(share: ArrayLike, n: ArrayLike, *, level: float = 0.95) -> tuple[NDAr
     z2 = NormalDist().inv_cdf((1 + level) / 2) ** 2
     half = np.sqrt(z2 * (share * (1 - share) * n + z2 / 4))
     low, high = ((share * n + z2 / 2 + sign * half) / (n + z2) for sign in (-1, 1))
-    return np.clip(low, 0, 1), np.clip(high, 0, 1)
+    # Rounding must not leave a share of 1 above its own interval.
+    return np.clip(np.minimum(low, share), 0, 1), np.clip(np.maximum(high, share), 0, 1)
 
 
 def share_estimate(hits: ArrayLike, clusters: ArrayLike, *, level: float = 0.95, what: str = "case") -> Estimate:
     """How large a share of the cases are hits, where cases of one cluster (a query) are alike.
 
-    Wilson's interval, with the number of cases that would be worth as much if each were drawn by itself
-    [Korn98]: n_eff = p(1−p)/V · (t_{n−1}/t_{G−1})², with V from the G clusters' sums, and never more than n.
+    Wilson's interval, with the number of cases that would be worth as much if each were drawn by itself [Korn98]:
+
+        n_eff = p(1−p)/V · (t_{n−1} / t_ν)²,    V = G/(G−1) · Σ_g r_g² / n²,    r_g = Σ_{i in g} (hit_i − p)
+
+    and never more than n. Where few of the G clusters hold all the misses, V itself is known badly, and
+    ν = min(G − 1, 2G/(κ − 1)), with κ the kurtosis of the r_g. Where all are hits, or none, nothing tells how alike
+    the cases of a cluster are: equal clusters then count as one case each, n_eff = n² / Σ_g n_g² in general.
 
     Examples:
         >>> print(share_estimate([1, 1, 0, 1], clusters=[0, 1, 2, 3]))
         0.8 (95% CI 0.3 to 1.0)
     """
+    require_level(level)
     hits = np.asarray(hits, dtype=np.float64)
     n = len(hits)
     if n == 0:
-        require_level(level)
         return Estimate(value=None, level=level, n=0, method="wilson", notes=(f"there is no {what}",))
-    found, group = np.unique(np.asarray(clusters), return_inverse=True)
+    found, group, sizes = np.unique(np.asarray(clusters), return_inverse=True, return_counts=True)
     share = float(hits.mean())
-    worth = float(n)
+    alone = worth = float(n)
     if 1 < len(found) < n:
-        rest = np.bincount(group, weights=hits - share)
-        variance = len(found) / (len(found) - 1) * float(rest @ rest) / n**2
-        if variance > 0:
-            wider = t_quantile((1 + level) / 2, n - 1) / t_quantile((1 + level) / 2, len(found) - 1)
-            worth = min(share * (1 - share) / variance * wider**2, n)
+        rest = np.bincount(group, weights=hits - share).astype(np.float64)
+        if not 0 < share < 1:
+            worth = n**2 / float(sizes @ sizes)
+        elif (squares := float(rest @ rest)) > 0:
+            alone = share * (1 - share) / (len(found) / (len(found) - 1) * squares / n**2)
+            wider = t_quantile((1 + level) / 2, n - 1) / t_quantile((1 + level) / 2, _freedom(rest))
+            worth = min(alone * wider**2, n)
     low, high = wilson(share, worth, level=level)
-    se = math.sqrt(max(share * (1 - share), 0) / worth)
+    se = math.sqrt(share * (1 - share) / min(alone, n))
     return Estimate(value=share, se=se, low=float(low), high=float(high), level=level, n=n, method="wilson")
+
+
+def _freedom(rest: NDArray[np.float64]) -> float:
+    """How many degrees of freedom the sum of squares of these has, from their kurtosis."""
+    kurtosis = len(rest) * float((rest**4).sum()) / float((rest**2).sum()) ** 2
+    return min(len(rest) - 1, 2 * len(rest) / (kurtosis - 1) if kurtosis > 1 else math.inf)

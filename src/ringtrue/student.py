@@ -1,4 +1,4 @@
-"""Student's t distribution: its tail and its quantile.
+"""Student's t distribution, its tail and its quantile, and the normal one's.
 
 SciPy is not imported here: that alone would cost as much as the rest of the command (see
 `docs/decisions/0003-dependencies.md`), and every command needs these two.
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ringtrue.errors import UsageError
 
-__all__ = ["t_quantile", "t_tail"]
+__all__ = ["normal_quantile", "t_quantile", "t_tail"]
 
 NEGLIGIBLE = 45.0  # e⁻⁴⁵ of the density at t adds nothing to a 53-bit sum
 
@@ -80,6 +80,16 @@ def t_quantile(p: float, df: float) -> float:
         if step <= 1e-15 * t:
             break
     return max(t, 0.0)
+
+
+def normal_quantile(p: float) -> float:
+    """The quantile of the standard normal distribution.
+
+    Examples:
+        >>> round(normal_quantile(0.975), 6)
+        1.959964
+    """
+    return NormalDist().inv_cdf(p)
 
 
 def _gamma_ratio(x: float) -> float:

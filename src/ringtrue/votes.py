@@ -6,7 +6,7 @@ pair of documents that were compared.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Self, TypeAlias
 
@@ -14,15 +14,16 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ringtrue.errors import DuplicateError, MismatchError, TableError, UsageError
+from ringtrue.encoding import Codes, codes, positions
+from ringtrue.errors import DuplicateError, MismatchError, TableError, UsageError, did_you_mean
 from ringtrue.tables import Judgments, Preferences
-from ringtrue.tables.columns import NAMES, frame_from
+from ringtrue.tables.columns import INT32, NAMES, frame_from
+from ringtrue.tables.judgments import NO_QUERY
 
-__all__ = ["Outside", "Repeats", "Votes", "majority", "votes_of", "with_gold"]
+__all__ = ["Codes", "Outside", "Repeats", "Votes", "majority", "votes_of", "with_gold"]
 
 Repeats: TypeAlias = Literal["first", "last", "all"]
 Outside: TypeAlias = Literal["refuse", "exclude", "clip"]
-Codes: TypeAlias = NDArray[np.int32]
 SECOND, TIE, FIRST = -1, 0, 1  # what a judge said of a pair
 
 
@@ -53,22 +54,24 @@ class Votes:
     def of(cls, judgments: Judgments, *, scale: Sequence[int] | None = None, outside: Outside = "refuse") -> Self:
         """The votes in judgments, on a declared scale or on the labels that were seen.
 
-        A label outside a declared scale is refused, left out (`exclude`) or moved to the nearest end (`clip`).
+        A label outside a declared scale is refused, left out (`exclude`) or moved to the nearest label (`clip`).
         With no scale, labels below 0 say that a document was not judged, and are left out with a note.
         """
         frame, notes = _on_scale(judgments.frame, scale, outside)
-        query, queries = _codes(frame["query"])
-        doc, docs = _codes(frame["doc"])
-        keys, item = _positions(query.astype(np.int64) * len(docs) + doc)
+        query, queries = codes(frame["query"])
+        doc, docs = codes(frame["doc"])
+        keys, item = np.arange(len(docs)), doc
+        if len(queries) > 1:
+            keys, item = positions(query.astype(np.int64) * len(docs) + doc)
         grades = tuple(sorted(set(scale))) if scale else tuple(frame["label"].unique().sort().to_list())
-        judge, judges = _codes(frame["judge"])
+        judge, judges = codes(frame["judge"])
         return cls(
             items=pl.DataFrame({"query": queries.gather(keys // len(docs)), "doc": docs.gather(keys % len(docs))}),
             judges=tuple(judges),
             labels=grades,
             item=item,
             judge=judge,
-            label=np.searchsorted(np.array(grades), frame["label"].to_numpy()).astype(np.int32),
+            label=pl.Series(grades, dtype=pl.Int32).search_sorted(frame["label"]).to_numpy().astype(np.int32),
             others=frame.drop("query", "doc", "judge", "label"),
             notes=notes,
         )
@@ -90,8 +93,9 @@ class Votes:
             side=pl.when(won.is_in(["left", "right"])).then(won).otherwise(pl.lit("tie")),
         )  # fmt: skip
         items = frame.select("query", "first", "second").unique(maintain_order=True)
-        item = frame.join(items.with_row_index("item"), on=["query", "first", "second"], how="left")["item"]
-        judge, judges = _codes(frame["judge"])
+        keys = items.columns
+        item = frame.select(keys).join(items.with_row_index("item"), on=keys, how="left", maintain_order="left")["item"]
+        judge, judges = codes(frame["judge"])
         return cls(
             items=items,
             judges=tuple(judges),
@@ -118,10 +122,16 @@ class Votes:
 
     def clusters(self) -> tuple[Codes, int, Literal["queries", "items"]]:
         """What is drawn anew in a bootstrap: the query of each item; where there is one query, the items themselves."""
-        query, queries = _codes(self.items["query"])
+        query, queries = codes(self.items["query"])
         if len(queries) > 1:
             return query, len(queries), "queries"
         return np.arange(self.items.height, dtype=np.int32), self.items.height, "items"
+
+    def moments(self) -> NDArray[np.float64] | None:
+        """When each vote was given, as a number that rises; None where no column tells the time."""
+        if "time" not in self.others.columns:
+            return None
+        return moments(self.others["time"])
 
     def on(self, labels: Sequence[int]) -> Self:
         """The same votes on a scale that has further labels."""
@@ -130,6 +140,37 @@ class Votes:
             return self
         moved = np.searchsorted(np.array(wider), np.array(self.labels)).astype(np.int32)
         return replace(self, labels=wider, label=moved[self.label])
+
+    def panels(self, column: str, *, repeats: Repeats | None = None) -> tuple[Self, dict[str, Self]]:
+        """Each value of a column as one judge who says what most of its votes say, and the votes of each value.
+
+        Of several labels with equally many votes, the lowest counts.
+        """
+        if column not in self.others.columns:
+            near = did_you_mean(column, self.others.columns) or "; there is " + (
+                ", ".join(self.others.columns) or "none"
+            )
+            raise UsageError(f"no column '{column}' beside query, doc, judge and label to tell panels by{near}")
+        panel, names = codes(self.others[column].cast(pl.String).fill_null(""))
+        parts = {name: self.keep(panel == place).settled(repeats) for place, name in enumerate(names)}
+        said = [majority(part.counts()) for part in parts.values()]
+        items = [np.flatnonzero(label >= 0).astype(np.int32) for label in said]
+        together = replace(
+            self, judges=tuple(parts), item=np.concatenate(items),
+            judge=np.repeat(np.arange(len(parts), dtype=np.int32), [len(some) for some in items]),
+            label=np.concatenate([label[some] for label, some in zip(said, items, strict=True)]).astype(np.int32),
+            others=pl.DataFrame(),
+        )  # fmt: skip
+        return together, {name: part._compact() for name, part in parts.items()}
+
+    def _compact(self) -> Self:
+        """Without the items and judges that have no vote."""
+        items, item = np.unique(self.item, return_inverse=True)
+        judges, judge = np.unique(self.judge, return_inverse=True)
+        return replace(
+            self, items=self.items[items], item=item.astype(np.int32), judge=judge.astype(np.int32),
+            judges=tuple(self.judges[place] for place in judges),
+        )  # fmt: skip
 
     def keep(self, rows: NDArray[np.bool_]) -> Self:
         """These votes alone; items and judges keep their positions, also those that are left without a vote."""
@@ -148,9 +189,11 @@ class Votes:
         """At most one vote of a judge about an item, or all of them; refused where there are repeats and no choice."""
         if repeats == "all":
             return self
-        again = self.repeated()
-        if not again.any():
+        keys = self._by_item_and_judge()
+        keys.sort()  # to see whether there are any is cheaper than to see which
+        if (keys[1:] != keys[:-1]).all():
             return self
+        again = self.repeated()
         if repeats is None:
             raise self._told_twice(again)
         if repeats == "first":
@@ -160,22 +203,44 @@ class Votes:
         last[self.size - 1 - np.unique(reversed_keys, return_index=True)[1]] = True
         return self.keep(last)
 
+    def named(self, item: int) -> str:
+        """An item in words; the query is left out where the table had none.
+
+        Examples:
+            >>> votes_of({"item": ["a", "b"], "label": [0, 1]}).named(1)
+            "document 'b'"
+        """
+        query, *docs = self.items.row(item)
+        what = f"document '{docs[0]}'" if len(docs) == 1 else f"the pair '{docs[0]}', '{docs[1]}'"
+        return what if query == NO_QUERY else f"{what} of query '{query}'"
+
+    def said(self, item: int, labels: Iterable[int]) -> str:
+        """Labels of an item, given as positions, in words: grades, or who won."""
+        grades = [self.labels[label] for label in labels]
+        if len(self.items.columns) == 2:
+            return ", ".join(map(str, grades))
+        _, first, second = self.items.row(item)
+        words = {FIRST: f"'{first}'", SECOND: f"'{second}'", TIE: "tie"}
+        return ", ".join(words[grade] for grade in grades)
+
     def _by_item_and_judge(self) -> NDArray[np.int64]:
-        return self.item * np.int64(len(self.judges)) + self.judge
+        keys = self.item.astype(np.int64)
+        keys *= len(self.judges)
+        keys += self.judge
+        return keys
 
     def _told_twice(self, again: NDArray[np.bool_]) -> DuplicateError:
         at = int(np.flatnonzero(again)[0])
-        same = (self.item == self.item[at]) & (self.judge == self.judge[at])
-        said = ", ".join(str(self.labels[label]) for label in self.label[same][:4])
+        item, judge = int(self.item[at]), self.judges[self.judge[at]]
+        same = np.flatnonzero((self.item == item) & (self.judge == self.judge[at]))
+        said = self.said(item, self.label[same[:4]]) + ", …" * (len(same) > 4)
         others = len(np.unique(self._by_item_and_judge()[again])) - 1
-        query, *docs = self.items.row(int(self.item[at]))
-        what = f"document '{docs[0]}'" if len(docs) == 1 else f"the pair '{docs[0]}', '{docs[1]}'"
         more = f", as in {others:,} other case{'s' * (others > 1)}" if others else ""
-        judge = self.judges[self.judge[at]]
+        query, doc, *_ = self.items.row(item)
         return DuplicateError(
-            f"judge '{judge}' labelled {what} of query '{query}' {int(same.sum())} times ({said}){more}; say which "
-            f"label counts: --repeats first, --repeats last, or --repeats all (each counts as a label of its own)",
-            table="judgments", query=query, doc=docs[0], judge=judge,
+            f"judge '{judge}' labelled {self.named(item)} {len(same)} times ({said}){more}; say which label counts: "
+            f"--repeats first, --repeats last, or --repeats all (each counts as a label of its own)",
+            table="judgments", query=query, doc=doc, judge=judge,
         )  # fmt: skip
 
 
@@ -189,12 +254,14 @@ def votes_of(data: object, *, scale: Sequence[int] | None = None, outside: Outsi
     if isinstance(data, Votes):
         return data
     if isinstance(data, Preferences):
+        if scale is not None:
+            raise UsageError("a scale is about labels, and these are preferences; leave it out")
         return Votes.of_preferences(data)
     if isinstance(data, Judgments):
         return Votes.of(data, scale=scale, outside=outside)
     frame = frame_from(data, nested="label")
     if {name.lower() for name in frame.columns} & set(NAMES["winner"]):
-        return Votes.of_preferences(Preferences.of(frame))
+        return votes_of(Preferences.of(frame), scale=scale)
     return Votes.of(Judgments.of(frame, needs_query=False), scale=scale, outside=outside)
 
 
@@ -209,23 +276,27 @@ def with_gold(votes: Votes, gold: Votes) -> tuple[Votes, Codes]:
         [-1, 2]
     """
     if votes.items.columns != gold.items.columns:
-        raise MismatchError("gold labels and votes are of two kinds, documents and pairs of documents; give one kind")
+        kinds = ["documents" if len(one.items.columns) == 2 else "pairs of documents" for one in (votes, gold)]
+        raise MismatchError(f"the judges labelled {kinds[0]}, gold has labels of {kinds[1]}; give two files of a kind")
     votes, gold = votes.on(gold.labels), gold.on(votes.labels)
     counts = gold.counts()
     if (twice := np.flatnonzero((counts > 0).sum(axis=1) > 1)).size:
         query, doc, *_ = gold.items.row(int(twice[0]))
-        said = ", ".join(str(gold.labels[label]) for label in np.flatnonzero(counts[twice[0]]))
+        said = gold.said(int(twice[0]), np.flatnonzero(counts[twice[0]]))
+        others = len(twice) - 1
+        more = f", and for {others:,} other{'s' * (others > 1)}" if others else ""
         raise DuplicateError(
-            f"gold has several labels ({said}) for document '{doc}' of query '{query}'"
-            f"{f', and for {len(twice) - 1:,} others' * (len(twice) > 1)}; keep one of each",
+            f"gold has several labels ({said}) for {gold.named(int(twice[0]))}{more}; keep one for each",
             table="judgments", query=query, doc=doc,
         )  # fmt: skip
     keys = votes.items.columns
     known = gold.items.with_columns(gold=pl.Series(majority(counts), dtype=pl.Int32))
     found = votes.items.join(known, on=keys, how="left", maintain_order="left")["gold"].fill_null(-1).to_numpy()
     if not (found >= 0).any():
-        one, other = (f"'{table.row(0)[1]}' of query '{table.row(0)[0]}'" for table in (gold.items, votes.items))
-        raise MismatchError(f"no gold item was labelled by the judges: gold has {one}, the judges {other}; same ids?")
+        raise MismatchError(
+            f"no gold item was labelled by the judges: gold has {gold.named(0)}, the judges {votes.named(0)}; "
+            f"do both use the same ids?"
+        )
     return votes, found
 
 
@@ -240,19 +311,56 @@ def majority(counts: NDArray[np.int64], *, ties: Literal["low", "high"] = "low")
     return np.where(counts.any(axis=1), most, -1)
 
 
+def moments(column: pl.Series) -> NDArray[np.float64]:
+    """Times as numbers that rise: numbers as they are, dates and ISO texts as seconds.
+
+    Examples:
+        >>> moments(pl.Series("time", ["2024-05-01 10:00:00", "2024-05-01T10:00:05"])).tolist()[1] - 1714557600
+        5.0
+    """
+    try:
+        found = _seconds(column)
+    except pl.exceptions.PolarsError:  # Polars knows no way to read any of it
+        found = pl.Series(column.name, [None], dtype=pl.Float64).new_from_index(0, len(column))
+    bad = ~found.is_finite().fill_null(value=False)
+    if bad.any():
+        row = int(bad.arg_true()[0])
+        raise TableError(
+            f"row {row + 1}: expected a time in column '{column.name}', as a number or like 2024-05-01 10:00:00, "
+            f"found {column[row]!r}; a column of another name is not looked at"
+        )
+    return found.to_numpy()
+
+
+def _seconds(column: pl.Series) -> pl.Series:
+    found = column
+    if column.dtype == pl.String:
+        found = column.cast(pl.Float64, strict=False)
+        if found.null_count():
+            text = column.str.replace("T", " ", literal=True).str.strip_suffix("Z")
+            found = text.str.to_datetime(strict=False, exact=True) if len(text) else found
+    if found.dtype.is_temporal():
+        found = found.cast(pl.Datetime("us"), strict=False).cast(pl.Int64) / 1e6
+    return found.cast(pl.Float64, strict=False)
+
+
 def _on_scale(
     frame: pl.DataFrame, scale: Sequence[int] | None, outside: Outside
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
     label = pl.col("label")
     if scale is None:
+        if frame["label"].min() >= 0:  # type: ignore[operator]  # a table is never empty
+            return frame, ()
         kept = frame.filter(label >= 0)
         left = frame.height - kept.height
         if not kept.height:
-            raise TableError("every label is below 0, which says 'not judged'; --scale declares them as labels")
-        note = f"{left:,} labels below 0 say 'not judged' and are left out; --scale declares them as labels"
+            raise TableError("every label is below 0, which says 'not judged'; --scale declares such labels")
+        note = f"{left:,} label{'s' * (left > 1)} below 0 ('not judged') left out; --scale declares such labels"
         return kept, (note,) * bool(left)
     if len(set(scale)) < 2:
         raise UsageError(f"a scale needs two labels or more, found {', '.join(map(str, scale)) or 'none'}")
+    if odd := [grade for grade in scale if grade not in INT32]:
+        raise UsageError(f"a scale has labels of 32 bits, found {odd[0]}")
     fits = label.is_in(list(scale))
     stray = frame.filter(~fits)
     if not stray.height:
@@ -275,15 +383,3 @@ def _on_scale(
     given = frame["label"].to_numpy()
     nearest = grades[np.abs(given[:, None] - grades).argmin(axis=1)]
     return frame.with_columns(label=pl.Series(nearest, dtype=pl.Int32)), (f"{what}; moved to the nearest label",)
-
-
-def _codes(column: pl.Series) -> tuple[Codes, pl.Series]:
-    """Every value as a position among the different ones, which stand in order of appearance."""
-    names = column.unique(maintain_order=True)
-    return column.cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int32), names
-
-
-def _positions(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], Codes]:
-    """The different keys in rising order, and the position of each key among them."""
-    found, positions = np.unique(keys, return_inverse=True)
-    return found, positions.astype(np.int32)

@@ -110,6 +110,52 @@ def test_two_labels_of_a_document_are_explained_by_their_lines(tmp_path: Path) -
     assert str(explain_duplicate(caught.value, path)).endswith("(lines 1, 3)")
 
 
+def test_a_judges_own_repeats_are_explained_by_that_judges_rows(tmp_path: Path) -> None:
+    text = "item,worker,label\na,x,1\na,y,1\nb,y,0\na,x,2\n"
+    path = made(tmp_path, text, "l.csv")
+    error = DuplicateError("said twice", table="judgments", query="0", doc="a", judge="x")
+    told = explain_duplicate(error, path)
+    assert str(told) == f"{path}: said twice (rows 1, 4)"
+    assert (told.query, told.doc, told.judge) == ("0", "a", "x")
+    lines = made(tmp_path, "0 x a 1\n0 y a 1\n0 x a 2\n", "l.qrels")
+    assert str(explain_duplicate(error, lines)) == f"{lines}: said twice (lines 1, 3)"
+    anybody = DuplicateError("said twice", table="judgments", query="0", doc="a")
+    assert str(explain_duplicate(anybody, path)) == f"{path}: said twice (rows 1, 2, 4)"
+
+
+def test_a_pair_that_stands_twice_is_explained_by_its_file(tmp_path: Path) -> None:
+    path = made(tmp_path, "left,right,winner\na,b,a\nb,a,a\n", "p.csv")
+    error = DuplicateError("said twice", table="judgments", query="0", doc="a", judge="0")
+    assert str(explain_duplicate(error, path, kind="preferences")) == f"{path}: said twice"
+
+
+def test_judgments_without_queries_are_read_with_a_word_where_none_is_needed(tmp_path: Path) -> None:
+    path = made(tmp_path, "item,worker,label\na,x,1\n", "l.csv")
+    notes: list[str] = []
+    found = read_judgments(path, needs_query=False, note=notes.append)
+    assert found.frame.rows() == [("0", "a", "x", 1)]
+    assert notes == [f"{path}: no column names the query: each document is an item of its own"]
+    with pytest.raises(TableError, match=r"l\.csv: a judgments table needs a column 'query'"):
+        read_judgments(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("Topic,item,label\nq,a,1\n", {}),
+        ("frage,item,label\nq,a,1\n", {"query": "frage"}),
+        ("q 0 a 1\n", {}),
+        ("q a 1\n", {}),
+        ('{"query_id": "q", "doc": "a", "label": 1}\n', {}),
+    ],
+)
+def test_a_query_that_is_there_needs_no_word(tmp_path: Path, text: str, columns: dict[str, str]) -> None:
+    notes: list[str] = []
+    found = read_judgments(made(tmp_path, text), columns=columns, needs_query=False, note=notes.append)
+    assert found.frame["query"].to_list() == ["q"]
+    assert notes == []
+
+
 def test_every_pair_of_different_level_in_a_group_is_a_preference(tmp_path: Path) -> None:
     text = "q1 j g a 2\nq1 j g b 0\nq1 j g c 2\nq1 j h a 0\nq1 j h c 1\nq2 j g a 1\nq2 j g b 1\n"
     assert read_preferences(made(tmp_path, text)).frame.rows() == [
@@ -240,6 +286,9 @@ def test_whatever_a_file_holds_only_our_own_errors_come_out(
 ) -> None:
     kind, form = choice
     path = made(tmp_path, content)
+    if kind == "judgments":
+        with suppress(RingtrueError):
+            read_judgments(path, form=form, needs_query=False)
     try:
         table = READERS[kind](path, form=form)
     except RingtrueError:

@@ -106,3 +106,48 @@ def test_several_labels_of_one_document_are_told_with_what_to_do() -> None:
     with pytest.raises(DuplicateError, match=r"has 2 labels \(1 by 0, 1 by 0\); keep one of them"):
         again.require_one_label_each()
     SEVERAL.by("anna").require_one_label_each()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"item": ["a", "b"], "worker": ["x", "y"], "label": [1, 0]},
+        {"task": ["a", "b"], "worker": ["x", "y"], "label": [1, 0]},
+        pd.DataFrame({"item": ["a", "b"], "rater": ["x", "y"], "truth": [1.0, 0.0]}),
+        [{"doc": "a", "judge": "x", "grade": 1}, {"doc": "b", "judge": "y", "grade": 0}],
+    ],
+)
+def test_judgments_may_do_without_queries_where_nothing_is_searched(data: Any) -> None:
+    assert Judgments.of(data, needs_query=False).frame.rows() == [("0", "a", "x", 1), ("0", "b", "y", 0)]
+    with pytest.raises(TableError, match="needs a column 'query'"):
+        Judgments.of(data)
+
+
+def test_a_query_that_is_there_is_used_though_none_is_needed() -> None:
+    data = {"label": [1], "qid": ["q7"], "query": ["what is it"], "doc": ["d"]}
+    found = Judgments.of(data, needs_query=False).frame
+    assert found.to_dicts() == [{"query": "q7", "doc": "d", "judge": "0", "label": 1, "query_text": "what is it"}]
+
+
+@given(nested(int32))
+def test_needing_no_query_changes_nothing_where_there_is_one(data: dict[str, dict[str, int]]) -> None:
+    assert Judgments.of(data, needs_query=False).frame.equals(Judgments.of(data).frame)
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ({"worker": ["x"], "label": [1]}, "needs a column 'doc'"),
+        ({"item": ["a"], "worker": ["x"]}, "needs a column 'label'"),
+        ({"item": ["a"], "query": [None], "label": [1]}, "row 1: column 'query' is empty"),
+    ],
+)
+def test_only_the_query_may_be_missing(data: Any, says: str) -> None:
+    with pytest.raises(TableError, match=says):
+        Judgments.of(data, needs_query=False)
+
+
+def test_how_long_it_took_and_in_which_batch_are_known_columns() -> None:
+    data = {"doc": ["d"], "label": [1], "hit_id": ["H1"], "work_time": [12.5], "timestamp": ["t"]}
+    (row,) = Judgments.of(data, needs_query=False).frame.to_dicts()
+    assert (row["batch"], row["seconds"], row["time"]) == ("H1", 12.5, "t")

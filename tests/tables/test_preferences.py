@@ -56,6 +56,13 @@ def test_further_columns_are_kept_whatever_they_are_called() -> None:
     assert frame["row"].to_list() == [7, 8]
 
 
+def test_how_long_it_took_and_in_which_batch_are_known_columns() -> None:
+    (row,) = Preferences.of(
+        {"a": ["d1"], "b": ["d2"], "winner": ["d1"], "duration": [3], "assignment": ["A"]}
+    ).frame.to_dicts()
+    assert (row["query"], row["seconds"], row["batch"]) == ("0", 3, "A")
+
+
 @pytest.mark.parametrize(
     ("data", "says"),
     [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ringtrue.cli.options import Function, columns_of, conditions_of, input_options
-from ringtrue.errors import DuplicateError, TableError, UsageError, did_you_mean
+from ringtrue.errors import DuplicateError, FormatError, TableError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
-    from ringtrue.files import Kind
+    from ringtrue.files import Format, Kind
     from ringtrue.files.source import Source
     from ringtrue.votes import Outside, Repeats, Votes
 
@@ -47,65 +47,85 @@ class Labelling:
             raise UsageError("standard input (-) can be read only once; put one of the two into a file")
         if self.gold is None and (self.gold_columns or self.gold_where):
             raise UsageError("--gold-columns and --gold-where are about the file of --gold, and there is none")
+        if self.scale is None and self.outside != "refuse":
+            raise UsageError(
+                f"--outside {self.outside} is about labels outside a scale; declare one, such as --scale 0-3"
+            )
 
     def votes(self) -> Votes:
         """All the labels, or preferences, as votes; repeats included."""
-        return self._read(self.labels, *self._asked()[0], told=True)
+        return self._read(self.labels, *self._asked()[0])
 
     def gold_votes(self) -> Votes | None:
         """The gold labels as votes, where there are any."""
         if self.gold is None:
             return None
-        columns, where = self._asked()[1]
-        columns |= columns_of(self.gold_columns)
-        return self._read(self.gold, columns, where | conditions_of(self.gold_where), told=False)
+        return self._read(self.gold, *self._asked_of_gold(), gold=True)
 
     def table(self, path: str) -> Votes:
         """A further file of labels or preferences, such as traps, read with the names of columns that it has."""
-        columns, where = _shared_out(
-            [self._source(path)], columns_of(self.columns), conditions_of(self.where), strict=False
-        )[0]
-        return self._read(path, columns, where, told=False)
+        columns, where = columns_of(self.columns), conditions_of(self.where)
+        return self._read(path, *_shared_out([self._source(path)], columns, where, self._form(), strict=False)[0])
 
     def explained(self, compute: Callable[[], Any]) -> Any:
-        """What `compute` gives; an item with two labels of one judge is told with its lines in the file."""
+        """What `compute` gives; an item with two labels, of one judge or in the gold, is told with its lines."""
         from ringtrue.files.reading import explain_duplicate
 
         try:
             return compute()
         except DuplicateError as error:
-            if error.judge is None or self._kind(self.labels) == "preferences":
+            path = self.labels if error.judge is not None else self.gold
+            if path is None:
                 raise
-            columns, where = self._asked()[0]
-            form = self._forms()["judgments"]
-            raise explain_duplicate(error, self.labels, form=form, columns=columns, where=where) from error
+            columns, where = self._asked()[0] if error.judge is not None else self._asked_of_gold()
+            kind = self._kind(path, columns)
+            form = self._forms()[kind]
+            raise explain_duplicate(error, path, kind=kind, form=form, columns=columns, where=where) from error
 
-    def _read(self, path: str, columns: Mapping[str, str], where: Mapping[str, str], *, told: bool) -> Votes:
+    def _read(self, path: str, columns: Mapping[str, str], where: Mapping[str, str], *, gold: bool = False) -> Votes:
         from ringtrue.files import read_judgments, read_preferences
         from ringtrue.votes import votes_of
 
-        note = self.notes.append
-        kind = self._kind(path, columns)
+        source, kind = self._source(path), self._kind(path, columns)
         form = self._forms()[kind]
         if kind == "preferences":
             if self.scale is not None:
                 raise UsageError(f"{path}: --scale is about labels, and these are preferences")
-            return votes_of(read_preferences(self._source(path), form=form, columns=columns, where=where, note=note))
-        file = self._source(path)
-        labels = read_judgments(file, form=form, columns=columns, where=where, needs_query=False, note=note)
+            read = read_preferences(source, form=form, columns=columns, where=where, note=self._note)
+            return votes_of(read)
+        labels = read_judgments(source, form=form, columns=columns, where=where, needs_query=False, note=self._note)
+        told = f"{source.shown}, gold" if gold and path == self.labels else source.shown
         try:
             votes = votes_of(labels, scale=_scale(self.scale), outside=self.outside)
         except TableError as error:
-            raise TableError(f"{path}: {error}") from error
-        self.notes.extend(f"{path}: {told_too}" for told_too in votes.notes if told or path != self.labels)
+            raise TableError(f"{told}: {error}") from error
+        for doubt in votes.notes:
+            self._note(f"{told}: {doubt}")
         return votes
 
-    def _kind(self, path: str, columns: Mapping[str, str] | None = None) -> Kind:
-        from ringtrue.files import recognise_kind
+    def told(self, notes: Iterable[str]) -> list[str]:
+        """What was doubtful in the files, and then in the answer; what was told of a file is not told again."""
+        return [*self.notes, *(note for note in notes if not any(told.endswith(note) for told in self.notes))]
 
-        if any(self._forms().values()):
-            return "preferences" if self._forms()["preferences"] and not self._forms()["judgments"] else "judgments"
-        found = recognise_kind(self._source(path), columns=columns or {})
+    def _note(self, text: str) -> None:
+        """Keep what is doubtful; once, although a file with labels and gold is read twice."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def _kind(self, path: str, columns: Mapping[str, str]) -> Kind:
+        from ringtrue.files import recognise_kind
+        from ringtrue.files.formats import SIGNS
+
+        forms = self._forms()
+        if forms["judgments"] != forms["preferences"]:
+            return "judgments" if forms["judgments"] else "preferences"
+        if self._form() is not None:  # any kind of table has these formats
+            names = {name.lower() for name in [*_names(self._source(path), (), self._form()), *columns]}
+            return "preferences" if names & SIGNS["preferences"] else "judgments"
+        try:
+            found = recognise_kind(self._source(path), columns=columns)
+        except FormatError:  # reading it as judgments says what is wrong
+            return "judgments"
         return "preferences" if found == "preferences" else "judgments"
 
     def _source(self, path: str) -> Source:
@@ -118,9 +138,22 @@ class Labelling:
 
         return forms_for(("judgments", "preferences"), self.forced)
 
+    def _form(self) -> Format | None:
+        """The format that every file is forced into, where it is one of tables."""
+        from ringtrue.files.formats import TABLES
+
+        form = self._forms()["judgments"]
+        return form if form in TABLES else None
+
     def _asked(self) -> list[tuple[dict[str, str], dict[str, str]]]:
         files = [self._source(path) for path in (self.labels, self.gold) if path is not None]
-        return _shared_out(files, columns_of(self.columns), conditions_of(self.where))
+        return _shared_out(files, columns_of(self.columns), conditions_of(self.where), self._form())
+
+    def _asked_of_gold(self) -> tuple[dict[str, str], dict[str, str]]:
+        columns, where = self._asked()[1]
+        own = columns_of(self.gold_columns), conditions_of(self.gold_where)
+        _shared_out([self._source(self.gold or "")], *own, self._form(), prefix="--gold-")
+        return columns | own[0], where | own[1]
 
 
 def labelling_options(command: Function) -> Function:
@@ -159,8 +192,10 @@ def _scale(said: str | None) -> list[int] | None:
     for word in said.split(","):
         if found := RANGE.fullmatch(word.strip()):
             low, high = int(found[1]), int(found[2])
-            if not 0 <= high - low < MOST_LABELS:
+            if high < low:
                 raise UsageError(f"--scale {said}: from {low} to {high} is no scale; write the lowest label first")
+            if high - low >= MOST_LABELS:
+                raise UsageError(f"--scale {said}: {high - low + 1:,} labels are too many, {MOST_LABELS:,} the most")
             labels += range(low, high + 1)
         elif re.fullmatch(r"\s*-?\d+\s*", word):
             labels.append(int(word))
@@ -170,18 +205,25 @@ def _scale(said: str | None) -> list[int] | None:
 
 
 def _shared_out(
-    files: Sequence[Source], columns: Mapping[str, str], where: Mapping[str, str], *, strict: bool = True
+    files: Sequence[Source],
+    columns: Mapping[str, str],
+    where: Mapping[str, str],
+    form: Format | None,
+    *,
+    strict: bool = True,
+    prefix: str = "--",
 ) -> list[tuple[dict[str, str], dict[str, str]]]:
     """What `--columns` and `--where` say about each file: a column is meant in every file that has it."""
     if not columns and not where:
         return [({}, {}) for _ in files]
-    names = [_names(file, columns.values()) for file in files]
-    everywhere = [name for some in names for name in some]
-    for option, wanted in (("--columns", columns.values()), ("--where", [name.removesuffix("!") for name in where])):
+    names = [_names(file, columns.values(), form) for file in files]
+    everywhere = list(dict.fromkeys(name for some in names for name in some))
+    for option, wanted in (("columns", columns.values()), ("where", [name.removesuffix("!") for name in where])):
         for name in wanted:
             if strict and name not in everywhere:
                 near = did_you_mean(name, everywhere) or "; there is " + (", ".join(everywhere) or "no named column")
-                raise UsageError(f"{option}: no column '{name}' in {' or '.join(file.shown for file in files)}{near}")
+                shown = " or ".join(dict.fromkeys(file.shown for file in files))
+                raise UsageError(f"{prefix}{option}: no column '{name}' in {shown}{near}")
     return [
         (
             {ours: theirs for ours, theirs in columns.items() if theirs in some},
@@ -191,11 +233,11 @@ def _shared_out(
     ]
 
 
-def _names(source: Source, further: Any) -> list[str]:
+def _names(source: Source, further: Iterable[str], form: Format | None) -> list[str]:
     """The columns of a table; none where the file is no table."""
     from ringtrue.files.formats import TABLES, recognise
     from ringtrue.files.tabular import column_names
 
     source.head()
-    form = recognise(source, "judgments", columns=further)
+    form = form or recognise(source, "judgments", columns=further)
     return column_names(source, form) if form in TABLES else []

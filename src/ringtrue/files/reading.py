@@ -158,13 +158,19 @@ def run_name(path: str | Path | Source) -> str:
 
 
 def explain_duplicate(
-    error: DuplicateError, path: str | Path, *, form: Format | None = None, columns: Names = None, where: Names = None
+    error: DuplicateError,
+    path: str | Path,
+    *,
+    kind: Kind = "judgments",
+    form: Format | None = None,
+    columns: Names = None,
+    where: Names = None,
 ) -> DuplicateError:
-    """The same error about judgments, with the file and the lines where the document stands."""
+    """The same error about judgments or preferences, with the file and the lines where the document stands."""
     source = Source(str(path))
-    if source.is_stream:  # gone by now
+    if source.is_stream or kind == "preferences":  # gone by now; or a pair, which may stand either way round
         return _retold(error, f"{source.shown}: {error}")
-    return _File.at(path, "judgments", form, columns, where).with_lines(error)
+    return _File.at(path, kind, form, columns, where).with_lines(error)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,71 @@
+"""One judge's labels given another's."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+from statsmodels.stats.proportion import proportion_confint
+
+from ringtrue.confusion import Confusion
+
+squares = st.integers(2, 4).flatmap(lambda size: arrays(np.int64, (size, size), elements=st.integers(0, 30)))
+
+
+def confused(counts: NDArray[np.integer] | NDArray[np.floating] | list[list[int]], **settings) -> Confusion:
+    counts = np.array(counts)
+    return Confusion(rows="gold", columns="ann", labels=tuple(range(len(counts))), counts=counts, **settings)
+
+
+def test_a_matrix_by_hand() -> None:
+    table = confused([[8, 2], [1, 9]])
+    assert table.matrix.tolist() == [[0.8, 0.2], [0.1, 0.9]]
+    assert table.accuracy == 0.85
+
+
+@given(squares)
+def test_rows_sum_to_one_and_intervals_hold_the_shares(counts: NDArray[np.int64]) -> None:
+    table = confused(counts)
+    given_rows = counts.sum(axis=1) > 0
+    assert np.allclose(table.matrix[given_rows].sum(axis=1), 1)
+    assert np.isnan(table.matrix[~given_rows]).all()
+    low, high = table.interval()
+    assert ((low <= table.matrix) & (table.matrix <= high))[given_rows].all()
+    assert ((low >= 0) & (high <= 1))[given_rows].all()
+    if counts.any():
+        assert table.accuracy == pytest.approx(np.trace(counts) / counts.sum())
+    else:
+        assert np.isnan(table.accuracy)
+
+
+@given(squares, st.sampled_from([0.5, 0.9, 0.95, 0.99]))
+def test_statsmodels_gives_the_same_intervals(counts: NDArray[np.int64], level: float) -> None:
+    low, high = confused(counts).interval(level)
+    for row in np.flatnonzero(counts.sum(axis=1)):
+        for column, count in enumerate(counts[row]):
+            expected = proportion_confint(count, counts[row].sum(), alpha=1 - level, method="wilson")
+            assert (low[row, column], high[row, column]) == pytest.approx(expected, abs=1e-12)
+
+
+def test_expected_counts_are_worth_what_is_said() -> None:
+    counts = np.array([[7.5, 2.5], [0.5, 1.5]])
+    as_many = confused(counts).interval()
+    fewer = confused(counts, worth=np.array([5.0, 1.0])).interval()
+    assert (fewer[0] < as_many[0]).all()
+    assert (fewer[1] > as_many[1]).all()
+    assert confused(counts, worth=np.array([10.0, 2.0])).interval()[0].tolist() == as_many[0].tolist()
+
+
+def test_plain_data_has_no_nan_where_a_label_was_never_given() -> None:
+    plain = confused([[3, 1], [0, 0]]).as_dict(level=0.9)
+    assert list(plain) == ["rows", "columns", "labels", "matrix", "counts", "low", "high"]
+    again = json.loads(json.dumps(plain, allow_nan=False))
+    assert again["matrix"] == [[0.75, 0.25], [None, None]]
+    assert again["counts"] == [[3, 1], [0, 0]]
+    assert again["low"][1] == again["high"][1] == [None, None]
+    assert "low" not in confused([[1, 0], [0, 1]]).as_dict()
