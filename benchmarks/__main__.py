@@ -6,20 +6,27 @@ import argparse
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from benchmarks import comparing, resampling
+from benchmarks import aggregating, comparing, resampling
 from benchmarks.agreement import agreement
 from benchmarks.data import Collection, Files
 from benchmarks.measure import Cost, cost
 from benchmarks.peers import BASELINES, command, contestants
-from benchmarks.promises import Promise, promise, promise_of_comparing, promise_of_resampling
+from benchmarks.promises import (
+    Promise,
+    promise,
+    promise_of_aggregating,
+    promise_of_comparing,
+    promise_of_resampling,
+)
 
 SIZES = (Collection(queries=50), Collection(queries=1_000), Collection(queries=10_000))
 RIVALS = Collection(queries=200, runs=20)
 MOST_TURNS = 7
+AGGREGATED = (1_000_000, 10_000_000)  # labels
 LARGE = 10_000  # queries, from which the slow ones run only once
 SHOWN = {"parsing": "Polars, parsing alone", "importing": "importing NumPy, Polars"}
 SHOWN_COMPARING = SHOWN | {"ringtrue": "ringtrue compare", "pytrec_eval": "pytrec_eval + SciPy", "ranx": "ranx compare"}
@@ -41,6 +48,20 @@ def main() -> None:
         if collection.queries == 50:
             print(f"\n{agreement(files, contestants())}", flush=True)
     _compare(_made(RIVALS, given.data))
+    _aggregate(AGGREGATED[:1] if given.quick else AGGREGATED)
+
+
+def _aggregate(sizes: Sequence[int]) -> None:
+    """Many judges' labels to one: against crowd-kit at the first size, alone at the others."""
+    for labels in sizes:
+        costs: dict[str, Cost] = {}
+        for name, turns in (("ringtrue", 3), ("crowd-kit", 1)) if labels == sizes[0] else (("ringtrue", 2),):
+            for _ in range(turns):
+                costs[name] = aggregating.taken(name, labels).and_again(costs.get(name))
+        print(f"\nDawid–Skene, {labels:,} labels, {aggregating.WHAT}", flush=True)
+        promised = partial(promise_of_aggregating, labels=labels, costs=costs)
+        print(_table(costs, promised, {}).replace("peak MB", "more MB"), flush=True)
+    print(aggregating.agreement(), flush=True)
 
 
 def _compare(files: Files) -> None:

@@ -10,13 +10,16 @@ from dataclasses import dataclass
 
 from benchmarks.measure import Cost
 
-__all__ = ["Promise", "promise", "promise_of_comparing", "promise_of_resampling"]
+__all__ = ["Promise", "promise", "promise_of_aggregating", "promise_of_comparing", "promise_of_resampling"]
 
 TIMES_SLOWER = {"pytrec_eval": 2.5, "ir_measures": 4.5, "ranx": 6.0}  # at 10,000 queries
 MOST_MEGABYTES = 1_100  # at 10,000 queries
 TIMES_PARSING = 2.8  # at 10,000 queries
 TIMES_IMPORTING = 2.0  # at 50 queries
 TIMES_SLOWER_COMPARING = {"pytrec_eval": 4.0, "ranx": 10.0}  # 20 runs × 200 queries
+TIMES_SLOWER_AGGREGATING = {"crowd-kit": 15.0}  # 1,000,000 labels
+MOST_MEGABYTES_AGGREGATING = 60  # beside what was held before, 1,000,000 labels
+MOST_SECONDS_AGGREGATING = 15.0  # of CPU, 10,000,000 labels
 MOST_SECONDS = {"permutation": 2.0}  # of CPU, for all 190 pairs of one measure
 
 
@@ -52,6 +55,18 @@ def promise_of_resampling(name: str, seconds: float) -> Promise | None:
     """What is promised about the tests alone, if anything."""
     most = MOST_SECONDS.get(name)
     return None if most is None else Promise(f"less than {most:g} s", seconds < most)
+
+
+def promise_of_aggregating(name: str, labels: int, costs: Mapping[str, Cost]) -> Promise | None:
+    """What is promised about Dawid and Skene's algorithm at this size, if anything."""
+    ours = costs["ringtrue"]
+    if labels == 10_000_000:
+        return Promise(f"less than {MOST_SECONDS_AGGREGATING:g} s", ours.seconds < MOST_SECONDS_AGGREGATING)
+    if name == "ringtrue":
+        most = MOST_MEGABYTES_AGGREGATING
+        return Promise(f"at most {most} MB", ours.megabytes <= most)
+    least = TIMES_SLOWER_AGGREGATING.get(name)
+    return None if least is None else _at_least(least, ours, costs[name])
 
 
 def _at_least(least: float, ours: Cost, theirs: Cost) -> Promise:

@@ -1,0 +1,203 @@
+"""How a judge errs: three shapes of the matrix of what is said given what is true.
+
+Arrays of rates and counts are [judge, said, true]. A model says how its parameters follow from expected counts, and
+the rates from the parameters; all else of the EM algorithm is the same for all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ringtrue.errors import UsageError
+
+__all__ = ["USUAL_PRIOR", "DawidSkene", "Mace", "Model", "OneCoin", "Prior"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prior:
+    """What is believed of a judge before the first label, as labels that count beside the real ones.
+
+    `cell` of them for every label that could be said, and `diagonal` more for the right one: 1 and 2 say that a judge
+    is more often right than wrong, and fade away as labels come in [Passonneau14].
+
+    Examples:
+        >>> Prior(diagonal=0, cell=0.5)
+        Prior(diagonal=0, cell=0.5)
+    """
+
+    diagonal: float = 2.0
+    cell: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.diagonal < np.inf and 0 <= self.cell < np.inf):
+            raise UsageError(
+                f"a prior counts 0 or more labels on the diagonal and in each cell, found {self.diagonal:g} and "
+                f"{self.cell:g}; 2 and 1 are usual"
+            )
+
+
+USUAL_PRIOR = Prior()
+
+
+class Model(Protocol):
+    """A shape of the judges' matrices."""
+
+    def parameters(self, rates: FloatArray) -> FloatArray:
+        """The parameters that come nearest to given rates."""
+
+    def fitted(self, counts: FloatArray, old: FloatArray) -> FloatArray:
+        """The parameters that explain expected counts best, or better than the old ones did."""
+
+    def rates(self, parameters: FloatArray, wide: int) -> FloatArray:
+        """How often each judge says each of the `wide` labels where another is true."""
+
+    def log_prior(self, parameters: FloatArray, wide: int) -> float:
+        """The logarithm of the prior, but for a constant."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DawidSkene:
+    """Every judge has a matrix of their own.
+
+        π[j, k, l] ∝ N[j, k, l] + cell + diagonal·[k = l]    [Dawid79, Passonneau14]
+
+    Where nothing tells how a judge labels a class, all labels are equally likely.
+
+    Examples:
+        >>> model = DawidSkene(prior=Prior())
+        >>> model.fitted(np.array([[[5.0, 0.0], [1.0, 0.0]]]), np.zeros(0)).round(3).tolist()
+        [[[0.8, 0.25], [0.2, 0.75]]]
+    """
+
+    prior: Prior
+
+    def parameters(self, rates: FloatArray) -> FloatArray:
+        """The rates themselves."""
+        return rates
+
+    def fitted(self, counts: FloatArray, old: FloatArray) -> FloatArray:  # noqa: ARG002 - the protocol's signature
+        """Shares of the counts, those of the prior included."""
+        counts = counts + self._pseudo(counts.shape[1])
+        totals = counts.sum(axis=1, keepdims=True)
+        rates = np.full(counts.shape, 1 / counts.shape[1])
+        np.divide(counts, totals, out=rates, where=totals > 0)
+        return rates
+
+    def rates(self, parameters: FloatArray, wide: int) -> FloatArray:  # noqa: ARG002
+        """The parameters themselves."""
+        return parameters
+
+    def log_prior(self, parameters: FloatArray, wide: int) -> float:
+        """Σ pseudo-count · log π."""
+        return _log_prior(self._pseudo(wide), parameters)
+
+    def _pseudo(self, wide: int) -> FloatArray:
+        return self.prior.cell + self.prior.diagonal * np.eye(wide)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneCoin:
+    """Every judge has one accuracy, the same for all labels; errors are spread evenly over the others.
+
+        a[j] ∝ Σ_k N[j, k, k] + diagonal + cell,    1 − a[j] ∝ Σ_{k≠l} N[j, k, l] + cell·(K − 1)
+
+    The prior is that of one row of a matrix.
+
+    Examples:
+        >>> model = OneCoin(prior=Prior())
+        >>> model.rates(model.fitted(np.array([[[5.0, 0.0], [1.0, 0.0]]]), np.zeros(0)), 2).tolist()
+        [[[0.8, 0.2], [0.2, 0.8]]]
+    """
+
+    prior: Prior
+
+    def parameters(self, rates: FloatArray) -> FloatArray:
+        """Each judge's mean on the diagonal, and the rest."""
+        right = np.trace(rates, axis1=1, axis2=2) / rates.shape[1]
+        return np.stack([right, 1 - right], axis=1)
+
+    def fitted(self, counts: FloatArray, old: FloatArray) -> FloatArray:  # noqa: ARG002
+        """The shares of right and wrong labels."""
+        right = np.trace(counts, axis1=1, axis2=2)
+        wrong = counts.sum(axis=(1, 2)) - right
+        return _shares(np.stack([right, np.maximum(wrong, 0)], axis=1) + self._pseudo(counts.shape[1]))
+
+    def rates(self, parameters: FloatArray, wide: int) -> FloatArray:
+        """The accuracy on the diagonal, and the rest spread evenly."""
+        if wide == 1:
+            return np.ones((len(parameters), 1, 1))
+        right, wrong = parameters[:, 0, None, None], parameters[:, 1, None, None] / (wide - 1)
+        return np.where(np.eye(wide, dtype=bool), right, wrong)
+
+    def log_prior(self, parameters: FloatArray, wide: int) -> float:
+        """Σ pseudo-count · log of right and wrong."""
+        return _log_prior(self._pseudo(wide), parameters)
+
+    def _pseudo(self, wide: int) -> FloatArray:
+        return np.array([self.prior.diagonal + self.prior.cell, self.prior.cell * (wide - 1)])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mace:
+    """Every judge knows the label, or does not look and says one by habit.
+
+        π[j, k, l] = φ[j, 0]·[k = l] + φ[j, l]    [Hovy13]
+
+    φ[j, 0] is the chance that judge j knows, φ[j, l] that the judge says l without looking. A right label may be
+    either, and is split between the two by the old φ. The prior counts `diagonal` labels known, and `cell` of each
+    habit.
+
+    Examples:
+        >>> model = Mace(prior=Prior())
+        >>> lazy = np.array([[[5.0, 4.0], [0.0, 1.0]]])
+        >>> model.fitted(lazy, np.array([[0.5, 0.25, 0.25]])).round(3).tolist()
+        [[0.429, 0.476, 0.095]]
+    """
+
+    prior: Prior
+
+    def parameters(self, rates: FloatArray) -> FloatArray:
+        """Habits are what is said whatever is true; the rest is knowledge."""
+        habits = rates.min(axis=2)
+        return _shares(np.concatenate([np.maximum(1 - habits.sum(axis=1, keepdims=True), 0), habits], axis=1))
+
+    def fitted(self, counts: FloatArray, old: FloatArray) -> FloatArray:
+        """One step up: right labels are split by the old parameters."""
+        right = np.diagonal(counts, axis1=1, axis2=2)
+        either = old[:, :1] + old[:, 1:]
+        known = np.divide(right * old[:, :1], either, out=np.zeros(right.shape), where=either > 0)
+        habits = counts.sum(axis=2) - known
+        new = np.concatenate([known.sum(axis=1, keepdims=True), np.maximum(habits, 0)], axis=1)
+        return _shares(new + self._pseudo(counts.shape[1]))
+
+    def rates(self, parameters: FloatArray, wide: int) -> FloatArray:
+        """Habits for whatever is true, and knowledge on the diagonal."""
+        return parameters[:, 1:, None] + parameters[:, 0, None, None] * np.eye(wide)
+
+    def log_prior(self, parameters: FloatArray, wide: int) -> float:
+        """Σ pseudo-count · log φ."""
+        return _log_prior(self._pseudo(wide), parameters)
+
+    def _pseudo(self, wide: int) -> FloatArray:
+        return np.array([self.prior.diagonal, *[self.prior.cell] * wide])
+
+
+def _shares(counts: FloatArray) -> FloatArray:
+    """Rows that sum to 1; even ones where there is nothing to count."""
+    totals = counts.sum(axis=1, keepdims=True)
+    shares = np.full(counts.shape, 1 / counts.shape[1])
+    np.divide(counts, totals, out=shares, where=totals > 0)
+    return shares
+
+
+def _log_prior(pseudo: FloatArray, parameters: FloatArray) -> float:
+    """Σ pseudo-count · log parameter over all judges; a count of 0 adds nothing, not even where the parameter is 0."""
+    counted = np.broadcast_to(pseudo > 0, parameters.shape)
+    logs = np.log(parameters, out=np.zeros(parameters.shape), where=counted)
+    return float((logs * pseudo).sum())

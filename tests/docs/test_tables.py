@@ -1,0 +1,81 @@
+"""The tables that come from real data, and what the pages say about them."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from ringtrue.aggregation import aggregate, em
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = " ".join((DOCS / "ideas/one-label.md").read_text().split())
+
+
+def tables() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("tables", DOCS / "tables.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+TABLES = tables()
+pytestmark = [pytest.mark.real, pytest.mark.slow]
+
+
+def test_every_page_has_the_tables_that_the_data_give(data: Path) -> None:
+    pages = [page for page in sorted(DOCS.rglob("*.md")) if TABLES.PLACE.search(page.read_text())]
+    assert pages
+    for page in pages:
+        assert TABLES.updated(page.read_text()) == page.read_text(), "run `.venv/bin/python docs/tables.py --write`"
+
+
+def test_what_the_page_says_of_judges_of_one_label(data: Path) -> None:
+    labels, _ = TABLES.data("rf10")
+    lazy = TABLES.judges_of_one_label(labels)
+    share = lazy["all"].sum() / labels.height
+    most = lazy.row(-1)
+    assert f"A judge called {most[0]} gave {most[2]:,} labels, and {most[1]:,} of them are 1." in PAGE
+    assert f"{lazy.height} judges said one label in 80% of their labels or more, and they gave {share:.0%}" in PAGE
+    assert f"1 is said most of all, in {(labels['label'] == 1).mean():.0%} of them" in PAGE
+
+
+def test_what_the_page_says_of_how_common_a_label_is(data: Path) -> None:
+    _, truth = TABLES.data("web5")
+    vote, model, plain = (
+        TABLES.found("web5", way).class_shares[1] for way in ("majority", "dawid-skene", "dawid-skene, no prior")
+    )
+    share = (truth["gold"] == 1).mean()
+    assert f"In truth {share:.0%} of the items are 1; a vote finds {vote:.0%}, the model ends with {model:.0%}." in PAGE
+    assert f"Without a prior the label ends at {plain:.0%}" in PAGE
+    before, after = (TABLES.scored("web5", way) for way in ("majority", "dawid-skene"))
+    both = before.join(after.select("doc", now="label"), on="doc")
+    moved = both.filter((pl.col("gold") == 1) & (pl.col("label") == 1) & (pl.col("now") == 2)).height
+    assert f"{moved} items of which the vote rightly said 1 became 2" in PAGE
+
+
+def test_what_the_page_says_of_equally_common_labels(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def even(truth: Any) -> Any:
+        return np.full(truth.shape[1], 1 / truth.shape[1])
+
+    monkeypatch.setattr(em, "_shares", even)
+    right = {}
+    for name in ("web5", "rf10"):
+        labels, truth = TABLES.data(name)
+        items = aggregate(labels, repeats="all").items.join(truth, on=["query", "doc"])
+        right[name] = f"{(items['label'] == items['gold']).mean():.0%}"
+    assert f"with all labels taken for equally common {right['web5']} of the items come out right" in PAGE
+    assert f"taking them for equally common makes things worse: {right['rf10']}." in PAGE
+
+
+def test_what_the_page_says_of_sure_labels(data: Path) -> None:
+    sure = [TABLES.scored(name, "dawid-skene").filter(pl.col("probability") >= 0.9) for name in ("web5", "rf10")]
+    right = [f"{items['right'].mean():.0%}" for items in sure]
+    assert f"a probability of 0.9 or more, {right[0]} are right in web5, and {right[1]} in rf10" in PAGE
