@@ -1,0 +1,187 @@
+"""How good is each judge, and whom should somebody look at?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ringtrue.errors import MismatchError
+from ringtrue.intervals import require_level, share_estimate
+from ringtrue.judges.answer import JudgeQuality, JudgeReport
+from ringtrue.judges.cases import Cases, rows_of_each
+from ringtrue.judges.consensus import ALONE, TIED, Others, leave_one_out
+from ringtrue.judges.flagging import Evidence, Found, find_flags
+from ringtrue.judges.leaving import LeavingOut
+from ringtrue.judges.measuring import labels_again
+from ringtrue.judges.records import Flag
+from ringtrue.judges.reporting import FEW, reports_on
+from ringtrue.judges.timing import durations
+from ringtrue.judges.trapping import match_traps, require_rule, rule_note, trap_records
+from ringtrue.votes import Outside, Repeats, Votes, votes_of, with_gold
+
+__all__ = ["judge_quality"]
+
+
+def judge_quality(
+    labels: object,
+    *,
+    gold: object = None,
+    traps: object = None,
+    accept: tuple[int, int] = (2, 5),
+    scale: Sequence[int] | None = None,
+    outside: Outside = "refuse",
+    repeats: Repeats | None = None,
+    level: float = 0.95,
+    progress: Callable[[int], None] | None = None,
+) -> JudgeQuality:
+    """How good is each judge, and whom should somebody look at?
+
+    `labels` are judgments or preferences of several judges, `gold` labels to be trusted, `traps` items with a known
+    label that were mixed in; each may be any table. A judge's accuracy is the share of labels that are the gold one,
+    or where the judge met no gold item, the one that most of the others gave; items on which the others tie, or that
+    nobody else labelled, do not count. Intervals take queries as drawn at random. Trap items count for nothing else
+    but gold; a batch is accepted at M of N traps (`accept`).
+
+    A flag is a reason to look at a judge; nobody is ever dropped. Each kind of flag takes a test with Holm's
+    adjustment over all judges, at 1 − level, and a difference that matters:
+
+    - worse: right less often than the others on the same items, by 10 points or more
+    - guessing: worse, and not clearly better than the same labels shuffled
+    - one label: one and the same in 90% of labels, the rest at most half as often as by the others
+    - lenient, strict: off the others' labels of the same items by half a standard deviation of all labels
+    - traps: a batch not accepted, and fewer traps passed than by the others
+    - too fast: most labels in less than a third of the typical judge's median time
+    - side bias: left or right wins by 10 points more than half, and than by all judges of the same pairs
+    - drift: accuracy changes by 10 points or more between the halves in order of time, and not for the items' sake
+    - inconsistent: another label when asked again, by 10 points more often than the other judges
+
+    The tests deal out the labels of each item among its judges by chance, and bound how rarely that gives as much
+    [Bennett62], [Hoeffding56]. They hold for few labels too, and say nothing where judges share no item. `progress`
+    is told how many labels were done.
+
+    Examples:
+        >>> table = {"item": list("aaabbb"), "judge": list("xyzxyz"), "label": [1, 1, 1, 0, 0, 1]}
+        >>> quality = judge_quality(table)
+        >>> [(one.judge, one.accuracy.value) for one in quality]
+        [('x', 1.0), ('y', 1.0), ('z', 0.5)]
+    """
+    require_level(level)
+    require_rule(accept)
+    given, trusted, known = (
+        None if data is None else votes_of(data, scale=scale, outside=outside) for data in (labels, gold, traps)
+    )
+    assert given is not None
+    for further in (trusted, known):
+        given = given if further is None else given.on(further.labels)
+    once = given.settled(repeats)
+    answers = None if trusted is None else with_gold(once, trusted)[1]
+    known_labels = None if known is None else match_traps(once, known)
+    work = once if known_labels is None else once.keep(known_labels[once.item] < 0)
+    others = leave_one_out(work)
+    if answers is None and known_labels is None and (others.label == ALONE).all():
+        raise _nothing_to_check(once)
+
+    times = durations(given)
+    again = labels_again(given)
+    by_gold = None if answers is None else Cases(once, answers[once.item], "gold")
+    consensus = Cases(work, others.label, "consensus")
+    evidence = Evidence(
+        reports=reports_on(
+            once, work, others, gold=by_gold, consensus=consensus, again=again,
+            traps=None if known_labels is None else trap_records(once, known_labels, accept=accept, level=level),
+            speeds=times.speeds(len(once.judges)) if times else None,
+            level=level, progress=progress or (lambda _: None),
+        ),
+        work=work, gold=by_gold, consensus=consensus,
+        traps=None if known_labels is None else Cases(once, known_labels[once.item], "gold"),
+        accept=accept, durations=times, again=again, level=level,
+    )  # fmt: skip
+    leaving = LeavingOut(work, answers)
+    reports = _flagged(evidence, leaving)
+    cluster = once.clusters()[0]
+    cases = by_gold or consensus
+    return JudgeQuality(
+        judges=reports,
+        labels=once.size,
+        items=int(once.counts().any(axis=1).sum()),
+        accuracy=share_estimate(cases.hit, cluster[cases.item], level=level, what="label that can be checked"),
+        against=cases.against if len(cases.hit) else None,
+        alpha=leaving.alpha,
+        majority_accuracy=None if answers is None else leaving.majority_accuracy(cluster, level),
+        level=level,
+        notes=(
+            *(() if isinstance(labels, Votes) else given.notes),
+            *_notes(reports, others, gold=answers is not None),
+            *((rule_note(once, accept), *_trap_notes(reports)) if known_labels is not None else ()),
+            *(_undefined(work) if leaving.alpha is None and len(reports) > 1 else ()),
+        ),
+    )
+
+
+def _nothing_to_check(votes: Votes) -> MismatchError:
+    who = np.unique(votes.judge)
+    why = (
+        f"there is one judge, '{votes.judges[who[0]]}', and nobody to compare with"
+        if len(who) == 1
+        else f"no two of the {len(who):,} judges labelled the same item"
+    )
+    return MismatchError(f"{why}; give gold labels (--gold), traps (--traps), or more judges' labels of the same items")
+
+
+def _flagged(evidence: Evidence, leaving: LeavingOut) -> tuple[JudgeReport, ...]:
+    """The reports with their flags, each with the effect of leaving the judge out."""
+    found: dict[int, list[Found]] = {}
+    for one in find_flags(evidence):
+        found.setdefault(one.judge, []).append(one)
+    rows = rows_of_each(evidence.work.judge, len(evidence.reports))
+    reports = list(evidence.reports)
+    for j, some in found.items():
+        effect = leaving.without(rows[j])
+        flags = (Flag(kind=one.kind, reason=one.reason, p_adjusted=one.p_adjusted, effect=effect) for one in some)
+        reports[j] = replace(reports[j], flags=tuple(flags))
+    return tuple(one for one in reports if one.labels)
+
+
+def _notes(reports: Sequence[JudgeReport], others: Others, *, gold: bool) -> Iterator[str]:
+    """What holds for many judges at once."""
+    if len(reports) == 1:
+        yield "one judge alone: there are no others to compare with"
+        return
+    everybody = f"of {len(reports):,} judges"
+    unmet = sum(one.against == "consensus" for one in reports) if gold else 0
+    if unmet:
+        yield f"{unmet:,} {everybody} met no gold item: their accuracy is against the consensus of the others"
+    tied, alone = (int((others.label == why).sum()) for why in (TIED, ALONE))
+    words = [f"on {tied:,} the others tie"] * bool(tied) + [f"nobody else labelled the item of {alone:,}"] * bool(alone)
+    if words:
+        yield f"labels that do not count against the consensus: {', '.join(words)}"
+    unknown = [one.judge for one in reports if one.against is None and (one.traps is None or not one.traps.n)]
+    if unknown:
+        yield f"nothing to check the labels of {_some(unknown)} against: nobody else labelled the same items"
+    few = sum(0 < max(one.accuracy.n, one.consensus_accuracy.n) < FEW for one in reports)
+    if few:
+        verb = "has" if few == 1 else "have"
+        yield f"{few:,} {everybody} {verb} fewer than {FEW} labels that can be checked: too little to tell"
+
+
+def _trap_notes(reports: Sequence[JudgeReport]) -> Iterator[str]:
+    records = [one.traps for one in reports if one.traps is not None]
+    unmet = [one.judge for one in reports if one.traps is not None and not one.traps.n]
+    if unmet:
+        yield f"{_some(unmet)} met no trap"
+    refused, batches = sum(one.batches - one.accepted for one in records), sum(one.batches for one in records)
+    if refused:
+        yield f"{refused:,} of {batches:,} batches with traps are not accepted"
+
+
+def _undefined(work: Votes) -> Iterator[str]:
+    if len(np.unique(work.label)) == 1:
+        yield f"everybody gave the label {work.labels[work.label[0]]}: alpha is undefined"
+    else:
+        yield "no item has labels of two judges: alpha is undefined"
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")

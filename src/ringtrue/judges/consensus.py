@@ -1,0 +1,62 @@
+"""What the others say: for each judge and item, the label that most of the other judges gave."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ringtrue.votes import Votes
+
+__all__ = ["ALONE", "TIED", "Others", "leave_one_out"]
+
+TIED, ALONE = -1, -2  # no consensus: the others tie, or there are none
+PIECE = 4_000_000  # cells of the largest array that is held at once
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Others:
+    """For each vote, what the other judges said of its item.
+
+    `label` is the label that most of them gave, as a position, or TIED or ALONE; `mean` the mean of their grades,
+    NaN where there are none.
+    """
+
+    label: NDArray[np.int32]
+    mean: NDArray[np.float64]
+
+
+def leave_one_out(votes: Votes) -> Others:
+    """The majority of the others' votes on the item of each vote; a judge's repeats are all left out together.
+
+    Examples:
+        >>> from ringtrue.votes import votes_of
+        >>> votes = votes_of({"item": ["a", "a", "a", "b"], "worker": ["x", "y", "z", "x"], "label": [0, 1, 1, 2]})
+        >>> others = leave_one_out(votes)
+        >>> others.label.tolist(), others.mean.tolist()
+        ([1, -1, -1, -2], [1.0, 0.5, 0.5, nan])
+    """
+    items, width = votes.items.height, len(votes.labels)
+    pairs, pair = np.unique(votes.item * np.int64(len(votes.judges)) + votes.judge, return_inverse=True)
+    item = pairs // len(votes.judges)
+    counts = votes.counts()
+    order = np.argsort(pair, kind="stable")
+    starts = np.searchsorted(pair[order], np.arange(len(pairs) + 1))
+    label = np.empty(len(pairs), dtype=np.int32)
+    step = max(PIECE // width, 1)
+    for first in range(0, len(pairs), step):
+        last = min(first + step, len(pairs))
+        own = order[starts[first] : starts[last]]
+        rest = counts[item[first:last]]
+        np.subtract.at(rest, (pair[own] - first, votes.label[own]), 1)
+        most = rest.max(axis=1)
+        tied = (rest == most[:, None]).sum(axis=1) > 1
+        label[first:last] = np.where(most == 0, ALONE, np.where(tied, TIED, rest.argmax(axis=1)))
+    grade = np.array(votes.labels, dtype=np.float64)[votes.label]
+    total, n = np.bincount(votes.item, weights=grade, minlength=items), np.bincount(votes.item, minlength=items)
+    others = (n[item] - np.bincount(pair, minlength=len(pairs))).astype(np.float64)
+    left = total[item] - np.bincount(pair, weights=grade, minlength=len(pairs))
+    mean = np.full(len(pairs), np.nan)
+    np.divide(left, others, out=mean, where=others > 0)
+    return Others(label=label[pair], mean=mean[pair])
