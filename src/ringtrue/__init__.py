@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 from ringtrue._version import __version__
 
 if TYPE_CHECKING:
+    from ringtrue.aggregation import Aggregation, JudgeModel, Prior, aggregate
+    from ringtrue.agreement import Agreement, PairAgreement, Period, Transitivity, agree, krippendorff_alpha
     from ringtrue.curves import curve
     from ringtrue.errors import InputError, RingtrueError, UsageError
     from ringtrue.evaluation import evaluate
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
         read_topics,
         write_table,
     )
+    from ringtrue.judges import Flag, JudgeQuality, JudgeReport, judge_quality
     from ringtrue.measures import Measure, parse
     from ringtrue.results import Comparison, Comparisons, Curve, Curves, Estimate
     from ringtrue.significance import compare, compare_by, differences
@@ -35,27 +38,41 @@ if TYPE_CHECKING:
     from ringtrue.tables import Judgments, Preferences, Run, Scores
 
 _HOME = {
+    "Aggregation": "aggregation",
+    "Agreement": "agreement",
     "Comparison": "results",
     "Comparisons": "results",
     "Curve": "results",
     "Curves": "results",
     "Estimate": "results",
+    "Flag": "judges",
     "Flip": "standings",
     "InputError": "errors",
+    "JudgeModel": "aggregation",
+    "JudgeQuality": "judges",
+    "JudgeReport": "judges",
     "Judgments": "tables",
     "Measure": "measures",
+    "PairAgreement": "agreement",
+    "Period": "agreement",
     "Preferences": "tables",
+    "Prior": "aggregation",
     "RingtrueError": "errors",
     "Run": "tables",
     "Scores": "tables",
     "Stability": "standings",
     "Standing": "standings",
+    "Transitivity": "agreement",
     "UsageError": "errors",
+    "aggregate": "aggregation",
+    "agree": "agreement",
     "compare": "significance",
     "compare_by": "significance",
     "curve": "curves",
     "differences": "significance",
     "evaluate": "evaluation",
+    "judge_quality": "judges",
+    "krippendorff_alpha": "agreement",
     "parse": "measures",
     "read_documents": "files",
     "read_judgments": "files",
@@ -67,28 +84,42 @@ _HOME = {
 }
 
 __all__ = [
+    "Aggregation",
+    "Agreement",
     "Comparison",
     "Comparisons",
     "Curve",
     "Curves",
     "Estimate",
+    "Flag",
     "Flip",
     "InputError",
+    "JudgeModel",
+    "JudgeQuality",
+    "JudgeReport",
     "Judgments",
     "Measure",
+    "PairAgreement",
+    "Period",
     "Preferences",
+    "Prior",
     "RingtrueError",
     "Run",
     "Scores",
     "Stability",
     "Standing",
+    "Transitivity",
     "UsageError",
     "__version__",
+    "aggregate",
+    "agree",
     "compare",
     "compare_by",
     "curve",
     "differences",
     "evaluate",
+    "judge_quality",
+    "krippendorff_alpha",
     "parse",
     "read_documents",
     "read_judgments",

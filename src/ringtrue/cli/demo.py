@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ringtrue.results import Estimate
-    from ringtrue.simulation import Collection
+    from ringtrue.simulation import Collection, Crowd
+    from ringtrue.tables import Judgments, Run
 
 __all__ = ["command"]
 
@@ -27,6 +28,8 @@ EXPLAINED = """Made by `ringtrue demo`, which overwrites these files when it is 
 keyword.run, neural.run, hybrid.run   what three simulated systems found: query Q0 doc rank score tag
 gold.qrels                            the true labels, 0 to 3: query judge doc label
 bronze.qrels                          what a cheap judge said, who is taken in by likeness of words
+crowd.csv                             labels of the first ten by 24 people: query, doc, judge, label, time, seconds
+traps.csv                             documents among them whose label is plain: query, doc, label
 """
 
 
@@ -46,11 +49,13 @@ def command(folder: str, queries: int, seed: int, form: OutputFormat) -> None:
     import numpy as np
 
     from ringtrue.evaluation import evaluate
-    from ringtrue.simulation import simulate_collection
+    from ringtrue.simulation import simulate_collection, simulate_crowd
 
-    world = simulate_collection(rng=np.random.default_rng(seed), queries=queries)
+    rng = np.random.default_rng(seed)
+    world = simulate_collection(rng=rng, queries=queries)
+    crowd = simulate_crowd(world, rng=rng)
     place = Path(folder)
-    files = _write(world, place)
+    files = _write(world, crowd, place)
     means = {
         judge: evaluate(world.runs, labels, MEASURES).means()
         for judge, labels in (("bronze", world.bronze), ("gold", world.gold))
@@ -70,7 +75,7 @@ def command(folder: str, queries: int, seed: int, form: OutputFormat) -> None:
         click.echo(_story(winners, place))
 
 
-def _write(world: Collection, place: Path) -> list[str]:
+def _write(world: Collection, crowd: Crowd, place: Path) -> list[str]:
     from ringtrue.files import write_table
 
     try:
@@ -82,7 +87,9 @@ def _write(world: Collection, place: Path) -> list[str]:
         raise FileError(
             f"{place}: the folder cannot be made ({error.strerror}); choose another with --folder"
         ) from error
-    tables = {f"{run.name}.run": run for run in world.runs} | {"gold.qrels": world.gold, "bronze.qrels": world.bronze}
+    tables: dict[str, Run | Judgments] = {f"{run.name}.run": run for run in world.runs}
+    tables |= {"gold.qrels": world.gold, "bronze.qrels": world.bronze}
+    tables |= {"crowd.csv": crowd.labels, "traps.csv": crowd.traps}
     for name, table in tables.items():
         write_table(table, place / name)
     return list(tables)
@@ -110,6 +117,9 @@ def _story(winners: dict[str, str], place: Path) -> str:
         "Is one really better?": f"compare {place}/*.run --judgments {place}/gold.qrels",
         "Does the judge change that?": f"stability {place}/*.run --judgments {place}/gold.qrels "
         f"--versus {place}/bronze.qrels",
+        "How far does the crowd agree?": f"agree {place}/crowd.csv",
+        "Whom should you not trust?": f"judges {place}/crowd.csv --traps {place}/traps.csv",
+        "What is the one label?": f"aggregate {place}/crowd.csv -o {place}/crowd.qrels",
     }
     asked = "".join(f"\n{question}\n  {ringtrue} {words}" for question, words in questions.items())
     return f"\n{verdict}\n\nThe files are in {place}/. Ask them yourself.{asked}"

@@ -1,13 +1,20 @@
 """Seeded worlds with known truth: for the demo, for studies of coverage."""
 
+from ringtrue.simulation.agreeing import Coverage, coverage_of_agreement, judged_labels
 from ringtrue.simulation.collection import Collection, simulate_collection
 from ringtrue.simulation.comparing import coverage, error_rates, paired_scores, system_scores
+from ringtrue.simulation.crowd import Crowd, simulate_crowd
 
 __all__ = [
     "Collection",
+    "Coverage",
+    "Crowd",
     "coverage",
+    "coverage_of_agreement",
     "error_rates",
+    "judged_labels",
     "paired_scores",
     "simulate_collection",
+    "simulate_crowd",
     "system_scores",
 ]
