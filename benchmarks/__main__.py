@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from benchmarks import aggregating, comparing, resampling
+from benchmarks import aggregating, alpha, comparing, resampling
 from benchmarks.agreement import agreement
 from benchmarks.data import Collection, Files
 from benchmarks.measure import Cost, cost
@@ -19,6 +19,7 @@ from benchmarks.promises import (
     Promise,
     promise,
     promise_of_aggregating,
+    promise_of_alpha,
     promise_of_comparing,
     promise_of_resampling,
 )
@@ -49,6 +50,20 @@ def main() -> None:
             print(f"\n{agreement(files, contestants())}", flush=True)
     _compare(_made(RIVALS, given.data))
     _aggregate(AGGREGATED[:1] if given.quick else AGGREGATED)
+    _alpha()
+
+
+def _alpha() -> None:
+    """Krippendorff's alpha, and whether all find the same."""
+    for name, case in alpha.CASES.items():
+        found = {one: alpha.taken(name, one) for one in alpha.CONTESTANTS}
+        costs = {one: seconds for one, (seconds, _) in found.items()}
+        print(f"\n{case.words}\n{'':<24}{'CPU s':>8}{'× ringtrue':>12}  promise")
+        for one, seconds in costs.items():
+            ratio = seconds / costs["ringtrue"]
+            print(f"{one:<24}{seconds:>8.4f}{ratio:>12.2f}{_words(promise_of_alpha(one, costs))}", flush=True)
+        values = [value for _, value in found.values()]
+        print(f"largest difference {max(values) - min(values):.1e}", flush=True)
 
 
 def _aggregate(sizes: Sequence[int]) -> None:

@@ -33,6 +33,11 @@ class Case:
     judges: int
     each: int
 
+    @property
+    def words(self) -> str:
+        """What there is."""
+        return f"Krippendorff's alpha, {LABELS:,} labels of {self.judges} judges, {self.each} an item"
+
 
 CASES = {"dense": Case(judges=10, each=10), "crowd": Case(judges=200, each=5)}
 

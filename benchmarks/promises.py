@@ -10,7 +10,14 @@ from dataclasses import dataclass
 
 from benchmarks.measure import Cost
 
-__all__ = ["Promise", "promise", "promise_of_aggregating", "promise_of_comparing", "promise_of_resampling"]
+__all__ = [
+    "Promise",
+    "promise",
+    "promise_of_aggregating",
+    "promise_of_alpha",
+    "promise_of_comparing",
+    "promise_of_resampling",
+]
 
 TIMES_SLOWER = {"pytrec_eval": 2.5, "ir_measures": 4.5, "ranx": 6.0}  # at 10,000 queries
 MOST_MEGABYTES = 1_100  # at 10,000 queries
@@ -20,6 +27,7 @@ TIMES_SLOWER_COMPARING = {"pytrec_eval": 4.0, "ranx": 10.0}  # 20 runs × 200 qu
 TIMES_SLOWER_AGGREGATING = {"crowd-kit": 15.0}  # 1,000,000 labels
 MOST_MEGABYTES_AGGREGATING = 60  # beside what was held before, 1,000,000 labels
 MOST_SECONDS_AGGREGATING = 15.0  # of CPU, 10,000,000 labels
+TIMES_SLOWER_ALPHA = {"krippendorff": 2.0}  # 500,000 labels
 MOST_SECONDS = {"permutation": 2.0}  # of CPU, for all 190 pairs of one measure
 
 
@@ -67,6 +75,14 @@ def promise_of_aggregating(name: str, labels: int, costs: Mapping[str, Cost]) ->
         return Promise(f"at most {most} MB", ours.megabytes <= most)
     least = TIMES_SLOWER_AGGREGATING.get(name)
     return None if least is None else _at_least(least, ours, costs[name])
+
+
+def promise_of_alpha(name: str, seconds: Mapping[str, float]) -> Promise | None:
+    """What is promised about Krippendorff's alpha beside this contestant, if anything."""
+    least = TIMES_SLOWER_ALPHA.get(name)
+    if least is None:
+        return None
+    return Promise(f"at least {least:g} × ringtrue", seconds[name] >= least * seconds["ringtrue"])
 
 
 def _at_least(least: float, ours: Cost, theirs: Cost) -> Promise:

@@ -12,7 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ringtrue as rt
+from ringtrue.agreement.coefficients import cohen_kappa
+from ringtrue.agreement.overall import drawn_anew
+from ringtrue.agreement.resampling import Settings
+from ringtrue.agreement.tallies import pair_confusions
+from ringtrue.draws import query_counts
 from ringtrue.errors import DuplicateError, MismatchError, TableError, UsageError
+from ringtrue.simulation import judged_labels
 from ringtrue.votes import Votes, votes_of
 from strategies import judged
 
@@ -156,8 +162,6 @@ def test_every_query_again_under_another_name_leaves_all_but_alphas_small_sample
 
 
 def world(queries: int, *, seed: int = 1) -> Votes:
-    from ringtrue.simulation import judged_labels
-
     return judged_labels(np.random.default_rng(seed), queries=queries, docs=10)
 
 
@@ -196,6 +200,26 @@ def test_items_are_drawn_where_there_is_one_query() -> None:
     assert rt.agree(world(5), resamples=50).overall["agreement"].method == "bootstrap over queries"
 
 
+def test_queries_in_which_nobody_meets_do_not_make_the_interval_surer() -> None:
+    rows = [(f"q{query}", "d", judge, query % 2) for query in range(5) for judge in "xy"]
+    rows += [("q5", "d", "x", 0), ("q5", "d", "y", 1)] + [(f"q{query}", "d", "x", 0) for query in range(6, 40)]
+    one = rt.agree(table(rows), resamples=200).overall["alpha_nominal"]
+    assert one.notes[0] == "only 6 queries: trust the interval with care"
+    assert one.n == 6
+
+
+def test_congers_kappa_of_two_complete_judges_is_cohens_in_every_resample() -> None:
+    votes = judged_labels(np.random.default_rng(1), queries=6, docs=5, judges=2, missing=0)
+    draws = drawn_anew(votes, Settings(relevant=np.arange(4) > 0, resamples=50, level=0.95,
+                                       rng=np.random.default_rng(2), progress=lambda _: None))  # fmt: skip
+    ((item, one, other),) = pair_confusions(votes, [(0, 1)])
+    tables = np.zeros((6, 4, 4))
+    np.add.at(tables, (votes.clusters()[0][item], one, other), 1)
+    (counts,) = query_counts(6, 50, batch=50, rng=np.random.default_rng(2))
+    expected = cohen_kappa(np.einsum("rq,qck->rck", counts, tables), np.eye(4))
+    np.testing.assert_allclose(draws.resampled["conger"][:, 0], expected)
+
+
 def test_progress_is_told_as_it_is_made() -> None:
     told: list[int] = []
     rt.agree(world(5), resamples=100, progress=told.append)
@@ -216,6 +240,12 @@ def test_gold_is_compared_with_each_judge_and_with_the_majority() -> None:
     assert found.gold[0].confusion.rows == "gold"
     assert found.notes == ("3 of 3 items have a gold label",)
     assert [pair["b"] for pair in found.as_dict()["pairs"]] == ["x", "y", "z", "y", "z", "z"]  # type: ignore[index, attr-defined]
+
+
+def test_judges_with_the_most_gold_come_first() -> None:
+    labels: Table = {"doc": list("aaabbc"), "judge": list("zyxyzz"), "label": [0, 0, 1, 1, 1, 1]}
+    found = rt.agree(labels, gold={"doc": list("abc"), "label": [0, 1, 1]}, resamples=0)
+    assert [(pair.b, pair.n) for pair in found.gold] == [("z", 3), ("y", 2), ("x", 1)]
 
 
 def test_one_judge_and_gold_are_enough() -> None:

@@ -50,6 +50,12 @@ def test_a_pair_by_hand() -> None:
     assert (found.confusion.rows, found.confusion.columns, found.confusion.labels) == ("x", "y", (0, 1))
 
 
+def test_weighted_kappas_of_three_labels_by_hand() -> None:
+    found = pair_of(table_of([[1, 1, 0], [0, 0, 1], [0, 0, 1]]))
+    kappas = (found.kappa.value, found.kappa_linear.value, found.kappa_quadratic.value)
+    assert kappas == pytest.approx((3 / 11, 1 / 2, 9 / 13))
+
+
 def test_the_textbooks_interval_stands_beside_the_other() -> None:
     found = pair_of(table_of([[40, 10], [10, 40]]), resamples=100)
     textbook = found.kappa_asymptotic
@@ -159,3 +165,29 @@ def test_many_pairs_in_chunks_give_what_each_gives_alone(monkeypatch: pytest.Mon
     first, second = ([(one.a, one.b, one.n, one.kappa.value) for one in some] for some in (whole, chunked))
     assert first == second
     assert all(one.kappa.low is not None for one in chunked)
+
+
+def test_what_documents_are_called_does_not_change_how_far_preferences_agree() -> None:
+    rng = np.random.default_rng(5)
+    docs = np.array([*"abcdefgh"])
+    table = {"query": [], "left": [], "right": [], "judge": [], "winner": []}
+    for _ in range(60):
+        one, other = rng.choice(8, 2, replace=False)
+        for judge in "xyz":
+            better = "left" if rng.random() < 0.5 + 0.06 * (one - other) else "right"
+            for name, value in zip(table, ("q", docs[one], docs[other], judge, better), strict=True):
+                table[name].append(str(value))
+    backwards = {letter: chr(ord("a") + ord("h") - ord(letter)) for letter in docs}
+    renamed = table | {side: [backwards[doc] for doc in table[side]] for side in ("left", "right")}
+    mixed = table | {side: [f"{backwards[doc]}{doc}" if doc in "bdf" else doc for doc in table[side]]
+                     for side in ("left", "right")}  # fmt: skip
+    one, two, three = (rt.agree(each, repeats="first", resamples=0) for each in (table, renamed, mixed))
+    for name, found in one.overall.items():
+        for other in (two, three):
+            assert other.overall[name].value == pytest.approx(found.value, abs=1e-12), name
+    first, *_ = one.pairs
+    for other in (two, three):
+        same = next(pair for pair in other.pairs if (pair.a, pair.b) == (first.a, first.b))
+        assert same.kappa.value == pytest.approx(first.kappa.value, abs=1e-12)
+        assert same.kappa_asymptotic.se == pytest.approx(first.kappa_asymptotic.se, abs=1e-12)
+        assert same.confusion.counts.sum() == same.n

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ringtrue.agreement.resampling import Draws, Shape, estimates
+from ringtrue.agreement.resampling import Draws, Settings, Shape, estimates, groups_to_draw
 from ringtrue.intervals import wilson
 from ringtrue.results import Estimate
 from ringtrue.student import t_quantile
+from ringtrue.votes import votes_of
 
 SHAPE = Shape(level=0.95, drawn="queries", undefined=lambda name, case: f"{name} of case {case} is undefined")
 
@@ -129,3 +130,43 @@ def test_cases_are_kept_apart() -> None:
     assert first == estimate(0.5, [0.4, 0.6])
     assert (second.n, second.notes) == (40, ("kappa of case 1 is undefined",))
     assert (third.value, third.low) == (0.2, None)
+
+
+def drawing(resamples: int = 10) -> Settings:
+    return Settings(
+        relevant=np.array([False, True]), resamples=resamples, level=0.95, rng=np.random.default_rng(0),
+        progress=lambda _: None,
+    )  # fmt: skip
+
+
+def test_few_queries_are_drawn_as_they_are() -> None:
+    votes = votes_of({"query": [*"ppqr"], "doc": [*"abcd"], "judge": ["x"] * 4, "label": [0, 1, 0, 1]})
+    group, groups, drawn = groups_to_draw(votes, drawing())
+    assert (group.tolist(), groups, drawn) == ([0, 0, 1, 2], 3, "queries")
+
+
+def test_many_items_are_drawn_in_groups_of_equal_size() -> None:
+    votes = votes_of({"doc": [*range(5_001)], "label": [number % 2 for number in range(5_001)]})
+    group, groups, drawn = groups_to_draw(votes, drawing())
+    sizes = np.bincount(group)
+    assert (groups, drawn, len(sizes)) == (2_000, "items", 2_000)
+    assert set(sizes.tolist()) == {2, 3}
+
+
+def test_items_of_a_query_stay_together_in_a_group() -> None:
+    queries = np.repeat(np.arange(3_000), 2)
+    votes = votes_of({"query": queries, "doc": np.arange(6_000), "label": np.arange(6_000) % 2})
+    group, groups, _ = groups_to_draw(votes, drawing())
+    assert groups == 2_000
+    assert (group[::2] == group[1::2]).all()
+
+
+def test_with_very_many_labels_there_are_fewer_groups() -> None:
+    votes = votes_of({"doc": [*range(1_001)], "label": [*range(1_001)]})
+    assert groups_to_draw(votes, drawing())[1] == 50
+
+
+def test_where_nothing_is_drawn_all_are_one_group() -> None:
+    votes = votes_of({"doc": [*range(9)], "label": [0, 1, 1] * 3})
+    group, groups, drawn = groups_to_draw(votes, drawing(resamples=0))
+    assert (set(group.tolist()), groups, drawn) == ({0}, 1, "items")

@@ -124,18 +124,24 @@ def test_the_table_says_it_in_words(ringtrue: Call) -> None:
 
 
 @pytest.mark.parametrize(
-    ("labels", "words"),
+    ("labels", "times", "words"),
     [
-        ([0, 0, 1, 1] * 10, "reliable by Krippendorff's mark of 0.80."),
-        ([0, 1, 1, 0] * 10, "below Krippendorff's mark of 0.67 for even tentative conclusions."),
+        ([0, 0, 1, 1] * 10, 30, "reliable by Krippendorff's mark of 0.80."),
+        ([0, 1, 1, 0] * 10, 30, "below Krippendorff's mark of 0.67 for even tentative conclusions."),
         (
             [0, 0, 1, 1] * 9 + [0, 1, 1, 0],
+            30,
             "enough for tentative conclusions by Krippendorff's mark of 0.67, short of 0.80.",
+        ),
+        (
+            [0, 0, 1, 1] * 9 + [0, 1, 1, 0],
+            5,
+            "around Krippendorff's mark of 0.67 for tentative conclusions, and not surely above it.",
         ),
     ],
 )
-def test_alpha_is_read_by_its_cautious_end(labels: list[int], words: str, ringtrue: Call) -> None:
-    rows = [f"q{place // 4},d{place // 2},{'xy'[place % 2]},{label}" for place, label in enumerate(labels * 30)]
+def test_alpha_is_read_by_its_cautious_end(labels: list[int], times: int, words: str, ringtrue: Call) -> None:
+    rows = [f"q{place // 4},d{place // 2},{'xy'[place % 2]},{label}" for place, label in enumerate(labels * times)]
     Path("many.csv").write_text("query,doc,judge,label\n" + "\n".join(rows) + "\n")
     assert ringtrue("agree", "many.csv", "--resamples", "200").out.rstrip().endswith(words)
 

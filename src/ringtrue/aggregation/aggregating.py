@@ -18,7 +18,7 @@ from ringtrue.aggregation.starting import starting_point
 from ringtrue.aggregation.voting import Ties, Voted, chosen, majority_vote, mean_vote, median_vote
 from ringtrue.errors import UsageError, did_you_mean
 from ringtrue.intervals import require_level
-from ringtrue.votes import Codes, Outside, Repeats, Votes, votes_of, with_gold
+from ringtrue.votes import Codes, Outside, Repeats, Votes, votes_of, with_gold, without_company
 
 __all__ = ["METHODS", "Method", "aggregate"]
 
@@ -153,7 +153,7 @@ def _by_vote(
     return Aggregation(
         method=method, labels=votes.labels, items=_items(votes, label, shares, value), probabilities=shares,
         class_shares=_named(votes.labels, np.bincount(label, minlength=len(votes.labels)) / len(label)),
-        judges=judged_by_others(votes, known, ties, rng, level=level), ties=tied, gold=int((known >= 0).sum()),
+        judges=judged_by_others(votes, known, level=level), ties=tied, gold=int((known >= 0).sum()),
         notes=(*votes.notes, *_doubts(votes), *_tie_note(tied, what, ties)),
     )  # fmt: skip
 
@@ -192,13 +192,7 @@ def _doubts(votes: Votes) -> Iterator[str]:
     if len(votes.judges) == 1:
         yield "a single judge: nobody else says how good these labels are"
         return
-    one_of = np.empty(votes.items.height, dtype=np.int32)
-    one_of[votes.item] = votes.judge
-    shared = np.zeros(votes.items.height, dtype=bool)
-    shared[votes.item[votes.judge != one_of[votes.item]]] = True
-    met = np.zeros(len(votes.judges), dtype=bool)
-    met[votes.judge[shared[votes.item]]] = True
-    alone = len(np.unique(votes.judge[~met[votes.judge]]))
+    alone = int(without_company(votes).sum())
     if alone:
         judges = "1 judge" if alone == 1 else f"{alone:,} judges"
         yield f"{judges} whose items nobody else labelled: what is said of them is guesswork"

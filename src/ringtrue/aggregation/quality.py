@@ -8,11 +8,10 @@ import numpy as np
 
 from ringtrue.aggregation.answer import JudgeModel
 from ringtrue.aggregation.em import Fit
-from ringtrue.aggregation.voting import Ties, chosen
 from ringtrue.confusion import Confusion
 from ringtrue.intervals import share_estimate, wilson
 from ringtrue.results import Estimate
-from ringtrue.votes import Codes, Votes
+from ringtrue.votes import Codes, Votes, leave_one_out
 
 __all__ = ["judged_by_model", "judged_by_others"]
 
@@ -60,29 +59,24 @@ def _accuracy(value: float, worth: float, low: float, high: float, labels: float
     return Estimate(value=value, se=se, low=low, high=high, level=level, n=int(labels), method="wilson")
 
 
-def judged_by_others(
-    votes: Votes, gold: Codes, ties: Ties, rng: np.random.Generator, *, level: float
-) -> tuple[JudgeModel, ...]:
+def judged_by_others(votes: Votes, gold: Codes, *, level: float) -> tuple[JudgeModel, ...]:
     """Each judge against the majority of the others, and against gold where there is any.
 
-    Labels of items that nobody else labelled count for nothing. Labels of one query are taken for alike.
+    Labels of items that nobody else labelled, or on which the others tie, count for nothing. Labels of one query are
+    taken for alike.
     """
-    counts, (cluster, _, _) = votes.counts(), votes.clusters()
+    cluster, _, _ = votes.clusters()
     wide = len(votes.labels)
+    truth = np.where(gold[votes.item] >= 0, gold[votes.item], leave_one_out(votes).label)
     order = np.argsort(votes.judge, kind="stable")
     ends = np.cumsum(np.bincount(votes.judge, minlength=len(votes.judges)))
     found = []
     for name, rows in zip(votes.judges, np.split(order, ends[:-1]), strict=True):
-        item, said = votes.item[rows], votes.label[rows]
-        items, place = np.unique(item, return_inverse=True)
-        own = np.bincount(place * wide + said, minlength=len(items) * wide).reshape(-1, wide)
-        others = counts[items] - own
-        truth = np.where(others.any(axis=1), chosen(others, ties, rng).label, -1)
-        truth = np.where(gold[items] >= 0, gold[items], truth)[place]
-        seen = truth >= 0
-        table = np.bincount(truth[seen] * wide + said[seen], minlength=wide * wide).reshape(wide, wide)
+        seen = rows[truth[rows] >= 0]
+        right, said = truth[seen], votes.label[seen]
+        table = np.bincount(right * wide + said, minlength=wide * wide).reshape(wide, wide)
         accuracy = share_estimate(
-            truth[seen] == said[seen], cluster[item[seen]], level=level, what="item that another judge labelled"
+            right == said, cluster[votes.item[seen]], level=level, what="item on which most of the others agree"
         )
         confusion = Confusion(rows="majority of the others", columns=name, labels=votes.labels, counts=table)
         found.append(JudgeModel(judge=name, labels=len(rows), accuracy=accuracy, confusion=confusion))

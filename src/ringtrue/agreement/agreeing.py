@@ -18,7 +18,7 @@ from ringtrue.agreement.resampling import Settings
 from ringtrue.agreement.tallies import meetings
 from ringtrue.errors import MismatchError, TableError, UsageError
 from ringtrue.intervals import require_level
-from ringtrue.votes import Codes, Outside, Repeats, Votes, majority, votes_of, with_gold
+from ringtrue.votes import Codes, Outside, Repeats, Votes, majority, votes_of, with_gold, without_company
 
 __all__ = ["agree"]
 
@@ -71,7 +71,9 @@ def agree(
         _require_company(given, known, again)
     of_pairs = "first" in votes.items.columns
     relevant = np.array([label >= rel for label in votes.labels]) & (not of_pairs)
-    settings = Settings(relevant=relevant, resamples=resamples, level=level, rng=rng, progress=progress)
+    settings = Settings(
+        relevant=relevant, resamples=resamples, level=level, rng=rng, progress=progress, mirrored=of_pairs
+    )
     two = agreement_of_pairs(votes, meetings(votes, pairs), settings)
     with_judges, with_majority = _with_gold(votes, known, settings)
     return Agreement(
@@ -143,7 +145,7 @@ def _notes(
     alone = int((per_item == 1).sum())
     if alone and len(votes.judges) > 1:
         notes.append(f"{alone:,} of {votes.items.height:,} items have a single label and say nothing about agreement")
-    lonely = _lonely(votes)
+    lonely = [votes.judges[place] for place in np.flatnonzero(without_company(votes))]
     if lonely and len(votes.judges) > 1:
         names = ", ".join(lonely[:3]) + (", …" if len(lonely) > 3 else "")
         notes.append(f"{len(lonely):,} of {len(votes.judges):,} judges share no item with another: {names}")
@@ -155,13 +157,3 @@ def _notes(
     if known is not None:
         notes.append(f"{int((known >= 0).sum()):,} of {votes.items.height:,} items have a gold label")
     return notes
-
-
-def _lonely(votes: Votes) -> list[str]:
-    """Judges whose items nobody else labelled."""
-    somebody = np.zeros(votes.items.height, dtype=np.int32)
-    somebody[votes.item] = votes.judge
-    shared = np.zeros(votes.items.height, dtype=bool)
-    shared[votes.item[somebody[votes.item] != votes.judge]] = True
-    company = np.bincount(votes.judge, weights=shared[votes.item], minlength=len(votes.judges))
-    return [votes.judges[place] for place in np.flatnonzero(company == 0)]

@@ -13,7 +13,7 @@ __all__ = ["Agreement", "PairAgreement", "Period", "Transitivity"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PairAgreement:
-    """How far judges `a` and `b` agree on the `n` items that both labelled.
+    """How far judges `a` and `b` agree on the `n` items that both labelled; with repeats kept, on n pairs of labels.
 
     `kappa_asymptotic` is Cohen's kappa again with the textbook's large-sample interval, which takes every item as
     drawn by itself; `kappa_null_se` is its standard error if there were no agreement beyond chance.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from ringtrue.agreement import coefficients as formulas
 from ringtrue.agreement.coefficients import METRICS, Sums
-from ringtrue.agreement.resampling import Draws, Settings, Shape, estimates
+from ringtrue.agreement.resampling import Draws, Settings, Shape, estimates, groups_to_draw
 from ringtrue.agreement.tallies import sums_of, total_sums
 from ringtrue.draws import query_counts
 
@@ -36,12 +37,17 @@ def overall(votes: Votes, settings: Settings, draws: Draws | None = None) -> dic
 
 def drawn_anew(votes: Votes, settings: Settings) -> Draws:
     """Every statistic of the votes, and of as many resamples as were asked for."""
-    cluster, groups, _ = votes.clusters()
+    cluster, groups, _ = groups_to_draw(votes, settings)
     counts = votes.counts()
     rows = total_sums(counts, settings.relevant, group=cluster, groups=groups)
     labels = np.array(votes.labels, dtype=np.float64)
     habits = _habits(votes, cluster, groups)
     by_judge = votes.tally(votes.judge, len(votes.judges)).astype(np.float64)
+    if settings.mirrored:
+        turned = replace(votes, label=np.int32(len(labels) - 1) - votes.label)
+        rows = (rows + total_sums(counts[:, ::-1], settings.relevant, group=cluster, groups=groups)) / 2
+        habits = (habits + _habits(turned, cluster, groups)) / 2
+        by_judge = (by_judge + by_judge[:, ::-1]) / 2
     whole = rows.sum(axis=0)
     values = _coefficients(sums_of(whole, len(labels)), labels, by_judge)
     collected: dict[str, list[Array]] = {name: [] for name in values}

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ringtrue.agreement import coefficients as formulas
 from ringtrue.agreement.answer import PairAgreement
 from ringtrue.agreement.coefficients import pair_sums
-from ringtrue.agreement.resampling import Draws, Settings, Shape, estimates
+from ringtrue.agreement.resampling import Draws, Settings, Shape, estimates, groups_to_draw
 from ringtrue.agreement.tallies import pair_confusions
 from ringtrue.confusion import Confusion
 from ringtrue.draws import query_counts
@@ -26,7 +26,7 @@ NUMBERS = 4_000_000  # in memory at once, for each array
 
 def agreement_of_pairs(votes: Votes, pairs: list[tuple[int, int]], settings: Settings) -> tuple[PairAgreement, ...]:
     """Each of these pairs of judges, without those that have no item in common; in chunks that fit the memory."""
-    cluster, groups, drawn = votes.clusters()
+    cluster, groups, drawn = groups_to_draw(votes, settings)
     cells = len(votes.labels) ** 2
     wide = cells * (groups if drawn == "queries" else 1)
     step = max(1, NUMBERS // (max(wide, min(settings.resamples, NUMBERS // cells) * cells)))
@@ -45,7 +45,7 @@ def agreement_of_pairs(votes: Votes, pairs: list[tuple[int, int]], settings: Set
             at = cluster[item] if drawn == "queries" else np.zeros_like(item)
             flat = (at.astype(np.int64) * len(votes.labels) + one) * len(votes.labels) + other
             tables[row] = np.bincount(flat, minlength=wide).reshape(-1, cells)
-            clusters[row] = len(np.unique(cluster[item]))
+            clusters[row] = len(np.unique(cluster[item] if drawn == "queries" else item))
         draw = _by_query if drawn == "queries" else _by_item
         names = [(votes.judges[some[place][0]], votes.judges[some[place][1]]) for place in met]
         resampled = draw(tables, settings.resamples, settings.rng)
@@ -79,10 +79,13 @@ def _answers(
     drawn: str,
 ) -> list[PairAgreement]:
     wide, level, relevant = len(labels), settings.level, settings.relevant
+    counts = flat.reshape(-1, wide, wide)
+    if settings.mirrored:
+        flat, resampled = ((cells + cells[..., ::-1]) / 2 for cells in (flat, resampled))
     tables = flat.reshape(-1, wide, wide)
     numbers = np.array(labels, dtype=np.float64)
     values = _coefficients(tables, numbers, relevant)
-    n = tables.sum((-1, -2)).astype(np.int64)
+    n = counts.sum((-1, -2)).astype(np.int64)
     again = _coefficients(resampled.reshape(-1, len(names), wide, wide), numbers, relevant) if len(resampled) else {}
     draws = Draws(values=values, resampled=again, items=n, clusters=clusters)
     shape = Shape(level=level, drawn=drawn, undefined=lambda name, case: _why(name, tables[case], labels, relevant))
@@ -106,7 +109,7 @@ def _answers(
                 **found,
                 kappa_asymptotic=textbook,
                 kappa_null_se=None if np.isnan(null[case]) else float(null[case]),
-                confusion=Confusion(rows=a, columns=b, labels=labels, counts=tables[case].astype(np.int64)),
+                confusion=Confusion(rows=a, columns=b, labels=labels, counts=counts[case].astype(np.int64)),
             )
         )
     return answers

@@ -12,25 +12,32 @@ from numpy.typing import NDArray
 from ringtrue.intervals import wilson
 from ringtrue.results import Estimate
 from ringtrue.student import t_quantile
+from ringtrue.votes import Codes, Votes
 
-__all__ = ["Draws", "Settings", "Shape", "estimates"]
+__all__ = ["Draws", "Settings", "Shape", "estimates", "groups_to_draw"]
 
 Array: TypeAlias = NDArray[np.float64]
 SHARES = ("agreement", "overlap")  # never below 0
 FEW = 10  # clusters, below which an interval is told with a doubt
 OFTEN = 0.05  # of the resamples
+MOST_GROUPS, LEAST_GROUPS = 2_000, 50
+CELLS = 20_000_000  # of all groups' tables of label by label
 ROUNDING = 1e-12  # resamples that differ by less are the same
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Settings:
-    """Which labels are relevant, how often to draw anew, and how sure intervals should be."""
+    """Which labels are relevant, how often to draw anew, and how sure intervals should be.
+
+    Of two documents neither is the first by nature: `mirrored` counts every vote the other way round too, by half.
+    """
 
     relevant: NDArray[np.bool_]
     resamples: int
     level: float
     rng: np.random.Generator
     progress: Callable[[int], None]
+    mirrored: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +60,21 @@ class Draws:
     resampled: Mapping[str, Array]
     items: NDArray[np.int64]
     clusters: NDArray[np.int64]
+
+
+def groups_to_draw(votes: Votes, settings: Settings) -> tuple[Codes, int, str]:
+    """What is drawn anew: the group of each item, how many groups, and what they are made of, queries or items.
+
+    Many queries or items are thrown together by chance into some hundreds of groups, which tell as much about the
+    spread and cost less time and memory. Where nothing is drawn, all are one group.
+    """
+    cluster, clusters, drawn = votes.clusters()
+    if not settings.resamples:
+        return np.zeros_like(cluster), 1, drawn
+    most = min(MOST_GROUPS, max(LEAST_GROUPS, CELLS // len(votes.labels) ** 2))
+    if clusters <= most:
+        return cluster, clusters, drawn
+    return (settings.rng.permutation(clusters)[cluster] % most).astype(np.int32), most, drawn
 
 
 def estimates(draws: Draws, shape: Shape) -> list[dict[str, Estimate]]:

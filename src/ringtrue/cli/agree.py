@@ -49,7 +49,7 @@ def command(
             name: {key: part.as_dict()[key] for key in ("judges", "items", "votes", "overall", "consensus", "notes")}
             for name, part in parts.items()
         }
-    emit(form, data=data, grid=partial(grids, found, parts, rel), flat=partial(flat, found))
+    emit(form, data=data, grid=partial(grids, found, parts, rel), flat=partial(flat, found, parts))
 
 
 def _answers(

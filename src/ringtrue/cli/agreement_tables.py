@@ -234,10 +234,14 @@ def _circles(found: Transitivity) -> list[str]:
     return lines
 
 
-def flat(found: Agreement) -> Grid:
-    """Every statistic of all judges and of every pair, a row each, with every digit."""
-    rows = [["", "", name, *_digits(one)] for name, one in found.overall.items()]
-    for pair in (*found.gold, *found.pairs):
+def flat(found: Agreement, parts: Mapping[str, Agreement]) -> Grid:
+    """Every statistic of all judges, of every panel and of every pair, a row each, with every digit."""
+    rows = [
+        [who, "", name, *_digits(one)]
+        for who, part in {"": found, **parts}.items()
+        for name, one in part.overall.items()
+    ]
+    for pair in (*([found.consensus] if found.consensus else ()), *found.gold, *found.pairs):
         for name, value in pair.as_dict().items():
             if isinstance(value, dict):
                 rows.append([pair.a, pair.b, name, *_digits(getattr(pair, name))])

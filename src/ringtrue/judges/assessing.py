@@ -11,7 +11,6 @@ from ringtrue.errors import MismatchError
 from ringtrue.intervals import require_level, share_estimate
 from ringtrue.judges.answer import JudgeQuality, JudgeReport
 from ringtrue.judges.cases import Cases, rows_of_each
-from ringtrue.judges.consensus import ALONE, TIED, Others, leave_one_out
 from ringtrue.judges.flagging import Evidence, Found, find_flags
 from ringtrue.judges.leaving import LeavingOut
 from ringtrue.judges.measuring import labels_again
@@ -20,6 +19,7 @@ from ringtrue.judges.reporting import FEW, reports_on
 from ringtrue.judges.timing import durations
 from ringtrue.judges.trapping import match_traps, require_rule, rule_note, trap_records
 from ringtrue.votes import Outside, Repeats, Votes, votes_of, with_gold
+from ringtrue.votes.consensus import ALONE, TIED, Others, leave_one_out
 
 __all__ = ["judge_quality"]
 

@@ -11,11 +11,11 @@ from ringtrue.confusion import Confusion
 from ringtrue.intervals import share_estimate
 from ringtrue.judges.answer import JudgeReport
 from ringtrue.judges.cases import Cases, rows_of_each
-from ringtrue.judges.consensus import ALONE, TIED, Others
 from ringtrue.judges.measuring import FEW_IN_TIME, Again, drift_of, leniency_of, side_bias_of
 from ringtrue.judges.records import Against, Drift, SideBias, Speed, Traps
 from ringtrue.results import Estimate
 from ringtrue.votes import Votes
+from ringtrue.votes.consensus import ALONE, TIED, Others
 
 __all__ = ["FEW", "reports_on"]
 

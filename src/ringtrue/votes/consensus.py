@@ -1,15 +1,17 @@
-"""What the others say: for each judge and item, the label that most of the other judges gave."""
+"""What most say of an item, and what most of the others say."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ringtrue.votes import Votes
+if TYPE_CHECKING:
+    from ringtrue.votes.table import Votes
 
-__all__ = ["ALONE", "TIED", "Others", "leave_one_out"]
+__all__ = ["ALONE", "TIED", "Others", "leave_one_out", "majority", "without_company"]
 
 TIED, ALONE = -1, -2  # no consensus: the others tie, or there are none
 PIECE = 4_000_000  # cells of the largest array that is held at once
@@ -60,3 +62,33 @@ def leave_one_out(votes: Votes) -> Others:
     mean = np.full(len(pairs), np.nan)
     np.divide(left, others, out=mean, where=others > 0)
     return Others(label=label[pair], mean=mean[pair])
+
+
+def without_company(votes: Votes) -> NDArray[np.bool_]:
+    """Which judges labelled only items that nobody else did; a judge with no label is not among them.
+
+    Examples:
+        >>> from ringtrue.votes import votes_of
+        >>> votes = votes_of({"item": ["a", "a", "b"], "worker": ["x", "y", "z"], "label": [0, 1, 1]})
+        >>> without_company(votes).tolist()
+        [False, False, True]
+    """
+    somebody = np.empty(votes.items.height, dtype=np.int32)
+    somebody[votes.item] = votes.judge
+    shared = np.zeros(votes.items.height, dtype=bool)
+    shared[votes.item[somebody[votes.item] != votes.judge]] = True
+    active, met = (
+        np.bincount(judge, minlength=len(votes.judges)) > 0 for judge in (votes.judge, votes.judge[shared[votes.item]])
+    )
+    return active & ~met
+
+
+def majority(counts: NDArray[np.int64], *, ties: Literal["low", "high"] = "low") -> NDArray[np.int64]:
+    """The label with the most votes, as a position; of several, the lowest or the highest; −1 where there is no vote.
+
+    Examples:
+        >>> majority(np.array([[2, 1, 2], [0, 0, 0]])).tolist()
+        [0, -1]
+    """
+    most = counts.argmax(axis=1) if ties == "low" else counts.shape[1] - 1 - counts[:, ::-1].argmax(axis=1)
+    return np.where(counts.any(axis=1), most, -1)

@@ -1,8 +1,4 @@
-"""Many judges' words as small numbers: which item, which judge, which label.
-
-What agreement, aggregation and the quality of judges are computed from. An item is a document of a query, or a
-pair of documents that were compared.
-"""
+"""Which item, which judge, which label."""
 
 from __future__ import annotations
 
@@ -15,15 +11,17 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.encoding import Codes, codes, positions
-from ringtrue.errors import DuplicateError, MismatchError, TableError, UsageError, did_you_mean
+from ringtrue.errors import DuplicateError, UsageError, did_you_mean
 from ringtrue.tables import Judgments, Preferences
-from ringtrue.tables.columns import INT32, NAMES, frame_from
+from ringtrue.tables.columns import NAMES, frame_from
 from ringtrue.tables.judgments import NO_QUERY
+from ringtrue.votes.consensus import majority
+from ringtrue.votes.scale import Outside, on_scale
+from ringtrue.votes.times import moments
 
-__all__ = ["Codes", "Outside", "Repeats", "Votes", "majority", "votes_of", "with_gold"]
+__all__ = ["FIRST", "SECOND", "TIE", "Repeats", "Votes", "votes_of"]
 
 Repeats: TypeAlias = Literal["first", "last", "all"]
-Outside: TypeAlias = Literal["refuse", "exclude", "clip"]
 SECOND, TIE, FIRST = -1, 0, 1  # what a judge said of a pair
 
 
@@ -57,7 +55,7 @@ class Votes:
         A label outside a declared scale is refused, left out (`exclude`) or moved to the nearest label (`clip`).
         With no scale, labels below 0 say that a document was not judged, and are left out with a note.
         """
-        frame, notes = _on_scale(judgments.frame, scale, outside)
+        frame, notes = on_scale(judgments.frame, scale, outside)
         query, queries = codes(frame["query"])
         doc, docs = codes(frame["doc"])
         keys, item = np.arange(len(docs)), doc
@@ -263,123 +261,3 @@ def votes_of(data: object, *, scale: Sequence[int] | None = None, outside: Outsi
     if {name.lower() for name in frame.columns} & set(NAMES["winner"]):
         return votes_of(Preferences.of(frame), scale=scale)
     return Votes.of(Judgments.of(frame, needs_query=False), scale=scale, outside=outside)
-
-
-def with_gold(votes: Votes, gold: Votes) -> tuple[Votes, Codes]:
-    """The votes on a scale that has the gold labels too, and the gold label of each item; −1 where there is none.
-
-    The same gold label may stand there several times; two different ones for an item are refused.
-
-    Examples:
-        >>> votes = votes_of({"item": ["a", "b"], "worker": ["x", "x"], "label": [0, 1]})
-        >>> with_gold(votes, votes_of({"item": ["b"], "label": [2]}))[1].tolist()
-        [-1, 2]
-    """
-    if votes.items.columns != gold.items.columns:
-        kinds = ["documents" if len(one.items.columns) == 2 else "pairs of documents" for one in (votes, gold)]
-        raise MismatchError(f"the judges labelled {kinds[0]}, gold has labels of {kinds[1]}; give two files of a kind")
-    votes, gold = votes.on(gold.labels), gold.on(votes.labels)
-    counts = gold.counts()
-    if (twice := np.flatnonzero((counts > 0).sum(axis=1) > 1)).size:
-        query, doc, *_ = gold.items.row(int(twice[0]))
-        said = gold.said(int(twice[0]), np.flatnonzero(counts[twice[0]]))
-        others = len(twice) - 1
-        more = f", and for {others:,} other{'s' * (others > 1)}" if others else ""
-        raise DuplicateError(
-            f"gold has several labels ({said}) for {gold.named(int(twice[0]))}{more}; keep one for each",
-            table="judgments", query=query, doc=doc,
-        )  # fmt: skip
-    keys = votes.items.columns
-    known = gold.items.with_columns(gold=pl.Series(majority(counts), dtype=pl.Int32))
-    found = votes.items.join(known, on=keys, how="left", maintain_order="left")["gold"].fill_null(-1).to_numpy()
-    if not (found >= 0).any():
-        raise MismatchError(
-            f"no gold item was labelled by the judges: gold has {gold.named(0)}, the judges {votes.named(0)}; "
-            f"do both use the same ids?"
-        )
-    return votes, found
-
-
-def majority(counts: NDArray[np.int64], *, ties: Literal["low", "high"] = "low") -> NDArray[np.int64]:
-    """The label with the most votes, as a position; of several, the lowest or the highest; −1 where there is no vote.
-
-    Examples:
-        >>> majority(np.array([[2, 1, 2], [0, 0, 0]])).tolist()
-        [0, -1]
-    """
-    most = counts.argmax(axis=1) if ties == "low" else counts.shape[1] - 1 - counts[:, ::-1].argmax(axis=1)
-    return np.where(counts.any(axis=1), most, -1)
-
-
-def moments(column: pl.Series) -> NDArray[np.float64]:
-    """Times as numbers that rise: numbers as they are, dates and ISO texts as seconds.
-
-    Examples:
-        >>> moments(pl.Series("time", ["2024-05-01 10:00:00", "2024-05-01T10:00:05"])).tolist()[1] - 1714557600
-        5.0
-    """
-    try:
-        found = _seconds(column)
-    except pl.exceptions.PolarsError:  # Polars knows no way to read any of it
-        found = pl.Series(column.name, [None], dtype=pl.Float64).new_from_index(0, len(column))
-    bad = ~found.is_finite().fill_null(value=False)
-    if bad.any():
-        row = int(bad.arg_true()[0])
-        raise TableError(
-            f"row {row + 1}: expected a time in column '{column.name}', as a number or like 2024-05-01 10:00:00, "
-            f"found {column[row]!r}; a column of another name is not looked at"
-        )
-    return found.to_numpy()
-
-
-def _seconds(column: pl.Series) -> pl.Series:
-    found = column
-    if column.dtype == pl.String:
-        found = column.cast(pl.Float64, strict=False)
-        if found.null_count():
-            text = column.str.replace("T", " ", literal=True).str.strip_suffix("Z")
-            found = text.str.to_datetime(strict=False, exact=True) if len(text) else found
-    if found.dtype.is_temporal():
-        found = found.cast(pl.Datetime("us"), strict=False).cast(pl.Int64) / 1e6
-    return found.cast(pl.Float64, strict=False)
-
-
-def _on_scale(
-    frame: pl.DataFrame, scale: Sequence[int] | None, outside: Outside
-) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    label = pl.col("label")
-    if scale is None:
-        if frame["label"].min() >= 0:  # type: ignore[operator]  # a table is never empty
-            return frame, ()
-        kept = frame.filter(label >= 0)
-        left = frame.height - kept.height
-        if not kept.height:
-            raise TableError("every label is below 0, which says 'not judged'; --scale declares such labels")
-        note = f"{left:,} label{'s' * (left > 1)} below 0 ('not judged') left out; --scale declares such labels"
-        return kept, (note,) * bool(left)
-    if len(set(scale)) < 2:
-        raise UsageError(f"a scale needs two labels or more, found {', '.join(map(str, scale)) or 'none'}")
-    if odd := [grade for grade in scale if grade not in INT32]:
-        raise UsageError(f"a scale has labels of 32 bits, found {odd[0]}")
-    fits = label.is_in(list(scale))
-    stray = frame.filter(~fits)
-    if not stray.height:
-        return frame, ()
-    found = stray.group_by("label", "judge", maintain_order=True).len().rows()
-    said = ", ".join(f"{grade} by {judge}{f' ({n:,} times)' * (n > 1)}" for grade, judge, n in found[:4])
-    said += ", …" * (len(found) > 4)
-    on = ", ".join(map(str, sorted(scale)))
-    what = f"{stray.height:,} label{'s' * (stray.height > 1)} outside the scale {on}: {said}"
-    if outside == "refuse":
-        raise TableError(
-            f"{what}; --outside exclude leaves {'them' if stray.height > 1 else 'it'} out, "
-            f"--outside clip moves {'them' if stray.height > 1 else 'it'} to the nearest label"
-        )
-    if outside == "exclude":
-        if stray.height == frame.height:
-            raise TableError(f"no label lies on the scale {on}: {said}; say --scale as the labels are")
-        return frame.filter(fits), (f"{what}; left out",)
-    grades = np.array(sorted(scale))
-    given = frame["label"].to_numpy()
-    nearest = grades[np.abs(given[:, None] - grades).argmin(axis=1)]
-    return frame.with_columns(label=pl.Series(nearest, dtype=pl.Int32)), (f"{what}; moved to the nearest label",)

@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-import ringtrue.judges.consensus as consensus
-from ringtrue.judges.consensus import ALONE, TIED, leave_one_out
+import ringtrue.votes.consensus as consensus
 from ringtrue.votes import Votes, votes_of
+from ringtrue.votes.consensus import ALONE, TIED, leave_one_out
 
 rows = st.lists(
     st.tuples(st.sampled_from("abc"), st.sampled_from("vwxyz"), st.integers(0, 3)), min_size=1, max_size=30

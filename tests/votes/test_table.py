@@ -355,7 +355,8 @@ def test_times_are_numbers_that_rise(times: list[Any], seconds: list[float]) -> 
     [
         (["10:00", "11:00"], 1, "'10:00'"),
         (["Mon May 1", "Tue May 2"], 1, "'Mon May 1'"),
-        (["1", ""], 1, "'1'"),
+        (["1", ""], 2, "''"),
+        (["1", "2", "soon"], 3, "'soon'"),
         (["2024-05-01 10:00:00", ""], 2, "''"),
         (["2024-05-01 10:00:00", "soon"], 2, "'soon'"),
         ([1, None], 2, "None"),

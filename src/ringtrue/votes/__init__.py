@@ -1,0 +1,31 @@
+"""Many judges' words as small numbers: which item, which judge, which label.
+
+What agreement, aggregation and the quality of judges are computed from. An item is a document of a query, or a
+pair of documents that were compared.
+"""
+
+from ringtrue.encoding import Codes
+from ringtrue.votes.consensus import ALONE, TIED, Others, leave_one_out, majority, without_company
+from ringtrue.votes.gold import with_gold
+from ringtrue.votes.scale import Outside
+from ringtrue.votes.table import FIRST, SECOND, TIE, Repeats, Votes, votes_of
+from ringtrue.votes.times import moments
+
+__all__ = [
+    "ALONE",
+    "FIRST",
+    "SECOND",
+    "TIE",
+    "TIED",
+    "Codes",
+    "Others",
+    "Outside",
+    "Repeats",
+    "Votes",
+    "leave_one_out",
+    "majority",
+    "moments",
+    "votes_of",
+    "with_gold",
+    "without_company",
+]

@@ -1,0 +1,61 @@
+"""Labels on a declared scale."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from ringtrue.errors import TableError, UsageError
+from ringtrue.tables.columns import INT32
+
+__all__ = ["Outside", "on_scale"]
+
+Outside: TypeAlias = Literal["refuse", "exclude", "clip"]
+
+
+def on_scale(
+    frame: pl.DataFrame, scale: Sequence[int] | None, outside: Outside
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """The rows whose label is on the scale, or all of them moved to it, and what was done, in words.
+
+    Without a scale, labels below 0 say that a document was not judged, and are left out.
+    """
+    label = pl.col("label")
+    if scale is None:
+        if frame["label"].min() >= 0:  # type: ignore[operator]  # a table is never empty
+            return frame, ()
+        kept = frame.filter(label >= 0)
+        left = frame.height - kept.height
+        if not kept.height:
+            raise TableError("every label is below 0, which says 'not judged'; --scale declares such labels")
+        note = f"{left:,} label{'s' * (left > 1)} below 0 ('not judged') left out; --scale declares such labels"
+        return kept, (note,) * bool(left)
+    if len(set(scale)) < 2:
+        raise UsageError(f"a scale needs two labels or more, found {', '.join(map(str, scale)) or 'none'}")
+    if odd := [grade for grade in scale if grade not in INT32]:
+        raise UsageError(f"a scale has labels of 32 bits, found {odd[0]}")
+    fits = label.is_in(list(scale))
+    stray = frame.filter(~fits)
+    if not stray.height:
+        return frame, ()
+    found = stray.group_by("label", "judge", maintain_order=True).len().rows()
+    said = ", ".join(f"{grade} by {judge}{f' ({n:,} times)' * (n > 1)}" for grade, judge, n in found[:4])
+    said += ", …" * (len(found) > 4)
+    on = ", ".join(map(str, sorted(scale)))
+    what = f"{stray.height:,} label{'s' * (stray.height > 1)} outside the scale {on}: {said}"
+    if outside == "refuse":
+        raise TableError(
+            f"{what}; --outside exclude leaves {'them' if stray.height > 1 else 'it'} out, "
+            f"--outside clip moves {'them' if stray.height > 1 else 'it'} to the nearest label"
+        )
+    if outside == "exclude":
+        if stray.height == frame.height:
+            raise TableError(f"no label lies on the scale {on}: {said}; say --scale as the labels are")
+        return frame.filter(fits), (f"{what}; left out",)
+    grades = np.array(sorted(scale))
+    given = frame["label"].to_numpy()
+    nearest = grades[np.abs(given[:, None] - grades).argmin(axis=1)]
+    return frame.with_columns(label=pl.Series(nearest, dtype=pl.Int32)), (f"{what}; moved to the nearest label",)
