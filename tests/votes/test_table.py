@@ -540,3 +540,9 @@ def test_stray_labels_of_two_model_judges_are_told(data: Path) -> None:
 def test_an_item_is_named_by_its_ids(query: str, doc: str) -> None:
     named = votes_of({"query": [query], "doc": [doc], "label": [1]}).named(0)
     assert named == (f"document '{doc}'" if query == "0" else f"document '{doc}' of query '{query}'")
+
+
+def test_votes_without_further_columns_can_be_left_out_too() -> None:
+    table = {"doc": [*"aabb"], "judge": [*"xyxy"], "label": [0, 1, 1, 1], "site": [*"pqpq"]}
+    together, _ = votes_of(table).panels("site")
+    assert together.keep(together.judge == 0).size == 2

@@ -174,7 +174,7 @@ class Votes:
         """These votes alone; items and judges keep their positions, also those that are left without a vote."""
         return replace(
             self, item=self.item[rows], judge=self.judge[rows], label=self.label[rows],
-            others=self.others.filter(pl.Series(rows)),
+            others=self.others.filter(pl.Series(rows)) if self.others.width else self.others,
         )  # fmt: skip
 
     def repeated(self) -> NDArray[np.bool_]:
