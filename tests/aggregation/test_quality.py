@@ -15,9 +15,9 @@ def test_a_judge_is_held_against_the_majority_of_the_others() -> None:
     table = {"item": [1, 1, 1, 2, 2, 2, 3], "worker": [*"abcabcc"], "label": [1, 1, 0, 0, 1, 1, 1]}
     answer = aggregate(table, method="majority")
     a, b, c = answer.judges
-    assert (a.accuracy.value, a.accuracy.n, a.labels) == (0.0, 1, 2)
-    assert (b.accuracy.value, b.accuracy.n) == (None, 0)
-    assert (c.accuracy.value, c.accuracy.n, c.labels) == (0.0, 1, 3)
+    assert (a.accuracy.value, a.accuracy.n, a.labels) == (0.25, 2, 2)
+    assert (b.accuracy.value, b.accuracy.n) == (0.5, 2)
+    assert (c.accuracy.value, c.accuracy.n, c.labels) == (0.25, 2, 3)
     assert c.confusion.counts.tolist() == [[0, 0], [1, 0]]
     assert c.rates is None
 
@@ -38,7 +38,7 @@ def test_gold_counts_more_than_the_others() -> None:
 def test_a_judge_whom_nobody_can_check_has_no_accuracy_by_a_vote() -> None:
     table = {"item": [1, 1, 2], "worker": [*"abc"], "label": [0, 0, 1]}
     answer = aggregate(table, method="majority")
-    assert str(answer.judges[2].accuracy) == "undefined: there is no item on which most of the others agree"
+    assert str(answer.judges[2].accuracy) == "undefined: there is no item that another judge labelled"
     assert "1 judge whose items nobody else labelled: what is said of them is guesswork" in answer.notes
 
 

@@ -81,7 +81,8 @@ def test_a_small_table_by_hand() -> None:
     )
     (pair,) = found.pairs
     assert (pair.kappa.value, pair.confusion.counts.tolist()) == (pytest.approx(0.4), [[1, 1], [0, 1]])
-    assert (found.gold, found.consensus, found.drift, found.transitivity, found.notes) == ((), None, (), None, ())
+    assert (found.gold, found.consensus, found.drift, found.transitivity) == ((), None, (), None)
+    assert found.notes == ("only 3 items: trust the intervals with care",)
 
 
 def test_the_answer_as_plain_data_is_json_without_nan() -> None:
@@ -451,3 +452,24 @@ def test_a_crowd_agrees_with_itself_more_than_with_others(data: Path) -> None:
     assert (own.low or 0) > (cross.high or 1)
     assert 0 < (found.overall["alpha_ordinal"].low or 0) < (found.overall["alpha_ordinal"].high or 1) < 0.3
     assert len(found.pairs) == 10
+
+
+def test_an_answer_does_not_depend_on_what_else_was_asked() -> None:
+    table = {"doc": [*range(30)] * 2, "judge": ["x"] * 30 + ["y"] * 30, "label": [0, 1, 2] * 10 + [0, 1, 1] * 10}
+    gold = {"doc": [*range(30)], "label": [0, 1, 2] * 10}
+    whole, few, beside = rt.agree(table), rt.agree(table, pairs=0), rt.agree(table, gold=gold)
+    assert whole.overall["alpha_ordinal"] == few.overall["alpha_ordinal"] == beside.overall["alpha_ordinal"]
+    assert whole.pairs[0].kappa == beside.pairs[0].kappa
+
+
+def test_the_judge_closest_to_gold_comes_first_unless_luck_made_him_so() -> None:
+    gold = {"doc": [*range(40)], "label": [0, 1] * 20}
+    table = {
+        "doc": [*range(40)] * 2 + [*range(4)],
+        "judge": ["poor"] * 40 + ["good"] * 40 + ["lucky"] * 4,
+        "label": [0, 0, 1, 1] * 10 + [0, 1] * 19 + [1, 0] + [0, 1] * 2,
+    }
+    found = rt.agree(table, gold=gold, resamples=0)
+    assert [pair.b for pair in found.gold] == ["good", "poor", "lucky"]
+    assert found.frame["b"].to_list()[:3] == ["good", "poor", "lucky"]
+    assert str(found).startswith("3 judges, 84 labels of 40 items; agreement 0.5")

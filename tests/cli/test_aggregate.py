@@ -82,10 +82,60 @@ def test_the_table_says_what_was_done(ringtrue: Callable) -> None:
     assert "iterations, log likelihood −" in model.out
 
 
-def test_csv_has_a_row_for_each_judge(ringtrue: Callable) -> None:
-    lines = ringtrue("aggregate", "labels.csv", "--format", "csv").out.splitlines()
-    assert lines[0] == "judge,labels,accuracy,low,high"
-    assert [line.split(",")[0] for line in lines[1:]] == ["ann", "bob", "cat"]
+@pytest.mark.parametrize("name", ["labels.csv", "pairs.csv"])
+def test_csv_prints_what_a_file_would_have(name: str, ringtrue: Callable, world: Path) -> None:
+    answer = ringtrue("aggregate", name, "--format", "csv", "-o", "one.csv")
+    assert answer.code == 0
+    assert answer.out == (world / "one.csv").read_text()
+    assert answer.out.startswith("query,")
+
+
+def test_the_table_says_where_the_labels_are_and_what_comes_next(ringtrue: Callable, world: Path) -> None:
+    assert "\n-o FILE writes the labels, --format csv prints them\n" in ringtrue("aggregate", "labels.csv").out
+    for name in ("one.qrels", "one.csv"):
+        out = ringtrue("aggregate", "labels.csv", "-o", name).out
+        assert f"\n3 labels written to {name}; next: ringtrue evaluate RUN… --judgments {name}\n" in out
+        assert ringtrue("evaluate", "a.run", "--judgments", name).code == 0
+    assert "\n1 label written to p.csv\n" in ringtrue("aggregate", "pairs.csv", "-o", "p.csv").out
+
+
+def test_a_file_without_queries_says_that_they_have_a_made_up_name(ringtrue: Callable, world: Path) -> None:
+    (world / "plain.csv").write_text("doc,judge,label\nd,ann,1\nd,bob,1\ne,ann,0\n")
+    answer = ringtrue("aggregate", "plain.csv", "-o", "one.qrels")
+    assert (
+        "2 labels written to one.qrels; since nothing tells the queries, all items belong to one called 0" in answer.out
+    )
+    assert (world / "one.qrels").read_text() == "0 0 d 1\n0 0 e 0\n"
+    assert "note: plain.csv: no column names the query" in answer.err
+
+
+def test_one_is_not_several(ringtrue: Callable, world: Path) -> None:
+    (world / "two.csv").write_text("query,doc,judge,label\nq,d,ann,1\nq,d,bob,1\n")
+    assert (
+        "majority of 2 labels by 2 judges on 1 item\n" in ringtrue("aggregate", "two.csv", "--method", "majority").out
+    )
+    assert "\n1 iteration, log" in ringtrue("aggregate", "labels.csv", "--max-iterations", "1").out
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_lone_judge_is_believed_and_no_method_is_claimed(method: str, ringtrue: Callable, world: Path) -> None:
+    (world / "lone.csv").write_text("query,doc,judge,label\nq,d,ann,1\nq,e,ann,0\n")
+    answer = ringtrue("aggregate", "lone.csv", "--method", method)
+    assert answer.out.splitlines()[0].split() == ["label", "items", "share"]
+    assert "2 labels by 1 judge on 2 items: with nobody to compare, each item keeps what this judge said" in answer.out
+    assert method not in answer.out
+    assert "share of votes" not in answer.out
+    assert "accuracy" not in answer.out
+
+
+def test_the_labels_of_preferences_are_explained(ringtrue: Callable) -> None:
+    out = ringtrue("aggregate", "pairs.csv").out
+    assert (
+        "of each pair, 'first' is the document whose id sorts first; label 1: it was preferred, −1: 'second' was, "
+        "0: a tie\n"
+    ) in out
+    assert "\n−1 " in out
+    assert "'second'" not in ringtrue("aggregate", "labels.csv").out
 
 
 def test_gold_is_kept(ringtrue: Callable, world: Path) -> None:
@@ -109,19 +159,32 @@ def test_preferences_are_aggregated_too(ringtrue: Callable, world: Path) -> None
     assert pl.read_csv(world / "one.csv").row(0)[:4] == ("q", "a", "b", 1)
     refused = ringtrue("aggregate", "pairs.csv", "-o", "one.qrels")
     assert refused.code == 2
-    assert "pairs of documents, not judgments" in refused.err
+    assert "one.qrels: these are pairs of documents, not judgments, and qrels have no place for them" in refused.err
+    assert refused.err.endswith("write .csv, .tsv, .jsonl, .ndjson, .parquet\n")
+
+
+def test_a_packed_file_is_named_by_what_is_in_it(ringtrue: Callable, world: Path) -> None:
+    assert ringtrue("aggregate", "labels.csv", "-o", "one.qrels.gz").code == 0
+    assert ringtrue("evaluate", "a.run", "--judgments", "one.qrels.gz").code == 0
+    ringtrue("aggregate", "labels.csv", "-o", "one.qrels.csv")
+    assert "p_0" in (world / "one.qrels.csv").read_text()
 
 
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
         (["labels.csv", "--method", "dawid"], 2, "dawid-skene"),
-        (["labels.csv", "--prior", "strong"], 2, "--prior expects 'default', 'none' or DIAGONAL,CELL such as 2,1"),
+        (["labels.csv", "--prior", "strong"], 2, "--prior expects 'none' or DIAGONAL,CELL such as 2,1"),
+        (["labels.csv", "--prior", "2,1", "--method", "mean"], 2, "and mean is a vote"),
         (["labels.csv", "--prior", "-1,1"], 2, "a prior counts 0 or more labels"),
         (["labels.csv", "--prior", "none", "--method", "mean"], 2, "--prior is for dawid-skene, one-coin, mace"),
         (["labels.csv", "-o", "labels.csv"], 2, "the answer cannot be written onto what it is made from"),
         (["labels.csv", "--gold", "gold.csv", "-o", "gold.csv"], 2, "onto what it is made from"),
-        (["labels.csv", "-o", "one.docx"], 2, "no format goes by this name"),
+        (["labels.csv", "-o", "one.docx"], 2, "one.docx: no format goes by this name; end it with .qrels, .qrel, .csv"),
+        (["labels.csv", "-o", "one"], 2, "one: no format goes by this name; end it with .qrels"),
+        (["labels.csv", "-o", "one.run"], 2, "one.run: a run has scores, and these are labels; end it with .qrels"),
+        (["labels.csv", "-o", "-"], 2, "-o - is no file; --format csv prints the labels"),
+        (["missing.csv", "-o", "one.docx"], 2, "no format goes by this name"),
         (["missing.csv"], 1, "missing.csv"),
     ],
 )

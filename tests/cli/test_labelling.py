@@ -168,7 +168,13 @@ def test_tables_of_the_crowd_need_no_query(folder: Path, ringtrue: Call, names: 
             ),
         ),
         ("1,0.5", "row 2: expected a whole number of 32 bits in column 'label', found '0.5'"),
-        ("1,", "row 2: column 'label' is empty, as in 1 of 2 rows; every row needs one"),
+        (
+            "1,",
+            (
+                "row 2: column 'label' is empty, as in 1 of 2 rows; every row needs one; `--where COLUMN!=` leaves out "
+                "the rows where COLUMN is empty"
+            ),
+        ),
     ],
 )
 def test_labels_that_are_no_grades_are_told_with_their_row(folder: Path, ringtrue: Call, rows: str, text: str) -> None:
@@ -274,7 +280,7 @@ def test_the_gold_file_may_name_its_columns_apart(folder: Path, ringtrue: Call) 
     assert ringtrue(*words, "--gold-columns", "label=human", "--gold-where", "fold=2").json["gold"] == [None, 0, None]
     says(ringtrue(*words), "g.csv: a judgments table needs a column 'label' (also known as label, relevance, rel, "
          "grade, rating, judgment, judgement, truth); found query, doc, human, fold. Rename the one that is meant, "
-         "or say `--columns label=NAME`")  # fmt: skip
+         "or say `--gold-columns label=NAME`")  # fmt: skip
 
 
 def test_where_and_columns_apply_to_every_file_that_has_the_column(folder: Path, ringtrue: Call) -> None:
@@ -285,6 +291,92 @@ def test_where_and_columns_apply_to_every_file_that_has_the_column(folder: Path,
     assert (one["votes"], one["judges"], one["gold"]) == (3, ["ann"], [2, 0, None])
     other = ringtrue(*words, "--where", "fold=1").json
     assert (other["votes"], other["gold"]) == (5, [2, None, None])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--columns", "label=human"),
+        ("--gold-columns", "label=label"),
+        ("--gold-where", "label!="),
+        ("--where", "judge=ann"),
+    ],
+)
+def test_the_labels_themselves_are_no_gold(folder: Path, ringtrue: Call, options: tuple[str, ...]) -> None:
+    Path("all.csv").write_text("query,doc,judge,label,human\nq,d,ann,1,0\nq,d,ben,0,0\nq,e,ann,1,1\n")
+    both = "; --columns and --where are about both" if {"--columns", "--where"} & set(options) else ""
+    for path in ("all.csv", f"{folder}/all.csv"):
+        says(ringtrue("labels", "all.csv", "--gold", path, *options),
+             f"{path}: --gold is the file of the labels, read in the same way, and every judge would be right{both}; "
+             f"say which column has the gold: --gold-columns label=NAME, or which rows: --gold-where COLUMN=VALUE",
+             code=2)  # fmt: skip
+
+
+def test_a_column_or_a_judge_of_the_labels_can_be_gold(folder: Path, ringtrue: Call) -> None:
+    Path("all.csv").write_text("query,doc,judge,label,human\nq,d,ann,1,0\nq,d,ben,0,0\nq,e,ann,1,1\n")
+    words = ("labels", "all.csv", "--gold", "all.csv", "--json")
+    assert ringtrue(*words, "--gold-columns", "label=human").json["gold"] == [0, 1]
+    assert ringtrue(*words, "--gold-where", "judge=ann").json["gold"] == [1, 1]
+
+
+def test_files_without_columns_are_no_gold_of_their_own(folder: Path, ringtrue: Call) -> None:
+    Path("l.qrels").write_text("q1 ann d1 0\n")
+    assert ringtrue("labels", "l.qrels", "--gold", "l.qrels").err.endswith("would be right; give another file\n")
+    assert "--gold-columns winner=NAME" in ringtrue("labels", "p.csv", "--gold", "p.csv").err
+
+
+def test_what_is_missing_in_the_gold_file_is_named_by_its_own_options(folder: Path, ringtrue: Call) -> None:
+    Path("g2.csv").write_text("doc,label,qery\nd1,2,q1\n")
+    Path("l2.csv").write_text("doc,judge,label\nd1,ann,0\n")
+    assert ringtrue("labels", "l2.csv", "--gold", "g2.csv", "--json").json["notes"] == [
+        "l2.csv: no column names the query: each document is an item of its own",
+        (
+            "g2.csv: no column names the query: each document is an item of its own; did you mean 'qery'? Then say "
+            "`--gold-columns query=qery`"
+        ),
+    ]
+    Path("g3.csv").write_text("query,doc,label\nq1,d1,\n")
+    says(ringtrue("labels", "l.csv", "--gold", "g3.csv"), "g3.csv: row 1: column 'label' is empty, as in 1 of 1 rows; "
+         "every row needs one; `--gold-where COLUMN!=` leaves out the rows where COLUMN is empty")  # fmt: skip
+
+
+def test_gold_without_queries_says_so(folder: Path, ringtrue: Call) -> None:
+    Path("g2.csv").write_text("doc,label\nd1,2\n")
+    says(ringtrue("labels", "l.csv", "--gold", "g2.csv"), "no gold item was labelled by the judges: gold has document "
+         "'d1', the judges document 'd1' of query 'q1'; gold has no queries: which column names them? --gold-columns "
+         "query=NAME")  # fmt: skip
+
+
+@pytest.mark.parametrize(("option", "what"), [("--gold", "gold has"), ("--traps", "the traps have")])
+def test_known_labels_that_contradict_each_other_are_told_with_their_own_file_and_rows(
+    folder: Path, ringtrue: Call, option: str, what: str
+) -> None:
+    Path("known.csv").write_text("query,doc,label\nq1,d2,0\nq1,d1,1\nq1,d1,0\n")
+    told = f"known.csv: {what} several labels (0, 1) for document 'd1' of query 'q1'; keep one for each (rows 2, 3)"
+    says(ringtrue("labels", "l.csv", option, "known.csv"), told)
+    if option == "--traps":
+        Path("good.csv").write_text("query,doc,label\nq1,d1,1\n")
+        answer = ringtrue("labels", "l.csv", "--gold", "good.csv", option, "known.csv")
+        assert answer.err.startswith("ringtrue: known.csv: the traps have")
+
+
+def test_what_is_wrong_with_a_column_is_told_with_the_file(folder: Path, ringtrue: Call) -> None:
+    Path("t.csv").write_text("query,doc,judge,label,time\nq,d,ann,1,05/06/2024 10:00\nq,d,ben,1,06/06/2024 10:00\n")
+    for command_name in ("agree", "judges"):
+        says(ringtrue(command_name, "t.csv"), "t.csv: row 1: expected a time in column 'time', as a number or like "
+             "2024-05-01 10:00:00, found '05/06/2024 10:00', which does not tell the day from the month: write the "
+             "year first; rename the column if its times do not matter, and it will be ignored")  # fmt: skip
+    told = ringtrue("agree", "t.csv", "--where", "query=q").err
+    assert told.startswith("ringtrue: t.csv, where query=q: row 1: expected a time")
+
+
+def test_a_misspelt_header_is_told_with_the_near_miss(folder: Path, ringtrue: Call) -> None:
+    Path("m.csv").write_text("query,doc,jugde,label\nq,d,ann,1\nq,d,ben,0\n")
+    says(ringtrue("labels", "m.csv"), "m.csv: document 'd' of query 'q' has 2 labels (1, 0), and nothing tells whose "
+         "they are; did you mean 'jugde'? Then say `--columns judge=jugde`; if all are one judge's, --repeats first, "
+         "--repeats last, or --repeats all (each counts as a label of its own) (rows 1, 2)")  # fmt: skip
+    assert ringtrue("labels", "m.csv", "--columns", "judge=jugde", "--json").json["judges"] == ["ann", "ben"]
 
 
 @pytest.mark.parametrize(
@@ -325,7 +417,10 @@ def test_gold_can_be_a_column_of_the_same_file(folder: Path, ringtrue: Call) -> 
                       "gold!=", "--json")  # fmt: skip
     assert (answer.json["items"], answer.json["gold"]) == ([["0", "a"], ["0", "c"]], [1, None])
     assert answer.json["notes"] == [
-        "same.csv: no column names the query: each document is an item of its own",
+        (
+            "same.csv: no column names the query: each document is an item of its own; if it is gold, say "
+            "`--columns query=NAME`"
+        ),
         "same.csv: 2 labels below 0 ('not judged') left out; --scale declares such labels",
         "same.csv, gold: 2 labels below 0 ('not judged') left out; --scale declares such labels",
     ]
@@ -496,6 +591,14 @@ def test_the_human_column_of_model_labels(folder: Path, ringtrue: Call, data: Pa
     assert "5 by RMITIR-llama70B (2 times), 10 by h2oloo-zeroshot2; --outside exclude leaves them out" in refused.err
     assert ringtrue(*words, "--scale", "0-3", "--outside", "clip").json["votes"] == 145_959
     assert ringtrue(*words, "--scale", "0-3", "--outside", "exclude").json["votes"] == 145_956
+
+
+@pytest.mark.real
+def test_preferences_whose_query_has_another_name(folder: Path, ringtrue: Call, data: Path) -> None:
+    refused = ringtrue("labels", f"{data}/arena/llmfao.csv")
+    hint = "no column names the query; if it is one of id, prompt, model_x, model_y, say `--columns query=NAME`"
+    assert hint in refused.err
+    assert "1,013 other cases" not in ringtrue("labels", f"{data}/arena/llmfao.csv", "--columns", "query=prompt").err
 
 
 @pytest.mark.real

@@ -140,6 +140,28 @@ def test_judgments_without_queries_are_read_with_a_word_where_none_is_needed(tmp
 
 
 @pytest.mark.parametrize(
+    ("header", "hint"),
+    [
+        ("qery,url", "; did you mean 'qery'? Then say `--columns query=qery`"),
+        ("prompt,url", "; if it is one of prompt, url, say `--columns query=NAME`"),
+        ("seconds,batch", ""),
+    ],
+)
+def test_a_table_without_queries_is_told_with_the_column_that_may_have_them(
+    tmp_path: Path, header: str, hint: str
+) -> None:
+    notes: list[str] = []
+    labels = made(tmp_path, f"item,worker,label,{header}\na,x,1,1,2\n", "l.csv")
+    read_judgments(labels, needs_query=False, note=notes.append)
+    pairs = made(tmp_path, f"left,right,winner,{header}\na,b,a,1,2\n", "p.csv")
+    read_preferences(pairs, note=notes.append)
+    assert notes == [
+        f"{labels}: no column names the query: each document is an item of its own{hint}",
+        f"{pairs}: no column names the query: each pair is an item of its own{hint}",
+    ]
+
+
+@pytest.mark.parametrize(
     ("text", "columns"),
     [
         ("Topic,item,label\nq,a,1\n", {}),

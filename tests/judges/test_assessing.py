@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import ringtrue as rt
 from judges.worlds import compared, crowd
 from ringtrue.errors import DuplicateError, MismatchError, TableError, UsageError
+from ringtrue.votes import leave_one_out, votes_of
 
 BY_HAND = {
     "query": ["p", "p", "p", "q", "q", "q", "q"],
@@ -33,13 +34,14 @@ def plain(quality: rt.JudgeQuality) -> Any:
 def test_against_the_consensus_by_hand() -> None:
     quality = rt.judge_quality(BY_HAND)
     x, y, z = quality
-    # The others of x say 1 and 0 of a (a tie), and 0 of b; nobody else labelled c.
-    assert (x.accuracy.value, x.accuracy.n, x.against, x.labels, x.items) == (0.0, 1, "consensus", 3, 3)
-    assert "labels that do not count against the consensus: the others tie on 1, nobody else labelled 1" in x.notes
+    # The others of x say 1 and 0 of a (a tie, and 1 is right by half), and 0 of b; nobody else labelled c.
+    assert (x.accuracy.value, x.accuracy.n, x.against, x.labels, x.items) == (0.25, 2, "consensus", 3, 3)
+    assert "labels that do not count against the consensus: nobody else labelled 1" in x.notes
     assert x.confusion.rows == "consensus"
     assert x.confusion.counts.tolist() == [[0, 0, 1], [0, 0, 0], [0, 0, 0]]
-    assert (y.accuracy.value, y.accuracy.n) == (None, 0)
-    assert (z.accuracy.value, z.accuracy.n) == (0.0, 1)
+    assert (y.accuracy.value, y.accuracy.n) == (0.5, 2)
+    assert (z.accuracy.value, z.accuracy.n) == (0.25, 2)
+    assert "on 4 labels the others tie: saying what one of m such labels says is right by 1/m" in quality.notes
     assert x.leniency is not None
     assert x.leniency.value == pytest.approx((0.5 + 2) / 2)  # 1 against (1, 0), 2 against (0, 0)
     assert (x.common_label, x.common_share) == (1, pytest.approx(2 / 3))
@@ -77,8 +79,7 @@ def test_preferences_have_sides_and_no_leniency() -> None:
     assert (x.leniency, y.leniency) == (None, None)
     assert x.side_bias is not None
     assert (x.side_bias.left.value, x.side_bias.left.n) == (1.0, 1)
-    assert [one.accuracy.n for one in (x, y, z)] == [0, 0, 1]  # a beats b by x and y, and z says otherwise
-    assert z.accuracy.value == 0
+    assert [one.accuracy.value for one in (x, y, z)] == [0.5, 0.5, 0]  # a beats b by x and y, and z says otherwise
 
 
 def test_every_answer_is_json_without_nan() -> None:
@@ -151,21 +152,26 @@ def test_other_names_of_the_judges_change_nothing_else(rows: list[tuple[str, str
 
 
 @given(rows)
-def test_one_who_says_what_most_of_the_others_say_is_always_right(rows: list[tuple[str, str, str, int]]) -> None:
+def test_one_who_says_what_most_of_the_others_say_is_as_right_as_can_be(rows: list[tuple[str, str, str, int]]) -> None:
     said: dict[tuple[str, str], Counter[int]] = {}
     for query, doc, _, label in rows:
         said.setdefault((query, doc), Counter())[label] += 1
     copy = [(query, doc, "copy", votes.most_common(1)[0][0]) for (query, doc), votes in said.items()]
+    tied = [sum(n == max(votes.values()) for n in votes.values()) for votes in said.values()]
     accuracy = rt.judge_quality(table_of([*rows, *copy]))["copy"].accuracy
-    assert accuracy.value in (1.0, None)
+    assert accuracy.value == pytest.approx(np.mean([1 / m for m in tied]))
 
 
 @given(rows)
-def test_the_confusion_matrix_holds_the_accuracy(rows: list[tuple[str, str, str, int]]) -> None:
+def test_the_confusion_matrix_holds_the_labels_on_which_the_others_do_not_tie(
+    rows: list[tuple[str, str, str, int]],
+) -> None:
     for one in rt.judge_quality(table_of(rows)):
-        assert one.confusion.counts.sum() == one.accuracy.n
-        if one.accuracy.value is not None:
-            assert one.confusion.accuracy == pytest.approx(one.accuracy.value)
+        votes = votes_of(table_of(rows))
+        mine = np.array(votes.judges)[votes.judge] == one.judge
+        settled = mine & (leave_one_out(votes).label >= 0)
+        assert one.confusion.counts.sum() == settled.sum() <= one.accuracy.n
+        assert np.trace(one.confusion.counts) == (leave_one_out(votes).credit[settled] == 1).sum()
 
 
 def test_labels_of_everybody_the_same_are_no_trouble() -> None:
@@ -182,7 +188,7 @@ def test_one_judge_alone_needs_gold_or_traps() -> None:
         rt.judge_quality(alone)
     quality = rt.judge_quality(alone, gold={"item": ["a"], "label": [0]})
     assert quality["x"].accuracy.value == 1
-    assert quality["x"].consensus_accuracy.notes == ("there is no item with a consensus of the others",)
+    assert quality["x"].consensus_accuracy.notes == ("there is no item that another judge labelled",)
     assert "one judge alone: there are no others to compare with" in quality.notes
     assert rt.judge_quality(alone, traps={"item": ["a"], "label": [0]})["x"].traps is not None
 
@@ -277,3 +283,28 @@ def test_workers_who_compare_models(data: Path) -> None:
     quality = rt.judge_quality(pairs)
     assert len(quality) == 124
     assert "side bias" in {flag.kind for flag in quality["20"].flags}
+
+
+@pytest.mark.parametrize("each", [3, 4, 5])
+def test_a_guesser_among_good_judges_is_found_from_three_labels_an_item_on(each: int) -> None:
+    table = guesser_among(np.random.default_rng(each), each=each)
+    quality = rt.judge_quality(table)
+    assert [one.judge for one in quality.flagged] == ["0"]
+    guesser, good = quality["0"], quality["5"]
+    assert guesser.accuracy.value + 0.1 < guesser.others_accuracy < 1
+    assert abs(good.accuracy.value - good.others_accuracy) < 0.1
+
+
+def test_two_labels_an_item_cannot_tell_who_is_wrong() -> None:
+    quality = rt.judge_quality(guesser_among(np.random.default_rng(2), each=2))
+    assert quality.flagged == ()
+    assert any("two labels of an item cannot tell which is wrong" in note for note in quality.notes)
+
+
+def guesser_among(rng: np.random.Generator, *, each: int, items: int = 1_000) -> dict[str, object]:
+    """Twelve judges who are right in four of five cases, but for the first, who guesses among three labels."""
+    item = np.repeat(np.arange(items), each)
+    judge = np.concatenate([rng.permutation(12)[:each] for _ in range(items)])
+    truth = rng.integers(0, 3, items)[item]
+    right = rng.random(len(item)) < np.where(judge == 0, 1 / 3, 0.8)
+    return {"item": item, "worker": judge, "label": np.where(right, truth, (truth + rng.integers(1, 3, len(item))) % 3)}

@@ -42,7 +42,7 @@ def test_the_effect_is_told_in_words() -> None:
     )
     assert str(effect) == (
         "without this judge: changes no majority label; leaves 1 item without a label; "
-        "moves alpha from −0.1000 to 0.2000; leaves the majority's accuracy on gold at 50.00%"
+        "moves nominal alpha from −0.1000 to 0.2000; leaves the majority's accuracy on gold at 50.00%"
     )
     other = Effect(items=9, changed=2, lost=0, alpha=None, alpha_without=None, accuracy=0.5, accuracy_without=1, gold=4)
     assert str(other) == (

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ringtrue.errors import TableError
-from ringtrue.tables.columns import frame_from, free_name, identifiers, labels, numbers, rename
+from ringtrue.tables.columns import frame_from, free_name, identifiers, labels, numbers, rename, which_column
 
 COLUMNS: dict[str, list[Any]] = {"qid": ["q1", "q2"], "docno": ["d1", "d2"], "score": [1.5, 2.0]}
 DOORS: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
@@ -173,6 +173,34 @@ def test_what_is_no_id_is_refused(values: list[Any], says: str) -> None:
 def test_what_is_no_finite_number_is_refused(values: list[Any], says: str) -> None:
     with pytest.raises(TableError, match=says):
         numbers(pl.DataFrame({"score": values}), "score")
+
+
+def test_empty_cells_are_counted_and_told_how_to_leave_out() -> None:
+    empty = "`--where COLUMN!=` leaves out the rows where COLUMN is empty"
+    with pytest.raises(TableError) as error:
+        numbers(pl.DataFrame({"label": [1, *[None] * 2000]}), "label")
+    says = f"row 2: column 'label' is empty, as in 2,000 of 2,001 rows; every row needs one; {empty}"
+    assert str(error.value) == says
+    with pytest.raises(TableError) as error:
+        identifiers(pl.DataFrame({"judge": ["a", ""]}), "judge")
+    assert str(error.value) == f"row 2: column 'judge' is empty; every row needs one; {empty}"
+
+
+@pytest.mark.parametrize(
+    ("others", "says"),
+    [
+        (["url", "qery"], "; did you mean 'qery'? Then say `--columns query=qery`"),
+        (["Querry"], "; did you mean 'Querry'? Then say `--columns query=Querry`"),
+        (["topic_nr", "url"], "; did you mean 'topic_nr'? Then say `--columns query=topic_nr`"),
+        (["prompt", "url"], "; if it is one of prompt, url, say `--columns query=NAME`"),
+        (["prompt"], "; if it is prompt, say `--columns query=NAME`"),
+        ([*"uvwxyzstr"], "; if it is one of u, v, w, x, y, z, s, t, …, say `--columns query=NAME`"),
+        (["doc", "label", "seconds", "label_before"], ""),
+        ([], ""),
+    ],
+)
+def test_a_column_that_is_missing_may_be_one_of_the_others(others: list[str], says: str) -> None:
+    assert which_column("query", others) == says
 
 
 def test_labels_are_whole_numbers_however_they_are_written() -> None:

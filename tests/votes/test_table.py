@@ -177,9 +177,43 @@ def test_many_repeats_are_counted_and_few_are_shown() -> None:
 def test_a_repeated_pair_is_told_by_its_winners() -> None:
     pairs = {"query": ["q"] * 3, "left": ["a", "b", "a"], "right": ["b", "a", "b"], "winner": ["a", "b", "both_bad"]}
     with pytest.raises(
-        DuplicateError, match=r"judge '0' labelled the pair 'a', 'b' of query 'q' 3 times \('a', 'b', tie\)"
+        DuplicateError, match=r"judge 'x' labelled the pair 'a', 'b' of query 'q' 3 times \('a', 'b', tie\); say which"
     ):
+        votes_of(pairs | {"judge": ["x"] * 3}).settled(None)
+
+
+CHOICES = "--repeats first, --repeats last, or --repeats all (each counts as a label of its own)"
+
+
+@pytest.mark.parametrize(
+    ("further", "hint"),
+    [
+        ({"jugde": ["x", "y"]}, "did you mean 'jugde'? Then say `--columns judge=jugde`"),
+        ({"url": [1, 2], "who": ["x", "y"]}, "if it is one of url, who, say `--columns judge=NAME`"),
+        ({"seconds": [1, 2]}, "name the judges in a column 'judge', or in the second field of qrels"),
+        ({}, "name the judges in a column 'judge', or in the second field of qrels"),
+    ],
+)
+def test_labels_that_are_nobodys_are_told_with_the_column_that_may_say_whose_they_are(
+    further: dict[str, Any], hint: str
+) -> None:
+    with pytest.raises(DuplicateError) as error:
+        votes_of({"query": ["q", "q"], "doc": ["d", "d"], "label": [0, 2]} | further).settled(None)
+    assert str(error.value) == (
+        f"document 'd' of query 'q' has 2 labels (0, 2), and nothing tells whose they are; {hint}; "
+        f"if all are one judge's, {CHOICES}"
+    )
+
+
+def test_repeats_may_come_from_queries_that_no_column_names() -> None:
+    pairs = {"left": ["a", "b"], "right": ["b", "a"], "winner": ["a", "b"], "worker": ["x", "x"], "prompt": [1, 2]}
+    with pytest.raises(DuplicateError) as error:
         votes_of(pairs).settled(None)
+    assert str(error.value) == (
+        "judge 'x' labelled the pair 'a', 'b' 2 times ('a', 'b'); no column names the query; if it is prompt, say "
+        f"`--columns query=NAME`; otherwise say which label counts: {CHOICES}"
+    )
+    assert [winner for *_, winner in told(votes_of(pairs | {"query": [1, 2]}).settled(None))] == [1, -1]
 
 
 # The scale.
@@ -337,6 +371,10 @@ def test_items_of_a_query_are_in_one_cluster(votes: Votes) -> None:
         (["2024-05-01", "2024-05-01 10:00:00"], [1714521600, 1714557600]),
         (["2024-05-01T10:00:00Z", "2024-05-01 10:00:05"], [1714557600, 1714557605]),
         (["2024-05-01T10:00:00+02:00", "2024-05-01T10:00:01+02:00"], [1714550400, 1714550401]),
+        (["2024-05-01T10:00Z", "2024-05-01 10:00:00.25"], [1714557600, 1714557600.25]),
+        (["2024-05-01 10:00:00-05:30", "2024-05-01 10:00:00,5+02"], [1714577400, 1714550400.5]),
+        (["2024-05-01 10:00:00 +0200", " 2024-05-01 "], [1714550400, 1714521600]),
+        (["1969-12-31", "1970-01-01T00:00:60Z"], [-86400, 60]),
         ([datetime(2024, 5, 1), datetime(2024, 5, 1, 10, 0, 0, 250_000)], [1714521600, 1714557600.25]),
         ([date(2024, 5, 1), date(2024, 5, 2)], [1714521600, 1714608000]),
     ],
@@ -355,11 +393,20 @@ def test_times_are_numbers_that_rise(times: list[Any], seconds: list[float]) -> 
     [
         (["10:00", "11:00"], 1, "'10:00'"),
         (["Mon May 1", "Tue May 2"], 1, "'Mon May 1'"),
-        (["1", ""], 2, "''"),
+        (["1", ""], 2, r"an empty cell \(`--where COLUMN!=` leaves out the rows where COLUMN is empty\); rename"),
+        (["05/06/2024 10:00"], 1, "'05/06/2024 10:00', which does not tell the day from the month: write the year"),
+        (["1.5.2024", "2.5.2024"], 1, "'1.5.2024', which does not tell the day from the month"),
+        (["2024-05-01", "05-06-24"], 2, "'05-06-24', which does not tell the day from the month"),
+        (["2024-02-30"], 1, "'2024-02-30'; rename the column if its times do not matter, and it will be ignored$"),
+        (["2024-05-01 25:00"], 1, "'2024-05-01 25:00'"),
+        (["2024-05-01 10:61"], 1, "'2024-05-01 10:61'"),
+        (["2024-05-01 10"], 1, "'2024-05-01 10'"),
+        (["2024/05/01"], 1, "'2024/05/01'"),
+        (["20:24-05-01"], 1, "'20:24-05-01'"),
         (["1", "2", "soon"], 3, "'soon'"),
-        (["2024-05-01 10:00:00", ""], 2, "''"),
+        (["2024-05-01 10:00:00", ""], 2, "an empty cell"),
         (["2024-05-01 10:00:00", "soon"], 2, "'soon'"),
-        ([1, None], 2, "None"),
+        ([1, None], 2, "an empty cell"),
         ([1.0, float("inf")], 2, "inf"),
         ([time(10), time(11)], 1, r"datetime\.time\(10, 0\)"),
         ([[1], [2]], 1, ""),
@@ -493,6 +540,21 @@ def test_gold_about_other_items_shows_one_of_each() -> None:
         "no gold item was labelled by the judges: gold has document 'doc-1' of query '1', "
         "the judges document 'doc-1' of query 'q1'; do both use the same ids?"
     )
+
+
+@pytest.mark.parametrize(
+    ("judges_have_queries", "says"),
+    [
+        (True, "gold has no queries: which column names them? --gold-columns query=NAME"),
+        (False, "the judges' table has no queries: which column names them? --columns query=NAME"),
+    ],
+)
+def test_gold_with_queries_and_labels_without_are_told_apart(judges_have_queries: bool, says: str) -> None:
+    tables = votes_of({"query": ["q"], "doc": ["d"], "label": [1]}), votes_of({"doc": ["d"], "label": [1]})
+    with pytest.raises(MismatchError) as error:
+        with_gold(*(tables if judges_have_queries else tables[::-1]))
+    assert str(error.value).endswith(says)
+    assert "same ids" not in str(error.value)
 
 
 def test_gold_of_the_other_kind_is_refused() -> None:

@@ -31,7 +31,7 @@ class JudgeModel:
         >>> labels = {"item": [1, 1, 1, 2, 2, 2], "worker": [*"abcabc"], "label": [0, 0, 1, 1, 1, 1]}
         >>> ann = rt.aggregate(labels, method="majority").judges[0]
         >>> ann.judge, ann.labels, ann.accuracy.value
-        ('a', 2, 1.0)
+        ('a', 2, 0.75)
     """
 
     judge: str

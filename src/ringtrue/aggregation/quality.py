@@ -62,21 +62,22 @@ def _accuracy(value: float, worth: float, low: float, high: float, labels: float
 def judged_by_others(votes: Votes, gold: Codes, *, level: float) -> tuple[JudgeModel, ...]:
     """Each judge against the majority of the others, and against gold where there is any.
 
-    Labels of items that nobody else labelled, or on which the others tie, count for nothing. Labels of one query are
-    taken for alike.
+    Labels of items that nobody else labelled count for nothing. Where the others tie between m labels, saying one of
+    them is right by 1/m, and is not in the matrix. Labels of one query are taken for alike.
     """
     cluster, _, _ = votes.clusters()
     wide = len(votes.labels)
-    truth = np.where(gold[votes.item] >= 0, gold[votes.item], leave_one_out(votes).label)
+    others, known = leave_one_out(votes), gold[votes.item]
+    truth = np.where(known >= 0, known, others.label)
+    hit = np.where(known >= 0, known == votes.label, others.credit)
     order = np.argsort(votes.judge, kind="stable")
     ends = np.cumsum(np.bincount(votes.judge, minlength=len(votes.judges)))
     found = []
     for name, rows in zip(votes.judges, np.split(order, ends[:-1]), strict=True):
-        seen = rows[truth[rows] >= 0]
-        right, said = truth[seen], votes.label[seen]
-        table = np.bincount(right * wide + said, minlength=wide * wide).reshape(wide, wide)
+        seen, checked = rows[truth[rows] >= 0], rows[~np.isnan(hit[rows])]
+        table = np.bincount(truth[seen] * wide + votes.label[seen], minlength=wide * wide).reshape(wide, wide)
         accuracy = share_estimate(
-            right == said, cluster[votes.item[seen]], level=level, what="item on which most of the others agree"
+            hit[checked], cluster[votes.item[checked]], level=level, what="item that another judge labelled"
         )
         confusion = Confusion(rows="majority of the others", columns=name, labels=votes.labels, counts=table)
         found.append(JudgeModel(judge=name, labels=len(rows), accuracy=accuracy, confusion=confusion))

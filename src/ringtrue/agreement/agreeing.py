@@ -14,7 +14,7 @@ from ringtrue.agreement.consistency import consistency
 from ringtrue.agreement.drifting import drift
 from ringtrue.agreement.overall import overall
 from ringtrue.agreement.pairs import agreement_of_pairs
-from ringtrue.agreement.resampling import Settings
+from ringtrue.agreement.resampling import FEW, Settings
 from ringtrue.agreement.tallies import meetings
 from ringtrue.errors import MismatchError, TableError, UsageError
 from ringtrue.intervals import require_level
@@ -23,6 +23,7 @@ from ringtrue.votes import Codes, Outside, Repeats, Votes, majority, votes_of, w
 __all__ = ["agree"]
 
 MOST_PAIRS = 1_000
+FEW_SHARED = 0.2  # of the gold items that the judge with the most of them met
 
 
 def agree(
@@ -71,24 +72,27 @@ def agree(
         _require_company(given, known, again)
     of_pairs = "first" in votes.items.columns
     relevant = np.array([label >= rel for label in votes.labels]) & (not of_pairs)
-    settings = Settings(
-        relevant=relevant, resamples=resamples, level=level, rng=rng, progress=progress, mirrored=of_pairs
+    # Each part has draws of its own, so that its answer does not depend on what else was asked.
+    for_all, for_pairs, for_gold = (
+        Settings(relevant=relevant, resamples=resamples, level=level, rng=own, progress=progress, mirrored=of_pairs)
+        for own in rng.spawn(3)
     )
-    two = agreement_of_pairs(votes, meetings(votes, pairs), settings)
-    with_judges, with_majority = _with_gold(votes, known, settings)
+    two = agreement_of_pairs(votes, meetings(votes, pairs), for_pairs)
+    with_judges, with_majority = _with_gold(votes, known, for_gold)
     return Agreement(
         judges=votes.judges,
         labels=votes.labels,
+        used=tuple(votes.labels[place] for place in np.unique(votes.label)),
         votes=votes.size,
         items=votes.items.height,
         queries=votes.items["query"].n_unique(),
-        overall=overall(votes, settings) | consistency(given, again=again > 0, level=level),
+        overall=overall(votes, for_all) | consistency(given, again=again > 0, level=level),
         pairs=tuple(sorted(two, key=lambda pair: -pair.n)),
         gold=with_judges,
         consensus=with_majority,
         drift=drift(votes, level=level),
         transitivity=transitivity(votes, level=level) if of_pairs else None,
-        notes=tuple(_notes(given, votes, again, repeats, shown=len(two), most=pairs, known=known)),
+        notes=tuple(_notes(given, votes, again, repeats, shown=len(two), most=pairs, known=known, resamples=resamples)),
     )
 
 
@@ -111,11 +115,15 @@ def _require_company(votes: Votes, known: Codes | None, again: int) -> None:
 def _with_gold(
     votes: Votes, known: Codes | None, settings: Settings
 ) -> tuple[tuple[PairAgreement, ...], PairAgreement | None]:
-    """Gold against each judge, and against the label that most judges gave (of several, the lowest)."""
+    """Gold against each judge, the closest first, and against the label that most judges gave (of several, the lowest).
+
+    Closest is who has the highest kappa; those who met few of the gold items come after, so that luck is not the best.
+    """
     if known is None:
         return (), None
-    item = np.flatnonzero(known >= 0).astype(np.int32)
-    most = majority(votes.counts())[item]
+    most = majority(votes.counts())
+    item = np.flatnonzero((known >= 0) & (most >= 0)).astype(np.int32)
+    most = most[item]
     judges = len(votes.judges)
     widened = replace(
         votes,
@@ -127,11 +135,24 @@ def _with_gold(
     )
     chosen = [(judges, judge) for judge in (judges + 1, *range(judges))]
     consensus, *each = agreement_of_pairs(widened, chosen, settings)
-    return tuple(sorted(each, key=lambda pair: (-pair.n, pair.b))), consensus
+    enough = FEW_SHARED * max((pair.n for pair in each), default=0)
+
+    def closeness(pair: PairAgreement) -> tuple[bool, float, int]:
+        return pair.n >= enough, -np.inf if pair.kappa.value is None else pair.kappa.value, pair.n
+
+    return tuple(sorted(each, key=closeness, reverse=True)), consensus
 
 
 def _notes(
-    given: Votes, votes: Votes, again: int, repeats: Repeats | None, *, shown: int, most: int, known: Codes | None
+    given: Votes,
+    votes: Votes,
+    again: int,
+    repeats: Repeats | None,
+    *,
+    shown: int,
+    most: int,
+    known: Codes | None,
+    resamples: int,
 ) -> list[str]:
     notes = list(given.notes)
     if again and repeats == "all":
@@ -154,6 +175,9 @@ def _notes(
         notes.append(f"{shown:,} of {everybody:,} pairs of judges are given, those with the most items in common")
     elif 0 < shown < everybody:
         notes.append(f"{everybody - shown:,} of {everybody:,} pairs of judges have no item in common")
+    _, clusters, drawn = votes.clusters()
+    if clusters < FEW and resamples:
+        notes.append(f"only {clusters} {drawn}: trust the intervals with care")
     if known is not None:
         notes.append(f"{int((known >= 0).sum()):,} of {votes.items.height:,} items have a gold label")
     return notes

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
 
 from ringtrue.confusion import Confusion
 from ringtrue.results import Estimate
 
+if TYPE_CHECKING:
+    import polars as pl
+
 __all__ = ["Agreement", "PairAgreement", "Period", "Transitivity"]
+
+SHOWN = {"agreement": "agreement", "alpha_ordinal": "ordinal alpha"}  # in a printed line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -108,20 +114,24 @@ class Transitivity:
 class Agreement:
     """How far judges agree: `overall` by the name of the statistic, and for each pair of judges.
 
-    `gold` holds the pairs of each judge with gold, `consensus` that of the judges' majority. `self_consistency` in
-    `overall` is about one judge's labels of the same item, `cross_consistency` about different judges' labels of the
-    items that some judge labelled again. `drift` and `transitivity` are there where the data have time or preferences.
+    `labels` is the scale, `used` the labels that somebody gave. `gold` holds the pairs of each judge with gold, the
+    closest first, `consensus` that of the judges' majority. `self_consistency` in `overall` is about one judge's labels
+    of the same item, `cross_consistency` about different judges' labels of the items that some judge labelled again.
+    `drift` and `transitivity` are there where the data have time or preferences.
 
     Examples:
         >>> import ringtrue as rt
         >>> labels = {"doc": ["a", "a", "b", "b", "c", "c"], "judge": ["x", "y"] * 3, "label": [0, 0, 1, 1, 0, 1]}
         >>> found = rt.agree(labels, resamples=0)
-        >>> print(found.overall["agreement"], found.pairs[0].kappa)
-        0.6667 0.4000
+        >>> print(found)
+        2 judges, 6 labels of 3 items; agreement 0.6667; ordinal alpha 0.4444
+        >>> found.frame.select("a", "b", "n").rows()
+        [('x', 'y', 3)]
     """
 
     judges: tuple[str, ...]
     labels: tuple[int, ...]
+    used: tuple[int, ...]
     votes: int
     items: int
     queries: int
@@ -132,6 +142,26 @@ class Agreement:
     drift: tuple[Period, ...] = ()
     transitivity: Transitivity | None = None
     notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        parts = [f"{len(self.judges):,} judges, {self.votes:,} labels of {self.items:,} items"]
+        parts += [f"{words} {self.overall[name]}" for name, words in SHOWN.items()]
+        if self.consensus is not None:
+            parts.append(f"majority and gold, kappa {self.consensus.kappa}")
+        return "; ".join(parts)
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """A row for each pair of judges, those with gold first: a, b, n and the value of every statistic."""
+        import polars as pl
+
+        names = [field.name for field in fields(PairAgreement) if field.type == "Estimate"]
+        rows = [
+            {"a": pair.a, "b": pair.b, "n": pair.n} | {name: getattr(pair, name).value for name in names}
+            for pair in (*self.gold, *self.pairs)
+        ]
+        types = {"a": pl.String, "b": pl.String, "n": pl.Int64} | dict.fromkeys(names, pl.Float64)
+        return pl.DataFrame(rows, schema=types)
 
     def as_dict(self) -> dict[str, object]:
         """The answer as plain data, in the key order of the command line's JSON; pairs with gold come first."""

@@ -247,7 +247,12 @@ def kappa_error(confusion: Array, weights: Array) -> tuple[Array, Array]:
     around = (share * (weights - usual * rest) ** 2).sum((-1, -2)) - (kappa - chance * (1 - kappa)) ** 2
     null = (by_chance * (weights - usual) ** 2).sum((-1, -2)) - chance**2
     scale = n * (1 - chance) ** 2
-    return np.sqrt(np.maximum(_divided(around, scale), 0)), np.sqrt(np.maximum(_divided(null, scale), 0))
+    return _root(_divided(around, scale)), _root(_divided(null, scale))
+
+
+def _root(variance: Array) -> Array:
+    """The square root, without what rounding leaves of 0."""
+    return np.sqrt(np.where(variance < 1e-15, 0, variance))
 
 
 def _shares(sums: Sums) -> Array:

@@ -14,7 +14,7 @@ from ringtrue.results import Estimate
 from ringtrue.student import t_quantile
 from ringtrue.votes import Codes, Votes
 
-__all__ = ["Draws", "Settings", "Shape", "estimates", "groups_to_draw"]
+__all__ = ["FEW", "Draws", "Settings", "Shape", "estimates", "groups_to_draw"]
 
 Array: TypeAlias = NDArray[np.float64]
 SHARES = ("agreement", "overlap")  # never below 0

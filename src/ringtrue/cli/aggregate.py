@@ -24,15 +24,16 @@ METHODS = ("majority", "mean", "median", "dawid-skene", "one-coin", "mace")
 MODELS = METHODS[3:]
 SHOWN = 10  # judges in the table
 QRELS = (".qrels", ".qrel")
+ENDINGS = (*QRELS, ".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 
 
 @click.command("aggregate", cls=Command)
 @labelling_options
 @click.option("--method", type=click.Choice(METHODS), default="dawid-skene", show_default=True,
               help="A vote, or a model of how each judge errs.")  # fmt: skip
-@click.option("--prior", "said", metavar="PRIOR", default="default", show_default=True,
+@click.option("--prior", "said", metavar="PRIOR",
               help="What a model believes of a judge before the first label: 'none', or DIAGONAL,CELL, the labels that "
-              "count beside the real ones. The default is 2,1.")  # fmt: skip
+              "count beside the real ones; 2,1 if not said.")  # fmt: skip
 @click.option("--ties", type=click.Choice(["low", "high", "random"]), default="low", show_default=True,
               help="Which of several labels that are equally good.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For --ties random.")
@@ -44,7 +45,7 @@ QRELS = (".qrels", ".qrel")
 def command(
     labelling: Labelling,
     method: Method,
-    said: str,
+    said: str | None,
     ties: Ties,
     seed: int,
     max_iterations: int,
@@ -56,6 +57,8 @@ def command(
     LABELS are many judges' labels of documents, or their preferences between two. By a vote (majority, mean,
     median), each judge counts alike. By a model (dawid-skene, one-coin, mace), labels and judges are estimated from
     each other, and those who are right more often count more. Items with a gold label keep it.
+
+    -o writes the labels, and --format csv prints them; a table shows how common each is, and how good the judges are.
     """
     import numpy as np
 
@@ -63,10 +66,13 @@ def command(
     from ringtrue.files import write_table
 
     prior = _prior(said)
-    if method not in MODELS and said != "default":
+    if method not in MODELS and said is not None:
         raise UsageError(f"--prior is for {', '.join(MODELS)}, and {method} is a vote")
-    _refuse_inputs(output, labelling)
+    _require_output(output, labelling)
     votes, gold = labelling.votes(), labelling.gold_votes()
+    if output is not None and _ending(output) in QRELS and "doc" not in votes.items.columns:
+        raise UsageError(f"{output}: these are pairs of documents, not judgments, and qrels have no place for them; "
+                         f"write {', '.join(ENDINGS[len(QRELS):])}")  # fmt: skip
     work = votes.size * len(votes.labels) * max_iterations if method in MODELS else 0
     with progress_bar(work, what="aggregating, at most") as advance:
         found: Aggregation = labelling.explained(
@@ -77,42 +83,60 @@ def command(
         )  # fmt: skip
     notes = [*labelling.notes, *(note for note in found.notes if note not in votes.notes)]
     if output is not None:
-        write_table(found.judgments() if _is_qrels(output) else found.frame, output, note=notes.append)
+        write_table(found.judgments() if _ending(output) in QRELS else found.frame, output, note=notes.append)
     tell(notes)
+    if form == "csv":  # as -o FILE.csv has it
+        click.echo(found.frame.write_csv(), nl=False)
+        return
     data = found.as_dict() | {"file": output, "notes": notes}
-    emit(form, data=data, grid=partial(_grids, found, ties), flat=partial(_flat, found))
+    emit(form, data=data, grid=partial(_grids, found, ties, output))
 
 
-def _prior(said: str) -> Prior | None:
-    """`default`, `none` or `DIAGONAL,CELL`."""
+def _prior(said: str | None) -> Prior | None:
+    """`none` or `DIAGONAL,CELL`; the usual one where nothing was said."""
     from ringtrue.aggregation import Prior
 
-    if said in ("default", "none"):
-        return Prior() if said == "default" else None
+    if said is None or said == "none":
+        return Prior() if said is None else None
     try:
         diagonal, cell = (float(word) for word in said.split(","))
     except ValueError:
-        raise UsageError(f"--prior expects 'default', 'none' or DIAGONAL,CELL such as 2,1; found '{said}'") from None
+        raise UsageError(f"--prior expects 'none' or DIAGONAL,CELL such as 2,1; found '{said}'") from None
     return Prior(diagonal=diagonal, cell=cell)
 
 
-def _refuse_inputs(output: str | None, labelling: Labelling) -> None:
-    if output is None or not Path(output).exists():
+def _require_output(output: str | None, labelling: Labelling) -> None:
+    """Refuse a file that cannot be written, before all the work is done."""
+    if output is None:
+        return
+    if output == "-":
+        raise UsageError("-o - is no file; --format csv prints the labels")
+    if (ending := _ending(output)) not in ENDINGS:
+        what = "a run has scores, and these are labels" if ending == ".run" else "no format goes by this name"
+        raise UsageError(f"{output}: {what}; end it with {', '.join(ENDINGS)}, and .gz or .zst to pack it")
+    if not Path(output).exists():
         return
     for path in (labelling.labels, labelling.gold):
         if path is not None and Path(path).exists() and Path(path).samefile(output):
             raise UsageError(f"{output}: the answer cannot be written onto what it is made from; write to another file")
 
 
-def _is_qrels(output: str) -> bool:
-    return any(suffix.lower() in QRELS for suffix in Path(output).suffixes)
+def _ending(output: str) -> str:
+    """What the name of a file ends with, apart from how it is packed."""
+    path = Path(output)
+    return (path.with_suffix("") if path.suffix in (".gz", ".zst") else path).suffix.lower()
 
 
-def _grids(found: Aggregation, ties: Ties) -> list[Grid]:
-    return [_labels(found, ties), _judges(found)]
+def _grids(found: Aggregation, ties: Ties, output: str | None) -> list[Grid]:
+    return [_labels(found, ties, output), *([] if _alone(found) else [_judges(found)])]
 
 
-def _labels(found: Aggregation, ties: Ties) -> Grid:
+def _alone(found: Aggregation) -> bool:
+    """Whether there is one judge, and nothing to tell how good: no model was made, whatever was asked."""
+    return len(found.judges) == 1 and not found.iterations and found.judges[0].accuracy.value is None
+
+
+def _labels(found: Aggregation, ties: Ties, output: str | None) -> Grid:
     import polars as pl
 
     by_label = dict(found.items.group_by("label").agg(pl.struct(pl.len(), pl.col("probability").mean())).iter_rows())
@@ -120,19 +144,29 @@ def _labels(found: Aggregation, ties: Ties) -> Grid:
     for label in found.labels:
         one = by_label.get(label, {"len": 0, "probability": None})
         mean = "–" if one["probability"] is None else f"{one['probability']:.3f}"
-        rows.append([str(label), f"{one['len']:,}", f"{one['len'] / found.items.height:.1%}", mean])
-    probability = "mean probability" if found.iterations else "mean share of votes"
-    return Grid(columns=["label", "items", "share", probability], rows=rows, caption=_done(found, ties))
+        cells = [str(label).replace("-", "−"), f"{one['len']:,}", f"{one['len'] / found.items.height:.1%}", mean]
+        rows.append(cells[:3] if _alone(found) else cells)
+    columns = ["label", "items", "share", "mean probability" if found.iterations else "mean share of votes"]
+    caption = "\n".join([*_done(found, ties), *_written(found, output)])
+    return Grid(columns=columns[:3] if _alone(found) else columns, rows=rows, caption=caption)
 
 
-def _done(found: Aggregation, ties: Ties) -> str:
+def _done(found: Aggregation, ties: Ties) -> list[str]:
     """What was done, in a few words."""
-    votes = sum(one.labels for one in found.judges)
-    lines = [f"{found.method} of {votes:,} labels by {len(found.judges):,} judges on {found.items.height:,} items"]
+    votes = _counted(sum(one.labels for one in found.judges), "label")
+    what = f"{votes} by {_counted(len(found.judges), 'judge')} on {_counted(found.items.height, 'item')}"
+    lines = [f"{found.method} of {what}"]
+    if _alone(found):
+        lines = [f"{what}: with nobody to compare, each item keeps what this judge said, whatever the method"]
+    if "doc" not in found.items.columns:
+        lines.append(
+            "of each pair, 'first' is the document whose id sorts first; label 1: it was preferred, −1: 'second' was, "
+            "0: a tie"
+        )
     if found.iterations and found.log_likelihood is not None:
         prior = "none" if found.prior is None else f"{found.prior.diagonal:g},{found.prior.cell:g}"
         number = f"{found.log_likelihood:,.2f}".replace("-", "−")
-        lines.append(f"{found.iterations:,} iterations, log likelihood {number}, prior {prior}")
+        lines.append(f"{_counted(found.iterations, 'iteration')}, log likelihood {number}, prior {prior}")
     if found.gold:
         lines.append(
             "1 item keeps its gold label" if found.gold == 1 else f"{found.gold:,} items keep their gold label"
@@ -140,7 +174,25 @@ def _done(found: Aggregation, ties: Ties) -> str:
     if found.ties:
         chose = {"low": "the lowest label", "high": "the highest label", "random": "a label at random"}[ties]
         lines.append(f"1 tie, decided for {chose}" if found.ties == 1 else f"{found.ties:,} ties, decided for {chose}")
-    return "\n".join(lines)
+    return lines
+
+
+def _written(found: Aggregation, output: str | None) -> list[str]:
+    """Which file has the labels, and what can be done with it."""
+    from ringtrue.tables.judgments import NO_QUERY
+
+    if output is None:
+        return ["-o FILE writes the labels, --format csv prints them"]
+    what = f"{_counted(found.items.height, 'label')} written to {output}"
+    if (found.items["query"] == NO_QUERY).all():
+        return [f"{what}; since nothing tells the queries, all items belong to one called {NO_QUERY} there"]
+    if "doc" not in found.items.columns:
+        return [what]
+    return [f"{what}; next: ringtrue evaluate RUN… --judgments {output}"]
+
+
+def _counted(n: int, thing: str) -> str:
+    return f"{n:,} {thing}{'s' * (n != 1)}"
 
 
 def _judges(found: Aggregation) -> Grid:
@@ -153,7 +205,7 @@ def _judges(found: Aggregation) -> Grid:
     against = "the probable truth" if found.iterations else "the majority of the others"
     rest = len(found.judges) - len(worst)
     order = "; the lowest upper end first" if len(worst) > 1 else ""
-    more = f"\n{rest:,} more judges, with a higher upper end; --json has them all" if rest else ""
+    more = f"\n{_counted(rest, 'more judge')}, with a higher upper end; --json has them all" if rest else ""
     return Grid(
         columns=["judge", "labels", "accuracy", f"{worst[0].accuracy.level * 100:g}% interval"],
         rows=[[one.judge, f"{one.labels:,}", *_shown(one.accuracy)] for one in worst],
@@ -165,12 +217,3 @@ def _shown(accuracy: Estimate) -> tuple[str, str]:
     if accuracy.value is None:
         return "–", "–"
     return f"{accuracy.value:.3f}", f"{accuracy.low:.3f} to {accuracy.high:.3f}"
-
-
-def _flat(found: Aggregation) -> Grid:
-    rows = [
-        [one.judge, str(one.labels), *("" if number is None else repr(number)
-                                       for number in (one.accuracy.value, one.accuracy.low, one.accuracy.high))]
-        for one in found.judges
-    ]  # fmt: skip
-    return Grid(columns=["judge", "labels", "accuracy", "low", "high"], rows=rows)

@@ -41,7 +41,7 @@ def command(
     from ringtrue.cli.agreement_tables import flat, grids
 
     found, parts = _answers(labelling, rel=rel, panels=panels, pairs=pairs, resamples=resamples, seed=seed)
-    notes = labelling.told(found.notes)
+    notes = labelling.told([*found.notes, *_scales(parts)])
     tell(notes)
     data = found.as_dict() | {"seed": seed, "notes": notes}
     if parts:
@@ -50,6 +50,14 @@ def command(
             for name, part in parts.items()
         }
     emit(form, data=data, grid=partial(grids, found, parts, rel), flat=partial(flat, found, parts))
+
+
+def _scales(parts: Mapping[str, Agreement]) -> list[str]:
+    """A word where panels use different labels: two of them may not mean the same."""
+    used = {name: ", ".join(map(str, part.used)) for name, part in parts.items()}
+    if len(set(used.values())) < 2:
+        return []
+    return ["panels use different labels: " + "; ".join(f"{name} {labels}" for name, labels in used.items())]
 
 
 def _answers(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["flat", "grids"]
 
-SHOWN = 10  # pairs of judges
+SHOWN, SHOWN_WITH_GOLD = 10, 40  # pairs
 STATISTICS = {
     "agreement": "raw agreement",
     "overlap": "overlap of the relevant",
@@ -37,11 +37,14 @@ TENTATIVE, RELIABLE = 2 / 3, 0.8  # Krippendorff's marks for alpha
 def grids(found: Agreement, parts: Mapping[str, Agreement], rel: int) -> list[Grid]:
     """Everything that a person may want to read, the answer last."""
     made = [_panels(parts)] if parts else []
-    made.append(_overall(found, rel, "all panels" if parts else "all judges"))
+    alone = len(found.judges) == 1 and bool(found.gold)
+    if not alone:
+        made.append(_overall(found, rel, "all panels" if parts else "all judges"))
     if found.gold and found.consensus is not None:
-        made.append(_pairs([found.consensus, *found.gold], "pairs with gold"))
+        with_gold = [found.consensus] * (not alone) + list(found.gold)
+        made.append(_pairs(with_gold, "pairs with gold", "the closest first", most=SHOWN_WITH_GOLD))
     if found.pairs:
-        made.append(_pairs(found.pairs, "pairs of panels" if parts else "pairs of judges"))
+        made.append(_pairs(found.pairs, "pairs of panels" if parts else "pairs of judges", "most items first"))
     if found.drift:
         made.append(_drift(found))
     last = made[-1]
@@ -102,8 +105,8 @@ def _cells(one: Estimate) -> list[str]:
     return [value, f"{one.low:.{digits}f} to {one.high:.{digits}f}".replace("-", "−")]
 
 
-def _pairs(pairs: Sequence[PairAgreement], what: str) -> Grid:
-    shown = pairs[:SHOWN]
+def _pairs(pairs: Sequence[PairAgreement], what: str, order: str, *, most: int = SHOWN) -> Grid:
+    shown = pairs[:most]
     rows = [
         [
             pair.a,
@@ -121,7 +124,7 @@ def _pairs(pairs: Sequence[PairAgreement], what: str) -> Grid:
         columns=[what, "", "items", "agree", "kappa", "quadratic", "alpha"],
         rows=rows,
         caption="kappa: Cohen's; quadratic: its weighted kind; alpha: Krippendorff's, ordinal; their intervals"
-        f"{f'; {more:,} more pairs in --json and --format csv' * bool(more)}",
+        f"{f'; {order}' * (len(pairs) > 1)}{f'; {more:,} more pairs in --json and --format csv' * bool(more)}",
         left=2,
     )
 
@@ -196,15 +199,29 @@ def _verdict(found: Agreement, whose: str) -> list[str]:
         lines.append(
             f"A judge who labels an item again gives the same label in {100 * again.value:.0f}% of cases{other}."
         )
-    if found.consensus is not None and found.consensus.kappa.value is not None:
+    if found.consensus is not None and found.consensus.kappa.value is not None and len(found.judges) > 1:
         pair = found.consensus
         lines.append(
             f"The {whose}' majority gives the gold label to {100 * (pair.agreement.value or 0):.0f}% of "
-            f"{pair.n:,} items (kappa {pair.kappa.value:.2f})."
+            f"{pair.n:,} items (kappa {_number(pair.kappa.value)})."
         )
+    lines += _closest(found, whose.removesuffix("s"))
     if found.transitivity is not None:
         lines += _circles(found.transitivity)
     return lines
+
+
+def _closest(found: Agreement, one: str) -> list[str]:
+    """Who agrees best with gold, and who worst."""
+    known = [pair for pair in found.gold if pair.kappa.value is not None]
+    if not known:
+        return []
+    first, last = known[0], known[-1]
+    share = f"gives the gold label to {100 * (first.agreement.value or 0):.0f}% of {first.n:,} items"
+    if len(known) == 1:
+        return [f"'{first.b}' {share}, kappa {_with_ends(first.kappa)}."]
+    says = f"The {one} closest to gold is {first.b}, who {share}, kappa {_with_ends(first.kappa)}"
+    return [f"{says}; the last is {last.b}, kappa {_with_ends(last.kappa)}."]
 
 
 def _reading(alpha: Estimate) -> str:

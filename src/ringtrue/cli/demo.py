@@ -15,6 +15,8 @@ from ringtrue.errors import FileError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import polars as pl
+
     from ringtrue.results import Estimate
     from ringtrue.simulation import Collection, Crowd
     from ringtrue.tables import Judgments, Run
@@ -87,9 +89,9 @@ def _write(world: Collection, crowd: Crowd, place: Path) -> list[str]:
         raise FileError(
             f"{place}: the folder cannot be made ({error.strerror}); choose another with --folder"
         ) from error
-    tables: dict[str, Run | Judgments] = {f"{run.name}.run": run for run in world.runs}
+    tables: dict[str, Run | Judgments | pl.DataFrame] = {f"{run.name}.run": run for run in world.runs}
     tables |= {"gold.qrels": world.gold, "bronze.qrels": world.bronze}
-    tables |= {"crowd.csv": crowd.labels, "traps.csv": crowd.traps}
+    tables |= {"crowd.csv": crowd.labels, "traps.csv": crowd.traps.frame.drop("judge")}
     for name, table in tables.items():
         write_table(table, place / name)
     return list(tables)
@@ -120,6 +122,8 @@ def _story(winners: dict[str, str], place: Path) -> str:
         "How far does the crowd agree?": f"agree {place}/crowd.csv",
         "Whom should you not trust?": f"judges {place}/crowd.csv --traps {place}/traps.csv",
         "What is the one label?": f"aggregate {place}/crowd.csv -o {place}/crowd.qrels",
+        "Is it as good as gold?": f"stability {place}/*.run --judgments {place}/gold.qrels "
+        f"--versus {place}/crowd.qrels",
     }
     asked = "".join(f"\n{question}\n  {ringtrue} {words}" for question, words in questions.items())
     return f"\n{verdict}\n\nThe files are in {place}/. Ask them yourself.{asked}"

@@ -54,7 +54,7 @@ def command(labelling: Labelling, traps: str | None, accept: str, form: OutputFo
                 progress=lambda done: advance(done * WORK),
             )
         )  # fmt: skip
-    notes = [*labelling.notes, *quality.notes]
+    notes = labelling.told(quality.notes)
     tell(notes)
     emit(form, data=quality.as_dict() | {"notes": notes}, grid=partial(_grid, quality), flat=partial(_flat, quality))
 
@@ -87,6 +87,10 @@ def _grid(quality: JudgeQuality) -> Grid:
     )
 
 
+def _seconds(median: float) -> str:
+    return f"{median:,.0f}" if median >= 100 else f"{median:.3g}"
+
+
 def _estimate(name: str, digits: int = 2, *, sign: bool = False) -> Callable[[JudgeReport], str]:
     def cell(one: JudgeReport) -> str:
         estimate = getattr(one, name)
@@ -103,7 +107,7 @@ CELLS: dict[str, Callable[[JudgeReport], str]] = {
     "again": _estimate("self_consistency"),
     "traps": lambda one: f"{one.traps.passed}/{one.traps.n}" if one.traps and one.traps.n else "–",
     "accepted": lambda one: f"{one.traps.accepted}/{one.traps.batches}" if one.traps and one.traps.n else "–",
-    "seconds": lambda one: f"{one.speed.median:.3g}" if one.speed else "–",
+    "seconds": lambda one: _seconds(one.speed.median) if one.speed else "–",
     "left": lambda one: _number(one.side_bias.left.value) if one.side_bias else "–",
     "drift": lambda one: signed(one.drift.change.value or 0, 2) if one.drift else "–",
     "mostly": lambda one: "–" if one.side_bias else f"{one.common_label} ({100 * one.common_share:.0f}%)",

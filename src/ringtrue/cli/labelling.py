@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ringtrue.cli.options import Function, columns_of, conditions_of, input_options
-from ringtrue.errors import DuplicateError, FormatError, TableError, UsageError, did_you_mean
+from ringtrue.cli.sharing import asked_of, same_file, shared_out, table_columns
+from ringtrue.errors import DuplicateError, FormatError, TableError, UsageError
 
 if TYPE_CHECKING:
     from ringtrue.files import Format, Kind
@@ -57,30 +58,74 @@ class Labelling:
         return self._read(self.labels, *self._asked()[0])
 
     def gold_votes(self) -> Votes | None:
-        """The gold labels as votes, where there are any."""
+        """The gold labels as votes, where there are any; one for each item."""
         if self.gold is None:
             return None
-        return self._read(self.gold, *self._asked_of_gold(), gold=True)
+        columns, where = self._asked_of_gold()
+        self._refuse_the_labels_as_gold(columns, where)
+        try:
+            votes = self._read(self.gold, columns, where, gold=True)
+        except (TableError, FormatError) as error:  # --columns is about the labels too
+            raise type(error)(_of_gold(str(error))) from error
+        return self._known(votes, self.gold, columns, where, what="gold has")
 
-    def table(self, path: str) -> Votes:
-        """A further file of labels or preferences, such as traps, read with the names of columns that it has."""
-        columns, where = columns_of(self.columns), conditions_of(self.where)
-        return self._read(path, *_shared_out([self._source(path)], columns, where, self._form(), strict=False)[0])
+    def table(self, path: str, *, what: str = "the traps have") -> Votes:
+        """A further file with one label for each item, such as traps, read with the names of columns that it has."""
+        columns, where = shared_out(
+            [self._source(path)], columns_of(self.columns), conditions_of(self.where), self._form(), strict=False
+        )[0]
+        return self._known(self._read(path, columns, where), path, columns, where, what=what)
 
     def explained(self, compute: Callable[[], Any]) -> Any:
-        """What `compute` gives; an item with two labels, of one judge or in the gold, is told with its lines."""
-        from ringtrue.files.reading import explain_duplicate
-
+        """What `compute` gives; what is wrong with the labels is told with their file, repeats with their lines."""
         try:
             return compute()
         except DuplicateError as error:
-            path = self.labels if error.judge is not None else self.gold
-            if path is None:
+            if error.judge is None:  # in a file of known labels, which was told when it was read
                 raise
-            columns, where = self._asked()[0] if error.judge is not None else self._asked_of_gold()
-            kind = self._kind(path, columns)
-            form = self._forms()[kind]
-            raise explain_duplicate(error, path, kind=kind, form=form, columns=columns, where=where) from error
+            raise self._with_lines(error, self.labels, *self._asked()[0]) from error
+        except TableError as error:
+            shown = self._source(self.labels).shown
+            if any(str(error).startswith(source.shown) for source in self.sources.values()):
+                raise
+            rows = "".join(f", where {name}={value}" for name, value in self._asked()[0][1].items())
+            raise TableError(f"{shown}{rows}: {error}") from error
+
+    def _known(
+        self, votes: Votes, path: str, columns: Mapping[str, str], where: Mapping[str, str], *, what: str
+    ) -> Votes:
+        """The votes, if they say one thing of each item."""
+        from ringtrue.votes import require_one_label_each
+
+        try:
+            require_one_label_each(votes, what=what)
+        except DuplicateError as error:
+            raise self._with_lines(error, path, columns, where) from error
+        return votes
+
+    def _with_lines(
+        self, error: DuplicateError, path: str, columns: Mapping[str, str], where: Mapping[str, str]
+    ) -> DuplicateError:
+        from ringtrue.files.reading import explain_duplicate
+
+        kind = self._kind(path, columns)
+        return explain_duplicate(error, path, kind=kind, form=self._forms()[kind], columns=columns, where=where)
+
+    def _refuse_the_labels_as_gold(self, columns: Mapping[str, str], where: Mapping[str, str]) -> None:
+        """Refuse gold that is every judge's own label: each would be right, always."""
+        if self.gold is None or not same_file(self.labels, self.gold):
+            return
+        if asked_of(columns, where) != asked_of(*self._asked()[0]):
+            return
+        column = "winner" if self._kind(self.gold, columns) == "preferences" else "label"
+        todo = f"say which column has the gold: --gold-columns {column}=NAME, or which rows: --gold-where COLUMN=VALUE"
+        if not table_columns(self._source(self.gold), columns.values(), self._form()):
+            todo = "give another file"
+        both = "; --columns and --where are about both" if self.columns or self.where else ""
+        raise UsageError(
+            f"{self._source(self.gold).shown}: --gold is the file of the labels, read in the same way, and every judge "
+            f"would be right{both}; {todo}"
+        )
 
     def _read(self, path: str, columns: Mapping[str, str], where: Mapping[str, str], *, gold: bool = False) -> Votes:
         from ringtrue.files import read_judgments, read_preferences
@@ -88,12 +133,17 @@ class Labelling:
 
         source, kind = self._source(path), self._kind(path, columns)
         form = self._forms()[kind]
+
+        def note(text: str) -> None:
+            if not gold or path != self.labels:  # which has been told
+                self._note(_of_gold(text) if gold else text)
+
         if kind == "preferences":
             if self.scale is not None:
                 raise UsageError(f"{path}: --scale is about labels, and these are preferences")
-            read = read_preferences(source, form=form, columns=columns, where=where, note=self._note)
+            read = read_preferences(source, form=form, columns=columns, where=where, note=note)
             return votes_of(read)
-        labels = read_judgments(source, form=form, columns=columns, where=where, needs_query=False, note=self._note)
+        labels = read_judgments(source, form=form, columns=columns, where=where, needs_query=False, note=note)
         told = f"{source.shown}, gold" if gold and path == self.labels else source.shown
         try:
             votes = votes_of(labels, scale=_scale(self.scale), outside=self.outside)
@@ -120,7 +170,7 @@ class Labelling:
         if forms["judgments"] != forms["preferences"]:
             return "judgments" if forms["judgments"] else "preferences"
         if self._form() is not None:  # any kind of table has these formats
-            names = {name.lower() for name in [*_names(self._source(path), (), self._form()), *columns]}
+            names = {name.lower() for name in [*table_columns(self._source(path), (), self._form()), *columns]}
             return "preferences" if names & SIGNS["preferences"] else "judgments"
         try:
             found = recognise_kind(self._source(path), columns=columns)
@@ -147,12 +197,12 @@ class Labelling:
 
     def _asked(self) -> list[tuple[dict[str, str], dict[str, str]]]:
         files = [self._source(path) for path in (self.labels, self.gold) if path is not None]
-        return _shared_out(files, columns_of(self.columns), conditions_of(self.where), self._form())
+        return shared_out(files, columns_of(self.columns), conditions_of(self.where), self._form())
 
     def _asked_of_gold(self) -> tuple[dict[str, str], dict[str, str]]:
         columns, where = self._asked()[1]
         own = columns_of(self.gold_columns), conditions_of(self.gold_where)
-        _shared_out([self._source(self.gold or "")], *own, self._form(), prefix="--gold-")
+        shared_out([self._source(self.gold or "")], *own, self._form(), prefix="--gold-")
         return columns | own[0], where | own[1]
 
 
@@ -184,6 +234,11 @@ def labelling_options(command: Function) -> Function:
     return with_labelling
 
 
+def _of_gold(text: str) -> str:
+    """What is said about columns and rows of any table, in the words of the gold file's own options."""
+    return re.sub(r"--(columns|where)\b", r"--gold-\1", text)
+
+
 def _scale(said: str | None) -> list[int] | None:
     """`0-3` or `0,1,2` as labels."""
     if said is None:
@@ -202,42 +257,3 @@ def _scale(said: str | None) -> list[int] | None:
         else:
             raise UsageError(f"--scale expects whole numbers such as 0-3 or 0,1,2; found '{said}'")
     return labels
-
-
-def _shared_out(
-    files: Sequence[Source],
-    columns: Mapping[str, str],
-    where: Mapping[str, str],
-    form: Format | None,
-    *,
-    strict: bool = True,
-    prefix: str = "--",
-) -> list[tuple[dict[str, str], dict[str, str]]]:
-    """What `--columns` and `--where` say about each file: a column is meant in every file that has it."""
-    if not columns and not where:
-        return [({}, {}) for _ in files]
-    names = [_names(file, columns.values(), form) for file in files]
-    everywhere = list(dict.fromkeys(name for some in names for name in some))
-    for option, wanted in (("columns", columns.values()), ("where", [name.removesuffix("!") for name in where])):
-        for name in wanted:
-            if strict and name not in everywhere:
-                near = did_you_mean(name, everywhere) or "; there is " + (", ".join(everywhere) or "no named column")
-                shown = " or ".join(dict.fromkeys(file.shown for file in files))
-                raise UsageError(f"{prefix}{option}: no column '{name}' in {shown}{near}")
-    return [
-        (
-            {ours: theirs for ours, theirs in columns.items() if theirs in some},
-            {name: value for name, value in where.items() if name.removesuffix("!") in some},
-        )
-        for some in names
-    ]
-
-
-def _names(source: Source, further: Iterable[str], form: Format | None) -> list[str]:
-    """The columns of a table; none where the file is no table."""
-    from ringtrue.files.formats import TABLES, recognise
-    from ringtrue.files.tabular import column_names
-
-    source.head()
-    form = form or recognise(source, "judgments", columns=further)
-    return column_names(source, form) if form in TABLES else []

@@ -23,6 +23,8 @@ OutputFormat: TypeAlias = Literal["table", "json", "csv", "markdown", "latex"]
 LATEX = {special: "\\" + special for special in "&%$#_{}"} | {
     "\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": "$<$", ">": "$>$",
     "±": r"$\pm$", "–": "--", "−": "$-$", "▲": r"$\blacktriangle$", "▼": r"$\blacktriangledown$", "≠": r"$\neq$",
+    "≥": r"$\geq$", "≤": r"$\leq$", "→": r"$\rightarrow$", "×": r"$\times$", "·": r"$\cdot$", "√": r"$\surd$",
+    "²": "$^2$", "…": r"\dots{}", "─": "---", "│": "$|$", "█": r"\rule{1ex}{1.5ex}",
 }  # fmt: skip
 
 
@@ -97,7 +99,7 @@ def estimate_column(column: Sequence[Estimate]) -> list[str]:
             cells.append(f"{estimate.value:.{digits}f}")
         else:
             cells.append(f"{estimate.value:.{digits}f} ±{(estimate.high - estimate.low) / 2:.{digits}f}")
-    return cells
+    return [cell.replace("-", "−") for cell in cells]
 
 
 def signed(value: float, digits: int) -> str:

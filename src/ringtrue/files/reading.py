@@ -16,7 +16,7 @@ from ringtrue.files.source import COMPRESSED, STDIN, Source
 from ringtrue.files.tabular import mapped, read_table
 from ringtrue.files.texts import read_cranfield, read_id_text, read_trec_topics, unique
 from ringtrue.tables import Judgments, Preferences, Run
-from ringtrue.tables.columns import NAMES, identifiers, rename
+from ringtrue.tables.columns import NAMES, identifiers, rename, which_column
 
 __all__ = ["Note", "read_documents", "read_judgments", "read_preferences", "read_run", "read_topics"]
 
@@ -80,8 +80,8 @@ def read_judgments(
     file = _File.at(path, "judgments", form, columns, where)
     frame = file.rows(note)
     judgments = file.made(lambda: Judgments.of(frame, needs_query=needs_query))
-    if not needs_query and not {name.lower() for name in frame.columns} & set(NAMES["query"]):
-        note(f"{file.source.shown}: no column names the query: each document is an item of its own")
+    if not needs_query and not _names_query(frame):
+        note(_without_query(file.source, "document", judgments.frame))
     return judgments
 
 
@@ -95,6 +95,8 @@ def read_preferences(
 ) -> Preferences:
     """Read preferences: `query doc doc winner`, trec_eval's prefs, or a table with left, right and winner.
 
+    A table may lack the query; a note says so, since a mere misspelling looks the same.
+
     Examples:
         >>> path = getfixture("tmp_path") / "human.pref"
         >>> _ = path.write_text("q1 d1 d2 d2\\n")
@@ -105,7 +107,10 @@ def read_preferences(
     frame = file.rows(note)
     if file.form == "trec-prefs":
         frame = _pairs_of_groups(frame, file.source)
-    return file.made(lambda: Preferences.of(frame))
+    preferences = file.made(lambda: Preferences.of(frame))
+    if not _names_query(frame):
+        note(_without_query(file.source, "pair", preferences.frame))
+    return preferences
 
 
 def read_topics(
@@ -241,6 +246,17 @@ class _File:
 
 def _retold(error: DuplicateError, message: str) -> DuplicateError:
     return DuplicateError(message, table=error.table, query=error.query, doc=error.doc, judge=error.judge)
+
+
+def _names_query(frame: pl.DataFrame) -> bool:
+    return bool({name.lower() for name in frame.columns} & set(NAMES["query"]))
+
+
+def _without_query(source: Source, item: str, frame: pl.DataFrame) -> str:
+    return (
+        f"{source.shown}: no column names the query: each {item} is an item of its own"
+        f"{which_column('query', frame.columns)}"
+    )
 
 
 def _tag(source: Source) -> str | None:

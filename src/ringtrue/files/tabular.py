@@ -11,7 +11,7 @@ import polars as pl
 from ringtrue.errors import FormatError, UsageError, did_you_mean
 from ringtrue.files.formats import Format, separator_of
 from ringtrue.files.source import Source
-from ringtrue.tables.columns import NAMES, free_name
+from ringtrue.tables.columns import NAMES, STEPPED_ASIDE, free_name
 
 __all__ = ["column_names", "mapped", "read_table"]
 
@@ -70,7 +70,7 @@ def mapped(frame: pl.DataFrame, columns: Mapping[str, str]) -> pl.DataFrame:
     others = {name: name for name in frame.columns if name not in columns.values()}
     known = {*columns, *(name for ours, names in NAMES.items() if ours in columns for name in names)}
     for name in known & others.keys():
-        others[name] = free_name(f"{name}_before", [*others.values(), *columns])
+        others[name] = free_name(f"{name}{STEPPED_ASIDE}", [*others.values(), *columns])
     return frame.select(
         *(pl.col(theirs).alias(ours) for ours, theirs in columns.items()),
         *(pl.col(name).alias(other) for name, other in others.items()),

@@ -96,7 +96,7 @@ class JudgeQuality:
         >>> import ringtrue as rt
         >>> table = {"item": list("aaabbb"), "judge": list("xyzxyz"), "label": [1, 1, 1, 0, 0, 1]}
         >>> print(rt.judge_quality(table))
-        3 judges, 6 labels of 2 items; accuracy against the consensus of the others 0.8 (95% CI ...);
+        3 judges, 6 labels of 2 items; accuracy against the consensus of the others 0.7 (95% CI ...);
         nobody is flagged
     """
 

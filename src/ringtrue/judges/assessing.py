@@ -40,9 +40,9 @@ def judge_quality(
 
     `labels` are judgments or preferences of several judges, `gold` labels to be trusted, `traps` items with a known
     label that were mixed in; each may be any table. A judge's accuracy is the share of labels that are the gold one,
-    or where the judge met no gold item, the one that most of the others gave; items on which the others tie, or that
-    nobody else labelled, do not count. Intervals take queries as drawn at random. Trap items count for nothing else
-    but gold; a batch is accepted at M of N traps (`accept`).
+    or where the judge met no gold item, the one that most of the others gave. Where the others tie between m labels,
+    each of these is right by 1/m; items that nobody else labelled do not count. Intervals take queries as drawn at
+    random. Trap items count for nothing else but gold; a batch is accepted at M of N traps (`accept`).
 
     A flag is a reason to look at a judge; nobody is ever dropped. Each kind of flag takes a test with Holm's
     adjustment over all judges, at 1 − level, and a difference that matters:
@@ -65,7 +65,7 @@ def judge_quality(
         >>> table = {"item": list("aaabbb"), "judge": list("xyzxyz"), "label": [1, 1, 1, 0, 0, 1]}
         >>> quality = judge_quality(table)
         >>> [(one.judge, one.accuracy.value) for one in quality]
-        [('x', 1.0), ('y', 1.0), ('z', 0.5)]
+        [('x', 0.75), ('y', 0.75), ('z', 0.5)]
     """
     require_level(level)
     require_rule(accept)
@@ -86,7 +86,7 @@ def judge_quality(
     times = durations(given)
     again = labels_again(given)
     by_gold = None if answers is None else Cases(once, answers[once.item], "gold")
-    consensus = Cases(work, others.label, "consensus")
+    consensus = Cases(work, others.label, "consensus", others)
     evidence = Evidence(
         reports=reports_on(
             once, work, others, gold=by_gold, consensus=consensus, again=again,
@@ -154,9 +154,12 @@ def _notes(reports: Sequence[JudgeReport], others: Others, *, gold: bool) -> Ite
     if unmet:
         yield f"{unmet:,} {everybody} met no gold item: their accuracy is against the consensus of the others"
     tied, alone = (int((others.label == why).sum()) for why in (TIED, ALONE))
-    words = [f"on {tied:,} the others tie"] * bool(tied) + [f"nobody else labelled the item of {alone:,}"] * bool(alone)
-    if words:
-        yield f"labels that do not count against the consensus: {', '.join(words)}"
+    if tied:
+        yield f"on {tied:,} labels the others tie: saying what one of m such labels says is right by 1/m"
+    if not gold and others.most < 2:
+        yield "two labels of an item cannot tell which is wrong: whom to trust takes three, gold (--gold) or traps"
+    if alone:
+        yield f"{alone:,} labels do not count against the consensus: nobody else labelled the item"
     unknown = [one.judge for one in reports if one.against is None and (one.traps is None or not one.traps.n)]
     if unknown:
         yield f"nothing to check the labels of {_some(unknown)} against: nobody else labelled the same items"

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ringtrue.judges.records import Against
 from ringtrue.judges.tails import Sums, drawn_from
-from ringtrue.votes import Votes
+from ringtrue.votes import Others, Votes
 
 __all__ = ["Cases", "group_mean", "percent", "rows_of_each"]
 
@@ -17,19 +17,23 @@ FloatArray = NDArray[np.float64]
 
 
 class Cases:
-    """The votes that have a label to be checked against, and for each judge what that says.
+    """The votes that can be checked, and for each judge what that says.
 
-    `reference` has the label for each vote, as a position, below 0 where there is none. Numbers for each judge are
-    NaN where the judge has no case.
+    `reference` has the label for each vote, as a position, below 0 where there is none; `hit` says which are right.
+    Where others tie, a label can be right in part. Numbers for each judge are NaN where the judge has no case.
     """
 
-    def __init__(self, votes: Votes, reference: NDArray[np.integer], against: Against) -> None:
-        self.rows = np.flatnonzero(reference >= 0)
+    def __init__(
+        self, votes: Votes, reference: NDArray[np.integer], against: Against, others: Others | None = None
+    ) -> None:
+        self.rows = np.flatnonzero(reference >= 0 if others is None else ~np.isnan(others.credit))
         self.against: Against = against
         self.judges, self.width = len(votes.judges), len(votes.labels)
         self.judge, self.item, self.label = (one[self.rows] for one in (votes.judge, votes.item, votes.label))
         self.reference = reference[self.rows]
-        self.hit = self.label == self.reference
+        self.wanted = None if others is None else others.wanted
+        right = self.label == self.reference if others is None else others.credit[self.rows]
+        self.hit: FloatArray = right.astype(np.float64)
 
     @cached_property
     def n(self) -> NDArray[np.int64]:
@@ -83,18 +87,20 @@ class Cases:
     @cached_property
     def chance(self) -> FloatArray:
         """How often each judge would be right if the same labels were shuffled among the cases."""
-        said, meant = (
-            np.bincount(self.judge * np.int64(self.width) + one, minlength=self.judges * self.width)
-            .reshape(self.judges, self.width)
-            for one in (self.label, self.reference)
-        )  # fmt: skip
+        said = self._tally(self.label)
+        meant = self._tally(self.reference) if self.wanted is None else self.wanted
         found = np.full(self.judges, np.nan)
         np.divide((said * meant).sum(axis=1), self.n.astype(np.float64) ** 2, out=found, where=self.n > 0)
         return found
 
     def sums(self) -> Sums:
         """Each judge's number of right labels, had the labels of an item been dealt out among its judges."""
-        return drawn_from(self.judge, self.judges, self.hit.astype(np.float64), self.item, share=True)
+        whole = bool(np.isin(self.hit, (0, 1)).all())
+        return drawn_from(self.judge, self.judges, self.hit, self.item, share=whole)
+
+    def _tally(self, label: NDArray[np.integer]) -> NDArray[np.int64]:
+        cells = np.bincount(self.judge * np.int64(self.width) + label, minlength=self.judges * self.width)
+        return cells.reshape(self.judges, self.width)
 
 
 def group_mean(group: NDArray[np.integer], value: NDArray[np.generic], groups: int) -> FloatArray:

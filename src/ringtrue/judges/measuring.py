@@ -66,9 +66,7 @@ def side_bias_of(left: NDArray[np.bool_], cluster: Codes, *, level: float) -> Si
     return SideBias(left=share, p_value=None if p is None else round(p, 15))
 
 
-def drift_of(
-    hit: NDArray[np.bool_], share: FloatArray, others: FloatArray, cluster: Codes, *, level: float
-) -> Drift | None:
+def drift_of(hit: FloatArray, share: FloatArray, others: FloatArray, cluster: Codes, *, level: float) -> Drift | None:
     """The accuracy of the first half and of the second, of labels in order of time; None for fewer than two.
 
     The interval of the change is Newcombe's, from the two halves' own [Newcombe98]. The test asks whether the order

@@ -40,7 +40,7 @@ class Effect:
         if self.lost:
             words.append(f"leaves {self.lost:,} {'item' if self.lost == 1 else 'items'} without a label")
         if self.alpha is not None and self.alpha_without is not None:
-            words.append(f"moves alpha from {self.alpha:.4f} to {self.alpha_without:.4f}".replace("-", "−"))
+            words.append(f"moves nominal alpha from {self.alpha:.4f} to {self.alpha_without:.4f}".replace("-", "−"))
         if self.accuracy is not None and self.accuracy_without is not None:
             before, after = (f"{100 * share:.2f}%" for share in (self.accuracy, self.accuracy_without))
             moved = f"moves the majority's accuracy on {self.gold:,} gold items from {before} to {after}"

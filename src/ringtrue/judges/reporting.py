@@ -15,7 +15,7 @@ from ringtrue.judges.measuring import FEW_IN_TIME, Again, drift_of, leniency_of,
 from ringtrue.judges.records import Against, Drift, SideBias, Speed, Traps
 from ringtrue.results import Estimate
 from ringtrue.votes import Votes
-from ringtrue.votes.consensus import ALONE, TIED, Others
+from ringtrue.votes.consensus import ALONE, Others
 
 __all__ = ["FEW", "reports_on"]
 
@@ -41,7 +41,7 @@ def reports_on(
     columns = zip(
         rows_of_each(once.judge, len(once.judges)),
         _accuracies(gold, cluster, level, "gold item that this judge met") if gold else nobody,
-        _accuracies(consensus, cluster, level, "item with a consensus of the others"),
+        _accuracies(consensus, cluster, level, "item that another judge labelled"),
         _uncounted(work, others),
         _leniency(work, others, cluster, level),
         [again.consistency(rows, cluster, level=level) for rows in rows_of_each(again.judge, len(once.judges))],
@@ -98,6 +98,7 @@ def _accuracies(cases: Cases, cluster: Codes, level: float, what: str) -> list[E
 
 def _confusion(votes: Votes, cases: Cases, judge: int) -> Confusion:
     rows, wide = cases.rows_of_each[judge], cases.width
+    rows = rows[cases.reference[rows] >= 0]  # without those on which the others tie
     counts = np.bincount(cases.reference[rows] * wide + cases.label[rows], minlength=wide**2).reshape(wide, wide)
     against: Against = cases.against
     return Confusion(rows=against, columns=votes.judges[judge], labels=votes.labels, counts=counts)
@@ -105,14 +106,10 @@ def _confusion(votes: Votes, cases: Cases, judge: int) -> Confusion:
 
 def _uncounted(work: Votes, others: Others) -> list[tuple[str, ...]]:
     """For each judge, in words, the labels that the consensus says nothing about."""
-    tied, alone = (
-        np.bincount(work.judge[others.label == why], minlength=len(work.judges)).tolist() for why in (TIED, ALONE)
-    )
-    told: list[tuple[str, ...]] = []
-    for ties, alones in zip(tied, alone, strict=True):
-        words = [f"the others tie on {ties:,}"] * bool(ties) + [f"nobody else labelled {alones:,}"] * bool(alones)
-        told.append((f"labels that do not count against the consensus: {', '.join(words)}",) if words else ())
-    return told
+    alone = np.bincount(work.judge[others.label == ALONE], minlength=len(work.judges)).tolist()
+    return [
+        (f"labels that do not count against the consensus: nobody else labelled {n:,}",) if n else () for n in alone
+    ]
 
 
 def _leniency(work: Votes, others: Others, cluster: Codes, level: float) -> list[Estimate] | list[None]:

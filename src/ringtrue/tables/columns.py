@@ -13,7 +13,7 @@ import polars as pl
 
 from ringtrue.errors import TableError, did_you_mean
 
-__all__ = ["Column", "frame_from", "identifiers", "labels", "numbers", "rename", "require_schema"]
+__all__ = ["Column", "frame_from", "identifiers", "labels", "numbers", "rename", "require_schema", "which_column"]
 
 Column = Literal[
     "query", "doc", "score", "label", "judge", "left", "right", "winner", "prob", "stratum", "design", "time",
@@ -38,6 +38,9 @@ NAMES: dict[Column, tuple[str, ...]] = {
 }
 
 INT32 = range(-(2**31), 2**31)
+NEEDED = "every row needs one; `--where COLUMN!=` leaves out the rows where COLUMN is empty"
+LISTED = 8  # columns that a message lists
+STEPPED_ASIDE = "_before"  # ends the name of a column where another was named to take its place
 
 
 def frame_from(data: object, *, nested: Column | None = None) -> pl.DataFrame:
@@ -136,6 +139,30 @@ def rename(
     )
 
 
+def which_column(column: Column, others: Iterable[str]) -> str:
+    """What to do where no column has one of the names we know, as the end of a sentence: which others there are.
+
+    Examples:
+        >>> which_column("judge", ["jugde", "url"])
+        "; did you mean 'jugde'? Then say `--columns judge=jugde`"
+        >>> which_column("query", ["prompt", "url", "seconds"])
+        '; if it is one of prompt, url, say `--columns query=NAME`'
+        >>> which_column("query", [])
+        ''
+    """
+    from difflib import get_close_matches
+
+    known = {name for some in NAMES.values() for name in some}
+    names = [name for name in others if name not in NAMES and name.removesuffix(STEPPED_ASIDE) not in known]
+    if not names:
+        return ""
+    ours = [column, *(name for name in NAMES[column] if len(name) > 4)]  # short names are near to anything
+    if near := [found for name in ours for found in get_close_matches(name, names, n=1, cutoff=0.7)]:
+        return f"; did you mean '{near[0]}'? Then say `--columns {column}={near[0]}`"
+    shown = ", ".join(names[:LISTED]) + ", …" * (len(names) > LISTED)
+    return f"; if it is {'one of ' * (len(names) > 1)}{shown}, say `--columns {column}=NAME`"
+
+
 def require_schema(frame: pl.DataFrame, schema: Mapping[str, type[pl.DataType]], *, what: str, instead: str) -> None:
     """Refuse a frame that lacks one of these columns, has it in another type, or leaves a cell of it empty."""
     for name, dtype in schema.items():
@@ -146,7 +173,7 @@ def require_schema(frame: pl.DataFrame, schema: Mapping[str, type[pl.DataType]],
                 f"{instead}"
             )
         if frame[name].null_count():
-            raise TableError(f"row {_row_of(frame[name].is_null())}: column '{name}' is empty; every row needs one")
+            raise TableError(f"row {_row_of(frame[name].is_null())}: column '{name}' is empty; {NEEDED}")
 
 
 def free_name(name: str, used: Iterable[str]) -> str:
@@ -172,7 +199,7 @@ def identifiers(frame: pl.DataFrame, column: Column) -> pl.Series:
         series = _cast(series, pl.String, "ids")
     bad = series.is_null() | (series == "")
     if bad.any():
-        raise TableError(f"row {_row_of(bad)}: column '{column}' is empty; every row needs one")
+        raise TableError(f"row {_row_of(bad)}: column '{column}' is empty; {NEEDED}")
     return series
 
 
@@ -195,8 +222,8 @@ def numbers(frame: pl.DataFrame, column: Column) -> pl.Series:
         row = _row_of(bad)
         found = frame[column][row - 1]
         if found is None or found == "":
-            empty = f"{frame[column].is_null().sum() or bad.sum()} of {len(bad)} rows"
-            raise TableError(f"row {row}: column '{column}' is empty, as in {empty}; every row needs one")
+            empty = f"{frame[column].is_null().sum() or bad.sum():,} of {len(bad):,} rows"
+            raise TableError(f"row {row}: column '{column}' is empty, as in {empty}; {NEEDED}")
         hint = "; labels are grades such as 0, 1, 2: put numbers in place of words" if column == "label" else ""
         raise TableError(f"row {row}: expected a finite number in column '{column}', found {found!r}{hint}")
     return series

@@ -6,7 +6,7 @@ pair of documents that were compared.
 
 from ringtrue.encoding import Codes
 from ringtrue.votes.consensus import ALONE, TIED, Others, leave_one_out, majority, without_company
-from ringtrue.votes.gold import with_gold
+from ringtrue.votes.gold import require_one_label_each, with_gold
 from ringtrue.votes.scale import Outside
 from ringtrue.votes.table import FIRST, SECOND, TIE, Repeats, Votes, votes_of
 from ringtrue.votes.times import moments
@@ -25,6 +25,7 @@ __all__ = [
     "leave_one_out",
     "majority",
     "moments",
+    "require_one_label_each",
     "votes_of",
     "with_gold",
     "without_company",

@@ -22,11 +22,16 @@ class Others:
     """For each vote, what the other judges said of its item.
 
     `label` is the label that most of them gave, as a position, or TIED or ALONE; `mean` the mean of their grades,
-    NaN where there are none.
+    NaN where there are none. `credit` is 1 for a vote that says what most of them say, a part of it where they tie
+    (each of m labels that tie is worth 1/m), and NaN where there are none. `wanted` sums up, for each judge, how often
+    each label was what the others wanted: judges × labels. `most` is the largest number of others' votes on an item.
     """
 
     label: NDArray[np.int32]
     mean: NDArray[np.float64]
+    credit: NDArray[np.float64]
+    wanted: NDArray[np.float64]
+    most: int
 
 
 def leave_one_out(votes: Votes) -> Others:
@@ -36,16 +41,17 @@ def leave_one_out(votes: Votes) -> Others:
         >>> from ringtrue.votes import votes_of
         >>> votes = votes_of({"item": ["a", "a", "a", "b"], "worker": ["x", "y", "z", "x"], "label": [0, 1, 1, 2]})
         >>> others = leave_one_out(votes)
-        >>> others.label.tolist(), others.mean.tolist()
-        ([1, -1, -1, -2], [1.0, 0.5, 0.5, nan])
+        >>> others.label.tolist(), others.mean.tolist(), others.credit.tolist()
+        ([1, -1, -1, -2], [1.0, 0.5, 0.5, nan], [0.0, 0.5, 0.5, nan])
     """
     items, width = votes.items.height, len(votes.labels)
     pairs, pair = np.unique(votes.item * np.int64(len(votes.judges)) + votes.judge, return_inverse=True)
-    item = pairs // len(votes.judges)
-    counts = votes.counts()
+    item, judge = pairs // len(votes.judges), pairs % len(votes.judges)
+    counts, times = votes.counts(), np.bincount(pair, minlength=len(pairs))
     order = np.argsort(pair, kind="stable")
     starts = np.searchsorted(pair[order], np.arange(len(pairs) + 1))
-    label = np.empty(len(pairs), dtype=np.int32)
+    label, credit = np.empty(len(pairs), dtype=np.int32), np.empty(votes.size)
+    wanted = np.zeros((len(votes.judges), width))
     step = max(PIECE // width, 1)
     for first in range(0, len(pairs), step):
         last = min(first + step, len(pairs))
@@ -53,15 +59,21 @@ def leave_one_out(votes: Votes) -> Others:
         rest = counts[item[first:last]]
         np.subtract.at(rest, (pair[own] - first, votes.label[own]), 1)
         most = rest.max(axis=1)
-        tied = (rest == most[:, None]).sum(axis=1) > 1
-        label[first:last] = np.where(most == 0, ALONE, np.where(tied, TIED, rest.argmax(axis=1)))
+        top = (rest == most[:, None]) & (most > 0)[:, None]
+        several = top.sum(axis=1)
+        label[first:last] = np.where(most == 0, ALONE, np.where(several > 1, TIED, rest.argmax(axis=1)))
+        worth = top / np.maximum(several, 1)[:, None]
+        credit[own] = np.where(most[pair[own] - first] > 0, worth[pair[own] - first, votes.label[own]], np.nan)
+        for place in range(width):
+            weights = worth[:, place] * times[first:last]
+            wanted[:, place] += np.bincount(judge[first:last], weights=weights, minlength=len(votes.judges))
     grade = np.array(votes.labels, dtype=np.float64)[votes.label]
     total, n = np.bincount(votes.item, weights=grade, minlength=items), np.bincount(votes.item, minlength=items)
-    others = (n[item] - np.bincount(pair, minlength=len(pairs))).astype(np.float64)
+    others = (n[item] - times).astype(np.float64)
     left = total[item] - np.bincount(pair, weights=grade, minlength=len(pairs))
     mean = np.full(len(pairs), np.nan)
     np.divide(left, others, out=mean, where=others > 0)
-    return Others(label=label[pair], mean=mean[pair])
+    return Others(label=label[pair], mean=mean[pair], credit=credit, wanted=wanted, most=int(others.max(initial=0)))
 
 
 def without_company(votes: Votes) -> NDArray[np.bool_]:

@@ -10,7 +10,7 @@ from ringtrue.errors import DuplicateError, MismatchError
 from ringtrue.votes.consensus import majority
 from ringtrue.votes.table import Votes
 
-__all__ = ["with_gold"]
+__all__ = ["require_one_label_each", "with_gold"]
 
 
 def with_gold(votes: Votes, gold: Votes) -> tuple[Votes, Codes]:
@@ -27,23 +27,45 @@ def with_gold(votes: Votes, gold: Votes) -> tuple[Votes, Codes]:
     if votes.items.columns != gold.items.columns:
         kinds = ["documents" if len(one.items.columns) == 2 else "pairs of documents" for one in (votes, gold)]
         raise MismatchError(f"the judges labelled {kinds[0]}, gold has labels of {kinds[1]}; give two files of a kind")
+    require_one_label_each(gold)
     votes, gold = votes.on(gold.labels), gold.on(votes.labels)
-    counts = gold.counts()
-    if (twice := np.flatnonzero((counts > 0).sum(axis=1) > 1)).size:
-        query, doc, *_ = gold.items.row(int(twice[0]))
-        said = gold.said(int(twice[0]), np.flatnonzero(counts[twice[0]]))
-        others = len(twice) - 1
-        more = f", and for {others:,} other{'s' * (others > 1)}" if others else ""
-        raise DuplicateError(
-            f"gold has several labels ({said}) for {gold.named(int(twice[0]))}{more}; keep one for each",
-            table="judgments", query=query, doc=doc,
-        )  # fmt: skip
     keys = votes.items.columns
-    known = gold.items.with_columns(gold=pl.Series(majority(counts), dtype=pl.Int32))
+    known = gold.items.with_columns(gold=pl.Series(majority(gold.counts()), dtype=pl.Int32))
     found = votes.items.join(known, on=keys, how="left", maintain_order="left")["gold"].fill_null(-1).to_numpy()
     if not (found >= 0).any():
         raise MismatchError(
             f"no gold item was labelled by the judges: gold has {gold.named(0)}, the judges {votes.named(0)}; "
-            f"do both use the same ids?"
+            f"{_why_apart(votes, gold)}"
         )
     return votes, found
+
+
+def require_one_label_each(known: Votes, *, what: str = "gold has") -> None:
+    """Refuse what should be known of each item, where it says two things of one.
+
+    Examples:
+        >>> from ringtrue.votes import votes_of
+        >>> require_one_label_each(votes_of({"item": ["a", "a"], "label": [0, 1]}), what="the traps have")
+        Traceback (most recent call last):
+        ringtrue.errors.DuplicateError: the traps have several labels (0, 1) for document 'a'; keep one for each
+    """
+    counts = known.counts()
+    twice = np.flatnonzero((counts > 0).sum(axis=1) > 1)
+    if not twice.size:
+        return
+    first, others = int(twice[0]), len(twice) - 1
+    query, doc, *_ = known.items.row(first)
+    said = known.said(first, np.flatnonzero(counts[first]))
+    more = f", and for {others:,} other{'s' * (others > 1)}" if others else ""
+    raise DuplicateError(
+        f"{what} several labels ({said}) for {known.named(first)}{more}; keep one for each",
+        table="judgments", query=query, doc=doc,
+    )  # fmt: skip
+
+
+def _why_apart(votes: Votes, gold: Votes) -> str:
+    """Why gold and judges may have no item in common."""
+    if votes.has_queries == gold.has_queries:
+        return "do both use the same ids?"
+    without, option = ("gold", "--gold-columns") if votes.has_queries else ("the judges' table", "--columns")
+    return f"{without} has no queries: which column names them? {option} query=NAME"

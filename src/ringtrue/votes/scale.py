@@ -14,6 +14,7 @@ from ringtrue.tables.columns import INT32
 __all__ = ["Outside", "on_scale"]
 
 Outside: TypeAlias = Literal["refuse", "exclude", "clip"]
+RARE, FEW = 0.01, 3  # share of the labels, and different ones, that may be slips
 
 
 def on_scale(
@@ -26,13 +27,13 @@ def on_scale(
     label = pl.col("label")
     if scale is None:
         if frame["label"].min() >= 0:  # type: ignore[operator]  # a table is never empty
-            return frame, ()
+            return frame, _slips(frame)
         kept = frame.filter(label >= 0)
         left = frame.height - kept.height
         if not kept.height:
             raise TableError("every label is below 0, which says 'not judged'; --scale declares such labels")
         note = f"{left:,} label{'s' * (left > 1)} below 0 ('not judged') left out; --scale declares such labels"
-        return kept, (note,) * bool(left)
+        return kept, (note, *_slips(kept))
     if len(set(scale)) < 2:
         raise UsageError(f"a scale needs two labels or more, found {', '.join(map(str, scale)) or 'none'}")
     if odd := [grade for grade in scale if grade not in INT32]:
@@ -59,3 +60,17 @@ def on_scale(
     given = frame["label"].to_numpy()
     nearest = grades[np.abs(given[:, None] - grades).argmin(axis=1)]
     return frame.with_columns(label=pl.Series(nearest, dtype=pl.Int32)), (f"{what}; moved to the nearest label",)
+
+
+def _slips(frame: pl.DataFrame) -> tuple[str, ...]:
+    """A word about labels that are rare and lie apart from all others, as a 7 or a 10 among 0 to 3."""
+    found = frame["label"].value_counts().sort("label")
+    label, times = found["label"].to_numpy(), found["count"].to_numpy()
+    run = np.concatenate([[0], np.cumsum(np.diff(label) > 1)])  # labels without a gap between them belong together
+    usual = int(np.bincount(run, weights=times).argmax())
+    stray = run != usual
+    if not stray.any() or times[stray].sum() > RARE * frame.height or stray.sum() > FEW:
+        return ()
+    said = ", ".join(f"{one} ({n:,} time{'s' * (n > 1)})" for one, n in found.filter(pl.Series(stray)).rows())
+    low, high = label[~stray].min(), label[~stray].max()
+    return (f"most labels are {low} to {high}, and a few {said}: slips? --scale {low}-{high} would refuse them",)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from ringtrue.encoding import Codes, codes, positions
 from ringtrue.errors import DuplicateError, UsageError, did_you_mean
 from ringtrue.tables import Judgments, Preferences
-from ringtrue.tables.columns import NAMES, frame_from
-from ringtrue.tables.judgments import NO_QUERY
+from ringtrue.tables.columns import NAMES, Column, frame_from, which_column
+from ringtrue.tables.judgments import NO_JUDGE, NO_QUERY
 from ringtrue.votes.consensus import majority
 from ringtrue.votes.scale import Outside, on_scale
 from ringtrue.votes.times import moments
@@ -108,6 +108,11 @@ class Votes:
     def size(self) -> int:
         """How many votes there are."""
         return len(self.item)
+
+    @property
+    def has_queries(self) -> bool:
+        """Whether anything told the query of an item."""
+        return bool((self.items["query"] != NO_QUERY).any())
 
     def counts(self) -> NDArray[np.int64]:
         """How many votes each item has for each label: items × labels."""
@@ -235,11 +240,25 @@ class Votes:
         others = len(np.unique(self._by_item_and_judge()[again])) - 1
         more = f", as in {others:,} other case{'s' * (others > 1)}" if others else ""
         query, doc, *_ = self.items.row(item)
-        return DuplicateError(
-            f"judge '{judge}' labelled {self.named(item)} {len(same)} times ({said}){more}; say which label counts: "
-            f"--repeats first, --repeats last, or --repeats all (each counts as a label of its own)",
-            table="judgments", query=query, doc=doc, judge=judge,
-        )  # fmt: skip
+        choices = "--repeats first, --repeats last, or --repeats all (each counts as a label of its own)"
+        if self.judges == (NO_JUDGE,):
+            place = "a column 'judge'" + ", or in the second field of qrels" * (len(self.items.columns) == 2)
+            what = (
+                f"{self.named(item)} has {len(same)} labels ({said}){more}, and nothing tells whose they are"
+                f"{self._which('judge') or f'; name the judges in {place}'}; if all are one judge's, {choices}"
+            )
+        else:
+            what = f"judge '{judge}' labelled {self.named(item)} {len(same)} times ({said}){more}"
+            if not self.has_queries and (hint := self._which("query")):
+                what += f"; no column names the query{hint}; otherwise"
+            else:
+                what += ";"
+            what += f" say which label counts: {choices}"
+        return DuplicateError(what, table="judgments", query=query, doc=doc, judge=judge)
+
+    def _which(self, column: Column) -> str:
+        """Which of the further columns may be the one that is missing."""
+        return which_column(column, (name for name in self.others.columns if name != "side"))
 
 
 def votes_of(data: object, *, scale: Sequence[int] | None = None, outside: Outside = "refuse") -> Votes:
