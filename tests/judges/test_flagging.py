@@ -167,3 +167,17 @@ def test_in_at_most_5_of_100_equally_good_crowds_anybody_is_flagged_of_a_kind(
         pairs = rt.judge_quality(compared(rng, judges=[8, 30, 120][world % 3]))
         found.update({f"{flag.kind} of pairs" for one in pairs for flag in one.flags})
     assert max(found.values(), default=0) / worlds <= 0.05
+
+
+def test_labels_that_are_repeated_ten_times_are_no_more_evidence() -> None:
+    rng = np.random.default_rng(8)
+    truth = rng.integers(0, 3, 40)
+    rows = [(f"d{item}", f"w{judge}", int(label))
+            for judge in range(8)
+            for item, label in enumerate(np.where(rng.random(40) < 0.7, truth, rng.integers(0, 3, 40)))]  # fmt: skip
+    table = {
+        name: [*column] * 10 for name, column in zip(("doc", "judge", "label"), zip(*rows, strict=True), strict=True)
+    }
+    often, once = (rt.judge_quality(table, repeats=repeats) for repeats in ("all", "last"))
+    assert [one.flags for one in often] == [one.flags for one in once]
+    assert often.labels == 10 * once.labels

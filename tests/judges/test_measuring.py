@@ -56,15 +56,25 @@ def test_drift_by_hand() -> None:
     assert (found.first.value, found.second.value, found.change.value, found.others_change) == (1, 0, -1, None)
     assert found.change.high is not None
     assert -1 < found.change.high < 0
-    # Shuffling twenty labels puts all ten right ones first, or last, in 2 of C(20, 10) ways.
-    assert found.p_value == pytest.approx(2 / 184_756, rel=0.5)
+    # Every label adds −1/20 to the change: t = 1 / √(20/19 · 20 · 0.05²).
+    assert found.p_value == pytest.approx(2 * stats.t.sf(np.sqrt(19), 19))
+
+
+def test_one_who_knows_some_queries_better_does_not_drift() -> None:
+    hit = np.array([True] * 20 + [False] * 20)
+    by_itself = drift_of(hit, np.full(40, 0.5), np.full(40, np.nan), np.arange(40), level=0.95)
+    by_query = drift_of(hit, np.full(40, 0.5), np.full(40, np.nan), np.repeat([0, 1], 20), level=0.95)
+    assert by_itself is not None
+    assert by_query is not None
+    assert by_itself.p_value == pytest.approx(2 * stats.t.sf(np.sqrt(39), 39))
+    assert by_query.p_value == pytest.approx(0.5)  # t = 1 with one degree of freedom
 
 
 def test_a_change_that_the_items_explain_is_no_drift() -> None:
     hit = np.array([True] * 10 + [False] * 10)
     found = drift_of(hit, hit.astype(float), hit.astype(float), np.arange(20), level=0.95)
     assert found is not None
-    assert (found.p_value, found.others_change) == (1.0, -1.0)
+    assert (found.p_value, found.others_change) == (pytest.approx(1), -1.0)
 
 
 def test_few_labels_are_not_tested_for_drift() -> None:

@@ -58,8 +58,9 @@ def judge_quality(
     - inconsistent: another label when asked again, by 10 points more often than the other judges
 
     The tests deal out the labels of each item among its judges by chance, and bound how rarely that gives as much
-    [Bennett62], [Hoeffding56]. They hold for few labels too, and say nothing where judges share no item. `progress`
-    is told how many labels were done.
+    [Bennett62], [Hoeffding56]. They hold for few labels too, speak of these items alone, and say nothing where judges
+    share none. With `repeats="all"` every label counts in the numbers, and a judge's last one of an item in the flags.
+    `progress` is told how many labels were done.
 
     Examples:
         >>> table = {"item": list("aaabbb"), "judge": list("xyzxyz"), "label": [1, 1, 1, 0, 0, 1]}
@@ -99,7 +100,12 @@ def judge_quality(
         accept=accept, durations=times, again=again, level=level,
     )  # fmt: skip
     leaving = LeavingOut(work, answers)
-    reports = _flagged(evidence, leaving)
+    if repeats == "all":  # labels of one item by one judge are no independent witnesses: each counts once in the tests
+        tested = judge_quality(given, gold=trusted, traps=known, accept=accept, repeats="last", level=level)
+        flags = {one.judge: one.flags for one in tested}
+        reports = tuple(replace(one, flags=flags.get(one.judge, ())) for one in evidence.reports if one.labels)
+    else:
+        reports = _flagged(evidence, leaving)
     cluster = once.clusters()[0]
     cases = by_gold or consensus
     return JudgeQuality(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from ringtrue.intervals import share_estimate
 from ringtrue.judges.records import Drift, SideBias
 from ringtrue.judges.tails import binomial_tail
 from ringtrue.results import Estimate
-from ringtrue.student import t_quantile
+from ringtrue.student import t_quantile, t_tail
 from ringtrue.votes import Votes
 
 __all__ = ["Again", "drift_of", "labels_again", "leniency_of", "side_bias_of"]
@@ -69,13 +68,14 @@ def side_bias_of(left: NDArray[np.bool_], cluster: Codes, *, level: float) -> Si
 def drift_of(hit: FloatArray, share: FloatArray, others: FloatArray, cluster: Codes, *, level: float) -> Drift | None:
     """The accuracy of the first half and of the second, of labels in order of time; None for fewer than two.
 
-    The interval of the change is Newcombe's, from the two halves' own [Newcombe98]. The test asks whether the order
-    matters: it compares the mean of hit − share, the item's share of right labels, between the halves with what
-    shuffling would give,
+    The interval of the change is Newcombe's, from the two halves' own [Newcombe98]. The test compares the mean of
+    d = hit − share, the item's share of right labels, between the halves, and takes the labels of a query for alike:
+    who works query by query, and knows some better than others, does not drift.
 
-        z = (mean₂ − mean₁) / (s √(1/n₁ + 1/n₂))
+        t_{G−1} = (mean₂ − mean₁) / √(G/(G−1) · Σ_g (Σ_{i in g} c_i (d_i − mean))²),    c_i = 1/n₂ or −1/n₁
 
-    and needs 20 labels. `others` are the shares of the others alone, NaN where there are none.
+    It needs 20 labels. Where all are of one query, each label is by itself. `others` are the shares of the others
+    alone, NaN where there are none.
     """
     n = len(hit)
     if n < 2:
@@ -84,12 +84,16 @@ def drift_of(hit: FloatArray, share: FloatArray, others: FloatArray, cluster: Co
     first, second = (
         share_estimate(hit[part], cluster[part], level=level) for part in (slice(None, half), slice(half, None))
     )
-    rest = hit - share
-    spread = float(rest.std(ddof=1)) * math.sqrt(1 / half + 1 / (n - half))
     p = None
     if n >= FEW_IN_TIME:
-        z = float(rest[half:].mean() - rest[:half].mean()) / spread if spread > 1e-12 else 0.0
-        p = 2 * NormalDist().cdf(-abs(z))
+        rest = (hit - share - float((hit - share).mean())) * np.where(np.arange(n) < half, -1 / half, 1 / (n - half))
+        found, group = np.unique(cluster, return_inverse=True)
+        if len(found) == 1:
+            found = group = np.arange(n)
+        sums = np.bincount(group, weights=rest)
+        spread = math.sqrt(len(found) / (len(found) - 1) * float(sums @ sums))
+        t = abs(float(rest.sum())) / spread if spread > 1e-12 else 0.0
+        p = 2 * float(t_tail(t, len(found) - 1))
     known = ~np.isnan(others)
     early, late = others[:half][known[:half]], others[half:][known[half:]]
     return Drift(
