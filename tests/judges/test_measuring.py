@@ -60,6 +60,23 @@ def test_drift_by_hand() -> None:
     assert found.p_value == pytest.approx(2 * stats.t.sf(np.sqrt(19), 19))
 
 
+@given(st.integers(0, 2**32 - 1))
+def test_the_change_is_tested_by_the_spread_of_the_queries(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    hit, share, cluster = rng.random(60) < 0.6, rng.random(60), rng.integers(0, 9, 60)
+    found = drift_of(hit.astype(float), share, np.full(60, np.nan), cluster, level=0.95)
+    assert found is not None
+    rest = hit - share
+    parts = []
+    for query in set(cluster.tolist()):
+        late = [rest[i] - rest.mean() for i in range(30, 60) if cluster[i] == query]
+        early = [rest[i] - rest.mean() for i in range(30) if cluster[i] == query]
+        parts.append(sum(late) / 30 - sum(early) / 30)
+    error = np.sqrt(len(parts) / (len(parts) - 1) * sum(part**2 for part in parts))
+    t = (rest[30:].mean() - rest[:30].mean()) / error
+    assert found.p_value == pytest.approx(2 * stats.t.sf(abs(t), len(parts) - 1), rel=1e-6)
+
+
 def test_one_who_knows_some_queries_better_does_not_drift() -> None:
     hit = np.array([True] * 20 + [False] * 20)
     by_itself = drift_of(hit, np.full(40, 0.5), np.full(40, np.nan), np.arange(40), level=0.95)

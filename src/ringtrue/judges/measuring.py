@@ -74,7 +74,8 @@ def drift_of(hit: FloatArray, share: FloatArray, others: FloatArray, cluster: Co
 
         t_{G−1} = (mean₂ − mean₁) / √(G/(G−1) · Σ_g (Σ_{i in g} c_i (d_i − mean))²),    c_i = 1/n₂ or −1/n₁
 
-    It needs 20 labels. Where all are of one query, each label is by itself. `others` are the shares of the others
+    The mean is that of both halves, as it is when nothing changed: cautious where few queries were judged. It needs 20
+    labels. Where all are of one query, each label is by itself. `others` are the shares of the others
     alone, NaN where there are none.
     """
     n = len(hit)
@@ -86,20 +87,26 @@ def drift_of(hit: FloatArray, share: FloatArray, others: FloatArray, cluster: Co
     )
     p = None
     if n >= FEW_IN_TIME:
-        rest = (hit - share - float((hit - share).mean())) * np.where(np.arange(n) < half, -1 / half, 1 / (n - half))
-        found, group = np.unique(cluster, return_inverse=True)
-        if len(found) == 1:
-            found = group = np.arange(n)
-        sums = np.bincount(group, weights=rest)
-        spread = math.sqrt(len(found) / (len(found) - 1) * float(sums @ sums))
-        t = abs(float(rest.sum())) / spread if spread > 1e-12 else 0.0
-        p = 2 * float(t_tail(t, len(found) - 1))
+        p = _changed(hit - share, half, cluster)
     known = ~np.isnan(others)
     early, late = others[:half][known[:half]], others[half:][known[half:]]
     return Drift(
         first=first, second=second, change=_change(first, second), p_value=p,
         others_change=float(late.mean() - early.mean()) if len(early) and len(late) else None,
     )  # fmt: skip
+
+
+def _changed(value: FloatArray, half: int, cluster: Codes) -> float:
+    """p of a change of the mean from the first half to the second, by Student's t over clusters."""
+    n = len(value)
+    found, group = np.unique(cluster, return_inverse=True)
+    if len(found) == 1:
+        found = group = np.arange(n)
+    rest = (value - value.mean()) * np.where(np.arange(n) < half, -1 / half, 1 / (n - half))
+    sums = np.bincount(group, weights=rest)
+    spread = math.sqrt(len(found) / (len(found) - 1) * float(sums @ sums))
+    t = abs(float(rest.sum())) / spread if spread > 1e-12 else 0.0
+    return min(2 * float(t_tail(t, len(found) - 1)), 1.0)
 
 
 def _change(first: Estimate, second: Estimate) -> Estimate:

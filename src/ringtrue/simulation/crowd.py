@@ -53,8 +53,8 @@ def simulate_crowd(world: Collection, *, rng: np.random.Generator, judges: int =
     order = rng.permutation(len(item))  # everybody works through his documents in an order of his own
     item, judge = item[order], judge[order]
     done = np.arange(len(item)) / len(item)
-    noise = rng.uniform(0.45, 0.85, judges)[judge]
     guesses, constant, kind, tired = (judge == judges - len(ODD) + place for place in range(len(ODD)))
+    noise = np.where(tired, 0.3, rng.uniform(0.45, 0.85, judges)[judge])
     seen = truth[item] + np.where(kind, 1.0, 0.0) + noise * rng.normal(size=len(item))
     label = np.clip(np.rint(seen), 0, top).astype(np.int32)
     careless = guesses | (tired & (done > 0.5))
