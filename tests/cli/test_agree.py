@@ -343,7 +343,7 @@ def test_repeats_need_a_choice_and_tell_their_lines(ringtrue: Call) -> None:
             "A judge who labels an item again gives the same label in 0% of cases; another judge gives it in 50%."
             in answer.out
         )
-        assert "repeat a judge's own label of an item" in answer.err
+        assert "1 label repeats a judge's own label of an item" in answer.err
         raw[repeats] = ringtrue("agree", "again.csv", "--repeats", repeats, "--json").json["overall"]["agreement"][
             "value"
         ]

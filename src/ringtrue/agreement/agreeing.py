@@ -157,11 +157,11 @@ def _notes(
     notes = list(given.notes)
     if again and repeats == "all":
         notes.append(
-            f"{again:,} labels repeat a judge's own label of an item, and each counts as another judge's would: "
+            f"{_labels(again)} a judge's own label of an item, and each counts as another judge's would: "
             f"agreement is partly that of judges with themselves (--repeats last or first takes one)"
         )
     elif again:
-        notes.append(f"{again:,} labels repeat a judge's own label of an item; the {repeats} one counts")
+        notes.append(f"{_labels(again)} a judge's own label of an item; the {repeats} one counts")
     per_item = np.bincount(votes.item, minlength=votes.items.height)
     alone = int((per_item == 1).sum())
     if alone and len(votes.judges) > 1:
@@ -181,3 +181,7 @@ def _notes(
     if known is not None:
         notes.append(f"{int((known >= 0).sum()):,} of {votes.items.height:,} items have a gold label")
     return notes
+
+
+def _labels(again: int) -> str:
+    return "1 label repeats" if again == 1 else f"{again:,} labels repeat"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -95,8 +96,10 @@ def _answers(
     for case, found in enumerate(estimates(draws, shape)):
         a, b = names[case]
         kappa, se = found["kappa"], float(around[case])
-        textbook = kappa
-        if kappa.value is not None:
+        textbook = replace(
+            kappa, method="asymptotic", se=None if kappa.value is None else se, low=None, high=None
+        )  # where they never differ, the large-sample error is 0 and says nothing
+        if kappa.value is not None and se > 0:
             low, high = max(kappa.value - z * se, -1), min(kappa.value + z * se, 1)
             textbook = Estimate(
                 value=kappa.value, se=se, low=low, high=high, level=level, n=int(n[case]), method="asymptotic"
