@@ -106,7 +106,10 @@ def share_estimate(hits: ArrayLike, clusters: ArrayLike, *, level: float = 0.95,
             worth = min(alone * wider**2, n)
     low, high = wilson(share, worth, level=level)
     se = math.sqrt(share * (1 - share) / min(alone, n))
-    return Estimate(value=share, se=se, low=float(low), high=float(high), level=level, n=n, method="wilson")
+    notes = ("all of it from one query: the interval knows nothing of others",) if len(found) == 1 < n else ()
+    return Estimate(
+        value=share, se=se, low=float(low), high=float(high), level=level, n=n, method="wilson", notes=notes
+    )
 
 
 def _freedom(rest: NDArray[np.float64]) -> float:

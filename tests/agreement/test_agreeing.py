@@ -386,8 +386,8 @@ def test_only_so_many_pairs_are_given_as_asked_for() -> None:
 
 def test_a_kappa_below_minus_one_keeps_its_interval_around_it() -> None:
     # Many items with a single 0 make chance agreement nearly sure; the two that two judges saw are in dispute.
-    rows = [(f"q{place}", "d", judge, int(judge == "y")) for place in range(2) for judge in "xy"]
-    rows += [(f"q{place}", "d", "x", 0) for place in range(2, 40)]
+    rows = [(f"q{place}", "d", judge, int(judge == "y")) for place in range(3) for judge in "xy"]
+    rows += [(f"q{place}", "d", "x", 0) for place in range(3, 60)]
     one = rt.agree(table(rows), resamples=200).overall["fleiss_kappa"]
     assert one.value is not None
     assert one.low is not None
@@ -473,3 +473,27 @@ def test_the_judge_closest_to_gold_comes_first_unless_luck_made_him_so() -> None
     assert [pair.b for pair in found.gold] == ["good", "poor", "lucky"]
     assert found.frame["b"].to_list()[:3] == ["good", "poor", "lucky"]
     assert str(found).startswith("3 judges, 84 labels of 40 items; agreement 0.5")
+
+
+def test_a_label_that_only_gold_has_does_not_change_how_far_the_judges_agree() -> None:
+    gold = {"doc": [*"abcdef"], "label": [0, 1, 0, 1, 7, 1]}
+    table = {"doc": [*"abcdef"] * 2, "judge": ["x"] * 6 + ["y"] * 6, "label": [0, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0, 1]}
+    alone, beside = rt.agree(table, resamples=0), rt.agree(table, gold=gold, resamples=0)
+    assert {name: one.value for name, one in alone.overall.items()} == {
+        name: one.value for name, one in beside.overall.items()
+    }
+    assert beside.labels == (0, 1, 7)
+
+
+@pytest.mark.parametrize(("setting", "words"), [({"repeats": "frist"}, "did you mean 'first'"),
+                                                ({"scale": [0, 1], "outside": "remove"}, "no choice 'remove'"),
+                                                ({"resamples": 1}, "0 or at least 2")])  # fmt: skip
+def test_a_choice_that_is_none_is_refused(setting: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        rt.agree(SMALL, **setting)
+
+
+def test_more_labels_than_grades_can_be_are_refused() -> None:
+    table = {"doc": [*range(300)] * 2, "judge": ["x"] * 300 + ["y"] * 300, "label": [*range(300)] * 2}
+    with pytest.raises(TableError, match="at most 200 different labels, found 300"):
+        rt.agree(table)

@@ -191,3 +191,31 @@ def test_what_documents_are_called_does_not_change_how_far_preferences_agree() -
         assert same.kappa.value == pytest.approx(first.kappa.value, abs=1e-12)
         assert same.kappa_asymptotic.se == pytest.approx(first.kappa_asymptotic.se, abs=1e-12)
         assert same.confusion.counts.sum() == same.n
+
+
+def test_labels_that_are_repeated_make_an_interval_of_a_pair_no_surer() -> None:
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 2, 60)
+    said = {judge: np.where(rng.random(60) < 0.8, truth, 1 - truth) for judge in "xy"}
+    rows = [(item, judge, int(said[judge][item])) for judge in "xy" for item in range(60)]
+    columns = zip(("doc", "judge", "label"), zip(*rows, strict=True), strict=True)
+    once = {name: [*column] for name, column in columns}
+    often = {name: column * 4 for name, column in once.items()}
+    (one,), (four,) = rt.agree(once).pairs, rt.agree(often, repeats="all").pairs
+    assert (one.n, four.n) == (60, 60 * 16)
+    assert four.kappa.value == pytest.approx(one.kappa.value)
+    assert four.kappa.se == pytest.approx(one.kappa.se, rel=0.1)
+    assert (four.kappa_asymptotic.low, four.kappa_asymptotic.high) == (None, None)
+
+
+def test_ratings_from_0_to_100_have_pairs_with_intervals() -> None:
+    rng = np.random.default_rng(4)
+    truth = rng.integers(0, 101, 300)
+    table = {
+        "doc": [*range(300)] * 2,
+        "judge": ["x"] * 300 + ["y"] * 300,
+        "label": np.clip(np.concatenate([truth, truth + rng.integers(-9, 10, 300)]), 0, 100),
+    }
+    (pair,) = rt.agree(table).pairs
+    assert pair.kappa_quadratic.low is not None
+    assert pair.kappa_quadratic.low > 0.9

@@ -163,6 +163,14 @@ def test_preferences_are_aggregated_too(ringtrue: Callable, world: Path) -> None
     assert refused.err.endswith("write .csv, .tsv, .jsonl, .ndjson, .parquet\n")
 
 
+@pytest.mark.parametrize("ties", ["low", "high", "random"])
+def test_preferences_that_balance_are_a_tie(ties: str, ringtrue: Callable, world: Path) -> None:
+    (world / "even.csv").write_text("query,left,right,judge,winner\nq,a,b,x,left\nq,a,b,y,right\n")
+    answer = ringtrue("aggregate", "even.csv", "--method", "majority", "--ties", ties, "-o", "one.csv")
+    assert pl.read_csv(world / "one.csv")["label"].to_list() == [0]
+    assert "note: 1 item has several labels with the most votes; a tie is taken\n" in answer.err
+
+
 def test_a_packed_file_is_named_by_what_is_in_it(ringtrue: Callable, world: Path) -> None:
     assert ringtrue("aggregate", "labels.csv", "-o", "one.qrels.gz").code == 0
     assert ringtrue("evaluate", "a.run", "--judgments", "one.qrels.gz").code == 0

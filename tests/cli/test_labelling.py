@@ -218,7 +218,7 @@ def test_a_scale_holds_for_the_gold_too(folder: Path, ringtrue: Call) -> None:
         ("0,,1", "--scale expects whole numbers such as 0-3 or 0,1,2; found '0,,1'"),
         ("0.5,1", "--scale expects whole numbers such as 0-3 or 0,1,2; found '0.5,1'"),
         ("3-0", "--scale 3-0: from 3 to 0 is no scale; write the lowest label first"),
-        ("0-5000", "--scale 0-5000: 5,001 labels are too many, 1,000 the most"),
+        ("0-5000", "--scale 0-5000: 5,001 labels are too many, 200 the most"),
         ("2", "a scale needs two labels or more, found 2"),
         ("0,2147483648", "a scale has labels of 32 bits, found 2147483648"),
     ],

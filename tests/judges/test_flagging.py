@@ -181,3 +181,22 @@ def test_labels_that_are_repeated_ten_times_are_no_more_evidence() -> None:
     often, once = (rt.judge_quality(table, repeats=repeats) for repeats in ("all", "last"))
     assert [one.flags for one in often] == [one.flags for one in once]
     assert often.labels == 10 * once.labels
+
+
+def test_a_single_judge_of_pairs_can_have_a_side() -> None:
+    table = {"left": [f"a{n}" for n in range(60)], "right": [f"b{n}" for n in range(60)], "judge": ["model"] * 60,
+             "winner": ["left"] * 55 + ["right"] * 5}  # fmt: skip
+    (flag,) = rt.judge_quality(table)["model"].flags
+    assert (flag.kind, flag.reason) == (
+        "side bias",
+        "left wins in 92% of 60 verdicts for a side, and half if sides are random",
+    )
+
+
+def test_how_often_somebody_is_asked_again_makes_nobody_inconsistent() -> None:
+    rng = np.random.default_rng(6)
+    rows = [(f"d{item}", f"w{judge}", int(rng.random() < 0.9))
+            for judge in range(6) for item in range(60) for _ in range(6 if judge == 0 else 2)]  # fmt: skip
+    columns = zip(("doc", "judge", "label"), zip(*rows, strict=True), strict=True)
+    found = rt.judge_quality({name: [*column] for name, column in columns}, repeats="last")
+    assert not [flag for one in found for flag in one.flags if flag.kind == "inconsistent"]

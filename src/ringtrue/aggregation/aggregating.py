@@ -11,11 +11,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.aggregation.answer import Aggregation
-from ringtrue.aggregation.em import Fit, fit, incidence, vote_shares
+from ringtrue.aggregation.em import Fit, are_pairs, both_ways, fit, incidence, vote_shares
 from ringtrue.aggregation.models import USUAL_PRIOR, DawidSkene, FloatArray, Mace, Model, OneCoin, Prior
 from ringtrue.aggregation.quality import judged_by_model, judged_by_others
 from ringtrue.aggregation.starting import starting_point
-from ringtrue.aggregation.voting import Ties, Voted, chosen, majority_vote, mean_vote, median_vote
+from ringtrue.aggregation.voting import Rule, Ties, Voted, chosen, majority_vote, mean_vote, median_vote
 from ringtrue.errors import UsageError, did_you_mean
 from ringtrue.intervals import require_level
 from ringtrue.votes import Codes, Outside, Repeats, Votes, votes_of, with_gold, without_company
@@ -70,6 +70,9 @@ def aggregate(
     chooses the low one, the high one or a random one (`rng`, seeded with 0 where it is not given). `progress` is told
     how many votes × labels were gone through.
 
+    A pair of documents has no first one: with preferences, models count every vote both ways round, so that what the
+    documents are called changes nothing, and where several labels are equally good it is a tie, whatever `ties` says.
+
     Examples:
         >>> table = {"item": [1, 1, 1, 2, 2, 2], "worker": [*"abcabc"], "label": [0, 0, 1, 1, 1, 1]}
         >>> one = aggregate(table)
@@ -83,14 +86,15 @@ def aggregate(
     known: Codes = np.full(votes.items.height, -1, dtype=np.int32)
     if gold is not None:
         votes, known = with_gold(votes, votes_of(gold, scale=scale, outside=outside))
+    rule: Rule = "middle" if are_pairs(votes) else ties
     if method in VOTES:
-        return _by_vote(votes, known, method, ties, rng, level)
+        return _by_vote(votes, known, method, rule, rng, level)
     if len(votes.judges) == 1 and gold is None:  # a model of one judge, with nothing to check them, may say anything
-        return replace(_by_vote(votes, known, "majority", ties, rng, level), method=method, prior=prior)
+        return replace(_by_vote(votes, known, "majority", rule, rng, level), method=method, prior=prior)
     found, told = _fitted(
         votes, known, MODELS[method](prior=prior or NO_PRIOR), start, max_iterations, tolerance, progress
     )
-    answer = _by_model(votes, known, found, method, ties, rng, level)
+    answer = _by_model(votes, known, found, method, rule, rng, level)
     return replace(answer, prior=prior, notes=(*answer.notes, *told, *_doubts_of_the_model(votes, found)))
 
 
@@ -108,7 +112,7 @@ def _fitted(
     start, told = starting_point(votes, said, known, earlier)
     found = fit(
         said, model, start, gold=known, max_iterations=max_iterations, tolerance=tolerance,
-        progress=progress or (lambda _: None),
+        progress=progress or (lambda _: None), pairs=are_pairs(votes),
     )  # fmt: skip
     return found, told
 
@@ -140,7 +144,7 @@ def _labelled(votes: Votes) -> Votes:
 
 
 def _by_vote(
-    votes: Votes, known: Codes, method: str, ties: Ties, rng: np.random.Generator, level: float
+    votes: Votes, known: Codes, method: str, ties: Rule, rng: np.random.Generator, level: float
 ) -> Aggregation:
     voted = VOTES[method](votes.counts(), votes.labels, ties, rng)
     label, value = voted.label, voted.value
@@ -159,7 +163,7 @@ def _by_vote(
 
 
 def _by_model(
-    votes: Votes, known: Codes, found: Fit, method: str, ties: Ties, rng: np.random.Generator, level: float
+    votes: Votes, known: Codes, found: Fit, method: str, ties: Rule, rng: np.random.Generator, level: float
 ) -> Aggregation:
     best = chosen(found.truth, ties, rng)
     tied = int((best.tied & (known < 0)).sum())
@@ -202,6 +206,8 @@ def _doubts_of_the_model(votes: Votes, found: Fit) -> Iterator[str]:
     if len(votes.judges) > 1 and votes.size < FEW * votes.items.height:
         yield f"fewer than {FEW} labels an item: judges are hard to tell apart, and their intervals are too narrow"
     said = np.bincount(votes.label, minlength=len(votes.labels)) / votes.size
+    if are_pairs(votes):
+        said = both_ways(said)
     most = int((found.shares - said).argmax())
     if found.shares[most] - said[most] > SHIFT:
         yield (
@@ -213,8 +219,11 @@ def _doubts_of_the_model(votes: Votes, found: Fit) -> Iterator[str]:
         yield f"the probabilities still moved after {turns}; --max-iterations allows more"
 
 
-def _tie_note(tied: int, what: str, ties: Ties) -> Iterator[str]:
+def _tie_note(tied: int, what: str, ties: Rule) -> Iterator[str]:
     if tied:
-        chose = {"low": "the lowest of them", "high": "the highest of them", "random": "one of them at random"}[ties]
+        chose = {
+            "low": "the lowest of them is taken (--ties)", "high": "the highest of them is taken (--ties)",
+            "random": "one of them at random is taken (--ties)", "middle": "a tie is taken",
+        }[ties]  # fmt: skip
         items = "1 item" if tied == 1 else f"{tied:,} items"
-        yield f"{items} {what if tied == 1 else what.replace('has', 'have', 1)}; {chose} is taken (--ties)"
+        yield f"{items} {what if tied == 1 else what.replace('has', 'have', 1)}; {chose}"

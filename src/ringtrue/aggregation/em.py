@@ -11,7 +11,7 @@ import numpy as np
 from ringtrue.aggregation.models import FloatArray, Model
 from ringtrue.votes import Codes, Votes
 
-__all__ = ["Fit", "Start", "expect", "fit", "incidence", "vote_shares"]
+__all__ = ["Fit", "Start", "are_pairs", "both_ways", "expect", "fit", "incidence", "vote_shares"]
 
 PIECE = 1 << 13  # items at once, so that they stay in the cache
 
@@ -47,6 +47,7 @@ def fit(
     max_iterations: int,
     tolerance: float,
     progress: Callable[[int], None],
+    pairs: bool = False,
 ) -> Fit:
     """Labels and judges that explain each other best, found by turns from the `incidence` of votes.
 
@@ -55,14 +56,18 @@ def fit(
     where π follows from N as the model says, and share[k] is the mean of T. `gold` has the known label of an item,
     or −1; known ones stay. The log posterior (log likelihood + log prior) of each turn never falls. It ends when no
     T moves by more than the tolerance.
+
+    A pair of documents has no first one, so with `pairs` every vote counts half as it is and half the other way round:
+    the same as if each item stood there a second time with its documents swapped, and all were halved in the end.
     """
     judges, wide, _ = start.rates.shape
+    fair = both_ways if pairs else (lambda table: table)
     truth, parameters = start.truth, model.parameters(start.rates)
     objective: list[float] = []
     likelihood, converged = 0.0, False
     for _ in range(max_iterations):
-        parameters = model.fitted((said.T @ truth).reshape(judges, wide, wide), parameters)
-        rates, shares = model.rates(parameters, wide), _shares(truth)
+        parameters = model.fitted(fair((said.T @ truth).reshape(judges, wide, wide)), parameters)
+        rates, shares = model.rates(parameters, wide), fair(_shares(truth))
         likelihood, moved = expect(truth, said, rates, shares, gold)
         objective.append(likelihood + model.log_prior(parameters, wide))
         progress(said.nnz * wide)
@@ -73,8 +78,8 @@ def fit(
         rows = slice(begin, begin + 8 * PIECE)
         squares += said[rows].T @ np.square(truth[rows])
     return Fit(
-        truth=truth, shares=shares, rates=rates, counts=(said.T @ truth).reshape(judges, wide, wide),
-        squares=squares.reshape(judges, wide, wide), objective=tuple(objective), log_likelihood=likelihood,
+        truth=truth, shares=shares, rates=rates, counts=fair((said.T @ truth).reshape(judges, wide, wide)),
+        squares=fair(squares.reshape(judges, wide, wide)), objective=tuple(objective), log_likelihood=likelihood,
         converged=converged,
     )  # fmt: skip
 
@@ -107,6 +112,21 @@ def expect(truth: FloatArray, said: Any, rates: FloatArray, shares: FloatArray, 
         moved = max(moved, float(np.abs(piece - truth[rows].T).max()))
         truth[rows] = piece.T
     return likelihood, moved
+
+
+def are_pairs(votes: Votes) -> bool:
+    """Whether the items are pairs of documents: query, first, second."""
+    return len(votes.items.columns) == 3
+
+
+def both_ways(table: FloatArray) -> FloatArray:
+    """The mean of shares [label], or of rates or counts [judge, said, true], and of what they are with labels reversed.
+
+    Examples:
+        >>> both_ways(np.array([0.5, 0.25, 0.25])).tolist()
+        [0.375, 0.25, 0.375]
+    """
+    return (table + (table[::-1] if table.ndim == 1 else table[:, ::-1, ::-1])) / 2
 
 
 def vote_shares(said: Any, wide: int, gold: Codes) -> FloatArray:

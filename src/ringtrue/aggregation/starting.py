@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ringtrue.aggregation.answer import Aggregation
-from ringtrue.aggregation.em import Start, expect, vote_shares
+from ringtrue.aggregation.em import Start, are_pairs, both_ways, expect, vote_shares
 from ringtrue.votes import Codes, Votes
 
 __all__ = ["starting_point"]
@@ -19,7 +19,7 @@ def starting_point(votes: Votes, said: Any, gold: Codes, earlier: Aggregation | 
     """The vote shares, and judges of whom nothing is known; and a note where an earlier aggregation is of no use.
 
     With an earlier one, judges whom it knows have the rates that it found, and the first probabilities are those
-    that follow from them; so a new item of known judges profits too.
+    that follow from them; so a new item of known judges profits too. Of pairs, they are taken both ways round.
     """
     judges, wide = len(votes.judges), len(votes.labels)
     shares = vote_shares(said, wide, gold)
@@ -35,5 +35,7 @@ def starting_point(votes: Votes, said: Any, gold: Codes, earlier: Aggregation | 
     for place in met:
         rates[place] = known[votes.judges[place]].T
     common = np.array(list(earlier.class_shares.values()))
+    if are_pairs(votes):
+        rates, common = both_ways(rates), both_ways(common)
     expect(shares, said, np.maximum(rates, LEAST), np.maximum(common, LEAST), gold)
     return Start(truth=shares, rates=rates), ()

@@ -8,9 +8,10 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Ties", "Voted", "chosen", "majority_vote", "mean_vote", "median_vote"]
+__all__ = ["Rule", "Ties", "Voted", "chosen", "majority_vote", "mean_vote", "median_vote"]
 
 Ties: TypeAlias = Literal["low", "high", "random"]
+Rule: TypeAlias = Ties | Literal["middle"]  # the middle label, whichever tie: for pairs, that neither wins
 Counts = NDArray[np.int64]
 SAME = 1e-9  # probabilities this close differ by rounding alone
 
@@ -24,7 +25,7 @@ class Voted:
     value: NDArray[np.float64] | None = None
 
 
-def chosen(weights: NDArray[np.float64] | Counts, ties: Ties, rng: np.random.Generator) -> Voted:
+def chosen(weights: NDArray[np.float64] | Counts, ties: Rule, rng: np.random.Generator) -> Voted:
     """The label with the most weight in each row; of several, as the tie rule says.
 
     Examples:
@@ -37,18 +38,20 @@ def chosen(weights: NDArray[np.float64] | Counts, ties: Ties, rng: np.random.Gen
         label = best.argmax(axis=1)
     elif ties == "high":
         label = best.shape[1] - 1 - best[:, ::-1].argmax(axis=1)
+    elif ties == "middle":
+        label = np.where(many > 1, best.shape[1] // 2, best.argmax(axis=1))
     else:
         nth = rng.integers(many)
         label = (np.cumsum(best, axis=1) > nth[:, None]).argmax(axis=1)
     return Voted(label=label, tied=many > 1)
 
 
-def majority_vote(counts: Counts, labels: tuple[int, ...], ties: Ties, rng: np.random.Generator) -> Voted:  # noqa: ARG001
+def majority_vote(counts: Counts, labels: tuple[int, ...], ties: Rule, rng: np.random.Generator) -> Voted:  # noqa: ARG001
     """The label that most judges gave."""
     return chosen(counts, ties, rng)
 
 
-def mean_vote(counts: Counts, labels: tuple[int, ...], ties: Ties, rng: np.random.Generator) -> Voted:
+def mean_vote(counts: Counts, labels: tuple[int, ...], ties: Rule, rng: np.random.Generator) -> Voted:
     """The mean of the labels, and the label nearest to it.
 
     Examples:
@@ -59,7 +62,7 @@ def mean_vote(counts: Counts, labels: tuple[int, ...], ties: Ties, rng: np.rando
     return _nearest(counts @ np.array(labels, dtype=np.int64), counts.sum(axis=1), labels, ties, rng)
 
 
-def median_vote(counts: Counts, labels: tuple[int, ...], ties: Ties, rng: np.random.Generator) -> Voted:
+def median_vote(counts: Counts, labels: tuple[int, ...], ties: Rule, rng: np.random.Generator) -> Voted:
     """The label in the middle, or the mean of the two there, and the label nearest to it.
 
     Examples:
@@ -73,7 +76,7 @@ def median_vote(counts: Counts, labels: tuple[int, ...], ties: Ties, rng: np.ran
     return _nearest(grades[low] + grades[high], np.full(len(counts), 2), labels, ties, rng)
 
 
-def _nearest(top: Counts, bottom: Counts, labels: tuple[int, ...], ties: Ties, rng: np.random.Generator) -> Voted:
+def _nearest(top: Counts, bottom: Counts, labels: tuple[int, ...], ties: Rule, rng: np.random.Generator) -> Voted:
     """The label nearest to the fraction top / bottom; in whole numbers, so that a half is a half."""
     grades = np.array(labels, dtype=np.int64)
     above = (top[:, None] > bottom[:, None] * grades).sum(axis=1).clip(0, len(grades) - 1)
@@ -81,4 +84,7 @@ def _nearest(top: Counts, bottom: Counts, labels: tuple[int, ...], ties: Ties, r
     nearer = 2 * top - bottom * (grades[below] + grades[above])  # below 0: the lower one is nearer
     tied = (nearer == 0) & (above > below)
     up = rng.random(len(top)) < 0.5 if ties == "random" else np.full(len(top), ties == "high")
-    return Voted(label=np.where((nearer > 0) | (tied & up), above, below), tied=tied, value=top / bottom)
+    label = np.where((nearer > 0) | (tied & up), above, below)
+    if ties == "middle":
+        label = np.where(tied, len(grades) // 2, label)
+    return Voted(label=label, tied=tied, value=top / bottom)

@@ -55,10 +55,10 @@ def agree(
         0.4444
     """
     require_level(level)
-    if resamples < 0 or pairs < 0:
-        raise UsageError(f"resamples and pairs cannot be negative, found {resamples} and {pairs}")
+    if resamples < 0 or resamples == 1 or pairs < 0:
+        raise UsageError(f"resamples are 0 or at least 2, pairs 0 or more; found {resamples} and {pairs}")
     rng = np.random.default_rng(0) if rng is None else rng
-    given = votes_of(labels, scale=scale, outside=outside)
+    given = by_judges = votes_of(labels, scale=scale, outside=outside)
     known = None
     if gold is not None:
         try:
@@ -71,12 +71,15 @@ def agree(
     if not alone:
         _require_company(given, known, again)
     of_pairs = "first" in votes.items.columns
-    relevant = np.array([label >= rel for label in votes.labels]) & (not of_pairs)
+    own = _on_own_scale(votes, by_judges)
     # Each part has draws of its own, so that its answer does not depend on what else was asked.
     for_all, for_pairs, for_gold = (
-        Settings(relevant=relevant, resamples=resamples, level=level, rng=own, progress=progress, mirrored=of_pairs)
-        for own in rng.spawn(3)
-    )
+        Settings(
+            relevant=np.array([label >= rel for label in some.labels]) & (not of_pairs),
+            resamples=resamples, level=level, rng=draws, progress=progress, mirrored=of_pairs,
+        )
+        for some, draws in zip((own, votes, votes), rng.spawn(3), strict=True)
+    )  # fmt: skip
     two = agreement_of_pairs(votes, meetings(votes, pairs), for_pairs)
     with_judges, with_majority = _with_gold(votes, known, for_gold)
     return Agreement(
@@ -86,7 +89,7 @@ def agree(
         votes=votes.size,
         items=votes.items.height,
         queries=votes.items["query"].n_unique(),
-        overall=overall(votes, for_all) | consistency(given, again=again > 0, level=level),
+        overall=overall(own, for_all) | consistency(given, again=again > 0, level=level),
         pairs=tuple(sorted(two, key=lambda pair: -pair.n)),
         gold=with_judges,
         consensus=with_majority,
@@ -94,6 +97,14 @@ def agree(
         transitivity=transitivity(votes, level=level) if of_pairs else None,
         notes=tuple(_notes(given, votes, again, repeats, shown=len(two), most=pairs, known=known, resamples=resamples)),
     )
+
+
+def _on_own_scale(votes: Votes, by_judges: Votes) -> Votes:
+    """The votes without labels that only gold has: how many labels there are matters to AC1 and Brennan–Prediger."""
+    if votes.labels == by_judges.labels:
+        return votes
+    place = np.searchsorted(np.array(by_judges.labels), np.array(votes.labels)).astype(np.int32)
+    return replace(votes, labels=by_judges.labels, label=place[votes.label])
 
 
 def _require_company(votes: Votes, known: Codes | None, again: int) -> None:

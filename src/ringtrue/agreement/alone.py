@@ -10,6 +10,8 @@ from ringtrue.errors import TableError, UsageError, did_you_mean
 
 __all__ = ["krippendorff_alpha"]
 
+MOST = 5_000  # labels: tables of label by label must fit the memory
+
 
 def krippendorff_alpha(items: ArrayLike, labels: ArrayLike, *, metric: Metric = "ordinal") -> float | None:
     """Krippendorff's alpha from two long arrays: which item, and what somebody said of it [Krippendorff11].
@@ -38,6 +40,8 @@ def krippendorff_alpha(items: ArrayLike, labels: ArrayLike, *, metric: Metric = 
     item, found = _positions(item)
     label, grades = _positions(values)
     wide = len(grades)
+    if wide > MOST:
+        raise TableError(f"expected grades, at most {MOST:,} different ones, found {wide:,}; round them first")
     counts = np.bincount(item * wide + label, minlength=len(found) * wide).reshape(-1, wide).astype(np.float64)
     others = counts @ np.ones(wide) - 1
     weight = np.divide(1, others, out=np.zeros_like(others), where=others > 0)

@@ -28,7 +28,7 @@ def drift(votes: Votes, *, level: float, periods: int = PERIODS) -> tuple[Period
     higher it is than their mean, averaged by query. All other labels count, whenever they were given.
     """
     moment = votes.moments()
-    if moment is None:
+    if moment is None or moment.min() == moment.max():
         return ()
     cluster, _, _ = votes.clusters()
     counts = votes.counts()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -23,35 +23,56 @@ __all__ = ["agreement_of_pairs"]
 
 Array: TypeAlias = NDArray[np.float64]
 NUMBERS = 4_000_000  # in memory at once, for each array
+FEWER, LEAST_RESAMPLES = 2_000_000, 100  # with very many labels, resamples × cells of a table, and the least of them
 
 
 def agreement_of_pairs(votes: Votes, pairs: list[tuple[int, int]], settings: Settings) -> tuple[PairAgreement, ...]:
     """Each of these pairs of judges, without those that have no item in common; in chunks that fit the memory."""
-    cluster, groups, drawn = groups_to_draw(votes, settings)
     cells = len(votes.labels) ** 2
+    settings = replace(settings, resamples=min(settings.resamples, max(LEAST_RESAMPLES, FEWER // cells)))
+    cluster, groups, drawn = groups_to_draw(votes, settings)
     wide = cells * (groups if drawn == "queries" else 1)
-    step = max(1, NUMBERS // (max(wide, min(settings.resamples, NUMBERS // cells) * cells)))
+    step = max(1, NUMBERS // max(wide, settings.resamples * cells))
     found: list[PairAgreement] = []
     for first in range(0, len(pairs), step):
         some = pairs[first : first + step]
         settings.progress(settings.resamples * votes.size * len(some) // len(pairs))
-        meetings = list(pair_confusions(votes, some))
-        met = [place for place, (item, *_) in enumerate(meetings) if len(item)]
+        met = [
+            _Met(names=(votes.judges[one], votes.judges[other]), item=item, cell=mine * len(votes.labels) + theirs)
+            for (one, other), (item, mine, theirs) in zip(some, pair_confusions(votes, some), strict=True)
+            if len(item)
+        ]
         if not met:
             continue
-        tables = np.zeros((len(met), wide // cells, cells))
-        clusters = np.zeros(len(met), dtype=np.int64)
-        for row, place in enumerate(met):
-            item, one, other = meetings[place]
-            at = cluster[item] if drawn == "queries" else np.zeros_like(item)
-            flat = (at.astype(np.int64) * len(votes.labels) + one) * len(votes.labels) + other
-            tables[row] = np.bincount(flat, minlength=wide).reshape(-1, cells)
-            clusters[row] = len(np.unique(cluster[item] if drawn == "queries" else item))
-        draw = _by_query if drawn == "queries" else _by_item
-        names = [(votes.judges[some[place][0]], votes.judges[some[place][1]]) for place in met]
-        resampled = draw(tables, settings.resamples, settings.rng)
-        found += _answers(names, tables.sum(axis=1), clusters, resampled, votes.labels, settings, drawn)
+        if drawn == "queries":
+            tables = np.stack([_counts(cluster[pair.item], pair.cell, groups, cells) for pair in met])
+            resampled = _by_query(tables, settings.resamples, settings.rng)
+            clusters = np.array([len(np.unique(cluster[pair.item])) for pair in met])
+        else:
+            tables = np.stack([_counts(np.zeros_like(pair.item), pair.cell, 1, cells) for pair in met])
+            resampled = _by_item(tables, met, settings.resamples, settings.rng)
+            clusters = np.array([pair.items for pair in met])
+        found += _answers(met, tables.sum(axis=1), clusters, resampled, votes.labels, settings, drawn)
     return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Met:
+    """Two judges and every meeting of their labels: the item, and the cell of their table."""
+
+    names: tuple[str, str]
+    item: NDArray[np.int32]
+    cell: NDArray[np.int32]
+
+    @property
+    def items(self) -> int:
+        """How many items they met on; fewer than meetings where somebody labelled one again."""
+        return len(np.unique(self.item))
+
+
+def _counts(group: NDArray[np.int32], cell: NDArray[np.int32], groups: int, cells: int) -> Array:
+    flat = np.bincount(group * np.int64(cells) + cell, minlength=groups * cells)
+    return flat.reshape(groups, cells).astype(np.float64)
 
 
 def _by_query(tables: Array, resamples: int, rng: np.random.Generator) -> Array:
@@ -63,15 +84,21 @@ def _by_query(tables: Array, resamples: int, rng: np.random.Generator) -> Array:
     return np.concatenate(drawn).reshape(-1, pairs, cells) if drawn else np.zeros((0, pairs, cells))
 
 
-def _by_item(tables: Array, resamples: int, rng: np.random.Generator) -> Array:
-    """The same with items drawn anew: the cells of each pair's table are then multinomial."""
+def _by_item(tables: Array, met: list[_Met], resamples: int, rng: np.random.Generator) -> Array:
+    """The same with items drawn anew: with one meeting an item, the cells of a pair's table are then multinomial."""
     table = tables[:, 0, :]
     n = table.sum(axis=-1)
-    return rng.multinomial(n.astype(np.int64), table / n[:, None], size=(resamples, len(n))).astype(np.float64)
+    drawn = rng.multinomial(n.astype(np.int64), table / n[:, None], size=(resamples, len(n))).astype(np.float64)
+    for row, pair in enumerate(met):
+        items, item = np.unique(pair.item, return_inverse=True)
+        if len(items) < len(item):
+            own = _counts(item.astype(np.int32), pair.cell, len(items), table.shape[1])
+            drawn[:, row] = _by_query(own[None], resamples, rng)[:, 0]
+    return drawn
 
 
 def _answers(
-    names: list[tuple[str, str]],
+    met: list[_Met],
     flat: Array,
     clusters: NDArray[np.int64],
     resampled: Array,
@@ -87,19 +114,20 @@ def _answers(
     numbers = np.array(labels, dtype=np.float64)
     values = _coefficients(tables, numbers, relevant)
     n = counts.sum((-1, -2)).astype(np.int64)
-    again = _coefficients(resampled.reshape(-1, len(names), wide, wide), numbers, relevant) if len(resampled) else {}
-    draws = Draws(values=values, resampled=again, items=n, clusters=clusters)
+    again = _coefficients(resampled.reshape(-1, len(met), wide, wide), numbers, relevant) if len(resampled) else {}
+    items = np.array([pair.items for pair in met])
+    draws = Draws(values=values, resampled=again, items=items, clusters=clusters)
     shape = Shape(level=level, drawn=drawn, undefined=lambda name, case: _why(name, tables[case], labels, relevant))
     around, null = formulas.kappa_error(tables, np.eye(wide))
     z = normal_quantile((1 + level) / 2)
     answers = []
     for case, found in enumerate(estimates(draws, shape)):
-        a, b = names[case]
+        a, b = met[case].names
         kappa, se = found["kappa"], float(around[case])
         textbook = replace(
             kappa, method="asymptotic", se=None if kappa.value is None else se, low=None, high=None
         )  # where they never differ, the large-sample error is 0 and says nothing
-        if kappa.value is not None and se > 0:
+        if kappa.value is not None and se > 0 and met[case].items == n[case]:
             low, high = max(kappa.value - z * se, -1), min(kappa.value + z * se, 1)
             textbook = Estimate(
                 value=kappa.value, se=se, low=low, high=high, level=level, n=int(n[case]), method="asymptotic"

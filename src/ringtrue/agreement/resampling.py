@@ -18,9 +18,10 @@ __all__ = ["FEW", "Draws", "Settings", "Shape", "estimates", "groups_to_draw"]
 
 Array: TypeAlias = NDArray[np.float64]
 SHARES = ("agreement", "overlap")  # never below 0
-FEW = 10  # clusters, below which an interval is told with a doubt
+FEW, LEAST = 10, 3  # clusters, below which an interval is told with a doubt, or not at all
 OFTEN = 0.05  # of the resamples
 MOST_GROUPS, LEAST_GROUPS = 2_000, 50
+LARGEST = 500.0  # of an exponent; beyond it an interval has no end anyway
 CELLS = 20_000_000  # of all groups' tables of label by label
 ROUNDING = 1e-12  # resamples that differ by less are the same
 
@@ -112,8 +113,9 @@ def estimates(draws: Draws, shape: Shape) -> list[dict[str, Estimate]]:
 
 
 def _doubts(se: float, lost: float, clusters: int, drawn: str) -> tuple[str, ...]:
-    if clusters < 2 or np.isnan(se):
-        return (f"all of it from one of the {drawn}: no interval can be given",)
+    if clusters < LEAST or np.isnan(se):
+        few = f"one of the {drawn}" if clusters < 2 else f"{clusters} {drawn}"
+        return (f"all of it from {few}: no interval can be given",)
     notes = []
     if se == 0:
         notes.append(f"the same in every resample: it cannot be told what other {drawn} would give")
@@ -146,11 +148,11 @@ def _ends(
     rest = 1 - values + half_item
     # Items with a single label, which count for chance alone, can push a kappa below −1.
     floor = 0.0 if name in SHARES else np.where(values < -1, -np.inf, -1.0)
-    low = np.maximum(1 + half_item - rest * np.exp(stretch), floor)
+    low = np.maximum(1 + half_item - rest * np.exp(np.minimum(stretch, LARGEST)), floor)
     high = np.minimum(1 + half_item - rest * np.exp(-stretch), 1.0)
     still = se < ROUNDING
     unknown = np.full_like(values, np.nan)
     lowest, highest = wilson(values, draws.clusters, level=level) if name in SHARES else (unknown, unknown)
     low, high = np.where(still, lowest, low), np.where(still, highest, high)
-    alone = draws.clusters < 2
+    alone = draws.clusters < np.where(still & (name in SHARES), 2, LEAST)
     return np.where(still, 0.0, se), np.where(alone, np.nan, low), np.where(alone, np.nan, high), lost

@@ -35,7 +35,7 @@ ENDINGS = (*QRELS, ".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
               help="What a model believes of a judge before the first label: 'none', or DIAGONAL,CELL, the labels that "
               "count beside the real ones; 2,1 if not said.")  # fmt: skip
 @click.option("--ties", type=click.Choice(["low", "high", "random"]), default="low", show_default=True,
-              help="Which of several labels that are equally good.")  # fmt: skip
+              help="Which of several labels that are equally good; of pairs, always neither document.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For --ties random.")
 @click.option("--max-iterations", type=click.IntRange(min=1), default=500, show_default=True,
               help="When a model gives up.")  # fmt: skip
@@ -173,6 +173,7 @@ def _done(found: Aggregation, ties: Ties) -> list[str]:
         )
     if found.ties:
         chose = {"low": "the lowest label", "high": "the highest label", "random": "a label at random"}[ties]
+        chose = chose if "doc" in found.items.columns else "neither document"
         lines.append(f"1 tie, decided for {chose}" if found.ties == 1 else f"{found.ties:,} ties, decided for {chose}")
     return lines
 

@@ -74,7 +74,7 @@ def _answers(
     if panels is not None:
         votes, parts = labelling.explained(lambda: votes.panels(panels, repeats=repeats))
         repeats = "all"  # settled within the panels
-    turns: Sequence[int] = [votes.size * 2, *(part.size for part in parts.values())]
+    turns: Sequence[int] = [votes.size * (2 if gold is None else 3), *(part.size for part in parts.values())]
     with progress_bar(resamples * sum(turns), what="resampling") as advance:
 
         def asked(some: Votes, most: int, *, alone: bool = False) -> Agreement:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Labelling", "labelling_options"]
 
 RANGE = re.compile(r"(-?\d+)(?:-|\.\.)(-?\d+)")
-MOST_LABELS = 1000
+MOST_LABELS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,10 +70,8 @@ def judge_quality(
     """
     require_level(level)
     require_rule(accept)
-    given, trusted, known = (
-        None if data is None else votes_of(data, scale=scale, outside=outside) for data in (labels, gold, traps)
-    )
-    assert given is not None
+    given = votes_of(labels, scale=scale, outside=outside)
+    trusted, known = (None if data is None else votes_of(data, scale=scale, outside=outside) for data in (gold, traps))
     for further in (trusted, known):
         given = given if further is None else given.on(further.labels)
     once = given.settled(repeats)
@@ -81,7 +79,8 @@ def judge_quality(
     known_labels = None if known is None else match_traps(once, known)
     work = once if known_labels is None else once.keep(known_labels[once.item] < 0)
     others = leave_one_out(work)
-    if answers is None and known_labels is None and (others.label == ALONE).all():
+    of_pairs = len(once.items.columns) == 3  # whose sides can be told without anybody else
+    if answers is None and known_labels is None and (others.label == ALONE).all() and not of_pairs:
         raise _nothing_to_check(once)
 
     times = durations(given)

@@ -121,6 +121,8 @@ def _little_better(gold: Cases) -> FloatArray:
 def _one_label(evidence: Evidence) -> list[Found]:
     """One label in nine cases of ten or more, and the other labels half as often as the others use them, or less."""
     work, judges = evidence.work, evidence.judges
+    if len(work.items.columns) == 3:  # of two documents neither is the first; a habit is one of sides
+        return []
     tally = work.tally(work.judge, judges)
     common = tally.argmax(axis=1)
     said = work.label == common[work.judge]
@@ -135,20 +137,12 @@ def _one_label(evidence: Evidence) -> list[Found]:
     return [
         Found(
             judge=j, kind="one label", p_adjusted=adjusted,
-            reason=f"says {_label(work, int(common[j]))} in {percent(own[j])} of {total[j]:,} labels, the others in "
+            reason=f"says {work.labels[common[j]]} in {percent(own[j])} of {total[j]:,} labels, the others in "
             f"{percent(others[j])} on the same items",
         )
         for j, adjusted in evidence.clear(np.minimum(p, 1))
         if own[j] >= NEARLY_ALWAYS and 1 - own[j] <= HALF_AS_OFTEN * (1 - others[j])
     ]  # fmt: skip
-
-
-def _label(votes: Votes, place: int) -> str:
-    if len(votes.items.columns) == 2:
-        return str(votes.labels[place])
-    return {-1: "that the document with the larger id wins", 0: "tie"}.get(
-        votes.labels[place], "that the document with the smaller id wins"
-    )
 
 
 def _lenient(evidence: Evidence) -> list[Found]:
@@ -230,17 +224,20 @@ def _side_bias(evidence: Evidence) -> list[Found]:
                      for one in evidence.reports])  # fmt: skip
     others = group_mean(judge, chance, evidence.judges)
     found = []
-    for j, adjusted in evidence.clear(np.fmax(half, sums.rarely_so_far())):
+    shared = sums.cases > 0
+    for j, adjusted in evidence.clear(np.where(shared, np.fmax(half, sums.rarely_so_far()), half)):
         bias = evidence.reports[j].side_bias
         if bias is None or bias.left.value is None:
             continue
-        more, than = bias.left.value, float(others[j])
+        more, than = bias.left.value, float(others[j]) if shared[j] else 0.5
         if min(abs(more - 0.5), abs(more - than)) < MATERIAL or (more > 0.5) != (more > than):
             continue
         one, share_, theirs = ("left", more, than) if more > 0.5 else ("right", 1 - more, 1 - than)
         reason = f"{one} wins in {percent(share_)} of {bias.left.n:,} verdicts for a side"
-        shared = f", by all judges of the same pairs in {percent(theirs)}" if sums.cases[j] else ""
-        found.append(Found(judge=j, kind="side bias", reason=reason + shared, p_adjusted=adjusted))
+        beside = (
+            f"by all judges of the same pairs in {percent(theirs)}" if shared[j] else "and half if sides are random"
+        )
+        found.append(Found(judge=j, kind="side bias", reason=f"{reason}, {beside}", p_adjusted=adjusted))
     return found
 
 
@@ -251,7 +248,11 @@ def _drift(evidence: Evidence) -> list[Found]:
     found = []
     for j, adjusted in evidence.clear(p):
         drift = evidence.reports[j].drift
-        if drift is None or abs(drift.change.value or 0) < MATERIAL:
+        if drift is None:
+            continue
+        own = drift.change.value or 0.0
+        beyond = own - (drift.others_change or 0.0)  # what the items do not explain
+        if min(abs(own), abs(beyond)) < MATERIAL or own * beyond < 0:
             continue
         first, second = drift.first, drift.second
         change = drift.others_change or 0
@@ -265,9 +266,12 @@ def _drift(evidence: Evidence) -> list[Found]:
 
 
 def _inconsistent(evidence: Evidence) -> list[Found]:
-    """Another label when asked again, by ten points more often than the other judges."""
-    judge, same = evidence.again.judge, evidence.again.equal == evidence.again.pairs
-    sums = drawn_from(judge, evidence.judges, same.astype(np.float64), np.zeros(len(judge), dtype=np.int64), share=True)
+    """Another label when asked again, by ten points more often than the other judges, whatever items they were asked.
+
+    For each item of a judge it is the share of equal pairs among the labels that counts, however often it was asked.
+    """
+    judge, same = evidence.again.judge, evidence.again.equal / np.maximum(evidence.again.pairs, 1)
+    sums = drawn_from(judge, evidence.judges, same, np.zeros(len(judge), dtype=np.int64), share=False)
     n = np.bincount(judge, minlength=evidence.judges)
     kept = np.bincount(judge, weights=same, minlength=evidence.judges)
     found = []
@@ -276,8 +280,8 @@ def _inconsistent(evidence: Evidence) -> list[Found]:
         others = float((same.sum() - kept[j]) / rest) if rest else 0.0
         if others - kept[j] / n[j] >= MATERIAL:
             reason = (
-                f"kept the label of {kept[j]:.0f} of {n[j]:,} items when asked again, the other judges "
-                f"{percent(others)}"
+                f"gave the same label again in {percent(kept[j] / n[j])} of cases ({n[j]:,} items), the other judges "
+                f"in {percent(others)}"
             )
             found.append(Found(judge=j, kind="inconsistent", reason=reason, p_adjusted=adjusted))
     return found

@@ -141,12 +141,16 @@ def _drifts(
     times = once.moments(), work.moments()
     if times[0] is None or times[1] is None:
         return None
-    drifts = []
+    drifts: list[Drift | None] = []
     for j in range(len(once.judges)):
         by_gold = gold is not None and gold.n[j] >= min(FEW_IN_TIME, max(consensus.n[j], 1))
         cases, when = (gold, times[0]) if by_gold and gold is not None else (consensus, times[1])
         own = cases.rows_of_each[j]
-        own = own[np.argsort(when[cases.rows[own]], kind="stable")]
+        stamps = when[cases.rows[own]]
+        if not len(own) or stamps.min() == stamps.max():  # no order in time
+            drifts.append(None)
+            continue
+        own = own[np.argsort(stamps, kind="stable")]
         drifts.append(
             drift_of(
                 cases.hit[own], cases.item_share[own], cases.others_hit[own], cluster[cases.item[own]], level=level

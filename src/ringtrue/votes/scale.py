@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
 
-from ringtrue.errors import TableError, UsageError
+from ringtrue.errors import TableError, UsageError, did_you_mean
 from ringtrue.tables.columns import INT32
 
 __all__ = ["Outside", "on_scale"]
@@ -24,6 +24,9 @@ def on_scale(
 
     Without a scale, labels below 0 say that a document was not judged, and are left out.
     """
+    if outside not in get_args(Outside):
+        near = did_you_mean(outside, get_args(Outside)) or "; there is " + ", ".join(get_args(Outside))
+        raise UsageError(f"no choice '{outside}' for labels outside the scale{near}")
     label = pl.col("label")
     if scale is None:
         if frame["label"].min() >= 0:  # type: ignore[operator]  # a table is never empty

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Self, TypeAlias
+from typing import Literal, Self, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.encoding import Codes, codes, positions
-from ringtrue.errors import DuplicateError, UsageError, did_you_mean
+from ringtrue.errors import DuplicateError, TableError, UsageError, did_you_mean
 from ringtrue.tables import Judgments, Preferences
 from ringtrue.tables.columns import NAMES, Column, frame_from, which_column
 from ringtrue.tables.judgments import NO_JUDGE, NO_QUERY
@@ -22,6 +22,7 @@ from ringtrue.votes.times import moments
 __all__ = ["FIRST", "SECOND", "TIE", "Repeats", "Votes", "votes_of"]
 
 Repeats: TypeAlias = Literal["first", "last", "all"]
+MOST_LABELS = 200  # tables of label by label are made of them
 SECOND, TIE, FIRST = -1, 0, 1  # what a judge said of a pair
 
 
@@ -62,6 +63,11 @@ class Votes:
         if len(queries) > 1:
             keys, item = positions(query.astype(np.int64) * len(docs) + doc)
         grades = tuple(sorted(set(scale))) if scale else tuple(frame["label"].unique().sort().to_list())
+        if len(grades) > MOST_LABELS:
+            raise TableError(
+                f"expected grades, at most {MOST_LABELS} different labels, found {len(grades):,} ({grades[0]} to "
+                f"{grades[-1]}); round them to fewer first"
+            )
         judge, judges = codes(frame["judge"])
         return cls(
             items=pl.DataFrame({"query": queries.gather(keys // len(docs)), "doc": docs.gather(keys % len(docs))}),
@@ -190,6 +196,9 @@ class Votes:
 
     def settled(self, repeats: Repeats | None) -> Self:
         """At most one vote of a judge about an item, or all of them; refused where there are repeats and no choice."""
+        if repeats is not None and repeats not in get_args(Repeats):
+            near = did_you_mean(repeats, get_args(Repeats)) or "; there is " + ", ".join(get_args(Repeats))
+            raise UsageError(f"no choice '{repeats}' for repeats{near}")
         if repeats == "all":
             return self
         keys = self._by_item_and_judge()
