@@ -29,8 +29,7 @@ def transitivity(votes: Votes, *, level: float) -> Transitivity:
     said = np.array(votes.labels)[votes.label]
     query = votes.items["query"].rank("dense").to_numpy().astype(np.int64)
     judges = len(votes.judges)
-    own, vote = np.unique(votes.item * np.int64(judges) + votes.judge, return_inverse=True)
-    item, judge = own // judges, own % judges
+    item, judge, vote = votes.by_judge_and_item()
     one_judge = _decided(votes, item, np.bincount(vote, weights=said).astype(np.float64), query[item] * judges + judge)
     every = np.arange(votes.items.height)
     majority = _decided(

@@ -29,13 +29,11 @@ def consistency(votes: Votes, *, again: bool, level: float) -> dict[str, Estimat
         nothing = Estimate(value=None, level=level, n=0, method="wilson", notes=(note,))
         return {"self_consistency": nothing, "cross_consistency": nothing}
     cluster, _, _ = votes.clusters()
-    wide = len(votes.judges)
-    keys, group = np.unique(votes.item * np.int64(wide) + votes.judge, return_inverse=True)
-    own = votes.tally(group, len(keys))
+    item, _, group = votes.by_judge_and_item()
+    own = votes.tally(group, len(item))
     n = own.sum(axis=1)
     twice = n > 1
     equal = (own * (own - 1)).sum(axis=1)
-    item = keys // wide
     same = share_estimate((equal / np.maximum(n * (n - 1), 1))[twice], cluster[item[twice]], level=level)
     # Pairs of labels of an item, less those of one judge.
     all_pairs, all_equal = (_per_item(pairs, item, votes.items.height) for pairs in (n * (n - 1), equal))

@@ -152,13 +152,13 @@ def labels_again(votes: Votes) -> Again:
         >>> again.pairs.tolist(), again.equal.tolist()
         ([1], [0])
     """
-    keys, key = np.unique(votes.item * np.int64(len(votes.judges)) + votes.judge, return_inverse=True)
-    times = np.bincount(key, minlength=len(keys))
+    item, judge, key = votes.by_judge_and_item()
+    times = np.bincount(key, minlength=len(item))
     several = times[key] > 1
     cells, n = np.unique(key[several] * np.int64(len(votes.labels)) + votes.label[several], return_counts=True)
-    equal = np.bincount(cells // len(votes.labels), weights=n * (n - 1) // 2, minlength=len(keys)).astype(np.int64)
+    equal = np.bincount(cells // len(votes.labels), weights=n * (n - 1) // 2, minlength=len(item)).astype(np.int64)
     often = times > 1
     return Again(
-        judge=keys[often] % len(votes.judges), item=keys[often] // len(votes.judges),
+        judge=judge[often], item=item[often],
         pairs=(times * (times - 1) // 2)[often], equal=equal[often],
     )  # fmt: skip

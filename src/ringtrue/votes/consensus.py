@@ -45,16 +45,15 @@ def leave_one_out(votes: Votes) -> Others:
         ([1, -1, -1, -2], [1.0, 0.5, 0.5, nan], [0.0, 0.5, 0.5, nan])
     """
     items, width = votes.items.height, len(votes.labels)
-    pairs, pair = np.unique(votes.item * np.int64(len(votes.judges)) + votes.judge, return_inverse=True)
-    item, judge = pairs // len(votes.judges), pairs % len(votes.judges)
-    counts, times = votes.counts(), np.bincount(pair, minlength=len(pairs))
+    item, judge, pair = votes.by_judge_and_item()
+    counts, times = votes.counts(), np.bincount(pair, minlength=len(item))
     order = np.argsort(pair, kind="stable")
-    starts = np.searchsorted(pair[order], np.arange(len(pairs) + 1))
-    label, credit = np.empty(len(pairs), dtype=np.int32), np.empty(votes.size)
+    starts = np.searchsorted(pair[order], np.arange(len(item) + 1))
+    label, credit = np.empty(len(item), dtype=np.int32), np.empty(votes.size)
     wanted = np.zeros((len(votes.judges), width))
     step = max(PIECE // width, 1)
-    for first in range(0, len(pairs), step):
-        last = min(first + step, len(pairs))
+    for first in range(0, len(item), step):
+        last = min(first + step, len(item))
         own = order[starts[first] : starts[last]]
         rest = counts[item[first:last]]
         np.subtract.at(rest, (pair[own] - first, votes.label[own]), 1)
@@ -70,8 +69,8 @@ def leave_one_out(votes: Votes) -> Others:
     grade = np.array(votes.labels, dtype=np.float64)[votes.label]
     total, n = np.bincount(votes.item, weights=grade, minlength=items), np.bincount(votes.item, minlength=items)
     others = (n[item] - times).astype(np.float64)
-    left = total[item] - np.bincount(pair, weights=grade, minlength=len(pairs))
-    mean = np.full(len(pairs), np.nan)
+    left = total[item] - np.bincount(pair, weights=grade, minlength=len(item))
+    mean = np.full(len(item), np.nan)
     np.divide(left, others, out=mean, where=others > 0)
     return Others(label=label[pair], mean=mean[pair], credit=credit, wanted=wanted, most=int(others.max(initial=0)))
 

@@ -188,6 +188,11 @@ class Votes:
             others=self.others.filter(pl.Series(rows)) if self.others.width else self.others,
         )  # fmt: skip
 
+    def by_judge_and_item(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Every pair of an item and a judge that has a vote: its item, its judge, and for each vote its pair."""
+        keys, pair = np.unique(self._by_item_and_judge(), return_inverse=True)
+        return keys // len(self.judges), keys % len(self.judges), pair
+
     def repeated(self) -> NDArray[np.bool_]:
         """Which votes are not their judge's first about an item."""
         again = np.ones(self.size, dtype=bool)
