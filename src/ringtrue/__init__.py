@@ -19,6 +19,17 @@ from ringtrue._version import __version__
 if TYPE_CHECKING:
     from ringtrue.aggregation import Aggregation, JudgeModel, Prior, aggregate
     from ringtrue.agreement import Agreement, PairAgreement, Period, Transitivity, agree, krippendorff_alpha
+    from ringtrue.correction import (
+        BronzeScore,
+        Check,
+        Correction,
+        Rates,
+        ScoreCorrection,
+        ScoreDifference,
+        compare_corrected,
+        correct,
+        correct_score,
+    )
     from ringtrue.curves import curve
     from ringtrue.errors import InputError, RingtrueError, UsageError
     from ringtrue.evaluation import evaluate
@@ -32,7 +43,9 @@ if TYPE_CHECKING:
     )
     from ringtrue.judges import Flag, JudgeQuality, JudgeReport, judge_quality
     from ringtrue.measures import Measure, parse
+    from ringtrue.planning import Plan, Plans, plan
     from ringtrue.results import Comparison, Comparisons, Curve, Curves, Estimate
+    from ringtrue.sampling import GoldDraw, sample, sample_queries
     from ringtrue.significance import compare, compare_by, differences
     from ringtrue.standings import Flip, Stability, Standing, stability
     from ringtrue.tables import Judgments, Preferences, Run, Scores
@@ -40,13 +53,17 @@ if TYPE_CHECKING:
 _HOME = {
     "Aggregation": "aggregation",
     "Agreement": "agreement",
+    "BronzeScore": "correction",
+    "Check": "correction",
     "Comparison": "results",
     "Comparisons": "results",
+    "Correction": "correction",
     "Curve": "results",
     "Curves": "results",
     "Estimate": "results",
     "Flag": "judges",
     "Flip": "standings",
+    "GoldDraw": "sampling",
     "InputError": "errors",
     "JudgeModel": "aggregation",
     "JudgeQuality": "judges",
@@ -55,10 +72,15 @@ _HOME = {
     "Measure": "measures",
     "PairAgreement": "agreement",
     "Period": "agreement",
+    "Plan": "planning",
+    "Plans": "planning",
     "Preferences": "tables",
     "Prior": "aggregation",
+    "Rates": "correction",
     "RingtrueError": "errors",
     "Run": "tables",
+    "ScoreCorrection": "correction",
+    "ScoreDifference": "correction",
     "Scores": "tables",
     "Stability": "standings",
     "Standing": "standings",
@@ -68,17 +90,23 @@ _HOME = {
     "agree": "agreement",
     "compare": "significance",
     "compare_by": "significance",
+    "compare_corrected": "correction",
+    "correct": "correction",
+    "correct_score": "correction",
     "curve": "curves",
     "differences": "significance",
     "evaluate": "evaluation",
     "judge_quality": "judges",
     "krippendorff_alpha": "agreement",
     "parse": "measures",
+    "plan": "planning",
     "read_documents": "files",
     "read_judgments": "files",
     "read_preferences": "files",
     "read_run": "files",
     "read_topics": "files",
+    "sample": "sampling",
+    "sample_queries": "sampling",
     "stability": "standings",
     "write_table": "files",
 }
@@ -86,13 +114,17 @@ _HOME = {
 __all__ = [
     "Aggregation",
     "Agreement",
+    "BronzeScore",
+    "Check",
     "Comparison",
     "Comparisons",
+    "Correction",
     "Curve",
     "Curves",
     "Estimate",
     "Flag",
     "Flip",
+    "GoldDraw",
     "InputError",
     "JudgeModel",
     "JudgeQuality",
@@ -101,10 +133,15 @@ __all__ = [
     "Measure",
     "PairAgreement",
     "Period",
+    "Plan",
+    "Plans",
     "Preferences",
     "Prior",
+    "Rates",
     "RingtrueError",
     "Run",
+    "ScoreCorrection",
+    "ScoreDifference",
     "Scores",
     "Stability",
     "Standing",
@@ -115,17 +152,23 @@ __all__ = [
     "agree",
     "compare",
     "compare_by",
+    "compare_corrected",
+    "correct",
+    "correct_score",
     "curve",
     "differences",
     "evaluate",
     "judge_quality",
     "krippendorff_alpha",
     "parse",
+    "plan",
     "read_documents",
     "read_judgments",
     "read_preferences",
     "read_run",
     "read_topics",
+    "sample",
+    "sample_queries",
     "stability",
     "write_table",
 ]

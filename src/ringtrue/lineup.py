@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from numbers import Integral
@@ -17,7 +17,7 @@ from ringtrue.matching import Matcher
 from ringtrue.measures import Compat, FloatArray, RankedLists
 from ringtrue.tables import Judgments, Run
 
-__all__ = ["Entry", "Judges", "Missing", "Notes", "line_up", "require_choice"]
+__all__ = ["Entry", "Judges", "Missing", "Notes", "every_run", "line_up", "require_choice", "require_overlap"]
 
 Missing: TypeAlias = Literal["zero", "skip"]
 Judges: TypeAlias = Literal["one", "average"]
@@ -87,7 +87,7 @@ def line_up(
         notes.of_judges(labelled)
 
     def entry(run: Run) -> Entry:
-        _require_overlap(run, queries)
+        require_overlap(run, queries)
         has = set(run.queries)
         present = np.array([query in has for query in queries])
         absent = tuple(query for query, there in zip(queries, present, strict=True) if not there)
@@ -105,7 +105,7 @@ def line_up(
 
     def entries() -> Iterator[Entry]:
         names: set[str] = set()
-        for run in _runs(runs):
+        for run in every_run(runs):
             if run.name in names:
                 raise UsageError(f"two runs are called '{run.name}'; give each its own name")
             names.add(run.name)
@@ -200,7 +200,7 @@ class Notes:
             )
 
 
-def _runs(runs: object) -> Iterable[Run]:
+def every_run(runs: object) -> Iterable[Run]:
     """One run or several, as they were given: alone, in a list, as an iterator, or by name in a dictionary."""
     if isinstance(runs, Mapping) and runs and all(map(_is_run, runs.values())):
         return [Run.of(run).called(str(name)) for name, run in runs.items()]
@@ -224,7 +224,8 @@ def _is_frame(thing: object) -> bool:
     )
 
 
-def _require_overlap(run: Run, queries: tuple[str, ...]) -> None:
+def require_overlap(run: Run, queries: Sequence[str]) -> None:
+    """Refuse a run that answers none of the judged queries."""
     if not set(run.queries).isdisjoint(queries):
         return
     ours, theirs = (", ".join(f"'{query}'" for query in ids[:3]) for ids in (run.queries, queries))

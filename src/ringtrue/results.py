@@ -67,7 +67,8 @@ class Comparison:
     `p_value` stands for this comparison alone, `p_adjusted` for one of a family. `ahead` is the run that the test
     speaks for, which for the sign test and Wilcoxon's need not be the one with the higher mean. `effect_size` is the
     mean difference in standard deviations; `detectable` the difference that as many such queries would show in four
-    of five tests. None where the data cannot tell; a note then says why.
+    of five tests. None where the data cannot tell; a note then says why. Where the labels were corrected by gold ones,
+    `naive` is the same comparison by the labels as they are, and so are the wins, ties and losses.
 
     Examples:
         >>> print(Comparison(measure="AP", a="new", b="old", difference=Estimate(value=0.02, n=50, method="t"),
@@ -88,6 +89,7 @@ class Comparison:
     ties: int
     losses: int
     detectable: float | None = None
+    naive: Comparison | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -113,7 +115,12 @@ class Comparison:
     def as_dict(self) -> dict[str, object]:
         """The comparison as plain data, in the key order of the command line's JSON."""
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
-        return plain | {"difference": self.difference.as_dict(), "notes": list(self.notes)}
+        naive = self.naive or self
+        return plain | {
+            "difference": self.difference.as_dict(),
+            "naive": {"difference": naive.difference.as_dict(), "p_value": naive.p_value},
+            "notes": list(self.notes),
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +161,7 @@ class Comparisons:
         import polars as pl
 
         rows = [one.difference.as_dict() | one.as_dict() | {"difference": one.difference.value} for one in self]
-        kept = [name for name in rows[0] if name not in ("value", "notes")] if rows else []
+        kept = [name for name in rows[0] if name not in ("value", "notes", "naive")] if rows else []
         order = ["measure", "a", "b", "difference", *(name for name in kept if name not in SHOWN_FIRST)]
         return pl.DataFrame([{name: row[name] for name in order} for row in rows], infer_schema_length=None)
 

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from ringtrue.cli.golding import Golding, gold_options
 from ringtrue.cli.options import Command, output_options
 from ringtrue.cli.output import Grid, OutputFormat, emit, plain, progress_bar, tell
 from ringtrue.cli.question import Question, evaluation_options, level_option, runs_and_judgments
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 USUAL = "nDCG@10"
+TESTS = ("t", "permutation", "bootstrap", "sign", "wilcoxon", "welch", "independent")
 
 
 @click.command("compare", cls=Command)
@@ -33,8 +35,10 @@ USUAL = "nDCG@10"
               help=f"What to compare by; may be repeated, or a list. {USUAL} if not said.")  # fmt: skip
 @click.option("--baseline", "baselines", multiple=True, metavar="RUN",
               help="Compare with this run only, by name or by file; may be repeated.")  # fmt: skip
-@click.option("--test", type=click.Choice(["t", "permutation", "bootstrap", "sign", "wilcoxon", "welch"]), default="t",
-              show_default=True, help="How p is found; welch is for runs over different queries.")  # fmt: skip
+@click.option("--test", type=click.Choice(TESTS),
+              default="t", show_default=True,
+              help="How p is found; welch is for runs over different queries, independent the published test for gold "
+              "labels from elsewhere.")  # fmt: skip
 @click.option("--mid-p", is_flag=True, help="A less cautious sign test.")
 @click.option("--adjust", type=click.Choice(["holm", "bh", "tukey", "none"]), default="holm", show_default=True,
               help="What to do about many comparisons: bh guards the share of false findings, "
@@ -52,13 +56,15 @@ USUAL = "nDCG@10"
 @click.option("--layout", type=click.Choice(["pairs", "runs"]),
               help="A row for each pair (usual up to 10), or for each run, with those it beats.")  # fmt: skip
 @level_option
+@gold_options
 @evaluation_options
 @output_options
 def command(
     question: Question,
+    golding: Golding,
     measures: tuple[str, ...],
     baselines: tuple[str, ...],
-    test: Test,
+    test: Test | Literal["independent"],
     mid_p: bool,
     adjust: Adjust,
     family: Family,
@@ -73,7 +79,8 @@ def command(
     """Is A better than B?
 
     Compares every pair of runs query by query, or each with the baselines: the mean difference a − b with an
-    interval, p for the pair alone, and p adjusted for the family of comparisons.
+    interval, p for the pair alone, and p adjusted for the family of comparisons. With --gold, what the difference
+    would be with a perfect judge.
     """
     import numpy as np
 
@@ -82,6 +89,14 @@ def command(
     from ringtrue.files import read_topics
     from ringtrue.significance import compare, compare_by
 
+    if golding.gold is not None:
+        if by is not None or per_query:
+            raise UsageError("--by and --per-query do not go with --gold: gold labels are too few for parts of it")
+        _corrected(question, golding, measures, baselines, form, test=test, adjust=adjust, family=family,
+                   layout=layout, seed=seed)  # fmt: skip
+        return
+    if test == "independent":
+        raise UsageError("--test independent compares scores corrected by gold labels: give them as --gold FILE")
     if by is not None and per_query and form != "json":
         raise UsageError("--by and --per-query are two tables: ask for one of them, or for --json")
     if by is not None and adjust == "tukey":
@@ -144,6 +159,45 @@ def command(
     emit(form, data=data | {"notes": notes}, grid=grid, flat=flat)
 
 
+def _corrected(
+    question: Question, golding: Golding, measures: tuple[str, ...], baselines: tuple[str, ...], form: OutputFormat,
+    *, test: Test | Literal["independent"], adjust: Adjust, family: Family, layout: str | None, seed: int,
+) -> None:  # fmt: skip
+    """What the differences would be if gold had judged everything."""
+    from ringtrue.cli import corrected_tables as tables
+    from ringtrue.correction import compare_corrected
+
+    golding.require(question)
+    if test not in ("t", "independent"):
+        raise UsageError(f"--test {test} takes labels as they are: with --gold, leave it out, or say independent")
+    question = _with_baseline_files(question, baselines := _listed(baselines, question.runs))
+    gold, labels, runs = golding.read(question), question.labels(), list(question.each_run())
+    wanted = question.measures(measures or golding.usual(gold, [USUAL])[:1])
+    names = [run.name for run in runs]
+    how = golding.settings()
+    if test == "independent":
+        how["method"] = how["method"] or "confusion"
+    found = question.explained(
+        lambda: compare_corrected(
+            runs, labels, gold, wanted, baselines=_names(baselines, question.runs, names), adjust=adjust,
+            family=family, independent=test == "independent", level=question.level, **how,
+        )
+    )  # fmt: skip
+    notes = [*question.notes, *found.notes]
+    tell(notes)
+    data = {
+        "comparisons": [one.as_dict() for one in found],
+        "test": found.test,
+        "adjust": adjust,
+        "family": found.family,
+        "level": question.level,
+        "population": how["population"],
+        "seed": seed,
+        "notes": notes,
+    }
+    emit(form, data=data, grid=partial(tables.comparisons, found, layout), flat=partial(tables.flat_comparisons, found))
+
+
 def _listed(baselines: tuple[str, ...], paths: tuple[str, ...]) -> tuple[str, ...]:
     """Baselines may also come as a list with commas, unless something is really called so."""
     from ringtrue.cli.inputs import run_names
@@ -189,9 +243,8 @@ def _work(scores: Scores, how: dict[str, Any]) -> int:
 
 
 def _plain(one: Comparison, scores: Scores, asked: pl.DataFrame | None, *, per_query: bool) -> dict[str, object]:
-    """A comparison for JSON; without gold labels, what takes them at their word is all there is."""
+    """A comparison for JSON."""
     shown = one.as_dict()
-    shown["naive"] = {"difference": shown["difference"], "p_value": one.p_value}
     if per_query:
         from ringtrue.cli.comparison_tables import questions
         from ringtrue.significance import differences

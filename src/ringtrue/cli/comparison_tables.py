@@ -12,7 +12,20 @@ from ringtrue.results import Comparison, Comparisons, Estimate
 from ringtrue.significance import differences, moved_most
 from ringtrue.tables import Scores
 
-__all__ = ["answer", "by_group", "by_query", "flat", "flat_by_group", "flat_by_query", "questions"]
+__all__ = [
+    "answer",
+    "by_group",
+    "by_query",
+    "flat",
+    "flat_by_group",
+    "flat_by_query",
+    "flat_row",
+    "mark",
+    "named_ranges",
+    "questions",
+    "shown_difference",
+    "shown_p",
+]
 
 FEW_PAIRS = 10  # of one measure: more are shown run by run
 FLAT = ("measure", "a", "b", "difference", "se", "low", "high", "level", "n", "method", "p_value", "p_adjusted", "test",
@@ -49,13 +62,14 @@ def _by_pair(found: Comparisons, scores: Scores, *, best_first: bool) -> Grid:
         ordered.sort(key=lambda one: (measures.index(one.measure), -(one.difference.value or 0)))
     return Grid(
         columns=["measure", "a", "b", "a − b", f"{found.level * 100:g}% interval", *CHECKED],
-        rows=[[one.measure, one.a, one.b, *_difference(one), *_checked(one)] for one in ordered],
+        rows=[[one.measure, one.a, one.b, *shown_difference(one), *_checked(one)] for one in ordered],
         caption="\n".join([*_over(found), *_marks(found), *_counted_as_0(scores), *_sentences(found, scores)]),
         left=3,
     )
 
 
-def _difference(one: Comparison) -> list[str]:
+def shown_difference(one: Comparison) -> list[str]:
+    """The difference and its interval, with the digits that the standard error supports."""
     d = one.difference
     if d.value is None:
         return ["–", "–"]
@@ -66,14 +80,19 @@ def _difference(one: Comparison) -> list[str]:
 
 
 def _checked(one: Comparison) -> list[str]:
-    mark = "" if not one.decided else "▲" if one.better == one.a else "▼" if one.better == one.b else "≠"
     effect = "–" if one.effect_size is None else signed(one.effect_size, 2)
     detectable = "–" if one.detectable is None else f"{one.detectable:.{one.difference.decimals + 1}f}"
     count = f"{one.wins}/{one.ties}/{one.losses}"
-    return [_p(one.p_value), _p(one.p_adjusted), mark, effect, count, detectable]
+    return [shown_p(one.p_value), shown_p(one.p_adjusted), mark(one), effect, count, detectable]
 
 
-def _p(p: float | None) -> str:
+def mark(one: Comparison) -> str:
+    """Who is better, as a sign; nothing where it is not decided."""
+    return "" if not one.decided else "▲" if one.better == one.a else "▼" if one.better == one.b else "≠"
+
+
+def shown_p(p: float | None) -> str:
+    """p with four decimals."""
     if p is None:
         return "–"
     return "<0.0001" if p < 0.0001 else f"{p:.4f}"
@@ -169,7 +188,7 @@ def _by_run(found: Comparisons, scores: Scores, baselines: Sequence[str]) -> Gri
         row = [str(number[run]), run]
         for measure in measures:
             sides = [known.get((measure, run), []) for known in (beats, beaten)][: len(headings)]
-            row += [f"{means[run][measure].value:.4f}", *(_ranges(sorted(side)) for side in sides)]
+            row += [f"{means[run][measure].value:.4f}", *(named_ranges(sorted(side)) for side in sides)]
         rows.append(row)
     caption = [
         f"{' and '.join(headings)}: by number in this table, {_small(found)}",
@@ -192,15 +211,15 @@ def _best(
     best = max(means, key=lambda run: means[run][measure].value or 0)
     alike = sorted(set(number.values()) - {number[best]} - set(beats.get((measure, best), [])))
     return f"{measure}: {best} is first" + (
-        f"; not told apart from it: {_ranges(alike)}" if alike else ", better than all others"
+        f"; not told apart from it: {named_ranges(alike)}" if alike else ", better than all others"
     )
 
 
-def _ranges(numbers: Sequence[int]) -> str:
+def named_ranges(numbers: Sequence[int]) -> str:
     """Whole numbers, those in a row joined.
 
     Examples:
-        >>> _ranges([2, 5, 6, 7])
+        >>> named_ranges([2, 5, 6, 7])
         '2, 5–7'
     """
     joined = []
@@ -216,7 +235,7 @@ def by_group(groups: dict[str, Comparisons], by: str) -> Grid:
     return Grid(
         columns=[by, "queries", "measure", "a", "b", "a − b", f"{first.level * 100:g}% interval", *CHECKED],
         rows=[
-            [value, str(one.difference.n), one.measure, one.a, one.b, *_difference(one), *_checked(one)]
+            [value, str(one.difference.n), one.measure, one.a, one.b, *shown_difference(one), *_checked(one)]
             for value, found in groups.items()
             for one in found
         ],
@@ -287,10 +306,13 @@ def _cut(text: str) -> str:
 
 def flat(found: Iterable[Comparison]) -> Grid:
     """Every comparison with every digit."""
-    return Grid(columns=FLAT, rows=[_flat_row(one) for one in found])
+    return Grid(columns=FLAT, rows=[flat_row(one) for one in found])
 
 
-def _flat_row(one: Comparison) -> list[str]:
+def flat_row(one: Comparison | None) -> list[str]:
+    """A comparison with every digit; the names of the columns for None."""
+    if one is None:
+        return list(FLAT)
     known = one.as_dict() | one.difference.as_dict() | {"difference": one.difference.value}
     return ["" if known[name] is None else str(known[name]) for name in FLAT]
 
@@ -299,7 +321,7 @@ def flat_by_group(groups: dict[str, Comparisons], by: str) -> Grid:
     """The same, with the group before each."""
     return Grid(
         columns=[by, *FLAT],
-        rows=[[value, *_flat_row(one)] for value, found in groups.items() for one in found],
+        rows=[[value, *flat_row(one)] for value, found in groups.items() for one in found],
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ringtrue.cli.golding import Golding, gold_options
 from ringtrue.cli.options import Command, output_options
 from ringtrue.cli.output import Grid, OutputFormat, emit, estimate_column, plain, tell
 from ringtrue.cli.question import Question, evaluation_options, level_option, runs_and_judgments
@@ -31,10 +32,12 @@ ESTIMATE_FIELDS = ("value", "se", "low", "high", "level", "n", "method")
 @click.option("--by", metavar="COLUMN", help="Means for each value of a column of the topics or judgments.")
 @click.option("--topics", metavar="FILE", help="A table with a row for each query, for --by.")
 @level_option
+@gold_options
 @evaluation_options
 @output_options
 def command(
     question: Question,
+    golding: Golding,
     measures: tuple[str, ...],
     per_query: bool,
     by: str | None,
@@ -44,7 +47,8 @@ def command(
     """How good is each run?
 
     Prints the mean of each measure over the queries with an interval, and the share of the top documents
-    that anybody judged. --columns and --where apply to the judgments.
+    that anybody judged. With --gold, what it would be with a perfect judge. --columns and --where apply to the
+    judgments.
     """
     from ringtrue.cli.inputs import named_column
     from ringtrue.evaluation import split_by
@@ -54,6 +58,11 @@ def command(
         raise UsageError("--topics says nothing without --by COLUMN")
     if by is not None and per_query and form != "json":
         raise UsageError("--by and --per-query are two tables: ask for one of them, or for --json")
+    if golding.gold is not None:
+        if by is not None or per_query:
+            raise UsageError("--by and --per-query do not go with --gold: gold labels are too few for parts of it")
+        _corrected(question, golding, measures, form)
+        return
     notes, level = question.notes, question.level
     wanted = _wanted(question, measures)
     labels = question.labels()
@@ -76,6 +85,21 @@ def command(
         grid, flat = partial(_by_query_grid, scores), partial(_by_query_flat, scores)
     tell(notes)
     emit(form, data=data | {"notes": notes}, grid=grid, flat=flat)
+
+
+def _corrected(question: Question, golding: Golding, measures: tuple[str, ...], form: OutputFormat) -> None:
+    """What the measures would be if gold had judged everything."""
+    from ringtrue.cli import corrected_tables as tables
+    from ringtrue.correction import correct
+
+    golding.require(question)
+    gold, labels, runs = golding.read(question), question.labels(), list(question.each_run())
+    wanted = question.measures(measures or golding.usual(gold, USUAL))
+    found = question.explained(lambda: correct(runs, labels, gold, wanted, level=question.level, **golding.settings()))
+    notes = [*question.notes, *found.notes, *tables.doubts(found)]
+    tell(notes)
+    emit(form, data=found.as_dict() | {"notes": notes}, grid=partial(tables.answer, found),
+         flat=partial(tables.flat, found))  # fmt: skip
 
 
 def _wanted(question: Question, measures: tuple[str, ...]) -> list[Measure]:

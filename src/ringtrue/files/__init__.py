@@ -1,6 +1,7 @@
 """Files in and out: every format is recognised from its content and can be forced with `form`."""
 
 from ringtrue.files.formats import FORMATS, Format, Kind, recognise_kind
+from ringtrue.files.matrices import holds_matrix, read_confusion
 from ringtrue.files.reading import read_documents, read_judgments, read_preferences, read_run, read_topics
 from ringtrue.files.writing import write_table
 
@@ -8,6 +9,8 @@ __all__ = [
     "FORMATS",
     "Format",
     "Kind",
+    "holds_matrix",
+    "read_confusion",
     "read_documents",
     "read_judgments",
     "read_preferences",

@@ -1,7 +1,7 @@
 """Measures as values that print and parse as people write them, and the formulas behind them."""
 
 from ringtrue.measures.catalogue import CATALOGUE, Definition
-from ringtrue.measures.lists import Compat, FloatArray, RankedLists, ranked
+from ringtrue.measures.lists import Compat, FloatArray, IntArray, RankedLists, ranked
 from ringtrue.measures.names import Measure, parse, parse_all
 
 __all__ = [
@@ -9,6 +9,7 @@ __all__ = [
     "Compat",
     "Definition",
     "FloatArray",
+    "IntArray",
     "Measure",
     "RankedLists",
     "parse",

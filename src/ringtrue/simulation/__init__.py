@@ -4,15 +4,21 @@ from ringtrue.simulation.agreeing import Coverage, coverage_of_agreement, judged
 from ringtrue.simulation.collection import Collection, simulate_collection
 from ringtrue.simulation.comparing import coverage, error_rates, paired_scores, system_scores
 from ringtrue.simulation.crowd import Crowd, simulate_crowd
+from ringtrue.simulation.goldberg import NoisyScores, noisy_scores
+from ringtrue.simulation.rates import RatesCoverage, coverage_of_rates
 
 __all__ = [
     "Collection",
     "Coverage",
     "Crowd",
+    "NoisyScores",
+    "RatesCoverage",
     "coverage",
     "coverage_of_agreement",
+    "coverage_of_rates",
     "error_rates",
     "judged_labels",
+    "noisy_scores",
     "paired_scores",
     "simulate_collection",
     "simulate_crowd",

@@ -1,0 +1,60 @@
+"""What a study is asked and what it shows; `simulate.py` lists the studies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from ringtrue.cli.output import Grid
+
+if TYPE_CHECKING:
+    import numpy as np
+
+__all__ = ["Asked", "Number", "Shown", "Study"]
+
+Number: TypeAlias = int | float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What was asked of a study, its own settings filled in."""
+
+    seed: int
+    replications: int
+    level: float
+    data: tuple[str, ...]
+    settings: Mapping[str, Number]
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """Random numbers from the seed."""
+        import numpy as np
+
+        return np.random.default_rng(self.seed)
+
+    def whole(self, name: str) -> int:
+        """A setting that counts something."""
+        return int(self.settings[name])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What a study shows: `data` as JSON, `grids` as tables, `flat` as CSV, `picture` below the tables of a screen."""
+
+    data: Mapping[str, object]
+    grids: Callable[[], Grid | Sequence[Grid]]
+    flat: Callable[[], Grid] | None = None
+    picture: str = ""
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Study:
+    """A study: a sentence, the function, which of the common options it takes, and numbers of its own with defaults."""
+
+    says: str
+    run: Callable[[Asked], Shown]
+    takes: tuple[str, ...] = ("replications", "level")
+    replications: int = 10_000
+    settings: Mapping[str, Number] = field(default_factory=dict)

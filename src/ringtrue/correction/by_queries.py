@@ -1,0 +1,133 @@
+"""Correction from whole queries that gold judged anew, for any measure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from ringtrue.correction.checking import DOUBTFUL, Check
+from ringtrue.correction.task import Difference, Task
+from ringtrue.correction.told import judge_told
+from ringtrue.correction.whole_queries import ENOUGH, ByQuery, corrected_by_query
+from ringtrue.errors import InputError
+from ringtrue.evaluation import evaluate
+from ringtrue.measures import FloatArray, IntArray, Measure
+from ringtrue.results import Estimate
+from ringtrue.significance.paired import welch
+from ringtrue.tables import Judgments
+
+__all__ = ["ByQueries"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ByQueries:
+    """Prediction-powered means over queries, or the gold queries alone."""
+
+    task: Task
+    gold: Judgments
+    _values: dict[Measure, tuple[FloatArray, FloatArray, IntArray]] = field(default_factory=dict)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Gold queries that bronze does not know."""
+        known = set(self.task.bronze.frame["query"])
+        extra = [query for query in self.gold.frame["query"].unique(maintain_order=True) if query not in known]
+        verb = "has no bronze label and is" if len(extra) == 1 else "have no bronze label and are"
+        told = f"{len(extra)} of the gold queries {verb} left out: {', '.join(extra[:3])}"
+        return (told,) if extra else ()
+
+    def why(self, measure: Measure) -> str:
+        """The method, and why it was chosen."""
+        if self.task.method == "gold":
+            return f"{measure} from the gold queries alone, as asked"
+        return f"{measure} query by query: gold judged whole queries, drawn at random, and it then holds for any judge"
+
+    def estimates(self, measure: Measure) -> list[Estimate]:
+        """A corrected mean for each run."""
+        if self.task.method == "gold":
+            return self.gold_only(measure)
+        found = self._found(measure)
+        return [found.estimate(run, level=self.task.level) for run in range(len(self.task.runs))]
+
+    def gold_only(self, measure: Measure) -> list[Estimate]:
+        """The mean over the gold queries."""
+        found = self._found(measure)
+        return [found.estimate(run, level=self.task.level, gold_only=True) for run in range(len(self.task.runs))]
+
+    def differences(self, measure: Measure, pairs: IntArray) -> list[Difference]:
+        """Each pair by the differences of single queries, with a slope of its own."""
+        bronze, gold, places = self._ready(measure)
+        alone = self.task.method == "gold"
+        apart = bronze[pairs[:, 0]] - bronze[pairs[:, 1]]
+        found = corrected_by_query(
+            np.zeros_like(apart) if alone else apart,
+            gold[pairs[:, 0]] - gold[pairs[:, 1]],
+            places,
+            population=self.task.population,
+        )
+        test = "gold only" if alone else "difference, whole queries"
+        return [
+            Difference(
+                difference=found.estimate(row, level=self.task.level, gold_only=alone),
+                p_value=found.p_value(row, gold_only=alone),
+                test=test,
+            )
+            for row in range(len(pairs))
+        ]
+
+    def checks(self, measure: Measure, pairs: IntArray | None = None) -> list[Check]:  # noqa: ARG002 - the protocol's
+        """Are the gold queries like the others by bronze, and are there enough?"""
+        bronze, _, places = self._ready(measure)
+        inside = np.zeros(bronze.shape[1], dtype=bool)
+        inside[places] = True
+        mean = bronze.mean(axis=0)
+        enough = len(places) >= ENOUGH
+        told = f"gold judged {len(places)} of {bronze.shape[1]} queries"
+        doubt = "" if enough else f"; from {ENOUGH} on intervals keep what they say"
+        found = [Check(name="number of queries", passed=enough, p_value=None, text=told + doubt)]
+        groups = mean[inside], mean[~inside]
+        counts = np.array([len(group) for group in groups], dtype=np.float64)
+        if counts.min() > 1 and any(np.ptp(group) > 0 for group in groups):
+            means, variances = (np.array([func(group) for group in groups]) for func in (np.mean, _variance))
+            p = float(welch(means, variances, counts)[0])
+            told = f"by bronze, {measure} is {means[0]:.3f} on the gold queries, {means[1]:.3f} on the others"
+            doubt = "" if p >= DOUBTFUL else ": they do not look drawn at random"
+            found.append(Check(name="sample against pool", passed=p >= DOUBTFUL, p_value=p, text=told + doubt))
+        return found
+
+    def judge(self, measure: Measure) -> dict[str, object]:
+        """The confusion matrix of the gold queries, and how often bronze is right."""
+        both = self.gold.frame.join(
+            self.task.bronze.frame.select("query", "doc", bronze="label"), on=["query", "doc"], how="inner"
+        ).filter(pl.col("bronze") >= 0)
+        gold, bronze = (both[name].to_numpy().astype(np.int64) for name in ("label", "bronze"))
+        relevant = gold >= int(dict(measure.parameters).get("rel", 1))
+        called = bronze >= self.task.threshold(measure)
+        return judge_told(gold, bronze, relevant, called, np.ones(len(gold)), self.task.level)
+
+    def _found(self, measure: Measure) -> ByQuery:
+        return corrected_by_query(*self._ready(measure), population=self.task.population)
+
+    def _ready(self, measure: Measure) -> tuple[FloatArray, FloatArray, IntArray]:
+        """Bronze values of all queries, gold values of some, and which these are."""
+        if measure not in self._values:
+            queries = self.task.bronze.frame["query"].unique(maintain_order=True)
+            inside = self.gold.frame.filter(pl.col("query").is_in(queries.implode()))
+            chosen = inside["query"].unique(maintain_order=True)
+            if len(chosen) < 2:
+                raise InputError(
+                    f"expected gold labels for at least 2 whole queries that bronze judged too, found "
+                    f"{len(chosen)}; draw more with `ringtrue sample … --queries 20 --for {measure}`"
+                )
+            bronze = evaluate(self.task.runs, self.task.bronze, self.task.by_bronze(measure)).cube()
+            gold = evaluate(self.task.runs, Judgments(inside), measure).cube()
+            code = {query: place for place, query in enumerate(bronze.queries)}
+            places = np.array([code[query] for query in gold.queries])
+            self._values[measure] = bronze.values[0], gold.values[0], places
+        return self._values[measure]
+
+
+def _variance(values: FloatArray) -> float:
+    return float(values.var(ddof=1))

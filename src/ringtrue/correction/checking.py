@@ -1,0 +1,165 @@
+"""Do the gold labels fit the pool, and is the judge equally good everywhere? Reported, never a gate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ringtrue.correction.difference import GoldSample
+from ringtrue.correction.pooled import Pool
+from ringtrue.measures import FloatArray
+from ringtrue.student import t_tail
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from scipy.sparse import csr_array
+
+__all__ = ["Check", "checked", "stands_for"]
+
+PERMUTATIONS = 999
+DOUBTFUL = 0.01  # several checks are made: none should cry at every twentieth good sample
+FEW_LABELS, FEW_QUERIES = 30, 10
+FAR_OFF, FAR_SURE = 0.1, 4.0  # a sample that stands for so little of a run, so surely, was not drawn from it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One look at the gold labels: what was found in words, and whether it gives reason to doubt.
+
+    Examples:
+        >>> print(Check(name="number of labels", passed=False, p_value=None, text="only 12 gold labels"))
+        number of labels: only 12 gold labels
+    """
+
+    name: str
+    passed: bool
+    p_value: float | None
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.text}"
+
+    def as_dict(self) -> dict[str, object]:
+        """The check as plain data, in the key order of the command line's JSON."""
+        return {"check": self.name, "passed": self.passed, "p_value": self.p_value, "text": self.text}
+
+
+def checked(
+    pool: Pool, sample: GoldSample, *, relevant: NDArray[np.bool_], called: NDArray[np.bool_],
+    among: NDArray[np.bool_], rng: np.random.Generator,
+) -> list[Check]:  # fmt: skip
+    """All checks: `relevant` by gold for each label of the sample, `called` relevant by bronze for the whole pool.
+
+    `among` are the documents of the pool that count: a sample may have left out the others.
+    """
+    return [
+        _against_pool(sample, called, among),
+        *_alike(pool, sample, relevant, called[sample.places], rng),
+        _enough(sample),
+        _over_queries(pool, sample),
+    ]
+
+
+def stands_for(weights: csr_array, sample: GoldSample) -> tuple[FloatArray, FloatArray]:
+    """How much of each row's weight the sample stands for by its probabilities, as a share, and how sure that is.
+
+    Σ_S |W|/π should be Σ |W|, give or take √Σ_S (1 − π)(W/π)². The second is how many of these it is off.
+    """
+    size = abs(weights)
+    whole = np.asarray(size.sum(axis=1)).ravel()
+    drawn = size[:, sample.places].toarray() / sample.prob
+    found = drawn.sum(axis=1)
+    error = np.sqrt((drawn**2 * (1 - sample.prob)).sum(axis=1))
+    share = np.divide(found, whole, out=np.ones(len(whole)), where=whole > 0)
+    sure = np.divide(found - whole, error, out=np.where(np.isclose(found, whole), 0.0, np.inf), where=error > 0)
+    return share, np.abs(sure)
+
+
+def _against_pool(sample: GoldSample, called: NDArray[np.bool_], among: NDArray[np.bool_]) -> Check:
+    """Is bronze as generous on the sample as on the pool it was drawn from?
+
+    The error is that of a sample from this very pool: labels that all agree would otherwise have none.
+    """
+    inside = among[sample.places]
+    if not among.any():
+        return Check(name="sample against pool", passed=True, p_value=None,
+                     text="there is no document to compare by")  # fmt: skip
+    if not inside.any():
+        return Check(name="sample against pool", passed=False, p_value=None,
+                     text="no gold label is on a document that counts here")  # fmt: skip
+    prob, said = sample.prob[inside], called[sample.places][inside]
+    weight, pool = 1 / prob, float(called[among].mean())
+    share = float((weight * said).sum() / weight.sum())
+    apart = (said - pool) * weight
+    error = float(np.sqrt((apart**2 * (1 - prob)).sum()) / weight.sum())
+    p = None if error == 0 else float(2 * t_tail(abs(share - pool) / error, 1e9))
+    passed = p is None or p >= DOUBTFUL
+    told = f"bronze calls {share:.0%} of the gold sample relevant (weighted), and {pool:.0%} of its pool"
+    doubt = "" if passed else ": the sample was not drawn from this pool with these probabilities"
+    return Check(name="sample against pool", passed=passed, p_value=p, text=told + doubt)
+
+
+def _alike(
+    pool: Pool, sample: GoldSample, relevant: NDArray[np.bool_], called: NDArray[np.bool_], rng: np.random.Generator
+) -> list[Check]:
+    """Does the judge err alike at every rank, on every run, in every query? By permuting who was right."""
+    right = relevant == called
+    best = np.full(len(pool), pool.depth)
+    np.minimum.at(best, pool.shown, pool.rank)
+    third = np.minimum((best[sample.places] - 1) * 3 // pool.depth, 2)
+    member = np.zeros((len(pool), len(pool.runs)))
+    member[pool.shown, pool.run] = 1
+    groups = {
+        "rank": np.eye(3)[third],
+        "run": member[sample.places],
+        "query": np.eye(len(pool.queries))[pool.query[sample.places]],
+    }
+    found = []
+    for what, grouping in groups.items():
+        p = _permuted(right, relevant, grouping, rng.spawn(1)[0])
+        passed = p is None or p >= DOUBTFUL
+        doubt = f"differs by {what}" if not passed else f"does not visibly differ by {what}"
+        found.append(Check(name=f"accuracy by {what}", passed=passed, p_value=p,
+                           text=f"how often bronze is right {doubt}"))  # fmt: skip
+    return found
+
+
+def _permuted(
+    right: NDArray[np.bool_], relevant: NDArray[np.bool_], groups: FloatArray, rng: np.random.Generator
+) -> float | None:
+    """p for accuracy that is the same in all groups, apart on relevant and other documents; None if all are right."""
+    groups = groups[:, (groups.sum(axis=0) > 0) & (groups.sum(axis=0) < len(groups))]
+    seen, drawn = 0.0, np.zeros(PERMUTATIONS)
+    for kind in (relevant, ~relevant):
+        hits, member = right[kind].astype(np.float64), groups[kind]
+        rate, size = (hits.mean() if len(hits) else 1.0), member.sum(axis=0)
+        kept = size > 0
+        if rate in (0.0, 1.0) or not kept.any():
+            continue
+        expected, scale = rate * size[kept], rate * (1 - rate) * size[kept]
+        shuffled = rng.permuted(np.tile(hits, (PERMUTATIONS, 1)), axis=1)
+        seen += float(((hits @ member[:, kept] - expected) ** 2 / scale).sum())
+        drawn += ((shuffled @ member[:, kept] - expected) ** 2 / scale).sum(axis=1)
+    if not drawn.any():
+        return None
+    return float((1 + (drawn >= seen * (1 - 1e-9)).sum()) / (1 + PERMUTATIONS))
+
+
+def _enough(sample: GoldSample) -> Check:
+    passed = len(sample) >= FEW_LABELS
+    told = f"{len(sample):,} gold labels among the documents that the runs show"
+    return Check(name="number of labels", passed=passed, p_value=None,
+                 text=told if passed else f"only {told}: trust the intervals with care")  # fmt: skip
+
+
+def _over_queries(pool: Pool, sample: GoldSample) -> Check:
+    counts = np.bincount(pool.query[sample.places])
+    queries, most = int((counts > 0).sum()), int(counts.max())
+    all_of_them = len(pool.queries)
+    worth = float(counts.sum()) ** 2 / float((counts**2).sum())
+    passed = queries >= min(FEW_QUERIES, all_of_them) and worth >= min(FEW_QUERIES / 2, all_of_them / 2)
+    told = f"the gold labels lie in {queries} of {all_of_them} queries, at most {most} in one"
+    doubt = "" if passed else ": so few queries say little about others"
+    return Check(name="spread over queries", passed=passed, p_value=None, text=told + doubt)

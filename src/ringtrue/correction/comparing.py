@@ -1,0 +1,150 @@
+"""Is A better than B, when the judge errs?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import get_args
+
+import numpy as np
+
+from ringtrue.correction.correcting import task_of, wanted_measures, way_of
+from ringtrue.correction.designs import Design
+from ringtrue.correction.joint import Population
+from ringtrue.correction.task import Difference, Method
+from ringtrue.errors import UsageError
+from ringtrue.evaluation import evaluate
+from ringtrue.lineup import require_choice
+from ringtrue.measures import Measure
+from ringtrue.results import Comparison, Comparisons
+from ringtrue.significance import Adjust, Family, compare
+from ringtrue.significance.families import adjusted, family_words
+from ringtrue.significance.pairing import chosen_pairs
+from ringtrue.student import normal_quantile
+
+__all__ = ["compare_corrected"]
+
+POWER = 0.8
+TESTS = {
+    "difference": "difference estimator on what the two runs do not share",
+    "difference, whole queries": "prediction-powered t test on whole queries",
+    "gold only": "t test on the gold labels alone",
+    "t on bronze scores": "paired t test on the bronze scores, for a judge that errs alike on both",
+    "welch on bronze scores": "Welch's t test on the bronze scores, for a judge that errs alike on both",
+    "independent": "z test as if each run had gold labels of its own",
+}
+
+
+def compare_corrected(
+    runs: object,
+    bronze: object,
+    gold: object,
+    measures: str | Measure | Iterable[str | Measure],
+    *,
+    baselines: str | Iterable[str] = (),
+    adjust: Adjust = "holm",
+    family: Family = "measure",
+    design: Design | None = None,
+    method: Method | None = None,
+    population: Population = "like-these",
+    independent: bool = False,
+    bronze_rel: int | None = None,
+    level: float = 0.95,
+    rng: np.random.Generator | None = None,
+) -> Comparisons:
+    """Is one run better than another by gold, where gold judged a sample? As `compare`, with bronze labels corrected.
+
+    Where gold was drawn from the runs' documents, only those count that the two do not share, and a judge that favours
+    one of them misleads nobody. Gold from elsewhere can only tell whether a judge that errs alike on both would see a
+    difference; `independent` is the published test for that, which hardly ever sees one. Each comparison carries the
+    `naive` one, by the bronze labels as they are.
+
+    Examples:
+        >>> runs = {"new": {f"q{i}": {"a": 2.0, "b": 1.0} for i in range(30)},
+        ...         "old": {f"q{i}": {"c": 2.0, "b": 1.0} for i in range(30)}}
+        >>> bronze = {f"q{i}": {"a": 1, "b": i % 2, "c": i % 3 % 2} for i in range(30)}
+        >>> gold = {f"q{i}": {"a": int(i > 9), "c": i % 2} for i in range(0, 30, 2)}
+        >>> found = compare_corrected(runs, bronze, gold, "P@2", design="pool_random")[0]
+        >>> print(found.naive.difference, "→", found.difference)
+        0.33 (95% CI 0.24 to 0.42) → 0.4 (95% CI 0.1 to 0.6)
+    """
+    wanted = wanted_measures(measures)
+    require_choice("adjust", adjust, get_args(Adjust))
+    require_choice("family", family, get_args(Family))
+    if adjust == "tukey":
+        raise UsageError("Tukey's test needs every label of every query: with gold, adjust by holm or bh")
+    task, notes = task_of(runs, bronze, gold, design=design, method=method, population=population,
+                          bronze_rel=bronze_rel, level=level, rng=rng)  # fmt: skip
+    if independent and task.method != "confusion":
+        raise UsageError("the published test takes the judge's rates: it goes with --method confusion")
+    way = way_of(task, independent=independent)
+    pairs = chosen_pairs(task.names, [baselines] if isinstance(baselines, str) else list(baselines))
+    raw: list[Comparison] = []
+    for measure in wanted:
+        scores = evaluate(task.runs, task.bronze, task.by_bronze(measure))
+        notes += [note for note in scores.notes if note not in notes]
+        named = {(one.a, one.b): one for one in compare(scores, adjust="none", level=level)}
+        for (a, b), found in zip(pairs.tolist(), way.differences(measure, pairs), strict=True):
+            first, second = task.names[a], task.names[b]
+            raw.append(_comparison(str(measure), first, second, found, named, level))
+    several = len(wanted) > 1 and family == "measure"
+    what = "comparisons" if family == "all" and len(wanted) > 1 else "pairs"
+    told = family_words(len(raw) // (len(wanted) if several else 1), what, adjust, level, several=several)
+    checks = [check.text for check in way.checks(wanted[0], pairs) if not check.passed]
+    return Comparisons(
+        comparisons=tuple(replace(one, notes=(*one.notes, *_doubt(one))) for one in adjusted(raw, adjust, family)),
+        test=TESTS[raw[0].test],
+        family=told,
+        level=level,
+        notes=tuple(dict.fromkeys([*notes, *way.notes, *checks])),
+    )
+
+
+def _comparison(
+    measure: str, a: str, b: str, found: Difference, named: dict[tuple[str, str], Comparison], level: float
+) -> Comparison:
+    naive = named[(a, b)] if (a, b) in named else _turned(named[(b, a)])
+    value, se = found.difference.value, found.difference.se
+    detectable = (normal_quantile((1 + level) / 2) + normal_quantile(POWER)) * se if se else None
+    return Comparison(
+        measure=measure,
+        a=a,
+        b=b,
+        difference=found.difference if value is None else replace(found.difference, notes=()),
+        p_value=found.p_value,
+        test=found.test,
+        ahead=None if not value else a if value > 0 else b,
+        wins=naive.wins,
+        ties=naive.ties,
+        losses=naive.losses,
+        detectable=detectable,
+        naive=replace(naive, measure=measure),
+        notes=found.difference.notes,
+    )
+
+
+def _turned(one: Comparison) -> Comparison:
+    """The same comparison from the other side."""
+    d = one.difference
+    low, high = (None if end is None else -end for end in (d.high, d.low))
+    return replace(one, a=one.b, b=one.a, difference=replace(d, value=-(d.value or 0.0), low=low, high=high),
+                   wins=one.losses, losses=one.wins,
+                   effect_size=None if one.effect_size is None else -one.effect_size)  # fmt: skip
+
+
+def _doubt(one: Comparison) -> tuple[str, ...]:
+    """What changes by correction, and what is not decided."""
+    alpha = round(1 - one.difference.level, 12)
+    notes = []
+    naive = one.naive.p_value if one.naive is not None else None
+    if one.p_value is not None and naive is not None and (naive < alpha) != (one.p_value < alpha):
+        verdict = ("the labels as they are show a difference, and corrected ones do not" if naive < alpha
+                   else "the labels as they are hide a difference that corrected ones show")  # fmt: skip
+        notes.append(verdict)
+    if one.p_value is not None and one.p_adjusted is not None and one.p_value < alpha <= one.p_adjusted:
+        notes.append(f"p is below {alpha:g} for this comparison alone, but not as one of its family")
+    elif one.p_value is not None and one.p_value >= alpha and one.detectable is not None:
+        seen = abs(one.difference.value or 0)
+        notes.append(f"not decided: such labels show a difference of {one.detectable:.3g} in four of five tests, and "
+                     f"{seen:.3g} was seen")  # fmt: skip
+    return tuple(notes)

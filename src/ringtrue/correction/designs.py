@@ -1,0 +1,123 @@
+"""How the gold labels came to be: the fact that decides what can be concluded from them."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from ringtrue.correction.difference import GoldSample
+from ringtrue.correction.pooled import Pool
+from ringtrue.errors import InputError, MismatchError, TableError, UsageError, did_you_mean
+from ringtrue.measures import FloatArray
+from ringtrue.tables import Judgments
+
+__all__ = ["DESIGNS", "Design", "design_of", "gold_sample", "judged_gold"]
+
+Design: TypeAlias = Literal["pool_random", "pool_stratified", "whole_queries", "external", "known"]
+
+DESIGNS: dict[Design, str] = {
+    "pool_random": "drawn at random from the documents that the runs show",
+    "pool_stratified": "drawn from them with known probabilities (column prob), as `ringtrue sample --budget` does",
+    "whole_queries": "all documents of queries drawn at random, as `ringtrue sample --queries` does",
+    "external": "from elsewhere: a fixed number for each gold label, other documents, another time",
+    "known": "no labels, but a confusion matrix in a JSON file",
+}
+FEWEST = 2
+
+
+def design_of(gold: Judgments, asked: Design | None = None) -> Design:
+    """How the gold labels were drawn: what was said, or what their column `design` says.
+
+    Examples:
+        >>> gold = Judgments.of({"query": ["q"], "doc": ["d"], "label": [1], "design": ["pool_random"]})
+        >>> design_of(gold)
+        'pool_random'
+    """
+    if asked is not None:
+        return _known_design(asked, "--design")
+    if "design" not in gold.frame.columns or gold.frame["design"].null_count():
+        told = "; ".join(f"{name}: {words}" for name, words in DESIGNS.items())
+        raise InputError(
+            f"the gold labels do not say how they were drawn, and without it nothing can be concluded from them: say "
+            f"--design NAME, or give the file a column design. There is {told}"
+        )
+    found = gold.frame["design"].cast(pl.String).unique(maintain_order=True).to_list()
+    if len(found) > 1:
+        raise InputError(
+            f"the gold labels were drawn in several ways ({', '.join(found[:3])}), and only one can be corrected with "
+            f"at a time; keep one of them (--gold-where design={found[0]})"
+        )
+    return _known_design(found[0], "column design")
+
+
+def judged_gold(gold: Judgments) -> tuple[Judgments, tuple[str, ...]]:
+    """The gold labels that say something, one for each document: a negative label is a document that was not judged."""
+    gold.require_one_label_each()
+    kept = gold.frame.filter(pl.col("label") >= 0)
+    left = gold.frame.height - kept.height
+    if not kept.height:
+        raise InputError("every gold label is negative, which says 'not judged': there is nothing to correct with")
+    some = "1 gold label is" if left == 1 else f"{left:,} gold labels are"
+    told = f"left out: {some} negative, which says 'not judged'"
+    return Judgments(kept), (told,) if left else ()
+
+
+def gold_sample(gold: Judgments, design: Design, pool: Pool) -> tuple[GoldSample, tuple[str, ...]]:
+    """The gold labels of documents that the runs show, with their probabilities; a note counts the others."""
+    notes: list[str] = []
+    places = pool.places(gold.frame)
+    here = places >= 0
+    if not here.any():
+        query, doc = gold.frame.row(0)[:2]
+        raise MismatchError(
+            f"no gold document is in any run's top {pool.depth}: gold has document '{doc}' of query '{query}'; are the "
+            f"ids of the same kind? Draw gold with `ringtrue sample`"
+        )
+    outside = int((~here).sum())
+    if outside:
+        verb = "is" if outside == 1 else "are"
+        notes.append(
+            f"{outside:,} of {len(here):,} gold documents {verb} in no run's top {pool.depth}: worth nothing here, and "
+            f"left out. `ringtrue sample` draws from what the runs show"
+        )
+    kept = gold.frame.filter(pl.Series(here))
+    if kept.height < FEWEST:
+        raise InputError(
+            f"expected at least {FEWEST} gold labels among the {len(pool):,} documents in the runs' top {pool.depth}, "
+            f"found {kept.height}; draw more with `ringtrue sample`"
+        )
+    return GoldSample(
+        places=places[here],
+        labels=kept["label"].to_numpy().astype(np.int64),
+        prob=_probabilities(kept, design, len(pool)),
+        spread=design == "pool_stratified" and "stratum" in kept.columns and kept["stratum"].null_count() == 0
+        and bool((kept["stratum"].cast(pl.String) == kept["query"]).all()),
+    ), tuple(notes)  # fmt: skip
+
+
+def _probabilities(kept: pl.DataFrame, design: Design, documents: int) -> FloatArray:
+    if "prob" in kept.columns:
+        if kept["prob"].null_count():
+            query, doc = kept.filter(pl.col("prob").is_null()).row(0)[:2]
+            raise TableError(
+                f"the gold label of document '{doc}' of query '{query}' has no probability in column prob; "
+                f"every gold label needs how probable it was to be drawn, above 0 and up to 1"
+            )
+        return kept["prob"].to_numpy().astype(np.float64)
+    if design == "pool_random":
+        return np.full(kept.height, kept.height / documents)
+    raise TableError(
+        "a stratified sample needs the probability of each document to be drawn in a column prob, as `ringtrue sample` "
+        "writes it; if each was as probable as any other, say --design pool_random"
+    )
+
+
+def _known_design(word: str, where: str) -> Design:
+    known: dict[str, Design] = {design: design for design in DESIGNS}
+    if word in known:
+        return known[word]
+    near = did_you_mean(word, DESIGNS) or f"; there is {', '.join(DESIGNS)}"
+    error = UsageError if where.startswith("--") else InputError
+    raise error(f"{where}: no design '{word}'{near}")

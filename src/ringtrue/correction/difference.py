@@ -1,0 +1,148 @@
+"""The difference estimator: what is predicted of every document, corrected by what gold says of a sample of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ringtrue.correction.joint import Joint, Population
+from ringtrue.correction.pooled import Pool
+from ringtrue.correction.predicting import Fit, Predictors, fitted
+from ringtrue.measures import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+__all__ = ["GoldSample", "corrected_means", "gold_only"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GoldSample:
+    """Documents of a pool with a gold label: their places there, the labels, and how probable it was to draw each.
+
+    `spread` says that the sample was drawn evenly over the queries, a fixed number from each.
+    """
+
+    places: IntArray
+    labels: IntArray
+    prob: FloatArray
+    spread: bool = False
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+
+def corrected_means(
+    pool: Pool,
+    predictors: Predictors,
+    weights: csr_array,
+    sample: GoldSample,
+    gains: FloatArray,
+    *,
+    population: Population,
+    gain_range: float,
+) -> Joint:
+    """The mean of a linear measure for each run, as gold would have it.
+
+        θ = Σ_i W_i μ_{−i} + Σ_S W_i (g_i − μ_{−i}) / π_i    [Angelopoulos23, Sarndal92]
+
+    with W_i what document i adds to the run's mean for each unit of gain, and μ_{−i} its gain predicted without its own
+    gold label. Unbiased for any judge where each document was drawn by itself with the known probability π.
+
+    *These queries*: θ = Σ_S a_i g_i is linear in the gold gains, and V = Σ_S (1 − π_i) a_i² r_i r̃_i, with r the
+    residual of the prediction without the document; r̃ is the same, or, in a sample spread over the queries, in
+    which the error of a query's effect cancels, the residual of the prediction with it.
+    *Queries like these*: V = Q/(Q−1) Σ_q (T_q − T̄)², T_q being what query q adds to θ, and Student's t with Q − 1.
+
+    To either comes what could still be hidden where few labels of a bronze level were seen and all fit: the squared
+    residuals of a level with n of them count as no less than (range of the gains)² / 4(n + 1) on average.
+    """
+    fit = fitted(predictors, sample.places, gains)
+    shown = weights[:, sample.places].toarray()
+    drawn = shown / sample.prob
+    values, own = _linear_in_gold(predictors, weights, fit, shown, drawn)
+    estimates = values @ gains
+    hidden = _hidden(pool.level[sample.places], fit.left_out, gain_range)
+    missed = 1 - sample.prob
+    covariance = (drawn * (missed * hidden)) @ drawn.T
+    if population == "these":
+        second = fit.kept if sample.spread else fit.left_out
+        covariance = covariance + (values * (missed * fit.left_out * second)) @ values.T
+        freedom = np.inf
+    else:
+        parts = _by_query(pool, weights, fit.predict(predictors, gains))
+        parts += _summed(drawn * fit.left_out, pool.query[sample.places], len(pool.queries))
+        freedom = len(pool.queries) - 1
+        apart = parts - parts.mean(axis=1, keepdims=True)
+        covariance = covariance + len(pool.queries) / max(freedom, 1) * apart @ apart.T
+    return Joint(values=estimates, covariance=covariance, freedom=freedom, labels=own)
+
+
+def gold_only(
+    pool: Pool, weights: csr_array, sample: GoldSample, gains: FloatArray, *, population: Population
+) -> Joint:
+    """The same mean from the gold labels alone: each run's own, weighted by 1/π [Hajek71].
+
+        θ = Σ_i W_i · Σ_S (W_i/π_i) g_i / Σ_S (W_i/π_i)
+
+    Nearly unbiased, and the fair alternative: what the bronze labels add is what the intervals shrink by.
+    """
+    shown = weights[:, sample.places].toarray()
+    drawn = shown / sample.prob
+    whole, seen = np.asarray(weights.sum(axis=1)).ravel(), drawn.sum(axis=1)
+    own = np.count_nonzero(shown, axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = (drawn @ gains) / seen
+        apart = drawn * (gains - mean[:, None]) * (whole / seen)[:, None]
+        if population == "these":
+            more = own / (own - 1.0)
+            covariance = (apart * (1 - sample.prob)) @ apart.T * np.sqrt(np.outer(more, more))
+            freedom = np.inf
+        else:
+            parts = _summed(apart, pool.query[sample.places], len(pool.queries))
+            queries = len(np.unique(pool.query[sample.places]))
+            freedom = max(queries - 1, 1)
+            covariance = queries / freedom * parts @ parts.T
+            alone = (_summed(shown, pool.query[sample.places], len(pool.queries)) > 0).sum(axis=1) < 2
+            covariance[alone] = covariance[:, alone] = np.nan  # residuals of one query add up to 0
+    return Joint(values=mean * whole, covariance=covariance, freedom=freedom, labels=own)
+
+
+def _linear_in_gold(
+    predictors: Predictors, weights: csr_array, fit: Fit, shown: FloatArray, drawn: FloatArray
+) -> tuple[FloatArray, IntArray]:
+    """What each gold gain adds to each run's value, by itself and through every prediction; and how many each run has.
+
+    a_i = W_i/π_i + Σ_j (W_j − [j in S] W_j/π_j) ∂μ_{−j}/∂g_i
+    """
+    every = np.asarray((weights @ predictors.values)[:, fit.used].toarray())
+    left = (shown - drawn) / (1 - fit.leverage)
+    through = (every + (left - shown) @ fit.design) @ fit.operator
+    return drawn + through - left * fit.leverage, np.count_nonzero(shown, axis=1)
+
+
+def _hidden(level: IntArray, residual: FloatArray, gain_range: float) -> FloatArray:
+    """What the squared residuals of each document's bronze level lack to what so few labels can rule out."""
+    seen = np.bincount(level)
+    squares = np.bincount(level, weights=residual**2) / np.maximum(seen, 1)
+    lacking: FloatArray = np.maximum(gain_range**2 / 4 / (seen + 1) - squares, 0.0)
+    return lacking[level]
+
+
+def _by_query(pool: Pool, weights: csr_array, gain: FloatArray) -> FloatArray:
+    """What the predicted gains of each query's documents add to each run: runs × queries."""
+    cells = weights.tocoo()
+    runs, queries = len(pool.runs), len(pool.queries)
+    where = cells.coords[0].astype(np.int64) * queries + pool.query[cells.coords[1]]
+    total = np.bincount(where, weights=cells.data * gain[cells.coords[1]], minlength=runs * queries)
+    return total.reshape(runs, queries).astype(np.float64)
+
+
+def _summed(parts: FloatArray, query: IntArray, queries: int) -> FloatArray:
+    """Columns added up by query."""
+    one_of = np.zeros((parts.shape[1], queries))
+    one_of[np.arange(parts.shape[1]), query] = 1
+    total: FloatArray = parts @ one_of
+    return total

@@ -1,0 +1,93 @@
+"""What is to be corrected, and how: the question that every way of correcting answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+import numpy as np
+
+from ringtrue.confusion import Confusion
+from ringtrue.correction.checking import Check
+from ringtrue.correction.designs import Design
+from ringtrue.correction.joint import Population
+from ringtrue.evaluation import evaluate
+from ringtrue.measures import FloatArray, IntArray, Measure
+from ringtrue.results import Estimate
+from ringtrue.tables import Judgments, Run
+
+__all__ = ["Difference", "Method", "Task", "Way"]
+
+Method: TypeAlias = Literal["difference", "confusion", "gold"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Task:
+    """Runs, bronze and gold labels, and what the interval is about. `gold` is a matrix where only that is known."""
+
+    runs: Sequence[Run]
+    bronze: Judgments
+    gold: Judgments | Confusion
+    design: Design
+    method: Method
+    population: Population
+    bronze_rel: int | None
+    level: float
+    rng: np.random.Generator
+
+    @property
+    def names(self) -> list[str]:
+        """What the runs are called."""
+        return [run.name for run in self.runs]
+
+    def by_bronze(self, measure: Measure) -> Measure:
+        """The measure as it is read from bronze labels, which may count as relevant from another label on."""
+        if self.bronze_rel is None or "rel" not in measure.definition.defaults:
+            return measure
+        kept = {name: value for name, value in measure.parameters if name != "rel"}
+        return Measure(measure.name, measure.cutoff, tuple(kept.items())).with_default("rel", self.bronze_rel)
+
+    def threshold(self, measure: Measure) -> int:
+        """From which bronze label on a document counts as relevant."""
+        return int(dict(self.by_bronze(measure).parameters).get("rel", 1))
+
+    def bronze_values(self, measure: Measure) -> FloatArray:
+        """The measure by bronze for each run and query."""
+        values: FloatArray = evaluate(self.runs, self.bronze, self.by_bronze(measure)).cube().values[0]
+        return values
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """The corrected difference of two runs, and p for there being none."""
+
+    difference: Estimate
+    p_value: float | None
+    test: str
+
+
+class Way(Protocol):
+    """One way to correct: by documents, by whole queries, or by the judge's rates."""
+
+    def why(self, measure: Measure) -> str:
+        """The method, and why it was chosen, in words."""
+
+    def estimates(self, measure: Measure) -> list[Estimate]:
+        """A corrected mean for each run."""
+
+    def gold_only(self, measure: Measure) -> list[Estimate] | None:
+        """The mean of each run from the gold labels alone; None where these are not of the runs' documents."""
+
+    def differences(self, measure: Measure, pairs: IntArray) -> list[Difference]:
+        """The corrected difference of each pair of runs."""
+
+    def checks(self, measure: Measure, pairs: IntArray | None = None) -> list[Check]:
+        """What speaks for or against the gold labels, or against comparing these pairs of runs by them."""
+
+    def judge(self, measure: Measure) -> dict[str, object]:
+        """The bronze judge by the gold labels, as plain data."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is doubtful about the whole."""
