@@ -17,6 +17,7 @@ FEW_PAIRS = 10  # of one measure: more are shown run by run
 FEW_SENTENCES = 4
 FLAT = ("naive_difference", "naive_p")
 FIELDS = ("value", "se", "low", "high", "level", "n", "method")
+COUNTED = {"difference": "gold labels", "gold only": "gold labels", "difference, whole queries": "gold queries"}
 ABOUT = {"these": "these queries", "like-these": "queries like these"}
 
 
@@ -27,22 +28,33 @@ def answer(found: Correction) -> list[Grid]:
 
 def _measure(found: Correction, name: str) -> Grid:
     best_first = sorted(found.corrected, key=lambda run: -_value(found, run, name))
-    columns = ["run", "bronze says", "corrected"]
-    bronze = ["–" if one.value is None else f"{one.value:.4f}" for one in (found.raw[run][name] for run in best_first)]
-    cells = [bronze, estimate_column([found.corrected[run][name] for run in best_first])]
+    ours = [found.corrected[run][name] for run in best_first]
+    level = f"{ours[0].level * 100:g}% interval"
+    columns = {
+        "bronze says": ["–" if one.value is None else f"{one.value:.4f}" for one in
+                        (found.raw[run][name] for run in best_first)],
+        "corrected": [_number(one) for one in ours],
+        level: [_interval(one) for one in ours],
+    }  # fmt: skip
     if found.gold_only:
-        columns += ["gold alone"]
-        cells += [estimate_column([found.gold_only[run][name] for run in best_first])]
-    counted = "gold queries" if found.design == "whole_queries" else "gold labels"
-    if found.design not in ("external", "known") and "confusion" not in found.methods[name]:
-        columns += [counted]
-        cells += [[str(found.corrected[run][name].n) for run in best_first]]
-    level = next(iter(found.corrected.values()))[name].level
+        columns["gold alone"] = estimate_column([found.gold_only[run][name] for run in best_first])
+        counted = "gold queries" if found.design == "whole_queries" else "gold labels"
+        columns[counted] = [str(one.n) for one in ours]
     return Grid(
-        columns=columns,
-        rows=[[run, *row] for run, row in zip(best_first, zip(*cells, strict=True), strict=True)],
-        caption=f"{found.methods[name]}\n± half of the {level * 100:g}% interval, for {ABOUT[found.population]}",
+        columns=["run", *columns],
+        rows=[[run, *row] for run, row in zip(best_first, zip(*columns.values(), strict=True), strict=True)],
+        caption=f"{found.methods[name]}\nthe interval is for {ABOUT[found.population]}",
     )
+
+
+def _number(one: Estimate) -> str:
+    return "–" if one.value is None else f"{one.value:.{one.decimals + 1}f}".replace("-", "−")
+
+
+def _interval(one: Estimate) -> str:
+    if one.low is None or one.high is None:
+        return "–"
+    return f"{one.low:.{one.decimals + 1}f} to {one.high:.{one.decimals + 1}f}".replace("-", "−")
 
 
 def _value(found: Correction, run: str, name: str) -> float:
@@ -51,10 +63,13 @@ def _value(found: Correction, run: str, name: str) -> float:
 
 
 def _checks(found: Correction) -> Grid:
-    rows = [["ok" if check.passed else "look", check.name, "–" if check.p_value is None else f"{check.p_value:.2g}",
-             check.text] for check in found.checks]  # fmt: skip
-    ordered = [[mark, name, text, p] for mark, name, p, text in rows]
-    return Grid(columns=["", "check", "found", "p"], rows=ordered, caption=_judge(found), left=3)
+    rows = [["ok" if check.passed else "look", check.name, check.text,
+             "–" if check.p_value is None else f"{check.p_value:.2g}"] for check in found.checks]  # fmt: skip
+    caption = [_judge(found)]
+    if any(not check.passed and check.name.startswith("accuracy") for check in found.checks):
+        caption.append("where accuracy differs, rates measured on one part do not hold for another; the difference "
+                       "estimator does not need them to")  # fmt: skip
+    return Grid(columns=["", "check", "found", "p"], rows=rows, caption="\n".join(filter(None, caption)), left=3)
 
 
 def _judge(found: Correction) -> str:
@@ -139,7 +154,6 @@ def _caption(found: Comparisons) -> list[str]:
     return [
         f"p: {found.test}; adjusted: {found.family}",
         f"▲ a is better, ▼ a is worse: adjusted p < {1 - found.level:.3g}; no mark: not decided",
-        "gold: how many gold labels count for the pair",
         *told,
     ]
 

@@ -7,7 +7,7 @@ from textwrap import fill
 
 import click
 
-from ringtrue.cli import rate_studies
+from ringtrue.cli import rate_studies, real_study
 from ringtrue.cli.options import Command, output_options
 from ringtrue.cli.output import Grid, OutputFormat, emit, tell
 from ringtrue.cli.studying import Asked, Number, Study
@@ -17,6 +17,13 @@ __all__ = ["command"]
 
 # A study is a line here and a function from what was asked to what is shown.
 STUDIES: dict[str, Study] = {
+    "real": Study(
+        says="Correction by gold labels drawn again and again from real collections.",
+        run=real_study.real,
+        takes=("replications", "level", "data"),
+        replications=2_000,
+        settings=real_study.REAL,
+    ),
     "goldberg": Study(
         says="The published simulation: P@10 by a judge who errs, as it is and corrected.",
         run=rate_studies.goldberg,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -28,11 +28,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-__all__ = ["Collection", "Kept", "study_of_differences", "study_of_means", "study_of_published", "study_of_queries"]
+__all__ = [
+    "PAIRS",
+    "Collection",
+    "Kept",
+    "study_of_differences",
+    "study_of_means",
+    "study_of_published",
+    "study_of_queries",
+]
 
 Progress = Callable[[int], None]
 UNSHARED = 300  # documents that two runs must not share to be compared
 PAIRS = 20
+LONGEST = 1000  # where a measure has no cutoff
+_APART = np.array([[1.0, -1.0]])
+ANYWHERE = "random labels of all runs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,33 +131,39 @@ def study_of_differences(
     collection: Collection, judge: str, bronze: Judgments, measure: str | Measure, *, budget: int, draws: int,
     level: float, rng: np.random.Generator, progress: Progress = lambda _: None,
 ) -> list[Kept]:  # fmt: skip
-    """Pairs of runs that share little: gold drawn from what they do not share, against gold from all they show."""
+    """Pairs of runs that share little: gold drawn from what they do not share, and at random.
+
+    At random from what the two show, and from what all runs show, which is what the width is relative to.
+    """
+    measure = parse(measure)
     z = normal_quantile((1 + level) / 2)
-    found: list[_Tally] = []
-    at_random: list[_Tally] = []
-    alone: list[_Tally] = []
-    for a, b in _pairs(collection, bronze, parse(measure), rng):
-        world = _world(replace(collection, runs=[a, b]), bronze, parse(measure), budget=budget, compare=True)
-        truth = np.array([world.truth[0] - world.truth[1]])
-        ours, theirs, plain = _Tally(truth), _Tally(truth), _Tally(truth)
-        for _ in range(draws):
-            ours.add(_apart(world.corrected(world.drawn(rng))), z)
-            anywhere = world.at_random(budget, rng)
-            theirs.add(_apart(world.corrected(anywhere)), z)
-            plain.add(_apart(world.gold_only(anywhere)), z)
-            progress(1)
-        for tallies, one in ((found, ours), (at_random, theirs), (alone, plain)):
-            tallies.append(one)
-    if not found:
+    everything = _world(collection, bronze, measure, budget=budget, compare=False)
+    pairs = _pairs(everything.pool, rng)
+    if not pairs:
         return []
-    what, gold_alone = f"{measure}, a − b", _Tally.joined(alone)
+    turn = np.zeros((len(pairs), len(collection.runs)))
+    for row, (a, b) in enumerate(pairs):
+        turn[row, [a, b]] = 1.0, -1.0
+    anywhere = _Tally(turn @ everything.truth)
+    for _ in range(draws):
+        anywhere.add(_turned(everything.corrected(everything.at_random(budget, rng)), turn), z)
+    tallies: list[tuple[_Tally, _Tally]] = []
+    for a, b in pairs:
+        both = replace(collection, runs=[collection.runs[a], collection.runs[b]])
+        world = _world(both, bronze, measure, budget=budget, compare=True)
+        truth = _APART @ world.truth
+        tallies.append((_Tally(truth), _Tally(truth)))
+        for _ in range(draws):
+            tallies[-1][0].add(_turned(world.corrected(world.drawn(rng)), _APART), z)
+            tallies[-1][1].add(_turned(world.corrected(world.at_random(budget, rng)), _APART), z)
+            progress(1)
+    ours, theirs = (_Tally.joined(some) for some in zip(*tallies, strict=True))
+    what = f"{measure}, a − b"
     return [
-        _Tally.joined(found).kept(judge, what, f"difference, {budget} labels by sample --compare",
-                                  against=gold_alone, called="gold alone"),
-        _Tally.joined(at_random).kept(judge, what, f"difference, {budget} random labels", against=gold_alone,
-                                      called="gold alone"),
-        gold_alone.kept(judge, what, f"gold alone, {budget} random labels"),
-    ]  # fmt: skip
+        ours.kept(judge, what, f"difference, {budget} labels by sample --compare", against=anywhere, called=ANYWHERE),
+        theirs.kept(judge, what, f"difference, {budget} random labels of both", against=anywhere, called=ANYWHERE),
+        anywhere.kept(judge, what, f"difference, {budget} random labels of all"),
+    ]
 
 
 def study_of_queries(
@@ -236,14 +253,13 @@ class _Tally:
         )  # fmt: skip
 
 
-def _apart(joint: Joint) -> Joint:
-    """The difference of two runs as one."""
-    turn = np.array([[1.0, -1.0]])
+def _turned(joint: Joint, turn: FloatArray) -> Joint:
+    """Differences of runs, each a row of +1 and −1, as if they were runs."""
     return replace(joint, values=turn @ joint.values, covariance=turn @ joint.covariance @ turn.T)
 
 
 def _world(collection: Collection, bronze: Judgments, measure: Measure, *, budget: int, compare: bool) -> _World:
-    whole = pooled(collection.runs, bronze, depth=measure.reach or 1000)
+    whole = pooled(collection.runs, bronze, depth=measure.reach or LONGEST)
     pool, labels = _judged(whole, collection.gold)
     asked = linear(measure, labels, depth=pool.depth)
     weights, gains = pool.weights(asked.discounts), asked.gain(labels)
@@ -267,22 +283,17 @@ def _judged(pool: Pool, gold: Judgments) -> tuple[Pool, IntArray]:
     return kept, found.filter(found.is_not_null() & (found >= 0)).to_numpy().astype(np.int64)
 
 
-def _pairs(
-    collection: Collection, bronze: Judgments, measure: Measure, rng: np.random.Generator
-) -> Iterator[tuple[Run, Run]]:
+def _pairs(pool: Pool, rng: np.random.Generator) -> list[tuple[int, int]]:
     """Pairs drawn at random from those that share little."""
-    pool, _ = _judged(pooled(collection.runs, bronze, depth=measure.reach or 1000), collection.gold)
     member = np.zeros((len(pool.runs), len(pool)), dtype=bool)
     member[pool.run, pool.shown] = True
     apart = [(a, b) for a, b in combinations(range(len(pool.runs)), 2) if (member[a] ^ member[b]).sum() >= UNSHARED]
-    for place in rng.permutation(len(apart))[:PAIRS]:
-        a, b = apart[place]
-        yield collection.runs[a], collection.runs[b]
+    return [apart[place] for place in rng.permutation(len(apart))[:PAIRS]]
 
 
 def _truth(collection: Collection, bronze: Judgments, measure: Measure) -> FloatArray:
     """The mean by gold over the queries that bronze judged."""
-    pool, labels = _judged(pooled(collection.runs, bronze, depth=measure.reach or 1000), collection.gold)
+    pool, labels = _judged(pooled(collection.runs, bronze, depth=measure.reach or LONGEST), collection.gold)
     asked = linear(measure, labels, depth=pool.depth)
     return np.asarray(pool.weights(asked.discounts) @ asked.gain(labels))
 
