@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from shutil import which
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 MEASURES = ("nDCG@10", "P(rel=2)@10")
+CORRECTED = "P(rel=2)@10"
+LABELS = 150
 STAMP = "README.txt"
 EXPLAINED = """Made by `ringtrue demo`, which overwrites these files when it is called again.
 
@@ -32,6 +35,8 @@ gold.qrels                            the true labels, 0 to 3: query judge doc l
 bronze.qrels                          what a cheap judge said, who is taken in by likeness of words
 crowd.csv                             labels of the first ten by 24 people: query, doc, judge, label, time, seconds
 traps.csv                             documents among them whose label is plain: query, doc, label
+sample.csv                            150 documents that `ringtrue sample` drew, with their true labels: query, doc,
+                                      prob, stratum, design, label
 """
 
 
@@ -44,40 +49,50 @@ def command(folder: str, queries: int, seed: int, form: OutputFormat) -> None:
     """See it work on data made on the spot.
 
     Simulates a small collection with known truth: three systems, a gold judge who is right and a bronze judge
-    who is cheap and wrong. Writes the files and evaluates the systems with either judge's labels.
+    who is cheap and wrong. Writes the files, evaluates the systems with either judge's labels, and corrects the bronze
+    judge by a few gold labels.
     """
     from pathlib import Path
 
     import numpy as np
 
+    from ringtrue.correction import correct
     from ringtrue.evaluation import evaluate
+    from ringtrue.sampling import sample
     from ringtrue.simulation import simulate_collection, simulate_crowd
 
     rng = np.random.default_rng(seed)
     world = simulate_collection(rng=rng, queries=queries)
     crowd = simulate_crowd(world, rng=rng)
+    # Drawn apart, so that the rest of the world stays as it is.
+    drawn = sample(world.runs, world.bronze, CORRECTED, budget=LABELS, rng=np.random.default_rng([seed, 1]))
+    gold = drawn.frame.join(world.gold.frame.select("query", "doc", "label"), on=["query", "doc"],
+                            maintain_order="left")  # fmt: skip
+    found = correct(world.runs, world.bronze, gold, CORRECTED).corrected
     place = Path(folder)
-    files = _write(world, crowd, place)
+    files = _write(world, crowd, gold, place)
     means = {
         judge: evaluate(world.runs, labels, MEASURES).means()
         for judge, labels in (("bronze", world.bronze), ("gold", world.gold))
     }
     first = MEASURES[0]
     winners = {judge: max(runs, key=lambda run: runs[run][first].value or 0) for judge, runs in means.items()}
+    winners["corrected"] = max(found, key=lambda run: found[run][CORRECTED].value or 0)
     data = {
         "folder": folder,
         "files": files,
         "winners": winners,
         **{judge: plain(runs) for judge, runs in means.items()},
+        "corrected": plain(found),
     }
     if form == "table":
-        click.echo(f"Three systems, {queries} queries, two judges. The same results, judged twice:\n")
-    emit(form, data=data, grid=_grid(means))
+        click.echo(f"Three systems, {queries} queries, two judges. The same results, judged twice, and corrected:\n")
+    emit(form, data=data, grid=_grid(means, found))
     if form == "table":
-        click.echo(_story(winners, place))
+        click.echo(_story(winners, place, gold.height))
 
 
-def _write(world: Collection, crowd: Crowd, place: Path) -> list[str]:
+def _write(world: Collection, crowd: Crowd, gold: pl.DataFrame, place: Path) -> list[str]:
     from ringtrue.files import write_table
 
     try:
@@ -92,31 +107,37 @@ def _write(world: Collection, crowd: Crowd, place: Path) -> list[str]:
     tables: dict[str, Run | Judgments | pl.DataFrame] = {f"{run.name}.run": run for run in world.runs}
     tables |= {"gold.qrels": world.gold, "bronze.qrels": world.bronze}
     tables |= {"crowd.csv": crowd.labels, "traps.csv": crowd.traps.frame.drop("judge")}
+    tables |= {"sample.csv": gold}
     for name, table in tables.items():
         write_table(table, place / name)
     return list(tables)
 
 
-def _grid(means: dict[str, dict[str, dict[str, Estimate]]]) -> Grid:
+def _grid(means: dict[str, dict[str, dict[str, Estimate]]], found: Mapping[str, Mapping[str, Estimate]]) -> Grid:
     runs = list(means["gold"])
-    headings = [f"{name} {judge}" for name in MEASURES for judge in means]
-    columns = [estimate_column([means[judge][run][name] for run in runs]) for name in MEASURES for judge in means]
-    rows = [[run, *cells] for run, cells in zip(runs, zip(*columns, strict=True), strict=True)]
-    return Grid(columns=["run", *headings], rows=rows, caption="± half of the 95% interval over queries (t)")
+    columns = {f"{name} {judge}": [means[judge][run][name] for run in runs] for name in MEASURES for judge in means}
+    columns = {**columns, "corrected": [found[run][CORRECTED] for run in runs]}
+    order = [*list(columns)[:-2], "corrected", list(columns)[-2]]
+    cells = [estimate_column(columns[name]) for name in order]
+    rows = [[run, *row] for run, row in zip(runs, zip(*cells, strict=True), strict=True)]
+    return Grid(columns=["run", *order], rows=rows, caption="± half of the 95% interval over queries like these")
 
 
-def _story(winners: dict[str, str], place: Path) -> str:
+def _story(winners: dict[str, str], place: Path, labels: int) -> str:
     if winners["bronze"] == winners["gold"]:
         verdict = f"Both judges call '{winners['gold']}' the best."
     else:
         verdict = (
             f"The bronze judge calls '{winners['bronze']}' the best; by the true labels it is '{winners['gold']}'.\n"
-            f"The interval does not warn you: it knows the queries vary, not that the labels are wrong."
+            f"The interval does not warn you: it knows the queries vary, not that the labels are wrong.\n"
+            f"Bronze labels corrected by {labels} gold ones call '{winners['corrected']}' the best by {CORRECTED}."
         )
     ringtrue = "ringtrue" if which("ringtrue") == sys.argv[0] else sys.argv[0]
     questions = {
         "How good is each run?": f"evaluate {place}/*.run --judgments {place}/gold.qrels -m nDCG@10,AP,RR",
         "Is one really better?": f"compare {place}/*.run --judgments {place}/gold.qrels",
+        "What would a perfect judge say?": f"evaluate {place}/*.run --judgments {place}/bronze.qrels "
+        f"--gold {place}/sample.csv -m '{CORRECTED},DCG@10'",
         "Does the judge change that?": f"stability {place}/*.run --judgments {place}/gold.qrels "
         f"--versus {place}/bronze.qrels",
         "How far does the crowd agree?": f"agree {place}/crowd.csv",
