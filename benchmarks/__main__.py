@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from benchmarks import aggregating, alpha, comparing, resampling
+from benchmarks import aggregating, alpha, comparing, correcting, resampling
 from benchmarks.agreement import agreement
 from benchmarks.data import Collection, Files
 from benchmarks.measure import Cost, cost
@@ -21,6 +21,7 @@ from benchmarks.promises import (
     promise_of_aggregating,
     promise_of_alpha,
     promise_of_comparing,
+    promise_of_correcting,
     promise_of_resampling,
 )
 
@@ -51,6 +52,28 @@ def main() -> None:
     _compare(_made(RIVALS, given.data))
     _aggregate(AGGREGATED[:1] if given.quick else AGGREGATED)
     _alpha()
+    _correct()
+    if not given.quick:
+        _study()
+
+
+def _correct() -> None:
+    """Correction by gold labels: no other package does it, so that these are seconds."""
+    print(f"\nCorrection by gold labels ({correcting.where()})\n{'':<74}{'CPU s':>8}  promise")
+    for task, words in correcting.TASKS.items():
+        seconds = correcting.taken(task)
+        print(f"{words:<74}{seconds:>8.3f}{_words(promise_of_correcting(task, seconds))}", flush=True)
+
+
+def _study() -> None:
+    """Do the intervals keep their promise on real judges? Twenty minutes, where RINGTRUE_DATA has the collections."""
+    folders = [Path(os.environ.get("RINGTRUE_DATA", "")) / name for name in ("dl19", "dl21")]
+    if not all((folder / "runs").is_dir() for folder in folders):
+        print("\nthe study on real judges needs RINGTRUE_DATA with dl19 and dl21", flush=True)
+        return
+    named = [word for folder in folders for word in ("--data", str(folder))]
+    print("\nringtrue simulate real", flush=True)
+    subprocess.run([str(Path(sys.executable).parent / "ringtrue"), "simulate", "real", *named], check=True)
 
 
 def _alpha() -> None:

@@ -16,6 +16,7 @@ __all__ = [
     "promise_of_aggregating",
     "promise_of_alpha",
     "promise_of_comparing",
+    "promise_of_correcting",
     "promise_of_resampling",
 ]
 
@@ -28,6 +29,7 @@ TIMES_SLOWER_AGGREGATING = {"crowd-kit": 15.0}  # 1,000,000 labels
 MOST_MEGABYTES_AGGREGATING = 60  # beside what was held before, 1,000,000 labels
 MOST_SECONDS_AGGREGATING = 15.0  # of CPU, 10,000,000 labels
 TIMES_SLOWER_ALPHA = {"krippendorff": 2.0}  # 500,000 labels
+MOST_SECONDS_CORRECTING = {"correct": 1.0, "compare": 5.0}  # of CPU, after import, 37 runs and 300 gold labels
 MOST_SECONDS = {"permutation": 2.0}  # of CPU, for all 190 pairs of one measure
 
 
@@ -51,6 +53,12 @@ def promise(name: str, costs: Mapping[str, Cost], *, queries: int) -> Promise | 
     if name == "parsing":
         return _at_most(TIMES_PARSING, ours.seconds / theirs.seconds)
     return _at_least(TIMES_SLOWER[name], ours, theirs) if name in TIMES_SLOWER else None
+
+
+def promise_of_correcting(task: str, seconds: float) -> Promise | None:
+    """What is promised about correction by gold labels, if anything."""
+    most = MOST_SECONDS_CORRECTING.get(task)
+    return None if most is None else Promise(f"at most {most:g} s of CPU", seconds <= most)
 
 
 def promise_of_comparing(name: str, costs: Mapping[str, Cost]) -> Promise | None:

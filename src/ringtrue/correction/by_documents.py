@@ -94,7 +94,7 @@ class ByDocuments:
         gains = asked.measure.gain(asked.sample.labels)
         joint = difference.gold_only(asked.pool, asked.weights, asked.sample, gains, population=self.task.population)
         return [
-            _same_labels(joint.estimate(run, level=self.task.level, method="gold only"), asked.sample)
+            _same_labels(joint.estimate(run, level=self.task.level, method="gold only"), asked.sample, "this run")
             if _known(joint, run)
             else _nothing(self.task.level, int(joint.labels[run]))
             for run in range(len(self.task.runs))
@@ -123,7 +123,8 @@ class ByDocuments:
             else:
                 one = replace(joint.difference(a, b, level=self.task.level, method=test), n=int(unshared[place]))
                 one = self._refused(one, float(shares[place]), float(sure[place]))
-            found.append(Difference(difference=_certain(one), p_value=joint.p_value(one), test=test))
+            noted = _certain(one) if test == "difference" else _same_labels(one, asked.sample, "these runs")
+            found.append(Difference(difference=noted, p_value=joint.p_value(one), test=test))
         return found
 
     def checks(self, measure: Measure, pairs: IntArray | None = None) -> list[Check]:
@@ -221,7 +222,8 @@ class ByDocuments:
 def _doubted(one: Estimate, measure: Linear) -> Estimate:
     notes = list(one.notes)
     if one.n < FEW:
-        notes.append(f"only {one.n} gold labels in this run's list: trust the interval with care")
+        some = "1 gold label" if one.n == 1 else f"{one.n} gold labels"
+        notes.append(f"only {some} in this run's list: trust the interval with care")
     if not any(measure.gains.values()):
         notes.append(f"no gold label counts for {measure.measure}: only how rare such documents are can be told")
     if one.value is not None and not measure.lowest - 1e-12 <= one.value <= measure.highest + 1e-12:
@@ -240,10 +242,10 @@ def _nothing(level: float, labels: int, *, of: str | None = None) -> Estimate:
     return Estimate(value=None, level=level, n=labels, method="gold only", notes=(f"{many} {where}",))
 
 
-def _same_labels(one: Estimate, sample: GoldSample) -> Estimate:
-    if one.se != 0 or np.all(sample.prob == 1):
+def _same_labels(one: Estimate, sample: GoldSample, of: str) -> Estimate:
+    if one.se != 0 or not one.n or np.all(sample.prob == 1):
         return one
-    why = f"all {one.n} gold labels of this run are worth the same: the interval cannot show what others are"
+    why = f"all gold labels of {of} are worth the same: the interval cannot show what others are"
     return replace(one, notes=(*one.notes, why))
 
 

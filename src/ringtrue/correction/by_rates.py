@@ -66,9 +66,9 @@ class ByRates:
     def estimates(self, measure: Measure) -> list[Estimate]:
         """A corrected mean for each run."""
         if measure.name == "P":
-            rates = self._rates(measure)
+            rates = self.rates(measure)
             return [corrected_share(score, rates, level=self.task.level, rng=self.task.rng.spawn(1)[0])
-                    for score in self._scores(measure)]  # fmt: skip
+                    for score in self.scores(measure)]  # fmt: skip
         return self._graded(measure)
 
     def gold_only(self, measure: Measure) -> list[Estimate] | None:  # noqa: ARG002 - the protocol's signature
@@ -82,7 +82,7 @@ class ByRates:
                 f"{measure} of two runs cannot be compared by the judge's rates alone; ask for P@k, or draw gold from "
                 f"what the runs do not share (`ringtrue sample … --compare --for {measure}`)"
             )
-        rates, scores = self._rates(measure), self._scores(measure)
+        rates, scores = self.rates(measure), self.scores(measure)
         values = self.task.bronze_values(measure)
         test = by_separate_judges if self.independent else by_shared_judge
         found = []
@@ -103,7 +103,7 @@ class ByRates:
         labels = self._pairs()
         share = float((labels.weight * (labels.bronze >= self.task.threshold(measure))).sum() / labels.weight.sum())
         worth = float(labels.weight.sum()) ** 2 / float((labels.weight**2).sum())
-        pool = float(np.mean([score.mean for score in self._scores(measure)]))
+        pool = float(np.mean([score.mean for score in self.scores(measure)]))
         error = np.sqrt(pool * (1 - pool) / worth)
         p = None if error == 0 else float(2 * t_tail(abs(share - pool) / error, 1e9))
         passed = p is None or p >= DOUBTFUL
@@ -119,7 +119,8 @@ class ByRates:
         relevant, called = self._binary(measure)
         return judge_told(pairs.gold, pairs.bronze, relevant, called, pairs.weight, self.task.level)
 
-    def _scores(self, measure: Measure) -> list[BronzeScore]:
+    def scores(self, measure: Measure) -> list[BronzeScore]:
+        """P@k of each run by bronze, as a mean over queries and its spread."""
         values = self.task.bronze_values(measure)
         many = values.shape[1] > 1
         k = int(measure.cutoff or 1)
@@ -131,7 +132,7 @@ class ByRates:
         relevant = pairs.gold >= int(dict(measure.parameters).get("rel", 1))
         return relevant, pairs.bronze >= self.task.threshold(measure)
 
-    def _rates(self, measure: Measure) -> Rates:
+    def rates(self, measure: Measure) -> Rates:
         """On relevant and on other documents; weights make as many labels as they are worth."""
         if isinstance(self.task.gold, Confusion):
             return _rates_of(self.task.gold, measure, self.task.threshold(measure))

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from ringtrue.correction.direct import share_by_label
 from ringtrue.correction.fieller import adjusted_interval, inverted, inverted_variance
 from ringtrue.correction.rate_draws import bootstrapped, posterior
 from ringtrue.correction.rates import BronzeScore, Rates
@@ -121,12 +122,9 @@ def share_by_bronze_label(score: BronzeScore, rates: Rates, *, level: float = 0.
         note = "the rates come without their numbers of gold labels"
         return Estimate(value=None, level=level, n=score.queries, method=method, notes=(note,))
     (hits, relevant), (rejections, others) = rates.relevant, rates.nonrelevant
-    above, below = hits + others - rejections, relevant - hits + rejections
-    p, q = (hits + 0.5) / (above + 1), (relevant - hits + 0.5) / (below + 1)
-    j = score.mean
-    value = j * p + (1 - j) * q
-    of_shares = j**2 * p * (1 - p) / (above + 1) + (1 - j) ** 2 * q * (1 - q) / (below + 1)
-    se = math.sqrt((p - q) ** 2 * score.variance + of_shares)
+    above, below = (hits, hits + others - rejections), (relevant - hits, relevant - hits + rejections)
+    centre, variance = share_by_label(score.mean, score.variance, above, below)
+    value, se = float(centre), math.sqrt(variance)
     half = normal_quantile((1 + level) / 2) * se
     return Estimate(value=value, se=se, low=max(value - half, 0.0), high=min(value + half, 1.0), level=level,
                     n=score.queries, method=method)  # fmt: skip

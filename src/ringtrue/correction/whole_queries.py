@@ -14,7 +14,8 @@ from ringtrue.student import t_quantile, t_tail
 __all__ = ["ByQuery", "corrected_by_query"]
 
 ENOUGH = 20  # queries: below, intervals cover less than they say
-MOST_LEVERAGE = 0.95
+MOST_LEVERAGE = 0.95  # of 1: the line goes through a query that nothing else supports
+ROUNDING = 1e-24  # of squares
 TUNED_FROM = 10  # queries: below, the slope would be a guess, and 1 is taken
 
 
@@ -72,8 +73,8 @@ def corrected_by_query(bronze: FloatArray, gold: FloatArray, places: IntArray, *
     squares = (apart**2).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         leverage = np.nan_to_num(apart**2 / squares[:, None], nan=1.0, posinf=1.0)
-        # A slope that rests on a single query says nothing about the others.
-        usable = leverage.max(axis=1) < MOST_LEVERAGE
+        # A slope that rests on a single query, or on what rounding leaves of equal values, says nothing.
+        usable = (1 / n + leverage.max(axis=1) < MOST_LEVERAGE) & (squares > ROUNDING * (seen**2).sum(axis=1))
         slope = np.where(usable, (apart * gold).sum(axis=1) / squares, 0.0)
         leaning = apart * ((bronze.mean(axis=1) - seen.mean(axis=1)) / squares)[:, None]
     tuned = n >= TUNED_FROM
