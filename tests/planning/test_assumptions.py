@@ -90,7 +90,7 @@ def test_golds_sd_is_never_larger_than_it_can_be() -> None:
         ({"accuracy": (1.0, 0.0)}, None, "a judge who calls everything relevant tells nothing"),
         ({"accuracy": (0.0, 1.0)}, None, "a judge who calls everything not relevant tells nothing"),
         ({"k": 0}, None, "k must be a whole number of at least 1"),
-        ({"unshared": 21.0}, 0.05, "at most 20 documents of a query are unshared, found 21"),
+        ({"unshared": 21.0}, 0.05, "more than 0 and at most 20 documents of a query are unshared, found 21"),
         ({"unshared": 1.0}, 0.2, "a difference of 0.2 is larger than possible: two runs with 1 unshared documents"),
     ],
 )  # fmt: skip

@@ -162,6 +162,15 @@ def test_gold_that_would_judge_nearly_everything_is_told() -> None:
     assert "documents: the bronze labels add next to nothing" in plans["difference"].notes[0]
 
 
+def test_what_would_take_no_end_of_queries_is_told() -> None:
+    plans = rt.plan(half_width=1e-6, **USUAL)
+    assert plans["gold"].queries is None
+    assert plans["gold"].notes == ("it would take more than 1,000,000,000 queries, or as good as no end of gold",)
+    assert plans.why == "No method reaches it: ask for less."
+    # the judge is only just better than chance
+    assert not rt.plan(half_width=0.01, prevalence=0.4, accuracy=(0.5, 0.50001))["confusion"].reached
+
+
 def test_small_numbers_are_told() -> None:
     plans = rt.plan(half_width=0.3, **USUAL)
     assert plans["gold"].queries == 10

@@ -164,7 +164,7 @@ def _require(known: Known) -> None:
         require_share("an accuracy", value, ends=True)
     if known.unshared is not None and not 0 < known.unshared <= 2 * known.k:
         raise UsageError(
-            f"of two runs' top {known.k} at least one and at most {2 * known.k} documents of a query are unshared, "
+            f"of two runs' top {known.k}, more than 0 and at most {2 * known.k} documents of a query are unshared, "
             f"found {known.unshared:g}"
         )
 

@@ -10,13 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from ringtrue.errors import UsageError
 from ringtrue.intervals import require_level
-from ringtrue.student import normal_quantile
+from ringtrue.planning.noncentral import needed_ratio, power
 
 __all__ = ["Array", "Goal", "require_share"]
 
 Array: TypeAlias = NDArray[np.float64]
-SUREST = 0.9999  # of a power: further out the distribution function has too few digits
-FAR = 1e6  # standard errors
+SUREST = 0.9999  # of a power: no test finds a difference always
 MANY = 1e9  # degrees of freedom with which Student's t is the normal distribution
 WIDEST = 0.5  # half of 0 to 1: an interval that says nothing
 
@@ -79,7 +78,7 @@ class Goal:
             assert self.half_width is not None
             return np.asarray((self.half_width / t) ** 2, dtype=np.float64)
         assert self.power is not None
-        return np.asarray((self.difference / _ratio(self.power, df, t)) ** 2, dtype=np.float64)
+        return np.asarray((self.difference / needed_ratio(self.power, df, t)) ** 2, dtype=np.float64)
 
     def achieved(self, variance: ArrayLike, queries: ArrayLike, *, normal: bool = False) -> Array:
         """The half-width, or the power, that a variance gives with so many queries."""
@@ -87,7 +86,7 @@ class Goal:
         se = np.sqrt(np.asarray(variance, dtype=np.float64))
         if self.difference is None:
             return np.asarray(t * se, dtype=np.float64)
-        return _power(self.difference / np.maximum(se, self.difference * 1e-9), df, t)
+        return power(self.difference / np.maximum(se, self.difference * 1e-9), df, t)
 
     def loss(self, achieved: Array) -> Array:
         """What is to be made small: the half-width, or how often the difference is missed."""
@@ -99,26 +98,6 @@ class Goal:
         df = np.maximum(np.asarray(queries, dtype=np.float64) - 1, 1)
         df = np.full(df.shape, MANY) if normal else df
         return df, np.asarray(stdtrit(df, (1 + self.level) / 2), dtype=np.float64)
-
-
-def _power(ratio: Array, df: Array, t: Array) -> Array:
-    """How often Student's noncentral t exceeds t; far out, where SciPy gives no number, by a normal approximation."""
-    from scipy.special import nctdtr, ndtr
-
-    exact = 1 - nctdtr(df, np.minimum(ratio, FAR), t)
-    return np.asarray(np.where(np.isnan(exact), ndtr((ratio - t) / _scale(df, t)), exact), dtype=np.float64)
-
-
-def _ratio(power: float, df: Array, t: Array) -> Array:
-    """The noncentrality with which it does so that often."""
-    from scipy.special import nctdtrinc
-
-    exact = nctdtrinc(df, 1 - power, t)
-    return np.asarray(np.where(np.isnan(exact), t + normal_quantile(power) * _scale(df, t), exact), dtype=np.float64)
-
-
-def _scale(df: Array, t: Array) -> Array:
-    return np.asarray(np.sqrt(1 + t**2 / (2 * df)), dtype=np.float64)
 
 
 def require_share(what: str, value: float, *, ends: bool = False) -> None:
