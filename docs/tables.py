@@ -4,21 +4,29 @@
     RINGTRUE_DATA=… .venv/bin/python docs/tables.py --write    put them where the pages have their places
 
 A place is between `<!-- table: NAME -->` and `<!-- /table -->`; NAME is one of `TABLES`. The data are the folders
-`web5` and `rf10` of the folder that RINGTRUE_DATA names.
+`web5`, `rf10` and `dl19` of the folder that RINGTRUE_DATA names.
+
+Other tables come from studies that take long, and stay as they are until somebody brings what a study found:
+
+    ringtrue simulate real --data $RINGTRUE_DATA/dl19 --data $RINGTRUE_DATA/dl21 --json > real.json    (half an hour)
+    ringtrue simulate rates --json > rates.json                                                        (ten minutes)
+    .venv/bin/python docs/tables.py --write --study real.json --study rates.json
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+import ringtrue as rt
 from ringtrue.aggregation import METHODS, Aggregation, aggregate
 from ringtrue.intervals import share_estimate
 
@@ -27,21 +35,37 @@ PLACE = re.compile(r"(?P<open><!-- table: (?P<name>[\w-]+) -->\n).*?(?P<close><!
 WAYS: dict[str, dict[str, Any]] = {method: {"method": method} for method in METHODS}
 WAYS["dawid-skene, no prior"] = {"method": "dawid-skene", "prior": None}
 ONE_LABEL, ENOUGH = 0.8, 20  # a judge of one label: this share of at least so many labels
+RUN, PRECISION, DCG, NDCG = "bm25base_p", "P(rel=2)@10", "DCG@10", "nDCG@10"
+JUDGES = ("umbrela_gpt4", "binary_gpt4", "binary_gpt4o", "binary_llama3.2")  # the best first
+Study = Mapping[str, Any]
 
 
 def main(arguments: list[str]) -> None:
     """Print the tables, or write them into the pages."""
+    files = [arguments[place + 1] for place, word in enumerate(arguments) if word == "--study"]
+    found = [json.loads(Path(file).read_text()) for file in files]
+    studies = {study["study"]: study for study in found}
     if "--write" not in arguments:
-        print("\n\n".join(f"{name}\n\n{make()}" for name, make in TABLES.items()))
+        made = {name: make() for name, make in TABLES.items()}
+        made |= {name: make(studies[study]) for name, (study, make) in OF_STUDIES.items() if study in studies}
+        print("\n\n".join(f"{name}\n\n{text}" for name, text in made.items()))
         return
     for page in sorted(DOCS.rglob("*.md")):
         if PLACE.search(page.read_text()):
-            page.write_text(updated(page.read_text()))
+            page.write_text(updated(page.read_text(), studies))
 
 
-def updated(text: str) -> str:
-    """The text of a page with its tables as they should be."""
-    return PLACE.sub(lambda place: f"{place['open']}\n{TABLES[place['name']]()}\n\n{place['close']}", text)
+def updated(text: str, studies: Mapping[str, Study] | None = None) -> str:
+    """The text of a page with its tables as they should be; those of studies that are not given stay as they are."""
+
+    def made(place: re.Match[str]) -> str:
+        name = place["name"]
+        if name in TABLES:
+            return f"{place['open']}\n{TABLES[name]()}\n\n{place['close']}"
+        study, make = OF_STUDIES[name]
+        return f"{place['open']}\n{make(studies[study])}\n\n{place['close']}" if study in (studies or {}) else place[0]
+
+    return PLACE.sub(made, text)
 
 
 @cache
@@ -120,6 +144,117 @@ def crowd() -> str:
     return table(["data", "true label", "of the items", *(f"said {label}" for label in range(5))], rows)
 
 
+def misled() -> str:
+    """P@10 of one run by each judge, by gold, and as published; and how often the judge is right, there and in all."""
+    folder = Path(os.environ["RINGTRUE_DATA"]) / "dl19"
+    gold, run = rt.read_judgments(folder / "human.qrels"), rt.read_run(folder / f"runs/{RUN}.run")
+    truth = rt.evaluate(run, gold, PRECISION).means()[RUN][PRECISION].value or 0
+    rows = []
+    for judge in JUDGES:
+        bronze = rt.read_judgments(folder / f"llm-{judge}.qrels")
+        lowest = min(2, int(bronze.frame["label"].max()))  # type: ignore[arg-type]
+        found = rt.correct(run, bronze, gold, PRECISION, design="external", bronze_rel=lowest)
+        both = gold.frame.select("query", "doc", gold=pl.col("label") >= 2).join(
+            bronze.frame.select("query", "doc", bronze=pl.col("label") >= lowest), on=["query", "doc"]
+        )
+        top = both.join(run.ranked(10), on=["query", "doc"], how="semi")
+        scores = (found.raw[RUN][PRECISION].value or 0, truth, found.corrected[RUN][PRECISION].value or 0)
+        rows.append([judge, *(f"{score:.3f}" for score in scores), _right(both), _right(top)])
+    columns = ["judge", "bronze says", "gold says", "as published", "right in the whole pool", "right in the top ten"]
+    return table(columns, rows)
+
+
+def _right(both: pl.DataFrame) -> str:
+    """How often bronze is right on relevant and on other documents."""
+    hits, rejected = (
+        (both.filter(pl.col("gold") == kind)["bronze"] == kind).cast(pl.Float64).mean() for kind in (True, False)
+    )
+    return f"{hits:.0%}, {rejected:.0%}"
+
+
+def published(study: Study) -> str:
+    """The published correction beside the difference estimator."""
+    rows = []
+    for where, judge in _judges(study):
+        theirs, ours = (_row(study, where, judge, PRECISION, method) for method in ("published", "difference"))
+        held = _share(theirs, "coverage"), _share(theirs, "lowest"), _off(theirs), _share(ours, "coverage"), _off(ours)
+        rows.append([f"{where}, {judge}", *held])
+    columns = ["data and judge", "published: held", "lowest run", "off by", "difference: held", "off by"]
+    return table(columns, rows) + _drawn(study)
+
+
+def means(study: Study) -> str:
+    """Intervals for the mean of each run."""
+    return _held(study, (PRECISION, DCG), "difference", "run")
+
+
+def differences(study: Study) -> str:
+    """Intervals for the difference of two runs, and their width where the labels were drawn at random from the two."""
+    return _held(study, (f"{PRECISION}, a − b", f"{DCG}, a − b"), "difference, 150 labels by sample", "pair",
+                 beside=("at random", "difference, 150 random labels of both"))  # fmt: skip
+
+
+def queries(study: Study) -> str:
+    """Intervals for nDCG from whole queries."""
+    return _held(study, (NDCG,), "difference", "run")
+
+
+def rates(study: Study) -> str:
+    """Intervals of scores corrected by a judge's rates."""
+    names = {"fieller": "Fieller's, adjusted", "wald": "Wald, as published", "bootstrap": "Algorithm 1, as published"}
+    rows = [
+        [f"{kind}: {name}", f"{100 * held['mean']:.1f}", f"{100 * held['min']:.1f}", f"{held['below_0.9']:,}",
+         f"{held['below_0.5']:,}"]
+        for kind in ("usual", "harder")
+        for way, name in names.items()
+        for held in [study[kind][way]]
+    ]  # fmt: skip
+    return table(["worlds and interval", "held", "in the worst world", "worlds below 90", "below 50"], rows)
+
+
+def _judges(study: Study) -> list[tuple[str, str]]:
+    """Collections and judges, the best judge first."""
+    there = dict.fromkeys((row["collection"], row["judge"]) for row in study["rows"])
+    return sorted(there, key=lambda one: (one[0], JUDGES.index(one[1]) if one[1] in JUDGES else len(JUDGES)))
+
+
+def _row(study: Study, where: str, judge: str, measure: str, method: str) -> Mapping[str, Any]:
+    """The one row of a study for this method, by how its name begins."""
+    asked = {"collection": where, "judge": judge, "measure": measure}
+    found = [row for row in study["rows"]
+             if asked.items() <= row.items() and row["method"].startswith(method)]  # fmt: skip
+    assert len(found) == 1, (asked, method, len(found))
+    return found[0]
+
+
+def _held(study: Study, measures: Iterable[str], method: str, of: str, *, beside: tuple[str, str] | None = None) -> str:
+    """How often intervals held the truth, also for the lowest, and their width; and that of another method beside."""
+    columns, rows = ["data and judge"], [[f"{where}, {judge}"] for where, judge in _judges(study)]
+    for measure in measures:
+        columns += [f"{measure}: held", f"lowest {of}", "width", *([beside[0]] if beside else [])]
+        for line, (where, judge) in zip(rows, _judges(study), strict=True):
+            row = _row(study, where, judge, measure, method)
+            line += [_share(row, "coverage"), _share(row, "lowest"), _width(row)]
+            line += [_width(_row(study, where, judge, measure, beside[1]))] if beside else []
+    return table(columns, rows) + _drawn(study)
+
+
+def _drawn(study: Study) -> str:
+    return f"\n\n({max(row['draws'] for row in study['rows']):,} draws for each line.)"
+
+
+def _share(row: Mapping[str, Any], name: str) -> str:
+    return f"{100 * row[name]:.1f}"
+
+
+def _off(row: Mapping[str, Any]) -> str:
+    return f"{row['bias']:+.3f}".replace("-", "−") if round(row["bias"], 3) else "0.000"
+
+
+def _width(row: Mapping[str, Any]) -> str:
+    return f"{row['width']:.2f}"
+
+
 def _percent(items: pl.DataFrame) -> str:
     one = share_estimate(items["right"].to_numpy(), _clusters(items))
     return f"{100 * (one.value or 0):.1f} ({100 * (one.low or 0):.1f} to {100 * (one.high or 0):.1f})"
@@ -137,7 +272,19 @@ def table(columns: list[str], rows: Iterable[list[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-TABLES: dict[str, Callable[[], str]] = {"accuracy": accuracy, "accuracy-by-label": by_label, "crowd": crowd}
+TABLES: dict[str, Callable[[], str]] = {
+    "accuracy": accuracy,
+    "accuracy-by-label": by_label,
+    "crowd": crowd,
+    "misled": misled,
+}
+OF_STUDIES: dict[str, tuple[str, Callable[[Study], str]]] = {
+    "published": ("real", published),
+    "means": ("real", means),
+    "differences": ("real", differences),
+    "queries": ("real", queries),
+    "rates": ("rates", rates),
+}
 
 if __name__ == "__main__":
     main(sys.argv[1:])

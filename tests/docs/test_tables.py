@@ -12,9 +12,12 @@ import polars as pl
 import pytest
 
 from ringtrue.aggregation import aggregate, em
+from ringtrue.cli.real_study import REAL, real
+from ringtrue.cli.studying import Asked
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = " ".join((DOCS / "ideas/one-label.md").read_text().split())
+CORRECTION = (DOCS / "ideas/correction.md").read_text()
 
 
 def tables() -> ModuleType:
@@ -82,3 +85,66 @@ def test_what_the_page_says_of_sure_labels(data: Path) -> None:
     sure = [TABLES.scored(name, "dawid-skene").filter(pl.col("probability") >= 0.9) for name in ("web5", "rf10")]
     right = [f"{items['right'].mean():.0%}" for items in sure]
     assert f"a probability of 0.9 or more, {right[0]} are right in web5, and {right[1]} in rf10" in PAGE
+
+
+def on_page(name: str) -> tuple[list[str], dict[str, list[float]]]:
+    """A table of the page on correction: its columns, and the numbers of each row by how it is called."""
+    place = next(place for place in TABLES.PLACE.finditer(CORRECTION) if place["name"] == name)
+    return read_table(place[0])
+
+
+def read_table(text: str) -> tuple[list[str], dict[str, list[float]]]:
+    lines = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("|")]
+    return lines[0], {first: [float(cell.replace("−", "-")) for cell in cells] for first, *cells in lines[2:]}
+
+
+def studied(data: Path, name: str, draws: int) -> dict[str, Any]:
+    asked = Asked(seed=0, replications=draws, level=0.95, data=(str(data / name),), settings=REAL)
+    return {"study": "real", **real(asked).data}
+
+
+@pytest.mark.parametrize(("name", "draws"), [("dl19", 4), ("dl21", 20)])
+def test_the_page_on_correction_has_what_a_short_run_of_the_study_gives_within_chance(
+    name: str, draws: int, data: Path
+) -> None:
+    study = studied(data, name, draws)
+    for title, (_, make) in TABLES.OF_STUDIES.items():
+        if TABLES.OF_STUDIES[title][0] != "real":
+            continue
+        (columns, shown), (ours, found) = on_page(title), read_table(make(study))
+        assert columns == ours
+        assert {judge for judge in shown if judge.startswith(name)} == set(found)
+        for judge, numbers in found.items():
+            for column, new, old in zip(columns[1:], numbers, shown[judge], strict=True):
+                if column.endswith("held"):
+                    # Runs share their gold labels: their mean coverage varies at most as that of one run does.
+                    chance = 100 * np.sqrt(max(old / 100 * (1 - old / 100), 0.02) / draws)
+                    assert abs(new - old) <= 4 * chance, f"{title}: {judge}, {column}"
+                elif column in ("width", "at random"):
+                    assert new == pytest.approx(old, rel=0.1, abs=0.03), f"{title}: {judge}, {column}"
+
+
+def test_what_is_said_of_the_study_is_in_its_tables() -> None:
+    page, readme = (" ".join(text.split()) for text in (CORRECTION, (DOCS.parent / "README.md").read_text()))
+
+    def ends(table: str, column: str, of: str = "") -> tuple[float, float]:
+        columns, rows = on_page(table)
+        places = [place for place, name in enumerate(columns[1:]) if name.endswith(column)]
+        found = [numbers[place] for name, numbers in rows.items() if name.startswith(of) for place in places]
+        return min(found), max(found)
+
+    low, high = ends("means", "held")
+    lowest, _ = ends("means", "lowest run")
+    shares = f"{low:.1f} to {high:.1f}%"
+    assert f"in {shares} of the draws on average over the runs, and for no run in less than {lowest:.1f}%" in page
+    widths = [f"{low:.2f} to {high:.2f}" for low, high in (ends("means", "width", of) for of in ("dl19", "dl21", ""))]
+    assert f"{widths[0]} of the width in dl19, {widths[1]} in dl21" in page
+    assert f"hold the truth in {shares}, whatever the model, at {widths[2]} of the width of gold alone" in readme
+    low, high = ends("published", "published: held", "dl19")
+    assert f"holds it in {low:.1f} to {high:.1f}% on one of the collections" in readme
+    low, high = ends("queries", "lowest run", "dl19")
+    assert f"it holds only {low:.1f} to {high:.1f}%" in page
+
+
+def test_what_the_page_on_correction_says_of_one_run(data: Path) -> None:
+    assert TABLES.misled() in CORRECTION

@@ -195,7 +195,12 @@ def _corrected(
         "seed": seed,
         "notes": notes,
     }
-    emit(form, data=data, grid=partial(tables.comparisons, found, layout), flat=partial(tables.flat_comparisons, found))
+    emit(
+        form,
+        data=data,
+        grid=partial(tables.comparisons, found, layout, how["population"]),
+        flat=partial(tables.flat_comparisons, found),
+    )
 
 
 def _listed(baselines: tuple[str, ...], paths: tuple[str, ...]) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ringtrue.cli.options import Function, columns_of, conditions_of
-from ringtrue.errors import InputError, UsageError
+from ringtrue.errors import DuplicateError, InputError, TableError, UsageError
 
 if TYPE_CHECKING:
     from ringtrue.cli.question import Question
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from ringtrue.correction.designs import Design
     from ringtrue.correction.joint import Population
     from ringtrue.correction.task import Method
+    from ringtrue.files.source import Source
     from ringtrue.tables import Judgments
 
-__all__ = ["Golding", "gold_options"]
+__all__ = ["Golding", "gold_options", "read_gold", "refuse_other_ways"]
 
 BY_DOCUMENT = ("P@10", "DCG@10")
 DESIGNS = ("pool_random", "pool_stratified", "whole_queries", "external", "known")
@@ -51,23 +52,26 @@ class Golding:
 
     def read(self, question: Question) -> Judgments | Confusion:
         """The gold labels, or a confusion matrix."""
-        from ringtrue.files import holds_matrix, read_confusion, read_judgments
+        from ringtrue.cli.sharing import same_file
+        from ringtrue.files import holds_matrix, read_confusion
         from ringtrue.files.source import Source
 
-        source = Source(str(self.gold))
-        if self.gold in (question.judgments, *question.runs) and not (self.gold_columns or self.gold_where):
-            raise UsageError(f"{self.gold}: --gold is a file that was given as runs or judgments, too")
-        if not source.is_stream and holds_matrix(source):
+        gold = str(self.gold)
+        if gold == "-" and "-" in (question.judgments, *question.runs):
+            raise UsageError("standard input (-) can be read only once; put one of the two into a file")
+        if not (self.gold_columns or self.gold_where):
+            if same_file(gold, question.judgments):
+                raise UsageError(
+                    f"{gold}: --gold is the file of the judgments, and bronze would always be right; give another, or "
+                    f"say which of its columns or rows are gold (--gold-columns label=NAME, --gold-where COLUMN=VALUE)"
+                )
+            if any(same_file(gold, run) for run in question.runs):
+                raise UsageError(f"{gold}: --gold is one of the runs; gold is a file with labels")
+        source = Source(gold)
+        if holds_matrix(source):
             return read_confusion(source)
-        try:
-            return read_judgments(source, note=question.notes.append, columns=columns_of(self.gold_columns),
-                                  where=conditions_of(self.gold_where))  # fmt: skip
-        except InputError as error:
-            told = re.sub(r"--(columns|where)\b", r"--gold-\1", str(error))
-            more = (
-                "" if "label" not in told else " (a gold file is what `ringtrue sample` writes, with label filled in)"
-            )
-            raise type(error)(told + more) from error
+        return read_gold(source, "--gold", question.notes.append, columns_of(self.gold_columns),
+                         conditions_of(self.gold_where))  # fmt: skip
 
     def settings(self) -> dict[str, Any]:
         """What `correct` and `compare_corrected` take."""
@@ -83,10 +87,7 @@ class Golding:
 
     def require(self, question: Question) -> None:
         """Refuse what cannot go with correction."""
-        for option, given in (("--judges average", question.judges == "average"), ("--compat", question.compat),
-                              ("--missing skip", question.missing == "skip"), ("--depth", question.depth)):  # fmt: skip
-            if given:
-                raise UsageError(f"{option} does not go with --gold: leave it out to correct by gold labels")
+        refuse_other_ways(question, "does not go with --gold: leave it out to correct by gold labels")
 
     def usual(self, gold: Judgments | Confusion, usual: Iterable[str]) -> tuple[str, ...]:
         """The measures where none is named: gold labels of single documents serve only those that are sums."""
@@ -95,6 +96,56 @@ class Golding:
 
         whole = isinstance(gold, Judgments) and design_of(gold, self.design) == "whole_queries"
         return tuple(usual) if whole else BY_DOCUMENT
+
+
+def refuse_other_ways(question: Question, why: str) -> None:
+    """Refuse ways to evaluate for which nobody worked out a correction."""
+    for option, given in (("--judges average", question.judges == "average"), ("--compat", question.compat),
+                          ("--missing skip", question.missing == "skip"), ("--depth", question.depth)):  # fmt: skip
+        if given:
+            raise UsageError(f"{option} {why}")
+
+
+def read_gold(
+    source: Source, option: str, note: Callable[[str], None], columns: Mapping[str, str], where: Mapping[str, str]
+) -> Judgments:
+    """Gold labels, one for each document; what is wrong with them is told as of the file that `option` names."""
+    from ringtrue.files import read_judgments
+    from ringtrue.files.reading import explain_duplicate
+
+    label = columns.get("label", "label")
+    try:
+        labels = read_judgments(source, note=note, columns=columns, where=where)
+        labels.require_one_label_each()
+    except DuplicateError as error:
+        told = str(explain_duplicate(error, source.path, columns=columns, where=where))
+        several = error.judge is None and option == "--gold"
+        todo = "choose one judge (--gold-where judge=NAME)" if several else "gold says one thing of each: keep one"
+        raise InputError(re.sub(r"(keep one of them|choose one judge) .*?\)(?= \(|$)", todo, told)) from error
+    except TableError as error:
+        told = str(error)
+        if empty := re.search(r"(row [\d,]+): column 'label' is empty(, as in [^;]+)?;", told):
+            told = (
+                f"{source.shown}: {empty[1]}: no gold label in column '{label}'{empty[2] or ''}; gold has to judge all "
+                f"that was drawn, or the answer is biased"
+            )
+            if option == "--gold":
+                told += f" (rows that were never drawn can be left out: --gold-where {label}!=)"
+        elif "needs a column 'label'" in told:
+            told = f"{source.shown}: expected a column label with what gold says; {told[told.index('found') :]}"
+            told = f"{told.split('. Rename')[0]}. Fill it in: {option} is what `ringtrue sample` wrote, with labels"
+        raise TableError(_of_option(told, option)) from error
+    except (InputError, UsageError) as error:
+        raise type(error)(_of_option(str(error), option)) from error
+    return labels
+
+
+def _of_option(told: str, option: str) -> str:
+    """An error in the words of the option: the file of --gold has --gold-columns and --gold-where, others have none."""
+    if option == "--gold":
+        return re.sub(r"--(columns|where)\b", r"--gold-\1", told)
+    cut = re.sub(r"(, or say|; say what they are:|;) `?--(columns|where)\b.*", "", told)
+    return told if cut == told else f"{cut}; {option} is what `ringtrue sample` wrote, with labels"
 
 
 def gold_options(command: Function) -> Function:

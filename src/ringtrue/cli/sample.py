@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
+from ringtrue.cli.golding import read_gold, refuse_other_ways
 from ringtrue.cli.options import Command, output_options
 from ringtrue.cli.output import Grid, OutputFormat, emit, tell
 from ringtrue.cli.question import Question, evaluation_options, level_option, runs_and_judgments
-from ringtrue.errors import UsageError
+from ringtrue.cli.sharing import same_file
+from ringtrue.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from ringtrue.sampling import GoldDraw
+    from ringtrue.tables import Judgments
 
 __all__ = ["command"]
 
 USUAL = "P@10"
+KINDS = {  # which earlier samples can be continued, and by which option
+    "--budget": ("pool_stratified", "pool_random"),
+    "--queries": ("whole_queries",),
+}
 MOST_RUNS = 12
 
 
@@ -53,16 +62,18 @@ def command(
     """
     import numpy as np
 
-    from ringtrue.files import read_judgments, write_table
+    from ringtrue.files import write_table
     from ringtrue.sampling import sample, sample_queries
 
     if (budget is None) == (queries is None):
         raise UsageError("how much can gold judge? --budget DOCS, or --queries N for whole queries: one of the two")
     if comparing and queries is not None:
         raise UsageError("--compare draws single documents: it goes with --budget")
+    refuse_other_ways(question, "says nothing to sample, which draws for the measures as they are: leave it out")
+    _refuse_to_overwrite((question.judgments, *question.runs, *([already] if already else [])), output)
     wanted = question.measures(measures or [USUAL])
     notes = question.notes
-    known = None if already is None else read_judgments(already, note=notes.append)
+    known = None if already is None else _earlier(question, already, "--budget" if queries is None else "--queries")
     labels, runs, rng = question.labels(), list(question.each_run()), np.random.default_rng(seed)
 
     def drawn() -> GoldDraw:
@@ -75,34 +86,81 @@ def command(
     write_table(found.frame, output)
     notes += found.notes
     tell(notes)
+    to_judge = found.frame.height if known is None else int(found.frame["label"].null_count())
     data = {
         "design": found.design,
         "documents": found.frame.height,
+        "to_judge": to_judge,
         "queries": found.frame["query"].n_unique(),
         "expected_half_width": found.expected,
         "file": output,
         "seed": seed,
         "notes": notes,
     }
-    emit(form, data=data, grid=lambda: _grids(found, output, question.level))
+    next_step = f"ringtrue {'compare' if comparing else 'evaluate'} … --gold {output}"
+    emit(form, data=data, grid=partial(_grids, found, to_judge, output, question.level, next_step),
+         flat=partial(_flat, found, data))  # fmt: skip
 
 
-def _grids(found: GoldDraw, output: str, level: float) -> list[Grid]:
-    told = Grid(
-        columns=["documents", "queries", "design", "file"],
-        rows=[[f"{found.frame.height:,}", str(found.frame["query"].n_unique()), found.design, output]],
-        caption=f"next: let gold fill in a column label, then `ringtrue evaluate … --gold {output}`",
-        left=0,
-    )
+def _refuse_to_overwrite(paths: Iterable[str], output: str) -> None:
+    for path in paths:
+        if same_file(path, output):
+            raise UsageError(f"-o {output} would overwrite a file that is read here; choose another name")
+
+
+def _earlier(question: Question, already: str, option: str) -> Judgments:
+    """The gold labels of an earlier draw, of the kind that the option draws."""
+    from ringtrue.files.source import Source
+
+    if already == "-" and "-" in (question.judgments, *question.runs):
+        raise UsageError("standard input (-) can be read only once; put one of the two into a file")
+    labels = read_gold(Source(already), "--already", question.notes.append, {}, {})
+    for column in ("design", "prob"):
+        if column not in labels.frame.columns:
+            raise InputError(
+                f"{already}: --already continues what `ringtrue sample` drew, and has no column {column}; draw a new "
+                f"sample instead"
+            )
+    for design in labels.frame["design"].unique(maintain_order=True):
+        if design not in KINDS[option]:
+            fits = next((f"continue it with {other}" for other, kinds in KINDS.items() if design in kinds),
+                        "draw a new sample")  # fmt: skip
+            raise InputError(
+                f"{already}: --already is a sample of the design '{design}', which {option} cannot continue; {fits}"
+            )
+    return labels
+
+
+def _grids(found: GoldDraw, to_judge: int, output: str, level: float, next_step: str) -> list[Grid]:
+    known = found.frame.height - to_judge
+    counts = {"documents": f"{found.frame.height:,}"}
+    if known:
+        counts |= {"with a label": f"{known:,}", "to judge": f"{to_judge:,}"}
+    counts |= {"queries": str(found.frame["query"].n_unique()), "design": found.design, "file": output}
+    what = "the column label where it is empty" if known else "a column label"
+    caption = [f"next: let gold fill in {what}, then `{next_step}`"]
+    if found.design == "whole_queries":
+        caption.append("of each query, gold judges what bronze judged and what the runs show")
+    told = Grid(columns=list(counts), rows=[list(counts.values())], caption="\n".join(caption), left=0)
     if not found.expected:
         return [told]
     names = list(next(iter(found.expected.values())))
     shown = list(found.expected.items())
-    more = f"\n… and {len(shown) - MOST_RUNS} more (--json shows all)" if len(shown) > MOST_RUNS else ""
+    more = [f"… and {len(shown) - MOST_RUNS} more (--json shows all)"] if len(shown) > MOST_RUNS else []
+    errs = "as the labels so far show" if known else "as judges usually do"
     widths = Grid(
         columns=["", *names],
         rows=[[run, *(f"±{row[name]:.3f}" for name in names)] for run, row in shown[:MOST_RUNS]],
-        caption=f"half of the {level * 100:g}% interval to expect, for these queries, if bronze errs as judges "
-        f"usually do{more}",
-    )
+        caption="\n".join([*more, f"half of the {level * 100:g}% interval to expect, for these queries "
+                                  "(--population these), if bronze errs " + errs]),
+    )  # fmt: skip
     return [told, widths]
+
+
+def _flat(found: GoldDraw, data: Mapping[str, object]) -> Grid:
+    """The half-widths to expect, with every digit; what was drawn, where none can be told."""
+    if not found.expected:
+        columns = ("design", "documents", "to_judge", "queries", "file")
+        return Grid(columns=columns, rows=[[str(data[name]) for name in columns]])
+    rows = [[run, name, str(half)] for run, row in found.expected.items() for name, half in row.items()]
+    return Grid(columns=["run", "measure", "expected_half_width"], rows=rows)

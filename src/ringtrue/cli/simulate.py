@@ -7,7 +7,7 @@ from textwrap import fill
 
 import click
 
-from ringtrue.cli import rate_studies, real_study
+from ringtrue.cli import correction_studies, plan_study, rate_studies, real_study
 from ringtrue.cli.options import Command, output_options
 from ringtrue.cli.output import Grid, OutputFormat, emit, tell
 from ringtrue.cli.studying import Asked, Number, Study
@@ -34,6 +34,24 @@ STUDIES: dict[str, Study] = {
         run=rate_studies.rates,
         replications=5_000,
         settings=rate_studies.RATES,
+    ),
+    "like-these": Study(
+        says="Intervals of scores corrected by gold labels, for these queries and for queries like these.",
+        run=correction_studies.like_these,
+        replications=500,
+        settings=correction_studies.LIKE_THESE,
+    ),
+    "comparing": Study(
+        says="Tests between two systems with a judge who errs: false alarms, and differences found.",
+        run=correction_studies.comparing,
+        replications=2_000,
+        settings=correction_studies.COMPARING,
+    ),
+    "plan": Study(
+        says="Plans carried out: do the planned numbers achieve what was asked?",
+        run=plan_study.planned,
+        takes=("replications",),
+        replications=1_000,
     ),
 }
 

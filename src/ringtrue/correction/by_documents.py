@@ -112,10 +112,11 @@ class ByDocuments:
             test = "gold only"
         apart = asked.weights[pairs[:, 0]] - asked.weights[pairs[:, 1]]
         shares, sure = stands_for(apart, asked.sample)
+        differ = np.asarray(abs(apart).sum(axis=1)).ravel() > 0
         unshared = np.count_nonzero(apart[:, asked.sample.places].toarray(), axis=1)
         found = []
         for place, (a, b) in enumerate(pairs.tolist()):
-            if not apart[[place]].count_nonzero():
+            if not differ[place]:
                 one = _no_difference(self.task.level, test)
             elif test == "gold only" and not (_known(joint, a) and _known(joint, b)):
                 fewer = min((a, b), key=lambda run: (_known(joint, run), joint.labels[run]))

@@ -83,8 +83,8 @@ def sample(
         >>> run = {f"q{i}": {"a": 2.0, "b": 1.0} for i in range(20)}
         >>> bronze = {f"q{i}": {"a": 1, "b": 0} for i in range(20)}
         >>> draw = sample(run, bronze, "P@2", budget=12, rng=np.random.default_rng(1))
-        >>> draw.frame["doc"].value_counts(sort=True).rows(), draw.frame["prob"].unique().sort().to_list()
-        ([('a', 8), ('b', 4)], [0.2, 0.4])
+        >>> draw.frame.height, draw.frame.group_by("doc").agg(pl.col("prob").first()).sort("doc").rows()
+        (12, [('a', 0.4), ('b', 0.2)])
     """
     require_budget(budget)
     require_level(level)

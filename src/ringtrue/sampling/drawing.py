@@ -2,30 +2,63 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from ringtrue.measures import FloatArray, IntArray
 
 __all__ = ["spread_over_queries"]
 
+ROUNDING = 1e-9  # sums of halves and thirds must not lose a document to rounding
+
 
 def spread_over_queries(prob: FloatArray, query: IntArray, level: IntArray, rng: np.random.Generator) -> IntArray:
     """Documents drawn with exactly these probabilities, as many in all, and from each query, as they add up to.
 
-    Systematic sampling [Madow49]: the probabilities are laid end to end, a query after another in random order and in
-    each the bronze levels together, and a comb with a tooth at every 1 is thrown on them.
+    The pivotal method [Deville98], within each query in the order of the bronze levels, then in that order among what
+    is left of each. A comb thrown on all probabilities laid end to end would be simpler, but where queries are alike it
+    falls on the same place in each of them: all of one bronze level, or none.
 
     Examples:
         >>> drawn = spread_over_queries(np.full(8, 0.5), np.repeat([0, 1], 4), np.zeros(8), np.random.default_rng(1))
         >>> len(drawn), np.repeat([0, 1], 4)[drawn].tolist()
         (4, [0, 0, 1, 1])
     """
-    chance = rng.permutation(int(query.max(initial=0)) + 1)
-    order = np.lexsort((rng.random(len(prob)), level, chance[query]))
+    order = np.lexsort((rng.random(len(prob)), level, query))
     order = order[prob[order] > 0]
-    ends = np.cumsum(prob[order])
-    # Sums of halves and thirds must not lose a tooth to rounding.
-    ends = np.where(np.abs(ends - np.rint(ends)) < 1e-9, np.rint(ends), ends)
-    teeth = np.floor(ends - rng.random())
-    drawn: IntArray = np.sort(order[np.diff(teeth, prepend=-1.0) > 0])
-    return drawn
+    docs, chances, dice = order.tolist(), prob[order].tolist(), rng.random(len(order)).tolist()
+    ends = [*np.flatnonzero(np.diff(query[order], prepend=-1)).tolist(), len(docs)]
+    drawn: list[int] = []
+    left: list[tuple[int, float]] = []
+    for start, end in pairwise(ends):
+        some, undecided = _settled(docs[start:end], chances[start:end], dice[start:end])
+        drawn += some
+        left += undecided
+    rest = [left[place] for place in np.lexsort((rng.random(len(left)), [level[doc] for doc, _ in left])).tolist()]
+    some, undecided = _settled([doc for doc, _ in rest], [chance for _, chance in rest], rng.random(len(rest)).tolist())
+    drawn += some + [doc for doc, chance in undecided if rng.random() < chance]
+    return np.sort(np.array(drawn, dtype=np.int64))
+
+
+def _settled(docs: list[int], chances: list[float], dice: list[float]) -> tuple[list[int], list[tuple[int, float]]]:
+    """Each document against the one that is still undecided, until at most one is: the drawn ones, and that one.
+
+    Two that add up to less than 1: one takes what both have, the other is out. Otherwise one is drawn, and the other
+    keeps what is above 1. Which of them is by chance, so that each is drawn as often as before.
+    """
+    drawn: list[int] = []
+    held, share = -1, 0.0  # the undecided document and its probability; 0: there is none
+    for doc, chance, die in zip(docs, chances, dice, strict=True):
+        both = share + chance
+        if both < 1 - ROUNDING:
+            held = doc if die * both < chance else held
+            share = both
+            continue
+        if share and die * (2 - both) < 1 - chance:
+            drawn.append(held)
+            held = doc
+        else:
+            drawn.append(doc)
+        share = both - 1 if both > 1 + ROUNDING else 0.0
+    return drawn, [(held, share)] if share else []

@@ -1,0 +1,48 @@
+"""`ringtrue simulate like-these` and `comparing`."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+ROW = ["part", "setting", "measure", "queries", "gold", "method", "population", "about", "replications", "coverage",
+       "width", "unanswered"]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_intervals_for_queries_like_these(ringtrue) -> None:
+    asked = ["simulate", "like-these", "--replications", "2", "--set", "worlds=1"]
+    found = ringtrue(*asked, "--json").json
+    assert list(found) == ["study", "replications", "level", "rows", "seed", "notes"]
+    assert list(found["rows"][0]) == ROW
+    assert {row["part"] for row in found["rows"]} == {"documents", "few labels", "whole queries"}
+    assert len({row["setting"] for row in found["rows"] if row["part"] == "few labels"}) == 1
+    table = ringtrue(*asked)
+    assert "24 settings, 2 experiments in each: gold labels of 60, 150 or 300 documents" in table.out
+    assert "held against all queries there could be, intervals for these alone fail" in table.err
+    assert max(map(len, table.out.splitlines())) <= 100
+    rows = list(csv.DictReader(io.StringIO(ringtrue(*asked, "--format", "csv").out)))
+    assert [row["setting"] for row in rows] == [row["setting"] for row in found["rows"]]
+
+
+def test_comparisons_of_two_systems(ringtrue) -> None:
+    asked = ["simulate", "comparing", "--replications", "4", "--set", "effect=.1"]
+    found = ringtrue(*asked, "--json").json
+    assert list(found) == ["study", "replications", "level", "effect", "rows", "seed", "notes"]
+    assert found["effect"] == 0.1
+    assert list(found["rows"][0]) == ["setting", "test", "measure", "queries", "gold", "replications", "type_one",
+                                      "power", "promised"]  # fmt: skip
+    table = ringtrue(*asked)
+    assert "a test may find one in 5% of those without a difference" in table.out
+    assert "one system is better by 0.1 in P@10" in table.out
+    assert max(map(len, table.out.splitlines())) <= 100
+    rows = list(csv.DictReader(io.StringIO(ringtrue(*asked, "--format", "csv").out)))
+    assert [row["test"] for row in rows] == [row["test"] for row in found["rows"]]
+
+
+def test_an_effect_that_cannot_be_is_refused(ringtrue) -> None:
+    answer = ringtrue("simulate", "comparing", "--replications", "2", "--set", "effect=.9")
+    assert answer.code == 2
+    assert "shares and rates lie from 0 to 1" in answer.err

@@ -1,0 +1,286 @@
+"""`ringtrue sample`: the contract that scripts rely on, what is written for the gold judge, and what is refused."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import ringtrue as rt
+
+CONTRACT = ["design", "documents", "queries", "expected_half_width"]
+COLUMNS = ["query", "doc", "prob", "stratum", "design"]
+WORDS = ("sample", "a.run", "b.run", "--judgments", "j.qrels")
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two runs of six documents over 20 queries: the first three are the same, the next two are each run's own."""
+    lines: dict[str, list[str]] = {"a": [], "b": []}
+    for q in range(20):
+        for name in ("a", "b"):
+            docs = ["d0", "d1", "d2", f"{name}3", f"{name}4", "d5"]
+            lines[name] += [f"q{q} Q0 {doc} {rank} {10 - rank} {name}" for rank, doc in enumerate(docs, start=1)]
+    for name, own in lines.items():
+        (tmp_path / f"{name}.run").write_text("\n".join(own) + "\n")
+    judged = ["d0", "d1", "d2", "a3", "a4", "b3", "b4", "d5", "z"]
+    labels = [f"q{q} 0 {doc} {(q + place) % 3}" for q in range(20) for place, doc in enumerate(judged)]
+    (tmp_path / "j.qrels").write_text("\n".join(labels) + "\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def filled(path: str, name: str) -> str:
+    """The file that was drawn, with labels where it has none: those of bronze, every seventh wrong."""
+    rows = (line.split() for line in Path("j.qrels").read_text().splitlines())
+    bronze = {(query, doc): int(label) for query, _, doc, label in rows}
+    frame = pl.read_csv(path)
+    pairs = enumerate(frame.select("query", "doc").rows())
+    said = pl.Series("label", [(bronze[pair] + (place % 7 == 0)) % 3 for place, pair in pairs])
+    known = frame["label"].fill_null(said) if "label" in frame.columns else said
+    frame.with_columns(label=known).write_csv(name)
+    return name
+
+
+def test_json_has_every_key_of_the_contract(shelf: Path, ringtrue) -> None:
+    answer = ringtrue(*WORDS, "--budget", "40", "--for", "P@5,DCG@5", "-o", "out.csv", "--json")
+    assert (answer.code, answer.err) == (0, "")
+    found = answer.json
+    assert [key for key in (*CONTRACT, "to_judge", "file", "seed", "notes") if key not in found] == []
+    assert (found["design"], found["documents"], found["to_judge"]) == ("pool_stratified", 40, 40)
+    assert (found["queries"], found["file"], found["seed"]) == (20, "out.csv", 0)
+    assert {run: list(row) for run, row in found["expected_half_width"].items()} == {
+        "a": ["P@5", "DCG@5"], "b": ["P@5", "DCG@5"],
+    }  # fmt: skip
+    assert all(0 < half < 1 for half in (row["P@5"] for row in found["expected_half_width"].values()))
+
+
+def test_the_file_has_documents_that_the_runs_show_each_with_its_probability(shelf: Path, ringtrue) -> None:
+    ringtrue(*WORDS, "--budget", "40", "--for", "P@5", "-o", "out.csv")
+    frame = pl.read_csv("out.csv")
+    assert frame.columns == COLUMNS
+    assert frame.height == frame.unique(["query", "doc"]).height == 40
+    assert frame["prob"].is_between(0, 1, closed="right").all()
+    assert frame["design"].unique().to_list() == ["pool_stratified"]
+    assert (frame["stratum"] == frame["query"]).all()
+    assert set(frame["doc"]) <= {"d0", "d1", "d2", "a3", "a4", "b3", "b4"}  # d5 is sixth, and nobody shows z
+    assert frame.group_by("query").len()["len"].is_between(1, 3).all()  # two of seven in each
+    # The weights 1/π stand for all 140 documents of the two tops, give or take.
+    assert (1 / frame["prob"]).sum() == pytest.approx(140, rel=0.25)
+
+
+def test_the_expected_half_width_is_what_the_interval_then_has_on_average(shelf: Path, ringtrue) -> None:
+    """Of the order of it: it is told before gold has said a word."""
+    expected = ringtrue(*WORDS, "--budget", "80", "--for", "P@5", "-o", "out.csv", "--json").json[
+        "expected_half_width"
+    ]["a"]["P@5"]  # fmt: skip
+    gold = filled("out.csv", "gold.csv")
+    one = ringtrue("evaluate", "a.run", "b.run", "--judgments", "j.qrels", "--gold", gold, "-m", "P@5", "--population",
+                   "these", "--json").json["corrected"]["a"]["P@5"]  # fmt: skip
+    assert 0.4 < (one["high"] - one["low"]) / 2 / expected < 2.5
+
+
+def test_the_table_says_what_comes_next(shelf: Path, ringtrue) -> None:
+    answer = ringtrue(*WORDS, "--budget", "40", "--for", "P@5,DCG@5", "-o", "out.csv")
+    lines = answer.out.splitlines()
+    assert lines[0].split() == ["documents", "queries", "design", "file"]
+    assert lines[2].split() == ["40", "20", "pool_stratified", "out.csv"]
+    assert lines[3] == "next: let gold fill in a column label, then `ringtrue evaluate … --gold out.csv`"
+    assert lines[5].split() == ["P@5", "DCG@5"]
+    assert lines[7].startswith("a  ±0.")
+    assert lines[-1].startswith("half of the 95% interval to expect, for these queries")
+    assert [line for line in lines if line != line.rstrip()] == []
+
+
+def test_csv_and_markdown(shelf: Path, ringtrue) -> None:
+    words = (*WORDS, "--budget", "40", "--for", "P@5", "-o", "out.csv", "--format")
+    rows = list(csv.DictReader(io.StringIO(ringtrue(*words, "csv").out)))
+    assert [(row["run"], row["measure"]) for row in rows] == [("a", "P@5"), ("b", "P@5")]
+    expected = ringtrue(*words, "json").json["expected_half_width"]["b"]["P@5"]
+    assert float(rows[1]["expected_half_width"]) == expected
+    assert ringtrue(*words, "markdown").out.startswith("| documents | queries | design | file |")
+    whole = ringtrue(*WORDS, "--queries", "10", "-o", "out.csv", "--format", "csv").out.splitlines()
+    assert whole == ["design,documents,to_judge,queries,file", "whole_queries,90,90,10,out.csv"]
+
+
+def test_many_runs_are_cut_in_the_table_and_counted(shelf: Path, ringtrue) -> None:
+    for place in range(13):
+        Path(f"r{place}.run").write_text(Path("a.run").read_text())
+    runs = [f"r{place}.run" for place in range(13)]
+    answer = ringtrue("sample", *runs, "--judgments", "j.qrels", "--budget", "20", "-o", "out.csv")
+    assert "… and 1 more (--json shows all)" in answer.out
+
+
+@pytest.mark.parametrize("name", ["out.tsv", "out.jsonl", "out.parquet", "out.csv.gz"])
+def test_every_table_format_holds_the_same_sample(shelf: Path, ringtrue, name: str) -> None:
+    ringtrue(*WORDS, "--budget", "40", "-o", "out.csv")
+    assert ringtrue(*WORDS, "--budget", "40", "-o", name).code == 0
+    read = {"tsv": lambda path: pl.read_csv(path, separator="\t"), "jsonl": pl.read_ndjson, "parquet": pl.read_parquet,
+            "gz": pl.read_csv}[name.rsplit(".", 1)[1]]  # fmt: skip
+    assert read(name).rows() == pl.read_csv("out.csv").rows()
+
+
+def test_the_same_seed_the_same_sample(shelf: Path, ringtrue) -> None:
+    texts = []
+    for seed in ("1", "1", "2"):
+        ringtrue(*WORDS, "--budget", "40", "--seed", seed, "-o", "out.csv")
+        texts.append(Path("out.csv").read_text())
+    assert (texts[0] == texts[1], texts[0] == texts[2]) == (True, False)
+    runs = [rt.read_run("a.run"), rt.read_run("b.run")]
+    expected = rt.sample(runs, rt.read_judgments("j.qrels"), "P@10", budget=40)
+    ringtrue(*WORDS, "--budget", "40", "-o", "out.csv")
+    assert pl.read_csv("out.csv").rows() == expected.frame.rows()
+
+
+def test_only_what_the_runs_do_not_share_is_drawn_for_a_comparison(shelf: Path, ringtrue) -> None:
+    answer = ringtrue(*WORDS, "--budget", "40", "--compare", "--for", "P@5", "-o", "out.csv")
+    assert set(pl.read_csv("out.csv")["doc"]) == {"a3", "a4", "b3", "b4"}
+    assert "then `ringtrue compare … --gold out.csv`" in answer.out
+    assert "a − b  ±0." in answer.out
+    gold = filled("out.csv", "gold.csv")
+    words = ("a.run", "b.run", "--judgments", "j.qrels", "--gold", gold, "-m", "P@5", "--json")
+    assert ringtrue("compare", *words).json["comparisons"][0]["difference"]["n"] == 40
+    refused = ringtrue("evaluate", *words)
+    assert refused.json["corrected"]["a"]["P@5"]["value"] is None
+    assert "stands for" in refused.err
+
+
+def test_a_budget_for_everything_draws_everything(shelf: Path, ringtrue) -> None:
+    answer = ringtrue(*WORDS, "--budget", "500", "--for", "P@5", "-o", "out.csv", "--json")
+    assert answer.json["documents"] == 140
+    assert answer.json["expected_half_width"]["a"]["P@5"] == 0
+    assert pl.read_csv("out.csv")["prob"].unique().to_list() == [1]
+    assert "500 documents were asked for, and only 140 are left to draw: all of them" in answer.err
+
+
+def test_documents_without_a_bronze_label_are_counted(shelf: Path, ringtrue) -> None:
+    Path("j.qrels").write_text(
+        "\n".join(line for line in Path("j.qrels").read_text().splitlines() if " b4 " not in line)
+    )
+    answer = ringtrue(*WORDS, "--budget", "40", "--for", "P@5", "-o", "out.csv")
+    assert "20 documents have no bronze label" in answer.err
+
+
+# Continuing.
+
+
+def test_an_earlier_sample_is_continued_with_its_labels(shelf: Path, ringtrue) -> None:
+    first = ringtrue(*WORDS, "--budget", "30", "--for", "P@5", "-o", "first.csv", "--json").json
+    gold = filled("first.csv", "gold.csv")
+    answer = ringtrue(*WORDS, "--budget", "40", "--for", "P@5", "--already", gold, "-o", "both.csv", "--json")
+    assert (answer.json["documents"], answer.json["to_judge"]) == (70, 40)
+    both, before = pl.read_csv("both.csv"), pl.read_csv("gold.csv")
+    assert both.columns == [*COLUMNS, "label"]
+    assert both.unique(["query", "doc"]).height == 70
+    known = both.filter(pl.col("label").is_not_null()).join(before, on=["query", "doc"], suffix="_before")
+    assert (known["label"] == known["label_before"]).all()
+    assert known.height == 30
+    assert (known["prob"] > known["prob_before"]).all()
+    assert both["prob"].is_between(0, 1, closed="right").all()
+    assert answer.json["expected_half_width"]["a"]["P@5"] < first["expected_half_width"]["a"]["P@5"]
+
+
+def test_the_table_of_a_continued_sample_counts_what_is_left_to_judge(shelf: Path, ringtrue) -> None:
+    ringtrue(*WORDS, "--budget", "30", "--for", "P@5", "-o", "first.csv")
+    answer = ringtrue(*WORDS, "--budget", "40", "--for", "P@5", "--already", filled("first.csv", "gold.csv"), "-o",
+                      "both.csv")  # fmt: skip
+    lines = answer.out.splitlines()
+    assert lines[2].split()[:3] == ["70", "30", "40"]
+    assert lines[3].startswith("next: let gold fill in the column label where it is empty, then `ringtrue evaluate")
+    assert lines[-1].endswith("if bronze errs as the labels so far show")
+    unfinished = ringtrue("evaluate", "a.run", "b.run", "--judgments", "j.qrels", "--gold", "both.csv", "-m", "P@5")
+    assert unfinished.code == 1
+    assert "no gold label in column 'label', as in 40 of 70 rows" in unfinished.err
+    done = filled("both.csv", "done.csv")
+    assert ringtrue("evaluate", "a.run", "b.run", "--judgments", "j.qrels", "--gold", done, "-m", "P@5").code == 0
+
+
+def test_whole_queries_are_drawn_with_all_that_bronze_judged_and_the_runs_show(shelf: Path, ringtrue) -> None:
+    answer = ringtrue(*WORDS, "--queries", "8", "--for", "nDCG@5", "-o", "out.csv", "--json")
+    assert (answer.json["design"], answer.json["queries"], answer.json["documents"]) == ("whole_queries", 8, 72)
+    assert answer.json["expected_half_width"] == {}
+    frame = pl.read_csv("out.csv")
+    assert frame.columns == COLUMNS
+    assert frame["prob"].unique().to_list() == [0.4]
+    assert {frozenset(docs) for docs in frame.group_by("query").agg("doc")["doc"].to_list()} == {
+        frozenset(["d0", "d1", "d2", "a3", "a4", "b3", "b4", "d5", "z"])
+    }
+    assert "8 queries are few: from 20 on the intervals keep what they say" in answer.err
+    table = ringtrue(*WORDS, "--queries", "8", "--for", "nDCG@5", "-o", "out.csv").out
+    assert "of each query, gold judges what bronze judged and what the runs show" in table
+
+
+def test_whole_queries_are_continued_with_whole_queries(shelf: Path, ringtrue) -> None:
+    ringtrue(*WORDS, "--queries", "8", "-o", "first.csv")
+    gold = filled("first.csv", "gold.csv")
+    answer = ringtrue(*WORDS, "--queries", "6", "--already", gold, "-o", "both.csv", "--json")
+    assert (answer.json["queries"], answer.json["to_judge"]) == (14, 54)
+    both = pl.read_csv("both.csv")
+    assert both["prob"].unique().to_list() == [0.7]
+    assert set(both.filter(pl.col("label").is_not_null())["query"]) == set(pl.read_csv(gold)["query"])
+
+
+# What cannot be done is told in one line.
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        ([], 2, "how much can gold judge? --budget DOCS, or --queries N for whole queries: one of the two"),
+        (["--budget", "9", "--queries", "9"], 2, "one of the two"),
+        (["--budget", "1"], 2, "a sample needs a budget of at least 2 documents, found 1; 100 or more are usual"),
+        (["--queries", "1"], 2, "a sample needs at least 2 queries, found 1; 20 or more are usual"),
+        (["--queries", "9", "--compare"], 2, "--compare draws single documents: it goes with --budget"),
+        (["--budget", "9", "--for", "nDCG@5"], 2, "`ringtrue sample … --queries 20 --for nDCG@5`"),
+        (["--budget", "9", "--for", "P@@5"], 2, "P@@5"),
+        (["--budget", "9", "--depth", "3"], 2, "--depth says nothing to sample"),
+        (["--budget", "9", "--judges", "average"], 2, "--judges average says nothing to sample"),
+        (["--budget", "9", "--already", "gold.csv", "-o", "gold.csv"], 2, "would overwrite a file that is read here"),
+        (["--budget", "9", "-o", "j.qrels"], 2, "-o j.qrels would overwrite a file that is read here"),
+        (["--budget", "9", "-o", "out.run"], 2, "out.run"),
+        (["--budget", "9", "-o", "none/out.csv"], 1, "there is no folder 'none'"),
+        (["--budget", "9", "--already", "none.csv"], 1, "none.csv: no such file"),
+        (["--budget", "9", "--already", "drawn.csv"], 1, "drawn.csv: expected a column label with what gold says"),
+        (["--budget", "9", "--already", "far.csv"], 1, "it was drawn from something else, and cannot be continued"),
+        (["--queries", "9", "--already", "gold.csv"], 1, "which --queries cannot continue; continue it with --budget"),
+        (["--budget", "9", "--already", "whole.csv"], 1, "which --budget cannot continue; continue it with --queries"),
+        (["--budget", "9", "--already", "empty.csv"], 1, "row 1: no gold label in column 'label', as in 1 of 30 rows"),
+        (["--budget", "9", "--already", "plain.csv"], 1, "--already continues what `ringtrue sample` drew"),
+        (["--budget", "9", "--already", "twice.csv"], 1, "twice.csv: document"),
+        (["--budget", "9", "--already", "odd.csv"], 1, "expected a probability above 0 and up to 1 in 'prob'"),
+        (["--budget", "9", "--already", "other.csv"], 1, "draw a new sample"),
+        (["--budget", "9", "--already", "-", "--judgments", "-"], 2, "standard input (-) can be read only once"),
+    ],
+)
+def test_what_cannot_be_drawn_is_told_in_one_line(
+    shelf: Path, ringtrue, words: list[str], code: int, says: str
+) -> None:
+    ringtrue(*WORDS, "--budget", "30", "--for", "P@5", "-o", "drawn.csv")
+    gold = pl.read_csv(filled("drawn.csv", "gold.csv"))
+    ringtrue(*WORDS, "--queries", "8", "-o", "queries.csv")
+    filled("queries.csv", "whole.csv")
+    gold.with_columns(label=pl.when(pl.int_range(pl.len()) > 0).then("label")).write_csv("empty.csv")
+    gold.select("query", "doc", "label").write_csv("plain.csv")
+    pl.concat([gold, gold[:1]]).write_csv("twice.csv")
+    gold.with_columns(prob=pl.lit(1.5)).write_csv("odd.csv")
+    gold.with_columns(pl.col("prob") / 9).write_csv("far.csv")
+    gold.with_columns(design=pl.lit("external")).write_csv("other.csv")
+    given = [] if "--judgments" in words else ["--judgments", "j.qrels"]
+    output = [] if "-o" in words else ["-o", "out.csv"]
+    answer = ringtrue("sample", "a.run", "b.run", *given, *words, *output)
+    assert (answer.code, answer.out) == (code, "")
+    assert says in answer.err
+    assert len(answer.err.splitlines()) == 1
+    assert not Path("out.csv").exists()
+
+
+def test_a_comparison_needs_two_runs_that_differ(shelf: Path, ringtrue) -> None:
+    words = ("--judgments", "j.qrels", "--budget", "9", "--compare", "-o", "out.csv")
+    alone = ringtrue("sample", "a.run", *words)
+    assert (alone.code, "leave out --compare to evaluate it" in alone.err) == (2, True)
+    Path("c.run").write_text(Path("a.run").read_text())
+    alike = ringtrue("sample", "a.run", "c.run", *words)
+    assert (alike.code, "there is nothing to compare" in alike.err) == (1, True)

@@ -1,0 +1,246 @@
+"""Correction from gold labels of single documents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ringtrue as rt
+from correction.worlds import World, world
+from ringtrue.correction.direct import share_by_label
+from ringtrue.correction.joint import Population
+from ringtrue.errors import InputError
+from ringtrue.results import Estimate
+from ringtrue.student import t_quantile
+
+SEEDS = st.integers(0, 2**32 - 1)
+POPULATIONS: st.SearchStrategy[Population] = st.sampled_from(["these", "like-these"])
+
+
+def one(found: rt.Correction, run: str = "run0") -> Estimate:
+    (estimate,) = found.corrected[run].values()
+    return estimate
+
+
+def census(here: World, **columns: Any) -> pl.DataFrame:
+    return here.drawn(np.random.default_rng(0), prob=1.0, **columns)
+
+
+@settings(max_examples=15)
+@given(SEEDS, POPULATIONS, st.sampled_from(["pool_random", "pool_stratified"]))
+def test_where_gold_saw_everything_the_corrected_value_is_that_of_gold(
+    seed: int, population: Population, design: str
+) -> None:
+    here = world(seed)
+    measures = ["P@3", "DCG@4", "RBP"]
+    found = rt.correct(here.runs, here.bronze, census(here), measures, design=design, population=population)
+    means = rt.evaluate(here.runs, here.gold, measures).means()
+    for run in here.runs:
+        for measure in measures:
+            told = found.corrected[run][measure]
+            assert told.value == pytest.approx(means[run][measure].value, abs=1e-9)
+            if population == "these":
+                assert told.se == pytest.approx(0, abs=1e-12)
+            alone = found.gold_only[run][measure]
+            assert alone.value is None or alone.value == pytest.approx(means[run][measure].value)
+
+
+def test_few_labels_of_a_run_are_taken_by_bronze_label() -> None:
+    here = world(1, runs=1, queries=12, docs=6, length=5, grades=2, whole=True)
+    gold = here.drawn(np.random.default_rng(3), prob=0.25)
+    shown = {(query, doc) for query, docs in here.runs["run0"].items() for doc in docs}
+    for population in ("these", "like-these"):
+        found = one(rt.correct(here.runs, here.bronze, gold.drop("prob"), "P@5", design="pool_random",
+                               population=population))  # fmt: skip
+        called = {pair for pair in shown if here.bronze[pair[0]][pair[1]] >= 1}
+        seen = {(query, doc): label for query, doc, label in gold.select("query", "doc", "label").rows()}
+        sides = [(sum(seen[pair] for pair in seen if (pair in called) == side),
+                  sum(1 for pair in seen if (pair in called) == side)) for side in (True, False)]  # fmt: skip
+        per_query = np.array([sum((q, doc) in called for doc in here.runs["run0"][q]) / 5 for q in here.runs["run0"]])
+        value, variance = share_by_label(
+            len(called) / 60,
+            0.0 if population == "these" else per_query.var(ddof=1) / 12,
+            *sides,
+            missed=1 - len(seen) / 60 if population == "these" else 1.0,
+            judged=(sides[0][1] / len(called), sides[1][1] / (60 - len(called))),
+        )
+        assert found.method == "difference, by bronze label"
+        assert found.value == pytest.approx(float(value))
+        assert found.se >= float(variance) ** 0.5 - 1e-12
+        assert found.high - found.value == pytest.approx(t_quantile(0.975, 11) * found.se)
+
+
+def test_many_labels_and_other_designs_are_taken_by_the_plain_estimator() -> None:
+    here = world(1, runs=1, queries=12, docs=6, length=5, grades=2, whole=True)
+    many = here.drawn(np.random.default_rng(3), prob=0.9)
+    few = here.drawn(np.random.default_rng(3), prob=0.25)
+    assert one(rt.correct(here.runs, here.bronze, many, "P@5", design="pool_random")).method == "difference"
+    assert one(rt.correct(here.runs, here.bronze, few, "P@5", design="pool_stratified")).method == "difference"
+    assert one(rt.correct(here.runs, here.bronze, few, "DCG@5", design="pool_random")).method == "difference"
+
+
+def test_a_run_that_lacks_queries_is_corrected_for_what_it_shows() -> None:
+    here = world(1, runs=1, queries=12, docs=6, length=5, grades=2, whole=True)
+    less = World(runs={"run0": {query: docs for query, docs in here.runs["run0"].items() if query > "q3"}},
+                 bronze=here.bronze, gold=here.gold)  # fmt: skip
+    for population in ("these", "like-these"):
+        gold = census(less, design="pool_random")
+        found = one(rt.correct(less.runs, less.bronze, gold, "P@5", population=population))
+        truth = rt.evaluate(less.runs, less.gold, "P@5").means()["run0"]["P@5"].value
+        assert found.value == pytest.approx(truth)
+        assert truth < len(less.runs["run0"]) / 12
+
+
+def test_labels_that_all_say_no_leave_an_interval_above_0() -> None:
+    here = world(1, runs=1, queries=12, docs=6, length=5, grades=2, whole=True)
+    none = here.drawn(np.random.default_rng(3), prob=0.25).with_columns(label=pl.lit(0))
+    for design, measure in (("pool_stratified", "P@5"), ("pool_stratified", "DCG@5"), ("pool_random", "P@5")):
+        found = one(rt.correct(here.runs, here.bronze, none, measure, design=design, population="these"))
+        assert found.high > 0.01, (design, measure)
+        assert f"no gold label counts for {measure}: only how rare such documents are can be told" in found.notes
+
+
+def test_a_threshold_that_no_gold_label_reaches_is_told_and_not_certain() -> None:
+    here = world(1, runs=1, queries=12, docs=6, length=5, grades=2, whole=True)
+    gold = here.drawn(np.random.default_rng(3), prob=0.25, design="pool_stratified")
+    found = rt.correct(here.runs, here.bronze, gold, "P(rel=2)@5", bronze_rel=1, population="these")
+    assert one(found).value == pytest.approx(0)
+    assert one(found).high > 0.01
+    assert "no gold label counts for P(rel=2)@5" in " ".join(one(found).notes)
+    assert found.judge["relevant"]["value"] is None
+    alone = found.gold_only["run0"]["P(rel=2)@5"]
+    assert (alone.value, alone.se) == (0, 0)
+    assert alone.notes == ("all gold labels of this run are worth the same: the interval cannot show what others are",)
+
+
+def test_a_run_whose_documents_were_not_drawn_from_has_no_value() -> None:
+    here = world(2, runs=2, queries=30, docs=20, length=5, whole=True)
+    first = {(query, doc) for query, docs in here.runs["run0"].items() for doc in docs}
+    gold = here.drawn(np.random.default_rng(1), prob=0.5, design="pool_stratified")
+    gold = gold.filter(pl.struct("query", "doc").map_elements(lambda row: (row["query"], row["doc"]) in first,
+                                                              return_dtype=pl.Boolean))  # fmt: skip
+    found = rt.correct(here.runs, here.bronze, gold, "P@5")
+    assert found.corrected["run0"]["P@5"].value is not None
+    refused = found.corrected["run1"]["P@5"]
+    assert (refused.value, refused.se, refused.low, refused.high) == (None, None, None, None)
+    assert "of these documents by its probabilities: it was not drawn from them" in refused.notes[-1]
+
+
+def test_a_run_without_a_gold_label_has_no_value_by_gold_alone() -> None:
+    runs = {"seen": {"q": {"a": 2.0, "b": 1.0}, "r": {"a": 1.0}}, "unseen": {"q": {"c": 2.0, "d": 1.0}},
+            "once": {"q": {"a": 9.0, "d": 1.0}}}  # fmt: skip
+    bronze = {"q": dict.fromkeys("abcd", 1), "r": {"a": 1}}
+    gold = {"q": {"a": 1, "b": 0}, "r": {"a": 1}}
+    alone = rt.correct(runs, bronze, gold, "CG@2", design="pool_random", population="these").gold_only
+    assert alone["seen"]["CG@2"].value == pytest.approx(1.5 * 2 / 3)
+    assert alone["unseen"]["CG@2"].value is alone["once"]["CG@2"].value is None
+    assert alone["unseen"]["CG@2"].notes == ("no gold label in this run's list",)
+    assert alone["once"]["CG@2"].notes == ("a single gold label in this run's list",)
+
+
+def test_gold_alone_in_one_query_says_nothing_about_others() -> None:
+    here = world(2, runs=1, queries=6, whole=True)
+    gold = census(here, design="pool_random").filter(pl.col("query") == "q0").drop("prob")
+    alone = rt.correct(here.runs, here.bronze, gold, "DCG@5").gold_only["run0"]["DCG@5"]
+    assert (alone.value, alone.notes) == (None, ("5 gold labels, all of one query, in this run's list",))
+
+
+def test_a_single_query_has_a_value_and_an_interval_about_itself_only() -> None:
+    run, bronze = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, {"q": {"a": 1, "b": 0, "c": 1}}
+    gold = {"q": {"a": 1, "b": 0}}
+    for measure in ("P@3", "DCG@3"):
+        like = one(rt.correct(run, bronze, gold, measure, design="pool_random"), "run")
+        assert like.value is not None
+        assert (like.se, like.low) == (None, None)
+        assert any("a single query says nothing about others" in note for note in like.notes)
+        these = one(rt.correct(run, bronze, gold, measure, design="pool_random", population="these"), "run")
+        assert these.low < these.value < these.high
+
+
+def test_few_gold_labels_of_a_run_are_told() -> None:
+    runs, bronze = {"q": {"a": 3.0, "b": 2.0}, "r": {"a": 1.0}}, {"q": {"a": 1, "b": 0}, "r": {"a": 1}}
+    found = one(rt.correct(runs, bronze, {"q": {"a": 1, "b": 0}}, "DCG@2", design="pool_random"), "run")
+    assert "only 2 gold labels in this run's list: trust the interval with care" in found.notes
+
+
+def test_a_value_that_no_measure_can_have_is_told_and_not_cut() -> None:
+    # A relevant document, drawn with a twentieth against the odds, stands for twenty where there are eight.
+    run = {f"q{i}": {"a": 2.0, "b": 1.0} for i in range(4)}
+    bronze = {f"q{i}": {"a": 1, "b": 0} for i in range(4)}
+    gold = {"query": ["q0", "q1"], "doc": ["a", "a"], "label": [1, 0], "prob": [0.05, 1.0]}
+    found = one(rt.correct(run, bronze, gold, "P@2", design="pool_stratified", population="these"), "run")
+    assert found.value > 1
+    assert any(note.endswith("lies outside what the measure can be: chance, or a sample that does not fit")
+               for note in found.notes)  # fmt: skip
+
+
+def test_gains_below_0_are_no_reason_for_doubt() -> None:
+    here = world(1, runs=1, queries=12, docs=6, length=5, grades=2, whole=True)
+    gold = here.drawn(np.random.default_rng(3), prob=0.8, design="pool_stratified")
+    found = one(rt.correct(here.runs, here.bronze, gold, "CG(gains={0:-1,1:0})@5"))
+    assert found.value < -1
+    assert found.notes == ()
+
+
+def test_the_top_grade_of_sdcg_is_guessed_from_gold_and_told() -> None:
+    here = world(1, runs=1, queries=12, docs=6, length=5, grades=3, whole=True)
+    gold = here.drawn(np.random.default_rng(3), prob=0.8, design="pool_stratified")
+    found = rt.correct(here.runs, here.bronze, gold, "SDCG@5")
+    told = "SDCG@5 takes 2, the largest gold label, for the top grade; say SDCG(max_rel=3)@5 if gold knows a higher one"
+    assert told in found.notes
+    assert not any("top grade" in note for note in rt.correct(here.runs, here.bronze, gold, "SDCG(max_rel=3)@5").notes)
+
+
+def test_documents_without_a_bronze_label_and_gold_outside_the_runs_are_told() -> None:
+    here = world(1, runs=1, queries=12, docs=6, length=5, grades=2, whole=True)
+    bronze = {query: {doc: label for doc, label in row.items() if doc != "d1"} for query, row in here.bronze.items()}
+    gold = [*here.drawn(np.random.default_rng(3), prob=0.5).select("query", "doc", "label").rows(), ("q0", "zz", 1)]
+    table = pl.DataFrame(gold, schema=["query", "doc", "label"], orient="row")
+    found = rt.correct(here.runs, bronze, table, "P@5", design="pool_random")
+    assert any("documents have no bronze label: a level of their own" in note for note in found.notes)
+    assert any(note.startswith(f"1 of {len(gold)} gold documents is in no run's top 5") for note in found.notes)
+
+
+@pytest.mark.parametrize("measure", ["nDCG@5", "AP", "RR", "ERR@5", "R@5", "P(judged_only=True)@5"])
+def test_a_measure_that_is_no_sum_is_refused_with_the_command_that_would_serve(measure: str) -> None:
+    here = world(1)
+    gold = here.drawn(np.random.default_rng(3), prob=0.8, design="pool_stratified")
+    with pytest.raises(InputError) as refused:
+        rt.correct(here.runs, here.bronze, gold, measure)
+    assert f"`ringtrue sample … --queries 20 --for {measure}`" in str(refused.value)
+    assert "P@k, CG@k, DCG@k, SDCG@k, RBP@k" in str(refused.value)
+
+
+def test_the_judge_stands_for_the_pool() -> None:
+    run = {f"q{i}": {"a": 2.0, "b": 1.0} for i in range(4)}
+    bronze = {f"q{i}": {"a": 1, "b": 0} for i in range(4)}
+    gold = {"query": ["q0", "q1", "q2"], "doc": ["a", "a", "b"], "label": [1, 0, 0], "prob": [1.0, 0.5, 0.5],
+            "design": ["pool_stratified"] * 3}  # fmt: skip
+    judge = rt.correct(run, bronze, gold, "P@2").judge
+    assert judge["relevant"]["value"] == 1
+    assert judge["nonrelevant"]["value"] == 0.5
+    assert judge["youden"] == 0.5
+    assert judge["confusion"]["counts"] == [[1, 1], [0, 1]]
+
+
+def test_bronze_may_count_as_relevant_from_another_label_on() -> None:
+    here = world(1, runs=1, queries=12, docs=6, length=5, grades=3, whole=True)
+    gold = here.drawn(np.random.default_rng(3), prob=0.9, design="pool_stratified")
+    found = rt.correct(here.runs, here.bronze, gold, "P(rel=2)@5", bronze_rel=1)
+    raw = rt.evaluate(here.runs, here.bronze, "P@5").means()["run0"]["P@5"].value
+    assert found.raw["run0"]["P(rel=2)@5"].value == pytest.approx(raw)
+
+
+def test_the_answer_holds_for_a_judge_who_is_always_wrong() -> None:
+    here = world(5, runs=1, queries=60, docs=12, length=10, grades=2, whole=True)
+    wrong = {query: {doc: 1 - label for doc, label in row.items()} for query, row in here.gold.items()}
+    truth = rt.evaluate(here.runs, here.gold, "P@10").means()["run0"]["P@10"].value
+    gold = here.drawn(np.random.default_rng(3), prob=0.3, design="pool_stratified")
+    found = one(rt.correct(here.runs, wrong, gold, "P@10", population="these"))
+    assert found.low <= truth <= found.high
+    assert found.se < 0.02

@@ -1,0 +1,236 @@
+"""Checks of the gold labels: what they find, and what they leave alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from correction.worlds import Asked, world
+from ringtrue.correction.checking import Check, checked, stands_for
+from ringtrue.correction.difference import GoldSample
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def large(seed: int = 0, *, runs: int = 2, queries: int = 20) -> Asked:
+    return world(seed, runs=runs, queries=queries, docs=25, length=20, whole=True).asked("P@20")
+
+
+def checks(
+    asked: Asked, sample: GoldSample, *, called: Any = None, among: Any = None, right: Any = None
+) -> dict[str, Check]:
+    """By name; `right` says of each label of the sample whether bronze is."""
+    said = np.array(asked.pool.levels)[asked.pool.level] >= 1 if called is None else called
+    relevant = sample.labels >= 1 if right is None else np.where(right, said[sample.places], ~said[sample.places])
+    every = np.ones(len(asked.pool), dtype=bool) if among is None else among
+    found = checked(asked.pool, sample, relevant=relevant, called=said, among=every, rng=np.random.default_rng(5))
+    return {check.name: check for check in found}
+
+
+def at_random(asked: Asked, size: int, seed: int = 1) -> GoldSample:
+    places = np.random.default_rng(seed).permutation(len(asked.pool))[:size]
+    return asked.sample(places, size / len(asked.pool))
+
+
+def test_a_check_as_plain_data() -> None:
+    check = Check(name="number of labels", passed=True, p_value=None, text="300 gold labels")
+    assert check.as_dict() == {"check": "number of labels", "passed": True, "p_value": None, "text": "300 gold labels"}
+
+
+def steady(asked: Asked, seed: int = 2) -> Any:
+    """What a judge calls relevant who is right on 80% of relevant and on 70% of other documents, whatever they are."""
+    right = np.random.default_rng(seed).random(len(asked.pool)) < np.where(asked.labels >= 1, 0.8, 0.7)
+    return (asked.labels >= 1) == right
+
+
+def test_every_check_is_made_and_a_random_sample_of_a_steady_judge_passes_all() -> None:
+    asked = large()
+    sample = at_random(asked, 200)
+    found = checks(asked, sample, called=steady(asked))
+    assert list(found) == ["sample against pool", "accuracy by rank", "accuracy by run", "accuracy by query",
+                           "number of labels", "spread over queries"]  # fmt: skip
+    assert all(check.passed for check in found.values())
+    assert found["number of labels"].text == "200 gold labels among the documents that the runs show"
+
+
+def test_the_sample_against_its_pool_is_a_z_test_of_shares() -> None:
+    asked = large()
+    called = np.arange(len(asked.pool)) % 5 < 2  # two of five
+    inside, outside = np.flatnonzero(called), np.flatnonzero(~called)
+    n = len(asked.pool)
+    sample = asked.sample(np.concatenate([inside[:63], outside[:37]]), 100 / n)
+    found = checks(asked, sample, called=called)["sample against pool"]
+    pool = called.mean()
+    # Under the pool's own share, with the factor for a finite pool; the residuals are taken about that share.
+    error = np.sqrt((63 * (1 - pool) ** 2 + 37 * pool**2) * (1 - 100 / n)) / 100
+    assert found.p_value == pytest.approx(2 * stats.norm.sf(abs(0.63 - pool) / error))
+    assert not found.passed
+    told = "bronze calls 63% of the gold sample relevant (weighted), and 40% of its pool"
+    assert found.text == f"{told}: the sample was not drawn from this pool with these probabilities"
+
+
+def test_a_sample_of_which_bronze_calls_everything_relevant_does_not_pass_for_lack_of_spread() -> None:
+    asked = large()
+    called = np.arange(len(asked.pool)) % 5 < 2
+    found = checks(asked, asked.sample(np.flatnonzero(called)[:40], 0.1), called=called)["sample against pool"]
+    assert not found.passed
+    assert found.p_value < 1e-6
+
+
+def test_probabilities_weigh_the_sample_before_it_is_held_against_the_pool() -> None:
+    asked = large()
+    called = np.arange(len(asked.pool)) % 2 == 0
+    prob = np.where(called, 0.4, 0.1)
+    places = np.flatnonzero(np.random.default_rng(3).random(len(asked.pool)) < prob)
+    assert checks(asked, asked.sample(places, prob), called=called)["sample against pool"].passed
+    assert not checks(asked, asked.sample(places, 0.25), called=called)["sample against pool"].passed
+
+
+def test_only_documents_that_count_are_held_against_the_sample() -> None:
+    # Drawn from the even documents alone: no sample of all of them, but one of these.
+    asked = large()
+    even = np.arange(len(asked.pool)) % 2 == 0
+    called = np.random.default_rng(4).random(len(asked.pool)) < np.where(even, 0.2, 0.8)
+    sample = asked.sample(np.flatnonzero(even)[::3], 1 / 3)
+    assert not checks(asked, sample, called=called)["sample against pool"].passed
+    assert checks(asked, sample, called=called, among=even)["sample against pool"].passed
+    nothing = checks(asked, sample, called=called, among=~even)["sample against pool"]
+    assert (nothing.passed, nothing.p_value) == (False, None)
+    assert checks(asked, sample, called=called, among=np.zeros_like(even))["sample against pool"].passed
+
+
+def test_a_census_fits_its_pool() -> None:
+    asked = large()
+    found = checks(asked, asked.sample(np.arange(len(asked.pool)), 1.0))["sample against pool"]
+    assert (found.passed, found.p_value) == (True, None)
+
+
+@pytest.mark.simulation
+def test_good_samples_are_doubted_one_time_in_a_hundred_by_each_check() -> None:
+    asked = large(queries=10)
+    found = [checks(asked, at_random(asked, 80, seed), called=steady(asked, seed)) for seed in range(200)]
+    for name in ("sample against pool", "accuracy by rank", "accuracy by run", "accuracy by query"):
+        p = np.array([one[name].p_value for one in found])
+        assert np.mean(p < 0.01) <= 0.03, name
+        assert np.mean(p < 0.5) == pytest.approx(0.5, abs=0.1), name
+
+
+def test_a_judge_who_errs_at_the_bottom_is_found_by_rank_alone() -> None:
+    asked = large(runs=1)
+    sample = at_random(asked, 240)
+    rank = np.zeros(len(asked.pool))
+    rank[asked.pool.shown] = asked.pool.rank
+    found = checks(asked, sample, right=rank[sample.places] <= 7)
+    assert not found["accuracy by rank"].passed
+    assert found["accuracy by rank"].p_value == 0.001
+    assert found["accuracy by rank"].text == "how often bronze is right differs by rank"
+    assert found["accuracy by query"].passed
+    assert found["accuracy by run"].p_value is None  # there is one run
+
+
+def test_a_judge_who_errs_in_one_query_is_found_by_query() -> None:
+    asked = large(runs=1)
+    sample = at_random(asked, 240)
+    found = checks(asked, sample, right=asked.pool.query[sample.places] > 4)
+    assert not found["accuracy by query"].passed
+    assert found["accuracy by rank"].passed
+
+
+def test_a_judge_who_favours_a_run_is_found_by_run() -> None:
+    asked = large(runs=2)
+    sample = at_random(asked, 240)
+    member = np.zeros((len(asked.pool), 2), dtype=bool)
+    member[asked.pool.shown, asked.pool.run] = True
+    found = checks(asked, sample, right=~(member[:, 0] & ~member[:, 1])[sample.places])
+    assert not found["accuracy by run"].passed
+
+
+def test_a_judge_who_is_always_right_differs_nowhere() -> None:
+    asked = large()
+    found = checks(asked, at_random(asked, 100), right=np.ones(100, dtype=bool))
+    for what in ("rank", "run", "query"):
+        check = found[f"accuracy by {what}"]
+        assert (check.passed, check.p_value) == (True, None)
+        assert check.text == f"how often bronze is right does not visibly differ by {what}"
+
+
+def test_permuting_agrees_with_chi_square_tests_on_relevant_and_other_documents() -> None:
+    asked = large(runs=1)
+    sample = at_random(asked, 300)
+    rank = np.zeros(len(asked.pool))
+    rank[asked.pool.shown] = asked.pool.rank
+    third, relevant = ((rank - 1) * 3 // 20).astype(int)[sample.places], sample.labels >= 1
+    right = np.random.default_rng(6).random(300) < np.array([0.75, 0.7, 0.65])[third]
+    called = np.zeros(len(asked.pool), dtype=bool)
+    called[sample.places] = relevant == right
+    found = checks(asked, sample, called=called)["accuracy by rank"]
+    chi = [
+        stats.chi2_contingency(
+            [[(right[kind & (third == part)] == hit).sum() for hit in (True, False)] for part in range(3)]
+        )
+        for kind in (relevant, ~relevant)
+    ]
+    p = stats.chi2.sf(sum(one.statistic for one in chi), sum(one.dof for one in chi))
+    assert 0.05 < p < 0.95
+    assert found.p_value == pytest.approx(p, abs=0.05)
+
+
+def test_few_labels_and_few_queries_are_told() -> None:
+    asked = large()
+    few = checks(asked, at_random(asked, 29))["number of labels"]
+    assert (few.passed, few.text) == (
+        False, "only 29 gold labels among the documents that the runs show: trust the intervals with care"
+    )  # fmt: skip
+    assert checks(asked, at_random(asked, 30))["number of labels"].passed
+    one = np.flatnonzero(asked.pool.query < 3)
+    narrow = checks(asked, asked.sample(one, 0.5))["spread over queries"]
+    assert not narrow.passed
+    assert narrow.text.startswith("the gold labels lie in 3 of 20 queries, at most ")
+    assert narrow.text.endswith(": so few queries say little about others")
+
+
+def test_labels_that_crowd_in_one_query_are_told_though_others_have_one_each() -> None:
+    asked = large()
+    first = [int(np.flatnonzero(asked.pool.query == query)[0]) for query in range(20)]
+    crowd = np.flatnonzero(asked.pool.query == 0)[:20]
+    assert not checks(asked, asked.sample(np.union1d(first, crowd), 0.5))["spread over queries"].passed
+    assert checks(asked, asked.sample(first, 0.5))["spread over queries"].passed
+
+
+def test_a_small_collection_is_not_blamed_for_its_size() -> None:
+    asked = large(queries=4)
+    assert checks(asked, at_random(asked, 40))["spread over queries"].passed
+
+
+@settings(max_examples=30)
+@given(SEEDS)
+def test_what_a_sample_stands_for_by_loops(seed: int) -> None:
+    asked = world(seed).asked("DCG@4")
+    sample = asked.some(np.random.default_rng(seed))
+    shares, sure = stands_for(asked.weights, sample)
+    weights = asked.weights.toarray()
+    for run in range(len(weights)):
+        found = sum(weights[run, doc] / prob for doc, prob in zip(sample.places, sample.prob, strict=True))
+        squares = sum((1 - prob) * (weights[run, doc] / prob) ** 2
+                      for doc, prob in zip(sample.places, sample.prob, strict=True))  # fmt: skip
+        assert shares[run] == pytest.approx(found / weights[run].sum())
+        if squares:
+            assert sure[run] == pytest.approx(abs(found - weights[run].sum()) / np.sqrt(squares))
+
+
+def test_a_sample_stands_for_itself_and_for_nothing_else() -> None:
+    asked = large()
+    every = np.arange(len(asked.pool))
+    shares, sure = stands_for(asked.weights, asked.sample(every, 1.0))
+    assert (shares.tolist(), sure.tolist()) == (pytest.approx([1, 1]), [0, 0])
+    shares, sure = stands_for(asked.weights, asked.sample(every[:50], 1.0))
+    assert (shares < 1).all()
+    assert np.isinf(sure).all()
+    nothing = asked.weights[[0]] - asked.weights[[0]]
+    shares, sure = stands_for(nothing, asked.sample(every[:50], 0.5))
+    assert (shares.tolist(), sure.tolist()) == ([1], [0])

@@ -1,0 +1,113 @@
+"""Confusion matrices in JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ringtrue.confusion import Confusion
+from ringtrue.errors import FileError, FormatError
+from ringtrue.files import holds_matrix, read_confusion
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Any:
+    def write(content: object, name: str = "matrix.json") -> Path:
+        path = tmp_path / name
+        path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_counts_are_read_as_they_are(written: Any) -> None:
+    found = read_confusion(written({"rows": "gold", "columns": "bronze", "labels": [0, 2], "counts": [[8, 2], [1, 9]]}))
+    assert (found.rows, found.columns, found.labels, found.worth) == ("gold", "bronze", (0, 2), None)
+    assert found.counts.tolist() == [[8, 2], [1, 9]]
+    assert found.matrix.tolist() == [[0.8, 0.2], [0.1, 0.9]]
+
+
+def test_a_matrix_without_counts_is_taken_for_known(written: Any) -> None:
+    found = read_confusion(written({"labels": [0, 1], "matrix": [[0.8, 0.2], [0.1, 0.9]]}))
+    assert found.matrix.tolist() == [[0.8, 0.2], [0.1, 0.9]]
+    assert found.worth.tolist() == [np.inf, np.inf]
+
+
+def test_shares_that_were_rounded_are_made_to_add_up(written: Any) -> None:
+    found = read_confusion(written({"labels": [0, 1, 2], "matrix": [[0.333, 0.333, 0.333], [0, 1, 0], [0, 0, 1]]}))
+    assert found.matrix.sum(axis=1).tolist() == pytest.approx([1, 1, 1])
+
+
+def test_counts_come_before_a_matrix(written: Any) -> None:
+    found = read_confusion(written({"labels": [0, 1], "matrix": [[0.5, 0.5], [0.5, 0.5]], "counts": [[8, 2], [1, 9]]}))
+    assert found.counts.tolist() == [[8, 2], [1, 9]]
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_what_was_read_reads_the_same_when_written(written: Any, known: bool) -> None:
+    counts = np.array([[0.8, 0.2], [0.1, 0.9]]) if known else np.array([[8, 2], [1, 9]])
+    table = Confusion(rows="gold", columns="bronze", labels=(0, 1), counts=counts,
+                      worth=np.full(2, np.inf) if known else None)  # fmt: skip
+    again = read_confusion(written(table.as_dict()))
+    assert again.matrix.ravel().tolist() == pytest.approx(table.matrix.ravel().tolist())
+    assert (again.worth is None) == (not known)
+
+
+def test_expected_counts_need_not_be_whole(written: Any) -> None:
+    found = read_confusion(written({"labels": [0, 1], "counts": [[7.5, 2.5], [1.2, 8.8]]}))
+    assert found.worth is None
+    single = read_confusion(written({"labels": [0, 1], "counts": [[1, 0], [0, 1]]}))  # one label each, and whole
+    assert single.worth is None
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("{", "expected a confusion matrix as JSON, such as {\"rows\": \"gold\""),
+        ("[[1, 2], [3, 4]]", "expected a confusion matrix with labels and matrix"),
+        ({"matrix": [[1, 0], [0, 1]]}, "expected a confusion matrix with labels and matrix"),
+        ({"labels": [0, 1]}, "expected a confusion matrix with labels and matrix"),
+        ({"labels": [0], "matrix": [[1]]}, "labels should be two whole numbers or more, found [0]"),
+        ({"labels": "01", "matrix": [[1]]}, "labels should be two whole numbers or more, found 01"),
+        ({"labels": ["a", "b"], "matrix": [[1, 0], [0, 1]]}, "labels should be two whole numbers or more"),
+        ({"labels": [False, True], "matrix": [[1, 0], [0, 1]]}, "labels should be two whole numbers or more"),
+        ({"labels": [0, 1.5], "matrix": [[1, 0], [0, 1]]}, "labels should be two whole numbers or more"),
+        ({"labels": [1, 1], "matrix": [[1, 0], [0, 1]]}, "label 1 stands twice in labels"),
+        ({"labels": [0, 1, 2], "matrix": [[1, 0], [0, 1]]}, "matrix should have 3 rows and columns, as there are 3"),
+        ({"labels": [0, 1], "counts": [[1, 0], [0]]}, "counts should have 2 rows and columns"),
+        ({"labels": [0, 1], "counts": "none"}, "counts should have 2 rows and columns"),
+        ({"labels": [0, 1], "matrix": [[1.1, -0.1], [0, 1]]}, "matrix should hold numbers of at least 0"),
+        ('{"labels": [0, 1], "counts": [[NaN, 1], [0, 1]]}', "counts should hold numbers of at least 0"),
+        ('{"labels": [0, 1], "counts": [[Infinity, 1], [0, 1]]}', "counts should hold numbers of at least 0"),
+        ({"labels": [0, 3], "matrix": [[0.5, 0.5], [0.7, 0.7]]}, "adds up to 1, and that of label 3 to 1.4"),
+        ({"rows": "bronze", "labels": [0, 1], "matrix": [[1, 0], [0, 1]]}, "its rows are bronze; gold belongs into"),
+    ],
+)  # fmt: skip
+def test_what_is_no_matrix_is_refused_with_the_file_and_the_reason(written: Any, content: object, told: str) -> None:
+    path = written(content)
+    with pytest.raises(FormatError) as refused:
+        read_confusion(path)
+    assert str(refused.value).startswith(f"{path}: ")
+    assert told in str(refused.value)
+
+
+def test_a_missing_file_is_told() -> None:
+    with pytest.raises(FileError):
+        read_confusion("nowhere.json")
+
+
+def test_a_matrix_is_told_from_labels(written: Any) -> None:
+    assert holds_matrix(written({"labels": [0, 1], "matrix": [[1, 0], [0, 1]]}))
+    assert holds_matrix(written(json.dumps({"labels": [0, 1], "counts": [[1, 0], [0, 1]]}, indent=2)))
+    assert holds_matrix(written('\n  {"counts": [[1, 0], [0, 1]], "labels": [0, 1]}'))
+    assert not holds_matrix(written("q1 0 d1 1\n"))
+    assert not holds_matrix(written("query,doc,label,counts\nq,d,1,2\n"))
+    assert not holds_matrix(written('{"query": "q", "doc": "d", "label": 1}\n{"query": "q", "doc": "e", "label": 1}\n'))
+    assert not holds_matrix(
+        written('{"query": "q", "doc": "d", "counts": 1}\n{"query": "q", "doc": "e", "counts": 1}\n')
+    )
+    assert not holds_matrix(written('{"q1": {"d1": 1}}'))
