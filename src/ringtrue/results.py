@@ -107,10 +107,11 @@ class Comparison:
     def __str__(self) -> str:
         p, adjusted = ("undefined" if p is None else f"{p:.2g}" if p < 0.1 else f"{p:.2f}"
                        for p in (self.p_value, self.p_adjusted))  # fmt: skip
-        return (
-            f"{self.measure}: {self.a} − {self.b} = {self.difference}, p = {p} (adjusted {adjusted}), "
-            f"won {self.wins}, tied {self.ties}, lost {self.losses}"
+        # Who won by labels that were corrected is not known query by query.
+        counted = (
+            f"won {self.wins}, tied {self.ties}, lost {self.losses}" if self.naive is None else _by_bronze(self.naive)
         )
+        return f"{self.measure}: {self.a} − {self.b} = {self.difference}, p = {p} (adjusted {adjusted}), {counted}"
 
     def as_dict(self) -> dict[str, object]:
         """The comparison as plain data, in the key order of the command line's JSON."""
@@ -121,6 +122,11 @@ class Comparison:
             "naive": {"difference": naive.difference.as_dict(), "p_value": naive.p_value},
             "notes": list(self.notes),
         }
+
+
+def _by_bronze(naive: Comparison) -> str:
+    value = naive.difference.value
+    return "bronze says nothing" if value is None else f"bronze says {value:.{naive.difference.decimals}f}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

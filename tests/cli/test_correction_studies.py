@@ -42,7 +42,15 @@ def test_comparisons_of_two_systems(ringtrue) -> None:
     assert [row["test"] for row in rows] == [row["test"] for row in found["rows"]]
 
 
-def test_an_effect_that_cannot_be_is_refused(ringtrue) -> None:
-    answer = ringtrue("simulate", "comparing", "--replications", "2", "--set", "effect=.9")
-    assert answer.code == 2
-    assert "shares and rates lie from 0 to 1" in answer.err
+@pytest.mark.parametrize(
+    ("study", "setting", "says"),
+    [
+        ("comparing", "effect=.9", "shares and rates lie from 0 to 1"),
+        ("comparing", "effect=-.5", "shares and rates lie from 0 to 1"),
+        ("like-these", "worlds=-1", "--set worlds=-1: how many worlds with few labels"),
+    ],
+)
+def test_a_world_that_cannot_be_is_refused(ringtrue, study: str, setting: str, says: str) -> None:
+    answer = ringtrue("simulate", study, "--replications", "2", "--set", setting)
+    assert (answer.code, answer.out) == (2, "")
+    assert says in answer.err

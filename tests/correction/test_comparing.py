@@ -225,13 +225,18 @@ def test_what_correction_changes_is_told() -> None:
     bronze = {f"q{i}": {"a": int(i > 2), "b": int(i < 3)} for i in range(30)}
     gold = {f"q{i}": {doc: int(rng.random() < 0.5) for doc in "ab"} for i in range(30)}
     one = compare_corrected(runs, bronze, gold, "P@1", design="pool_random")[0]
-    assert "the labels as they are show a difference, and corrected ones do not" in one.notes
+    assert "by the labels as they are, new is better; corrected, that is not decided" in one.notes
     assert any(note.startswith("not decided: such labels show a difference of") for note in one.notes)
     hidden = {f"q{i}": {"a": 1, "b": 1} for i in range(30)}
     better = {f"q{i}": {"a": 1, "b": int(i % 5 == 0)} for i in range(30)}
     one = compare_corrected(runs, hidden, better, "P@1", design="pool_random")[0]
-    assert "the labels as they are hide a difference that corrected ones show" in one.notes
+    assert "by the labels as they are, no difference shows; corrected, one does" in one.notes
     assert one.better == "new"
+    turned = {f"q{i}": {"a": int(i % 5 == 0), "b": 1} for i in range(30)}
+    one = compare_corrected(runs, bronze, turned, "P@1", design="pool_random")[0]
+    assert "correction turns the verdict round: by the labels as they are, new is better" in one.notes
+    assert one.better == "old"
+    assert str(one).endswith("bronze says 0.8")
 
 
 def test_wrong_settings_are_refused(here: World, gold: pl.DataFrame) -> None:

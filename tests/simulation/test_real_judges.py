@@ -212,7 +212,7 @@ def test_a_sample_continued_by_another_holds_the_truth_as_one_does(data: Path) -
     runs = [Run.of(run.ranked(10).select("query", "doc", score=-pl.col("rank").cast(pl.Float64)), name=run.name)
             for run in real(folder).runs[::4]]  # fmt: skip
     truth = {name: row[measure].value for name, row in rt.evaluate(runs, gold, measure).means().items()}
-    held, refused, off, draws = dict.fromkeys(truth, 0), 0, [], 150
+    held, refused, off, draws = dict.fromkeys(truth, 0), 0, [], 180
     for _ in range(draws):
         first = rt.sample(runs, bronze, measure, budget=100, rng=rng)
         both = rt.sample(runs, bronze, measure, budget=200, already=_filled(first.frame, gold), rng=rng)

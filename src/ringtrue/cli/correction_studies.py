@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ringtrue.cli.output import Grid, progress_bar
 from ringtrue.cli.studying import Asked, Number, Shown
+from ringtrue.errors import UsageError
 
 if TYPE_CHECKING:
     from ringtrue.simulation.deciding import FoundDifference
@@ -33,6 +34,8 @@ def like_these(asked: Asked) -> Shown:
 
     rng, few = asked.rng, asked.whole("worlds")
     worlds = correcting.FEW_LABELS
+    if few < 0:
+        raise UsageError(f"--set worlds={few}: how many worlds with few labels to look at, or 0 for all of them")
     if few:
         worlds = tuple(worlds[place] for place in sorted(rng.permutation(len(worlds))[:few]))
     each = 150 * len(correcting.JUDGES)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ByRates"]
 
+UNEQUAL = 0.01
+SHORT = "one run's lists are shorter: places that they leave empty count as documents that bronze judged"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Pairs:
@@ -48,6 +51,7 @@ class ByRates:
     task: Task
     independent: bool = False
     _cache: dict[str, _Pairs] = field(default_factory=dict)
+    _pools: dict[int, Pool] = field(default_factory=dict)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -65,11 +69,15 @@ class ByRates:
 
     def estimates(self, measure: Measure) -> list[Estimate]:
         """A corrected mean for each run."""
-        if measure.name == "P":
-            rates = self.rates(measure)
-            return [corrected_share(score, rates, level=self.task.level, rng=self.task.rng.spawn(1)[0])
-                    for score in self.scores(measure)]  # fmt: skip
-        return self._graded(measure)
+        if measure.name != "P":
+            return self._graded(measure)
+        rates, found = self.rates(measure), []
+        for run, score in enumerate(self.scores(measure)):
+            if self._filled(measure, run) < 1:  # nobody can be wrong about a place that a short list leaves empty
+                found.append(self._short(measure, rates, run))
+                continue
+            found.append(corrected_share(score, rates, level=self.task.level, rng=self.task.rng.spawn(1)[0]))
+        return found
 
     def gold_only(self, measure: Measure) -> list[Estimate] | None:  # noqa: ARG002 - the protocol's signature
         """None: these gold labels are not a draw from the runs' documents."""
@@ -91,6 +99,8 @@ class ByRates:
             one = test(scores[a], scores[b], rates, difference_sd=None if self.independent else spread,
                        level=self.task.level)  # fmt: skip
             difference = one.difference
+            if abs(self._filled(measure, a) - self._filled(measure, b)) > UNEQUAL:
+                difference = replace(difference, notes=(*difference.notes, SHORT))
             if one.tipping is not None:
                 difference = replace(difference, notes=(*difference.notes, *_tipping(one.tipping)))
             found.append(Difference(difference=difference, p_value=one.p_value, test=one.test))
@@ -154,7 +164,7 @@ class ByRates:
     def _pairs(self) -> _Pairs:
         if "pairs" not in self._cache:
             assert isinstance(self.task.gold, Judgments)
-            bronze = self.task.bronze.frame.select("query", "doc", bronze="label")
+            bronze = (self.task.labelled or self.task.bronze).frame.select("query", "doc", bronze="label")
             both = self.task.gold.frame.join(bronze, on=["query", "doc"], how="inner").filter(pl.col("bronze") >= 0)
             if not both.height:
                 raise MismatchError(
@@ -173,25 +183,46 @@ class ByRates:
                 f"{measure} cannot be corrected by the judge's rates; ask for {', '.join(f'{n}@k' for n in LINEAR)}, "
                 f"or let gold judge whole queries (`ringtrue sample … --queries 20 --for {measure}`)"
             )
-        depth = measure.reach or max(int(run.groups.sizes.max()) for run in self.task.runs)
-        pool = pooled(self.task.runs, self.task.bronze, depth=depth)
+        pool = self._pool(measure)
         matrix, bronze_labels = self._matrix(pool)
-        asked = linear(measure, np.array(matrix.labels), depth=depth)
-        gains = asked.gain(np.array(matrix.labels))
-        lowest = min(label for label in bronze_labels)
-        place = {label: where for where, label in enumerate(bronze_labels)}
+        asked = linear(measure, np.array(matrix.labels), depth=pool.depth)
         # What bronze did not label counts as its lowest label, as it does in the raw measure.
-        level = np.array([place[lowest if label == NO_LABEL else label] for label in pool.levels])
-        found = []
-        for run in range(len(self.task.runs)):
-            mine = pool.run == run
-            lists = np.full((len(pool.queries), depth), -1)
-            lists[pool.query[pool.shown[mine]], pool.rank[mine] - 1] = level[pool.level[pool.shown[mine]]]
-            found.append(
-                corrected_gain(lists, asked.discounts, matrix, gains, bronze_labels=bronze_labels,
-                               level=self.task.level, rng=self.task.rng.spawn(1)[0])
-            )  # fmt: skip
-        return found
+        lowest = min(bronze_labels)
+        said = [bronze_labels.index(lowest if label == NO_LABEL else label) for label in pool.levels]
+        return [
+            corrected_gain(self._lists(pool, run, said), asked.discounts, matrix, asked.gain(np.array(matrix.labels)),
+                           bronze_labels=bronze_labels, level=self.task.level, rng=self.task.rng.spawn(1)[0])
+            for run in range(len(self.task.runs))
+        ]  # fmt: skip
+
+    def _short(self, measure: Measure, rates: Rates, run: int) -> Estimate:
+        """P@k of lists that are shorter than k, as a gain of 1/k for each relevant document."""
+        pool = self._pool(measure)
+        shares, worth = zip(*((rates.on_nonrelevant, rates.on_relevant)), strict=True)
+        counts = np.array([[shares[0], 1 - shares[0]], [1 - shares[1], shares[1]]])
+        matrix = Confusion(rows="gold", columns="bronze", labels=(0, 1), counts=counts, worth=np.array(worth))
+        said = [int(label >= self.task.threshold(measure)) for label in pool.levels]
+        k = int(measure.cutoff or 1)
+        return corrected_gain(self._lists(pool, run, said), np.full(k, 1 / k), matrix, [0.0, 1.0],
+                              level=self.task.level, rng=self.task.rng.spawn(1)[0])  # fmt: skip
+
+    def _pool(self, measure: Measure) -> Pool:
+        depth = measure.reach or max(int(run.groups.sizes.max()) for run in self.task.runs)
+        if depth not in self._pools:
+            self._pools[depth] = pooled(self.task.runs, self.task.bronze, depth=depth)
+        return self._pools[depth]
+
+    def _filled(self, measure: Measure, run: int) -> float:
+        """The share of the first k places of all queries that hold a document."""
+        pool = self._pool(measure)
+        return float((pool.run == run).sum()) / (pool.depth * len(pool.queries))
+
+    def _lists(self, pool: Pool, run: int, said: Sequence[int]) -> IntArray:
+        """Queries × ranks: what bronze says there, as a position; −1 where the list is shorter."""
+        mine = pool.run == run
+        lists = np.full((len(pool.queries), pool.depth), -1)
+        lists[pool.query[pool.shown[mine]], pool.rank[mine] - 1] = np.array(said)[pool.level[pool.shown[mine]]]
+        return lists
 
     def _matrix(self, pool: Pool) -> tuple[Confusion, tuple[int, ...]]:
         """What bronze says for each gold label, and the bronze labels that are its columns."""

@@ -136,11 +136,14 @@ def _doubt(one: Comparison) -> tuple[str, ...]:
     """What changes by correction, and what is not decided."""
     alpha = round(1 - one.difference.level, 12)
     notes = []
-    naive = one.naive.p_value if one.naive is not None else None
-    if one.p_value is not None and naive is not None and (naive < alpha) != (one.p_value < alpha):
-        verdict = ("the labels as they are show a difference, and corrected ones do not" if naive < alpha
-                   else "the labels as they are hide a difference that corrected ones show")  # fmt: skip
-        notes.append(verdict)
+    if one.naive is not None and one.p_value is not None and one.naive.p_value is not None:
+        before, after = (_favoured(some, alpha) for some in (one.naive, one))
+        if before and after and before != after:
+            notes.append(f"correction turns the verdict round: by the labels as they are, {before} is better")
+        elif before and not after:
+            notes.append(f"by the labels as they are, {before} is better; corrected, that is not decided")
+        elif after and not before:
+            notes.append("by the labels as they are, no difference shows; corrected, one does")
     if one.p_value is not None and one.p_adjusted is not None and one.p_value < alpha <= one.p_adjusted:
         notes.append(f"p is below {alpha:g} for this comparison alone, but not as one of its family")
     elif one.p_value is not None and one.p_value >= alpha and one.detectable is not None:
@@ -148,3 +151,11 @@ def _doubt(one: Comparison) -> tuple[str, ...]:
         notes.append(f"not decided: such labels show a difference of {one.detectable:.3g} in four of five tests, and "
                      f"{seen:.3g} was seen")  # fmt: skip
     return tuple(notes)
+
+
+def _favoured(one: Comparison, alpha: float) -> str | None:
+    """Whom the comparison speaks for by itself, whatever the family."""
+    value = one.difference.value or 0.0
+    if one.p_value is None or one.p_value >= alpha or value == 0:
+        return None
+    return one.a if value > 0 else one.b

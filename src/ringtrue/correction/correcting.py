@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import get_args
 
 import numpy as np
+import polars as pl
 
 from ringtrue.confusion import Confusion
 from ringtrue.correction.answer import Correction
@@ -21,7 +22,7 @@ from ringtrue.intervals import require_level
 from ringtrue.lineup import every_run, require_choice
 from ringtrue.measures import Measure, parse_all
 from ringtrue.results import Estimate
-from ringtrue.tables import Judgments
+from ringtrue.tables import Judgments, Run
 
 __all__ = ["correct", "task_of", "wanted_measures", "way_of"]
 
@@ -112,9 +113,11 @@ def task_of(
             f"gold labels of the design '{how}' are not a draw from the runs' documents: only the method 'confusion' "
             f"can use them; `ringtrue sample` draws some that serve for more"
         )
+    shown = list(every_run(runs))
     task = Task(
-        runs=list(every_run(runs)),
-        bronze=labelled,
+        runs=shown,
+        bronze=_of_the_runs(labelled, truth, shown) if how == "external" else labelled,
+        labelled=labelled,
         gold=truth,
         design=how,
         method=method or ("confusion" if by_rates else "difference"),
@@ -127,6 +130,16 @@ def task_of(
         twice = next(name for name in task.names if task.names.count(name) > 1)
         raise UsageError(f"two runs are called '{twice}'; give each its own name")
     return task, notes
+
+
+def _of_the_runs(labelled: Judgments, gold: Judgments | Confusion, runs: Sequence[Run]) -> Judgments:
+    """The bronze labels without the queries that are there for gold from elsewhere alone: no run was asked them."""
+    if isinstance(gold, Confusion):
+        return labelled
+    asked = {query for run in runs for query in run.queries}
+    elsewhere = [query for query in gold.frame["query"].unique() if query not in asked]
+    kept = labelled.frame.filter(~pl.col("query").is_in(elsewhere))
+    return Judgments(kept) if kept.height else labelled
 
 
 def way_of(task: Task, *, independent: bool = False) -> Way:

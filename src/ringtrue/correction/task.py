@@ -24,7 +24,11 @@ Method: TypeAlias = Literal["difference", "confusion", "gold"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Task:
-    """Runs, bronze and gold labels, and what the interval is about. `gold` is a matrix where only that is known."""
+    """Runs, bronze and gold labels, and what the interval is about. `gold` is a matrix where only that is known.
+
+    `bronze` has the labels by which the runs are evaluated; `labelled`, where that is more, also those of gold documents
+    from elsewhere.
+    """
 
     runs: Sequence[Run]
     bronze: Judgments
@@ -35,6 +39,7 @@ class Task:
     bronze_rel: int | None
     level: float
     rng: np.random.Generator
+    labelled: Judgments | None = None
 
     @property
     def names(self) -> list[str]:
