@@ -13,11 +13,12 @@ import json
 from pathlib import Path
 
 import numpy as np
-from ppi_py import ppi_mean_pointestimate
 
 
 def main() -> None:
     """Three worlds of queries with gold for some."""
+    from ppi_py import ppi_mean_pointestimate
+
     rng = np.random.default_rng(5)
     cases = []
     for queries, known in ((43, 20), (60, 12), (200, 50)):
@@ -29,4 +30,5 @@ def main() -> None:
     Path(__file__).with_suffix(".json").write_text(json.dumps(cases))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ringtrue.correction import difference
-from ringtrue.correction.checking import FAR_OFF, FAR_SURE, Check, checked, stands_for
-from ringtrue.correction.designs import gold_sample
+from ringtrue.correction.checking import FAR_OFF, FAR_SURE, Check, checked, rank_check, stands_for
+from ringtrue.correction.designs import drawn_to_compare, gold_sample
 from ringtrue.correction.difference import GoldSample
 from ringtrue.correction.direct import share_by_label
 from ringtrue.correction.joint import Joint
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ByDocuments"]
 
+BY_LABEL = "few labels of a kind in this run's list: estimated by bronze label, with half a label added to either side"
+HOPELESS = 1e-8  # p: no honest sample looks so
 FEW = 10  # gold labels of a run, or relevant or other ones among them: below, few labels that agree look certain
 
 
@@ -57,6 +59,12 @@ class ByDocuments:
     @property
     def notes(self) -> tuple[str, ...]:
         """Documents without a bronze label, gold labels outside the pools, a top grade that had to be guessed."""
+        unreached = (
+            f"the highest bronze label is {max(asked.pool.levels)}, and relevant begins at {self.task.threshold(measure)}: "
+            f"say --bronze-rel {max(asked.pool.levels)}, if that is what bronze means by relevant"
+            for measure, asked in self._asked.items()
+            if "rel" in measure.definition.defaults and 0 < max(asked.pool.levels) < self.task.threshold(measure)
+        )
         of_pools = (note for *_, notes in self._pools.values() for note in notes)
         of_grades = (
             f"{measure} takes {asked.sample.labels.max()}, the largest gold label, for the top grade; say "
@@ -64,7 +72,7 @@ class ByDocuments:
             for measure, asked in self._asked.items()
             if measure.name == "SDCG" and "max_rel" not in dict(measure.parameters)
         )
-        return tuple(dict.fromkeys([*of_pools, *of_grades]))
+        return tuple(dict.fromkeys([*of_pools, *of_grades, *unreached]))
 
     def why(self, measure: Measure) -> str:
         """The method, and why it was chosen."""
@@ -79,29 +87,31 @@ class ByDocuments:
         """A corrected mean for each run; None for a run whose documents the sample does not stand for."""
         if self.task.method == "gold":
             return self.gold_only(measure)
+        self._require_purpose(measure, comparing=False)
         asked = self._ready(measure)
         found = [asked.joint.estimate(run, level=self.task.level, method="difference")
                  for run in range(len(self.task.runs))]  # fmt: skip
-        if measure.name == "P" and self.task.design == "pool_random":
+        if measure.name == "P" and self.task.design == "pool_random" and np.ptp(asked.sample.prob) == 0:
             found = [self._by_label(asked, run, one) for run, one in enumerate(found)]
-        found = [_doubted(one, asked.measure) for one in found]
-        return [self._refused(one, *how) for one, *how in zip(found, *stands_for(asked.weights, asked.sample),
-                                                              strict=True)]  # fmt: skip
+        return self._refused_where_unfit([_doubted(one, asked.measure) for one in found], asked)
 
     def gold_only(self, measure: Measure) -> list[Estimate]:
         """Each run's own gold labels and nothing else."""
+        self._require_purpose(measure, comparing=False)
         asked = self._ready(measure)
         gains = asked.measure.gain(asked.sample.labels)
         joint = difference.gold_only(asked.pool, asked.weights, asked.sample, gains, population=self.task.population)
-        return [
+        found = [
             _same_labels(joint.estimate(run, level=self.task.level, method="gold only"), asked.sample, "this run")
             if _known(joint, run)
             else _nothing(self.task.level, int(joint.labels[run]))
             for run in range(len(self.task.runs))
         ]
+        return self._refused_where_unfit(found, asked)
 
     def differences(self, measure: Measure, pairs: IntArray) -> list[Difference]:
         """Each pair on the documents that they do not have in common: what both have at the same rank cancels."""
+        self._require_purpose(measure, comparing=True)
         asked = self._ready(measure)
         joint = asked.joint
         test = "difference"
@@ -111,6 +121,7 @@ class ByDocuments:
                                          population=self.task.population)  # fmt: skip
             test = "gold only"
         apart = asked.weights[pairs[:, 0]] - asked.weights[pairs[:, 1]]
+        self._require_fit(asked, abs(apart).sum(axis=0) > 0)
         shares, sure = stands_for(apart, asked.sample)
         differ = np.asarray(abs(apart).sum(axis=1)).ravel() > 0
         unshared = np.count_nonzero(apart[:, asked.sample.places].toarray(), axis=1)
@@ -148,6 +159,22 @@ class ByDocuments:
         return judge_told(asked.sample.labels, levels, relevant, called[asked.sample.places], 1 / asked.sample.prob,
                           self.task.level)  # fmt: skip
 
+    def _require_purpose(self, measure: Measure, *, comparing: bool) -> None:
+        """Refuse a sample that was drawn to compare runs for anything else: some documents had no chance in it."""
+        drawn = drawn_to_compare(self.gold)
+        if not drawn or (comparing and measure in drawn):
+            return
+        by = ", ".join(map(str, drawn))
+        if comparing:
+            raise InputError(
+                f"the gold labels were drawn to compare runs by {by}, and documents that differ only in {measure} had "
+                f"no chance: compare by {by}, or draw anew (`ringtrue sample … --compare --for {measure}`)"
+            )
+        raise InputError(
+            f"the gold labels were drawn to compare runs by {by}, and what the runs share had no chance: single runs "
+            f"need a sample of their own (`ringtrue sample … --for {measure}`, without --compare)"
+        )
+
     def _ready(self, measure: Measure) -> _Asked:
         if measure not in self._asked:
             if not is_linear(measure):
@@ -175,7 +202,7 @@ class ByDocuments:
 
     def _relevant(self, asked: _Asked, measure: Measure) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Which gold labels say relevant, and which documents of the pool bronze calls so."""
-        rel = int(dict(measure.parameters).get("rel", 1))
+        rel = measure.rel
         called = np.array(asked.pool.levels)[asked.pool.level] >= self.task.threshold(measure)
         return asked.sample.labels >= rel, called
 
@@ -207,17 +234,43 @@ class ByDocuments:
         half = t_quantile((1 + plain.level) / 2, max(queries - 1, 1)) * se
         centre = float(value) * filled
         return replace(plain, value=centre, se=se, low=centre - half, high=centre + half,
-                       method="difference, by bronze label")  # fmt: skip
+                       method="difference, by bronze label", notes=(*plain.notes, BY_LABEL))  # fmt: skip
+
+    def _refused_where_unfit(self, found: list[Estimate], asked: _Asked) -> list[Estimate]:
+        """Without a value for runs that the sample does not stand for; for all, if it does not stand for the pool."""
+        shares, sure = stands_for(asked.weights, asked.sample)
+        self._require_fit(asked, abs(asked.weights).sum(axis=0) > 0)
+        return [self._refused(one, float(share), float(how)) for one, share, how in zip(found, shares, sure,
+                                                                                        strict=True)]  # fmt: skip
+
+    def _require_fit(self, asked: _Asked, among: NDArray[np.bool_]) -> None:
+        """Refuse a sample that was not drawn from these documents: so many, at these ranks."""
+        from scipy.sparse import csr_array
+
+        counting = csr_array(np.asarray(among, dtype=np.float64).reshape(1, -1))
+        (share,), (sure,) = stands_for(counting, asked.sample)
+        if sure > FAR_SURE and abs(share - 1) > FAR_OFF:
+            raise InputError(
+                f"the gold sample stands for {share:.0%} of the {int(counting.sum()):,} documents in the runs' top "
+                f"{asked.pool.depth} by its probabilities: it was not drawn from them, or rows are missing. "
+                f"`ringtrue sample` draws one that serves"
+            )
+        ranks = rank_check(asked.pool, asked.sample, np.asarray(among).ravel())
+        if ranks.p_value is not None and ranks.p_value < HOPELESS:
+            raise InputError(f"{ranks.text}. A sample from the tops says nothing about what stands below")
 
     def _refused(self, one: Estimate, share: float, sure: float) -> Estimate:
         """Without a value where the sample stands for far less, or more, than what is asked about."""
-        if sure <= FAR_SURE or abs(share - 1) <= FAR_OFF:
+        if one.n == 0:
+            return replace(one, value=None, se=None, low=None, high=None,
+                           notes=("no gold label is in this run's list: nothing corrects it",))  # fmt: skip
+        if sure <= FAR_SURE or (abs(share - 1) <= FAR_OFF and np.isfinite(sure)):
             return one
         why = (
             f"the gold sample stands for {share:.0%} of these documents by its probabilities: it was not drawn from "
             f"them, and corrects something else (`ringtrue sample` draws one that serves)"
         )
-        return replace(one, value=None, se=None, low=None, high=None, notes=(*one.notes, why))
+        return replace(one, value=None, se=None, low=None, high=None, notes=(why,))
 
 
 def _doubted(one: Estimate, measure: Linear) -> Estimate:
@@ -227,7 +280,8 @@ def _doubted(one: Estimate, measure: Linear) -> Estimate:
         notes.append(f"only {some} in this run's list: trust the interval with care")
     if not any(measure.gains.values()):
         notes.append(f"no gold label counts for {measure.measure}: only how rare such documents are can be told")
-    if one.value is not None and not measure.lowest - 1e-12 <= one.value <= measure.highest + 1e-12:
+    room = 0.001 * measure.reach
+    if one.value is not None and not measure.lowest - room <= one.value <= measure.highest + room:
         notes.append(f"{one.value:.3f} lies outside what the measure can be: chance, or a sample that does not fit")
     return replace(one, notes=tuple(notes))
 

@@ -20,6 +20,9 @@ from ringtrue.tables import Judgments
 
 __all__ = ["ByQueries"]
 
+DEEP = 10  # where a measure looks at the whole list: what has to be judged at the least
+LEAST_JUDGED, TOO_FEW_JUDGED = 0.95, 0.8  # of what bronze judged; of what a run shows
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ByQueries:
@@ -31,12 +34,18 @@ class ByQueries:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Gold queries that bronze does not know."""
+        """Gold queries that bronze does not know, and documents that bronze judged and gold did not."""
         known = set(self.task.bronze.frame["query"])
         extra = [query for query in self.gold.frame["query"].unique(maintain_order=True) if query not in known]
         verb = "has no bronze label and is" if len(extra) == 1 else "have no bronze label and are"
-        told = f"{len(extra)} of the gold queries {verb} left out: {', '.join(extra[:3])}"
-        return (told,) if extra else ()
+        told = [f"{len(extra)} of the gold queries {verb} left out: {', '.join(extra[:3])}"]
+        mine = self.task.bronze.frame.join(self.gold.frame.select("query").unique(), on="query", how="semi")
+        both = mine.join(self.gold.frame, on=["query", "doc"], how="semi").height
+        missed = (
+            f"gold judged {both:,} of the {mine.height:,} documents of its queries that bronze judged: measures that look "
+            f"at all of them, such as nDCG and AP, come out too high"
+        )
+        return (*(told if extra else []), *([missed] if both < LEAST_JUDGED * mine.height else []))
 
     def why(self, measure: Measure) -> str:
         """The method, and why it was chosen."""
@@ -103,7 +112,7 @@ class ByQueries:
             self.task.bronze.frame.select("query", "doc", bronze="label"), on=["query", "doc"], how="inner"
         ).filter(pl.col("bronze") >= 0)
         gold, bronze = (both[name].to_numpy().astype(np.int64) for name in ("label", "bronze"))
-        relevant = gold >= int(dict(measure.parameters).get("rel", 1))
+        relevant = gold >= measure.rel
         called = bronze >= self.task.threshold(measure)
         return judge_told(gold, bronze, relevant, called, np.ones(len(gold)), self.task.level)
 
@@ -121,12 +130,32 @@ class ByQueries:
                     f"expected gold labels for at least 2 whole queries that bronze judged too, found "
                     f"{len(chosen)}; draw more with `ringtrue sample … --queries 20 --for {measure}`"
                 )
+            self._require_whole(inside, measure)
             bronze = evaluate(self.task.runs, self.task.bronze, self.task.by_bronze(measure)).cube()
             gold = evaluate(self.task.runs, Judgments(inside), measure).cube()
             code = {query: place for place, query in enumerate(bronze.queries)}
             places = np.array([code[query] for query in gold.queries])
             self._values[measure] = bronze.values[0], gold.values[0], places
         return self._values[measure]
+
+    def _require_whole(self, inside: pl.DataFrame, measure: Measure) -> None:
+        """Refuse gold that judged only a part of its queries, and gold whose queries were not equally probable."""
+        if "prob" in inside.columns and inside["prob"].n_unique() > 1:
+            raise InputError(
+                f"the gold queries have different probabilities in column prob ({inside['prob'].min():g} to "
+                f"{inside['prob'].max():g}): whole queries should be drawn at random, each as probable as any other"
+            )
+        chosen = inside["query"].unique().implode()
+        depth = measure.reach or DEEP
+        for run in self.task.runs:
+            top = run.ranked(depth).filter(pl.col("query").is_in(chosen))
+            judged = top.join(inside, on=["query", "doc"], how="semi").height
+            if judged < TOO_FEW_JUDGED * top.height:
+                raise InputError(
+                    f"gold judged {judged:,} of the {top.height:,} documents that '{run.name}' has in the top {depth} "
+                    f"of the gold queries: these are not whole queries. `ringtrue sample … --queries N --for {measure}` "
+                    f"lists what has to be judged"
+                )
 
 
 def _variance(values: FloatArray) -> float:

@@ -139,7 +139,7 @@ class ByRates:
 
     def _binary(self, measure: Measure) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         pairs = self._pairs()
-        relevant = pairs.gold >= int(dict(measure.parameters).get("rel", 1))
+        relevant = pairs.gold >= measure.rel
         return relevant, pairs.bronze >= self.task.threshold(measure)
 
     def rates(self, measure: Measure) -> Rates:
@@ -227,6 +227,12 @@ class ByRates:
     def _matrix(self, pool: Pool) -> tuple[Confusion, tuple[int, ...]]:
         """What bronze says for each gold label, and the bronze labels that are its columns."""
         if isinstance(self.task.gold, Confusion):
+            lacking = [label for label in pool.levels if label != NO_LABEL and label not in self.task.gold.labels]
+            if lacking:
+                raise InputError(
+                    f"the confusion matrix has the labels {', '.join(map(str, self.task.gold.labels))}, and bronze says "
+                    f"{lacking[0]} too: give it a row and a column for each label"
+                )
             return self.task.gold, self.task.gold.labels
         pairs = self._pairs()
         columns = sorted({*pairs.bronze.tolist(), *(label for label in pool.levels if label != NO_LABEL)})
@@ -242,7 +248,7 @@ class ByRates:
 def _rates_of(known: Confusion, measure: Measure, threshold: int) -> Rates:
     """The rates in a matrix: from counts where it has them, else from its shares, which are then exactly known."""
     labels = np.array(known.labels)
-    relevant, called = labels >= int(dict(measure.parameters).get("rel", 1)), labels >= threshold
+    relevant, called = labels >= measure.rel, labels >= threshold
     if relevant.all() or not relevant.any():
         raise InputError(
             f"the confusion matrix has labels {known.labels}: none of them, or all, are relevant for {measure}"

@@ -9,14 +9,14 @@ import numpy as np
 
 from ringtrue.correction.difference import GoldSample
 from ringtrue.correction.pooled import Pool
-from ringtrue.measures import FloatArray
+from ringtrue.measures import FloatArray, IntArray
 from ringtrue.student import t_tail
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-__all__ = ["Check", "checked", "stands_for"]
+__all__ = ["Check", "checked", "rank_check", "stands_for"]
 
 PERMUTATIONS = 999
 DOUBTFUL = 0.01  # several checks are made: none should cry at every twentieth good sample
@@ -56,6 +56,8 @@ def checked(
     """
     return [
         _against_pool(sample, called, among),
+        rank_check(pool, sample, among),
+        _better_than_chance(sample, relevant, called[sample.places]),
         *_alike(pool, sample, relevant, called[sample.places], rng),
         _enough(sample),
         _over_queries(pool, sample),
@@ -65,7 +67,8 @@ def checked(
 def stands_for(weights: csr_array, sample: GoldSample) -> tuple[FloatArray, FloatArray]:
     """How much of each row's weight the sample stands for by its probabilities, as a share, and how sure that is.
 
-    Σ_S |W|/π should be Σ |W|, give or take √Σ_S (1 − π)(W/π)². The second is how many of these it is off.
+    Σ_S |W|/π should be Σ |W|, give or take √Σ_S (1 − π)(W/π)², which is as much too small as the sample stands for too
+    little. The second is how many of these it is off; 0 where no label tells.
     """
     size = abs(weights)
     whole = np.asarray(size.sum(axis=1)).ravel()
@@ -73,7 +76,9 @@ def stands_for(weights: csr_array, sample: GoldSample) -> tuple[FloatArray, Floa
     found = drawn.sum(axis=1)
     error = np.sqrt((drawn**2 * (1 - sample.prob)).sum(axis=1))
     share = np.divide(found, whole, out=np.ones(len(whole)), where=whole > 0)
-    sure = np.divide(found - whole, error, out=np.where(np.isclose(found, whole), 0.0, np.inf), where=error > 0)
+    error *= np.maximum(1.0, np.divide(1.0, share, out=np.ones(len(whole)), where=share > 0))
+    certain = np.where(np.isclose(found, whole) | (found == 0), 0.0, np.inf)
+    sure = np.divide(found - whole, error, out=certain, where=error > 0)
     return share, np.abs(sure)
 
 
@@ -101,20 +106,50 @@ def _against_pool(sample: GoldSample, called: NDArray[np.bool_], among: NDArray[
     return Check(name="sample against pool", passed=passed, p_value=p, text=told + doubt)
 
 
+def rank_check(pool: Pool, sample: GoldSample, among: NDArray[np.bool_]) -> Check:
+    """Do the gold documents stand where the pool's do? A sample from the tops says nothing about what is below."""
+    inside = among[sample.places]
+    best = _best_rank(pool)
+    prob = sample.prob[inside]
+    if not inside.any() or (prob == 1).all() or not among.any():
+        return Check(name="ranks against pool", passed=True, p_value=None, text="there is nothing to compare")
+    weight, ranks, mean = 1 / prob, best[sample.places][inside], float(best[among].mean())
+    found = float((weight * ranks).sum() / weight.sum())
+    error = float(np.sqrt((((ranks - mean) * weight) ** 2 * (1 - prob)).sum()) / weight.sum())
+    p = None if error == 0 else float(2 * t_tail(abs(found - mean) / error, 1e9))
+    passed = p is None or p >= DOUBTFUL
+    told = f"the best rank of a gold document is {found:.1f} on average (weighted), that of the pool {mean:.1f}"
+    doubt = "" if passed else ": the sample was not drawn from all of it"
+    return Check(name="ranks against pool", passed=passed, p_value=p, text=told + doubt)
+
+
+def _better_than_chance(sample: GoldSample, relevant: NDArray[np.bool_], called: NDArray[np.bool_]) -> Check:
+    """Does bronze call relevant documents so more often than others?"""
+    name = "better than chance"
+    if relevant.all() or not relevant.any():
+        return Check(name=name, passed=True, p_value=None, text="gold has labels of one kind only")
+    weight = 1 / sample.prob
+    yes, no = (float((weight * called)[kind].sum() / weight[kind].sum()) for kind in (relevant, ~relevant))
+    told = f"bronze calls {yes:.0%} of what gold calls relevant so, and {no:.0%} of the rest"
+    doubt = "" if yes > no else ": are the gold labels beside their documents, and --bronze-rel as it should be?"
+    return Check(name=name, passed=yes > no, p_value=None, text=told + doubt)
+
+
 def _alike(
     pool: Pool, sample: GoldSample, relevant: NDArray[np.bool_], called: NDArray[np.bool_], rng: np.random.Generator
 ) -> list[Check]:
     """Does the judge err alike at every rank, on every run, in every query? By permuting who was right."""
     right = relevant == called
-    best = np.full(len(pool), pool.depth)
-    np.minimum.at(best, pool.shown, pool.rank)
-    third = np.minimum((best[sample.places] - 1) * 3 // pool.depth, 2)
-    member = np.zeros((len(pool), len(pool.runs)))
-    member[pool.shown, pool.run] = 1
+    third = np.minimum((_best_rank(pool)[sample.places] - 1) * 3 // pool.depth, 2)
+    place = np.full(len(pool), -1)
+    place[sample.places] = np.arange(len(sample))
+    drawn = place[pool.shown] >= 0
+    member = np.zeros((len(sample), len(pool.runs)))
+    member[place[pool.shown[drawn]], pool.run[drawn]] = 1
     groups = {
-        "rank": np.eye(3)[third],
-        "run": member[sample.places],
-        "query": np.eye(len(pool.queries))[pool.query[sample.places]],
+        "rank": _one_of(third),
+        "run": member,
+        "query": _one_of(pool.query[sample.places]),
     }
     found = []
     for what, grouping in groups.items():
@@ -124,6 +159,19 @@ def _alike(
         found.append(Check(name=f"accuracy by {what}", passed=passed, p_value=p,
                            text=f"how often bronze is right {doubt}"))  # fmt: skip
     return found
+
+
+def _best_rank(pool: Pool) -> IntArray:
+    """The highest place that any run gives each document."""
+    best = np.full(len(pool), pool.depth)
+    np.minimum.at(best, pool.shown, pool.rank)
+    return best
+
+
+def _one_of(kind: IntArray) -> FloatArray:
+    """Documents × kinds that occur: 1 where a document is of the kind."""
+    found, which = np.unique(kind, return_inverse=True)
+    return np.eye(len(found))[which]
 
 
 def _permuted(

@@ -102,8 +102,8 @@ def task_of(
             raise UsageError(f"a confusion matrix has no documents: its design is 'known', found '{design}'")
         truth, how = gold, "known"
     else:
-        labels, told = judged_gold(Judgments.of(gold))
-        truth, how = labels, design_of(labels, design)
+        how = design_of(Judgments.of(gold), design)
+        truth, told = judged_gold(Judgments.of(gold), how)
         if how == "known":
             raise UsageError("the design 'known' needs a confusion matrix, and these are labels: are they 'external'?")
         notes += told

@@ -10,10 +10,19 @@ import polars as pl
 from ringtrue.correction.difference import GoldSample
 from ringtrue.correction.pooled import Pool
 from ringtrue.errors import InputError, MismatchError, TableError, UsageError, did_you_mean
-from ringtrue.measures import FloatArray
+from ringtrue.measures import FloatArray, Measure, parse_all
 from ringtrue.tables import Judgments
 
-__all__ = ["DESIGNS", "Design", "design_of", "gold_sample", "judged_gold"]
+__all__ = [
+    "DESIGNS",
+    "DIFFERENCES",
+    "DRAWN_FOR",
+    "Design",
+    "design_of",
+    "drawn_to_compare",
+    "gold_sample",
+    "judged_gold",
+]
 
 Design: TypeAlias = Literal["pool_random", "pool_stratified", "whole_queries", "external", "known"]
 
@@ -25,6 +34,10 @@ DESIGNS: dict[Design, str] = {
     "known": "no labels, but a confusion matrix in a JSON file",
 }
 FEWEST = 2
+DRAWN = "drawn"  # a column of samples: how many documents were drawn in all
+MOST_LOST = 0.05  # of a draw
+SMALLEST = 1e-9  # probability: a document that stands for more than a billion others stands for none
+DRAWN_FOR, DIFFERENCES = "drawn_for", "differences of "  # a column of samples that serve for comparisons alone
 
 
 def design_of(gold: Judgments, asked: Design | None = None) -> Design:
@@ -35,9 +48,10 @@ def design_of(gold: Judgments, asked: Design | None = None) -> Design:
         >>> design_of(gold)
         'pool_random'
     """
-    if asked is not None:
+    silent = "design" not in gold.frame.columns or gold.frame["design"].null_count()
+    if asked is not None and silent:
         return _known_design(asked, "--design")
-    if "design" not in gold.frame.columns or gold.frame["design"].null_count():
+    if silent:
         told = "; ".join(f"{name}: {words}" for name, words in DESIGNS.items())
         raise InputError(
             f"the gold labels do not say how they were drawn, and without it nothing can be concluded from them: say "
@@ -49,19 +63,69 @@ def design_of(gold: Judgments, asked: Design | None = None) -> Design:
             f"the gold labels were drawn in several ways ({', '.join(found[:3])}), and only one can be corrected with "
             f"at a time; keep one of them (--gold-where design={found[0]})"
         )
-    return _known_design(found[0], "column design")
+    said = _known_design(found[0], "column design")
+    if asked not in (None, said):
+        raise UsageError(
+            f"--design {asked}: the gold labels say themselves that they are '{said}' (column design), and what can be "
+            f"concluded depends on it; leave the option out"
+        )
+    return said
 
 
-def judged_gold(gold: Judgments) -> tuple[Judgments, tuple[str, ...]]:
-    """The gold labels that say something, one for each document: a negative label is a document that was not judged."""
+def judged_gold(gold: Judgments, design: Design) -> tuple[Judgments, tuple[str, ...]]:
+    """The gold labels that say something, one for each document: a negative label is a document that was not judged.
+
+    A draw holds only if all that was drawn is judged, for those that are left out may be just the hard ones: a few are
+    noted, more are refused.
+    """
     gold.require_one_label_each()
     kept = gold.frame.filter(pl.col("label") >= 0)
     left = gold.frame.height - kept.height
     if not kept.height:
         raise InputError("every gold label is negative, which says 'not judged': there is nothing to correct with")
-    some = "1 gold label is" if left == 1 else f"{left:,} gold labels are"
-    told = f"left out: {some} negative, which says 'not judged'"
-    return Judgments(kept), (told,) if left else ()
+    drawn = gold.frame.height if design == "external" else _drawn(gold)
+    notes = []
+    if left:
+        some = "1 gold label is" if left == 1 else f"{left:,} gold labels are"
+        notes.append(f"left out: {some} negative, which says 'not judged'")
+    if drawn != gold.frame.height:
+        notes.append(f"{drawn:,} documents were drawn, and {gold.frame.height:,} are here: were rows lost, or added?")
+    if design != "external" and abs(drawn - kept.height) > MOST_LOST * drawn:
+        raise InputError(
+            f"{'; '.join(notes)} A draw holds only if all of it is judged; give each document a label, 0 where nothing "
+            f"about it can be relevant"
+        )
+    return Judgments(kept), tuple(notes)
+
+
+def _drawn(gold: Judgments) -> int:
+    """How many documents were drawn, where the draw says it; as many as there are where it does not."""
+    if DRAWN not in gold.frame.columns:
+        return gold.frame.height
+    told = gold.frame[DRAWN].cast(pl.String).unique(maintain_order=True).to_list()
+    if len(told) > 1:
+        raise InputError(
+            f"the gold labels are of several draws (of {', '.join(map(str, told[:3]))} documents, by their column "
+            f"drawn), and the probabilities of one do not hold for both; `ringtrue sample --already` continues a draw"
+        )
+    try:
+        return int(float(told[0]))
+    except (TypeError, ValueError):
+        raise TableError(f"column drawn: expected how many documents were drawn, found '{told[0]}'") from None
+
+
+def drawn_to_compare(gold: Judgments) -> tuple[Measure, ...]:
+    """The measures by which the gold labels were drawn to compare runs; none where they serve for single runs too.
+
+    Examples:
+        >>> compared = {"query": ["q"], "doc": ["d"], "label": [1], "drawn_for": ["differences of P@10"]}
+        >>> [str(measure) for measure in drawn_to_compare(Judgments.of(compared))]
+        ['P@10']
+    """
+    if DRAWN_FOR not in gold.frame.columns:
+        return ()
+    told = gold.frame[DRAWN_FOR].drop_nulls().cast(pl.String).unique(maintain_order=True).to_list()
+    return tuple(parse_all(word.removeprefix(DIFFERENCES) for word in told if word.startswith(DIFFERENCES)))
 
 
 def gold_sample(gold: Judgments, design: Design, pool: Pool) -> tuple[GoldSample, tuple[str, ...]]:
@@ -92,7 +156,7 @@ def gold_sample(gold: Judgments, design: Design, pool: Pool) -> tuple[GoldSample
         places=places[here],
         labels=kept["label"].to_numpy().astype(np.int64),
         prob=_probabilities(kept, design, len(pool)),
-        spread=design == "pool_stratified" and "stratum" in kept.columns and kept["stratum"].null_count() == 0
+        spread=DRAWN in kept.columns and "stratum" in kept.columns and kept["stratum"].null_count() == 0
         and bool((kept["stratum"].cast(pl.String) == kept["query"]).all()),
     ), tuple(notes)  # fmt: skip
 
@@ -105,7 +169,14 @@ def _probabilities(kept: pl.DataFrame, design: Design, documents: int) -> FloatA
                 f"the gold label of document '{doc}' of query '{query}' has no probability in column prob; "
                 f"every gold label needs how probable it was to be drawn, above 0 and up to 1"
             )
-        return kept["prob"].to_numpy().astype(np.float64)
+        prob = kept["prob"].to_numpy().astype(np.float64)
+        if prob.min() < SMALLEST:
+            query, doc = kept.row(int(prob.argmin()))[:2]
+            raise TableError(
+                f"the gold label of document '{doc}' of query '{query}' has a probability of {prob.min():.3g} in "
+                f"column prob; no document is drawn with less than {SMALLEST:g}"
+            )
+        return prob
     if design == "pool_random":
         return np.full(kept.height, kept.height / documents)
     raise TableError(

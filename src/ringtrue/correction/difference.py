@@ -52,8 +52,9 @@ def corrected_means(
     gold label. Unbiased for any judge where each document was drawn by itself with the known probability π.
 
     *These queries*: θ = Σ_S a_i g_i is linear in the gold gains, and V = Σ_S (1 − π_i) a_i² r_i r̃_i, with r the
-    residual of the prediction without the document; r̃ is the same, or, in a sample spread over the queries, in
-    which the error of a query's effect cancels, the residual of the prediction with it.
+    residual of the prediction without the document. r̃ is the same; or, in a sample with n_q labels from each query by
+    design, in which the error of the query's effect cancels but for one part in n_q, so much of it, and the rest the
+    residual of the prediction with the document.
     *Queries like these*: V = Q/(Q−1) Σ_q (T_q − T̄)², T_q being what query q adds to θ, and Student's t with Q − 1.
 
     To either comes what could still be hidden where few labels of a bronze level were seen and all fit: the squared
@@ -68,7 +69,7 @@ def corrected_means(
     missed = 1 - sample.prob
     covariance = (drawn * (missed * hidden)) @ drawn.T
     if population == "these":
-        second = fit.kept if sample.spread else fit.left_out
+        second = _cancelling(fit, pool.query[sample.places]) if sample.spread else fit.left_out
         covariance = covariance + (values * (missed * fit.left_out * second)) @ values.T
         freedom = np.inf
     else:
@@ -123,6 +124,12 @@ def _linear_in_gold(
     return drawn + through - left * fit.leverage, np.count_nonzero(shown, axis=1)
 
 
+def _cancelling(fit: Fit, query: IntArray) -> FloatArray:
+    """The residuals of a sample that has a fixed number of labels from each query."""
+    alone = 1 / np.bincount(query)[query]
+    return (1 - alone) * fit.kept + alone * fit.left_out
+
+
 def _hidden(level: IntArray, residual: FloatArray, gain_range: float) -> FloatArray:
     """What the squared residuals of each document's bronze level lack to what so few labels can rule out."""
     seen = np.bincount(level)
@@ -142,7 +149,8 @@ def _by_query(pool: Pool, weights: csr_array, gain: FloatArray) -> FloatArray:
 
 def _summed(parts: FloatArray, query: IntArray, queries: int) -> FloatArray:
     """Columns added up by query."""
-    one_of = np.zeros((parts.shape[1], queries))
-    one_of[np.arange(parts.shape[1]), query] = 1
-    total: FloatArray = parts @ one_of
-    return total
+    from scipy.sparse import csr_array
+
+    columns = np.arange(parts.shape[1])
+    one_of = csr_array((np.ones(len(columns)), (columns, query)), shape=(len(columns), queries))
+    return np.asarray(parts @ one_of)

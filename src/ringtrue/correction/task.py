@@ -26,8 +26,8 @@ Method: TypeAlias = Literal["difference", "confusion", "gold"]
 class Task:
     """Runs, bronze and gold labels, and what the interval is about. `gold` is a matrix where only that is known.
 
-    `bronze` has the labels by which the runs are evaluated; `labelled`, where that is more, also those of gold documents
-    from elsewhere.
+    `bronze` has the labels by which the runs are evaluated; `labelled`, where that is more, also those of gold
+    documents from elsewhere.
     """
 
     runs: Sequence[Run]
@@ -55,7 +55,7 @@ class Task:
 
     def threshold(self, measure: Measure) -> int:
         """From which bronze label on a document counts as relevant."""
-        return int(dict(self.by_bronze(measure).parameters).get("rel", 1))
+        return self.by_bronze(measure).rel
 
     def bronze_values(self, measure: Measure) -> FloatArray:
         """The measure by bronze for each run and query."""

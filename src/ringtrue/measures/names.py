@@ -85,6 +85,11 @@ class Measure:
         whole = self.name in NEEDS_COLLECTION or dict(self.parameters).get("judged_only", False)
         return None if whole or not isinstance(self.cutoff, int) else self.cutoff
 
+    @property
+    def rel(self) -> int:
+        """The lowest label that counts as relevant; 1 where nothing says otherwise."""
+        return int(dict(self.parameters).get("rel", 1))
+
     def __str__(self) -> str:
         inside = ",".join(f"{name}={_written(value)}" for name, value in self.parameters)
         at = "" if self.cutoff is None else f"@{self.cutoff}"

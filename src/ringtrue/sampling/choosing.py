@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from ringtrue.correction.designs import Design, gold_sample, judged_gold
+from ringtrue.correction.designs import (
+    DIFFERENCES,
+    DRAWN,
+    DRAWN_FOR,
+    Design,
+    drawn_to_compare,
+    gold_sample,
+    judged_gold,
+)
 from ringtrue.correction.difference import GoldSample
 from ringtrue.correction.linear import Linear, is_linear, linear
 from ringtrue.correction.pooled import Pool, pooled
@@ -43,7 +51,7 @@ class GoldDraw:
         >>> run, bronze = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 1.0}}, {"q1": {"a": 1, "b": 0}, "q2": {"a": 1}}
         >>> draw = rt.sample(run, bronze, "P@2", budget=2)
         >>> draw.design, draw.frame.columns
-        ('pool_stratified', ['query', 'doc', 'prob', 'stratum', 'design'])
+        ('pool_stratified', ['query', 'doc', 'prob', 'stratum', 'design', 'drawn'])
     """
 
     frame: pl.DataFrame
@@ -76,8 +84,9 @@ def sample(
 
     A document is drawn with a probability in proportion to what it adds to the runs times how far gold is expected to
     lie from its prediction [Neyman34], evenly over the queries. With `compare`, to the differences between runs:
-    what all have at the same rank is then never drawn. `already` has the gold labels of an earlier draw: they teach
-    how sure each bronze label is, and stay in the answer, with probabilities that hold for both draws together.
+    what all have at the same rank is then never drawn, and a column drawn_for says so. `already` has the gold labels of
+    an earlier draw: they teach how sure each bronze label is, and stay in the answer, with probabilities that hold for
+    both draws together.
 
     Examples:
         >>> run = {f"q{i}": {"a": 2.0, "b": 1.0} for i in range(20)}
@@ -97,9 +106,10 @@ def sample(
     notes = list(pool.notes)
     earlier: GoldSample | None = None
     if already is not None:
-        known, told = judged_gold(Judgments.of(already))
+        known, told = judged_gold(Judgments.of(already), "pool_stratified")
         earlier, more = gold_sample(known, "pool_stratified", pool)
         notes += [*told, *more]
+        _require_same_purpose(drawn_to_compare(known), wanted, compare)
     parts = [part_of(measure, pool, earlier) for measure in wanted]
     if earlier is not None:
         _require_same_pool(parts, earlier, pool, compare=compare)
@@ -111,7 +121,7 @@ def sample(
     if len(drawn) < budget:
         notes.append(f"{budget:,} documents were asked for, and only {len(drawn):,} are left to draw: all of them")
     return GoldDraw(
-        frame=_frame(pool, drawn, prob[drawn] / (1 - share), earlier, share),
+        frame=_frame(pool, drawn, prob[drawn] / (1 - share), earlier, share).with_columns(*_purpose(wanted, compare)),
         design="pool_stratified",
         expected=_expected(pool, parts, prob, earlier, share, level, compare=compare),
         notes=tuple(notes),
@@ -147,7 +157,7 @@ def sample_queries(
     known = bronze.frame["query"].unique(maintain_order=True).to_list()
     for run in runs:
         require_overlap(run, known)
-    before = None if already is None else judged_gold(Judgments.of(already))[0].frame
+    before = None if already is None else judged_gold(Judgments.of(already), "whole_queries")[0].frame
     done = [] if before is None else [query for query in known if query in set(before["query"])]
     left = [query for query in known if query not in set(done)]
     if queries < 2:
@@ -171,7 +181,7 @@ def sample_queries(
             "query", "doc", prob=pl.lit(prob), stratum="query", design=pl.lit("whole_queries"), label="label"
         )
         frame = pl.concat([labelled, frame.with_columns(label=pl.lit(None, dtype=pl.Int32))])
-    return GoldDraw(frame=frame, design="whole_queries", expected={}, notes=tuple(notes))
+    return GoldDraw(frame=frame.with_columns(_drawn()), design="whole_queries", expected={}, notes=tuple(notes))
 
 
 def probabilities(
@@ -218,7 +228,7 @@ def part_of(measure: Measure, pool: Pool, earlier: GoldSample | None = None) -> 
     """A measure of the pool, with the spread that earlier labels show, held back by what is assumed."""
     assumed = assumed_spread(pool)
     if earlier is None:  # gold is taken to have the same scale as bronze
-        top = max(1, *pool.levels, dict(measure.parameters).get("rel", 1))
+        top = max(1, *pool.levels, measure.rel)
         found = linear(measure, np.array([0, top]), depth=pool.depth)
         return Part(measure=found, weights=pool.weights(found.discounts), spread=assumed * (found.gains[top] or 1.0))
     found = linear(measure, earlier.labels, depth=pool.depth)
@@ -238,6 +248,13 @@ def _scaled(size: FloatArray) -> FloatArray:
     """So that several measures count alike, whatever their units."""
     largest = size.max(initial=0.0)
     return size / largest if largest > 0 else size
+
+
+def _require_same_purpose(before: Sequence[Measure], wanted: Sequence[Measure], compare: bool) -> None:
+    """Refuse to continue a sample that was drawn to compare with one that was not, or by other measures."""
+    if bool(before) != compare or (compare and set(before) != set(wanted)):
+        told = f"to compare runs by {', '.join(map(str, before))}" if before else "to evaluate runs"
+        raise InputError(f"the earlier sample was drawn {told}: it can be continued only for the same")
 
 
 def _require_same_pool(parts: Sequence[Part], earlier: GoldSample, pool: Pool, *, compare: bool) -> None:
@@ -266,13 +283,23 @@ def _frame(pool: Pool, drawn: IntArray, prob: FloatArray, earlier: GoldSample | 
             prob=pl.Series(1 / (share / earlier.prob + 1 - share)), label=pl.Series(earlier.labels, dtype=pl.Int32)
         )
         new = pl.concat([known, new.with_columns(label=pl.lit(None, dtype=pl.Int32))])
-    columns = ["query", "doc", "prob", "stratum", "design", *(["label"] if earlier is not None else [])]
+    columns = ["query", "doc", "prob", "stratum", "design", DRAWN, *(["label"] if earlier is not None else [])]
     order = {query: place for place, query in enumerate(pool.queries)}
     return (
-        new.with_columns(stratum=pl.col("query"), design=pl.lit("pool_stratified"))
+        new.with_columns(pl.col("query").alias("stratum"), pl.lit("pool_stratified").alias("design"), _drawn())
         .sort(pl.col("query").replace_strict(order, return_dtype=pl.Int64), maintain_order=True)
         .select(columns)
     )
+
+
+def _drawn() -> pl.Expr:
+    """How many documents there are, in every row: one that gets lost will be missed."""
+    return pl.len().cast(pl.Int64).alias(DRAWN)
+
+
+def _purpose(measures: Sequence[Measure], compare: bool) -> list[pl.Expr]:
+    """What a sample to compare runs is for, as a column: what the runs share had no chance to be drawn."""
+    return [pl.lit(DIFFERENCES + ", ".join(map(str, measures))).alias(DRAWN_FOR)] if compare else []
 
 
 def _expected(

@@ -200,7 +200,7 @@ def study_of_published(
     measure = parse(measure)
     both = collection.gold.frame.join(bronze.frame.select("query", "doc", bronze="label"), on=["query", "doc"])
     threshold = _threshold(bronze, measure)
-    relevant = both["label"].to_numpy() >= dict(measure.parameters).get("rel", 1)
+    relevant = both["label"].to_numpy() >= measure.rel
     called = both["bronze"].to_numpy() >= threshold
     scores = evaluate(collection.runs, bronze, _from(measure, threshold)).cube().values[0]
     truth = _truth(collection, bronze, measure)
@@ -300,7 +300,7 @@ def _truth(collection: Collection, bronze: Judgments, measure: Measure) -> Float
 
 def _threshold(bronze: Judgments, measure: Measure) -> int:
     """From which bronze label on a document counts as relevant: 1 for a judge who says only yes or no."""
-    rel = int(dict(measure.parameters).get("rel", 1))
+    rel = measure.rel
     return min(rel, int(bronze.frame["label"].max()))  # type: ignore[arg-type]
 
 
