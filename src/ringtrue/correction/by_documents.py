@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 
 __all__ = ["ByDocuments"]
 
+UNREACHED = (
+    "the highest bronze label is {highest}, and relevant begins at {begins}: say --bronze-rel {highest}, if that is what "
+    "bronze means by relevant"
+)
 BY_LABEL = "few labels of a kind in this run's list: estimated by bronze label, with half a label added to either side"
 HOPELESS = 1e-8  # p: no honest sample looks so
 FEW = 10  # gold labels of a run, or relevant or other ones among them: below, few labels that agree look certain
@@ -60,8 +64,7 @@ class ByDocuments:
     def notes(self) -> tuple[str, ...]:
         """Documents without a bronze label, gold labels outside the pools, a top grade that had to be guessed."""
         unreached = (
-            f"the highest bronze label is {max(asked.pool.levels)}, and relevant begins at {self.task.threshold(measure)}: "
-            f"say --bronze-rel {max(asked.pool.levels)}, if that is what bronze means by relevant"
+            UNREACHED.format(highest=max(asked.pool.levels), begins=self.task.threshold(measure))
             for measure, asked in self._asked.items()
             if "rel" in measure.definition.defaults and 0 < max(asked.pool.levels) < self.task.threshold(measure)
         )

@@ -42,8 +42,8 @@ class ByQueries:
         mine = self.task.bronze.frame.join(self.gold.frame.select("query").unique(), on="query", how="semi")
         both = mine.join(self.gold.frame, on=["query", "doc"], how="semi").height
         missed = (
-            f"gold judged {both:,} of the {mine.height:,} documents of its queries that bronze judged: measures that look "
-            f"at all of them, such as nDCG and AP, come out too high"
+            f"gold judged {both:,} of the {mine.height:,} documents of its queries that bronze judged: measures that "
+            f"look at all of them, such as nDCG and AP, come out too high"
         )
         return (*(told if extra else []), *([missed] if both < LEAST_JUDGED * mine.height else []))
 
@@ -140,10 +140,11 @@ class ByQueries:
 
     def _require_whole(self, inside: pl.DataFrame, measure: Measure) -> None:
         """Refuse gold that judged only a part of its queries, and gold whose queries were not equally probable."""
-        if "prob" in inside.columns and inside["prob"].n_unique() > 1:
+        prob = inside["prob"].to_numpy() if "prob" in inside.columns else np.ones(1)
+        if np.ptp(prob) > 0:
             raise InputError(
-                f"the gold queries have different probabilities in column prob ({inside['prob'].min():g} to "
-                f"{inside['prob'].max():g}): whole queries should be drawn at random, each as probable as any other"
+                f"the gold queries have different probabilities in column prob ({prob.min():g} to {prob.max():g}): "
+                f"whole queries should be drawn at random, each as probable as any other"
             )
         chosen = inside["query"].unique().implode()
         depth = measure.reach or DEEP
@@ -152,9 +153,9 @@ class ByQueries:
             judged = top.join(inside, on=["query", "doc"], how="semi").height
             if judged < TOO_FEW_JUDGED * top.height:
                 raise InputError(
-                    f"gold judged {judged:,} of the {top.height:,} documents that '{run.name}' has in the top {depth} "
-                    f"of the gold queries: these are not whole queries. `ringtrue sample … --queries N --for {measure}` "
-                    f"lists what has to be judged"
+                    f"gold judged {judged:,} of the {top.height:,} documents that '{run.name}' has in the top "
+                    f"{depth} of the gold queries: these are not whole queries. "
+                    f"`ringtrue sample … --queries N --for {measure}` lists what has to be judged"
                 )
 
 

@@ -230,8 +230,8 @@ class ByRates:
             lacking = [label for label in pool.levels if label != NO_LABEL and label not in self.task.gold.labels]
             if lacking:
                 raise InputError(
-                    f"the confusion matrix has the labels {', '.join(map(str, self.task.gold.labels))}, and bronze says "
-                    f"{lacking[0]} too: give it a row and a column for each label"
+                    f"the confusion matrix has the labels {', '.join(map(str, self.task.gold.labels))}, and bronze "
+                    f"says {lacking[0]} too: give it a row and a column for each label"
                 )
             return self.task.gold, self.task.gold.labels
         pairs = self._pairs()

@@ -58,9 +58,9 @@ def corrected_by_query(bronze: FloatArray, gold: FloatArray, places: IntArray, *
     Each row is a run, or a difference between two. `gold` has a column for each query of `places`, n of all Q. The
     estimate is Σ_S w_q g_q and a part that gold does not change, and V = (1 − n/Q) Σ_S (w_q r_q)² for *these queries*,
     with r_q the residual of query q from a line fitted to the others: a run that fails most queries has a slope that
-    rests on a few, and this sees it. V is no less than if the
-    r_q² were (range)²/4(n + 1) on average. For *queries like these* the variance of g over Q comes to it. Student's t with
-    n − 2. Holds for any judge; nearly unbiased, and so from 20 queries on.
+    rests on a few, and this sees it. V is no less than if the r_q² were (range of g)²/4(n + 1) on average. For *queries
+    like these* the variance of g over Q comes to it. Student's t with n − 2. Holds for any judge; nearly unbiased, and
+    so from 20 queries on.
 
     Examples:
         >>> bronze = np.array([[0.2, 0.4, 0.6, 0.8]])
@@ -89,8 +89,7 @@ def corrected_by_query(bronze: FloatArray, gold: FloatArray, places: IntArray, *
     missed = 1 - n / all_of_them
     variances = missed * ((weight * (rest - rest.mean(axis=1, keepdims=True)) / (1 - own)) ** 2).sum(axis=1)
     # Few queries that all fit are not certain: as for documents, no less than (range)²/4(n + 1) on average.
-    reach = np.maximum(np.ptp(gold, axis=1), np.ptp(bronze, axis=1))
-    variances = np.maximum(variances, missed / n * reach**2 / 4 / (n + 1))
+    variances = np.maximum(variances, missed / n * np.ptp(gold, axis=1) ** 2 / 4 / (n + 1))
     of_gold = gold.var(axis=1, ddof=1) if n > 1 else np.zeros(len(bronze))
     gold_variances = of_gold * missed / n
     if population == "like-these":
