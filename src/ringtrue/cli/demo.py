@@ -65,7 +65,7 @@ def command(folder: str, queries: int, seed: int, form: OutputFormat) -> None:
     world = simulate_collection(rng=rng, queries=queries)
     crowd = simulate_crowd(world, rng=rng)
     # Drawn apart, so that the rest of the world stays as it is.
-    drawn = sample(world.runs, world.bronze, CORRECTED, budget=LABELS, rng=np.random.default_rng([seed, 1]))
+    drawn = sample(world.runs, world.bronze, CORRECTED, budget=LABELS, rng=np.random.default_rng([seed, LABELS]))
     gold = drawn.frame.join(world.gold.frame.select("query", "doc", "label"), on=["query", "doc"],
                             maintain_order="left")  # fmt: skip
     found = correct(world.runs, world.bronze, gold, CORRECTED).corrected

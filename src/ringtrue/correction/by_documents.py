@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["ByDocuments"]
 
 UNREACHED = (
-    "the highest bronze label is {highest}, and relevant begins at {begins}: say --bronze-rel {highest}, if that is what "
-    "bronze means by relevant"
+    "the highest bronze label is {highest}, and relevant begins at {begins}: say --bronze-rel {highest}, if that is "
+    "what bronze means by relevant"
 )
 BY_LABEL = "few labels of a kind in this run's list: estimated by bronze label, with half a label added to either side"
 HOPELESS = 1e-8  # p: no honest sample looks so
