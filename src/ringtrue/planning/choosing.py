@@ -156,7 +156,8 @@ def _seen(
     wanted = 2 if paired else 1
     if len(lists) != wanted:
         aim = "a difference is between two runs" if paired else "a half-width is planned for one run"
-        raise UsageError(f"{aim}, found {len(lists)}")
+        todo = "" if paired else "; plan for each, or let `ringtrue sample` say what a draw for all of them gives"
+        raise UsageError(f"{aim}, found {len(lists)}{todo}")
     if paired and lists[0].name == lists[1].name:
         lists[1] = lists[1].called(f"{lists[1].name} (2)")
     labels = None if gold is None else Judgments.of(gold)

@@ -81,8 +81,9 @@ def depth_of(measure: str | Measure) -> int:
     if one.name == "P" and isinstance(one.cutoff, int):
         return one.cutoff
     raise UsageError(
-        f"a plan is for P@k, and {one} is something else; a measure that is no mean over documents needs whole queries "
-        f"judged by gold: give the sd of its scores (--gold-sd) and read the line 'gold'"
+        f"a plan is for P@k, and {one} is something else: for measures that are sums over documents, such as DCG@k, "
+        f"`ringtrue sample` says what a draw gives; for others, which need whole queries, give the sd of the scores "
+        f"(--gold-sd) and read the line 'gold'"
     )
 
 

@@ -46,7 +46,8 @@ class Prices:
 def require_price(what: str, price: float) -> None:
     """Refuse a price that is none."""
     if not 0 < price < np.inf:
-        raise UsageError(f"{what} must cost more than 0, found {price:g}; costs can be in any unit")
+        paid = "; if the queries are labelled and paid for, fix their number (--queries N)" if price == 0 else ""
+        raise UsageError(f"{what} must cost more than 0, found {price:g}; costs can be in any unit{paid}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
