@@ -79,7 +79,7 @@ def test_measures_lists_every_measure_with_its_sentence(ringtrue) -> None:
 def test_demo_writes_its_files_and_shows_that_the_winner_changes(world: Path, ringtrue) -> None:
     answer = ringtrue("demo", "--folder", "d", "--json").json
     assert sorted(p.name for p in Path("d").iterdir()) == sorted([*answer["files"], "README.txt"])
-    assert answer["winners"] == {"bronze": "keyword", "gold": "neural"}
+    assert answer["winners"] == {"bronze": "keyword", "gold": "neural", "corrected": "neural"}
     again = ringtrue("evaluate", "d/neural.run", "--judgments", "d/gold.qrels", "-m", "nDCG@10", "--json").json
     assert again["runs"]["neural"]["nDCG@10"]["value"] == pytest.approx(answer["gold"]["neural"]["nDCG@10"]["value"])
 

@@ -63,7 +63,7 @@ def gold(made: Path, shop: Path, ringtrue) -> Callable[..., str]:
         more = [word for word in given if word not in runs]
         answer = ringtrue("sample", *runs, "--judgments", "bronze.qrels", *more, "-o", "drawn.csv")
         assert answer.code == 0, answer.err
-        known = truth()
+        known = labels_in(Path("truth.qrels"))
         write(name, [row | {"label": row.get("label") or known.get((row["query"], row["doc"]), "0")}
                      for row in read("drawn.csv")])  # fmt: skip
         if not words:  # the usual one is drawn once
@@ -73,8 +73,8 @@ def gold(made: Path, shop: Path, ringtrue) -> Callable[..., str]:
     return make
 
 
-def truth() -> dict[tuple[str, str], str]:
-    rows = (line.split() for line in Path("truth.qrels").read_text().splitlines())
+def labels_in(path: Path) -> dict[tuple[str, str], str]:
+    rows = (line.split() for line in path.read_text().splitlines())
     return {(query, doc): label for query, _, doc, label in rows}
 
 
@@ -98,6 +98,15 @@ def changed(path: str, name: str, change: Callable[[int, dict[str, str]], dict[s
     return write(name, rows)
 
 
+def without(row: dict[str, str], *names: str) -> dict[str, str]:
+    return {key: value for key, value in row.items() if key not in names}
+
+
+def elsewhere(path: str, name: str = "elsewhere.csv") -> str:
+    """The same labels, of which nobody says how they were drawn."""
+    return changed(path, name, lambda _, row: without(row, "prob", "stratum", "design", "drawn"))
+
+
 def test_json_has_every_key_of_the_contract(gold, ringtrue) -> None:
     answer = ringtrue("evaluate", *WORDS, "--gold", gold(), "-m", "P@5,DCG@5", "--json")
     assert (answer.code, answer.err) == (0, "")
@@ -110,7 +119,7 @@ def test_json_has_every_key_of_the_contract(gold, ringtrue) -> None:
     assert (found["design"], found["population"], found["notes"]) == ("pool_stratified", "like-these", [])
     assert list(found["judge"]) == ["relevant", "nonrelevant", "youden", "confusion"]
     assert found["judge"]["confusion"]["rows"] == "gold"
-    assert [list(check) for check in found["checks"]] == [["check", "passed", "p_value", "text"]] * 6
+    assert {tuple(check) for check in found["checks"]} == {("check", "passed", "p_value", "text")}
     assert found["methods"]["P@5"].startswith("P@5 by the difference estimator")
 
 
@@ -182,7 +191,7 @@ def test_these_queries_are_told_more_surely_than_queries_like_these(gold, ringtr
 
 
 def test_without_a_measure_single_documents_serve_sums_and_whole_queries_the_usual_ones(gold, ringtrue) -> None:
-    by_document = ringtrue("evaluate", *WORDS, "--gold", gold(), "--json").json
+    by_document = ringtrue("evaluate", *WORDS, "--gold", gold("--budget", "120"), "--json").json
     assert list(by_document["corrected"]["new"]) == ["P@10", "DCG@10"]
     whole = gold("--queries", "12", name="queries.csv")
     by_query = ringtrue("evaluate", *WORDS, "--gold", whole, "--json").json
@@ -286,7 +295,7 @@ def test_many_runs_are_shown_run_by_run_best_first_and_with_baselines_pair_by_pa
 
 
 def test_what_is_said_of_every_pair_is_said_once(gold, ringtrue) -> None:
-    words = ("--gold", gold(), "--design", "external", "-m", "P@5")
+    words = ("--gold", elsewhere(gold()), "--design", "external", "-m", "P@5")
     answer = ringtrue("compare", *WORDS, *words)
     assert answer.out.count("assumes that the judge errs alike on both systems") == 1
     assert "gold labels" not in answer.out.splitlines()[0]  # a difference rests on all of them
@@ -305,14 +314,14 @@ def test_the_published_test_takes_rates_whatever_the_design(gold, ringtrue) -> N
 
 
 def test_gold_from_elsewhere_is_corrected_by_the_judge_s_rates(gold, ringtrue) -> None:
-    answer = ringtrue("evaluate", *WORDS, "--gold", gold(), "--design", "external", "-m", "P@5,DCG@5", "--json")
+    words = ("evaluate", *WORDS, "--gold", elsewhere(gold()), "--design", "external", "-m")
+    answer = ringtrue(*words, "P@5,DCG@5", "--json")
     found = answer.json
     assert (found["design"], found["gold_only"]) == ("external", {})
     assert found["corrected"]["new"]["P@5"]["method"] == "confusion, fieller"
     assert found["corrected"]["new"]["DCG@5"]["method"].startswith("confusion")
     assert answer.err.count("errs on these documents") == 1
-    assert ringtrue("evaluate", *WORDS, "--gold", "gold.csv", "--design", "external", "-m", "P@5", "--population",
-                    "these").out.count("the interval is for queries like these") == 1  # fmt: skip
+    assert "the interval is for queries like these" in ringtrue(*words, "P@5", "--population", "these").out
 
 
 def matrix(name: str, **given: object) -> str:
@@ -334,12 +343,11 @@ def test_a_confusion_matrix_serves_as_gold_with_counts_or_exactly_known(shop: Pa
     assert "check" not in ringtrue("evaluate", *WORDS, "-m", "P@5", "--gold", "exact.json").out
 
 
-@pytest.mark.xfail(raises=KeyError, reason="DCG by a matrix that lacks a label of bronze ends in a KeyError")
 def test_a_matrix_that_lacks_a_label_of_bronze_is_told(shop: Path, ringtrue) -> None:
     known = matrix("known.json", matrix=[[0.8, 0.2], [0.1, 0.9]])
     answer = ringtrue("evaluate", *WORDS, "-m", "DCG@5", "--gold", known)
     assert (answer.code, answer.out) == (1, "")
-    assert "bronze also says 2" in answer.err
+    assert "the confusion matrix has the labels 0, 1, and bronze says 2 too" in answer.err
 
 
 def test_a_judge_no_better_than_chance_is_refused_in_words(gold, ringtrue) -> None:
@@ -352,7 +360,8 @@ def test_a_judge_no_better_than_chance_is_refused_in_words(gold, ringtrue) -> No
     assert (one["value"], one["low"], one["high"]) == (None, 0, 1)
     assert "no better than chance" in one["notes"][0]
     guessed = changed(gold(), "guessed.csv", lambda place, row: row | {"label": str(place % 3)})
-    external = ringtrue("evaluate", *WORDS, "-m", "P@5,DCG@5", "--gold", guessed, "--design", "external", "--json")
+    external = ringtrue("evaluate", *WORDS, "-m", "P@5,DCG@5", "--gold", elsewhere(guessed), "--design", "external",
+                        "--json")  # fmt: skip
     for measure in ("P@5", "DCG@5"):
         one = external.json["corrected"]["new"][measure]
         assert (external.code, one["value"]) == (0, None)
@@ -363,8 +372,8 @@ def test_a_judge_no_better_than_chance_is_refused_in_words(gold, ringtrue) -> No
 
 
 def test_a_grade_that_gold_never_gave_is_told(gold, ringtrue) -> None:
-    without = changed(gold(), "without.csv", lambda _, row: None if row["label"] == "2" else row)
-    answer = ringtrue("evaluate", *WORDS, "--gold", without, "--design", "external", "-m", "DCG@5")
+    some = changed(elsewhere(gold()), "some.csv", lambda _, row: None if row["label"] == "2" else row)
+    answer = ringtrue("evaluate", *WORDS, "--gold", some, "--design", "external", "-m", "DCG@5")
     assert answer.code == 0
     assert "2 gold by 3 bronze labels" in answer.err
 
@@ -392,31 +401,29 @@ def test_documents_without_a_bronze_label_are_a_level_of_their_own(gold, ringtru
     assert answer.json["corrected"]["new"]["P@5"]["value"] is not None
 
 
-def test_a_sample_for_comparing_two_runs_does_not_correct_one_of_them(gold, ringtrue) -> None:
-    Path("twin.run").write_text(Path("new.run").read_text().replace(" d1 ", " d16 "))
-    pair = ("new.run", "twin.run")
-    name = gold(*pair, "--budget", "20", "--compare", "--for", "P@5")
-    answer = ringtrue("evaluate", *pair, "--judgments", "bronze.qrels", "--gold", name, "-m", "P@5", "--json")
-    assert [row["P@5"]["value"] for row in answer.json["corrected"].values()] == [None, None]
-    assert answer.err.count("stands for") == 1
-    assert "% of these documents by its probabilities: it was not drawn from them" in answer.err
-    assert ringtrue("compare", *pair, "--judgments", "bronze.qrels", "--gold", name, "-m", "P@5", "--json").json[
-        "comparisons"
-    ][0]["difference"]["value"] is not None  # fmt: skip
+def test_a_sample_for_comparing_runs_does_not_evaluate_one_of_them(gold, ringtrue) -> None:
+    name = gold("--budget", "100", "--compare", "--for", "P@5")
+    answer = ringtrue("evaluate", *WORDS, "--gold", name, "-m", "P@5")
+    assert (answer.code, answer.out) == (1, "")
+    assert "drawn to compare runs by P@5, and what the runs share had no chance" in answer.err
+    assert "(`ringtrue sample … --for P@5`, without --compare)" in answer.err
+    assert len(answer.err.splitlines()) == 1
+    assert ringtrue("compare", *WORDS, "--gold", name, "-m", "P@5").code == 0
 
 
-@pytest.mark.xfail(reason="where the runs share little, the probabilities alone do not show what was left out")
-def test_nor_where_the_two_share_little(gold, ringtrue) -> None:
-    pair = ("new.run", "far.run")
-    name = gold(*pair, "--budget", "60", "--compare", "--for", "P@5")
-    answer = ringtrue("evaluate", *pair, "--judgments", "bronze.qrels", "--gold", name, "-m", "P@5", "--json")
-    assert answer.code == 1 or all(row["P@5"]["value"] is None for row in answer.json["corrected"].values())
+def test_a_part_of_a_draw_is_seen_by_its_probabilities_where_nobody_says_how_large_it_was(gold, ringtrue) -> None:
+    half = changed(gold(), "half.csv", lambda place, row: without(row, "drawn") if place % 2 else None)
+    answer = ringtrue("evaluate", *WORDS, "--gold", half, "-m", "P@5")
+    assert (answer.code, answer.out) == (1, "")
+    assert "by its probabilities" in answer.err
+    assert len(answer.err.splitlines()) == 1
 
 
-def test_negative_labels_are_not_judged_and_left_out_with_a_word(gold, ringtrue) -> None:
+def test_a_few_documents_that_gold_could_not_judge_are_left_out_with_a_word(gold, ringtrue) -> None:
     some = changed(gold(), "some.csv", lambda place, row: row | {"label": "-1"} if place == 0 else row)
     answer = ringtrue("evaluate", *WORDS, "--gold", some, "-m", "P@5")
-    assert "left out: 1 gold label is negative" in answer.err
+    assert answer.code == 0
+    assert "left out: 1 gold label is negative, which says 'not judged'" in answer.err
 
 
 # Gold and bronze may come in many ways.
@@ -477,7 +484,11 @@ def test_one_table_can_hold_both_judges(shop: Path, ringtrue) -> None:
         (["--gold", "gold.csv", "--compat", "trec_eval-9"], "--compat does not go with --gold"),
         (["--gold", "gold.csv", "--missing", "skip"], "--missing skip does not go with --gold"),
         (["--gold", "gold.csv", "--depth", "3"], "--depth does not go with --gold"),
-        (["--gold", "gold.csv", "--design", "known"], "the design 'known' needs a confusion matrix"),
+        (
+            ["--gold", "gold.csv", "--design", "external"],
+            "the gold labels say themselves that they are 'pool_stratified'",
+        ),
+        (["--gold", "elsewhere.csv", "--design", "known"], "the design 'known' needs a confusion matrix"),
         (["--gold", "known.json", "--design", "pool_random"], "a confusion matrix has no documents"),
         (["--gold", "gold.csv", "--gold-columns", "label=lable"], "--gold-columns: gold.csv has no column 'lable'"),
         (["--gold", "gold.csv", "--gold-where", "judge=ann"], "--gold-where: gold.csv has no column 'judge'"),
@@ -486,7 +497,7 @@ def test_one_table_can_hold_both_judges(shop: Path, ringtrue) -> None:
 )
 @pytest.mark.parametrize("command", ["evaluate", "compare"])
 def test_a_wrong_question_is_told_with_exit_code_2(gold, ringtrue, command: str, words: list[str], says: str) -> None:
-    gold()
+    elsewhere(gold())
     matrix("known.json", matrix=[[0.8, 0.2], [0.1, 0.9]])
     answer = ringtrue(command, *WORDS, "-m", "P@5", *words)
     assert (answer.code, answer.out) == (2, "")
@@ -545,16 +556,24 @@ BAD: dict[str, tuple[Callable[[int, dict[str, str]], dict[str, str] | None], str
     ),
     "no labels at all": (
         lambda _, row: {key: value for key, value in row.items() if key != "label"},
-        "bad.csv: expected a column label with what gold says; found query, doc, prob, stratum, design. Fill it in",
+        "bad.csv: expected a column label with what gold says; found query, doc, prob, stratum, design",
     ),
     "a label that is no number": (lambda _, row: row | {"label": "good"}, "found 'good'"),
     "one gold label": (
-        lambda place, row: row if place == 0 else None,
+        lambda place, row: without(row, "drawn") if place == 0 else None,
         "expected at least 2 gold labels among the",
+    ),
+    "half of a draw": (
+        lambda place, row: row if place % 2 else None,
+        "120 documents were drawn, and 60 are here: were rows lost, or added?",
     ),
     "only labels that say nothing": (
         lambda _, row: row | {"label": "-1"},
         "every gold label is negative, which says 'not judged': there is nothing to correct with",
+    ),
+    "a tenth that was not judged": (
+        lambda place, row: row | {"label": "-1"} if place % 10 == 0 else row,
+        "12 gold labels are negative, which says 'not judged'",
     ),
     "a document twice": (
         lambda place, row: row | {"query": "q00", "doc": "d1"} if place < 2 else row,
@@ -592,11 +611,11 @@ def test_gold_that_cannot_be_used_is_told_with_exit_code_1(gold, ringtrue, comma
         (["--gold", "gold.csv", "-m", "nDCG@5"], "draw whole queries (`ringtrue sample … --queries 20 --for nDCG@5`)"),
         (["--gold", "gold.csv", "-m", "AP"], "or ask for a measure that is a sum over documents (P@k, CG@k, DCG@k"),
         (
-            ["--gold", "gold.csv", "--design", "external", "-m", "nDCG@5"],
+            ["--gold", "elsewhere.csv", "--design", "external", "-m", "nDCG@5"],
             "`ringtrue sample … --queries 20 --for nDCG@5`",
         ),
         (
-            ["--gold", "gold.csv", "--design", "external", "--method", "gold", "-m", "P@5"],
+            ["--gold", "elsewhere.csv", "--design", "external", "--method", "gold", "-m", "P@5"],
             "only the method 'confusion'",
         ),
         (["--gold", "one.csv", "--design", "whole_queries", "-m", "RR"], "at least 2 whole queries that bronze judged"),
@@ -611,7 +630,7 @@ def test_gold_that_cannot_be_used_is_told_with_exit_code_1(gold, ringtrue, comma
     ],
 )
 def test_what_the_data_do_not_allow_is_told_with_exit_code_1(gold, ringtrue, words: list[str], says: str) -> None:
-    changed(gold(), "one.csv", lambda place, row: row if place == 0 else None)
+    changed(elsewhere(gold()), "one.csv", lambda place, row: row if place == 0 else None)
     Path("empty.csv").write_text("query,doc,label\n")
     matrix("rows.json", matrix=[[0.8, 0.3], [0.1, 0.9]])
     answer = ringtrue("compare" if "compared" in says else "evaluate", *WORDS, *words)
@@ -632,9 +651,8 @@ def test_a_model_judge_of_trec_is_corrected_and_its_kindness_is_seen(data: Path,
     words = (*runs, "--judgments", str(folder / "llm-umbrela_gpt4.qrels"), "--rel", "2")
     drawn = tmp_path / "drawn.csv"
     assert ringtrue("sample", *words, "--budget", "300", "--for", "P@10", "-o", str(drawn)).code == 0
-    rows = (line.split() for line in (folder / "human.qrels").read_text().splitlines())
-    human = {(query, doc): label for query, _, doc, label in rows}
-    filled = write(str(tmp_path / "gold.csv"), [row | {"label": human.get((row["query"], row["doc"]), "0")}
+    known = labels_in(folder / "human.qrels")
+    filled = write(str(tmp_path / "gold.csv"), [row | {"label": known.get((row["query"], row["doc"]), "0")}
                                                 for row in read(str(drawn))])  # fmt: skip
     found = ringtrue("evaluate", *words, "--gold", filled, "-m", "P@10", "--population", "these", "--json").json
     truth = ringtrue("evaluate", *runs, "--judgments", str(folder / "human.qrels"), "--rel", "2", "-m", "P@10",

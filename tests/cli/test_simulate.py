@@ -70,9 +70,9 @@ def test_the_coverage_of_rates_over_a_few_worlds(ringtrue) -> None:
     ("words", "says"),
     [
         (["golberg"], "no study 'golberg'; did you mean 'goldberg'?"),
-        (["xyzzy"], "no study 'xyzzy'; there is goldberg, rates"),
+        (["xyzzy"], "no study 'xyzzy'; there is real, goldberg, rates"),
         (["goldberg", "--data", "folder"], "simulate goldberg takes no --data; it takes --replications"),
-        (["--level", ".9"], "--level of which study? Name one of goldberg, rates"),
+        (["--level", ".9"], "--level of which study? Name one of real, goldberg, rates"),
         (["goldberg", "--set", "quereis=4"], "simulate goldberg has no 'quereis'; did you mean 'queries'?"),
         (["goldberg", "--set", "queries=4.5"], "expected a whole number, found '4.5'"),
         (["goldberg", "--set", "relevant=high"], "expected a number, found 'high'"),

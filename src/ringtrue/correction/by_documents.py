@@ -35,6 +35,7 @@ UNREACHED = (
     "what bronze means by relevant"
 )
 BY_LABEL = "few labels of a kind in this run's list: estimated by bronze label, with half a label added to either side"
+FLAT = ("P", "CG")  # measures in which all ranks weigh the same
 HOPELESS = 1e-8  # p: no honest sample looks so
 FEW = 10  # gold labels of a run, or relevant or other ones among them: below, few labels that agree look certain
 
@@ -137,7 +138,7 @@ class ByDocuments:
                 one = _nothing(self.task.level, int(joint.labels[fewer]), of=self.task.names[fewer])
             else:
                 one = replace(joint.difference(a, b, level=self.task.level, method=test), n=int(unshared[place]))
-                one = self._refused(one, float(shares[place]), float(sure[place]))
+                one = self._refused(one, float(shares[place]), float(sure[place]), where="on what the two do not share")
             noted = _certain(one) if test == "difference" else _same_labels(one, asked.sample, "these runs")
             found.append(Difference(difference=noted, p_value=joint.p_value(one), test=test))
         return found
@@ -165,7 +166,7 @@ class ByDocuments:
     def _require_purpose(self, measure: Measure, *, comparing: bool) -> None:
         """Refuse a sample that was drawn to compare runs for anything else: some documents had no chance in it."""
         drawn = drawn_to_compare(self.gold)
-        if not drawn or (comparing and measure in drawn):
+        if not drawn or (comparing and any(_serves(one, measure) for one in drawn)):
             return
         by = ", ".join(map(str, drawn))
         if comparing:
@@ -262,11 +263,11 @@ class ByDocuments:
         if ranks.p_value is not None and ranks.p_value < HOPELESS:
             raise InputError(f"{ranks.text}. A sample from the tops says nothing about what stands below")
 
-    def _refused(self, one: Estimate, share: float, sure: float) -> Estimate:
+    def _refused(self, one: Estimate, share: float, sure: float, *, where: str = "in this run's list") -> Estimate:
         """Without a value where the sample stands for far less, or more, than what is asked about."""
         if one.n == 0:
             return replace(one, value=None, se=None, low=None, high=None,
-                           notes=("no gold label is in this run's list: nothing corrects it",))  # fmt: skip
+                           notes=(f"no gold label is {where}: nothing corrects it",))  # fmt: skip
         if sure <= FAR_SURE or (abs(share - 1) <= FAR_OFF and np.isfinite(sure)):
             return one
         why = (
@@ -274,6 +275,17 @@ class ByDocuments:
             f"them, and corrects something else (`ringtrue sample` draws one that serves)"
         )
         return replace(one, value=None, se=None, low=None, high=None, notes=(why,))
+
+
+def _serves(drawn: Measure, measure: Measure) -> bool:
+    """Whether every document that counts when runs are compared by a measure had a chance in a draw for another.
+
+    A draw for P@k or CG@k has what only one of two tops holds; one for a measure with discounts has also what stands at
+    different ranks, down to its cutoff.
+    """
+    if drawn.name in FLAT:
+        return measure.name in FLAT and measure.cutoff == drawn.cutoff
+    return drawn.cutoff is None or (measure.cutoff is not None and measure.cutoff <= drawn.cutoff)
 
 
 def _doubted(one: Estimate, measure: Linear) -> Estimate:

@@ -78,7 +78,7 @@ def correct(
         gold_only={name: row for name, row in alone.items() if row},
         methods={str(measure): way.why(measure) for measure in wanted},
         design=task.design,
-        population=population,
+        population="like-these" if isinstance(way, ByRates) else population,
         judge=way.judge(wanted[0]),
         checks=tuple(way.checks(wanted[0])),
         notes=(*notes, *(note for note in way.notes if note not in notes)),

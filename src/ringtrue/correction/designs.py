@@ -91,9 +91,10 @@ def judged_gold(gold: Judgments, design: Design) -> tuple[Judgments, tuple[str, 
     if drawn != gold.frame.height:
         notes.append(f"{drawn:,} documents were drawn, and {gold.frame.height:,} are here: were rows lost, or added?")
     if design != "external" and abs(drawn - kept.height) > MOST_LOST * drawn:
+        told = "; ".join(notes)
         raise InputError(
-            f"{'; '.join(notes)} A draw holds only if all of it is judged; give each document a label, 0 where nothing "
-            f"about it can be relevant"
+            f"{told}{'' if told.endswith('?') else '.'} A draw holds only if all of it is judged; give each document a "
+            f"label, 0 where nothing about it can be relevant"
         )
     return Judgments(kept), tuple(notes)
 
@@ -110,7 +111,7 @@ def _drawn(gold: Judgments) -> int:
         )
     try:
         return int(float(told[0]))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise TableError(f"column drawn: expected how many documents were drawn, found '{told[0]}'") from None
 
 
