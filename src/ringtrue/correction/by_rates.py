@@ -237,11 +237,13 @@ class ByRates:
         pairs = self._pairs()
         columns = sorted({*pairs.bronze.tolist(), *(label for label in pool.levels if label != NO_LABEL)})
         rows = sorted(set(pairs.gold.tolist()))
+        if max(rows) > 1:  # gold has grades: one that bronze knows and gold never gave is missing, and will be refused
+            rows = sorted({*rows, *columns})
         counts = np.zeros((len(rows), len(columns)))
         np.add.at(counts, (np.searchsorted(rows, pairs.gold), np.searchsorted(columns, pairs.bronze)), pairs.weight)
         squares = np.zeros(len(rows))
         np.add.at(squares, np.searchsorted(rows, pairs.gold), pairs.weight**2)
-        worth = counts.sum(axis=1) ** 2 / squares
+        worth = np.divide(counts.sum(axis=1) ** 2, squares, out=np.ones(len(rows)), where=squares > 0)
         return Confusion(rows="gold", columns="bronze", labels=tuple(rows), counts=counts, worth=worth), tuple(columns)
 
 

@@ -12,6 +12,7 @@ from ringtrue.correction.predicting import predictors
 from ringtrue.correction.rates import BronzeScore, Rates
 from ringtrue.correction.shared_judge import by_separate_judges, by_shared_judge, naive
 from ringtrue.correction.whole_queries import corrected_by_query
+from ringtrue.errors import InputError
 from ringtrue.lineup import require_choice
 from ringtrue.measures import FloatArray, parse
 from ringtrue.simulation.gold_draws import DESIGN_OF, Draw, corrected_way, drawn_gold
@@ -124,13 +125,16 @@ def found_share(
 def _by_documents(rng: np.random.Generator, drawn: JudgedRuns, one: Compared, *, draw: Draw) -> P:
     """The difference estimator on what the two do not share, gold drawn for the comparison or at random."""
     measure = parse(one.measure)
-    found = []
+    found: P = []
     for place in range(len(drawn)):
         pool = drawn.pool(place)
         sample = drawn_gold(rng, pool, drawn.pool_gold(place), labels=one.gold, draw=draw, measures=[measure],
                             compare=True)  # fmt: skip
         way = corrected_way(pool, predictors(pool), sample, design=DESIGN_OF[draw], population="like-these")
-        found.append(way.differences(measure, PAIR)[0].p_value)
+        try:
+            found.append(way.differences(measure, PAIR)[0].p_value)
+        except InputError:  # a sample that happens to look as if it had been drawn elsewhere
+            found.append(None)
     return found
 
 

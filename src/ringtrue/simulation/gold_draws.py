@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -12,12 +11,11 @@ from ringtrue.correction.by_documents import ByDocuments
 from ringtrue.correction.designs import Design
 from ringtrue.correction.difference import GoldSample
 from ringtrue.correction.joint import Population
-from ringtrue.correction.linear import linear
 from ringtrue.correction.pooled import Pool
 from ringtrue.correction.predicting import Predictors
 from ringtrue.correction.task import Task
-from ringtrue.measures import FloatArray, IntArray, Measure
-from ringtrue.sampling.allocation import assumed_spread, importance, neyman
+from ringtrue.measures import IntArray, Measure
+from ringtrue.sampling.choosing import part_of, probabilities
 from ringtrue.sampling.drawing import spread_over_queries
 from ringtrue.tables import Judgments, Run
 
@@ -53,7 +51,7 @@ def drawn_gold(
     if draw == "random":
         places = np.sort(rng.permutation(len(pool))[:labels])
         return GoldSample(places=places, labels=gold[places], prob=np.full(len(places), len(places) / len(pool)))
-    prob = neyman(_sizes(pool, measures, compare=compare), labels)
+    prob = probabilities([part_of(measure, pool) for measure in measures], labels, compare=compare)
     places = spread_over_queries(prob, pool.query, pool.level, rng)
     return GoldSample(places=places, labels=gold[places], prob=prob[places], spread=True)
 
@@ -83,18 +81,3 @@ def corrected_way(
         rng=np.random.default_rng(0),
     )
     return ByDocuments(task=task, gold=NO_LABELS, _pools={pool.depth: (pool, predictors, sample, ())})
-
-
-@cache
-def _discounts(measure: Measure, depth: int) -> FloatArray:
-    return linear(measure, np.array([0, 1]), depth=depth).discounts
-
-
-def _sizes(pool: Pool, measures: Sequence[Measure], *, compare: bool) -> FloatArray:
-    """What each document counts for all measures together, each in its own unit."""
-    spread, total = assumed_spread(pool), np.zeros(len(pool))
-    for measure in measures:
-        size = importance(pool.weights(_discounts(measure, pool.depth)), compare=compare) * spread
-        total += (size / size.max()) ** 2
-    sizes: FloatArray = np.sqrt(total)
-    return sizes

@@ -11,7 +11,7 @@ import numpy as np
 from ringtrue.correction.by_documents import ByDocuments
 from ringtrue.correction.joint import Population
 from ringtrue.correction.whole_queries import ByQuery
-from ringtrue.errors import UsageError
+from ringtrue.errors import InputError, UsageError
 from ringtrue.intervals import require_level
 from ringtrue.measures import FloatArray, Measure
 from ringtrue.simulation.judged_runs import JudgedRuns, JudgedWorld, simulate_judged_runs, true_means
@@ -81,9 +81,12 @@ class Tally:
         self, key: tuple[object, ...], way: ByDocuments, measure: Measure, truth: Truth, place: int
     ) -> None:
         """Each system's interval in one experiment, against everything that it is held against; NaN where none."""
-        ends = [(np.nan, np.nan) if one.low is None or one.high is None else (one.low, one.high)
-                for one in way.estimates(measure)]  # fmt: skip
-        low, high = np.array(ends).T
+        try:
+            found = way.estimates(measure)
+        except InputError:  # a sample that happens to look as if it had been drawn elsewhere
+            found = []
+        ends = [(np.nan, np.nan) if one.low is None or one.high is None else (one.low, one.high) for one in found]
+        low, high = np.array(ends or [(np.nan, np.nan)]).T
         for population, about in QUESTIONS:
             if population == way.task.population:
                 self.add((*key, population, about), low, high, truth.about(about, place))
