@@ -33,7 +33,7 @@ def t_tail(t: ArrayLike, df: ArrayLike) -> NDArray[np.float64]:
         array([0.5  , 0.025])
     """
     t, df = np.broadcast_arrays(np.asarray(t, dtype=np.float64), np.asarray(df, dtype=np.float64))
-    slope = t / np.sqrt(df)  # tan φ
+    slope = np.minimum(t / np.sqrt(df), 1e150)  # tan φ; its square must be a number, too
     power = np.maximum(df - 1, 1e-9)  # at one degree of freedom the integrand is flat
     reach = 2 * NEGLIGIBLE / power
     stretch = np.minimum(np.arctan2(1, slope), reach / (slope + np.sqrt(slope**2 + reach)))

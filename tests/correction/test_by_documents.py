@@ -118,17 +118,123 @@ def test_a_threshold_that_no_gold_label_reaches_is_told_and_not_certain() -> Non
     assert alone.notes == ("all gold labels of this run are worth the same: the interval cannot show what others are",)
 
 
-def test_a_run_whose_documents_were_not_drawn_from_has_no_value() -> None:
+def kept_of(gold: pl.DataFrame, run: dict[str, dict[str, float]]) -> pl.DataFrame:
+    """The gold labels of what one run shows."""
+    rows = [(query, doc) for query, docs in run.items() for doc in docs]
+    return gold.join(pl.DataFrame(rows, schema=["query", "doc"], orient="row"), on=["query", "doc"], how="semi")
+
+
+@pytest.mark.parametrize("method", [None, "gold"])
+def test_a_sample_of_half_the_pool_is_refused_for_all_runs_and_by_gold_alone(method: Any) -> None:
     here = world(2, runs=2, queries=30, docs=20, length=5, whole=True)
-    first = {(query, doc) for query, docs in here.runs["run0"].items() for doc in docs}
+    gold = kept_of(here.drawn(np.random.default_rng(1), prob=0.5, design="pool_stratified"), here.runs["run0"])
+    with pytest.raises(InputError, match=r"the gold sample stands for 61% of the 246 documents in the runs' top 5 by "
+                                         r"its probabilities: it was not drawn from them, or rows are missing\. "
+                                         r"`ringtrue sample` draws one that serves"):  # fmt: skip
+        rt.correct(here.runs, here.bronze, gold, "P@5", method=method)
+    alone = {"run0": here.runs["run0"]}  # the run that it was drawn from
+    assert rt.correct(alone, here.bronze, gold, "P@5", method=method).corrected["run0"]["P@5"].value is not None
+
+
+def test_a_run_whose_documents_were_not_drawn_from_has_no_value() -> None:
+    # Half of what the odd run shows is no part of the draw, but that is a small part of what all show.
+    here = world(2, runs=1, queries=200, docs=15, length=10, whole=True)
+    first = list(here.runs["run0"])
+    odd = {query: here.runs["run0"][query] for query in first[:20]}
+    odd |= {query: {f"z{d}": 9.0 - d for d in range(10)} for query in first[20:40]}
     gold = here.drawn(np.random.default_rng(1), prob=0.5, design="pool_stratified")
-    gold = gold.filter(pl.struct("query", "doc").map_elements(lambda row: (row["query"], row["doc"]) in first,
-                                                              return_dtype=pl.Boolean))  # fmt: skip
-    found = rt.correct(here.runs, here.bronze, gold, "P@5")
-    assert found.corrected["run0"]["P@5"].value is not None
-    refused = found.corrected["run1"]["P@5"]
-    assert (refused.value, refused.se, refused.low, refused.high) == (None, None, None, None)
-    assert "of these documents by its probabilities: it was not drawn from them" in refused.notes[-1]
+    found = rt.correct(here.runs | {"odd": odd}, here.bronze, gold, "P@10", population="these")
+    share = (gold["query"].is_in(first[:20])).sum() * 2 / 400
+    for told in (found.corrected, found.gold_only):
+        assert told["run0"]["P@10"].value is not None
+        refused = told["odd"]["P@10"]
+        assert (refused.value, refused.se, refused.low, refused.high) == (None, None, None, None)
+        why = (f"the gold sample stands for {share:.0%} of these documents by its probabilities: it was not drawn from "
+               f"them, and corrects something else (`ringtrue sample` draws one that serves)")  # fmt: skip
+        assert refused.notes == (why,)
+
+
+def test_a_run_without_a_gold_label_has_no_corrected_value() -> None:
+    here = world(2, runs=1, queries=60, docs=40, length=10, whole=True)
+    odd = {query: {"z": 1.0} for query in list(here.gold)[:3]}
+    gold = here.drawn(np.random.default_rng(1), prob=0.5, design="pool_stratified")
+    found = rt.correct(here.runs | {"odd": odd}, here.bronze, gold, "P@10")
+    refused = found.corrected["odd"]["P@10"]
+    assert (refused.value, refused.se, refused.low, refused.high, refused.n) == (None, None, None, None, 0)
+    assert refused.notes == ("no gold label is in this run's list: nothing corrects it",)
+    assert found.corrected["run0"]["P@10"].value is not None
+
+
+@pytest.mark.parametrize("population", ["these", "like-these"])
+def test_documents_that_were_sure_to_be_drawn_and_are_missing_are_refused(population: Population) -> None:
+    here = world(1, runs=1, queries=12, docs=6, length=5, grades=2, whole=True)
+    every = census(here, design="pool_stratified")
+    found = rt.correct(here.runs, here.bronze, every[:-1], "P@5", population=population)  # a single one
+    for told in (found.corrected, found.gold_only):
+        assert told["run0"]["P@5"].value is None
+        assert told["run0"]["P@5"].notes[-1].startswith("the gold sample stands for 98% of these documents")
+    with pytest.raises(InputError, match="the gold sample stands for 83% of the 60 documents in the runs' top 5"):
+        rt.correct(here.runs, here.bronze, every[:50], "P@5", population=population)
+
+
+@pytest.mark.parametrize("method", [None, "gold"])
+def test_a_sample_of_the_tops_is_refused_for_what_stands_below(method: Any) -> None:
+    here = world(5, runs=1, queries=60, docs=25, length=20, whole=True)
+    tops = World(runs={"run0": {query: dict(list(docs.items())[:10]) for query, docs in here.runs["run0"].items()}},
+                 bronze=here.bronze, gold=here.gold)  # fmt: skip
+    gold = tops.drawn(np.random.default_rng(1), prob=0.5, design="pool_random")
+    assert rt.correct(tops.runs, here.bronze, gold, "P@10", method=method).corrected["run0"]["P@10"].value is not None
+    for told in (gold.drop("prob"), gold.with_columns(prob=pl.lit(0.25))):  # which hides that it is half of them
+        with pytest.raises(InputError, match=r"the best rank of a gold document is 5\.\d on average \(weighted\), that "
+                                             r"of the pool 10\.5: the sample was not drawn from all of it\. A sample "
+                                             r"from the tops says nothing about what stands below"):  # fmt: skip
+            rt.correct(here.runs, here.bronze, told, "P@20", method=method)
+
+
+@pytest.mark.simulation
+def test_honest_samples_are_never_refused() -> None:
+    here = world(3, runs=3, queries=20, docs=15, length=6, whole=True)
+    for seed in range(60):
+        gold = here.drawn(np.random.default_rng(seed), prob=0.1, design="pool_stratified")
+        found = rt.correct(here.runs, here.bronze, gold, "P@6,DCG@6", population="these").corrected
+        assert all(one.value is not None for row in found.values() for one in row.values())
+
+
+def test_a_run_of_which_gold_was_drawn_to_compare_is_refused() -> None:
+    here = world(6, runs=2, queries=40, docs=12, length=10, grades=2, whole=True)
+    draw = rt.sample(here.runs, here.bronze, "P@10,DCG@10", budget=60, compare=True, rng=np.random.default_rng(1))
+    labels = [here.gold[query][doc] for query, doc in draw.frame.select("query", "doc").rows()]
+    gold = draw.frame.with_columns(label=pl.Series(labels))
+    for method in (None, "gold"):
+        with pytest.raises(InputError, match=r"the gold labels were drawn to compare runs by P@10, DCG@10, and what "
+                                             r"the runs share had no chance: single runs need a sample of their own "
+                                             r"\(`ringtrue sample … --for P@10`, without --compare\)"):  # fmt: skip
+            rt.correct(here.runs, here.bronze, gold, "P@10", method=method)
+
+
+def test_different_probabilities_are_not_taken_by_bronze_label() -> None:
+    here = world(1, runs=1, queries=12, docs=6, length=5, grades=2, whole=True)
+    gold = here.drawn(np.random.default_rng(3), prob=0.25, design="pool_random")
+    told = "few labels of a kind in this run's list: estimated by bronze label, with half a label added to either side"
+    few = one(rt.correct(here.runs, here.bronze, gold, "P@5"))
+    assert (few.method, told in few.notes) == ("difference, by bronze label", True)
+    chances = np.where(np.arange(gold.height) % 2, 0.2, 0.3)
+    unequal = one(rt.correct(here.runs, here.bronze, gold.with_columns(prob=pl.Series(chances)), "P@5"))
+    assert (unequal.method, told in unequal.notes) == ("difference", False)
+
+
+def test_a_threshold_that_no_bronze_label_reaches_is_told() -> None:
+    here = world(1, runs=1, queries=12, docs=6, length=5, grades=3, whole=True)
+    binary = {query: {doc: min(label, 1) for doc, label in row.items()} for query, row in here.bronze.items()}
+    gold = here.drawn(np.random.default_rng(3), prob=0.8, design="pool_stratified")
+    told = ("the highest bronze label is 1, and relevant begins at 2: say --bronze-rel 1, if that is what bronze means "
+            "by relevant")  # fmt: skip
+    assert told in rt.correct(here.runs, binary, gold, "P(rel=2)@5").notes
+    assert told not in rt.correct(here.runs, binary, gold, "P(rel=2)@5", bronze_rel=1).notes
+    assert told not in rt.correct(here.runs, here.bronze, gold, "P(rel=2)@5").notes
+    assert told not in rt.correct(here.runs, binary, gold, "DCG@5").notes
+    nothing = {query: dict.fromkeys(row, 0) for query, row in here.bronze.items()}  # no threshold would help
+    assert not any("--bronze-rel" in note for note in rt.correct(here.runs, nothing, gold, "P(rel=2)@5").notes)
 
 
 def test_a_run_without_a_gold_label_has_no_value_by_gold_alone() -> None:
@@ -139,7 +245,7 @@ def test_a_run_without_a_gold_label_has_no_value_by_gold_alone() -> None:
     alone = rt.correct(runs, bronze, gold, "CG@2", design="pool_random", population="these").gold_only
     assert alone["seen"]["CG@2"].value == pytest.approx(1.5 * 2 / 3)
     assert alone["unseen"]["CG@2"].value is alone["once"]["CG@2"].value is None
-    assert alone["unseen"]["CG@2"].notes == ("no gold label in this run's list",)
+    assert alone["unseen"]["CG@2"].notes == ("no gold label is in this run's list: nothing corrects it",)
     assert alone["once"]["CG@2"].notes == ("a single gold label in this run's list",)
 
 

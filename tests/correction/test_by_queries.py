@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -130,7 +131,7 @@ def test_the_judge_is_told_by_the_documents_that_both_judged() -> None:
 
 
 def test_a_judge_who_shares_no_document_with_gold_is_told_without_nan() -> None:
-    run, bronze = {"q": {"a": 1.0}, "r": {"a": 1.0}}, {"q": {"a": 1}, "r": {"a": 0}}
+    run, bronze = {"q": {"b": 1.0}, "r": {"b": 1.0}}, {"q": {"a": 1}, "r": {"a": 0}}
     found = rt.correct(run, bronze, {"q": {"b": 1}, "r": {"b": 1}}, "nDCG@2", design="whole_queries")
     plain = json.loads(json.dumps(found.as_dict(), allow_nan=False))
     assert plain["judge"]["youden"] is None
@@ -163,3 +164,63 @@ def test_identical_runs_are_equal() -> None:
     same = {"x": here.runs["run0"], "y": here.runs["run0"]}
     found = compare_corrected(same, here.bronze, some(here, 20), "nDCG@4", design="whole_queries")[0]
     assert (found.difference.value, found.difference.se, found.p_value) == (0, 0, 1)
+
+
+def long_run(queries: int = 8, docs: int = 10) -> tuple[Any, Any]:
+    """A run and a judge of as many documents."""
+    run = {f"q{i}": {f"d{d}": 99.0 - d for d in range(docs)} for i in range(queries)}
+    return run, {query: {doc: (place + len(query)) % 2 for place, doc in enumerate(row)} for query, row in run.items()}
+
+
+def judged(run: Any, queries: int, docs: int) -> dict[str, dict[str, int]]:
+    """Gold of the highest documents of the first queries."""
+    return {query: {doc: place % 2 for place, doc in enumerate(list(row)[:docs])}
+            for query, row in list(run.items())[:queries]}  # fmt: skip
+
+
+@pytest.mark.parametrize("method", [None, "gold"])
+def test_queries_of_which_gold_judged_less_than_four_fifths_are_refused(method: Any) -> None:
+    run, bronze = long_run()
+    asked: dict[str, Any] = {"design": "whole_queries", "method": method}
+    with pytest.raises(InputError) as refused:
+        rt.correct({"long": run}, bronze, judged(run, 4, 7), "nDCG@10", **asked)
+    assert str(refused.value) == (
+        "gold judged 28 of the 40 documents that 'long' has in the top 10 of the gold queries: these are not whole "
+        "queries. `ringtrue sample … --queries N --for nDCG@10` lists what has to be judged"
+    )
+    assert rt.correct(run, bronze, judged(run, 4, 8), "nDCG@10", **asked).corrected["run"]["nDCG@10"].n == 4
+    # A measure of the first five asks for no more than these; one of the whole list for the first ten.
+    assert rt.correct(run, bronze, judged(run, 4, 4), "nDCG@5", **asked).corrected["run"]["nDCG@5"].n == 4
+    with pytest.raises(InputError, match="gold judged 28 of the 40 documents"):
+        rt.correct(run, bronze, judged(run, 4, 7), "AP", **asked)
+    longer, told = long_run(docs=30)
+    assert rt.correct(longer, told, judged(longer, 4, 8), "AP", **asked).corrected["run"]["AP"].n == 4
+
+
+def test_one_run_of_which_gold_judged_too_little_is_reason_enough_to_refuse_a_comparison_too() -> None:
+    run, bronze = long_run()
+    other = {query: {f"z{place}": score for place, score in enumerate(row.values())} for query, row in run.items()}
+    for ask in (rt.correct, compare_corrected):
+        with pytest.raises(InputError, match="gold judged 0 of the 40 documents that 'other' has in the top 10"):
+            ask({"long": run, "other": other}, bronze, judged(run, 4, 10), "nDCG@10", design="whole_queries")
+
+
+def test_documents_that_bronze_judged_and_gold_did_not_are_told() -> None:
+    run, bronze = long_run(docs=20)
+    for docs, told in ((19, False), (18, True)):
+        found = rt.correct(run, bronze, judged(run, 4, docs), "nDCG@10", design="whole_queries")
+        note = (f"gold judged {4 * docs} of the 80 documents of its queries that bronze judged: measures that look at "
+                f"all of them, such as nDCG and AP, come out too high")  # fmt: skip
+        assert (note in found.notes) == told, docs
+
+
+def test_queries_with_different_probabilities_are_refused() -> None:
+    run, bronze = long_run()
+    rows = [(query, doc, label, 0.25 if query == "q0" else 0.5)
+            for query, row in judged(run, 4, 10).items() for doc, label in row.items()]  # fmt: skip
+    gold = pl.DataFrame(rows, schema=["query", "doc", "label", "prob"], orient="row")
+    with pytest.raises(InputError, match=r"the gold queries have different probabilities in column prob \(0.25 to 0.5\)"
+                                         ": whole queries should be drawn at random"):  # fmt: skip
+        rt.correct(run, bronze, gold, "nDCG@10", design="whole_queries")
+    equal = gold.with_columns(prob=pl.lit(0.5))
+    assert rt.correct(run, bronze, equal, "nDCG@10", design="whole_queries").corrected["run"]["nDCG@10"].n == 4

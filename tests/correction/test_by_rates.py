@@ -246,3 +246,15 @@ def test_queries_that_only_gold_from_elsewhere_has_do_not_count_as_missed() -> N
     by_counts = rt.correct(made.runs, made.bronze, matrix([67, 17], [16, 43]), "P@5")
     assert found.raw["run0"]["P@5"].value == pytest.approx(by_counts.raw["run0"]["P@5"].value)
     assert found.corrected["run0"]["P@5"].value == pytest.approx(by_counts.corrected["run0"]["P@5"].value)
+
+
+def test_a_known_matrix_that_lacks_a_bronze_label_is_refused() -> None:
+    made = here(grades=3)
+    with pytest.raises(InputError, match="the confusion matrix has the labels 0, 1, and bronze says 2 too: give it a "
+                                         "row and a column for each label"):  # fmt: skip
+        rt.correct(made.runs, made.bronze, matrix([67, 17], [16, 43]), "DCG@5")
+    table = matrix([60, 5, 5], [5, 60, 5], [5, 5, 60], labels=(0, 1, 2))
+    assert rt.correct(made.runs, made.bronze, table, "DCG@5").corrected["run0"]["DCG@5"].value is not None
+    # What bronze did not label needs no column: it counts as the lowest.
+    less = {query: {doc: label for doc, label in row.items() if doc != "d3"} for query, row in made.bronze.items()}
+    assert rt.correct(made.runs, less, table, "DCG@5").corrected["run0"]["DCG@5"].value is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from correction.worlds import Asked, world
-from ringtrue.correction.checking import Check, checked, stands_for
+from correction.worlds import Asked, World, world
+from ringtrue.correction.checking import Check, checked, rank_check, stands_for
 from ringtrue.correction.difference import GoldSample
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -52,8 +53,9 @@ def test_every_check_is_made_and_a_random_sample_of_a_steady_judge_passes_all() 
     asked = large()
     sample = at_random(asked, 200)
     found = checks(asked, sample, called=steady(asked))
-    assert list(found) == ["sample against pool", "accuracy by rank", "accuracy by run", "accuracy by query",
-                           "number of labels", "spread over queries"]  # fmt: skip
+    assert list(found) == ["sample against pool", "ranks against pool", "better than chance", "accuracy by rank",
+                           "accuracy by run", "accuracy by query", "number of labels",
+                           "spread over queries"]  # fmt: skip
     assert all(check.passed for check in found.values())
     assert found["number of labels"].text == "200 gold labels among the documents that the runs show"
 
@@ -114,7 +116,8 @@ def test_a_census_fits_its_pool() -> None:
 def test_good_samples_are_doubted_one_time_in_a_hundred_by_each_check() -> None:
     asked = large(queries=10)
     found = [checks(asked, at_random(asked, 80, seed), called=steady(asked, seed)) for seed in range(200)]
-    for name in ("sample against pool", "accuracy by rank", "accuracy by run", "accuracy by query"):
+    for name in ("sample against pool", "ranks against pool", "accuracy by rank", "accuracy by run",
+                 "accuracy by query"):  # fmt: skip
         p = np.array([one[name].p_value for one in found])
         assert np.mean(p < 0.01) <= 0.03, name
         assert np.mean(p < 0.5) == pytest.approx(0.5, abs=0.1), name
@@ -218,9 +221,14 @@ def test_what_a_sample_stands_for_by_loops(seed: int) -> None:
         found = sum(weights[run, doc] / prob for doc, prob in zip(sample.places, sample.prob, strict=True))
         squares = sum((1 - prob) * (weights[run, doc] / prob) ** 2
                       for doc, prob in zip(sample.places, sample.prob, strict=True))  # fmt: skip
-        assert shares[run] == pytest.approx(found / weights[run].sum())
-        if squares:
-            assert sure[run] == pytest.approx(abs(found - weights[run].sum()) / np.sqrt(squares))
+        share = found / weights[run].sum()
+        assert shares[run] == pytest.approx(share)
+        if found == 0:
+            assert sure[run] == 0
+        elif squares:
+            # A sample that has half of what it should have shows half of its error.
+            error = np.sqrt(squares) / min(share, 1)
+            assert sure[run] == pytest.approx(abs(found - weights[run].sum()) / error)
 
 
 def test_a_sample_stands_for_itself_and_for_nothing_else() -> None:
@@ -231,6 +239,112 @@ def test_a_sample_stands_for_itself_and_for_nothing_else() -> None:
     shares, sure = stands_for(asked.weights, asked.sample(every[:50], 1.0))
     assert (shares < 1).all()
     assert np.isinf(sure).all()
+    assert np.isinf(stands_for(asked.weights, asked.sample(every[:-1], 1.0))[1]).any()  # a single one is missing
     nothing = asked.weights[[0]] - asked.weights[[0]]
     shares, sure = stands_for(nothing, asked.sample(every[:50], 0.5))
     assert (shares.tolist(), sure.tolist()) == ([1], [0])
+
+
+def test_what_a_sample_stands_for_by_hand() -> None:
+    # Four documents that weigh ¼ each; two were drawn with ½ where it should be four halves: all of it.
+    here = World(runs={"r": {"q": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}}}, bronze={"q": dict.fromkeys("abcd", 1)},
+                 gold={"q": dict.fromkeys("abcd", 1)})  # fmt: skip
+    asked = here.asked("P@4")
+    for places, share, off in (([0, 1], 1, 0), ([0], 0.5, 2), ([0, 1, 2], 1.5, 2), ([], 0, 0)):
+        # The labels of each say ±√(n · ½ · 2²) documents; one that stands for half of them, twice that.
+        error = np.sqrt(len(places) * 0.5 * 4) / min(share or 1, 1)
+        shares, sure = stands_for(asked.weights, asked.sample(places, 0.5))
+        assert (shares[0], sure[0]) == pytest.approx((share, off / error if error else 0))
+
+
+@settings(max_examples=30)
+@given(SEEDS, st.floats(0.1, 1))
+def test_a_sample_that_lost_a_part_of_its_labels_is_no_surer_than_the_draw_it_came_from(seed: int, kept: float) -> None:
+    asked = world(seed, queries=6, whole=True).asked("P@5")
+    sample = asked.some(np.random.default_rng(seed), least=4)
+    some = max(1, int(kept * len(sample)))
+    less = GoldSample(places=sample.places[:some], labels=sample.labels[:some], prob=sample.prob[:some])
+    shares, sure = stands_for(asked.weights, less)
+    drawn = asked.weights[:, less.places].toarray() / less.prob
+    plain = np.sqrt((drawn**2 * (1 - less.prob)).sum(axis=1))
+    whole = np.asarray(asked.weights.sum(axis=1)).ravel()
+    for run in range(len(shares)):
+        if plain[run]:
+            assert sure[run] <= abs(shares[run] - 1) * whole[run] / plain[run] + 1e-9
+
+
+def best_ranks(asked: Asked) -> Any:
+    """Of each document, over the runs that show it."""
+    best = {}
+    for doc, rank in zip(asked.pool.shown.tolist(), asked.pool.rank.tolist(), strict=True):
+        best[doc] = min(rank, best.get(doc, rank))
+    return np.array([best[doc] for doc in range(len(asked.pool))], dtype=float)
+
+
+@settings(max_examples=30)
+@given(SEEDS)
+def test_ranks_are_held_against_the_pool_by_loops(seed: int) -> None:
+    asked = world(seed, queries=6).asked("DCG@4")
+    rng = np.random.default_rng(seed)
+    sample, among = asked.some(rng, least=3), rng.random(len(asked.pool)) < 0.8
+    found, best = rank_check(asked.pool, sample, among), best_ranks(asked)
+    inside = [(doc, prob) for doc, prob in zip(sample.places, sample.prob, strict=True) if among[doc]]
+    if not inside:
+        assert (found.passed, found.p_value) == (True, None)
+        return
+    whole, mean = sum(1 / prob for _, prob in inside), best[among].mean()
+    seen = sum(best[doc] / prob for doc, prob in inside) / whole
+    error = np.sqrt(sum((1 - prob) * ((best[doc] - mean) / prob) ** 2 for doc, prob in inside)) / whole
+    if error:
+        assert found.p_value == pytest.approx(2 * stats.norm.sf(abs(seen - mean) / error), rel=1e-6, abs=1e-12)
+    told = f"the best rank of a gold document is {seen:.1f} on average (weighted), that of the pool {mean:.1f}"
+    assert found.text.startswith(told)
+
+
+def test_a_sample_of_the_tops_is_doubted_by_its_ranks_and_by_nothing_else_in_the_pool() -> None:
+    asked = large(runs=1)
+    top = np.flatnonzero(best_ranks(asked) <= 10)
+    called = np.random.default_rng(8).random(len(asked.pool)) < 0.4
+    found = checks(asked, asked.sample(top[::2], 0.25), called=called)  # as many as of all, by its probabilities
+    assert not found["ranks against pool"].passed
+    assert found["ranks against pool"].p_value < 1e-6
+    assert found["ranks against pool"].text.endswith(": the sample was not drawn from all of it")
+    assert found["sample against pool"].passed
+    among = np.isin(np.arange(len(asked.pool)), top)
+    assert checks(asked, asked.sample(top[::2], 0.5), called=called, among=among)["ranks against pool"].passed
+
+
+def test_ranks_say_nothing_where_there_is_nothing_to_compare() -> None:
+    asked = large()
+    every, none = np.arange(len(asked.pool)), np.zeros(len(asked.pool), dtype=bool)
+    census, sure, half = asked.sample(every, 1.0), asked.sample(every[:50], 1.0), asked.sample(every[:50], 0.5)
+    for sample, among in ((census, ~none), (sure, ~none), (half, none), (half, every >= 50)):
+        found = rank_check(asked.pool, sample, among)
+        assert (found.passed, found.p_value, found.text) == (True, None, "there is nothing to compare")
+
+
+def test_a_judge_no_better_than_chance_is_told_by_weighted_shares() -> None:
+    asked = large()
+    places = np.arange(100)
+    relevant, said = asked.labels[places] >= 1, np.zeros(len(asked.pool), dtype=bool)
+    prob = np.where(np.arange(len(asked.pool)) % 2, 0.2, 0.8)
+    sample = asked.sample(places, prob)
+    said[places] = ~relevant
+    found = checks(asked, sample, called=said)["better than chance"]
+    assert (found.passed, found.p_value) == (False, None)
+    assert found.text == ("bronze calls 0% of what gold calls relevant so, and 100% of the rest: are the gold labels "
+                          "beside their documents, and --bronze-rel as it should be?")  # fmt: skip
+    said[places] = np.random.default_rng(9).random(100) < np.where(relevant, 0.7, 0.2)
+    weight = 1 / prob[:100]
+    yes, no = (np.average(said[places][kind], weights=weight[kind]) for kind in (relevant, ~relevant))
+    found = checks(asked, sample, called=said)["better than chance"]
+    told = f"bronze calls {yes:.0%} of what gold calls relevant so, and {no:.0%} of the rest"
+    assert (found.passed, found.text) == (True, told)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_gold_of_one_kind_says_nothing_about_chance(label: int) -> None:
+    asked = large()
+    sample = replace(at_random(asked, 50), labels=np.full(50, label))
+    found = checks(asked, sample)["better than chance"]
+    assert (found.passed, found.p_value, found.text) == (True, None, "gold has labels of one kind only")

@@ -168,11 +168,28 @@ def test_a_run_without_gold_labels_cannot_be_compared_by_gold_alone(here: World,
     assert "undefined: no gold label in the list of far" in str(one)
 
 
-def test_a_sample_that_misses_one_of_the_runs_is_refused_for_it(here: World, gold: pl.DataFrame) -> None:
+@pytest.mark.parametrize("method", [None, "gold"])
+def test_a_sample_that_misses_one_of_two_runs_is_refused(here: World, gold: pl.DataFrame, method: Any) -> None:
     apart = {"run0": here.runs["run0"], "far": {query: {f"z{i}": 9.0 - i for i in range(5)} for query in here.gold}}
-    one = compare_corrected(apart, here.bronze, gold, "P@5")[0]
-    assert (one.difference.value, one.p_value, one.ahead) == (None, None, None)
-    assert "it was not drawn from them, and corrects something else" in one.notes[0]
+    with pytest.raises(InputError, match="the gold sample stands for 47% of the 200 documents in the runs' top 5 by "
+                                         "its probabilities: it was not drawn from them, or rows are"):  # fmt: skip
+        compare_corrected(apart, here.bronze, gold, "P@5", method=method)
+
+
+def test_a_sample_that_misses_one_of_many_runs_is_refused_for_it() -> None:
+    made = world(6, runs=1, queries=60, docs=30, length=10, whole=True)
+    other = {query: {doc: 9.0 - place for place, doc in enumerate([f"d{d}" for d in range(29, 19, -1)])}
+             for query in made.gold}  # fmt: skip
+    some = {query: {f"z{d}": 9.0 - d for d in range(10)} for query in list(made.gold)[:10]}
+    kept = World(runs=made.runs | {"run1": other}, bronze=made.bronze, gold=made.gold)
+    gold = kept.drawn(np.random.default_rng(1), prob=0.5, design="pool_stratified")
+    part = {query: docs for query, docs in made.runs["run0"].items() if query not in some}
+    runs = kept.runs | {"far": part | some}
+    found = {(one.a, one.b): one for one in compare_corrected(runs, made.bronze, gold, "P@10")}
+    assert found["run0", "run1"].difference.value is not None
+    refused = found["run0", "far"]
+    assert (refused.difference.value, refused.p_value, refused.ahead) == (None, None, None)
+    assert "it was not drawn from them, and corrects something else" in refused.notes[0]
 
 
 @pytest.mark.parametrize("population", ["these", "like-these"])
@@ -205,8 +222,34 @@ def test_gold_drawn_for_a_comparison_is_not_doubted_for_what_it_leaves_out() -> 
     assert found[0].difference.low <= apart <= found[0].difference.high
     assert found[0].difference.n == 60
     # The same labels say nothing about the runs themselves, most of which was never drawn from.
-    alone = rt.correct(made.runs, made.bronze, gold, "P@10", population="these").corrected
-    assert alone["run0"]["P@10"].value is None
+    with pytest.raises(InputError, match="what the runs share had no chance"):
+        rt.correct(made.runs, made.bronze, gold, "P@10", population="these")
+    # Nor about another measure, by which the runs differ elsewhere.
+    for method in (None, "gold"):
+        for other in ("DCG@10", "P@5", "P@10,DCG@10"):
+            asked = other.split(",")[-1]
+            with pytest.raises(InputError, match=rf"drawn to compare runs by P@10, and documents that differ only in "
+                                                 rf"{asked} had no chance: compare by P@10, or draw anew \(`ringtrue "
+                                                 rf"sample … --compare --for {asked}`\)"):  # fmt: skip
+                compare_corrected(made.runs, made.bronze, gold, other, method=method)
+
+
+def test_gold_drawn_to_evaluate_runs_serves_to_compare_them() -> None:
+    made = world(6, runs=2, queries=40, docs=12, length=10, grades=2, whole=True)
+    draw = rt.sample(made.runs, made.bronze, "P@10", budget=200, rng=np.random.default_rng(1))
+    found = compare_corrected(made.runs, made.bronze, filled(draw, made), "P@10,DCG@10", population="these")
+    assert all(one.difference.value is not None for one in found)
+
+
+def test_a_comparison_of_which_rows_are_lost_is_refused() -> None:
+    made = world(6, runs=2, queries=100, docs=20, length=10, grades=2, whole=True)
+    draw = rt.sample(made.runs, made.bronze, "P@10", budget=300, compare=True, rng=np.random.default_rng(1))
+    gold = filled(draw, made)
+    assert compare_corrected(made.runs, made.bronze, gold, "P@10")[0].difference.value is not None
+    with pytest.raises(InputError, match="300 documents were drawn, and 150 are here: were rows lost, or added"):
+        compare_corrected(made.runs, made.bronze, gold[::2], "P@10")
+    with pytest.raises(InputError, match=r"stands for \d\d% of the \d+ documents in the runs' top 10 by its prob"):
+        compare_corrected(made.runs, made.bronze, gold[::2].drop("drawn"), "P@10")
 
 
 def test_gold_on_shared_documents_alone_says_nothing_about_a_difference() -> None:
@@ -215,6 +258,7 @@ def test_gold_on_shared_documents_alone_says_nothing_about_a_difference() -> Non
     gold = {f"q{i}": {"s": i % 2} for i in range(9)}
     found = compare_corrected(runs, bronze, gold, "P@2", design="pool_random")
     assert found[0].difference.value is None
+    assert found[0].difference.notes == ("no gold label is on what the two do not share: nothing corrects it",)
     assert "no gold label is on a document that counts here" in found.notes
 
 
@@ -237,6 +281,22 @@ def test_what_correction_changes_is_told() -> None:
     assert "correction turns the verdict round: by the labels as they are, new is better" in one.notes
     assert one.better == "old"
     assert str(one).endswith("bronze says 0.8")
+    same = {f"q{i}": {"a": 1, "b": int(i % 5 == 0)} for i in range(30)}  # as bronze has it: nothing to tell
+    assert compare_corrected(runs, bronze, same, "P@1", design="pool_random")[0].notes == ()
+    quiet = {f"q{i}": {"a": i % 2, "b": i % 2} for i in range(30)}
+    one = compare_corrected(runs, quiet, quiet, "P@1", design="pool_random")[0]
+    assert not any("by the labels as they are" in note for note in one.notes)
+
+
+def test_the_verdict_of_one_comparison_is_told_whatever_the_family() -> None:
+    # Three runs by the same labels: what Holm takes away is told apart from what correction does.
+    runs = {name: {f"q{i}": {doc: 1.0} for i in range(30)} for name, doc in (("x", "a"), ("y", "b"), ("z", "c"))}
+    bronze = {f"q{i}": dict.fromkeys("abc", 1) for i in range(30)}
+    gold = {f"q{i}": {"a": int(i % 3 > 0), "b": int(i % 3 > 1), "c": int(i % 3 > 0 and i != 1)} for i in range(30)}
+    plain = compare_corrected(runs, bronze, gold, "P@1", design="pool_random", adjust="none")
+    held = compare_corrected(runs, bronze, gold, "P@1", design="pool_random")
+    told = "by the labels as they are, no difference shows; corrected, one does"
+    assert [told in one.notes for one in plain] == [told in one.notes for one in held] == [True, False, True]
 
 
 def test_wrong_settings_are_refused(here: World, gold: pl.DataFrame) -> None:

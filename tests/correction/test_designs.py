@@ -7,15 +7,19 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ringtrue.correction.designs import DESIGNS, design_of, gold_sample, judged_gold
+from ringtrue.correction.designs import DESIGNS, design_of, drawn_to_compare, gold_sample, judged_gold
 from ringtrue.correction.pooled import Pool, pooled
 from ringtrue.errors import DuplicateError, InputError, MismatchError, TableError, UsageError
+from ringtrue.measures import parse
 from ringtrue.tables import Judgments, Run
+
+DRAWS = ["pool_random", "pool_stratified", "whole_queries"]
 
 
 def gold(labels: int = 4, **columns: Any) -> Judgments:
     """Labels of the documents d0, d1, … of query q."""
-    given = {"query": ["q"] * labels, "doc": [f"d{i}" for i in range(labels)], "label": [i % 2 for i in range(labels)]}
+    given: dict[str, Any] = {"query": ["q"] * labels, "doc": [f"d{i}" for i in range(labels)]}
+    given["label"] = [i % 2 for i in range(labels)]
     return Judgments.of(given | {name: value if isinstance(value, list) else [value] * labels
                                  for name, value in columns.items()})  # fmt: skip
 
@@ -31,7 +35,15 @@ def pool() -> Pool:
 def test_a_design_comes_from_the_column_or_from_what_is_asked(design: str) -> None:
     assert design_of(gold(design=design)) == design
     assert design_of(gold(), design) == design
-    assert design_of(gold(design="external"), design) == design
+    assert design_of(gold(design=design), design) == design
+    assert design_of(gold(design=[design, None, design, design]), design) == design
+
+
+@pytest.mark.parametrize("design", [design for design in DESIGNS if design != "external"])
+def test_a_design_that_contradicts_the_column_is_refused(design: Any) -> None:
+    with pytest.raises(UsageError, match=rf"--design {design}: the gold labels say themselves that they are 'external' "
+                                         r"\(column design\).*leave the option out"):  # fmt: skip
+        design_of(gold(design="external"), design)
 
 
 def test_gold_without_a_design_is_refused_with_all_five() -> None:
@@ -63,20 +75,94 @@ def test_a_word_that_is_no_design_gets_the_near_miss() -> None:
 
 def test_negative_labels_are_no_judgments() -> None:
     some = Judgments.of({"q": {"a": 1, "b": -1, "c": 0, "d": -2}})
-    kept, notes = judged_gold(some)
+    kept, notes = judged_gold(some, "external")
     assert kept.frame["doc"].to_list() == ["a", "c"]
     assert notes == ("left out: 2 gold labels are negative, which says 'not judged'",)
-    assert judged_gold(Judgments.of({"q": {"a": 1, "b": -1}}))[1] == (
+    assert judged_gold(Judgments.of({"q": {"a": 1, "b": -1}}), "external")[1] == (
         "left out: 1 gold label is negative, which says 'not judged'",
     )
-    assert judged_gold(Judgments.of({"q": {"a": 1}}))[1] == ()
-    with pytest.raises(InputError, match="every gold label is negative"):
-        judged_gold(Judgments.of({"q": {"a": -1}}))
+    assert judged_gold(Judgments.of({"q": {"a": 1}}), "external")[1] == ()
+    for design in DESIGNS:
+        with pytest.raises(InputError, match="every gold label is negative"):
+            judged_gold(Judgments.of({"q": {"a": -1}}), design)
+
+
+@pytest.mark.parametrize("design", DRAWS)
+def test_a_draw_may_lack_one_label_in_twenty_and_that_is_told(design: Any) -> None:
+    one = gold(20, label=[-1, *[1] * 19])
+    kept, notes = judged_gold(one, design)
+    assert kept.frame.height == 19
+    assert notes == ("left out: 1 gold label is negative, which says 'not judged'",)
+    two = gold(20, label=[-1, -1, *[1] * 18])
+    with pytest.raises(InputError, match=r"2 gold labels are negative, which says 'not judged'\. A draw holds only if "
+                                         "all of it is judged; give each document a label, 0 where"):  # fmt: skip
+        judged_gold(two, design)
+    assert judged_gold(two, "external")[0].frame.height == 18  # what a draw lost is known of draws alone
+
+
+@pytest.mark.parametrize("design", DRAWS)
+def test_rows_that_a_draw_lost_or_gained_are_missed(design: Any) -> None:
+    assert judged_gold(gold(20, drawn=20), design)[1] == ()
+    lost = judged_gold(gold(19, drawn=20), design)
+    assert (lost[0].frame.height, lost[1]) == (
+        19, ("20 documents were drawn, and 19 are here: were rows lost, or added?",)
+    )  # fmt: skip
+    assert judged_gold(gold(21, drawn=20), design)[1] == (
+        "20 documents were drawn, and 21 are here: were rows lost, or added?",
+    )
+    for here in (18, 22):
+        with pytest.raises(InputError, match=rf"20 documents were drawn, and {here} are here: were rows lost, or added"
+                                             r"\? A draw holds only if all of it is judged"):  # fmt: skip
+            judged_gold(gold(here, drawn=20), design)
+    assert judged_gold(gold(4, drawn=2000), "external")[1] == ()
+
+
+def test_rows_that_are_lost_and_labels_that_are_negative_add_up() -> None:
+    both = gold(39, label=[-1, *[1] * 38], drawn=40)
+    assert judged_gold(both, "pool_random")[1] == (
+        "left out: 1 gold label is negative, which says 'not judged'",
+        "40 documents were drawn, and 39 are here: were rows lost, or added?",
+    )
+    more = gold(39, label=[-1, -1, *[1] * 37], drawn=40)
+    with pytest.raises(InputError, match="left out: 2 gold labels are negative, which says 'not judged'; 40 documents "
+                                         "were drawn, and 39 are here"):  # fmt: skip
+        judged_gold(more, "pool_random")
+
+
+@pytest.mark.parametrize("design", DRAWS)
+def test_several_draws_put_together_are_refused(design: Any) -> None:
+    told = (r"several draws \(of 2, 3 documents, by their column drawn\), and the probabilities of one do not hold for "
+            r"both; `ringtrue sample --already` continues a draw")  # fmt: skip
+    with pytest.raises(InputError, match=told):
+        judged_gold(gold(5, drawn=[2, 2, 3, 3, 3]), design)
+    assert judged_gold(gold(5, drawn=[2, 2, 3, 3, 3]), "external")[1] == ()
+
+
+@pytest.mark.parametrize("drawn", ["many", "inf", "nan", None])
+def test_a_column_drawn_that_has_no_number_is_refused(drawn: Any) -> None:
+    with pytest.raises(TableError, match=f"column drawn: expected how many documents were drawn, found '{drawn}'"):
+        judged_gold(gold(drawn=drawn), "pool_random")
+
+
+@pytest.mark.parametrize("drawn", [4, 4.0, "4", "4.0"])
+def test_the_number_drawn_may_be_written_in_any_way(drawn: Any) -> None:
+    assert judged_gold(gold(drawn=drawn), "pool_random")[1] == ()
 
 
 def test_two_labels_of_one_document_are_refused() -> None:
-    with pytest.raises(DuplicateError, match=r"document 'a' of query 'q' has 2 labels \(1 by x, 0 by y\)"):
-        judged_gold(Judgments.of({"query": ["q", "q"], "doc": ["a", "a"], "judge": ["x", "y"], "label": [1, 0]}))
+    twice = Judgments.of({"query": ["q", "q"], "doc": ["a", "a"], "judge": ["x", "y"], "label": [1, 0]})
+    for design in DESIGNS:
+        with pytest.raises(DuplicateError, match=r"document 'a' of query 'q' has 2 labels \(1 by x, 0 by y\)"):
+            judged_gold(twice, design)
+
+
+def test_what_a_sample_was_drawn_for_comes_from_its_column() -> None:
+    assert drawn_to_compare(gold()) == ()
+    assert drawn_to_compare(gold(drawn_for="differences of P@10")) == (parse("P@10"),)
+    told = gold(drawn_for="differences of P(rel=2)@10, DCG(gains={1:1,2:3})@5")
+    assert drawn_to_compare(told) == (parse("P(rel=2)@10"), parse("DCG(gains={1:1,2:3})@5"))
+    assert drawn_to_compare(gold(drawn_for=["differences of P@10", None, None, None])) == (parse("P@10"),)
+    assert drawn_to_compare(gold(drawn_for="a pilot")) == ()
 
 
 def test_a_random_sample_has_the_share_of_the_pool_for_its_probability(pool: Pool) -> None:
@@ -93,11 +179,16 @@ def test_probabilities_that_are_given_count(pool: Pool) -> None:
         assert found.prob.tolist() == [0.1, 0.2, 0.3, 1.0]
 
 
-def test_a_sample_is_spread_over_queries_where_its_strata_are_the_queries(pool: Pool) -> None:
-    assert gold_sample(gold(prob=0.4, stratum="q"), "pool_stratified", pool)[0].spread
-    assert not gold_sample(gold(prob=0.4, stratum="low"), "pool_stratified", pool)[0].spread
-    assert not gold_sample(gold(prob=0.4, stratum=["q", "q", "q", None]), "pool_stratified", pool)[0].spread
-    assert not gold_sample(gold(prob=0.4, stratum="q"), "pool_random", pool)[0].spread
+def test_a_sample_is_spread_over_queries_where_it_was_drawn_so_and_its_strata_are_the_queries(pool: Pool) -> None:
+    def spread(**columns: Any) -> bool:
+        return gold_sample(gold(prob=0.4, **columns), "pool_stratified", pool)[0].spread
+
+    assert spread(stratum="q", drawn=4)
+    assert not spread(stratum="q")  # strata of somebody else: who knows how many were drawn from each
+    assert not spread(drawn=4)
+    assert not spread(stratum="low", drawn=4)
+    assert not spread(stratum=["q", "q", "q", "low"], drawn=4)
+    assert not spread(stratum=["q", "q", "q", None], drawn=4)
 
 
 def test_gold_documents_that_no_run_shows_are_counted_and_left_out(pool: Pool) -> None:
@@ -134,6 +225,14 @@ def test_a_stratified_sample_without_probabilities_is_refused(pool: Pool) -> Non
 def test_a_probability_outside_0_to_1_is_refused_with_its_row(prob: float) -> None:
     with pytest.raises(TableError, match=f"row 2: expected a probability above 0 and up to 1 in 'prob', found {prob}"):
         gold(prob=[0.5, prob, 0.5, 0.5])
+
+
+def test_a_probability_that_next_to_nothing_is_drawn_with_is_refused(pool: Pool) -> None:
+    for design in ("pool_random", "pool_stratified"):
+        with pytest.raises(TableError, match="the gold label of document 'd1' of query 'q' has a probability of 1e-10 "
+                                             "in column prob; no document is drawn with less than 1e-09"):  # fmt: skip
+            gold_sample(gold(prob=[0.5, 1e-10, 1e-9, 0.5]), design, pool)
+        assert gold_sample(gold(prob=[0.5, 1e-9, 0.5, 0.5]), design, pool)[0].prob.min() == 1e-9
 
 
 def test_a_missing_probability_is_refused(pool: Pool) -> None:

@@ -13,6 +13,7 @@ import ringtrue as rt
 from correction.worlds import Asked, World, by_loops, left_out, world
 from ringtrue.correction.difference import GoldSample, corrected_means, gold_only
 from ringtrue.correction.joint import Joint, Population
+from ringtrue.sampling.drawing import spread_over_queries
 
 SEEDS = st.integers(0, 2**32 - 1)
 POPULATIONS: st.SearchStrategy[Population] = st.sampled_from(["these", "like-these"])
@@ -101,7 +102,8 @@ def test_the_covariance_for_these_queries_is_that_of_a_sum_of_gold_gains(
     assert found.values.tolist() == pytest.approx((each @ gains).tolist(), abs=1e-9)
     residual = gains - left_out(asked, sample, gains)[sample.places]
     kept = gains - asked.known.values.toarray()[sample.places] @ coefficients(asked, sample, gains)
-    second = kept if spread else residual
+    count = np.bincount(asked.pool.query[sample.places])[asked.pool.query[sample.places]]
+    second = (1 - 1 / count) * kept + residual / count if spread else residual
     weights = asked.weights.toarray()
     levels = asked.pool.level[sample.places].tolist()
     squares = {level: np.mean([one**2 for one, of in zip(residual, levels, strict=True) if of == level])
@@ -325,3 +327,63 @@ def test_errors_are_as_large_as_they_are_said_to_be_and_intervals_hold_the_truth
     assert (np.sqrt(variances.mean(axis=0)) / spread).tolist() == pytest.approx([1] * 3, abs=0.07)
     covered = (np.abs(values - asked.truth) < 1.96 * np.sqrt(variances)).mean(axis=0)
     assert covered.tolist() == pytest.approx([0.95] * 3, abs=0.025)
+
+
+def test_a_single_label_of_a_query_cancels_nothing() -> None:
+    asked = world(7, runs=1, queries=12, docs=8, length=6, whole=True).asked("P@6")
+    first = [int(np.flatnonzero(asked.pool.query == query)[0]) for query in range(12)]
+    one = asked.sample(first, 1 / 6)
+    spread = asked.sample(first, 1 / 6, spread=True)
+    assert corrected(asked, spread).covariance.tolist() == corrected(asked, one).covariance.tolist()
+
+
+def test_two_labels_of_a_query_cancel_half_of_what_the_fit_takes_by_hand() -> None:
+    # r̃ lies half-way between the residual with the document and without it: V does too.
+    asked = tiny()
+    other, same = 1000 + 5 + 2 / np.log2(3) + 0.25, 1000 + 5 + 2 + 0.25
+    both = asked.sample([0, 1], 0.5, spread=True)
+    plain = corrected(asked, asked.sample([0, 1], 0.5))
+    # Left out, a is predicted as 0 and b by a alone; the residuals with them are smaller by 1 − h.
+    lower = 1000 + 5 + 2 / np.log2(3) ** 2 + 0.25
+    inverse = np.linalg.inv(np.array([[same, other], [other, lower]]) + np.eye(2))
+    held = inverse.diagonal()  # 1 − h of either document: H = I − (K + I)⁻¹
+    gains = asked.gains
+    left = (inverse @ gains) / held
+    each = np.stack([corrected(asked, both, one).values for one in np.eye(2)], axis=1)[0]
+    assert plain.covariance[0, 0] == pytest.approx((0.5 * each**2 * left**2).sum(), rel=1e-6)
+    second = 0.5 * left * held + 0.5 * left
+    assert corrected(asked, both).covariance[0, 0] == pytest.approx((0.5 * each**2 * left * second).sum(), rel=1e-6)
+
+
+@settings(max_examples=30)
+@given(SEEDS)
+def test_a_spread_sample_is_never_less_sure_than_one_that_is_not(seed: int) -> None:
+    asked = world(seed, runs=3).asked("DCG@4")
+    drawn = asked.some(np.random.default_rng(seed))
+    spread = GoldSample(places=drawn.places, labels=drawn.labels, prob=drawn.prob, spread=True)
+    ours, plain = (corrected(asked, sample).covariance.diagonal() for sample in (spread, drawn))
+    assert (ours <= plain * (1 + 1e-9) + 1e-15).all()
+
+
+@pytest.mark.simulation
+@pytest.mark.parametrize("labels", [1, 2, 3])
+def test_intervals_for_these_queries_hold_the_truth_with_few_labels_from_each(labels: int) -> None:
+    # Easy and hard queries, and a judge who is kinder in some: what one label of a query says, another repeats.
+    rng, draws = np.random.default_rng(50 + labels), 400
+    queries = {f"q{i}": rng.beta(1, 1.5) for i in range(50)}
+    gold = {query: {f"d{d}": int(rng.random() < share) for d in range(10)} for query, share in queries.items()}
+    kind = {query: rng.uniform(0.05, 0.5) for query in gold}
+    bronze = {query: {doc: int(rng.random() < (0.85 if label else kind[query])) for doc, label in row.items()}
+              for query, row in gold.items()}  # fmt: skip
+    run = {query: {f"d{d}": 10.0 - d for d in range(10)} for query in gold}
+    asked = World(runs={"run": run}, bronze=bronze, gold=gold).asked("P@10")
+    prob = np.full(len(asked.pool), labels / 10)
+    values, variances = np.zeros(draws), np.zeros(draws)
+    for place in range(draws):
+        drawn = spread_over_queries(prob, asked.pool.query, asked.pool.level, rng)
+        assert np.bincount(asked.pool.query[drawn]).tolist() == [labels] * 50
+        found = corrected(asked, asked.sample(drawn, prob, spread=True), gain_range=0.1)
+        values[place], variances[place] = found.values[0], found.covariance[0, 0]
+    held = float(np.mean(np.abs(values - asked.truth[0]) < 1.96 * np.sqrt(variances)))
+    assert held >= 0.9
+    assert abs(values.mean() - asked.truth[0]) < 4 * values.std() / np.sqrt(draws)

@@ -31,17 +31,25 @@ def corrected(gold: Any, bronze: Any, places: Any, population: Population = "the
     return corrected_by_query(bronze, gold[:, places], places, population=population)
 
 
+def least(gold: Any, queries: int) -> float:
+    """The variance that so many gold values, of all queries, cannot rule out: squares of (range)²/4(n + 1)."""
+    n = len(gold)
+    return float((1 - n / queries) * (gold.max() - gold.min()) ** 2 / 4 / (n + 1) / n)
+
+
 def test_by_hand_below_ten_queries_the_slope_is_1() -> None:
     bronze, gold = np.array([[0.2, 0.4, 0.6, 0.8]]), np.array([[0.1, 0.5]])
     found = corrected_by_query(bronze, gold, np.array([0, 2]), population="these")
     # 0.5 by bronze, and gold is 0.1 less on both.
     assert found.values.tolist() == pytest.approx([0.4])
-    assert found.variances.tolist() == pytest.approx([0], abs=1e-15)
+    # Both fit, and two that fit are not certain: half of (0.4² / 4(2 + 1)), for one of two queries was missed.
+    floor = 0.5 / 2 * 0.4**2 / 4 / 3
+    assert found.variances.tolist() == pytest.approx([floor])
     assert (found.freedom, found.queries) == (1, 2)
     assert found.gold.tolist() == pytest.approx([0.3])
     assert found.gold_variances.tolist() == pytest.approx([0.08 * 0.5 / 2])
     wider = corrected_by_query(bronze, gold, np.array([0, 2]), population="like-these")
-    assert wider.variances.tolist() == pytest.approx([0.08 / 4])
+    assert wider.variances.tolist() == pytest.approx([floor + 0.08 / 4])
     assert wider.gold_variances.tolist() == pytest.approx([0.08 / 2])
 
 
@@ -56,7 +64,8 @@ def test_statsmodels_predicts_the_same_mean_with_the_same_error(seed: int) -> No
         assert found.values[row] == pytest.approx(told.predicted_mean[0])
         # Residuals from the line through the others make it HC3; gold has seen 15 of 40 queries.
         robust = fit.get_robustcov_results("HC3").get_prediction([1.0, bronze[row].mean()])
-        assert found.variances[row] == pytest.approx(robust.se_mean[0] ** 2 * (1 - 15 / 40))
+        said = robust.se_mean[0] ** 2 * (1 - 15 / 40)
+        assert found.variances[row] == pytest.approx(max(said, least(gold[row, places], 40)))
     assert found.freedom == 13
 
 
@@ -75,7 +84,16 @@ def test_over_all_samples_the_mean_variance_is_a_little_more_than_that_of_the_va
     found = [corrected(gold, bronze, np.array(places)) for places in combinations(range(8), 3)]
     spread = np.var([one.values for one in found], axis=0)
     # Residuals from the mean of the others are larger by n/(n − 1), and so is a variance made of them.
-    assert np.mean([one.variances for one in found], axis=0).tolist() == pytest.approx((1.5 * spread).tolist())
+    plain = [one.variances for one in found]
+    assert (np.mean(plain, axis=0) >= 1.5 * spread * (1 - 1e-9)).all()
+    # But for those that few values that fit were raised to.
+    bare = []
+    for places in combinations(range(8), 3):
+        rest = (gold - bronze)[:, places]
+        bare.append((1 - 3 / 8) / 3 * rest.var(axis=1, ddof=1) * 1.5)
+    assert np.mean(bare, axis=0).tolist() == pytest.approx((1.5 * spread).tolist())
+    floors = [[least(row[list(places)], 8) for row in gold] for places in combinations(range(8), 3)]
+    assert np.array(plain).tolist() == [pytest.approx(row) for row in np.maximum(bare, floors).tolist()]
 
 
 @settings(max_examples=20)
@@ -142,12 +160,14 @@ def test_a_slope_that_rests_on_one_query_is_not_taken() -> None:
     assert corrected(gold, two, places).values.tolist() != pytest.approx(found.gold.tolist())
 
 
-def test_a_perfect_judge_leaves_no_error_for_these_queries_and_that_of_the_mean_for_others() -> None:
+def test_a_perfect_judge_leaves_what_few_queries_cannot_rule_out_and_for_others_the_error_of_the_mean() -> None:
     gold, _, places = values(4)
-    assert corrected(gold, gold, places).variances.tolist() == pytest.approx([0, 0], abs=1e-15)
+    floor = np.array([least(row[places], 40) for row in gold])
+    assert corrected(gold, gold, places).variances.tolist() == pytest.approx(floor.tolist())
     wider = corrected(gold, gold, places, "like-these")
     assert wider.values.tolist() == pytest.approx(gold.mean(axis=1).tolist())
-    assert wider.variances.tolist() == pytest.approx((gold[:, places].var(axis=1, ddof=1) / 40).tolist())
+    of_mean = gold[:, places].var(axis=1, ddof=1) / 40
+    assert wider.variances.tolist() == pytest.approx((floor + of_mean).tolist())
 
 
 def test_the_interval_is_students_and_few_queries_are_told() -> None:
@@ -204,3 +224,22 @@ def test_intervals_hold_the_truth_as_often_as_they_say(population: Population) -
         one = corrected(gold, bronze, np.sort(rng.permutation(60)[:20]), population).estimate(0, level=0.95)
         hits += one.low <= truth <= one.high
     assert hits / draws == pytest.approx(0.95, abs=0.015)
+
+
+@settings(max_examples=30)
+@given(SEEDS, POPULATIONS, st.integers(2, 40))
+def test_the_variance_is_never_below_what_so_few_queries_can_rule_out(
+    seed: int, population: Population, chosen: int
+) -> None:
+    gold, bronze, places = values(seed, chosen=chosen)
+    found = corrected(gold, bronze, places, population)
+    for row in range(2):
+        more = gold[row, places].var(ddof=1) / 40 if population == "like-these" else 0.0
+        assert found.variances[row] >= (least(gold[row, places], 40) + more) * (1 - 1e-9)
+
+
+def test_queries_that_are_all_alike_by_gold_have_no_range_to_add() -> None:
+    bronze = np.random.default_rng(1).random((1, 12))
+    found = corrected_by_query(bronze, np.full((1, 3), 0.5), np.arange(3), population="these")
+    rest = 0.5 - bronze[0, :3]
+    assert found.variances.tolist() == pytest.approx([(1 - 3 / 12) / 3 * rest.var(ddof=1) * 1.5])

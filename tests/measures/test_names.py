@@ -115,6 +115,20 @@ def test_lists_are_split_at_commas_outside_of_brackets_and_doubles_count_once() 
     assert names == ["nDCG@10", "AP", "P(rel=2)@10", "nDCG(gains={1:1,2:3})@5"]
 
 
+@pytest.mark.parametrize(
+    ("written", "rel"),
+    [("P@10", 1), ("P(rel=2)@10", 2), ("P(rel=1)@10", 1), ("AP(rel=3)", 3), ("nDCG@10", 1), ("RBP(p=0.8)", 1)],
+)
+def test_a_document_is_relevant_from_the_label_that_is_said_or_from_1_on(written: str, rel: int) -> None:
+    assert parse(written).rel == rel
+    assert isinstance(parse(written).rel, int)
+
+
+@given(st.integers(1, 10**6))
+def test_the_label_from_which_on_a_document_is_relevant_comes_back_as_it_was_set(rel: int) -> None:
+    assert parse("P@10").with_default("rel", rel).rel == rel
+
+
 def test_a_default_is_set_only_where_it_is_known_and_open() -> None:
     assert str(parse("P@10").with_default("rel", 2)) == "P(rel=2)@10"
     assert str(parse("P(rel=3)@10").with_default("rel", 2)) == "P(rel=3)@10"

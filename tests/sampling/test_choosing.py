@@ -55,8 +55,9 @@ def test_one_document_for_each_query_by_hand() -> None:
 
 def test_the_frame_is_what_correct_reads(here: World) -> None:
     draw = rt.sample(here.runs, here.bronze, "P@6", budget=50, rng=rng())
-    assert draw.frame.columns == ["query", "doc", "prob", "stratum", "design"]
+    assert draw.frame.columns == ["query", "doc", "prob", "stratum", "design", "drawn"]
     assert draw.design == "pool_stratified"
+    assert draw.frame["drawn"].unique().to_list() == [50]
     assert draw.frame["design"].unique().to_list() == ["pool_stratified"]
     assert (draw.frame["stratum"] == draw.frame["query"]).all()
     order = [list(here.bronze).index(query) for query in draw.frame["query"]]
@@ -142,8 +143,9 @@ def test_a_table_of_gains_whose_highest_label_is_worth_nothing() -> None:
 def test_an_earlier_draw_stays_and_counts_with_the_new_one(here: World) -> None:
     first = filled(rt.sample(here.runs, here.bronze, "P@6", budget=30, rng=rng()).frame, here)
     draw = rt.sample(here.runs, here.bronze, "P@6", budget=60, already=first, rng=rng(2))
-    assert draw.frame.columns == ["query", "doc", "prob", "stratum", "design", "label"]
+    assert draw.frame.columns == ["query", "doc", "prob", "stratum", "design", "drawn", "label"]
     assert draw.frame.height == 90
+    assert draw.frame["drawn"].unique().to_list() == [90]  # of both draws together
     assert not draw.frame.select("query", "doc").is_duplicated().any()
     both = draw.frame.join(first, on=["query", "doc"], how="inner", suffix="_before")
     assert both.height == 30
@@ -215,10 +217,65 @@ def test_earlier_labels_teach_where_gold_is_uncertain() -> None:
 
 @pytest.mark.parametrize("compare", [False, True])
 def test_an_earlier_draw_from_something_else_is_refused(here: World, compare: bool) -> None:
-    one = {"run0": here.runs["run0"]}  # half of what three runs show
-    first = filled(rt.sample(one, here.bronze, "P@6", budget=60, rng=rng()).frame, here)
+    fewer = dict(list(here.runs.items())[: 2 if compare else 1])  # less than what three runs show, or do not share
+    first = filled(rt.sample(fewer, here.bronze, "P@6", budget=60, compare=compare, rng=rng()).frame, here)
     with pytest.raises(InputError, match=r"the earlier sample stands for .* it was drawn from something else"):
         rt.sample(here.runs, here.bronze, "P@6", budget=10, already=first, compare=compare)
+
+
+def test_an_earlier_draw_is_continued_only_for_the_same_purpose(here: World) -> None:
+    def drawn(measures: str, compare: bool) -> pl.DataFrame:
+        return filled(rt.sample(here.runs, here.bronze, measures, budget=30, compare=compare, rng=rng()).frame, here)
+
+    def continued(first: pl.DataFrame, measures: str, compare: bool) -> pl.DataFrame:
+        return rt.sample(here.runs, here.bronze, measures, budget=20, compare=compare, already=first, rng=rng(2)).frame
+
+    with pytest.raises(InputError, match="the earlier sample was drawn to evaluate runs: it can be continued only for "
+                                         "the same"):  # fmt: skip
+        continued(drawn("P@6", False), "P@6", True)
+    with pytest.raises(InputError, match="the earlier sample was drawn to compare runs by P@6: it can be continued "
+                                         "only for the same"):  # fmt: skip
+        continued(drawn("P@6", True), "P@6", False)
+    for other in ("DCG@6", "P@6,DCG@6", "P@5"):
+        with pytest.raises(InputError, match="drawn to compare runs by P@6: it can be continued only for the same"):
+            continued(drawn("P@6", True), other, True)
+    again = continued(drawn("P@6,DCG@6", True), "DCG@6,P@6", True)  # in any order
+    assert again["drawn_for"].unique().to_list() == ["differences of DCG@6, P@6"]
+    assert continued(drawn("P@6", False), "DCG@6", False).height == 50  # every document had its chance
+
+
+def test_a_draw_to_compare_says_what_it_is_for(here: World) -> None:
+    draw = rt.sample(here.runs, here.bronze, "P@6", budget=30, compare=True, rng=rng())
+    assert draw.frame.columns == ["query", "doc", "prob", "stratum", "design", "drawn", "drawn_for"]
+    assert draw.frame["drawn_for"].unique().to_list() == ["differences of P@6"]
+    assert draw.frame["drawn"].unique().to_list() == [30]
+    two = rt.sample(here.runs, here.bronze, "P(rel=2)@6,DCG@6", budget=30, compare=True, rng=rng())
+    assert two.frame["drawn_for"].unique().to_list() == ["differences of P(rel=2)@6, DCG@6"]
+    assert "drawn_for" not in rt.sample(here.runs, here.bronze, "P@6", budget=30, rng=rng()).frame.columns
+    assert rt.sample(here.runs, here.bronze, "P@6", budget=9999, rng=rng()).frame["drawn"][0] == len(shown(here, 6))
+
+
+@pytest.mark.parametrize("kept", [29, 28])
+def test_an_earlier_draw_of_which_rows_are_lost_is_told_or_refused(here: World, kept: int) -> None:
+    first = filled(rt.sample(here.runs, here.bronze, "P@6", budget=30, rng=rng()).frame, here)[:kept]
+    told = f"30 documents were drawn, and {kept} are here: were rows lost, or added?"
+    if kept == 28:
+        with pytest.raises(InputError, match=told.replace("?", r"\? A draw holds only if all of it is judged")):
+            rt.sample(here.runs, here.bronze, "P@6", budget=20, already=first)
+        return
+    draw = rt.sample(here.runs, here.bronze, "P@6", budget=20, already=first)
+    assert told in draw.notes
+    assert draw.frame["drawn"].unique().to_list() == [49]
+
+
+def test_draws_put_together_by_hand_are_refused(here: World) -> None:
+    one, two = (filled(rt.sample(here.runs, here.bronze, "P@6", budget=size, rng=rng(size)).frame, here)
+                for size in (20, 30))  # fmt: skip
+    both = pl.concat([one, two]).unique(["query", "doc"], maintain_order=True)
+    with pytest.raises(InputError, match=r"the gold labels are of several draws \(of 20, 30 documents"):
+        rt.correct(here.runs, here.bronze, both, "P@6")
+    with pytest.raises(InputError, match="`ringtrue sample --already` continues a draw"):
+        rt.sample(here.runs, here.bronze, "P@6", budget=20, already=both)
 
 
 def test_an_earlier_draw_without_probabilities_is_refused(here: World) -> None:
@@ -264,7 +321,8 @@ def test_whole_queries_by_hand() -> None:
     bronze = {f"q{i}": {"a": 1, "z": 0} for i in range(20)}
     draw = rt.sample_queries(run, bronze, "nDCG@2", queries=5, rng=rng())
     assert draw.design == "whole_queries"
-    assert draw.frame.columns == ["query", "doc", "prob", "stratum", "design"]
+    assert draw.frame.columns == ["query", "doc", "prob", "stratum", "design", "drawn"]
+    assert draw.frame["drawn"].unique().to_list() == [15]  # documents
     assert draw.frame["query"].n_unique() == 5
     for _, part in draw.frame.group_by("query"):
         assert sorted(part["doc"]) == ["a", "b", "z"]  # what the run shows down to 2, and what bronze judged
@@ -289,6 +347,8 @@ def test_whole_queries_can_be_continued(here: World) -> None:
     assert draw.frame["query"].n_unique() == 11
     assert set(draw.frame["prob"]) == {11 / 20}
     assert set(draw.frame.filter(pl.col("label").is_not_null())["query"]) == set(first["query"])
+    assert draw.frame["drawn"].unique().to_list() == [draw.frame.height]
+    assert draw.frame.height > first.height
     assert not draw.frame.select("query", "doc").is_duplicated().any()
     more = rt.sample_queries(here.runs, here.bronze, "nDCG@6", queries=50, already=first, rng=rng(2))
     assert more.frame["query"].n_unique() == 20

@@ -38,23 +38,12 @@ def test_intervals_for_queries_like_these_hold_the_mean_of_all_and_those_for_the
     assert 0.935 <= np.mean(like_these) <= 0.975
     assert min(like_these) >= 0.91
     these = held(rows, about="drawn queries")
-    assert min(these) >= 0.86
-    at_random = held(rows, about="drawn queries", method="difference, random")
-    assert 0.93 <= np.mean(at_random) <= 0.98
-    assert min(at_random) >= 0.91
+    assert 0.93 <= np.mean(these) <= 0.98
+    assert min(these) >= 0.89
     # What intervals for these queries do not promise, and would be taken for: too short for others.
     assert np.mean(held(rows, population="these", about="all queries")) < 0.92
     assert np.mean([one.coverage for one in rows if one.about == "all queries" and one.population == "these"
                     and one.gold == 150]) < 0.88  # fmt: skip
-
-
-@pytest.mark.simulation
-@pytest.mark.xfail(strict=True, reason="the variance of a sample spread over queries is 5 to 20% too small")
-def test_intervals_for_these_queries_hold_their_mean_with_gold_as_sample_draws_it() -> None:
-    rows = coverage_by_documents(
-        rng(), queries=[50], labels=[60], judges={"usual": JUDGES["usual"]}, draws=["sample"], replications=500
-    )
-    assert np.mean(held(rows, about="drawn queries")) >= 0.92  # 0.93 with room for chance
 
 
 @pytest.mark.simulation

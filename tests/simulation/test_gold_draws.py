@@ -36,7 +36,8 @@ def as_table(one: JudgedRuns, gold: Any, draw: Draw) -> rt.Judgments:
     query, doc = np.divmod(gold.places, one.pooled_docs)
     frame = pl.DataFrame({"query": query, "doc": doc}).cast(pl.String)
     frame = frame.with_columns(label=gold.labels, prob=gold.prob, design=pl.lit(DESIGN_OF[draw]))
-    return rt.Judgments.of(frame.with_columns(stratum="query") if draw == "sample" else frame)
+    told = {"stratum": pl.col("query"), "drawn": pl.len()}
+    return rt.Judgments.of(frame.with_columns(**told) if draw == "sample" else frame)
 
 
 @EVERY_DRAW
