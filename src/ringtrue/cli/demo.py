@@ -36,7 +36,7 @@ bronze.qrels                          what a cheap judge said, who is taken in b
 crowd.csv                             labels of the first ten by 24 people: query, doc, judge, label, time, seconds
 traps.csv                             documents among them whose label is plain: query, doc, label
 sample.csv                            150 documents that `ringtrue sample` drew, with their true labels: query, doc,
-                                      prob, stratum, design, label
+                                      prob, stratum, design, drawn, label
 """
 
 

@@ -60,9 +60,9 @@ class Question:
         from ringtrue.files import read_judgments
 
         labels = read_judgments(path or self.judgments, note=self.notes.append, **self._reading())
-        if {"prob", "design"} <= set(labels.frame.columns):
+        if path is None and {"prob", "design"} <= set(labels.frame.columns):
             self.notes.append(
-                f"{path or self.judgments} has columns prob and design, as a gold sample has: all that is not in it "
+                f"{self.judgments} has columns prob and design, as a gold sample has: all that is not in it "
                 f"counts as non-relevant. Give it as --gold, and the labels of everything as --judgments"
             )
         if self.judge is not None:

@@ -253,7 +253,7 @@ class ByDocuments:
 
         counting = csr_array(np.asarray(among, dtype=np.float64).reshape(1, -1))
         (share,), (sure,) = stands_for(counting, asked.sample)
-        # Variances, not errors, shrink with the share; for single runs the larger error keeps honest samples from refusal.
+        # Variances, not errors, shrink with the share; the larger error is for single runs, which differ by chance.
         sure /= np.sqrt(min(max(share, 1e-9), 1.0))
         if sure > FAR_SURE and abs(share - 1) > FAR_OFF:
             raise InputError(
