@@ -42,7 +42,7 @@ UNLIKELY = 4.0  # standard deviations: an earlier sample so far off was drawn fr
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GoldDraw:
-    """Documents for the gold judge: `frame` has query, doc, prob, stratum, design and drawn, and label where it is known.
+    """Documents for the gold judge: `frame` has query, doc, prob, stratum, design and drawn; label where it is known.
 
     `expected` is the half-width of the interval that each run and measure may hope for, for these queries.
 
