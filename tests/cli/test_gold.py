@@ -109,14 +109,18 @@ def elsewhere(path: str, name: str = "elsewhere.csv") -> str:
 
 def test_json_has_every_key_of_the_contract(gold, ringtrue) -> None:
     answer = ringtrue("evaluate", *WORDS, "--gold", gold(), "-m", "P@5,DCG@5", "--json")
-    assert (answer.code, answer.err) == (0, "")
+    few = (
+        "P@5 of new and 1 more: fewer than 10 relevant, or 10 other, gold labels in this run's list: trust the interval"
+    )
+    assert (answer.code, answer.err) == (0, f"note: {few} with care\n")
     found = answer.json
     assert list(found) == CORRECTED
     for table in ("runs", "corrected", "gold_only"):
         assert list(found[table]) == ["new", "old", "far"]
         assert list(found[table]["new"]) == ["P@5", "DCG@5"]
         assert list(found[table]["new"]["P@5"]) == ESTIMATE
-    assert (found["design"], found["population"], found["notes"]) == ("pool_stratified", "like-these", [])
+    assert (found["design"], found["population"]) == ("pool_stratified", "like-these")
+    assert found["notes"] == [f"{few} with care"]
     assert list(found["judge"]) == ["relevant", "nonrelevant", "youden", "confusion"]
     assert found["judge"]["confusion"]["rows"] == "gold"
     assert {tuple(check) for check in found["checks"]} == {("check", "passed", "p_value", "text")}

@@ -116,6 +116,9 @@ def test_the_covariance_for_these_queries_is_that_of_a_sum_of_gold_gains(
                 naive[a, b] += missed * each[a, i] * each[b, i] * residual[i] * second[i]
                 hidden = max(gain_range**2 / 4 / (levels.count(levels[i]) + 1) - squares[levels[i]], 0)
                 naive[a, b] += missed * hidden * weights[a, place] * weights[b, place] / sample.prob[i] ** 2
+            for level in set(asked.pool.level.tolist()) - set(levels):  # nothing is known of its gains
+                whole = [weights[run, asked.pool.level == level].sum() for run in (a, b)]
+                naive[a, b] += gain_range**2 / 4 * whole[0] * whole[1]
     assert found.covariance.ravel().tolist() == pytest.approx(naive.ravel().tolist(), abs=1e-6)
     assert found.freedom == np.inf
 

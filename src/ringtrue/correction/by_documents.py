@@ -30,14 +30,15 @@ if TYPE_CHECKING:
 
 __all__ = ["ByDocuments"]
 
+FEW = 10  # gold labels of a run, or relevant or other ones among them: below, few labels that agree look certain
 UNREACHED = (
     "the highest bronze label is {highest}, and relevant begins at {begins}: say --bronze-rel {highest}, if that is "
     "what bronze means by relevant"
 )
 BY_LABEL = "few labels of a kind in this run's list: estimated by bronze label, with half a label added to either side"
 FLAT = ("P", "CG")  # measures in which all ranks weigh the same
+OF_A_KIND = f"fewer than {FEW} relevant, or {FEW} other, gold labels in this run's list: trust the interval with care"
 HOPELESS = 1e-8  # p: no honest sample looks so
-FEW = 10  # gold labels of a run, or relevant or other ones among them: below, few labels that agree look certain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -97,7 +98,8 @@ class ByDocuments:
                  for run in range(len(self.task.runs))]  # fmt: skip
         if measure.name == "P" and self.task.design == "pool_random" and np.ptp(asked.sample.prob) == 0:
             found = [self._by_label(asked, run, one) for run, one in enumerate(found)]
-        return self._refused_where_unfit([_doubted(one, asked.measure) for one in found], asked)
+        found = [self._few_of_a_kind(asked, run, _doubted(one, asked.measure)) for run, one in enumerate(found)]
+        return self._refused_where_unfit(found, asked)
 
     def gold_only(self, measure: Measure) -> list[Estimate]:
         """Each run's own gold labels and nothing else."""
@@ -239,6 +241,15 @@ class ByDocuments:
         centre = float(value) * filled
         return replace(plain, value=centre, se=se, low=centre - half, high=centre + half,
                        method="difference, by bronze label", notes=(*plain.notes, BY_LABEL))  # fmt: skip
+
+    def _few_of_a_kind(self, asked: _Asked, run: int, one: Estimate) -> Estimate:
+        """With a note where few relevant, or few other, documents tell of all of their kind."""
+        relevant, _ = self._relevant(asked, asked.measure.measure)
+        own = asked.weights[[run]][:, asked.sample.places].toarray()[0] != 0
+        fewest = min(int(relevant[own].sum()), int((~relevant[own]).sum()))
+        if asked.measure.measure.name != "P" or one.n < FEW or fewest >= FEW or BY_LABEL in one.notes:
+            return one
+        return replace(one, notes=(*one.notes, OF_A_KIND))
 
     def _refused_where_unfit(self, found: list[Estimate], asked: _Asked) -> list[Estimate]:
         """Without a value for runs that the sample does not stand for; for all, if it does not stand for the pool."""

@@ -58,7 +58,8 @@ def corrected_means(
     *Queries like these*: V = Q/(Q−1) Σ_q (T_q − T̄)², T_q being what query q adds to θ, and Student's t with Q − 1.
 
     To either comes what could still be hidden where few labels of a bronze level were seen and all fit: the squared
-    residuals of a level with n of them count as no less than (range of the gains)² / 4(n + 1) on average.
+    residuals of a level with n of them count as no less than (range of the gains)² / 4(n + 1) on average. A level
+    without any adds (range · Σ W)² / 4.
     """
     fit = fitted(predictors, sample.places, gains)
     shown = weights[:, sample.places].toarray()
@@ -68,6 +69,8 @@ def corrected_means(
     hidden = _hidden(pool.level[sample.places], fit.left_out, gain_range)
     missed = 1 - sample.prob
     covariance = (drawn * (missed * hidden)) @ drawn.T
+    unseen = _of_unseen_levels(pool, weights, sample.places)
+    covariance = covariance + gain_range**2 / 4 * unseen @ unseen.T
     if population == "these":
         second = _cancelling(fit, pool.query[sample.places]) if sample.spread else fit.left_out
         covariance = covariance + (values * (missed * fit.left_out * second)) @ values.T
@@ -136,6 +139,15 @@ def _hidden(level: IntArray, residual: FloatArray, gain_range: float) -> FloatAr
     squares = np.bincount(level, weights=residual**2) / np.maximum(seen, 1)
     lacking: FloatArray = np.maximum(gain_range**2 / 4 / (seen + 1) - squares, 0.0)
     return lacking[level]
+
+
+def _of_unseen_levels(pool: Pool, weights: csr_array, places: IntArray) -> FloatArray:
+    """What the documents of each bronze level without a gold label add to each run: their gain is a guess for all."""
+    from scipy.sparse import csr_array
+
+    one_of = csr_array((np.ones(len(pool)), (np.arange(len(pool)), pool.level)), shape=(len(pool), len(pool.levels)))
+    unseen = np.setdiff1d(np.arange(len(pool.levels)), pool.level[places])
+    return np.asarray((weights @ one_of)[:, unseen].toarray())
 
 
 def _by_query(pool: Pool, weights: csr_array, gain: FloatArray) -> FloatArray:

@@ -139,7 +139,7 @@ class Grades:
         no word, u = xC is the best that can be read into them, and z² the quantile of χ² with columns − 1 degrees of
         freedom, for so much can be read into chance.
         """
-        if np.ptp(self.gains) == 0:
+        if np.ptp(self.gains) <= ROUNDING * np.abs(self.gains).max():  # all are worth the same
             return None
         apart = self.gains - self.gains.mean()
         gains, apart = self.gains / np.abs(apart).max(), apart / np.abs(apart).max()
