@@ -1,7 +1,7 @@
 """What ppi_py says of means over queries: makes ppi.json.
 
-    python -m venv /tmp/ppi && /tmp/ppi/bin/pip install ppi-python==0.2.3
-    /tmp/ppi/bin/python tests/golden/ppi.py
+    python -m venv ppi && ppi/bin/pip install ppi-python==0.2.3
+    ppi/bin/python tests/golden/ppi.py
 
 It brings numba and scikit-learn, and so is no dependency of the tests. It takes the bronze values of the queries
 without gold apart, where ours takes those of all; with n of Q queries its λ is ours times 1 − n/Q.
