@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from benchmarks import aggregating, alpha, comparing, correcting, resampling
+from benchmarks import aggregating, alpha, ceilings, comparing, correcting, resampling
 from benchmarks.agreement import agreement
 from benchmarks.data import Collection, Files
 from benchmarks.measure import Cost, cost
@@ -20,6 +20,7 @@ from benchmarks.promises import (
     promise,
     promise_of_aggregating,
     promise_of_alpha,
+    promise_of_ceilings,
     promise_of_comparing,
     promise_of_correcting,
     promise_of_resampling,
@@ -53,6 +54,7 @@ def main() -> None:
     _aggregate(AGGREGATED[:1] if given.quick else AGGREGATED)
     _alpha()
     _correct()
+    _ceilings()
     if not given.quick:
         _study()
 
@@ -63,6 +65,15 @@ def _correct() -> None:
     for task, words in correcting.TASKS.items():
         seconds = correcting.taken(task)
         print(f"{words:<74}{seconds:>8.3f}{_words(promise_of_correcting(task, seconds))}", flush=True)
+
+
+def _ceilings() -> None:
+    """The ceiling on nDCG: exact, and as the paper has it."""
+    costs = {task: ceilings.taken(task) for task in ceilings.TASKS}
+    print(f"\nThe ceiling on nDCG, {ceilings.WHAT}\n{'':<42}{'CPU s':>8}{'× exact':>10}  promise")
+    for task, words in ceilings.TASKS.items():
+        line = f"{words:<42}{costs[task]:>8.2f}{costs[task] / costs['exact']:>10.2f}"
+        print(line + _words(promise_of_ceilings(task, costs)), flush=True)
 
 
 def _study() -> None:

@@ -144,6 +144,20 @@ def crowd() -> str:
     return table(["data", "true label", "of the items", *(f"said {label}" for label in range(5))], rows)
 
 
+def disagreement() -> str:
+    """What the user disagreement model predicts, and what happened, where documents have six labels or more."""
+    labels = pl.read_csv(Path(os.environ["RINGTRUE_DATA"]) / "rf10/labels.csv", schema_overrides={"topic": pl.String})
+    shares = ("1/2", "1/3", "1/4", "1/5", "2/3", "2/4", "2/5")
+    found = rt.disagree(labels, "1/3", repeats="all", gold_as_judge="gold", min_labels=6, verify=shares)
+    rows = []
+    for place, share in enumerate(shares):
+        by_level = found.verified[3 * place : 3 * place + 3]
+        cells = [f"{one.value or 0:.3f}" for check in by_level for one in (check.experimental, check.predicted)]
+        rows.append([share, *cells])
+    columns = [f"{label}: {what}" for label in found.levels for what in ("experimental", "predicted")]
+    return table(["M/N, given", *columns], rows)
+
+
 def misled() -> str:
     """P@10 of one run by each judge, by gold, and as published; and how often the judge is right, there and in all."""
     folder = Path(os.environ["RINGTRUE_DATA"]) / "dl19"
@@ -189,9 +203,9 @@ def means(study: Study) -> str:
 
 
 def differences(study: Study) -> str:
-    """Intervals for the difference of two runs, and their width where the labels were drawn at random from the two."""
+    """Intervals for the difference of two runs; their width also against gold alone from the tops of the two."""
     return _held(study, (f"{PRECISION}, a − b", f"{DCG}, a − b"), "difference, 150 labels by sample", "pair",
-                 beside=("at random", "difference, 150 random labels of both"))  # fmt: skip
+                 beside=("of the two", "gold alone, 150 random labels of both"))  # fmt: skip
 
 
 def queries(study: Study) -> str:
@@ -228,14 +242,14 @@ def _row(study: Study, where: str, judge: str, measure: str, method: str) -> Map
 
 
 def _held(study: Study, measures: Iterable[str], method: str, of: str, *, beside: tuple[str, str] | None = None) -> str:
-    """How often intervals held the truth, also for the lowest, and their width; and that of another method beside."""
+    """How often intervals held the truth, also for the lowest, and their width; also relative to another method."""
     columns, rows = ["data and judge"], [[f"{where}, {judge}"] for where, judge in _judges(study)]
     for measure in measures:
         columns += [f"{measure}: held", f"lowest {of}", "width", *([beside[0]] if beside else [])]
         for line, (where, judge) in zip(rows, _judges(study), strict=True):
             row = _row(study, where, judge, measure, method)
-            line += [_share(row, "coverage"), _share(row, "lowest"), _width(row)]
-            line += [_width(_row(study, where, judge, measure, beside[1]))] if beside else []
+            line += [_share(row, "coverage"), _share(row, "lowest"), f"{row['width']:.2f}"]
+            line += [f"{row['width'] / _row(study, where, judge, measure, beside[1])['width']:.2f}"] if beside else []
     return table(columns, rows) + _drawn(study)
 
 
@@ -249,10 +263,6 @@ def _share(row: Mapping[str, Any], name: str) -> str:
 
 def _off(row: Mapping[str, Any]) -> str:
     return f"{row['bias']:+.3f}".replace("-", "−") if round(row["bias"], 3) else "0.000"
-
-
-def _width(row: Mapping[str, Any]) -> str:
-    return f"{row['width']:.2f}"
 
 
 def _percent(items: pl.DataFrame) -> str:
@@ -276,6 +286,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "accuracy": accuracy,
     "accuracy-by-label": by_label,
     "crowd": crowd,
+    "disagreement": disagreement,
     "misled": misled,
 }
 OF_STUDIES: dict[str, tuple[str, Callable[[Study], str]]] = {

@@ -12,6 +12,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from statsmodels.stats.proportion import proportion_confint
 
+import ringtrue as rt
 from ringtrue.confusion import Confusion
 
 squares = st.integers(2, 4).flatmap(lambda size: arrays(np.int64, (size, size), elements=st.integers(0, 30)))
@@ -69,3 +70,37 @@ def test_plain_data_has_no_nan_where_a_label_was_never_given() -> None:
     assert again["counts"] == [[3, 1], [0, 0]]
     assert again["low"][1] == again["high"][1] == [None, None]
     assert "low" not in confused([[1, 0], [0, 1]]).as_dict()
+
+
+def test_people_may_write_lists() -> None:
+    table = rt.Confusion(rows="gold", columns="ann", labels=(0, 1), counts=[[8, 2], [1, 9]], worth=[5.0, np.inf])  # type: ignore[arg-type]
+    assert table.matrix.tolist() == [[0.8, 0.2], [0.1, 0.9]]
+    low, high = table.interval()
+    assert low[1].tolist() == high[1].tolist() == [0.1, 0.9]
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "turned"),
+    [
+        ("gold", "bronze", False),
+        ("testing judge", "training judge", False),
+        ("testing judge (ann)", "gold", False),
+        ("ann", "bob", False),
+        ("bronze", "gold", True),
+        ("training judge (bob)", "testing judge", True),
+        ("ann", "gold", True),
+    ],
+)
+def test_names_tell_whether_rows_and_columns_changed_places(rows: str, columns: str, turned: bool) -> None:
+    assert Confusion(rows=rows, columns=columns, labels=(0, 1), counts=np.eye(2)).is_turned == turned
+
+
+def test_several_judges_count_together_as_often_as_they_labelled() -> None:
+    one, other = confused([[8, 2], [1, 9]]), confused([[1, 1], [0, 4]])
+    both = Confusion.together([one, other])
+    assert (both.rows, both.columns, both.labels) == ("gold", "all judges", (0, 1))
+    assert both.counts.tolist() == [[9, 3], [1, 13]]
+    assert both.worth is None
+    assert Confusion.together([one]) is one
+    expected = confused([[1.5, 0.5], [0, 1]], worth=np.array([1.0, 0.5]))
+    assert Confusion.together([one, expected]).worth.tolist() == [11, 10.5]

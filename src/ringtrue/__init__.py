@@ -19,6 +19,8 @@ from ringtrue._version import __version__
 if TYPE_CHECKING:
     from ringtrue.aggregation import Aggregation, JudgeModel, Prior, aggregate
     from ringtrue.agreement import Agreement, PairAgreement, Period, Transitivity, agree, krippendorff_alpha
+    from ringtrue.ceilings import Ceiling, CeilingScatter, RunCeiling, ceiling, ceiling_scatter, estimate_confusion
+    from ringtrue.confusion import Confusion
     from ringtrue.correction import (
         BronzeScore,
         Check,
@@ -31,14 +33,18 @@ if TYPE_CHECKING:
         correct_score,
     )
     from ringtrue.curves import curve
+    from ringtrue.disagreement import Disagreement, MutualEvaluation, disagree, mutual_evaluation
     from ringtrue.errors import InputError, RingtrueError, UsageError
     from ringtrue.evaluation import evaluate
     from ringtrue.files import (
+        read_confusion,
         read_documents,
+        read_gains,
         read_judgments,
         read_preferences,
         read_run,
         read_topics,
+        write_confusion,
         write_table,
     )
     from ringtrue.judges import Flag, JudgeQuality, JudgeReport, judge_quality
@@ -54,12 +60,16 @@ _HOME = {
     "Aggregation": "aggregation",
     "Agreement": "agreement",
     "BronzeScore": "correction",
+    "Ceiling": "ceilings",
+    "CeilingScatter": "ceilings",
     "Check": "correction",
     "Comparison": "results",
     "Comparisons": "results",
+    "Confusion": "confusion",
     "Correction": "correction",
     "Curve": "results",
     "Curves": "results",
+    "Disagreement": "disagreement",
     "Estimate": "results",
     "Flag": "judges",
     "Flip": "standings",
@@ -70,6 +80,7 @@ _HOME = {
     "JudgeReport": "judges",
     "Judgments": "tables",
     "Measure": "measures",
+    "MutualEvaluation": "disagreement",
     "PairAgreement": "agreement",
     "Period": "agreement",
     "Plan": "planning",
@@ -79,6 +90,7 @@ _HOME = {
     "Rates": "correction",
     "RingtrueError": "errors",
     "Run": "tables",
+    "RunCeiling": "ceilings",
     "ScoreCorrection": "correction",
     "ScoreDifference": "correction",
     "Scores": "tables",
@@ -88,6 +100,8 @@ _HOME = {
     "UsageError": "errors",
     "aggregate": "aggregation",
     "agree": "agreement",
+    "ceiling": "ceilings",
+    "ceiling_scatter": "ceilings",
     "compare": "significance",
     "compare_by": "significance",
     "compare_corrected": "correction",
@@ -95,12 +109,17 @@ _HOME = {
     "correct_score": "correction",
     "curve": "curves",
     "differences": "significance",
+    "disagree": "disagreement",
+    "estimate_confusion": "ceilings",
     "evaluate": "evaluation",
     "judge_quality": "judges",
     "krippendorff_alpha": "agreement",
+    "mutual_evaluation": "disagreement",
     "parse": "measures",
     "plan": "planning",
+    "read_confusion": "files",
     "read_documents": "files",
+    "read_gains": "files",
     "read_judgments": "files",
     "read_preferences": "files",
     "read_run": "files",
@@ -108,6 +127,7 @@ _HOME = {
     "sample": "sampling",
     "sample_queries": "sampling",
     "stability": "standings",
+    "write_confusion": "files",
     "write_table": "files",
 }
 
@@ -115,12 +135,16 @@ __all__ = [
     "Aggregation",
     "Agreement",
     "BronzeScore",
+    "Ceiling",
+    "CeilingScatter",
     "Check",
     "Comparison",
     "Comparisons",
+    "Confusion",
     "Correction",
     "Curve",
     "Curves",
+    "Disagreement",
     "Estimate",
     "Flag",
     "Flip",
@@ -131,6 +155,7 @@ __all__ = [
     "JudgeReport",
     "Judgments",
     "Measure",
+    "MutualEvaluation",
     "PairAgreement",
     "Period",
     "Plan",
@@ -140,6 +165,7 @@ __all__ = [
     "Rates",
     "RingtrueError",
     "Run",
+    "RunCeiling",
     "ScoreCorrection",
     "ScoreDifference",
     "Scores",
@@ -150,6 +176,8 @@ __all__ = [
     "__version__",
     "aggregate",
     "agree",
+    "ceiling",
+    "ceiling_scatter",
     "compare",
     "compare_by",
     "compare_corrected",
@@ -157,12 +185,17 @@ __all__ = [
     "correct_score",
     "curve",
     "differences",
+    "disagree",
+    "estimate_confusion",
     "evaluate",
     "judge_quality",
     "krippendorff_alpha",
+    "mutual_evaluation",
     "parse",
     "plan",
+    "read_confusion",
     "read_documents",
+    "read_gains",
     "read_judgments",
     "read_preferences",
     "read_run",
@@ -170,6 +203,7 @@ __all__ = [
     "sample",
     "sample_queries",
     "stability",
+    "write_confusion",
     "write_table",
 ]
 

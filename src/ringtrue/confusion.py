@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,13 +12,18 @@ from ringtrue.intervals import wilson
 
 __all__ = ["Confusion"]
 
+IN_ROWS = ("gold", "testing judge", "truth")  # who is asked first: bronze, or a training judge, is held against them
+IN_COLUMNS = ("bronze", "training judge")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Confusion:
     """How often `columns` says each label when `rows` says another: `counts[i, j]` for labels i and j.
 
     Counts need not be whole: where the truth itself is only probable, they are expected ones. `worth` is how many
-    certain cases each row is worth; the counts themselves where nothing is said.
+    certain cases each row is worth; the counts themselves where nothing is said, and infinitely many (`np.inf`) where
+    shares stand for counts that are exactly known. `correct` takes one with gold in the rows and bronze in the columns
+    in place of gold labels, `ceiling` one with the testing judge in the rows and the training judge in the columns.
 
     Examples:
         >>> table = Confusion(rows="gold", columns="ann", labels=(0, 1), counts=np.array([[8, 2], [1, 9]]))
@@ -30,6 +36,36 @@ class Confusion:
     labels: tuple[int, ...]
     counts: NDArray[np.floating] | NDArray[np.integer]
     worth: NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("counts", "worth"):  # people write lists
+            if isinstance(given := getattr(self, name), list | tuple):
+                object.__setattr__(self, name, np.array(given))
+
+    @classmethod
+    def together(cls, tables: Sequence[Confusion], *, columns: str = "all judges") -> Confusion:
+        """The matrix of several judges as of one, each counting as often as it labelled; the rows are the same for all.
+
+        Examples:
+            >>> ann, bob = (
+            ...     Confusion(rows="gold", columns=name, labels=(0, 1), counts=counts)
+            ...     for name, counts in (("ann", [[8, 2], [1, 9]]), ("bob", [[2, 0], [0, 1]]))
+            ... )
+            >>> Confusion.together([ann, bob]).counts.tolist()
+            [[10, 2], [1, 10]]
+        """
+        if len(tables) == 1:
+            return tables[0]
+        first = tables[0]
+        worth = [np.asarray(one.counts.sum(axis=1) if one.worth is None else one.worth) for one in tables]
+        told = any(one.worth is not None for one in tables)
+        return cls(
+            rows=first.rows,
+            columns=columns,
+            labels=first.labels,
+            counts=np.sum([one.counts for one in tables], axis=0),
+            worth=np.sum(worth, axis=0).astype(np.float64) if told else None,
+        )
 
     @property
     def matrix(self) -> NDArray[np.float64]:
@@ -45,10 +81,18 @@ class Confusion:
         total = float(self.counts.sum())
         return float(np.trace(self.counts)) / total if total else float("nan")
 
+    @property
+    def is_turned(self) -> bool:
+        """Whether the names say that rows and columns changed places: bronze or a training judge in the rows."""
+        turned_columns = self.columns.startswith(IN_ROWS) and not self.rows.startswith(IN_ROWS)
+        return self.rows.startswith(IN_COLUMNS) or turned_columns
+
     def interval(self, level: float = 0.95) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Wilson's interval for each share of a row."""
-        worth = self.counts.sum(axis=1) if self.worth is None else self.worth
-        return wilson(self.matrix, worth[:, None], level=level)
+        """Wilson's interval for each share of a row; nothing but the share where it is exactly known."""
+        worth = np.asarray(self.counts.sum(axis=1) if self.worth is None else self.worth)[:, None]
+        known = np.isinf(worth)
+        low, high = wilson(self.matrix, np.where(known, 1, worth), level=level)
+        return np.where(known, self.matrix, low), np.where(known, self.matrix, high)
 
     def as_dict(self, level: float | None = None) -> dict[str, object]:
         """The matrix as plain data, in the key order of the command line's JSON; with intervals if a level is given."""

@@ -305,3 +305,33 @@ def test_all_37_runs_of_dl19_in_one_command(data: Path, ringtrue) -> None:
         "evaluate", str(data / "dl19/runs/bm25base_p.run"), "--judgments", judgments, "-m", "P(rel=2)@10", "--json"
     )
     assert round(level2.json["runs"]["bm25base_p"]["P(rel=2)@10"]["value"], 3) == 0.412
+
+
+def test_gains_from_a_file_are_what_labels_are_worth(world: Path, ringtrue) -> None:
+    (world / "gains.json").write_text('{"gains": {"0": 0, "1": 0.5, "2": 1}}')
+    words = ("evaluate", "a.run", "--judgments", "j.qrels")
+    asked = "DCG@10,GAP,nDCG(dcg=exp-log2)@10,P@1"
+    found = ringtrue(*words, "-m", asked, "--gains", "gains.json", "--json").json["runs"]["a"]
+    gains = "gains={0:0.0,1:0.5,2:1.0}"
+    assert list(found)[:4] == [f"DCG({gains})@10", f"GAP({gains})", "nDCG(dcg='exp-log2')@10", "P@1"]
+    plain = ringtrue(*words, "-m", f"DCG({gains})@10", "--json").json["runs"]["a"]
+    assert found[f"DCG({gains})@10"] == plain[f"DCG({gains})@10"]
+
+
+@pytest.mark.parametrize(
+    ("gains", "measure", "code", "says"),
+    [
+        ('{"gains": {"1": 0.5, "2": 1}}', "P@1", 2, "--gains gains.json says nothing to P@1: ask for a measure that"),
+        ('{"gains": {"7": 1}}', "nDCG@10", 2, "say nothing about label"),
+        ('{"gains": {}}', "nDCG@10", 1, "gains.json: gains is empty; give every label its gain"),
+        ("no JSON", "nDCG@10", 1, "gains.json: expected gains as JSON"),
+    ],
+)
+def test_gains_that_do_not_serve_are_told(
+    world: Path, ringtrue, gains: str, measure: str, code: int, says: str
+) -> None:  # fmt: skip
+    (world / "gains.json").write_text(gains)
+    answer = ringtrue("evaluate", "a.run", "--judgments", "j.qrels", "-m", measure, "--gains", "gains.json")
+    assert (answer.code, answer.out) == (code, "")
+    assert says in answer.err
+    assert len(answer.err.splitlines()) == 1

@@ -139,4 +139,4 @@ def test_a_real_collection_with_four_judges(data: Path, ringtrue) -> None:
     assert {row["measure"] for row in rows} == {
         "P(rel=2)@10", "DCG@10", "nDCG@10", "P(rel=2)@10, a − b", "DCG@10, a − b",
     }  # fmt: skip
-    assert len(rows) == 4 * 13
+    assert len(rows) == 4 * 17

@@ -76,6 +76,21 @@ def test_a_matrix_with_counts_is_as_good_as_the_labels_and_one_of_shares_is_know
         assert found.judge["confusion"]["rows"] == "gold"
 
 
+@pytest.mark.parametrize(
+    ("counts", "says"),
+    [
+        (([8, 2, 1], [1, 9, 1]), "a row and a column for each label, found 2 × 3 counts for 2 labels"),
+        (([8, 2], [1, 9], [1, 1]), "found 3 × 2 counts for 2 labels"),
+        (([8, -2], [1, 9]), "counts of a confusion matrix are 0 or more"),
+        (([8, np.nan], [1, 9]), "found a negative or missing one"),
+    ],
+)
+def test_a_matrix_that_is_none_is_told(counts: tuple[list[float], ...], says: str) -> None:
+    made = here()
+    with pytest.raises(rt.RingtrueError, match=says):
+        rt.correct(made.runs, made.bronze, matrix(*counts), "P@5")
+
+
 def test_grades_are_split_where_they_count_as_relevant() -> None:
     made = here(grades=3)
     # Gold 0, 1, 2: relevant from 2 on; bronze calls relevant from 1 on.

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from correction.worlds import Asked, World, world
-from ringtrue.correction.checking import Check, checked, rank_check, stands_for
+from ringtrue.correction.checking import Check, check_by_test, checked, drawn_p, rank_check, share_p, stands_for
 from ringtrue.correction.difference import GoldSample
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -41,6 +41,26 @@ def at_random(asked: Asked, size: int, seed: int = 1) -> GoldSample:
 def test_a_check_as_plain_data() -> None:
     check = Check(name="number of labels", passed=True, p_value=None, text="300 gold labels")
     assert check.as_dict() == {"check": "number of labels", "passed": True, "p_value": None, "text": "300 gold labels"}
+
+
+@given(sample=st.floats(0, 1), pool=st.floats(0.01, 0.99), labels=st.floats(1, 500))
+def test_a_mean_is_held_against_its_pool_by_a_z_test(sample: float, pool: float, labels: float) -> None:
+    error = np.sqrt(pool * (1 - pool) / labels)
+    expected = 2 * stats.norm.sf(abs(sample - pool) / error)
+    assert drawn_p(sample, pool, error) == pytest.approx(expected, rel=1e-9, abs=1e-300)
+    assert share_p(sample, pool, labels) == pytest.approx(expected, rel=1e-9, abs=1e-300)
+
+
+def test_a_sample_that_cannot_differ_from_its_pool_has_no_p() -> None:
+    assert drawn_p(0.5, 0.5, 0.0) is None
+    assert share_p(0.3, 0.0, 40) is None
+    assert share_p(0.3, 1.0, 40) is None
+
+
+@pytest.mark.parametrize(("p", "passed", "text"), [(None, True, "found"), (0.01, True, "found"),
+                                                   (0.0099, False, "found: look")])  # fmt: skip
+def test_a_small_p_gives_reason_to_doubt(p: float | None, passed: bool, text: str) -> None:
+    assert check_by_test("a", p, "found", "look") == Check(name="a", passed=passed, p_value=p, text=text)
 
 
 def steady(asked: Asked, seed: int = 2) -> Any:

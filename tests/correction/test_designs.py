@@ -189,6 +189,8 @@ def test_a_sample_is_spread_over_queries_where_it_was_drawn_so_and_its_strata_ar
     assert not spread(stratum="low", drawn=4)
     assert not spread(stratum=["q", "q", "q", "low"], drawn=4)
     assert not spread(stratum=["q", "q", "q", None], drawn=4)
+    part = Judgments.of(gold(prob=0.4, stratum="q", drawn=4).frame.with_columns(doc=pl.col("doc").replace("d1", "zz")))
+    assert not gold_sample(part, "pool_stratified", pool)[0].spread  # how many of a query are in the pool is chance
 
 
 def test_gold_documents_that_no_run_shows_are_counted_and_left_out(pool: Pool) -> None:

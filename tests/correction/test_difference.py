@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -102,8 +103,10 @@ def test_the_covariance_for_these_queries_is_that_of_a_sum_of_gold_gains(
     assert found.values.tolist() == pytest.approx((each @ gains).tolist(), abs=1e-9)
     residual = gains - left_out(asked, sample, gains)[sample.places]
     kept = gains - asked.known.values.toarray()[sample.places] @ coefficients(asked, sample, gains)
-    count = np.bincount(asked.pool.query[sample.places])[asked.pool.query[sample.places]]
-    second = (1 - 1 / count) * kept + residual / count if spread else residual
+    evened = each * np.sqrt((1 - sample.prob) * kept * residual) * np.sign(kept)
+    of_query: dict[int, list[int]] = {}
+    for i in np.argsort(asked.pool.alike[sample.places], kind="stable").tolist():
+        of_query.setdefault(int(asked.pool.query[sample.places[i]]), []).append(i)
     weights = asked.weights.toarray()
     levels = asked.pool.level[sample.places].tolist()
     squares = {level: np.mean([one**2 for one, of in zip(residual, levels, strict=True) if of == level])
@@ -113,9 +116,12 @@ def test_the_covariance_for_these_queries_is_that_of_a_sum_of_gold_gains(
         for b in range(len(naive)):
             for i, place in enumerate(sample.places):
                 missed = 1 - sample.prob[i]
-                naive[a, b] += missed * each[a, i] * each[b, i] * residual[i] * second[i]
+                share = len(of_query[int(asked.pool.query[place])]) if spread else 1
+                naive[a, b] += missed * each[a, i] * each[b, i] * residual[i] ** 2 / share
                 hidden = max(gain_range**2 / 4 / (levels.count(levels[i]) + 1) - squares[levels[i]], 0)
                 naive[a, b] += missed * hidden * weights[a, place] * weights[b, place] / sample.prob[i] ** 2
+            for one, next_to_it in (pair for some in of_query.values() for pair in pairwise(some) if spread):
+                naive[a, b] += np.prod(evened[[a, b], one] - evened[[a, b], next_to_it]) / 2
             for level in set(asked.pool.level.tolist()) - set(levels):  # nothing is known of its gains
                 whole = [weights[run, asked.pool.level == level].sum() for run in (a, b)]
                 naive[a, b] += gain_range**2 / 4 * whole[0] * whole[1]
@@ -230,23 +236,18 @@ def test_the_order_of_queries_documents_and_runs_changes_nothing(seed: int, popu
 
 @settings(max_examples=20)
 @given(SEEDS)
-def test_what_bronze_says_of_a_shared_document_without_gold_has_no_influence_on_a_difference(seed: int) -> None:
+def test_which_of_two_shared_documents_bronze_prefers_has_no_influence_on_a_difference(seed: int) -> None:
     here = world(seed, runs=2, queries=5, docs=8, length=5, whole=True)
+    shared = {"d0": 99.0, "d1": 98.0}
     for run in here.runs.values():
-        run["q0"] |= {"d0": 99.0}  # first in both
-    one = here.asked("P@5")
-    place = one.pool.docs.rows().index(("q0", "d0"))
+        run["q0"] |= shared  # first and second in both
+    ways = [World(runs=here.runs, bronze=here.bronze | {"q0": here.bronze["q0"] | {"d0": one, "d1": 1 - one}},
+                  gold=here.gold).asked("P@5") for one in (0, 1)]  # fmt: skip
+    places = {ways[0].pool.docs.rows().index(("q0", doc)) for doc in shared}
     rng = np.random.default_rng(seed)
-    while place in (sample := one.some(rng, least=4)).places:
+    while places & set((sample := ways[0].some(rng, least=4)).places.tolist()):
         pass
-    told = here.bronze["q0"]["d0"]
-    other = World(
-        runs=here.runs, bronze=here.bronze | {"q0": here.bronze["q0"] | {"d0": 0 if told else 1}}, gold=here.gold
-    )
-    two = other.asked("P@5")
-    if len(two.pool.levels) != len(one.pool.levels):
-        return
-    first, second = (corrected(asked, sample).difference(0, 1, level=0.95, method="difference") for asked in (one, two))
+    first, second = (corrected(asked, sample).difference(0, 1, level=0.95, method="difference") for asked in ways)
     assert second.value == pytest.approx(first.value, abs=1e-9)
     assert second.se == pytest.approx(first.se, abs=1e-9)
 
@@ -340,32 +341,53 @@ def test_a_single_label_of_a_query_cancels_nothing() -> None:
     assert corrected(asked, spread).covariance.tolist() == corrected(asked, one).covariance.tolist()
 
 
-def test_two_labels_of_a_query_cancel_half_of_what_the_fit_takes_by_hand() -> None:
-    # r̃ lies half-way between the residual with the document and without it: V does too.
+def test_two_labels_of_a_query_count_by_how_they_differ_and_by_half_of_what_they_are_by_hand() -> None:
     asked = tiny()
-    other, same = 1000 + 5 + 2 / np.log2(3) + 0.25, 1000 + 5 + 2 + 0.25
     both = asked.sample([0, 1], 0.5, spread=True)
-    plain = corrected(asked, asked.sample([0, 1], 0.5))
-    # Left out, a is predicted as 0 and b by a alone; the residuals with them are smaller by 1 − h.
-    lower = 1000 + 5 + 2 / np.log2(3) ** 2 + 0.25
-    inverse = np.linalg.inv(np.array([[same, other], [other, lower]]) + np.eye(2))
+    # Both have bronze level 1; the ridge's inverse of the kernel of two documents gives residuals and leverages.
+    design = asked.known.values.toarray()
+    kernel = (design / asked.known.penalty) @ design.T
+    inverse = np.linalg.inv(kernel + np.eye(2))
     held = inverse.diagonal()  # 1 − h of either document: H = I − (K + I)⁻¹
-    gains = asked.gains
-    left = (inverse @ gains) / held
+    kept = inverse @ asked.gains
     each = np.stack([corrected(asked, both, one).values for one in np.eye(2)], axis=1)[0]
-    assert plain.covariance[0, 0] == pytest.approx((0.5 * each**2 * left**2).sum(), rel=1e-6)
-    second = 0.5 * left * held + 0.5 * left
-    assert corrected(asked, both).covariance[0, 0] == pytest.approx((0.5 * each**2 * left * second).sum(), rel=1e-6)
+    first, second = np.sqrt(0.5) * each * kept / np.sqrt(held)
+    alone = 0.5 * each**2 * (kept / held) ** 2
+    assert corrected(asked, both).covariance[0, 0] == pytest.approx((first - second) ** 2 / 2 + alone.sum() / 2)
+    plain = corrected(asked, asked.sample([0, 1], 0.5))
+    assert plain.covariance[0, 0] == pytest.approx(alone.sum())
 
 
-@settings(max_examples=30)
-@given(SEEDS)
-def test_a_spread_sample_is_never_less_sure_than_one_that_is_not(seed: int) -> None:
-    asked = world(seed, runs=3).asked("DCG@4")
-    drawn = asked.some(np.random.default_rng(seed))
-    spread = GoldSample(places=drawn.places, labels=drawn.labels, prob=drawn.prob, spread=True)
-    ours, plain = (corrected(asked, sample).covariance.diagonal() for sample in (spread, drawn))
-    assert (ours <= plain * (1 + 1e-9) + 1e-15).all()
+def test_documents_that_were_sure_to_be_drawn_add_nothing_to_the_error_and_are_no_neighbours() -> None:
+    asked = world(7, runs=1, queries=1, docs=8, length=6, whole=True).asked("P@6")
+    order = np.argsort(asked.pool.alike, kind="stable")
+    prob = np.full(len(asked.pool), 0.5)
+    prob[order[1]] = 1.0  # between two that chance drew
+    sample = asked.sample(order[:3], prob, spread=True)
+    gains = asked.gains[sample.places]
+    each = np.stack([corrected(asked, sample, one).values for one in np.eye(3)], axis=1)[0]
+    residual = gains - left_out(asked, sample, gains)[sample.places]
+    kept = gains - asked.known.values.toarray()[sample.places] @ coefficients(asked, sample, gains)
+    drawn = [0, 2]
+    evened = (np.sqrt(0.5) * each * np.sqrt(kept * residual) * np.sign(kept))[drawn]
+    alone = 0.5 * ((each * residual) ** 2)[drawn].sum() / 2
+    assert corrected(asked, sample).covariance[0, 0] == pytest.approx(np.diff(evened)[0] ** 2 / 2 + alone)
+
+
+@pytest.mark.simulation
+def test_a_sample_spread_over_what_is_alike_says_how_sure_it_is() -> None:
+    # Queries and bronze levels differ in how good their documents are: chance only moves within what is alike.
+    asked = world(12, runs=3, queries=30, docs=30, length=15, whole=True).asked("P(rel=2)@15")
+    rng, draws = np.random.default_rng(1), 1000
+    prob = np.full(len(asked.pool), 0.3)
+    values, variances = np.zeros((draws, 3)), np.zeros((draws, 3))
+    for place in range(draws):
+        drawn = spread_over_queries(prob, asked.pool.query, asked.pool.alike, rng)
+        found = corrected(asked, asked.sample(drawn, prob, spread=True), gain_range=0.1)
+        values[place], variances[place] = found.values, found.covariance.diagonal()
+    assert (np.sqrt(variances.mean(axis=0)) / values.std(axis=0)).tolist() == pytest.approx([1] * 3, abs=0.1)
+    covered = (np.abs(values - asked.truth) < 1.96 * np.sqrt(variances)).mean(axis=0)
+    assert covered.tolist() == pytest.approx([0.95] * 3, abs=0.025)
 
 
 @pytest.mark.simulation
@@ -383,7 +405,7 @@ def test_intervals_for_these_queries_hold_the_truth_with_few_labels_from_each(la
     prob = np.full(len(asked.pool), labels / 10)
     values, variances = np.zeros(draws), np.zeros(draws)
     for place in range(draws):
-        drawn = spread_over_queries(prob, asked.pool.query, asked.pool.level, rng)
+        drawn = spread_over_queries(prob, asked.pool.query, asked.pool.alike, rng)
         assert np.bincount(asked.pool.query[drawn]).tolist() == [labels] * 50
         found = corrected(asked, asked.sample(drawn, prob, spread=True), gain_range=0.1)
         values[place], variances[place] = found.values[0], found.covariance[0, 0]

@@ -34,9 +34,17 @@ def test_by_hand() -> None:
     assert shown(pool) == {("new", "q", "a", 1), ("new", "q", "b", 2), ("new", "r", "x", 1), ("old", "q", "b", 1),
                            ("old", "q", "d", 2)}  # fmt: skip
     assert pool.found_by.tolist() == [1, 2, 1, 1]
+    assert np.argsort(pool.alike).tolist() == [3, 1, 2, 0]  # no label, 0, 1, 2
     weights = pool.weights(np.array([1.0, 0.5])).toarray()
     assert weights.tolist() == [[1 / 3, 1 / 6, 1 / 3, 0], [0, 1 / 3, 0, 1 / 6]]
     assert pool.notes == ("of 4 documents in the top 2, 1 document has no bronze label: a level of their own",)
+
+
+def test_documents_of_one_bronze_level_are_the_more_alike_the_more_runs_show_both() -> None:
+    run = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
+    runs = {"x": run, "y": {"q": {"b": 2.0, "c": 1.0}}, "z": {"q": {"b": 1.0}}}
+    pool = pool_of(runs, {"q": {"a": 1, "b": 1, "c": 0}}, depth=3)
+    assert [pool.docs["doc"][place] for place in np.argsort(pool.alike).tolist()] == ["c", "a", "b"]
 
 
 def test_a_negative_bronze_label_is_none() -> None:

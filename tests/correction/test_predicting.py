@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from statsmodels.regression.linear_model import OLS
 
 from correction.worlds import Asked, World, left_out, world
-from ringtrue.correction.predicting import LEVEL, OVERALL, POPULAR, QUERY, RUN, fitted, predictors
+from ringtrue.correction.predicting import LEVEL, OVERALL, POPULAR, QUERY, RUN, SLOPE, fitted, predictors
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -26,13 +26,25 @@ def test_predictors_by_hand() -> None:
     popular = np.log([1, 2, 1])
     popular = (popular - popular.mean()) / popular.std()
     second = 1 / np.log2(3)
-    rows = [  # all, levels 0 and 1, how many runs for each level, the two runs, the query
-        [1, 0, 1, 0, popular[0], 1 / np.sqrt(2), 0, 1],
-        [1, 1, 0, popular[1], 0, second / np.sqrt(2), 1 / np.sqrt(2), 1],
-        [1, 0, 1, 0, popular[2], 0, second / np.sqrt(2), 1],
+    low, high = -2 / np.sqrt(2), 1 / np.sqrt(2)  # labels 1, 0, 1 have mean 2/3 and standard deviation √2/3
+    rows = [  # all, levels 0 and 1, how many runs for each level, the two runs, the query, its slope
+        [1, 0, 1, 0, popular[0], 1 / np.sqrt(2), 0, 1, high],
+        [1, 1, 0, popular[1], 0, second / np.sqrt(2), 1 / np.sqrt(2), 1, low],
+        [1, 0, 1, 0, popular[2], 0, second / np.sqrt(2), 1, high],
     ]
     assert found.values.toarray().tolist() == [pytest.approx(row) for row in rows]
-    assert found.penalty.tolist() == [OVERALL, LEVEL, LEVEL, POPULAR, POPULAR, RUN, RUN, QUERY]
+    assert found.penalty.tolist() == [OVERALL, LEVEL, LEVEL, POPULAR, POPULAR, RUN, RUN, QUERY, SLOPE]
+
+
+def test_a_document_without_a_bronze_label_has_no_part_in_the_slope_of_its_query() -> None:
+    run = {"q0": {"d0": 3.0, "d1": 2.0, "d2": 1.0}, "q1": {"d0": 1.0}}
+    gold = {query: dict.fromkeys(docs, 0) for query, docs in run.items()}
+    asked = World(runs={"r": run}, bronze={"q0": {"d0": 3, "d1": 1}, "q1": {"d9": 0}}, gold=gold).asked("P@3")
+    slopes = predictors(asked.pool).values.toarray()[:, -2:]
+    rows = {doc: slopes[place].tolist() for place, doc in enumerate(asked.pool.docs.rows())}
+    assert rows["q0", "d2"] == rows["q1", "d0"] == [0, 0]
+    assert rows["q0", "d0"] == pytest.approx([np.sqrt(2), 0])  # 1 above the mean of 3 and 1; standard deviation √½
+    assert rows["q0", "d1"] == pytest.approx([-np.sqrt(2), 0])
 
 
 def test_documents_that_all_runs_show_alike_are_not_told_apart_by_it() -> None:

@@ -120,7 +120,7 @@ def test_the_page_on_correction_has_what_a_short_run_of_the_study_gives_within_c
                     # Runs share their gold labels: their mean coverage varies at most as that of one run does.
                     chance = 100 * np.sqrt(max(old / 100 * (1 - old / 100), 0.02) / draws)
                     assert abs(new - old) <= 4 * chance, f"{title}: {judge}, {column}"
-                elif column in ("width", "at random"):
+                elif column in ("width", "of the two"):
                     assert new == pytest.approx(old, rel=0.1, abs=0.03), f"{title}: {judge}, {column}"
 
 

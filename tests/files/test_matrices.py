@@ -11,7 +11,7 @@ import pytest
 
 from ringtrue.confusion import Confusion
 from ringtrue.errors import FileError, FormatError
-from ringtrue.files import holds_matrix, read_confusion
+from ringtrue.files import holds_matrix, read_confusion, write_confusion
 
 
 @pytest.fixture
@@ -85,6 +85,12 @@ def test_expected_counts_need_not_be_whole(written: Any) -> None:
         ('{"labels": [0, 1], "counts": [[Infinity, 1], [0, 1]]}', "counts should hold numbers of at least 0"),
         ({"labels": [0, 3], "matrix": [[0.5, 0.5], [0.7, 0.7]]}, "adds up to 1, and that of label 3 to 1.4"),
         ({"rows": "bronze", "labels": [0, 1], "matrix": [[1, 0], [0, 1]]}, "its rows are bronze; gold belongs into"),
+        ({"rows": "ann", "columns": "gold", "labels": [0, 1], "matrix": [[1, 0], [0, 1]]}, "its rows are ann; gold"),
+        ({"rows": "training judge", "columns": "testing judge", "labels": [0, 1], "matrix": [[1, 0], [0, 1]]},
+         "its rows are training judge; the testing judge belongs into the rows"),
+        ({"rows": 7, "labels": [0, 1], "matrix": [[1, 0], [0, 1]]}, "rows and columns name the two judges"),
+        ({"labels": [0, 1], "matrix": [[1, None], [0, 1]]}, "matrix should hold numbers of at least 0"),
+        ({"labels": [0, 3], "matrix": [[1, 0], [0, 0]]}, "that of label 3 to 0; --renormalise makes them so"),
     ],
 )  # fmt: skip
 def test_what_is_no_matrix_is_refused_with_the_file_and_the_reason(written: Any, content: object, told: str) -> None:
@@ -93,6 +99,80 @@ def test_what_is_no_matrix_is_refused_with_the_file_and_the_reason(written: Any,
         read_confusion(path)
     assert str(refused.value).startswith(f"{path}: ")
     assert told in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns"),
+    [
+        ("testing judge", "training judge"),
+        ("gold", "training judge (ann)"),
+        ("truth", "w1"),
+        ("ann", "bob"),
+        ("testing judge", "gold"),
+    ],
+)
+def test_the_judges_keep_their_names(written: Any, rows: str, columns: str) -> None:
+    found = read_confusion(written({"rows": rows, "columns": columns, "labels": [0, 1], "counts": [[8, 2], [1, 9]]}))
+    assert (found.rows, found.columns) == (rows, columns)
+
+
+def test_rows_that_do_not_add_up_are_made_to_on_request(written: Any) -> None:
+    path = written({"labels": [0, 1], "matrix": [[0.9, 0.3], [0.1, 0.9]]})
+    assert read_confusion(path, renormalise=True).matrix.ravel().tolist() == pytest.approx([0.75, 0.25, 0.1, 0.9])
+    empty = written({"labels": [0, 1], "matrix": [[0.9, 0.3], [0, 0]]}, "empty.json")
+    with pytest.raises(FormatError, match="that of label 1 to 0; there is nothing to make 1 of"):
+        read_confusion(empty, renormalise=True)
+
+
+def test_a_row_of_null_is_that_of_a_label_never_given(written: Any) -> None:
+    found = read_confusion(written({"labels": [0, 1], "matrix": [[0.9, 0.1], [None, None]]}))
+    assert found.matrix[0].tolist() == pytest.approx([0.9, 0.1])
+    assert np.isnan(found.matrix[1]).all()
+
+
+@pytest.mark.parametrize("outside", ["confusion", "judge"])
+def test_what_a_command_printed_as_json_is_read_too(written: Any, outside: str) -> None:
+    matrix = {
+        "rows": "gold",
+        "columns": "bronze",
+        "labels": [0, 1],
+        "matrix": [[0.8, 0.2], [0.1, 0.9]],
+        "counts": [[8, 2], [1, 9]],
+    }
+    printed = (
+        {"confusion": matrix} if outside == "confusion" else {"runs": {}, "judge": {"youden": 0.7, "confusion": matrix}}
+    )
+    assert read_confusion(written(printed)).counts.tolist() == [[8, 2], [1, 9]]
+
+
+@pytest.mark.parametrize("name", ["judge.json", "judge.json.gz"])
+def test_what_is_written_is_read_again(tmp_path: Path, name: str) -> None:
+    table = Confusion(rows="testing judge", columns="training judge", labels=(0, 2), counts=np.array([[8, 2], [0, 0]]))
+    write_confusion(tmp_path / name, table)
+    again = read_confusion(tmp_path / name)
+    assert (again.rows, again.columns, again.labels) == (table.rows, table.columns, table.labels)
+    assert again.counts.tolist() == table.counts.tolist()
+    assert list(json.loads(json.dumps(again.as_dict()))) == ["rows", "columns", "labels", "matrix", "counts"]
+
+
+def test_what_is_exactly_known_is_written_without_counts(tmp_path: Path) -> None:
+    path = tmp_path / "known.json"
+    write_confusion(
+        path, Confusion(rows="gold", columns="x", labels=(0, 1), counts=np.eye(2), worth=np.full(2, np.inf))
+    )
+    assert "counts" not in json.loads(path.read_text())
+    assert read_confusion(path).worth.tolist() == [np.inf, np.inf]
+
+
+def test_counts_are_written_as_what_they_are_worth(tmp_path: Path) -> None:
+    path = tmp_path / "expected.json"
+    table = Confusion(
+        rows="truth", columns="x", labels=(0, 1), counts=np.array([[6.0, 2.0], [0, 0]]), worth=np.array([4.0, 0])
+    )
+    write_confusion(path, table)
+    assert read_confusion(path).counts.tolist() == [[3, 1], [0, 0]]
+    with pytest.raises(FileError, match="there is no folder"):
+        write_confusion(tmp_path / "nowhere" / "x.json", table)
 
 
 def test_a_missing_file_is_told() -> None:

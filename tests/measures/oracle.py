@@ -79,13 +79,20 @@ def gain(label: int | None, form: str = "log2") -> float:
     return float(label) if form == "log2" else 2.0**label - 1
 
 
-def dcg(ranking: Ranking, pool: list[int], k: int | None = None, form: str = "log2") -> float:
-    return sum(gain(label, form) / log2(i + 1) for i, label in enumerate(ranking[:k], start=1))
+def dcg(ranking: Ranking, pool: list[int], k: int | None = None, form: str = "log2", zipf: bool = False) -> float:
+    return sum(gain(label, form) / (i if zipf else log2(i + 1)) for i, label in enumerate(ranking[:k], start=1))
 
 
-def ndcg(ranking: Ranking, pool: list[int], k: int | None = None, form: str = "log2") -> float:
-    ideal = dcg(sorted(pool, reverse=True), pool, k, form)
-    return dcg(ranking, pool, k, form) / ideal if ideal else 0.0
+def ndcg(ranking: Ranking, pool: list[int], k: int | None = None, form: str = "log2", zipf: bool = False) -> float:
+    ideal = dcg(sorted(pool, reverse=True), pool, k, form, zipf)
+    return dcg(ranking, pool, k, form, zipf) / ideal if ideal else 0.0
+
+
+def gap(ranking: Ranking, pool: list[int], shares: dict[int, float], k: int | None = None) -> float:
+    worth = [shares.get(label or 0, 0.0) for label in ranking]
+    whole = sum(shares.get(label, 0.0) for label in pool)
+    found = sum(min(worth[m], worth[i]) / (i + 1) for i in range(len(ranking[:k])) for m in range(i + 1))
+    return found / whole if whole else 0.0
 
 
 def sdcg(ranking: Ranking, pool: list[int], k: int, top: int) -> float:

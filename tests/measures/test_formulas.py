@@ -24,6 +24,7 @@ labels = st.integers(-1, 4)
 rankings = st.lists(st.none() | labels, max_size=30)
 missed_labels = st.lists(labels, max_size=10)
 TOP = 4
+SHARE_OF_USERS = {0: 0.0, 1: 0.3, 2: 0.2, 3: 0.7, 4: 1.0}  # they need not rise with the label
 
 
 def value(measure: str, ranking: list[int | None], missed: list[int] | None = None) -> float:
@@ -164,6 +165,24 @@ def test_the_collections_size_makes_accuracy_and_fallout() -> None:
     assert parse("AUC")(sized)[0] == pytest.approx((98 + 96 / 2) / (2 * 98))
 
 
+def test_gap_of_users_who_all_want_the_same_is_average_precision() -> None:
+    for rel in (1, 2, 3):
+        wanted = "{" + ",".join(f"{label}:{int(label >= rel)}" for label in range(TOP + 1)) + "}"
+        assert value(f"GAP(gains={wanted})", [2, 0, 3, None, 1], [3]) == pytest.approx(
+            value(f"AP(rel={rel})", [2, 0, 3, None, 1], [3])
+        )
+
+
+def test_gap_by_hand() -> None:
+    # Half of the users are content with a 1: 0.5 at rank 1; at rank 2 the top document adds (0.5 + 1) / 2.
+    assert value("GAP(gains={1:0.5,2:1})", [1, 2]) == pytest.approx((0.5 + 1.5 / 2) / 1.5)
+
+
+def test_gains_of_gap_are_shares_of_users() -> None:
+    with pytest.raises(MeasureError, match="the gains of GAP are shares of users: each between 0 and 1"):
+        value("GAP(gains={1:1,2:3})", [1, 2])
+
+
 # ── a slow second implementation ───────────────────────────────────────────────────────────────────────────
 
 
@@ -192,6 +211,13 @@ def test_every_measure_agrees_with_a_slow_plain_implementation(ranking: list[int
         "nDCG": oracle.ndcg(ranking, pool),
         "nDCG@5": oracle.ndcg(ranking, pool, 5),
         "nDCG(dcg=exp-log2)@5": oracle.ndcg(ranking, pool, 5, "exp-log2"),
+        "nDCG(discount=zipf)@5": oracle.ndcg(ranking, pool, 5, zipf=True),
+        "DCG(dcg=exp-log2,discount=zipf)": oracle.dcg(ranking, pool, None, "exp-log2", zipf=True),
+        f"GAP(max_rel={TOP})": oracle.gap(ranking, pool, {label: label / TOP for label in range(TOP + 1)}),
+        f"GAP(gains={SHARE_OF_USERS})@4": oracle.gap(ranking, pool, SHARE_OF_USERS, 4),
+        f"GAP(gains={SHARE_OF_USERS},among=retrieved)": oracle.gap(
+            ranking, [label for label in ranking if label is not None], SHARE_OF_USERS
+        ),
         f"SDCG(max_rel={TOP})@5": oracle.sdcg(ranking, pool, 5, TOP),
         f"ERR(max_rel={TOP})": oracle.err(ranking, pool, TOP),
         f"ERR(max_rel={TOP})@3": oracle.err(ranking, pool, TOP, 3),
@@ -223,8 +249,8 @@ def test_no_measure_of_the_catalogue_is_left_out_of_the_comparison() -> None:
 
 SHARES = [
     "P@5", "R@5", "F@5", "AP", "RR", "Rprec", "IPrec@0.3", "IAP", "PAtRecall@0.5", "nDCG@5", "SDCG(max_rel=4)@5",
-    "ERR(max_rel=4)", "RBP", "RBPres", "Bpref", "infAP", "Judged@5", "Success@5", "SetP", "SetR", "SetF", "SetAcc",
-    "Fallout", "AUC",
+    "ERR(max_rel=4)", "GAP(max_rel=4)", "RBP", "RBPres", "Bpref", "infAP", "Judged@5", "Success@5", "SetP", "SetR",
+    "SetF", "SetAcc", "Fallout", "AUC",
 ]  # fmt: skip
 
 
@@ -246,6 +272,8 @@ def test_moving_a_better_document_up_never_hurts(
     for name in (
         "nDCG@5",
         "DCG",
+        "nDCG(discount=zipf)",
+        "GAP(max_rel=4)",
         "ERR(max_rel=4)",
         "RBP",
         "AP",
@@ -263,7 +291,7 @@ def test_moving_a_better_document_up_never_hurts(
 @given(st.lists(labels, min_size=1, max_size=20))
 def test_the_ideal_order_scores_1(pool: list[int]) -> None:
     ideal: list[int | None] = sorted(pool, reverse=True)
-    for name in ("nDCG", "nDCG@5", "AP", "Rprec", "IAP"):
+    for name in ("nDCG", "nDCG@5", "nDCG(discount=zipf)", "GAP(max_rel=4)", "AP", "Rprec", "IAP"):
         assert value(name, ideal) == pytest.approx(1.0 if max(pool) > 0 else 0.0), name
 
 

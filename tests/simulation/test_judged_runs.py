@@ -1,4 +1,4 @@
-"""Worlds of runs with a gold and a bronze judge."""
+"""Runs drawn in a world with a gold and a bronze judge."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ import ringtrue as rt
 from ringtrue.correction.pooled import pooled
 from ringtrue.errors import UsageError
 from ringtrue.measures import parse
-from ringtrue.simulation.judged_runs import BronzeJudge, JudgedRuns, JudgedWorld, simulate_judged_runs, true_means
+from ringtrue.simulation.judged_runs import JudgedRuns, simulate_judged_runs, true_means
+from ringtrue.simulation.judged_worlds import BronzeJudge, JudgedWorld
 
 SURE = BronzeJudge(relevant=1.0, nonrelevant=1.0)
 COMMON, FIRST, SECOND = slice(0, 5), slice(5, 10), slice(10, 15)  # of the documents, where ten have five in common
@@ -170,28 +171,6 @@ def test_the_same_seed_makes_the_same_world() -> None:
     one, two = drawn(), drawn()
     for part in ("gold", "bronze", "shown"):
         np.testing.assert_array_equal(getattr(one, part), getattr(two, part))
-
-
-@pytest.mark.parametrize(
-    ("odd", "says"),
-    [
-        ({"queries": 1}, "a world needs 2 queries"),
-        ({"k": 0}, "a world needs 2 queries"),
-        ({"shares": ()}, "a world needs 2 queries"),
-        ({"grades": 0}, "a world needs 2 queries"),
-        ({"unseen": -1}, "a world needs 2 queries"),
-        ({"shares": (1.4, 0.2)}, "shares and rates lie from 0 to 1"),
-        ({"common": -0.1}, "shares and rates lie from 0 to 1"),
-        ({"alike": 1.0}, "likeness below 1"),
-        ({"judge": BronzeJudge(relevant=1.2)}, "shares and rates lie from 0 to 1"),
-        ({"second_judge": BronzeJudge(moods=1.0)}, "likeness below 1"),
-        ({"common": 1.0, "shares": (0.4, 0.5)}, "10 of 10 documents in common cannot have shares as far apart as"),
-        ({"common": 0.8, "shares": (0.4, 0.6)}, "8 of 10 documents in common"),
-    ],
-)
-def test_a_world_that_cannot_be_is_refused(odd: dict[str, Any], says: str) -> None:
-    with pytest.raises(UsageError, match=says):
-        JudgedWorld(**odd)
 
 
 def test_a_study_needs_a_replication() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ringtrue.cli.confusion_out import confusion_out_option, require_documents, write_together
 from ringtrue.cli.labelling import Labelling, labelling_options
 from ringtrue.cli.options import Command, output_options
 from ringtrue.cli.output import Grid, OutputFormat, emit, progress_bar, tell
@@ -41,6 +42,7 @@ ENDINGS = (*QRELS, ".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
               help="When a model gives up.")  # fmt: skip
 @click.option("-o", "--output", metavar="FILE",
               help="Where to write it: .qrels, or with probabilities .csv, .tsv, .jsonl, .parquet.")  # fmt: skip
+@confusion_out_option
 @output_options
 def command(
     labelling: Labelling,
@@ -50,6 +52,7 @@ def command(
     seed: int,
     max_iterations: int,
     output: str | None,
+    confusion_out: str | None,
     form: OutputFormat,
 ) -> None:
     """What is the one label?
@@ -73,6 +76,7 @@ def command(
     if output is not None and _ending(output) in QRELS and "doc" not in votes.items.columns:
         raise UsageError(f"{output}: these are pairs of documents, not judgments, and qrels have no place for them; "
                          f"write {', '.join(ENDINGS[len(QRELS):])}")  # fmt: skip
+    require_documents(confusion_out, votes)
     work = votes.size * len(votes.labels) * max_iterations if method in MODELS else 0
     with progress_bar(work, what="aggregating, at most") as advance:
         found: Aggregation = labelling.explained(
@@ -84,6 +88,7 @@ def command(
     notes = [*labelling.notes, *(note for note in found.notes if note not in votes.notes)]
     if output is not None:
         write_table(found.judgments() if _ending(output) in QRELS else found.frame, output, note=notes.append)
+    write_together(confusion_out, [one.confusion for one in found.judges], notes)
     tell(notes)
     if form == "csv":  # as -o FILE.csv has it
         click.echo(found.frame.write_csv(), nl=False)

@@ -13,7 +13,7 @@ import click
 from ringtrue.cli.golding import Golding, gold_options
 from ringtrue.cli.options import Command, output_options
 from ringtrue.cli.output import Grid, OutputFormat, emit, plain, progress_bar, tell
-from ringtrue.cli.question import Question, evaluation_options, level_option, runs_and_judgments
+from ringtrue.cli.question import Question, evaluation_options, gains_option, level_option, runs_and_judgments
 from ringtrue.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ TESTS = ("t", "permutation", "bootstrap", "sign", "wilcoxon", "welch", "independ
 )
 @click.option("--layout", type=click.Choice(["pairs", "runs"]),
               help="A row for each pair (usual up to 10), or for each run, with those it beats.")  # fmt: skip
+@gains_option
 @level_option
 @gold_options
 @evaluation_options
@@ -85,6 +86,7 @@ def command(
     import numpy as np
 
     from ringtrue.cli import comparison_tables as tables
+    from ringtrue.cli import query_tables
     from ringtrue.cli.inputs import named_column
     from ringtrue.files import read_topics
     from ringtrue.significance import compare, compare_by
@@ -92,6 +94,7 @@ def command(
     if golding.gold is not None:
         if by is not None or per_query:
             raise UsageError("--by and --per-query do not go with --gold: gold labels are too few for parts of it")
+        _refuse_idle()
         _corrected(question, golding, measures, baselines, form, test=test, adjust=adjust, family=family,
                    layout=layout, seed=seed)  # fmt: skip
         return
@@ -152,8 +155,8 @@ def command(
         grid, flat = partial(tables.by_group, groups, by), partial(tables.flat_by_group, groups, by)
     elif per_query:
         grid, flat = (
-            partial(tables.by_query, found, scores, asked, bars=bars),
-            partial(tables.flat_by_query, found, scores, asked),
+            partial(query_tables.by_query, found, scores, asked, bars=bars),
+            partial(query_tables.flat_by_query, found, scores, asked),
         )
     tell(notes)
     emit(form, data=data | {"notes": notes}, grid=grid, flat=flat)
@@ -167,6 +170,8 @@ def _corrected(
     from ringtrue.cli import corrected_tables as tables
     from ringtrue.correction import compare_corrected
 
+    if test == "independent":
+        golding = replace(golding, method=golding.method or "confusion")
     golding.require(question)
     if test not in ("t", "independent"):
         raise UsageError(f"--test {test} takes labels as they are: with --gold, leave it out, or say independent")
@@ -175,8 +180,6 @@ def _corrected(
     wanted = question.measures(measures or golding.usual(gold, [USUAL])[:1])
     names = [run.name for run in runs]
     how = golding.settings()
-    if test == "independent":
-        how["method"] = how["method"] or "confusion"
     found = question.explained(
         lambda: compare_corrected(
             runs, labels, gold, wanted, baselines=_names(baselines, question.runs, names), adjust=adjust,
@@ -201,6 +204,16 @@ def _corrected(
         grid=partial(tables.comparisons, found, layout, how["population"]),
         flat=partial(tables.flat_comparisons, found),
     )
+
+
+def _refuse_idle() -> None:
+    """Refuse options that would change nothing about a correction by gold labels."""
+    idle = {"mid_p": "no sign test is made", "resamples": "nothing is drawn anew",
+            "topics": "no single query is shown"}  # fmt: skip
+    context = click.get_current_context()
+    for name, why in idle.items():
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            raise UsageError(f"--{name.replace('_', '-')} says nothing with --gold, where {why}: leave it out")
 
 
 def _listed(baselines: tuple[str, ...], paths: tuple[str, ...]) -> tuple[str, ...]:
@@ -251,7 +264,7 @@ def _plain(one: Comparison, scores: Scores, asked: pl.DataFrame | None, *, per_q
     """A comparison for JSON."""
     shown = one.as_dict()
     if per_query:
-        from ringtrue.cli.comparison_tables import questions
+        from ringtrue.cli.query_tables import questions
         from ringtrue.significance import differences
 
         texts = questions(asked)

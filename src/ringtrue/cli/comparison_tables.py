@@ -1,4 +1,4 @@
-"""Comparisons as tables: a row for each pair, for each run, for each group or for each query."""
+"""Comparisons as tables: a row for each pair, for each run or for each group."""
 
 from __future__ import annotations
 
@@ -8,21 +8,18 @@ from itertools import groupby
 import polars as pl
 
 from ringtrue.cli.output import Grid, signed
+from ringtrue.cli.query_tables import moved
 from ringtrue.results import Comparison, Comparisons, Estimate
-from ringtrue.significance import differences, moved_most
 from ringtrue.tables import Scores
 
 __all__ = [
     "answer",
     "by_group",
-    "by_query",
     "flat",
     "flat_by_group",
-    "flat_by_query",
     "flat_row",
     "mark",
     "named_ranges",
-    "questions",
     "shown_difference",
     "shown_p",
 ]
@@ -32,8 +29,6 @@ FLAT = ("measure", "a", "b", "difference", "se", "low", "high", "level", "n", "m
         "effect_size", "wins", "ties", "losses", "detectable")  # fmt: skip
 CHECKED = ("p", "adjusted", "", "effect", "wins/ties/losses", "detectable")
 FEW_SENTENCES = 4
-BAR = 12
-WIDEST_TEXT = 60
 
 
 def answer(
@@ -51,7 +46,7 @@ def answer(
         return [_by_run(found, scores, baselines)]
     shown = [_by_pair(found, scores, best_first=bool(baselines))]
     if len(found) == measures:
-        shown += [grid for one in found if (grid := _moved(one, scores, asked, bars=bars)).rows]
+        shown += [grid for one in found if (grid := moved(one, scores, asked, bars=bars)).rows]
     return shown
 
 
@@ -251,59 +246,6 @@ def by_group(groups: dict[str, Comparisons], by: str) -> Grid:
     )
 
 
-def by_query(found: Comparisons, scores: Scores, asked: pl.DataFrame | None, *, bars: bool) -> list[Grid]:
-    """For each comparison a table with a row for each query, the largest difference first."""
-    tables = ((one, differences(scores, one.a, one.b, one.measure)) for one in found)
-    return [_queries(one, table, asked, bars=bars, what="every query") for one, table in tables]
-
-
-def _moved(one: Comparison, scores: Scores, asked: pl.DataFrame | None, *, bars: bool) -> Grid:
-    """The queries where one of the two runs is furthest ahead."""
-    ahead, behind = moved_most(differences(scores, one.a, one.b, one.measure))
-    table = pl.concat([ahead, behind.reverse()])
-    return _queries(one, table, asked, bars=bars, what="the queries that moved most")
-
-
-def _queries(one: Comparison, table: pl.DataFrame, asked: pl.DataFrame | None, *, bars: bool, what: str) -> Grid:
-    texts = questions(asked)
-    widest = max((abs(value) for value in table["difference"]), default=0.0) or 1.0
-    rows = [
-        [
-            query,
-            *([_cut(texts.get(query, ""))] if texts else []),
-            *(f"{a:.4f}", f"{b:.4f}", signed(d, 4)),
-            *([_bar(d / widest)] if bars else []),
-        ]
-        for query, a, b, d in table.iter_rows()
-    ]
-    words = ["query", "asked"] if texts else ["query"]
-    columns = [*words, one.a, one.b, "difference", *([""] if bars else [])]
-    pointing = f"; to the right {one.a} is ahead, to the left {one.b}" if bars else ""
-    return Grid(columns=columns, rows=rows, caption=f"{one.measure}: {what}{pointing}", left=len(words))
-
-
-def _bar(share: float) -> str:
-    """A bar that points left or right."""
-    length = round(abs(share) * BAR)
-    left, right = (" " * BAR, "█" * length) if share > 0 else (("█" * length).rjust(BAR), "")
-    return f"{left}│{right.ljust(BAR)}"
-
-
-def questions(asked: pl.DataFrame | None) -> dict[str, str]:
-    """What each query asks, on one line."""
-    if asked is None:
-        return {}
-    column = next((name for name in ("title", "text", "description") if name in asked.columns), None)
-    if column is None:
-        return {}
-    whole = asked.select("query", pl.col(column).cast(pl.String)).drop_nulls().iter_rows()
-    return {query: " ".join(text.split()) for query, text in whole}
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= WIDEST_TEXT else text[: WIDEST_TEXT - 1] + "…"
-
-
 def flat(found: Iterable[Comparison]) -> Grid:
     """Every comparison with every digit."""
     return Grid(columns=FLAT, rows=[flat_row(one) for one in found])
@@ -322,17 +264,4 @@ def flat_by_group(groups: dict[str, Comparisons], by: str) -> Grid:
     return Grid(
         columns=[by, *FLAT],
         rows=[[value, *flat_row(one)] for value, found in groups.items() for one in found],
-    )
-
-
-def flat_by_query(found: Iterable[Comparison], scores: Scores, asked: pl.DataFrame | None) -> Grid:
-    """Every query of every comparison with every digit, and what it asks where that is known."""
-    texts = questions(asked)
-    return Grid(
-        columns=["measure", "a", "b", "query", "a_value", "b_value", "difference", *(["asked"] if texts else [])],
-        rows=[
-            [one.measure, one.a, one.b, query, *map(repr, values), *([texts.get(query, "")] if texts else [])]
-            for one in found
-            for query, *values in differences(scores, one.a, one.b, one.measure).iter_rows()
-        ],
     )

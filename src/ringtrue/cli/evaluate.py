@@ -10,7 +10,7 @@ import click
 from ringtrue.cli.golding import Golding, gold_options
 from ringtrue.cli.options import Command, output_options
 from ringtrue.cli.output import Grid, OutputFormat, emit, estimate_column, plain, tell
-from ringtrue.cli.question import Question, evaluation_options, level_option, runs_and_judgments
+from ringtrue.cli.question import Question, evaluation_options, gains_option, level_option, runs_and_judgments
 from ringtrue.errors import UsageError
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ ESTIMATE_FIELDS = ("value", "se", "low", "high", "level", "n", "method")
 @click.option("--per-query", is_flag=True, help="Show every query.")
 @click.option("--by", metavar="COLUMN", help="Means for each value of a column of the topics or judgments.")
 @click.option("--topics", metavar="FILE", help="A table with a row for each query, for --by.")
+@gains_option
 @level_option
 @gold_options
 @evaluation_options

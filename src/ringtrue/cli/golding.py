@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ringtrue.cli.options import Function, columns_of, conditions_of
+from ringtrue.designs import DESIGNS, Design
 from ringtrue.errors import DuplicateError, InputError, TableError, UsageError
 
 if TYPE_CHECKING:
     from ringtrue.cli.question import Question
     from ringtrue.confusion import Confusion
-    from ringtrue.correction.designs import Design
     from ringtrue.correction.joint import Population
     from ringtrue.correction.task import Method
     from ringtrue.files.source import Source
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["Golding", "gold_options", "read_gold", "refuse_other_ways"]
 
 BY_DOCUMENT = ("P@10", "DCG@10")
-DESIGNS = ("pool_random", "pool_stratified", "whole_queries", "external", "known")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +68,9 @@ class Golding:
                 raise UsageError(f"{gold}: --gold is one of the runs; gold is a file with labels")
         source = Source(gold)
         if holds_matrix(source):
+            if self.gold_columns or self.gold_where:
+                option = "--gold-columns" if self.gold_columns else "--gold-where"
+                raise UsageError(f"{option}: {gold} is a confusion matrix, which has no columns; leave it out")
             return read_confusion(source)
         return read_gold(source, "--gold", question.notes.append, columns_of(self.gold_columns),
                          conditions_of(self.gold_where))  # fmt: skip
@@ -101,7 +103,8 @@ class Golding:
 def refuse_other_ways(question: Question, why: str) -> None:
     """Refuse ways to evaluate for which nobody worked out a correction."""
     for option, given in (("--judges average", question.judges == "average"), ("--compat", question.compat),
-                          ("--missing skip", question.missing == "skip"), ("--depth", question.depth)):  # fmt: skip
+                          ("--missing skip", question.missing == "skip"), ("--depth", question.depth),
+                          ("--collection-size", question.collection_size)):  # fmt: skip
         if given:
             raise UsageError(f"{option} {why}")
 
@@ -153,7 +156,8 @@ def gold_options(command: Function) -> Function:
 
     @click.option("--gold", metavar="FILE",
                   help="Trusted labels of a sample: the judgments are then bronze, and corrected.")  # fmt: skip
-    @click.option("--design", type=click.Choice(DESIGNS), help="How gold was drawn, if its column design does not say.")
+    @click.option("--design", type=click.Choice(tuple(DESIGNS)),
+                  help="How gold was drawn, if its column design does not say.")  # fmt: skip
     @click.option("--method", type=click.Choice(["difference", "confusion", "gold"]),
                   help="How to correct; chosen by the design if not said.")  # fmt: skip
     @click.option("--population", type=click.Choice(["these", "like-these"]),

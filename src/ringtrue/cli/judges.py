@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ringtrue.cli.confusion_out import confusion_out_option, require_documents, write_together
 from ringtrue.cli.labelling import Labelling, labelling_options
 from ringtrue.cli.options import Command, output_options
 from ringtrue.cli.output import Grid, OutputFormat, emit, progress_bar, signed, tell
@@ -33,8 +34,11 @@ WORK = 40  # units of the progress bar for a label: a million labels take about 
 @click.option("--traps", metavar="FILE", help="Items with a known label that were mixed in, to see who pays attention.")
 @click.option("--accept", metavar="M/N", default="2/5", show_default=True,
               help="A batch of work is accepted when this share of its traps was passed.")  # fmt: skip
+@confusion_out_option
 @output_options
-def command(labelling: Labelling, traps: str | None, accept: str, form: OutputFormat) -> None:
+def command(
+    labelling: Labelling, traps: str | None, accept: str, confusion_out: str | None, form: OutputFormat
+) -> None:
     """How good is each judge?
 
     Accuracy against gold, or against what most of the others say; leniency, traps, speed, change over time; and
@@ -46,6 +50,7 @@ def command(labelling: Labelling, traps: str | None, accept: str, form: OutputFo
         raise UsageError("standard input (-) can be read only once; put one of the two into a file")
     rule = _rule(accept)
     votes, gold = labelling.votes(), labelling.gold_votes()
+    require_documents(confusion_out, votes)
     known = labelling.table(traps) if traps is not None else None
     with progress_bar(votes.size * WORK, what="judges") as advance:
         quality: JudgeQuality = labelling.explained(
@@ -55,6 +60,7 @@ def command(labelling: Labelling, traps: str | None, accept: str, form: OutputFo
             )
         )  # fmt: skip
     notes = labelling.told(quality.notes)
+    write_together(confusion_out, [one.confusion for one in quality], notes)
     tell(notes)
     emit(form, data=quality.as_dict() | {"notes": notes}, grid=partial(_grid, quality), flat=partial(_flat, quality))
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ringtrue.measures import Compat, Measure
     from ringtrue.tables import Judgments, Run, Scores
 
-__all__ = ["Question", "evaluation_options", "level_option", "runs_and_judgments"]
+__all__ = ["Question", "evaluation_options", "gains_option", "level_option", "runs_and_judgments"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +35,7 @@ class Question:
     depth: int | None
     collection_size: int | None
     level: float = 0.95
+    gains: str | None = None
     name: Literal["file", "tag"]
     run_columns: tuple[str, ...]
     forced: tuple[str, ...]
@@ -49,11 +50,29 @@ class Question:
             raise UsageError("--judge takes one judge and --judges average takes all: choose one of the two")
 
     def measures(self, named: Iterable[str]) -> list[Measure]:
-        """The measures by these names, with `--rel` where they do not say it themselves."""
+        """The measures by these names, with `--rel` and `--gains` where they do not say it themselves."""
         from ringtrue.measures import parse_all
 
         asked = parse_all(named)
-        return asked if self.rel is None else [measure.with_default("rel", self.rel) for measure in asked]
+        if self.rel is not None:
+            asked = [measure.with_default("rel", self.rel) for measure in asked]
+        return asked if self.gains is None else self._with_gains(asked, self.gains)
+
+    def _with_gains(self, asked: list[Measure], path: str) -> list[Measure]:
+        """The measures with the gains of a file; one that says which gains it wants keeps them."""
+        from ringtrue.files import read_gains
+        from ringtrue.measures import CATALOGUE
+
+        gains = read_gains(path)
+        open_to_it = [measure for measure in asked if "gains" in measure.definition.defaults
+                      and not {"dcg", "gains"} & set(dict(measure.parameters))]  # fmt: skip
+        if not open_to_it:
+            takers = ", ".join(name for name, definition in CATALOGUE.items() if "gains" in definition.defaults)
+            raise UsageError(
+                f"--gains {path} says nothing to {', '.join(map(str, asked))}: ask for a measure that leaves its gains "
+                f"open ({takers})"
+            )
+        return [measure.with_default("gains", gains) if measure in open_to_it else measure for measure in asked]
 
     def labels(self, path: str | None = None) -> Judgments:
         """The judgments, or another file read in the same way."""
@@ -135,6 +154,12 @@ def level_option(command: Function) -> Function:
     """How sure intervals and decisions should be, as `question.level`."""
     told = "How often such intervals hold, for queries like these."
     return click.option("--level", type=float, default=0.95, show_default=True, help=told)(command)
+
+
+def gains_option(command: Function) -> Function:
+    """What labels are worth, as `question.gains`."""
+    told = "What each label is worth, as `ringtrue disagreement` writes it, for measures with gains."
+    return click.option("--gains", metavar="FILE", help=told)(command)
 
 
 def evaluation_options(command: Function) -> Function:

@@ -14,7 +14,8 @@ from ringtrue.cli.studying import Asked, Number, Shown
 from ringtrue.errors import FileError, UsageError
 
 if TYPE_CHECKING:
-    from ringtrue.simulation.real_judges import Collection, Kept
+    from ringtrue.simulation.real_judges import Kept
+    from ringtrue.simulation.real_worlds import Collection
     from ringtrue.tables import Judgments
 
 __all__ = ["REAL", "real"]
@@ -91,7 +92,7 @@ def _one_judge(
 
 def _work(collection: Collection) -> int:
     """How many draws there are for each replication: of every pair, and of the rest."""
-    from ringtrue.simulation.real_judges import PAIRS
+    from ringtrue.simulation.real_worlds import PAIRS
 
     runs = len(collection.runs)
     return 4 + 2 * min(PAIRS, runs * (runs - 1) // 2)
@@ -99,7 +100,7 @@ def _work(collection: Collection) -> int:
 
 def _read(folder: Path, note: Callable[[str], None]) -> tuple[Collection, dict[str, Judgments]]:
     from ringtrue.files import read_judgments, read_run
-    from ringtrue.simulation.real_judges import Collection
+    from ringtrue.simulation.real_worlds import Collection
 
     if not folder.is_dir():
         raise FileError(f"{folder}: no such folder")
@@ -135,8 +136,8 @@ def _grid(rows: Sequence[tuple[str, Kept]], level: float) -> Grid:
         caption=f"{one.draws:,} draws of gold{where} for each line; intervals for these queries\n"
         f"coverage: how often the {level * 100:g}% interval held the truth, on average over the runs or pairs; lowest: "
         "of one of them\n"
-        "width: of the interval, relative to gold alone from as many random labels or as many queries; for a − b,\n"
-        "relative to the difference estimator from as many labels drawn at random from what all runs show",
+        "width: of the interval, relative to gold alone from as many labels drawn at random from what all runs show,\n"
+        "or from as many queries",
         left=len(first) - 5,
     )  # fmt: skip
 

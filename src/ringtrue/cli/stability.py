@@ -11,7 +11,7 @@ import click
 
 from ringtrue.cli.options import Command, output_options
 from ringtrue.cli.output import Grid, OutputFormat, emit, progress_bar, signed, tell
-from ringtrue.cli.question import Question, evaluation_options, runs_and_judgments
+from ringtrue.cli.question import Question, evaluation_options, gains_option, runs_and_judgments
 from ringtrue.errors import UsageError
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ SHOWN = 10  # pairs in the table
               help="How much of the resamples the range of tau holds.")  # fmt: skip
 @click.option("-p", "--persistence", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.9,
               show_default=True, help="The reader's patience in RBO.")  # fmt: skip
+@gains_option
 @evaluation_options
 @output_options
 def command(

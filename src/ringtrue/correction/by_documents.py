@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ringtrue.correction import difference
-from ringtrue.correction.checking import FAR_OFF, FAR_SURE, Check, checked, rank_check, stands_for
+from ringtrue.correction.checking import Check, checked, stands_for
 from ringtrue.correction.designs import drawn_to_compare, gold_sample
 from ringtrue.correction.difference import GoldSample
-from ringtrue.correction.direct import share_by_label
+from ringtrue.correction.direct import FEW, few_by_label
 from ringtrue.correction.joint import Joint
 from ringtrue.correction.linear import LINEAR, Linear, is_linear, linear
 from ringtrue.correction.pooled import Pool, pooled
 from ringtrue.correction.predicting import Predictors, predictors
+from ringtrue.correction.refusing import refused_if_unfit, require_fit, require_purpose
 from ringtrue.correction.task import Difference, Task
 from ringtrue.correction.told import judge_told
 from ringtrue.errors import InputError
@@ -30,15 +31,11 @@ if TYPE_CHECKING:
 
 __all__ = ["ByDocuments"]
 
-FEW = 10  # gold labels of a run, or relevant or other ones among them: below, few labels that agree look certain
 UNREACHED = (
     "the highest bronze label is {highest}, and relevant begins at {begins}: say --bronze-rel {highest}, if that is "
     "what bronze means by relevant"
 )
 BY_LABEL = "few labels of a kind in this run's list: estimated by bronze label, with half a label added to either side"
-FLAT = ("P", "CG")  # measures in which all ranks weigh the same
-OF_A_KIND = f"fewer than {FEW} relevant, or {FEW} other, gold labels in this run's list: trust the interval with care"
-HOPELESS = 1e-8  # p: no honest sample looks so
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -92,18 +89,18 @@ class ByDocuments:
         """A corrected mean for each run; None for a run whose documents the sample does not stand for."""
         if self.task.method == "gold":
             return self.gold_only(measure)
-        self._require_purpose(measure, comparing=False)
+        require_purpose(drawn_to_compare(self.gold), measure, comparing=False)
         asked = self._ready(measure)
         found = [asked.joint.estimate(run, level=self.task.level, method="difference")
                  for run in range(len(self.task.runs))]  # fmt: skip
-        if measure.name == "P" and self.task.design == "pool_random" and np.ptp(asked.sample.prob) == 0:
-            found = [self._by_label(asked, run, one) for run, one in enumerate(found)]
-        found = [self._few_of_a_kind(asked, run, _doubted(one, asked.measure)) for run, one in enumerate(found)]
+        if measure.name == "P":
+            found = self._by_label(asked, found)
+        found = [_doubted(one, asked.measure) for one in found]
         return self._refused_where_unfit(found, asked)
 
     def gold_only(self, measure: Measure) -> list[Estimate]:
         """Each run's own gold labels and nothing else."""
-        self._require_purpose(measure, comparing=False)
+        require_purpose(drawn_to_compare(self.gold), measure, comparing=False)
         asked = self._ready(measure)
         gains = asked.measure.gain(asked.sample.labels)
         joint = difference.gold_only(asked.pool, asked.weights, asked.sample, gains, population=self.task.population)
@@ -117,7 +114,7 @@ class ByDocuments:
 
     def differences(self, measure: Measure, pairs: IntArray) -> list[Difference]:
         """Each pair on the documents that they do not have in common: what both have at the same rank cancels."""
-        self._require_purpose(measure, comparing=True)
+        require_purpose(drawn_to_compare(self.gold), measure, comparing=True)
         asked = self._ready(measure)
         joint = asked.joint
         test = "difference"
@@ -127,7 +124,7 @@ class ByDocuments:
                                          population=self.task.population)  # fmt: skip
             test = "gold only"
         apart = asked.weights[pairs[:, 0]] - asked.weights[pairs[:, 1]]
-        self._require_fit(asked, abs(apart).sum(axis=0) > 0)
+        require_fit(asked.pool, asked.sample, abs(apart).sum(axis=0) > 0)
         shares, sure = stands_for(apart, asked.sample)
         differ = np.asarray(abs(apart).sum(axis=1)).ravel() > 0
         unshared = np.count_nonzero(apart[:, asked.sample.places].toarray(), axis=1)
@@ -140,7 +137,7 @@ class ByDocuments:
                 one = _nothing(self.task.level, int(joint.labels[fewer]), of=self.task.names[fewer])
             else:
                 one = replace(joint.difference(a, b, level=self.task.level, method=test), n=int(unshared[place]))
-                one = self._refused(one, float(shares[place]), float(sure[place]), where="on what the two do not share")
+                one = refused_if_unfit(one, shares[place], sure[place], where="on what the two do not share")
             noted = _certain(one) if test == "difference" else _same_labels(one, asked.sample, "these runs")
             found.append(Difference(difference=noted, p_value=joint.p_value(one), test=test))
         return found
@@ -164,22 +161,6 @@ class ByDocuments:
         relevant, called = self._relevant(asked, measure)
         return judge_told(asked.sample.labels, levels, relevant, called[asked.sample.places], 1 / asked.sample.prob,
                           self.task.level)  # fmt: skip
-
-    def _require_purpose(self, measure: Measure, *, comparing: bool) -> None:
-        """Refuse a sample that was drawn to compare runs for anything else: some documents had no chance in it."""
-        drawn = drawn_to_compare(self.gold)
-        if not drawn or (comparing and any(_serves(one, measure) for one in drawn)):
-            return
-        by = ", ".join(map(str, drawn))
-        if comparing:
-            raise InputError(
-                f"the gold labels were drawn to compare runs by {by}, and documents that differ only in {measure} had "
-                f"no chance: compare by {by}, or draw anew (`ringtrue sample … --compare --for {measure}`)"
-            )
-        raise InputError(
-            f"the gold labels were drawn to compare runs by {by}, and what the runs share had no chance: single runs "
-            f"need a sample of their own (`ringtrue sample … --for {measure}`, without --compare)"
-        )
 
     def _ready(self, measure: Measure) -> _Asked:
         if measure not in self._asked:
@@ -212,93 +193,26 @@ class ByDocuments:
         called = np.array(asked.pool.levels)[asked.pool.level] >= self.task.threshold(measure)
         return asked.sample.labels >= rel, called
 
-    def _by_label(self, asked: _Asked, run: int, plain: Estimate) -> Estimate:
-        """P@k with few gold labels in the run's top: by bronze label, where few that agree do not look certain."""
+    def _by_label(self, asked: _Asked, found: list[Estimate]) -> list[Estimate]:
+        """P@k by bronze label for runs with few gold labels of a kind, and never surer than the plain form."""
         relevant, called = self._relevant(asked, asked.measure.measure)
-        shown = asked.weights[[run]].toarray()[0]
-        own = shown[asked.sample.places] > 0
-        if plain.se is None or not own.any() or min(relevant[own].sum(), (~relevant[own]).sum()) >= FEW:
-            return plain
-        k, queries = asked.measure.measure.cutoff or 1, len(asked.pool.queries)
-        by_query = np.bincount(asked.pool.query, weights=(shown > 0) * called, minlength=queries) / k
-        filled = float((shown > 0).sum()) / (k * queries)
-        up = called[asked.sample.places][own]
-        above, below = ((float(relevant[own][side].sum()), int(side.sum())) for side in (up, ~up))
-        judged_above, judged_below = (
-            n / max(int(((shown > 0) & side).sum()), 1) for (_, n), side in ((above, called), (below, ~called))
-        )
-        of_these = self.task.population == "these"
-        value, variance = share_by_label(
-            by_query.mean() / filled,
-            0.0 if of_these else by_query.var(ddof=1) / queries / filled**2 if queries > 1 else 0.0,
-            above,
-            below,
-            missed=1 - own.sum() / (shown > 0).sum() if of_these else 1.0,
-            judged=(judged_above, judged_below),
-        )
-        se = max(float(np.sqrt(variance)) * filled, plain.se)
-        half = t_quantile((1 + plain.level) / 2, max(queries - 1, 1)) * se
-        centre = float(value) * filled
-        return replace(plain, value=centre, se=se, low=centre - half, high=centre + half,
-                       method="difference, by bronze label", notes=(*plain.notes, BY_LABEL))  # fmt: skip
-
-    def _few_of_a_kind(self, asked: _Asked, run: int, one: Estimate) -> Estimate:
-        """With a note where few relevant, or few other, documents tell of all of their kind."""
-        relevant, _ = self._relevant(asked, asked.measure.measure)
-        own = asked.weights[[run]][:, asked.sample.places].toarray()[0] != 0
-        fewest = min(int(relevant[own].sum()), int((~relevant[own]).sum()))
-        if asked.measure.measure.name != "P" or one.n < FEW or fewest >= FEW or BY_LABEL in one.notes:
-            return one
-        return replace(one, notes=(*one.notes, OF_A_KIND))
+        few = few_by_label(asked.pool, asked.weights, asked.sample, relevant, called, population=self.task.population)
+        told = list(found)
+        for run, (value, error) in few.items():
+            plain = found[run]
+            if plain.se is None:
+                continue
+            se = max(error, plain.se)
+            half = t_quantile((1 + plain.level) / 2, max(len(asked.pool.queries) - 1, 1)) * se
+            told[run] = replace(plain, value=value, se=se, low=value - half, high=value + half,
+                                method="difference, by bronze label", notes=(*plain.notes, BY_LABEL))  # fmt: skip
+        return told
 
     def _refused_where_unfit(self, found: list[Estimate], asked: _Asked) -> list[Estimate]:
         """Without a value for runs that the sample does not stand for; for all, if it does not stand for the pool."""
         shares, sure = stands_for(asked.weights, asked.sample)
-        self._require_fit(asked, abs(asked.weights).sum(axis=0) > 0)
-        return [self._refused(one, float(share), float(how)) for one, share, how in zip(found, shares, sure,
-                                                                                        strict=True)]  # fmt: skip
-
-    def _require_fit(self, asked: _Asked, among: NDArray[np.bool_]) -> None:
-        """Refuse a sample that was not drawn from these documents: so many, at these ranks."""
-        from scipy.sparse import csr_array
-
-        counting = csr_array(np.asarray(among, dtype=np.float64).reshape(1, -1))
-        (share,), (sure,) = stands_for(counting, asked.sample)
-        # Variances, not errors, shrink with the share; the larger error is for single runs, which differ by chance.
-        sure /= np.sqrt(min(max(share, 1e-9), 1.0))
-        if sure > FAR_SURE and abs(share - 1) > FAR_OFF:
-            raise InputError(
-                f"the gold sample stands for {share:.0%} of the {int(counting.sum()):,} documents in the runs' top "
-                f"{asked.pool.depth} by its probabilities: it was not drawn from them, or rows are missing. "
-                f"`ringtrue sample` draws one that serves"
-            )
-        ranks = rank_check(asked.pool, asked.sample, np.asarray(among).ravel())
-        if ranks.p_value is not None and ranks.p_value < HOPELESS:
-            raise InputError(f"{ranks.text}. A sample from the tops says nothing about what stands below")
-
-    def _refused(self, one: Estimate, share: float, sure: float, *, where: str = "in this run's list") -> Estimate:
-        """Without a value where the sample stands for far less, or more, than what is asked about."""
-        if one.n == 0:
-            return replace(one, value=None, se=None, low=None, high=None,
-                           notes=(f"no gold label is {where}: nothing corrects it",))  # fmt: skip
-        if sure <= FAR_SURE or (abs(share - 1) <= FAR_OFF and np.isfinite(sure)):
-            return one
-        why = (
-            f"the gold sample stands for {share:.0%} of these documents by its probabilities: it was not drawn from "
-            f"them, and corrects something else (`ringtrue sample` draws one that serves)"
-        )
-        return replace(one, value=None, se=None, low=None, high=None, notes=(why,))
-
-
-def _serves(drawn: Measure, measure: Measure) -> bool:
-    """Whether every document that counts when runs are compared by a measure had a chance in a draw for another.
-
-    A draw for P@k or CG@k has what only one of two tops holds; one for a measure with discounts has also what stands at
-    different ranks, down to its cutoff.
-    """
-    if drawn.name in FLAT:
-        return measure.name in FLAT and measure.cutoff == drawn.cutoff
-    return drawn.cutoff is None or (measure.cutoff is not None and measure.cutoff <= drawn.cutoff)
+        require_fit(asked.pool, asked.sample, abs(asked.weights).sum(axis=0) > 0)
+        return [refused_if_unfit(*told) for told in zip(found, shares, sure, strict=True)]
 
 
 def _doubted(one: Estimate, measure: Linear) -> Estimate:

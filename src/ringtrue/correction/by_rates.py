@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from ringtrue.confusion import Confusion
-from ringtrue.correction.checking import DOUBTFUL, Check
+from ringtrue.correction.checking import Check, check_by_test, share_p
 from ringtrue.correction.graded import corrected_gain
 from ringtrue.correction.linear import LINEAR, is_linear, linear
 from ringtrue.correction.pooled import NO_LABEL, Pool, pooled
@@ -20,10 +20,9 @@ from ringtrue.correction.shared_judge import by_separate_judges, by_shared_judge
 from ringtrue.correction.task import Difference, Task
 from ringtrue.correction.tipping import TippingPoint
 from ringtrue.correction.told import judge_told
-from ringtrue.errors import InputError, MismatchError
+from ringtrue.errors import InputError, MismatchError, UsageError
 from ringtrue.measures import FloatArray, IntArray, Measure
 from ringtrue.results import Estimate
-from ringtrue.student import t_tail
 from ringtrue.tables import Judgments
 
 if TYPE_CHECKING:
@@ -114,12 +113,9 @@ class ByRates:
         share = float((labels.weight * (labels.bronze >= self.task.threshold(measure))).sum() / labels.weight.sum())
         worth = float(labels.weight.sum()) ** 2 / float((labels.weight**2).sum())
         pool = float(np.mean([score.mean for score in self.scores(measure)]))
-        error = np.sqrt(pool * (1 - pool) / worth)
-        p = None if error == 0 else float(2 * t_tail(abs(share - pool) / error, 1e9))
-        passed = p is None or p >= DOUBTFUL
         told = f"bronze calls {share:.0%} of the gold documents relevant, and {pool:.0%} of what the runs show"
-        doubt = "" if passed else ": the gold documents are of another kind, and so may be the judge's errors"
-        return [Check(name="sample against pool", passed=passed, p_value=p, text=told + doubt)]
+        doubt = "the gold documents are of another kind, and so may be the judge's errors"
+        return [check_by_test("sample against pool", share_p(share, pool, worth), told, doubt)]
 
     def judge(self, measure: Measure) -> dict[str, object]:
         """The confusion matrix, and how often bronze is right."""
@@ -250,6 +246,13 @@ class ByRates:
 def _rates_of(known: Confusion, measure: Measure, threshold: int) -> Rates:
     """The rates in a matrix: from counts where it has them, else from its shares, which are then exactly known."""
     labels = np.array(known.labels)
+    if known.counts.shape != (len(labels), len(labels)):
+        shape = " × ".join(map(str, known.counts.shape))
+        raise UsageError(
+            f"a confusion matrix has a row and a column for each label, found {shape} counts for {len(labels)} labels"
+        )
+    if not np.all(known.counts >= 0):
+        raise InputError("counts of a confusion matrix are 0 or more; found a negative or missing one")
     relevant, called = labels >= measure.rel, labels >= threshold
     if relevant.all() or not relevant.any():
         raise InputError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,14 +10,14 @@ import numpy as np
 
 from ringtrue.correction.difference import GoldSample
 from ringtrue.correction.pooled import Pool
+from ringtrue.correction.shared_judge import normal_p
 from ringtrue.measures import FloatArray, IntArray
-from ringtrue.student import t_tail
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-__all__ = ["Check", "checked", "rank_check", "stands_for"]
+__all__ = ["Check", "check_by_test", "checked", "drawn_p", "rank_check", "share_p", "stands_for"]
 
 PERMUTATIONS = 999
 DOUBTFUL = 0.01  # several checks are made: none should cry at every twentieth good sample
@@ -44,6 +45,39 @@ class Check:
     def as_dict(self) -> dict[str, object]:
         """The check as plain data, in the key order of the command line's JSON."""
         return {"check": self.name, "passed": self.passed, "p_value": self.p_value, "text": self.text}
+
+
+def drawn_p(sample: float, pool: float, error: float) -> float | None:
+    """How often a sample has a mean as far from that of the pool it was drawn from; None where it cannot differ.
+
+        p = 2 · P(Z > |sample − pool| / error)
+
+    Examples:
+        >>> round(drawn_p(0.63, 0.40, 0.05), 6)
+        4e-06
+    """
+    return normal_p(sample - pool, error) if error > 0 else None
+
+
+def share_p(sample: float, pool: float, labels: float) -> float | None:
+    """The same for the share that bronze calls relevant, among so many independent labels: error = √(m(1 − m) / n).
+
+    Examples:
+        >>> f"{share_p(60 / 143, 0.634, 143):.0e}"
+        '1e-07'
+    """
+    return drawn_p(sample, pool, math.sqrt(pool * (1 - pool) / labels))
+
+
+def check_by_test(name: str, p: float | None, told: str, doubt: str) -> Check:
+    """The check that a test makes: what was found, and the doubt that a small p gives reason for.
+
+    Examples:
+        >>> print(check_by_test("sample against pool", 0.001, "bronze calls 9% relevant", "it is no draw from it"))
+        sample against pool: bronze calls 9% relevant: it is no draw from it
+    """
+    passed = p is None or p >= DOUBTFUL
+    return Check(name=name, passed=passed, p_value=p, text=told if passed else f"{told}: {doubt}")
 
 
 def checked(
@@ -83,10 +117,7 @@ def stands_for(weights: csr_array, sample: GoldSample) -> tuple[FloatArray, Floa
 
 
 def _against_pool(sample: GoldSample, called: NDArray[np.bool_], among: NDArray[np.bool_]) -> Check:
-    """Is bronze as generous on the sample as on the pool it was drawn from?
-
-    The error is that of a sample from this very pool: labels that all agree would otherwise have none.
-    """
+    """Is bronze as generous on the sample as on the pool it was drawn from?"""
     inside = among[sample.places]
     if not among.any():
         return Check(name="sample against pool", passed=True, p_value=None,
@@ -94,16 +125,11 @@ def _against_pool(sample: GoldSample, called: NDArray[np.bool_], among: NDArray[
     if not inside.any():
         return Check(name="sample against pool", passed=False, p_value=None,
                      text="no gold label is on a document that counts here")  # fmt: skip
-    prob, said = sample.prob[inside], called[sample.places][inside]
-    weight, pool = 1 / prob, float(called[among].mean())
-    share = float((weight * said).sum() / weight.sum())
-    apart = (said - pool) * weight
-    error = float(np.sqrt((apart**2 * (1 - prob)).sum()) / weight.sum())
-    p = None if error == 0 else float(2 * t_tail(abs(share - pool) / error, 1e9))
-    passed = p is None or p >= DOUBTFUL
+    pool = float(called[among].mean())
+    share, p = _weighted(called[sample.places][inside], sample.prob[inside], pool)
     told = f"bronze calls {share:.0%} of the gold sample relevant (weighted), and {pool:.0%} of its pool"
-    doubt = "" if passed else ": the sample was not drawn from this pool with these probabilities"
-    return Check(name="sample against pool", passed=passed, p_value=p, text=told + doubt)
+    doubt = "the sample was not drawn from this pool with these probabilities"
+    return check_by_test("sample against pool", p, told, doubt)
 
 
 def rank_check(pool: Pool, sample: GoldSample, among: NDArray[np.bool_]) -> Check:
@@ -113,14 +139,21 @@ def rank_check(pool: Pool, sample: GoldSample, among: NDArray[np.bool_]) -> Chec
     prob = sample.prob[inside]
     if not inside.any() or (prob == 1).all() or not among.any():
         return Check(name="ranks against pool", passed=True, p_value=None, text="there is nothing to compare")
-    weight, ranks, mean = 1 / prob, best[sample.places][inside], float(best[among].mean())
-    found = float((weight * ranks).sum() / weight.sum())
-    error = float(np.sqrt((((ranks - mean) * weight) ** 2 * (1 - prob)).sum()) / weight.sum())
-    p = None if error == 0 else float(2 * t_tail(abs(found - mean) / error, 1e9))
-    passed = p is None or p >= DOUBTFUL
+    mean = float(best[among].mean())
+    found, p = _weighted(best[sample.places][inside], prob, mean)
     told = f"the best rank of a gold document is {found:.1f} on average (weighted), that of the pool {mean:.1f}"
-    doubt = "" if passed else ": the sample was not drawn from all of it"
-    return Check(name="ranks against pool", passed=passed, p_value=p, text=told + doubt)
+    return check_by_test("ranks against pool", p, told, "the sample was not drawn from all of it")
+
+
+def _weighted(values: NDArray[np.bool_] | IntArray, prob: FloatArray, pool: float) -> tuple[float, float | None]:
+    """The weighted mean of a sample, and p for the pool that it should be drawn from.
+
+    The error is that of a sample from this very pool: labels that all agree would otherwise have none.
+    """
+    weight = 1 / prob
+    mean = float((weight * values).sum() / weight.sum())
+    error = float(np.sqrt((((values - pool) * weight) ** 2 * (1 - prob)).sum()) / weight.sum())
+    return mean, drawn_p(mean, pool, error)
 
 
 def _better_than_chance(sample: GoldSample, relevant: NDArray[np.bool_], called: NDArray[np.bool_]) -> Check:

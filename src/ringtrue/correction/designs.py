@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
-
 import numpy as np
 import polars as pl
 
 from ringtrue.correction.difference import GoldSample
 from ringtrue.correction.pooled import Pool
+from ringtrue.designs import DESIGNS, Design
 from ringtrue.errors import InputError, MismatchError, TableError, UsageError, did_you_mean
 from ringtrue.measures import FloatArray, Measure, parse_all
 from ringtrue.tables import Judgments
@@ -24,15 +23,6 @@ __all__ = [
     "judged_gold",
 ]
 
-Design: TypeAlias = Literal["pool_random", "pool_stratified", "whole_queries", "external", "known"]
-
-DESIGNS: dict[Design, str] = {
-    "pool_random": "drawn at random from the documents that the runs show",
-    "pool_stratified": "drawn from them with known probabilities (column prob), as `ringtrue sample --budget` does",
-    "whole_queries": "all documents of queries drawn at random, as `ringtrue sample --queries` does",
-    "external": "from elsewhere: a fixed number for each gold label, other documents, another time",
-    "known": "no labels, but a confusion matrix in a JSON file",
-}
 FEWEST = 2
 DRAWN = "drawn"  # a column of samples: how many documents were drawn in all
 MOST_LOST = 0.05  # of a draw
@@ -157,9 +147,15 @@ def gold_sample(gold: Judgments, design: Design, pool: Pool) -> tuple[GoldSample
         places=places[here],
         labels=kept["label"].to_numpy().astype(np.int64),
         prob=_probabilities(kept, design, len(pool)),
-        spread=DRAWN in kept.columns and "stratum" in kept.columns and kept["stratum"].null_count() == 0
-        and bool((kept["stratum"].cast(pl.String) == kept["query"]).all()),
+        spread=not outside and _spread(kept),
     ), tuple(notes)  # fmt: skip
+
+
+def _spread(kept: pl.DataFrame) -> bool:
+    """Whether `sample` drew it, so many from each query; of a part of a draw it is chance how many."""
+    if DRAWN not in kept.columns or "stratum" not in kept.columns or kept["stratum"].null_count():
+        return False
+    return bool((kept["stratum"].cast(pl.String) == kept["query"]).all())
 
 
 def _probabilities(kept: pl.DataFrame, design: Design, documents: int) -> FloatArray:

@@ -22,7 +22,8 @@ __all__ = ["GoldSample", "corrected_means", "gold_only"]
 class GoldSample:
     """Documents of a pool with a gold label: their places there, the labels, and how probable it was to draw each.
 
-    `spread` says that the sample was drawn evenly over the queries, a fixed number from each.
+    `spread` says that the sample was drawn evenly over the queries, a fixed number from each, and in each over what is
+    alike (`Pool.alike`).
     """
 
     places: IntArray
@@ -51,10 +52,8 @@ def corrected_means(
     with W_i what document i adds to the run's mean for each unit of gain, and μ_{−i} its gain predicted without its own
     gold label. Unbiased for any judge where each document was drawn by itself with the known probability π.
 
-    *These queries*: θ = Σ_S a_i g_i is linear in the gold gains, and V = Σ_S (1 − π_i) a_i² r_i r̃_i, with r the
-    residual of the prediction without the document. r̃ is the same; or, in a sample with n_q labels from each query by
-    design, in which the error of the query's effect cancels but for one part in n_q, so much of it, and the rest the
-    residual of the prediction with the document.
+    *These queries*: θ = Σ_S a_i g_i is linear in the gold gains, and V = Σ_S (1 − π_i) a_i² r_i², with r the residual
+    of the prediction without the document; of a sample that was spread over queries, see `_between_neighbours`.
     *Queries like these*: V = Q/(Q−1) Σ_q (T_q − T̄)², T_q being what query q adds to θ, and Student's t with Q − 1.
 
     To either comes what could still be hidden where few labels of a bronze level were seen and all fit: the squared
@@ -72,8 +71,10 @@ def corrected_means(
     unseen = _of_unseen_levels(pool, weights, sample.places)
     covariance = covariance + gain_range**2 / 4 * unseen @ unseen.T
     if population == "these":
-        second = _cancelling(fit, pool.query[sample.places]) if sample.spread else fit.left_out
-        covariance = covariance + (values * (missed * fit.left_out * second)) @ values.T
+        if sample.spread:
+            covariance = covariance + _between_neighbours(pool, sample, fit, values)
+        else:
+            covariance = covariance + (values * (missed * fit.left_out**2)) @ values.T
         freedom = np.inf
     else:
         parts = _by_query(pool, weights, fit.predict(predictors, gains))
@@ -127,10 +128,24 @@ def _linear_in_gold(
     return drawn + through - left * fit.leverage, np.count_nonzero(shown, axis=1)
 
 
-def _cancelling(fit: Fit, query: IntArray) -> FloatArray:
-    """The residuals of a sample that has a fixed number of labels from each query."""
-    alone = 1 / np.bincount(query)[query]
-    return (1 - alone) * fit.kept + alone * fit.left_out
+def _between_neighbours(pool: Pool, sample: GoldSample, fit: Fit, values: FloatArray) -> FloatArray:
+    """The covariance of a sample that has a fixed number of labels from each query, and like next to like.
+
+    V = Σ_q [ ½ Σ (e_i − e_{i+1})² + Σ c_i² / n_q ],   e = √(1 − π) a r/√(1 − h),   c = √(1 − π) a r/(1 − h)
+
+    A document could have been drawn in its neighbour's place, so that chance moves the answer by how much the two
+    differ, not by what they have in common [Wolter07]. n labels of a query have n − 1 pairs of neighbours; for the one
+    that lacks, the mean of the squares. r is the residual of the prediction with the document, h its leverage.
+    """
+    by_chance = np.flatnonzero(sample.prob < 1)
+    by_chance = by_chance[np.lexsort((pool.alike[sample.places[by_chance]], pool.query[sample.places[by_chance]]))]
+    query = pool.query[sample.places[by_chance]]
+    moved = values[:, by_chance] * np.sqrt(1 - sample.prob[by_chance])
+    evened = moved * np.sqrt(fit.kept * fit.left_out)[by_chance] * np.sign(fit.kept[by_chance])
+    apart = np.diff(evened, axis=1)[:, query[1:] == query[:-1]]
+    alone = moved * fit.left_out[by_chance] / np.sqrt(np.bincount(query)[query])
+    covariance: FloatArray = apart @ apart.T / 2 + alone @ alone.T
+    return covariance
 
 
 def _hidden(level: IntArray, residual: FloatArray, gain_range: float) -> FloatArray:

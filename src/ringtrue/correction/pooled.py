@@ -60,6 +60,12 @@ class Pool:
         """How many runs show each document."""
         return np.bincount(self.shown, minlength=len(self)).astype(np.int64)
 
+    @cached_property
+    def alike(self) -> IntArray:
+        """An order in which documents that are next to each other are alike: by bronze level, then by `found_by`."""
+        order: IntArray = self.level * (self.found_by.max(initial=0) + 1) + self.found_by
+        return order
+
     def places(self, frame: pl.DataFrame) -> IntArray:
         """The position of each row's document here; −1 where no run shows it."""
         here = self.docs.with_row_index("place")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ringtrue.correction.pooled import Pool
+from ringtrue.correction.pooled import NO_LABEL, Pool
 from ringtrue.measures import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Fit", "Predictors", "fitted", "predictors"]
 
-OVERALL, LEVEL, POPULAR, RUN, QUERY = 1e-3, 0.2, 1.0, 0.5, 4.0  # penalties; see docs/decisions/0007-correction.md
+# Penalties; see docs/decisions/0007-correction.md.
+OVERALL, LEVEL, POPULAR, RUN, QUERY, SLOPE = 1e-3, 0.2, 1.0, 0.5, 4.0, 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -60,27 +61,29 @@ class Fit:
 def predictors(pool: Pool) -> Predictors:
     """The bronze level, how many runs show the document (apart for each level), which do and how high, the query.
 
+    And what a higher bronze label means in this query: a slope of its own.
+
     Examples:
         >>> from ringtrue.correction.pooled import pooled
         >>> from ringtrue.tables import Judgments, Run
         >>> pool = pooled([Run.of({"q": {"a": 2.0, "b": 1.0}})], Judgments.of({"q": {"a": 1, "b": 0}}), depth=10)
         >>> predictors(pool).values.toarray().round(2).tolist()
-        [[1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 1.0], [1.0, 1.0, 0.0, 0.0, 0.0, 0.63, 1.0]]
+        [[1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 1.0, 1.0], [1.0, 1.0, 0.0, 0.0, 0.0, 0.63, 1.0, -1.0]]
     """
     from scipy.sparse import csr_array, hstack
 
     n, place = len(pool), np.arange(len(pool))
     popular = np.log(pool.found_by)
-    spread = popular.std()
-    popular = (popular - popular.mean()) / spread if spread > 0 else np.zeros(n)
+    popular = _scaled(popular - popular.mean())
     attention = 1 / np.log2(pool.rank + 1) / np.sqrt(len(pool.runs))
-    of_level = (len(pool.levels), pool.level)
+    of_level, of_query = (len(pool.levels), pool.level), (len(pool.queries), pool.query)
     parts = [
         (OVERALL, csr_array(np.ones((n, 1)))),
         (LEVEL, _one_of(place, *of_level, np.ones(n))),
         (POPULAR, _one_of(place, *of_level, popular)),
         (RUN, csr_array((attention, (pool.shown, pool.run)), shape=(n, len(pool.runs)))),
-        (QUERY, _one_of(place, len(pool.queries), pool.query, np.ones(n))),
+        (QUERY, _one_of(place, *of_query, np.ones(n))),
+        (SLOPE, _one_of(place, *of_query, _scaled(_above_the_query(pool)))),
     ]
     penalty = np.concatenate([np.full(part.shape[1], held) for held, part in parts])
     return Predictors(values=csr_array(hstack([part for _, part in parts])), penalty=penalty)
@@ -108,6 +111,20 @@ def fitted(predictors: Predictors, sampled: IntArray, gains: FloatArray) -> Fit:
         left_out=kept / (1 - leverage),
         kept=kept,
     )
+
+
+def _above_the_query(pool: Pool) -> FloatArray:
+    """How far each document's bronze label lies above the mean of its query; 0 where there is none."""
+    label = np.array(pool.levels, dtype=np.float64)[pool.level]
+    told = label != NO_LABEL
+    count = np.bincount(pool.query[told], minlength=len(pool.queries))
+    mean = np.bincount(pool.query[told], weights=label[told], minlength=len(pool.queries)) / np.maximum(count, 1)
+    return np.where(told, label - mean[pool.query], 0.0)
+
+
+def _scaled(values: FloatArray) -> FloatArray:
+    spread = values.std()
+    return values / spread if spread > 1e-12 else np.zeros(len(values))
 
 
 def _one_of(place: IntArray, kinds: int, kind: IntArray, value: FloatArray) -> csr_array:

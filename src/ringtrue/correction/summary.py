@@ -9,9 +9,10 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from ringtrue.correction.checking import DOUBTFUL, share_p
 from ringtrue.correction.rates import BronzeScore, Rates
 from ringtrue.correction.share import Interval, corrected_share, share_by_bronze_label
-from ringtrue.correction.shared_judge import ScoreDifference, by_separate_judges, by_shared_judge, naive, normal_p
+from ringtrue.correction.shared_judge import ScoreDifference, by_separate_judges, by_shared_judge, naive
 from ringtrue.errors import UsageError, did_you_mean
 from ringtrue.intervals import wilson
 from ringtrue.results import Estimate
@@ -21,7 +22,6 @@ __all__ = ["PoolCheck", "RatesDesign", "ScoreCorrection", "correct_score"]
 
 RatesDesign: TypeAlias = Literal["pool_random", "external", "known"]
 ELSEWHERE = ("external", "known")  # designs that say nothing about these documents
-DOUBTFUL = 0.01  # p of the check of the gold labels against their pool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,12 +179,12 @@ def _raw(score: BronzeScore, level: float) -> Estimate:
 def _check(rates: Rates, pool: tuple[BronzeScore, ...]) -> PoolCheck | None:
     """z test of the share that bronze calls relevant, among the gold labels against all documents."""
     seen = rates.bronze_relevant
-    share = sum(one.mean * one.queries for one in pool) / sum(one.queries for one in pool)
-    if seen is None or not 0 < share < 1:
+    if seen is None:
         return None
     hits, n = seen
-    p_value = normal_p(hits / n - share, math.sqrt(share * (1 - share) / n))
-    return PoolCheck(sample=hits / n, n=n, pool=share, p_value=p_value)
+    share = sum(one.mean * one.queries for one in pool) / sum(one.queries for one in pool)
+    p = share_p(hits / n, share, n)
+    return None if p is None else PoolCheck(sample=hits / n, n=n, pool=share, p_value=p)
 
 
 def _require(

@@ -50,8 +50,7 @@ class Task:
         """The measure as it is read from bronze labels, which may count as relevant from another label on."""
         if self.bronze_rel is None or "rel" not in measure.definition.defaults:
             return measure
-        kept = {name: value for name, value in measure.parameters if name != "rel"}
-        return Measure(measure.name, measure.cutoff, tuple(kept.items())).with_default("rel", self.bronze_rel)
+        return measure.from_label(self.bronze_rel)
 
     def threshold(self, measure: Measure) -> int:
         """From which bronze label on a document counts as relevant."""

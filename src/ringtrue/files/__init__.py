@@ -1,7 +1,8 @@
 """Files in and out: every format is recognised from its content and can be forced with `form`."""
 
 from ringtrue.files.formats import FORMATS, Format, Kind, recognise_kind
-from ringtrue.files.matrices import holds_matrix, read_confusion
+from ringtrue.files.gains import read_gains, write_gains
+from ringtrue.files.matrices import holds_matrix, read_confusion, write_confusion
 from ringtrue.files.reading import read_documents, read_judgments, read_preferences, read_run, read_topics
 from ringtrue.files.writing import write_table
 
@@ -12,10 +13,13 @@ __all__ = [
     "holds_matrix",
     "read_confusion",
     "read_documents",
+    "read_gains",
     "read_judgments",
     "read_preferences",
     "read_run",
     "read_topics",
     "recognise_kind",
+    "write_confusion",
+    "write_gains",
     "write_table",
 ]

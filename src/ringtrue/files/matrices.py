@@ -1,4 +1,4 @@
-"""Confusion matrices in JSON: rows are what gold says, columns what bronze says."""
+"""Confusion matrices in JSON: rows are what gold or the testing judge says, columns what another judge then says."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from ringtrue.confusion import Confusion
 from ringtrue.errors import FormatError
 from ringtrue.files.source import Source
+from ringtrue.files.writing import replace_file
 
-__all__ = ["holds_matrix", "read_confusion"]
+__all__ = ["holds_matrix", "read_confusion", "write_confusion"]
 
 LOOK = 4096  # bytes
+ROUNDED = 0.01  # how far from 1 the shares of a row may add up, when each was rounded
 SHAPE = '{"rows": "gold", "columns": "bronze", "labels": [0, 1], "matrix": [[0.9, 0.1], [0.2, 0.8]]}'
 
 
@@ -27,41 +29,114 @@ def holds_matrix(path: str | Path | Source) -> bool:
     return start.startswith(b"{") and not lines_of_json and (b'"matrix"' in start or b'"counts"' in start)
 
 
-def read_confusion(path: str | Path | Source) -> Confusion:
-    """A confusion matrix from JSON: `labels`, and `matrix` with a row for each gold label, or `counts`, or both.
+def read_confusion(path: str | Path | Source, *, renormalise: bool = False) -> Confusion:
+    """A confusion matrix from JSON: `labels`, and `matrix` with a row for each label, or `counts`, or both.
 
-    Without counts it is taken for exactly known.
+    `rows` and `columns` name the judges, gold and bronze where nothing is said: a row says how often the judge of the
+    columns gives each label when that of the rows gave this one. Bronze or a training judge in the rows is refused.
+    Without counts the matrix is taken for exactly known. Rows of shares that do not add up to 1 are refused, unless
+    they are to be `renormalise`d; a row of null is that of a label that was never given. The JSON of a command that
+    estimated a matrix, `ceiling` or `evaluate --gold`, will do as well.
+
+    Examples:
+        >>> path = getfixture("tmp_path") / "judge.json"
+        >>> _ = path.write_text('{"labels": [0, 1], "counts": [[80, 20], [5, 45]]}')
+        >>> read_confusion(path).matrix.tolist()
+        [[0.8, 0.2], [0.1, 0.9]]
     """
     source = _source(path)
     try:
         found = json.loads(source.whole())
     except ValueError as error:
         raise FormatError(f"{source.shown}: expected a confusion matrix as JSON, such as {SHAPE}; {error}") from error
+    found = _within(found)
     if not isinstance(found, dict) or "labels" not in found or not {"matrix", "counts"} & set(found):
         raise FormatError(f"{source.shown}: expected a confusion matrix with labels and matrix, such as {SHAPE}")
-    labels = found["labels"]
+    labels = _labels(found["labels"], source)
+    rows, columns = _names(found, source)
+    if "counts" in found:
+        counts = _square(found["counts"], len(labels), source, "counts")
+        if not _are_shares(counts):
+            return Confusion(rows=rows, columns=columns, labels=labels, counts=counts)
+        found["matrix"] = found["counts"]
+    shares = _square(found["matrix"], len(labels), source, "matrix")
+    sums = shares.sum(axis=1)
+    never = np.array([_is_null(row) for row in found["matrix"]])
+    off = np.where(never, 0.0, np.abs(sums - 1))
+    if np.any(off > ROUNDED) and not (renormalise and np.all(sums[~never] > 0)):
+        row = int(np.argmax(np.where(renormalise & (sums > 0), 0.0, off)))
+        todo = (
+            "there is nothing to make 1 of"
+            if renormalise
+            else "--renormalise makes them so, in Python renormalise=True"
+        )
+        raise FormatError(
+            f"{source.shown}: each row of a confusion matrix adds up to 1, and that of label {labels[row]} to "
+            f"{sums[row]:.3g}; {todo}"
+        )
+    return Confusion(rows=rows, columns=columns, labels=labels, counts=shares / np.where(never, 1.0, sums)[:, None],
+                     worth=np.full(len(labels), np.inf))  # fmt: skip
+
+
+def write_confusion(path: str | Path, confusion: Confusion) -> None:
+    """Write a confusion matrix as `read_confusion` and every command reads it; the file appears whole or not at all.
+
+    Counts are those that each row is worth; one that is exactly known is written without them.
+
+    Examples:
+        >>> path = getfixture("tmp_path") / "judge.json"
+        >>> write_confusion(path, Confusion(rows="gold", columns="ann", labels=(0, 1), counts=[[8, 2], [1, 9]]))
+        >>> print(path.read_text())
+        {"rows": "gold", "columns": "ann", "labels": [0, 1],
+         "matrix": [[0.8, 0.2], [0.1, 0.9]],
+         "counts": [[8, 2], [1, 9]]}
+        <BLANKLINE>
+        >>> read_confusion(path).columns
+        'ann'
+    """
+    plain = confusion.as_dict()
+    if confusion.worth is not None and np.isinf(confusion.worth).all():  # shares stand for counts
+        del plain["counts"]
+    elif confusion.worth is not None:
+        plain["counts"] = (np.nan_to_num(confusion.matrix) * confusion.worth[:, None]).tolist()
+    said = [f'"{name}": {json.dumps(value, ensure_ascii=False)}' for name, value in plain.items()]
+    text = "{" + ", ".join(said[:3]) + "".join(f",\n {line}" for line in said[3:]) + "}\n"
+    replace_file(Path(path), lambda stream: stream.write(text.encode()))
+
+
+def _within(found: Any) -> Any:
+    """The matrix in what `ceiling --json` or `evaluate --gold --json` printed; anything else as it is."""
+    for key in ("judge", "confusion"):
+        if isinstance(found, dict) and "labels" not in found and isinstance(found.get(key), dict):
+            found = found[key]
+    return found
+
+
+def _labels(labels: Any, source: Source) -> tuple[int, ...]:
     if not isinstance(labels, list) or not all(type(label) is int for label in labels) or len(labels) < 2:
         raise FormatError(f"{source.shown}: labels should be two whole numbers or more, found {labels}")
     if len(set(labels)) < len(labels):
         twice = next(label for label in labels if labels.count(label) > 1)
         raise FormatError(f"{source.shown}: label {twice} stands twice in labels; each has one row and one column")
-    if found.get("rows", "gold") == "bronze":
-        raise FormatError(f"{source.shown}: its rows are bronze; gold belongs into the rows, turn the matrix around")
-    if "counts" in found:
-        counts = _square(found["counts"], len(labels), source, "counts")
-        if not _are_shares(counts):
-            return Confusion(rows="gold", columns="bronze", labels=tuple(labels), counts=counts)
-        found["matrix"] = found["counts"]
-    shares = _square(found["matrix"], len(labels), source, "matrix")
-    sums = shares.sum(axis=1)
-    if np.any(np.abs(sums - 1) > 0.01):
-        row = int(np.argmax(np.abs(sums - 1)))
+    return tuple(labels)
+
+
+def _names(found: dict[str, Any], source: Source) -> tuple[str, str]:
+    """Who stands in the rows and who in the columns."""
+    names = found.get("rows", "gold"), found.get("columns", "bronze")
+    if not all(isinstance(name, str) and name for name in names):
+        raise FormatError(f"{source.shown}: rows and columns name the two judges, such as gold and bronze")
+    if Confusion(rows=names[0], columns=names[1], labels=(), counts=np.empty((0, 0))).is_turned:
+        training = names[0].startswith("training") or names[1].startswith("testing")
+        right = "the testing judge" if training else "gold"
         raise FormatError(
-            f"{source.shown}: each row of a confusion matrix adds up to 1, and that of label {labels[row]} to "
-            f"{sums[row]:.3g}"
+            f"{source.shown}: its rows are {names[0]}; {right} belongs into the rows, turn the matrix around"
         )
-    return Confusion(rows="gold", columns="bronze", labels=tuple(labels), counts=shares / sums[:, None],
-                     worth=np.full(len(labels), np.inf))  # fmt: skip
+    return names
+
+
+def _is_null(row: Any) -> bool:
+    return isinstance(row, list) and all(cell is None for cell in row)
 
 
 def _are_shares(counts: NDArray[np.float64]) -> bool:
@@ -71,7 +146,7 @@ def _are_shares(counts: NDArray[np.float64]) -> bool:
 
 def _square(given: Any, size: int, source: Source, what: str) -> NDArray[np.float64]:
     try:
-        table = np.array(given, dtype=np.float64)
+        table = np.array([[0] * len(row) if _is_null(row) else row for row in given], dtype=np.float64)
     except (TypeError, ValueError):
         table = np.empty(0)
     if table.shape != (size, size):

@@ -17,7 +17,7 @@ from ringtrue.files.formats import FORMATS, Format, Kind
 from ringtrue.files.source import COMPRESSED
 from ringtrue.tables import Judgments, Preferences, Run
 
-__all__ = ["write_table"]
+__all__ = ["replace_file", "write_table"]
 
 Table: TypeAlias = Run | Judgments | Preferences | pl.DataFrame
 EXTENSIONS: dict[str, Format] = {
@@ -63,7 +63,7 @@ def write_table(
         what = "this table" if isinstance(table, pl.DataFrame) else kind
         raise UsageError(f"{path}: {what} cannot be written as {form}, only as {', '.join(_writable(kind))}")
     frame = _columns(table, form, note)
-    _replace(path, lambda stream: _write(frame, form, stream))
+    replace_file(path, lambda stream: _write(frame, form, stream))
     return form
 
 
@@ -196,7 +196,7 @@ def _write(frame: pl.DataFrame, form: Format, stream: IO[bytes]) -> None:
         raise TableError(f"this table cannot be written as {form}: {reason}; try jsonl or parquet") from error
 
 
-def _replace(path: Path, write: Callable[[IO[bytes]], None]) -> None:
+def replace_file(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     """Write beside the target and move it there, so that a failure leaves what was there before.
 
     A pipe or a device is written to as it is, and a link stays a link.
@@ -224,7 +224,7 @@ def _replace(path: Path, write: Callable[[IO[bytes]], None]) -> None:
         raise FileError(f"{path}: cannot be written ({error.strerror or error})") from error
 
 
-def _pack(raw: IO[bytes], suffix: str, write: Callable[[IO[bytes]], None]) -> None:
+def _pack(raw: IO[bytes], suffix: str, write: Callable[[IO[bytes]], object]) -> None:
     if suffix == ".gz":
         with gzip.GzipFile(fileobj=raw, mode="wb", mtime=0) as packed:
             write(cast("IO[bytes]", packed))

@@ -108,6 +108,14 @@ PARAMETERS: dict[str, Parameter] = {
         expected="log2 (the gain is the label) or exp-log2 (the gain is 2^label − 1)",
         accepts=lambda value: value in ("log2", "exp-log2"),
     ),
+    "discount": Parameter(
+        expected="log2 (ranks are divided by log₂(rank + 1)) or zipf (by the rank)",
+        accepts=lambda value: value in ("log2", "zipf"),
+    ),
+    "among": Parameter(
+        expected="judged or retrieved: the documents that could be found",
+        accepts=lambda value: value in ("judged", "retrieved"),
+    ),
     "gains": Parameter(
         expected="what each label is worth, such as {1:1, 2:3}",
         accepts=lambda value: (
@@ -134,6 +142,7 @@ FORMULAS: dict[str, Callable[..., FloatArray]] = {
     "CG": gain.cg,
     "SDCG": gain.sdcg,
     "ERR": gain.err,
+    "GAP": gain.graded_average_precision,
     "RBP": gain.rank_biased_precision,
     "RBPres": gain.rank_biased_residual,
     "AP": precision.average_precision,

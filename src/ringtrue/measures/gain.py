@@ -13,10 +13,12 @@ from ringtrue.measures.lists import FloatArray, IntArray, RankedLists, share
 
 __all__ = [
     "DcgForm",
+    "Discount",
     "Gains",
     "cg",
     "dcg",
     "err",
+    "graded_average_precision",
     "ndcg",
     "rank_biased_precision",
     "rank_biased_residual",
@@ -25,6 +27,7 @@ __all__ = [
 
 LARGEST_GRADE = 400  # 2^label is still a number there, and so is the square of a sum of them
 DcgForm: TypeAlias = Literal["log2", "exp-log2"]
+Discount: TypeAlias = Literal["log2", "zipf"]
 Gains: TypeAlias = Mapping[int, float]
 
 
@@ -65,27 +68,41 @@ def cg(lists: RankedLists, *, k: int | None = None, gains: Gains | None = None) 
     return lists.total(gain_of(lists.label, gains=gains) * lists.within(k))
 
 
-def dcg(lists: RankedLists, *, k: int | None = None, dcg: DcgForm = "log2", gains: Gains | None = None) -> FloatArray:
+def dcg(
+    lists: RankedLists, *, k: int | None = None, dcg: DcgForm = "log2", gains: Gains | None = None,
+    discount: Discount = "log2",
+) -> FloatArray:  # fmt: skip
     """Gain met by a user who reads down each list with fading attention.
 
         DCG@k = Σ_{i≤k} gain_i / log₂(i + 1)    [Jarvelin02]
 
-    with the discount that trec_eval and most others use. `dcg="exp-log2"` takes 2^label − 1 as the gain [Burges05].
+    with the discount that trec_eval and most others use. `dcg="exp-log2"` takes 2^label − 1 as the gain [Burges05],
+    `discount="zipf"` 1/i as the discount.
 
     Examples:
         >>> from ringtrue.measures import ranked
         >>> dcg(ranked([3, 0, 1]))
         array([3.5])
     """
-    return _discounted(lists, k, dcg, gains)
+    return _discounted(lists, k, dcg, gains, discount)
 
 
-def _discounted(lists: RankedLists, k: int | None, form: DcgForm, gains: Gains | None) -> FloatArray:
+def _discounted(
+    lists: RankedLists, k: int | None, form: DcgForm, gains: Gains | None, discount: Discount = "log2"
+) -> FloatArray:
     gain = gain_of(lists.label, form=form, gains=gains)
-    return lists.total(gain * lists.within(k) / np.log2(lists.rank + 1))
+    return lists.total(gain * lists.within(k) / _attention(lists.rank, discount))
 
 
-def ndcg(lists: RankedLists, *, k: int | None = None, dcg: DcgForm = "log2", gains: Gains | None = None) -> FloatArray:
+def _attention(rank: IntArray, discount: Discount) -> FloatArray:
+    """What the gain at a rank is divided by."""
+    return np.log2(rank + 1) if discount == "log2" else rank.astype(np.float64)
+
+
+def ndcg(
+    lists: RankedLists, *, k: int | None = None, dcg: DcgForm = "log2", gains: Gains | None = None,
+    discount: Discount = "log2",
+) -> FloatArray:  # fmt: skip
     """DCG over the DCG of the best possible list of the judged documents.
 
         nDCG@k = DCG@k / ideal DCG@k    [Jarvelin02]
@@ -101,8 +118,8 @@ def ndcg(lists: RankedLists, *, k: int | None = None, dcg: DcgForm = "log2", gai
         best_first = np.lexsort((-gain, lists.pool_owner))
         gain = gain[best_first]
     counts = (gain > 0) if k is None else (gain > 0) & (rank <= k)
-    ideal = lists.pool_total(counts * gain / np.log2(rank + 1))
-    return share(_discounted(lists, k, dcg, gains), ideal)
+    ideal = lists.pool_total(counts * gain / _attention(rank, discount))
+    return share(_discounted(lists, k, dcg, gains, discount), ideal)
 
 
 def sdcg(lists: RankedLists, *, k: int, dcg: DcgForm = "log2", max_rel: int | None = None) -> FloatArray:
@@ -172,6 +189,36 @@ def rank_biased_precision(
     """
     gain = (lists.label >= rel).astype(np.float64) if gains is None else gain_of(lists.label, gains=gains)
     return (1 - p) * lists.total(gain * lists.within(k) * p ** (lists.rank - 1.0))
+
+
+def graded_average_precision(
+    lists: RankedLists, *, k: int | None = None, gains: Gains | None = None, max_rel: int | None = None,
+    among: Literal["judged", "retrieved"] = "judged",
+) -> FloatArray:  # fmt: skip
+    """Average precision of users who differ in which label is good enough for them.
+
+        GAP = Σ_k (1/k) Σ_{m≤k} min(q_m, q_k) / Σ q    [Robertson10]
+
+    q is the share of users for whom a label is good enough: what `gains` says, else label / `max_rel`. The last sum
+    goes over all judged documents, or with `among="retrieved"` over those in the list [Demeester14].
+
+    Examples:
+        >>> from ringtrue.measures import ranked
+        >>> graded_average_precision(ranked([1, 2, 0]), gains={1: 0.5, 2: 1}).round(4)
+        array([0.8333])
+    """
+    if gains is None:
+        top = max(_top_grade(lists, max_rel), 1)
+        gains = {label: label / top for label in range(1, top + 1)}
+    steps = sorted({float(share) for share in gains.values() if share > 0})
+    if steps and (steps[-1] > 1 or min(gains.values()) < 0):
+        raise MeasureError("the gains of GAP are shares of users: each between 0 and 1")
+    gain, pool = (gain_of(labels, gains=gains) for labels in (lists.label, lists.pool))
+    found = np.zeros(len(lists))
+    for lower, step in pairwise([0.0, *steps]):  # min(q, q') = Σ over the steps that both reach: an AP for each step
+        good = gain >= step
+        found += (step - lower) * lists.total(good * lists.within(k) * (lists.running(good) / lists.rank))
+    return share(found, lists.pool_total(pool) if among == "judged" else lists.total(gain))
 
 
 def rank_biased_residual(lists: RankedLists, *, p: float = 0.8) -> FloatArray:

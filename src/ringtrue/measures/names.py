@@ -110,6 +110,11 @@ class Measure:
             return self
         return _checked(self.definition, self.cutoff, dict(self.parameters) | {name: value}, text=str(self))
 
+    def from_label(self, rel: int) -> Measure:
+        """The same measure with documents relevant from this label on, whatever it said before."""
+        kept = tuple((name, value) for name, value in self.parameters if name != "rel")
+        return Measure(self.name, self.cutoff, kept).with_default("rel", rel)
+
 
 def parse(text: str | Measure) -> Measure:
     """Read a measure's name; other tools' names are understood, near misses get a suggestion.

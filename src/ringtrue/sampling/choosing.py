@@ -117,7 +117,7 @@ def sample(
     if not prob.any():
         raise InputError("gold has all documents already: nothing is left to draw")
     share = _share_of(earlier, budget, int((prob > 0).sum()))
-    drawn = spread_over_queries(prob, pool.query, pool.level, rng)
+    drawn = spread_over_queries(prob, pool.query, pool.alike, rng)
     if len(drawn) < budget:
         notes.append(f"{budget:,} documents were asked for, and only {len(drawn):,} are left to draw: all of them")
     return GoldDraw(

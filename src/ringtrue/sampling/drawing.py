@@ -13,19 +13,19 @@ __all__ = ["spread_over_queries"]
 ROUNDING = 1e-9  # sums of halves and thirds must not lose a document to rounding
 
 
-def spread_over_queries(prob: FloatArray, query: IntArray, level: IntArray, rng: np.random.Generator) -> IntArray:
+def spread_over_queries(prob: FloatArray, query: IntArray, alike: IntArray, rng: np.random.Generator) -> IntArray:
     """Documents drawn with exactly these probabilities, as many in all, and from each query, as they add up to.
 
-    The pivotal method [Deville98], within each query in the order of the bronze levels, then in that order among what
-    is left of each. A comb thrown on all probabilities laid end to end would be simpler, but where queries are alike it
-    falls on the same place in each of them: all of one bronze level, or none.
+    The pivotal method [Deville98], within each query in an order that has like next to like (`Pool.alike`), then in
+    that order among what is left of each. A comb thrown on all probabilities laid end to end would be simpler, but
+    where queries are alike it falls on the same place in each of them: all of one bronze level, or none.
 
     Examples:
         >>> drawn = spread_over_queries(np.full(8, 0.5), np.repeat([0, 1], 4), np.zeros(8), np.random.default_rng(1))
         >>> len(drawn), np.repeat([0, 1], 4)[drawn].tolist()
         (4, [0, 0, 1, 1])
     """
-    order = np.lexsort((rng.random(len(prob)), level, query))
+    order = np.lexsort((rng.random(len(prob)), alike, query))
     order = order[prob[order] > 0]
     docs, chances, dice = order.tolist(), prob[order].tolist(), rng.random(len(order)).tolist()
     ends = [*np.flatnonzero(np.diff(query[order], prepend=-1)).tolist(), len(docs)]
@@ -35,7 +35,7 @@ def spread_over_queries(prob: FloatArray, query: IntArray, level: IntArray, rng:
         some, undecided = _settled(docs[start:end], chances[start:end], dice[start:end])
         drawn += some
         left += undecided
-    rest = [left[place] for place in np.lexsort((rng.random(len(left)), [level[doc] for doc, _ in left])).tolist()]
+    rest = [left[place] for place in np.lexsort((rng.random(len(left)), [alike[doc] for doc, _ in left])).tolist()]
     some, undecided = _settled([doc for doc, _ in rest], [chance for _, chance in rest], rng.random(len(rest)).tolist())
     drawn += some + [doc for doc, chance in undecided if rng.random() < chance]
     return np.sort(np.array(drawn, dtype=np.int64))

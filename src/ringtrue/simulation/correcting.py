@@ -8,11 +8,13 @@ from itertools import product
 
 import numpy as np
 
-from ringtrue.correction.designs import Design
-from ringtrue.correction.joint import Population
-from ringtrue.correction.predicting import predictors
+from ringtrue.correction.difference import GoldSample, corrected_means
+from ringtrue.correction.joint import Joint, Population
+from ringtrue.correction.linear import linear
+from ringtrue.correction.pooled import Pool
+from ringtrue.correction.predicting import Predictors, predictors
 from ringtrue.correction.whole_queries import corrected_by_query
-from ringtrue.measures import parse
+from ringtrue.measures import Measure, parse
 from ringtrue.simulation.gold_draws import DESIGN_OF, Draw, corrected_way, drawn_gold
 from ringtrue.simulation.holding import QUESTIONS, HeldTruth, Progress, Tally, with_truth
 from ringtrue.simulation.judged_runs import BronzeJudge, JudgedWorld
@@ -27,12 +29,7 @@ __all__ = [
 ]
 
 POPULATIONS: tuple[Population, ...] = ("these", "like-these")
-# How few labels are drawn, and the design that is told: only one at random asks for P@k by bronze label.
-FORMS: dict[str, tuple[Draw, Design]] = {
-    "by label, random": ("random", "pool_random"),
-    "plain, random": ("random", "pool_stratified"),
-    "plain, sample": ("sample", "pool_stratified"),
-}
+FORMS = tuple(f"{form}, {draw}" for draw in DESIGN_OF for form in ("by label", "plain"))
 WHOLE = ("difference, whole queries", "gold only, whole queries")
 JUDGES: dict[str, BronzeJudge] = {
     "good": BronzeJudge(relevant=0.95, nonrelevant=0.95),
@@ -124,12 +121,12 @@ def coverage_by_label(
     level: float = 0.95,
     progress: Progress = lambda _: None,
 ) -> list[HeldTruth]:
-    """The same for P@10 of one system with few gold labels: by bronze label, and in the plain form.
+    """The same for P@10 of one system with few gold labels: as it is told, by bronze label, and in the plain form.
 
     Examples:
         >>> found = coverage_by_label(np.random.default_rng(1), FEW_LABELS[:1], labels=[20], replications=100)
         >>> [(one.method, one.coverage > 0.9) for one in found if one.population == "like-these"]
-        [('by label, random', True), ('plain, random', True), ('plain, sample', True)]
+        [('by label, sample', True), ('plain, sample', True), ('by label, random', True), ('plain, random', True)]
     """
     measure = parse("P@10")
     rows = []
@@ -141,15 +138,15 @@ def coverage_by_label(
             for place in range(len(drawn)):
                 pool, gold = drawn.pool(place), drawn.pool_gold(place)
                 known = predictors(pool)
-                for some in labels:
-                    samples = {
-                        draw: drawn_gold(rng, pool, gold, labels=some, draw=draw, measures=[measure])
-                        for draw in DESIGN_OF
-                    }
-                    for (form, (draw, design)), population in product(FORMS.items(), POPULATIONS):
-                        way = corrected_way(pool, known, samples[draw], design=design, population=population,
-                                            level=level)  # fmt: skip
-                        tally.add_estimates((form, some), way, measure, truths["P@10"], place)
+                for some, (draw, design), population in product(labels, DESIGN_OF.items(), POPULATIONS):
+                    sample = drawn_gold(rng, pool, gold, labels=some, draw=draw, measures=[measure])
+                    way = corrected_way(pool, known, sample, design=design, population=population, level=level)
+                    tally.add_estimates((f"by label, {draw}", some), way, measure, truths["P@10"], place)
+                    found = _plain(pool, known, sample, measure, population).estimate(0, level=level, method="plain")
+                    for asked, about in QUESTIONS:
+                        if asked == population:
+                            tally.add((f"plain, {draw}", some, asked, about), np.array(found.low),
+                                      np.array(found.high), truths["P@10"].about(about, place))  # fmt: skip
             progress(len(drawn) * one.queries)
         rows += [
             tally.row((form, some), *question, setting=str(one), measure="P@10", queries=one.queries, gold=some,
@@ -158,6 +155,15 @@ def coverage_by_label(
             if question != ("these", "all queries")
         ]  # fmt: skip
     return rows
+
+
+def _plain(
+    pool: Pool, known: Predictors, sample: GoldSample, measure: Measure, population: Population
+) -> Joint:  # fmt: skip
+    """The difference estimator, however few the labels."""
+    asked = linear(measure, sample.labels, depth=pool.depth)
+    return corrected_means(pool, known, pool.weights(asked.discounts), sample, asked.gain(sample.labels),
+                           population=population, gain_range=asked.reach)  # fmt: skip
 
 
 def coverage_by_queries(

@@ -52,7 +52,7 @@ def drawn_gold(
         places = np.sort(rng.permutation(len(pool))[:labels])
         return GoldSample(places=places, labels=gold[places], prob=np.full(len(places), len(places) / len(pool)))
     prob = probabilities([part_of(measure, pool) for measure in measures], labels, compare=compare)
-    places = spread_over_queries(prob, pool.query, pool.level, rng)
+    places = spread_over_queries(prob, pool.query, pool.alike, rng)
     return GoldSample(places=places, labels=gold[places], prob=prob[places], spread=True)
 
 

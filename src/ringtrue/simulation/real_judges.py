@@ -4,33 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ringtrue.correction.difference import GoldSample, corrected_means, gold_only
 from ringtrue.correction.fieller import inverted, inverted_variance
 from ringtrue.correction.joint import Joint
-from ringtrue.correction.linear import linear
-from ringtrue.correction.pooled import Pool, pooled
-from ringtrue.correction.predicting import Predictors, predictors
 from ringtrue.correction.whole_queries import corrected_by_query
 from ringtrue.errors import InputError
 from ringtrue.evaluation import evaluate
-from ringtrue.measures import FloatArray, IntArray, Measure, parse
-from ringtrue.sampling.choosing import part_of, probabilities
-from ringtrue.sampling.drawing import spread_over_queries
+from ringtrue.measures import FloatArray, Measure, parse
+from ringtrue.simulation.real_worlds import Collection, true_means, unlike_pairs, world_of
 from ringtrue.student import normal_quantile, t_quantile
-from ringtrue.tables import Judgments, Run
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-    from scipy.sparse import csr_array
+from ringtrue.tables import Judgments
 
 __all__ = [
-    "PAIRS",
-    "Collection",
     "Kept",
     "study_of_differences",
     "study_of_means",
@@ -39,11 +26,8 @@ __all__ = [
 ]
 
 Progress = Callable[[int], None]
-UNSHARED = 300  # documents that two runs must not share to be compared
-PAIRS = 20
-LONGEST = 1000  # where a measure has no cutoff
 _APART = np.array([[1.0, -1.0]])
-ANYWHERE = "random labels of all runs"
+ANYWHERE = "gold alone, random labels of all runs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,60 +49,16 @@ class Kept:
     against: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Collection:
-    """Runs, and gold labels of nearly all they show; what has none counts as non-relevant, and is never drawn."""
-
-    runs: Sequence[Run]
-    gold: Judgments
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _World:
-    """One measure of a collection by one judge: everything that does not depend on the draw."""
-
-    pool: Pool
-    known: Predictors
-    weights: csr_array
-    gains: FloatArray
-    labels: IntArray
-    truth: FloatArray
-    prob: FloatArray
-
-    @property
-    def gain_range(self) -> float:
-        return float(np.ptp(self.gains))
-
-    def drawn(self, rng: np.random.Generator) -> GoldSample:
-        """Gold labels as `sample` draws them."""
-        return self._sample(spread_over_queries(self.prob, self.pool.query, self.pool.level, rng), self.prob, True)
-
-    def at_random(self, budget: int, rng: np.random.Generator) -> GoldSample:
-        """As many drawn at random from all documents."""
-        places = rng.permutation(len(self.pool))[:budget]
-        return self._sample(places, np.full(len(self.pool), len(places) / len(self.pool)), False)
-
-    def corrected(self, sample: GoldSample) -> Joint:
-        return corrected_means(self.pool, self.known, self.weights, sample, self.gains[sample.places],
-                               population="these", gain_range=self.gain_range)  # fmt: skip
-
-    def gold_only(self, sample: GoldSample) -> Joint:
-        return gold_only(self.pool, self.weights, sample, self.gains[sample.places], population="these")
-
-    def _sample(self, places: IntArray, prob: FloatArray, spread: bool) -> GoldSample:
-        return GoldSample(places=places, labels=self.labels[places], prob=prob[places], spread=spread)
-
-
 def study_of_means(
     collection: Collection, judge: str, bronze: Judgments, measure: str | Measure, *, budget: int, draws: int,
     level: float, rng: np.random.Generator, progress: Progress = lambda _: None,
 ) -> list[Kept]:  # fmt: skip
     """The mean of each run: the difference estimator from `sample`, and gold alone from as many random labels."""
-    world = _world(collection, bronze, parse(measure), budget=budget, compare=False)
+    world = world_of(collection, bronze, parse(measure), budget=budget, compare=False)
     z = normal_quantile((1 + level) / 2)
     ours, theirs = _Tally(world.truth), _Tally(world.truth)
     for _ in range(draws):
-        ours.add(world.corrected(world.drawn(rng)), z)
+        ours.add_intervals(*world.means(world.drawn(rng), level=level))
         theirs.add(world.gold_only(world.at_random(budget, rng)), z)
         progress(1)
     return [
@@ -133,36 +73,46 @@ def study_of_differences(
 ) -> list[Kept]:  # fmt: skip
     """Pairs of runs that share little: gold drawn from what they do not share, and at random.
 
-    At random from what the two show, and from what all runs show, which is what the width is relative to.
+    At random from what the two show and from what all runs show, with the difference estimator and by gold alone; the
+    last of these is what widths are relative to.
     """
     measure = parse(measure)
     z = normal_quantile((1 + level) / 2)
-    everything = _world(collection, bronze, measure, budget=budget, compare=False)
-    pairs = _pairs(everything.pool, rng)
+    everything = world_of(collection, bronze, measure, budget=budget, compare=False)
+    pairs = unlike_pairs(everything.pool, rng)
     if not pairs:
         return []
     turn = np.zeros((len(pairs), len(collection.runs)))
     for row, (a, b) in enumerate(pairs):
         turn[row, [a, b]] = 1.0, -1.0
-    anywhere = _Tally(turn @ everything.truth)
+    of_all, alone_of_all = _Tally(turn @ everything.truth), _Tally(turn @ everything.truth)
     for _ in range(draws):
-        anywhere.add(_turned(everything.corrected(everything.at_random(budget, rng)), turn), z)
-    tallies: list[tuple[_Tally, _Tally]] = []
+        anywhere = everything.at_random(budget, rng)
+        of_all.add(_turned(everything.corrected(anywhere), turn), z)
+        alone_of_all.add(_turned(everything.gold_only(anywhere), turn), z)
+    tallies: list[tuple[_Tally, ...]] = []
     for a, b in pairs:
         both = replace(collection, runs=[collection.runs[a], collection.runs[b]])
-        world = _world(both, bronze, measure, budget=budget, compare=True)
-        truth = _APART @ world.truth
-        tallies.append((_Tally(truth), _Tally(truth)))
+        world = world_of(both, bronze, measure, budget=budget, compare=True)
+        chosen, of_both, alone = (_Tally(_APART @ world.truth) for _ in range(3))
         for _ in range(draws):
-            tallies[-1][0].add(_turned(world.corrected(world.drawn(rng)), _APART), z)
-            tallies[-1][1].add(_turned(world.corrected(world.at_random(budget, rng)), _APART), z)
+            chosen.add(_turned(world.corrected(world.drawn(rng)), _APART), z)
+            at_random = world.at_random(budget, rng)
+            of_both.add(_turned(world.corrected(at_random), _APART), z)
+            alone.add(_turned(world.gold_only(at_random), _APART), z)
             progress(1)
-    ours, theirs = (_Tally.joined(some) for some in zip(*tallies, strict=True))
+        tallies.append((chosen, of_both, alone))
+    chosen, of_both, alone = (_Tally.joined(some) for some in zip(*tallies, strict=True))
+    ways = [
+        (chosen, f"difference, {budget} labels by sample --compare"),
+        (of_both, f"difference, {budget} random labels of both"),
+        (of_all, f"difference, {budget} random labels of all"),
+        (alone, f"gold alone, {budget} random labels of both"),
+    ]
     what = f"{measure}, a − b"
     return [
-        ours.kept(judge, what, f"difference, {budget} labels by sample --compare", against=anywhere, called=ANYWHERE),
-        theirs.kept(judge, what, f"difference, {budget} random labels of both", against=anywhere, called=ANYWHERE),
-        anywhere.kept(judge, what, f"difference, {budget} random labels of all"),
+        *(tally.kept(judge, what, way, against=alone_of_all, called=ANYWHERE) for tally, way in ways),
+        alone_of_all.kept(judge, what, f"gold alone, {budget} random labels of all"),
     ]
 
 
@@ -199,11 +149,11 @@ def study_of_published(
     """The published correction by accuracy rates from a random sample of the judged pool, with its own interval."""
     measure = parse(measure)
     both = collection.gold.frame.join(bronze.frame.select("query", "doc", bronze="label"), on=["query", "doc"])
-    threshold = _threshold(bronze, measure)
+    threshold = min(measure.rel, int(bronze.frame["label"].max()))  # type: ignore[arg-type]  # 1 for yes and no
     relevant = both["label"].to_numpy() >= measure.rel
     called = both["bronze"].to_numpy() >= threshold
-    scores = evaluate(collection.runs, bronze, _from(measure, threshold)).cube().values[0]
-    truth = _truth(collection, bronze, measure)
+    scores = evaluate(collection.runs, bronze, measure.from_label(threshold)).cube().values[0]
+    truth = true_means(collection, bronze, measure)
     j, variance = scores.mean(axis=1), scores.var(axis=1, ddof=1) / scores.shape[1]
     tally, z = _Tally(truth), normal_quantile((1 + level) / 2)
     for _ in range(draws):
@@ -228,7 +178,9 @@ class _Tally:
         self.add_values(joint.values, np.diag(joint.covariance), quantile)
 
     def add_values(self, values: FloatArray, variances: FloatArray, quantile: float) -> None:
-        half = quantile * np.sqrt(np.maximum(variances, 0))
+        self.add_intervals(values, quantile * np.sqrt(np.maximum(variances, 0)))
+
+    def add_intervals(self, values: FloatArray, half: FloatArray) -> None:
         self.held += np.abs(values - self.truth) <= half + 1e-12  # NaN holds nothing
         self.width += 2 * half
         self.total += values
@@ -256,54 +208,3 @@ class _Tally:
 def _turned(joint: Joint, turn: FloatArray) -> Joint:
     """Differences of runs, each a row of +1 and −1, as if they were runs."""
     return replace(joint, values=turn @ joint.values, covariance=turn @ joint.covariance @ turn.T)
-
-
-def _world(collection: Collection, bronze: Judgments, measure: Measure, *, budget: int, compare: bool) -> _World:
-    whole = pooled(collection.runs, bronze, depth=measure.reach or LONGEST)
-    pool, labels = _judged(whole, collection.gold)
-    asked = linear(measure, labels, depth=pool.depth)
-    weights, gains = pool.weights(asked.discounts), asked.gain(labels)
-    prob = probabilities([part_of(measure, pool)], budget, compare=compare)
-    return _World(pool=pool, known=predictors(pool), weights=weights, gains=gains, labels=labels,
-                  truth=np.asarray(weights @ gains), prob=prob)  # fmt: skip
-
-
-def _judged(pool: Pool, gold: Judgments) -> tuple[Pool, IntArray]:
-    """The documents of the pool that gold judged, and their labels."""
-    found = pool.docs.join(gold.frame.select("query", "doc", "label"), on=["query", "doc"], how="left",
-                           maintain_order="left")["label"]  # fmt: skip
-    there: NDArray[np.bool_] = found.is_not_null().to_numpy() & (found.fill_null(-1).to_numpy() >= 0)
-    place = np.cumsum(there) - 1
-    shown = there[pool.shown]
-    kept = Pool(
-        runs=pool.runs, queries=pool.queries, levels=pool.levels, depth=pool.depth,
-        docs=pool.docs.filter(found.is_not_null() & (found >= 0)), query=pool.query[there], level=pool.level[there],
-        run=pool.run[shown], shown=place[pool.shown[shown]], rank=pool.rank[shown],
-    )  # fmt: skip
-    return kept, found.filter(found.is_not_null() & (found >= 0)).to_numpy().astype(np.int64)
-
-
-def _pairs(pool: Pool, rng: np.random.Generator) -> list[tuple[int, int]]:
-    """Pairs drawn at random from those that share little."""
-    member = np.zeros((len(pool.runs), len(pool)), dtype=bool)
-    member[pool.run, pool.shown] = True
-    apart = [(a, b) for a, b in combinations(range(len(pool.runs)), 2) if (member[a] ^ member[b]).sum() >= UNSHARED]
-    return [apart[place] for place in rng.permutation(len(apart))[:PAIRS]]
-
-
-def _truth(collection: Collection, bronze: Judgments, measure: Measure) -> FloatArray:
-    """The mean by gold over the queries that bronze judged."""
-    pool, labels = _judged(pooled(collection.runs, bronze, depth=measure.reach or LONGEST), collection.gold)
-    asked = linear(measure, labels, depth=pool.depth)
-    return np.asarray(pool.weights(asked.discounts) @ asked.gain(labels))
-
-
-def _threshold(bronze: Judgments, measure: Measure) -> int:
-    """From which bronze label on a document counts as relevant: 1 for a judge who says only yes or no."""
-    rel = measure.rel
-    return min(rel, int(bronze.frame["label"].max()))  # type: ignore[arg-type]
-
-
-def _from(measure: Measure, threshold: int) -> Measure:
-    kept = tuple((name, value) for name, value in measure.parameters if name != "rel")
-    return Measure(measure.name, measure.cutoff, kept).with_default("rel", threshold)

@@ -1,0 +1,21 @@
+"""The designs: the ways in which gold labels come to be, by name, for the command line and the correction alike.
+
+They stand apart from what is done with them so that the command line knows their names before NumPy and Polars are
+loaded.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+__all__ = ["DESIGNS", "Design"]
+
+Design: TypeAlias = Literal["pool_random", "pool_stratified", "whole_queries", "external", "known"]
+
+DESIGNS: dict[Design, str] = {
+    "pool_random": "drawn at random from the documents that the runs show",
+    "pool_stratified": "drawn from them with known probabilities (column prob), as `ringtrue sample --budget` does",
+    "whole_queries": "all documents of queries drawn at random, as `ringtrue sample --queries` does",
+    "external": "from elsewhere: a fixed number for each gold label, other documents, another time",
+    "known": "no labels, but a confusion matrix in a JSON file",
+}

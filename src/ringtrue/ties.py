@@ -1,0 +1,78 @@
+"""What a ranking with ties is worth on average, over every order of what is tied.
+
+Lists are counted, not written out: `joint[q, i, j]` documents of list q have label i by the judge who scores and label
+j by the one who ranks, both in rising order. Those with one label by the ranking judge are tied.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Discount", "tied_dcg", "tied_gap"]
+
+Floats: TypeAlias = NDArray[np.float64]
+Counts: TypeAlias = NDArray[np.int64]
+Discount: TypeAlias = Literal["log2", "zipf"]
+
+
+def tied_dcg(joint: Counts, gain: Floats, *, k: int | None = None, discount: Discount = "log2") -> Floats:
+    """The expected DCG of lists sorted by one judge and scored by another, what is tied in random order.
+
+    Each document gets the mean of the discounts of the ranks that those tied with it take up. `gain` is that of each
+    label, or lists × labels.
+
+    Examples:
+        >>> tied_dcg(np.array([[[0, 1], [0, 1]]]), np.array([0.0, 1.0])).round(4)  # one good, one bad, tied
+        array([0.8155])
+    """
+    ranks = np.arange(1, _longest(joint) + 1)
+    each = 1 / (np.log2(ranks + 1) if discount == "log2" else ranks)
+    each[len(each) if k is None else k :] = 0.0
+    _, _, mean = _blocks(joint, each)
+    found: Floats = np.einsum("qij,qi,qj->q", joint, _for_each_list(joint, gain), mean)
+    return found
+
+
+def tied_gap(joint: Counts, share: Floats) -> Floats:
+    """The expected sum of graded average precision, Σ_k (1/k) Σ_{m≤k} min(q_m, q_k), what is tied in random order.
+
+    For documents that reach a step of q, G of s tied ones after A above them and a documents in all:
+
+        G · [(1 + A) h + (G − 1) (1 − (a + 1) h) / (s − 1)],    h the mean of 1/k over ranks a + 1 … a + s
+
+    and the steps add up, as in GAP itself. `share` is q of each label, or lists × labels; divided by the sum of q it is
+    GAP, with q of 0 and 1 average precision.
+
+    Examples:
+        >>> tied_gap(np.array([[[0, 1], [0, 1]]]), np.array([0.0, 1.0]))  # one good, one bad, tied: (1 + 1/2) / 2
+        array([0.75])
+    """
+    above, size, mean = _blocks(joint, 1 / np.arange(1, _longest(joint) + 1))
+    within = np.divide(1 - (above + 1) * mean, size - 1, out=np.zeros_like(mean), where=size > 1)
+    share = _for_each_list(joint, share)
+    found, lower = np.zeros(len(joint)), np.zeros(len(joint))
+    for step in np.sort(share, axis=1).T:  # one for each label; of labels that are worth the same, all but one add 0
+        good = np.einsum("qij,qi->qj", joint, (share >= step[:, None]) & (share > 0)).astype(np.float64)
+        ahead = good[:, ::-1].cumsum(axis=1)[:, ::-1] - good
+        found += (step - lower) * (good * ((1 + ahead) * mean + (good - 1) * within)).sum(axis=1)
+        lower = step
+    return found
+
+
+def _longest(joint: Counts) -> int:
+    return int(joint.sum(axis=(1, 2)).max(initial=0))
+
+
+def _for_each_list(joint: Counts, worth: Floats) -> Floats:
+    return np.broadcast_to(worth, joint.shape[:2])
+
+
+def _blocks(joint: Counts, each: Floats) -> tuple[Counts, Counts, Floats]:
+    """For each ranking label: how many documents stand above it, how many have it, and the mean of `each` over them."""
+    size = joint.sum(axis=1)
+    above = size[:, ::-1].cumsum(axis=1)[:, ::-1] - size
+    reached = np.concatenate([[0.0], np.cumsum(each)])
+    return above, size, (reached[above + size] - reached[above]) / np.maximum(size, 1)

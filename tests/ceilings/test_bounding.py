@@ -1,0 +1,191 @@
+"""The ceiling of judgments, and where runs stand below it."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ringtrue as rt
+from ringtrue.errors import MismatchError, UsageError
+
+KNOWN = rt.Confusion(rows="gold", columns="crowd", labels=(0, 1), counts=np.array([[80, 20], [30, 70]]))
+COUNTS = np.array([[70, 20, 10], [20, 60, 20], [5, 25, 70]])
+GRADED = rt.Confusion(rows="testing judge", columns="training judge", labels=(0, 1, 2), counts=COUNTS)
+TWO = 0.75 + 0.25 / math.log2(3)
+
+
+@st.composite
+def judgments(draw: st.DrawFn) -> dict[str, dict[str, int]]:
+    labels = st.lists(st.integers(0, 2), min_size=1, max_size=12)
+    queries = draw(st.lists(labels, min_size=1, max_size=6))
+    return {f"q{q}": {f"d{d}": label for d, label in enumerate(some)} for q, some in enumerate(queries)}
+
+
+def test_a_mean_by_hand() -> None:
+    labels = {"a": {"x": 1, "y": 0}, "b": {"x": 1}, "c": {"x": 0, "y": 0}, "d": {"x": 0, "y": 1}}
+    found = rt.ceiling(labels, KNOWN)
+    assert found.per_query.rows() == [
+        ("a", 2, pytest.approx(TWO)),
+        ("b", 1, 1.0),
+        ("c", 2, None),
+        ("d", 2, pytest.approx(TWO)),
+    ]
+    assert found.estimate.value == pytest.approx((2 * TWO + 1) / 3)
+    assert (found.queries, found.skipped) == (3, 1)
+    assert "1 query in which no label is worth anything, left out: c" in found.notes
+    assert found.orientation == "rows are the testing judge (gold), columns the training judge (crowd)"
+
+
+def test_the_interval_is_that_of_a_mean_over_queries() -> None:
+    labels = {"a": {"x": 1, "y": 0}, "b": {"x": 1}, "d": {"x": 0, "y": 1}}
+    run = {query: {"x": 1.0} for query in labels}
+    found = rt.ceiling(labels, KNOWN, runs=run, level=0.9)
+    same = rt.evaluate(run, labels, "nDCG").means(level=0.9)["run"]["nDCG"]
+    assert found.runs["run"].ndcg == same
+    assert (found.estimate.level, found.estimate.method, found.estimate.n) == (0.9, "t", 3)
+
+
+@given(judgments(), st.randoms())
+def test_the_order_of_documents_and_of_labels_in_the_matrix_changes_nothing(labels, random) -> None:
+    shuffled = {}
+    for query, docs in labels.items():
+        some = list(docs.items())
+        random.shuffle(some)
+        shuffled[query] = dict(some)
+    by_label = {query: dict(sorted(docs.items(), key=lambda pair: pair[1])) for query, docs in labels.items()}
+    turned = rt.Confusion(rows="gold", columns="x", labels=(2, 1, 0), counts=GRADED.counts[::-1, ::-1])
+    expected = rt.ceiling(labels, GRADED).per_query["ceiling"].to_list()
+    for other in (shuffled, by_label):
+        assert rt.ceiling(other, GRADED).per_query["ceiling"].to_list() == expected
+    assert rt.ceiling(labels, turned).per_query["ceiling"].to_list() == pytest.approx(expected, nan_ok=True)
+
+
+@given(judgments(), st.lists(st.integers(1, 50), min_size=3, max_size=3, unique=True))
+def test_calling_the_grades_otherwise_in_the_same_order_changes_nothing(labels, names: list[int]) -> None:
+    called = sorted(names)
+    other = {query: {doc: called[label] for doc, label in docs.items()} for query, docs in labels.items()}
+    table = rt.Confusion(rows="gold", columns="x", labels=tuple(called), counts=GRADED.counts)
+    gains = {1: 0.3, 2: 0.9}
+    expected = rt.ceiling(labels, GRADED, gain=gains).per_query["ceiling"].to_list()
+    found = rt.ceiling(other, table, gain={called[label]: gains.get(label, 0.0) for label in range(3)})
+    assert found.per_query["ceiling"].to_list() == expected
+
+
+@given(judgments(), st.sampled_from(["exp", "linear"]), st.none() | st.integers(1, 5))
+def test_it_is_one_where_the_judges_agree_and_never_more(labels, gain: str, k: int | None) -> None:
+    agreed = rt.Confusion(rows="gold", columns="x", labels=(0, 1, 2), counts=np.eye(3))
+    values = rt.ceiling(labels, agreed, gain=gain, k=k).per_query["ceiling"].drop_nulls().to_list()
+    assert values == pytest.approx([1.0] * len(values))
+    below = rt.ceiling(labels, GRADED, gain=gain, k=k).per_query["ceiling"].drop_nulls().to_list()
+    assert all(0 < value <= 1 + 1e-12 for value in below)
+
+
+@pytest.mark.parametrize("gain", ["exp", "linear", {1: 2.0, 2: 3.0}])
+@pytest.mark.parametrize("k", [None, 1, 3])
+def test_a_run_that_ranks_by_the_ideal_stands_at_one_and_above_the_ceiling(gain, k: int | None) -> None:
+    labels = {f"q{q}": {f"d{d}": (d + q) % 3 for d in range(9)} for q in range(4)}
+    runs = [
+        rt.Run.of(
+            {query: {doc: float(label) for doc, label in docs.items()} for query, docs in labels.items()}, name="best"
+        )
+    ]
+    found = rt.ceiling(labels, GRADED, gain=gain, k=k, runs=runs)
+    best = found.runs["best"]
+    assert best.ndcg.value == pytest.approx(1)
+    assert best.ceiling == pytest.approx(found.estimate.value)
+    assert best.share == pytest.approx(1 / found.estimate.value)
+    assert best.above
+    assert best.surely_above
+    assert set(best.per_query) == set(labels)
+
+
+def test_a_run_is_held_against_the_ceiling_of_its_own_queries() -> None:
+    labels = {"a": {"x": 1, "y": 0}, "b": {"x": 1}, "c": {"x": 0}}
+    run = {"a": {"y": 1.0, "x": 0.5}, "c": {"x": 1.0}}
+    zero = rt.ceiling(labels, KNOWN, runs=run).runs["run"]
+    assert zero.ndcg.value == pytest.approx((1 / math.log2(3) + 0) / 2)
+    assert zero.ceiling == pytest.approx((TWO + 1) / 2)
+    skip = rt.ceiling(labels, KNOWN, runs=run, missing="skip").runs["run"]
+    assert (skip.ndcg.value, skip.ceiling) == (pytest.approx(1 / math.log2(3)), pytest.approx(TWO))
+    assert skip.share == pytest.approx(1 / math.log2(3) / TWO)
+    assert skip.room.value == pytest.approx(TWO - 1 / math.log2(3))
+    assert not skip.above
+    note = "run: 1 of 3 judged queries not in the run, counted as having found nothing: b"
+    assert note in rt.ceiling(labels, KNOWN, runs=run).notes
+
+
+def test_no_query_with_any_gain_is_undefined_in_words() -> None:
+    found = rt.ceiling({"a": {"x": 0}}, KNOWN, runs={"a": {"x": 1.0}})
+    assert (found.estimate.value, found.queries, found.skipped) == (None, 0, 1)
+    assert str(found) == "undefined: there is no query to average"
+    assert (found.runs["run"].share, found.runs["run"].ceiling) == (None, None)
+    assert str(found.runs["run"]) == "undefined: there is no query to average"
+    assert not found.runs["run"].above
+    json.dumps(found.as_dict(per_query=True), allow_nan=False)
+
+
+def test_the_three_methods_agree() -> None:
+    labels = {f"q{q}": {f"d{d}": (d * d + q) % 7 % 3 for d in range(80)} for q in range(3)}
+    exact = rt.ceiling(labels, GRADED)
+    drawn = rt.ceiling(labels, GRADED, method="simulation", draws=3000, rng=np.random.default_rng(0))
+    assert exact.simulated_se is None
+    assert drawn.simulated_se
+    assert abs(drawn.estimate.value - exact.estimate.value) < 4 * drawn.simulated_se
+    closed = rt.ceiling(labels, GRADED, method="closed-form")
+    assert closed.estimate.value == pytest.approx(exact.estimate.value, abs=0.005)
+    assert closed.notes == exact.notes
+
+
+def test_the_closed_form_is_doubted_for_short_lists_and_cutoffs() -> None:
+    found = rt.ceiling({"a": {"x": 1, "y": 0}}, KNOWN, method="closed-form", k=3)
+    assert any(
+        "1 query with fewer than 50 documents, where the closed form may be far off" in note for note in found.notes
+    )
+    assert any("with a cutoff the closed form errs more" in note for note in found.notes)
+
+
+def test_a_row_that_rests_on_few_cases_is_told() -> None:
+    few = rt.Confusion(rows="gold", columns="x", labels=(0, 1), counts=np.array([[80, 20], [3, 7]]))
+    (note,) = rt.ceiling({"a": {"x": 1, "y": 0}}, few).notes
+    assert note.startswith("the confusion matrix rests on fewer than 50 cases for label 1 (10)")
+    known = rt.Confusion(rows="gold", columns="x", labels=(0, 1), counts=few.matrix, worth=np.full(2, np.inf))
+    assert rt.ceiling({"a": {"x": 1, "y": 0}}, known).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"method": "magic"}, "method is one of 'exact', 'simulation', 'closed-form'"),
+        ({"k": 0}, "k is a rank"),
+        ({"draws": 1}, "draws is a whole number of at least 2"),
+        ({"gain": "log"}, "gain is 'exp'"),
+        ({"level": 2}, "level must lie between"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(given: dict[str, object], told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        rt.ceiling({"a": {"x": 1}}, KNOWN, **given)  # type: ignore[arg-type]
+
+
+def test_a_matrix_that_is_none_and_levels_that_differ_are_refused() -> None:
+    with pytest.raises(UsageError, match="expected a Confusion, found list"):
+        rt.ceiling({"a": {"x": 1}}, [[1, 0], [0, 1]])  # type: ignore[arg-type]
+    with pytest.raises(MismatchError, match="labels 2, the confusion matrix 0, 1"):
+        rt.ceiling({"a": {"x": 2}}, KNOWN)
+
+
+def test_plain_data_has_the_keys_of_the_contract() -> None:
+    labels = {"a": {"x": 1, "y": 0}, "b": {"x": 0}}
+    plain = json.loads(
+        json.dumps(rt.ceiling(labels, KNOWN, runs={"a": {"x": 1.0}}).as_dict(per_query=True), allow_nan=False)
+    )
+    assert list(plain)[:4] == ["ceiling", "queries", "skipped", "runs"]
+    assert list(plain["ceiling"]) == ["value", "se", "low", "high", "level", "n", "method", "notes"]
+    assert (plain["runs"]["run"]["ndcg"], plain["runs"]["run"]["share"]) == (1, pytest.approx(1 / TWO))
+    assert plain["per_query"]["a"] == {"documents": 2, "ceiling": pytest.approx(TWO), "runs": {"run": 1.0}}
+    assert plain["per_query"]["b"]["ceiling"] is None

@@ -1,0 +1,296 @@
+"""`ringtrue ceiling`."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ringtrue as rt
+
+TWO = 0.75 + 0.25 / math.log2(3)
+MATRIX = {"rows": "testing judge", "columns": "training judge", "labels": [0, 1], "matrix": [[0.8, 0.2], [0.3, 0.7]]}
+LABELS = "query,doc,judge,label\n" + "".join(
+    f"q{q},d{d},{judge},{(d + q * shift) % 2}\n"
+    for q in range(4)
+    for d in range(4)
+    for shift, judge in enumerate(("ann", "bob"))
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two documents for each of three queries, one of them without gain, a matrix, labels and runs."""
+    (tmp_path / "j.qrels").write_text("q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 0\nq2 0 d2 1\nq3 0 d1 0\n")
+    (tmp_path / "m.json").write_text(json.dumps(MATRIX))
+    (tmp_path / "labels.csv").write_text(LABELS)
+    (tmp_path / "good.run").write_text("q1 Q0 d1 1 2 x\nq1 Q0 d2 2 1 x\nq2 Q0 d2 1 2 x\nq2 Q0 d1 2 1 x\n")
+    (tmp_path / "bad.run").write_text("q1 Q0 d2 1 2 x\nq1 Q0 d1 2 1 x\nq2 Q0 d1 1 2 x\nq2 Q0 d2 2 1 x\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def with_matrix(**changed: Any) -> str:
+    return json.dumps(MATRIX | changed)
+
+
+def test_json_has_the_keys_of_the_contract(folder: Path, ringtrue: Callable[..., Any]) -> None:
+    answer = ringtrue("ceiling", "--judgments", "j.qrels", "--confusion", "m.json", "--run", "bad.run", "--json").json
+    assert list(answer["ceiling"]) == ["value", "se", "low", "high", "level", "n", "method", "notes"]
+    assert answer["ceiling"]["value"] == pytest.approx(TWO)
+    assert (answer["queries"], answer["skipped"], answer["method"]) == (2, 1, "exact")
+    assert answer["runs"]["bad"]["ndcg"] == pytest.approx(1 / math.log2(3))
+    assert answer["runs"]["bad"]["share"] == pytest.approx(1 / math.log2(3) / TWO)
+    assert answer["orientation"] == "rows are the testing judge, columns the training judge"
+    assert answer["notes"][0] == "1 query in which no label is worth anything, left out: q3"
+
+
+def test_the_screen_says_what_it_means_and_what_is_next(folder: Path, ringtrue: Callable[..., Any]) -> None:
+    alone = ringtrue("ceiling", "--judgments", "j.qrels", "--confusion", "m.json")
+    assert alone.code == 0
+    assert "A ranker that has learned the training judge perfectly reaches 0.908 by the testing judge." in alone.out
+    assert "where the testing judge says 1, the training judge says 0 in 30.0% of cases" in alone.out
+    assert "Next: --run RUN says where a run stands" in alone.out
+    below = ringtrue("ceiling", "--judgments", "j.qrels", "--confusion", "m.json", "--run", "bad.run")
+    assert "bad is at 0.631, 70% of that: 0.277 (0.277 to 0.277) below." in below.out
+    assert "That much is left for a better ranker" in below.out
+
+
+def test_a_run_above_the_ceiling_is_told(folder: Path, ringtrue: Callable[..., Any]) -> None:
+    # Runs may also follow as words, so that a pattern of the shell will do.
+    found = ringtrue("ceiling", "--judgments", "j.qrels", "--confusion", "m.json", "--run", "good.run", "bad.run")
+    assert "good is at 1.000, 110% of that: above the ceiling by 0.092." in found.out
+    assert "A run can be above: it tells documents of one grade apart, or learned from other judges" in found.out
+    assert found.out.index("good ") < found.out.index("bad ")
+
+
+def test_a_run_near_the_ceiling_leaves_little(folder: Path, ringtrue: Callable[..., Any]) -> None:
+    (folder / "near.json").write_text(with_matrix(matrix=[[1, 0], [0, 1]]))
+    found = ringtrue("ceiling", "--judgments", "j.qrels", "--confusion", "near.json", "--run", "good.run")
+    assert "Little is left for a better ranker" in found.out
+    assert "the two always agree" in found.out
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "markdown", "latex", "json"])
+def test_every_format_is_printed(folder: Path, ringtrue: Callable[..., Any], form: str) -> None:
+    words = ("ceiling", "--judgments", "j.qrels", "--confusion", "m.json", "--run", "bad.run", "--format", form)
+    assert ringtrue(*words).code == 0
+    assert ringtrue(*words, "--per-query").code == 0
+
+
+def test_csv_has_every_digit(folder: Path, ringtrue: Callable[..., Any]) -> None:
+    words = ("ceiling", "--judgments", "j.qrels", "--confusion", "m.json", "--run", "bad.run", "--format", "csv")
+    head, first, second = ringtrue(*words).out.splitlines()
+    assert head == "run,value,se,low,high,n,ceiling,share"
+    assert float(first.split(",")[1]) == pytest.approx(TWO, abs=1e-15)
+    assert second.startswith("bad,0.63092975")
+    queries = ringtrue(*words, "--per-query").out.splitlines()
+    assert queries[0] == "query,documents,ceiling,bad"
+    assert queries[3] == "q3,1,,"
+
+
+def test_per_query_in_json(folder: Path, ringtrue: Callable[..., Any]) -> None:
+    words = ("ceiling", "--judgments", "j.qrels", "--confusion", "m.json", "--run", "bad.run", "--json", "--per-query")
+    answer = ringtrue(*words).json["per_query"]
+    assert answer["q1"]["ceiling"] == pytest.approx(TWO)
+    assert answer["q1"]["runs"]["bad"] == pytest.approx(1 / math.log2(3))
+    assert answer["q3"] == {"documents": 1, "ceiling": None, "runs": {}}
+
+
+@pytest.mark.parametrize("method", ["simulation", "closed-form"])
+def test_the_papers_methods_are_there(folder: Path, ringtrue: Callable[..., Any], method: str) -> None:
+    words = ("ceiling", "--judgments", "j.qrels", "--confusion", "m.json", "--method", method, "--seed", "1")
+    answer = ringtrue(*words, "--json").json
+    assert answer["method"] == method
+    assert answer["ceiling"]["value"] == pytest.approx(TWO, abs=0.05)
+    if method == "simulation":
+        assert ringtrue(*words, "--json").json == answer
+        assert answer["simulated_se"] > 0
+        assert "simulated, which leaves ±" in ringtrue(*words).out
+    else:
+        assert any("fewer than 50 documents" in note for note in answer["notes"])
+
+
+def test_gain_and_cutoff_reach_the_library(folder: Path, ringtrue: Callable[..., Any]) -> None:
+    (folder / "g.qrels").write_text("q1 0 d1 2\nq1 0 d2 0\nq1 0 d3 1\n")
+    (folder / "g.json").write_text(
+        with_matrix(labels=[0, 1, 2], matrix=[[0.8, 0.1, 0.1], [0.2, 0.6, 0.2], [0, 0.3, 0.7]])
+    )
+    words = ("ceiling", "--judgments", "g.qrels", "--confusion", "g.json", "--json")
+    table, labels = rt.read_confusion("g.json"), rt.read_judgments("g.qrels")
+    for extra, given in ((("--gain", "linear"), {"gain": "linear"}), (("-k", "2"), {"k": 2})):
+        answer = ringtrue(*words, *extra).json
+        assert answer["ceiling"]["value"] == rt.ceiling(labels, table, **given).estimate.value
+    assert answer["measure"] == "nDCG(dcg='exp-log2')@2"
+    (folder / "gains.json").write_text('{"gains": {"0": 0, "1": 0.3, "2": 1}}')
+    answer = ringtrue(*words, "--gains", "gains.json").json
+    assert answer["ceiling"]["value"] == rt.ceiling(labels, table, gain={1: 0.3, 2: 1.0}).estimate.value
+    assert ringtrue(*words, "--gains", "gains.json", "--gain", "exp").code == 2
+
+
+def test_a_matrix_is_estimated_from_labels_and_written_for_all_commands(
+    folder: Path, ringtrue: Callable[..., Any]
+) -> None:
+    words = ("ceiling", "--judgments", "j.qrels", "--labels", "labels.csv")
+    answer = ringtrue(*words, "--confusion-out", "out.json", "--json").json
+    assert (answer["confusion"]["rows"], answer["confusion"]["columns"]) == ("testing judge", "training judge")
+    again = ringtrue("ceiling", "--judgments", "j.qrels", "--confusion", "out.json", "--json").json
+    assert again["ceiling"] == answer["ceiling"]
+    (folder / "printed.json").write_text(json.dumps(answer))
+    printed = ringtrue("ceiling", "--judgments", "j.qrels", "--confusion", "printed.json", "--json").json
+    assert printed["ceiling"] == answer["ceiling"]
+    assert "written to out.json" in ringtrue(*words, "--confusion-out", "out.json").out
+
+
+@pytest.mark.parametrize("command", ["judges", "aggregate"])
+def test_a_matrix_of_other_commands_is_read(folder: Path, ringtrue: Callable[..., Any], command: str) -> None:
+    (folder / "gold.csv").write_text(
+        "query,doc,label\n" + "".join(f"q{q},d{d},{d % 2}\n" for q in range(4) for d in range(4))
+    )
+    words = ("labels.csv", "--gold", "gold.csv", "--confusion-out", "out.json", "--json")
+    answer = ringtrue(command, *words).json
+    counts = rt.read_confusion("out.json").counts
+    assert counts.sum() == pytest.approx(32, abs=1)
+    assert any(note.startswith("the confusion matrix of 2 judges is in out.json: rows are") for note in answer["notes"])
+    assert ringtrue("ceiling", "--judgments", "j.qrels", "--confusion", "out.json").code == 0
+
+
+def test_a_matrix_with_a_testing_judge_corrects_as_one_with_gold_does(
+    folder: Path, ringtrue: Callable[..., Any]
+) -> None:
+    (folder / "mine.json").write_text(with_matrix(counts=[[80, 20], [30, 70]]))
+    (folder / "gold.json").write_text(with_matrix(counts=[[80, 20], [30, 70]], rows="gold", columns="bronze"))
+    words = ("evaluate", "good.run", "--judgments", "j.qrels", "-m", "P@1", "--json", "--gold")
+    mine, gold = (ringtrue(*words, name) for name in ("mine.json", "gold.json"))
+    assert mine.code == 0
+    assert mine.json["corrected"] == gold.json["corrected"]
+
+
+def test_preferences_have_no_matrix(folder: Path, ringtrue: Callable[..., Any]) -> None:
+    (folder / "p.csv").write_text("query,left,right,judge,winner\nq,a,b,x,left\nq,a,b,y,left\n")
+    for command in ("judges", "aggregate"):
+        found = ringtrue(command, "p.csv", "--confusion-out", "out.json")
+        assert (found.code, "these are preferences" in found.err) == (2, True)
+
+
+def test_sides_by_name_and_gold(folder: Path, ringtrue: Callable[..., Any]) -> None:
+    words = ("ceiling", "--judgments", "j.qrels", "--labels", "labels.csv", "--json")
+    named = ringtrue(*words, "--testing", "ann", "--training", "bob").json
+    assert named["orientation"] == "rows are the testing judge (ann), columns the training judge (bob)"
+    (folder / "gold.csv").write_text(
+        "query,doc,label\n" + "".join(f"q{q},d{d},{d % 2}\n" for q in range(4) for d in range(4))
+    )
+    gold = ringtrue(*words, "--gold", "gold.csv").json
+    assert gold["confusion"]["rows"] == "gold"
+    assert gold["orientation"] == "rows are the testing judge (gold), columns the training judge"
+    (folder / "named.csv").write_text((folder / "gold.csv").read_text().replace("label", "mark"))
+    same = ringtrue(*words, "--gold", "named.csv", "--gold-columns", "label=mark").json
+    assert same["ceiling"] == gold["ceiling"]
+    without = ringtrue(*words, "--gold", "named.csv")
+    assert without.code == 1
+    assert without.err.startswith("ringtrue: named.csv: ")
+    assert "--gold-columns label=NAME" in without.err
+
+
+def test_a_matrix_of_judges_who_are_not_the_testing_judge_is_doubted(
+    folder: Path, ringtrue: Callable[..., Any]
+) -> None:
+    words = ("ceiling", "--judgments", "j.qrels", "--labels", "labels.csv", "--json")
+    note = "no judge of labels.csv is that of j.qrels ('0'): the ceiling holds if it differs from these as they do"
+    assert any(one.startswith(note) for one in ringtrue(*words).json["notes"])
+    assert not any(one.startswith("no judge of") for one in ringtrue(*words, "--testing", "ann").json["notes"])
+    own = ("ceiling", "--judgments", "labels.csv", "--judge", "ann", "--labels", "labels.csv", "--json")
+    assert not any(one.startswith("no judge of") for one in ringtrue(*own).json["notes"])
+
+
+def test_the_scatter_has_a_point_for_each_pair_and_query(folder: Path, ringtrue: Callable[..., Any]) -> None:
+    words = ("ceiling", "--judgments", "j.qrels", "--labels", "labels.csv", "--scatter")
+    answer = ringtrue(*words, "--json").json["scatter"]
+    assert len(answer["points"]) == 8
+    assert list(answer["points"][0]) == ["training", "testing", "query", "documents", "real", "predicted"]
+    assert answer["difference"]["value"] == pytest.approx(sum(p["real"] - p["predicted"] for p in answer["points"]) / 8)
+    lines = ringtrue(*words, "--format", "csv").out.splitlines()
+    assert lines[0] == "training,testing,query,documents,real,predicted"
+    assert len(lines) == 9
+    assert "real − predicted" in ringtrue(*words).out
+    one_for_all = ringtrue(*words, "--confusion", "m.json", "--json").json
+    assert one_for_all["ceiling"]["value"] == pytest.approx(TWO)
+
+
+def test_a_table_without_queries_is_one_list_with_a_note(folder: Path, ringtrue: Callable[..., Any]) -> None:
+    (folder / "one.csv").write_text("item,truth\na,1\nb,0\n")
+    answer = ringtrue(
+        "ceiling", "--judgments", "one.csv", "--columns", "label=truth", "--confusion", "m.json", "--json"
+    ).json
+    assert answer["queries"] == 1
+    assert answer["notes"] == ["one.csv: no column names the query: all are taken for one list"]
+    assert answer["ceiling"]["notes"] == ["a single query: no interval can be given"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"matrix": [[0.8, 0.4], [0.3, 0.7]]},
+         "bad.json: each row of a confusion matrix adds up to 1, and that of label 0 to 1.2; --renormalise"),
+        ({"matrix": [[0.8, 0.2]]}, "bad.json: matrix should have 2 rows and columns"),
+        ({"matrix": [[1.2, -0.2], [0.3, 0.7]]}, "bad.json: matrix should hold numbers of at least 0"),
+        ({"rows": "training judge", "columns": "testing judge"}, "the testing judge belongs into the rows"),
+        ({"rows": "bronze", "columns": "gold"}, "its rows are bronze; gold belongs into the rows"),
+        ({"labels": [1, 2]}, "the judgments have the labels 0, 1, the confusion matrix 1, 2: it says nothing about 0"),
+        ({"counts": [[8, 2], [0, 0]]}, "says nothing about label 1, which its testing judge never gave"),
+    ],
+)  # fmt: skip
+def test_a_bad_matrix_is_refused_in_words(folder: Path, ringtrue: Callable[..., Any], changed, told: str) -> None:
+    (folder / "bad.json").write_text(with_matrix(**changed))
+    found = ringtrue("ceiling", "--judgments", "j.qrels", "--confusion", "bad.json")
+    assert found.code == 1
+    assert told in found.err
+    assert len(found.err.splitlines()) == 1
+
+
+def test_rows_are_renormalised_on_request(folder: Path, ringtrue: Callable[..., Any]) -> None:
+    (folder / "loose.json").write_text(with_matrix(matrix=[[1.6, 0.4], [0.3, 0.7]]))
+    words = ("ceiling", "--judgments", "j.qrels", "--confusion", "loose.json", "--json")
+    assert ringtrue(*words).code == 1
+    assert ringtrue(*words, "--renormalise").json["ceiling"]["value"] == pytest.approx(TWO)
+
+
+def test_one_judge_tells_nothing(folder: Path, ringtrue: Callable[..., Any]) -> None:
+    (folder / "ann.csv").write_text("query,doc,judge,label\nq1,d1,ann,1\nq1,d2,ann,0\n")
+    found = ringtrue("ceiling", "--judgments", "j.qrels", "--labels", "ann.csv")
+    assert found.code == 1
+    assert found.err.startswith("ringtrue: ann.csv: only one judge ('ann') labelled: nothing tells how judges disagree")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ((), "how do the judges differ? Give --confusion FILE, a matrix, or --labels FILE"),
+        (("--confusion", "m.json", "--labels", "labels.csv"), "choose one of the two"),
+        (("--confusion", "m.json", "--scatter"), "is about labels of several judges, and there is no --labels"),
+        (("--confusion", "m.json", "--testing", "ann"), "--testing is about labels of several judges"),
+        (("--confusion", "m.json", "--labels", "labels.csv", "--scatter", "--testing", "ann"), "--confusion gives one"),
+        (("--labels", "labels.csv", "--renormalise"), "--renormalise is about the matrix of --confusion"),
+        (("--labels", "labels.csv", "--testing", "an"), "no judge 'an' to be the testing judge"),
+        (("--labels", "labels.csv", "--scatter", "--per-query", "--format", "csv"), "prints one table"),
+        (("--confusion", "m.json", "--method", "exakt"), "exakt"),
+        (("--labels", "labels.csv", "--label-columns", "label=mark"), "--label-columns: no column 'mark'"),
+        (("--confusion", "-", "--run", "-"), "standard input (-) can be read only once"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_asked_is_refused(folder: Path, ringtrue: Callable[..., Any], words, told: str) -> None:
+    found = ringtrue("ceiling", "--judgments", "j.qrels", *words)
+    assert found.code == 2
+    assert told in found.err
+
+
+def test_documents_with_two_labels_are_told_with_their_lines(folder: Path, ringtrue: Callable[..., Any]) -> None:
+    found = ringtrue("ceiling", "--judgments", "labels.csv", "--confusion", "m.json")
+    assert found.code == 1
+    assert "choose one judge (--judge NAME)" in found.err
+    assert "average" not in found.err
+    assert ringtrue("ceiling", "--judgments", "labels.csv", "--judge", "ann", "--confusion", "m.json").code == 0
