@@ -158,6 +158,20 @@ def disagreement() -> str:
     return table(["M/N, given", *columns], rows)
 
 
+def mutual() -> str:
+    """Each measure of the order by one judge, scored by the other: people and a model, and pairs of a crowd."""
+    folder = Path(os.environ["RINGTRUE_DATA"])
+    judges = ("human", "llm-umbrela_gpt4")
+    both = [rt.read_judgments(folder / f"dl19/{name}.qrels").frame.select("query", "doc", "label", judge=pl.lit(name))
+            for name in judges]  # fmt: skip
+    found = [rt.mutual_evaluation(pl.concat(both)), rt.mutual_evaluation(data("rf10")[0], repeats="last")]
+    return table(
+        ["measure", "dl19: mean ± sd", "queries", "rf10: mean ± sd", "queries"],
+        [[one[0], *(cell for row in (one, other) for cell in (f"{row[1]:.2f} ± {row[2]:.2f}", str(row[3])))]
+         for one, other in zip(*(answer.table.rows() for answer in found), strict=True)],
+    )  # fmt: skip
+
+
 def misled() -> str:
     """P@10 of one run by each judge, by gold, and as published; and how often the judge is right, there and in all."""
     folder = Path(os.environ["RINGTRUE_DATA"]) / "dl19"
@@ -288,6 +302,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "crowd": crowd,
     "disagreement": disagreement,
     "misled": misled,
+    "mutual": mutual,
 }
 OF_STUDIES: dict[str, tuple[str, Callable[[Study], str]]] = {
     "published": ("real", published),
