@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from benchmarks import aggregating, alpha, ceilings, comparing, correcting, resampling
+from benchmarks import aggregating, alpha, ceilings, comparing, correcting, disagreeing, resampling
 from benchmarks.agreement import agreement
 from benchmarks.data import Collection, Files
 from benchmarks.measure import Cost, cost
@@ -23,6 +23,7 @@ from benchmarks.promises import (
     promise_of_ceilings,
     promise_of_comparing,
     promise_of_correcting,
+    promise_of_disagreeing,
     promise_of_resampling,
 )
 
@@ -54,6 +55,7 @@ def main() -> None:
     _aggregate(AGGREGATED[:1] if given.quick else AGGREGATED)
     _alpha()
     _correct()
+    _disagreeing()
     _ceilings()
     if not given.quick:
         _study()
@@ -65,6 +67,14 @@ def _correct() -> None:
     for task, words in correcting.TASKS.items():
         seconds = correcting.taken(task)
         print(f"{words:<74}{seconds:>8.3f}{_words(promise_of_correcting(task, seconds))}", flush=True)
+
+
+def _disagreeing() -> None:
+    """Weights from disagreement."""
+    print(f"\nWeights from disagreement ({disagreeing.where()})\n{'':<56}{'CPU s':>8}  promise")
+    for task, words in disagreeing.TASKS.items():
+        cost = disagreeing.taken(task)
+        print(f"{words:<56}{cost:>8.2f}" + _words(promise_of_disagreeing(cost)), flush=True)
 
 
 def _ceilings() -> None:

@@ -88,8 +88,9 @@ def _task(task: str) -> Callable[[], object]:
         return lambda: rt.correct(runs, bronze, gold, measures)
     if task == "compare":
         return lambda: rt.compare_corrected(runs, bronze, gold, measures[:1])
-    asked, _ = task_of(runs, bronze, gold, design="external", method=None, population="like-these", bronze_rel=None,
-                       level=0.95, rng=None)  # fmt: skip
+    elsewhere = gold.select("query", "doc", "label")
+    asked, _ = task_of(runs, bronze, elsewhere, design="external", method=None, population="like-these",
+                       bronze_rel=None, level=0.95, rng=None)  # fmt: skip
     way = ByRates(task=asked)
     if task == "graded":
         return lambda: way.estimates(parse("DCG@10"))

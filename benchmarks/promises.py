@@ -18,6 +18,7 @@ __all__ = [
     "promise_of_ceilings",
     "promise_of_comparing",
     "promise_of_correcting",
+    "promise_of_disagreeing",
     "promise_of_resampling",
 ]
 
@@ -31,6 +32,7 @@ MOST_MEGABYTES_AGGREGATING = 60  # beside what was held before, 1,000,000 labels
 MOST_SECONDS_AGGREGATING = 15.0  # of CPU, 10,000,000 labels
 TIMES_SLOWER_ALPHA = {"krippendorff": 2.0}  # 500,000 labels
 MOST_SECONDS_CORRECTING = {"correct": 1.0, "compare": 5.0}  # of CPU, after import, 37 runs and 300 gold labels
+MOST_SECONDS_DISAGREEING = 5.0  # of CPU, 1,000 bootstrap draws on rf10
 MOST_SECONDS_CEILING = 5.0  # of CPU, exact, 1,000 queries of 120 documents and 5 grades
 MOST_SECONDS = {"permutation": 2.0}  # of CPU, for all 190 pairs of one measure
 
@@ -93,6 +95,11 @@ def promise_of_alpha(name: str, seconds: Mapping[str, float]) -> Promise | None:
     if least is None:
         return None
     return Promise(f"at least {least:g} × ringtrue", seconds[name] >= least * seconds["ringtrue"])
+
+
+def promise_of_disagreeing(seconds: float) -> Promise:
+    """What is promised about weights from disagreement."""
+    return Promise(f"less than {MOST_SECONDS_DISAGREEING:g} s", seconds < MOST_SECONDS_DISAGREEING)
 
 
 def promise_of_ceilings(task: str, seconds: Mapping[str, float]) -> Promise:
