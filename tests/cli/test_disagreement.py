@@ -71,10 +71,12 @@ def test_gains_are_written_for_measures(ringtrue: Callable, world: Path) -> None
 
 
 def test_a_level_without_a_gain_is_told(ringtrue: Callable, world: Path) -> None:
-    answer = ringtrue("disagreement", "labels.csv", "--at-least", "2/3", "--scale", "0-3", "-o", "gains.json")
-    assert "note: gains.json has no gain for 3" in answer.err
-    assert set(read_gains(world / "gains.json")) == {0, 1, 2}
-    assert "never seen, p is undefined: 3" in answer.out
+    rows = [f"q{q},d{q},{judge},{label}" for q in range(4) for judge, label in zip("xyz", (0, 1, 3), strict=True)]
+    (world / "gap.csv").write_text("query,doc,judge,label\n" + "\n".join(rows))
+    answer = ringtrue("disagreement", "gap.csv", "--at-least", "2/3", "--scale", "0-3", "-o", "gains.json")
+    assert "note: gains.json has no gain for 2" in answer.err
+    assert set(read_gains(world / "gains.json")) == {0, 1, 3}
+    assert "never seen, p is undefined: 2" in answer.out
 
 
 def test_gold_counts_as_one_more_label_by_column_or_by_file(ringtrue: Callable) -> None:
@@ -253,3 +255,16 @@ def test_a_wrong_question_about_mutual_evaluation_is_told(ringtrue: Callable, wo
     answer = ringtrue("disagreement", "labels.csv", "--at-least", "1/3", *words)
     assert answer.code == 2
     assert says in answer.err
+
+
+def test_gains_are_not_written_where_nobody_said_the_top(ringtrue: Callable, world: Path) -> None:
+    answer = ringtrue("disagreement", "labels.csv", "--at-least", "1/3", "--scale", "0-4", "-o", "gains.json")
+    assert (answer.code, (world / "gains.json").exists()) == (1, False)
+    assert "nobody said 4, the top level, and all labels below it would be worth nothing" in answer.err
+
+
+def test_csv_has_mutual_evaluation_too(ringtrue: Callable, world: Path) -> None:
+    rows = [f"q{q},d{d},{judge},{(q + d) % 3}" for q in range(3) for d in range(3) for judge in "xy"]
+    (world / "same.csv").write_text("query,doc,judge,label\n" + "\n".join(rows))
+    answer = ringtrue("disagreement", "same.csv", "--at-least", "1/3", "--mutual", "--format", "csv")
+    assert ',,,"mutual nDCG(1/4), mean",1.0,,,,3,' in answer.out.splitlines()

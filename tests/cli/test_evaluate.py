@@ -314,6 +314,11 @@ def test_gains_from_a_file_are_what_labels_are_worth(world: Path, ringtrue) -> N
     found = ringtrue(*words, "-m", asked, "--gains", "gains.json", "--json").json["runs"]["a"]
     gains = "gains={0:0.0,1:0.5,2:1.0}"
     assert list(found)[:4] == [f"DCG({gains})@10", f"GAP({gains})", "nDCG(dcg='exp-log2')@10", "P@1"]
+    answer = ringtrue(*words, "-m", asked, "--gains", "gains.json")
+    assert "DCG(gains=…)@10" in answer.out
+    assert answer.err == "note: gains of gains.json: 0 is worth 0, 1 is worth 0.5, 2 is worth 1\n"
+    (world / "falling.json").write_text('{"gains": {"0": 0, "1": 0.5, "2": 0.4}}')
+    assert "is that meant?" in ringtrue(*words, "-m", "DCG@10", "--gains", "falling.json").err
     plain = ringtrue(*words, "-m", f"DCG({gains})@10", "--json").json["runs"]["a"]
     assert found[f"DCG({gains})@10"] == plain[f"DCG({gains})@10"]
 
@@ -324,6 +329,7 @@ def test_gains_from_a_file_are_what_labels_are_worth(world: Path, ringtrue) -> N
         ('{"gains": {"1": 0.5, "2": 1}}', "P@1", 2, "--gains gains.json says nothing to P@1: ask for a measure that"),
         ('{"gains": {"7": 1}}', "nDCG@10", 2, "say nothing about label"),
         ('{"gains": {}}', "nDCG@10", 1, "gains.json: gains is empty; give every label its gain"),
+        ('{"gains": {"1": 0, "2": 0}}', "nDCG@10", 1, "gains.json: every gain is 0"),
         ("no JSON", "nDCG@10", 1, "gains.json: expected gains as JSON"),
     ],
 )

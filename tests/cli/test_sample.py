@@ -82,6 +82,17 @@ def test_the_half_width_told_before_gold_has_said_a_word_is_of_the_right_order(s
     assert 0.4 < (one["high"] - one["low"]) / 2 / expected < 2.5
 
 
+def test_a_sample_that_somebody_has_labelled_is_not_written_over(shelf: Path, ringtrue) -> None:
+    ringtrue(*WORDS, "--budget", "40", "--for", "P@5", "-o", "out.csv")
+    assert ringtrue(*WORDS, "--budget", "40", "--for", "P@5", "-o", "out.csv").code == 0  # nobody has, so far
+    some = pl.read_csv("out.csv").with_columns(label=pl.Series([1, 0] + [None] * 38))
+    some.write_csv("out.csv")
+    answer = ringtrue(*WORDS, "--budget", "40", "--for", "P@5", "-o", "out.csv")
+    assert (answer.code, answer.out) == (2, "")
+    assert "-o out.csv has 2 labels, which would be lost; choose another name, or continue it (--already" in answer.err
+    assert pl.read_csv("out.csv").equals(some)
+
+
 def test_the_table_says_what_comes_next(shelf: Path, ringtrue) -> None:
     answer = ringtrue(*WORDS, "--budget", "40", "--for", "P@5,DCG@5", "-o", "out.csv")
     lines = answer.out.splitlines()

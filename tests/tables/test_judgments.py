@@ -99,7 +99,7 @@ def test_one_judges_labels_can_be_taken_alone() -> None:
 
 def test_several_labels_of_one_document_are_told_with_what_to_do() -> None:
     with pytest.raises(
-        DuplicateError, match=r"'d' of query 'q' has 2 labels \(1 by anna, 2 by ben\); choose one judge"
+        DuplicateError, match=r"'d' of query 'q' has 2 labels \(1 by anna, 2 by ben\); make one label of them"
     ):
         SEVERAL.require_one_label_each()
     again = Judgments.of({"query": ["q", "r", "q"], "doc": ["d", "d", "d"], "label": [1, 1, 1]})

@@ -112,7 +112,7 @@ def command(
     tell(notes)
     data = found.as_dict() | ({} if each_other is None else {"mutual": each_other.as_dict()})
     emit(form, data=data | {"seed": seed, "file": output, "notes": notes},
-         grid=partial(grids, found, by, output, each_other), flat=partial(flat, found, by))  # fmt: skip
+         grid=partial(grids, found, by, output, each_other), flat=partial(flat, found, by, each_other))  # fmt: skip
 
 
 def _require_mutual(

@@ -207,7 +207,7 @@ def _with_ends(one: Estimate) -> str:
     return value if ends == "–" else f"{value} ({ends})"
 
 
-def flat(found: Disagreement, by: str | None) -> Grid:
+def flat(found: Disagreement, by: str | None, each_other: MutualEvaluation | None = None) -> Grid:
     """Every p and weight, of all labels and of each stratum, a row each, with every digit."""
     rows = []
     for name, part in {"": found, **found.strata}.items():
@@ -219,6 +219,10 @@ def flat(found: Disagreement, by: str | None) -> Grid:
         for what, one in (("experimental", check.experimental), ("predicted", check.predicted)):
             words = f"{what} {'/'.join(map(str, check.at_least))}"
             rows.append(["", check.level, number, words, *_digits(one), ""])
+    for measure, mean, sd, queries, _ in [] if each_other is None else each_other.table.rows():
+        for what, number in (("mean", mean), ("sd", sd)):
+            value = "" if number is None else str(number)
+            rows.append(["", "", "", f"mutual {measure}, {what}", value, "", "", "", str(queries), ""])
     first = by if by is not None else "stratum"
     return Grid(columns=[first, "level", "label", "statistic", "value", "se", "low", "high", "n", "cases"], rows=rows)
 

@@ -71,7 +71,13 @@ class Golding:
             if self.gold_columns or self.gold_where:
                 option = "--gold-columns" if self.gold_columns else "--gold-where"
                 raise UsageError(f"{option}: {gold} is a confusion matrix, which has no columns; leave it out")
-            return read_confusion(source)
+            known = read_confusion(source)
+            if (known.rows, known.columns) not in (("gold", "bronze"), ("testing judge", "training judge")):
+                question.notes.append(
+                    f"{gold} is the matrix of '{known.columns}' given '{known.rows}': it corrects the labels of "
+                    f"'{known.columns}', and no others"
+                )
+            return known
         return read_gold(source, "--gold", question.notes.append, columns_of(self.gold_columns),
                          conditions_of(self.gold_where))  # fmt: skip
 

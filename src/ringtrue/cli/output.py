@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 from unicodedata import east_asian_width
 
@@ -28,6 +29,9 @@ LATEX = {special: "\\" + special for special in "&%$#_{}"} | {
     "▶": r"$\blacktriangleright$",
     **{bar: rf"\rule{{{eighths / 8:g}ex}}{{1.5ex}}" for eighths, bar in enumerate("▏▎▍▌▋▊▉", start=1)},
 }  # fmt: skip
+
+
+GAINS = re.compile(r"gains=\{[^}]*\}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +60,18 @@ def emit(
         click.echo("\n".join(map(_csv, _made(flat or grid))), nl=False)
     else:
         draw: dict[str, Callable[[Grid], str]] = {"table": _text, "markdown": _markdown, "latex": _latex}
-        click.echo("\n\n".join(map(draw[form], _made(grid))))
+        click.echo("\n\n".join(draw[form](_short(one)) for one in _made(grid)))
+
+
+def _short(grid: Grid) -> Grid:
+    """The same with gains={…} as gains=…, where all measures have the same: a table of gains makes columns too wide."""
+    found = set(GAINS.findall(" ".join([*grid.columns, *(cell for row in grid.rows for cell in row)])))
+    if len(found) != 1:
+        return grid
+    (gains,) = found
+    rows = [[cell.replace(gains, "gains=…") for cell in row] for row in grid.rows]
+    return replace(grid, columns=[name.replace(gains, "gains=…") for name in grid.columns], rows=rows,
+                   caption=grid.caption.replace(gains, "gains=…"))  # fmt: skip
 
 
 def _made(grid: Grid | Callable[[], Grid | Sequence[Grid]]) -> Sequence[Grid]:

@@ -64,6 +64,10 @@ class Question:
         from ringtrue.measures import CATALOGUE
 
         gains = read_gains(path)
+        worth = [gains[label] for label in sorted(gains)]
+        told = ", ".join(f"{label} is worth {gains[label]:g}" for label in sorted(gains))
+        falls = "" if worth == sorted(worth) else ": a higher label is not always worth more, is that meant?"
+        self.notes.append(f"gains of {path}: {told}{falls}")
         open_to_it = [measure for measure in asked if "gains" in measure.definition.defaults
                       and not {"dcg", "gains"} & set(dict(measure.parameters))]  # fmt: skip
         if not open_to_it:

@@ -71,6 +71,7 @@ def command(
         raise UsageError("--compare draws single documents: it goes with --budget")
     refuse_other_ways(question, "says nothing to sample, which draws for the measures as they are: leave it out")
     _refuse_to_overwrite((question.judgments, *question.runs, *([already] if already else [])), output)
+    _refuse_to_lose_labels(output)
     wanted = question.measures(measures or [USUAL])
     notes = question.notes
     known = None if already is None else _earlier(question, already, "--budget" if queries is None else "--queries")
@@ -106,6 +107,28 @@ def _refuse_to_overwrite(paths: Iterable[str], output: str) -> None:
     for path in paths:
         if same_file(path, output):
             raise UsageError(f"-o {output} would overwrite a file that is read here; choose another name")
+
+
+def _refuse_to_lose_labels(output: str) -> None:
+    """Refuse to write over a sample that somebody has begun to label."""
+    from ringtrue.files.formats import TABLES, recognise
+    from ringtrue.files.source import Source
+    from ringtrue.files.tabular import read_table
+
+    source = Source(output)
+    try:
+        form = recognise(source, "judgments")
+        frame = read_table(source, form) if form in TABLES else None
+    except InputError:  # no such file, or nothing like a sample
+        return
+    if frame is None or "label" not in frame.columns:
+        return
+    filled = sum(cell is not None and str(cell).strip() != "" for cell in frame["label"])
+    if filled:
+        raise UsageError(
+            f"-o {output} has {filled:,} labels, which would be lost; choose another name, or continue it "
+            f"(--already {output} -o ANOTHER)"
+        )
 
 
 def _earlier(question: Question, already: str, option: str) -> Judgments:

@@ -53,6 +53,8 @@ def read_gains(path: str | Path | Source) -> dict[int, float]:
                 f"{source.shown}: the gain of label {label} should be a number of at least 0, found {json.dumps(gain)}"
             )
         gains[int(label)] = float(gain)
+    if not any(gains.values()):
+        raise FormatError(f"{source.shown}: every gain is 0, and nothing would be worth anything; such as {SHAPE}")
     return gains
 
 
@@ -73,6 +75,11 @@ def write_gains(path: str | Path, found: Disagreement) -> None:
     """
     if not found.gains:
         raise TableError("no level has a weight: there are no gains to write")
+    if not any(found.cases[name] for name in found.top):
+        raise TableError(
+            f"nobody said {' or '.join(found.top)}, the top level, and all labels below it would be worth nothing: no "
+            f"gains are written; leave out --scale, or give labels in which somebody did"
+        )
     keys = {name: str(label) for name, label in zip(found.levels, found.labels, strict=True)}
     plain: dict[str, object] = {
         "gains": {str(label): round(gain, DECIMALS) for label, gain in found.gains.items()},

@@ -224,7 +224,8 @@ def numbers(frame: pl.DataFrame, column: Column) -> pl.Series:
         if found is None or found == "":
             empty = f"{frame[column].is_null().sum() or bad.sum():,} of {len(bad):,} rows"
             raise TableError(f"row {row}: column '{column}' is empty, as in {empty}; {NEEDED}")
-        hint = "; labels are grades such as 0, 1, 2: put numbers in place of words" if column == "label" else ""
+        grades = "; labels are grades such as 0, 1, 2: put numbers in place of words (`disagreement` has --levels)"
+        hint = grades if column == "label" else ""
         raise TableError(f"row {row}: expected a finite number in column '{column}', found {found!r}{hint}")
     return series
 

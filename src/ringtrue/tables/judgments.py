@@ -108,7 +108,10 @@ class Judgments:
         if one:
             todo = "keep one of them (--repeats first or --repeats last)"
         else:
-            todo = "choose one judge (--judge NAME) or average over the judges (--judges average)"
+            todo = (
+                "make one label of them (`ringtrue aggregate`), choose one judge (--judge NAME), or average over the "
+                "judges (--judges average)"
+            )
         raise DuplicateError(
             f"document '{doc}' of query '{query}' has {found.height} labels ({said}); {todo}",
             table="judgments",
