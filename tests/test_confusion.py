@@ -72,6 +72,16 @@ def test_plain_data_has_no_nan_where_a_label_was_never_given() -> None:
     assert "low" not in confused([[1, 0], [0, 1]]).as_dict()
 
 
+def test_plain_data_has_counts_only_where_cases_were_counted() -> None:
+    shares = np.array([[0.8, 0.2], [0.1, 0.9]])
+    assert "counts" not in confused(shares, worth=np.full(2, np.inf)).as_dict()
+    assert "counts" not in confused([[3, 1], [0, 0]], worth=np.array([np.inf, 0])).as_dict()
+    mixed = json.loads(json.dumps(confused(shares, worth=np.array([10, np.inf])).as_dict(0.9), allow_nan=False))
+    assert mixed["counts"] == [[0.8, 0.2], [None, None]]
+    assert mixed["low"][1] == mixed["high"][1] == [0.1, 0.9]
+    assert confused([[0, 0], [0, 0]], worth=np.zeros(2)).as_dict()["counts"] == [[0, 0], [0, 0]]
+
+
 def test_people_may_write_lists() -> None:
     table = rt.Confusion(rows="gold", columns="ann", labels=(0, 1), counts=[[8, 2], [1, 9]], worth=[5.0, np.inf])  # type: ignore[arg-type]
     assert table.matrix.tolist() == [[0.8, 0.2], [0.1, 0.9]]

@@ -95,18 +95,39 @@ class Confusion:
         return np.where(known, self.matrix, low), np.where(known, self.matrix, high)
 
     def as_dict(self, level: float | None = None) -> dict[str, object]:
-        """The matrix as plain data, in the key order of the command line's JSON; with intervals if a level is given."""
+        """The matrix as plain data, in the key order of the command line's JSON; with intervals if a level is given.
+
+        What is exactly known has no counts: shares would be taken for a case each. Where only some rows are, theirs
+        are None.
+
+        Examples:
+            >>> known = Confusion(rows="gold", columns="ann", labels=(0, 1), counts=np.eye(2), worth=np.full(2, np.inf))
+            >>> list(known.as_dict())
+            ['rows', 'columns', 'labels', 'matrix']
+        """
         plain: dict[str, object] = {
             "rows": self.rows,
             "columns": self.columns,
             "labels": list(self.labels),
             "matrix": _plain(self.matrix),
-            "counts": self.counts.tolist(),
         }
+        if (counts := self._counted()) is not None:
+            plain["counts"] = counts
         if level is not None:
             low, high = self.interval(level)
             plain |= {"low": _plain(low), "high": _plain(high)}
         return plain
+
+    def _counted(self) -> list[list[float | None]] | None:
+        """The counts, with None in rows that are exactly known; None where all rows with a case are."""
+        known = np.zeros(len(self.counts), dtype=bool) if self.worth is None else np.isinf(self.worth)
+        given = self.counts.sum(axis=1) > 0
+        if known.any() and known[given].all():
+            return None
+        without = [None] * len(self.labels)
+        return [
+            list(without) if exactly else row for exactly, row in zip(known & given, self.counts.tolist(), strict=True)
+        ]
 
 
 def _plain(matrix: NDArray[np.float64]) -> list[list[float | None]]:

@@ -80,7 +80,7 @@ def test_calling_the_grades_otherwise_in_the_same_order_changes_nothing(labels, 
 def test_it_is_one_where_the_judges_agree_and_never_more(labels, gain: str, k: int | None) -> None:
     agreed = rt.Confusion(rows="gold", columns="x", labels=(0, 1, 2), counts=np.eye(3))
     values = rt.ceiling(labels, agreed, gain=gain, k=k).per_query["ceiling"].drop_nulls().to_list()
-    assert values == pytest.approx([1.0] * len(values))
+    assert values == [1.0] * len(values)  # without a trace of rounding
     below = rt.ceiling(labels, GRADED, gain=gain, k=k).per_query["ceiling"].drop_nulls().to_list()
     assert all(0 < value <= 1 + 1e-12 for value in below)
 
@@ -155,6 +155,40 @@ def test_a_row_that_rests_on_few_cases_is_told() -> None:
     assert note.startswith("the confusion matrix rests on fewer than 50 cases for label 1 (10)")
     known = rt.Confusion(rows="gold", columns="x", labels=(0, 1), counts=few.matrix, worth=np.full(2, np.inf))
     assert rt.ceiling({"a": {"x": 1, "y": 0}}, known).notes == ()
+
+
+def test_a_matrix_of_few_documents_that_is_applied_to_many_is_told() -> None:
+    labels = {f"q{q}": {f"d{d}": int(d == 0) for d in range(100)} for q in range(5)}
+    known = rt.Confusion(rows="gold", columns="x", labels=(0, 1), counts=KNOWN.counts)
+    found = rt.ceiling(labels, known)
+    assert (found.documents, found.covered, found.is_stretched) == (500, 200, True)
+    (note,) = found.notes
+    assert note.startswith("the confusion matrix has 200 cases, and there are 500 judged documents: promising")
+    assert "(label 0: 50% of these, 99% of all)" in note
+    (note,) = rt.ceiling(labels, known, covered=120).notes
+    assert note.startswith("the confusion matrix comes from 120 of 500 judged documents: promising")
+    enough = rt.ceiling(labels, known, covered=250)
+    assert (enough.is_stretched, enough.notes) == (False, ())
+    exact = rt.Confusion(rows="gold", columns="x", labels=(0, 1), counts=known.matrix, worth=np.full(2, np.inf))
+    assert (rt.ceiling(labels, exact).covered, rt.ceiling(labels, exact).notes) == (None, ())
+    assert found.as_dict()["covered"] == 200
+
+
+@pytest.mark.parametrize(
+    ("k", "where"), [(2, "of the first 2 documents (Judged@2)"), (None, "of the whole list (Judged)")]
+)
+def test_documents_that_nobody_judged_are_not_taken_for_room(k: int | None, where: str) -> None:
+    labels = {"a": {"x": 1, "y": 0}, "b": {"x": 1, "y": 0}, "c": {"x": 1, "y": 0}}
+    thin = rt.Run.of({query: {"new": 2.0, "x": 1.0} for query in ("a", "b")}, name="thin")
+    full = rt.Run.of({query: {"y": 2.0, "x": 1.0} for query in labels}, name="full")
+    found = rt.ceiling(labels, KNOWN, runs=[thin, full], k=k)
+    same = rt.evaluate([thin, full], labels, f"Judged@{k}" if k else "Judged", missing="skip").means()
+    for name in ("thin", "full"):
+        assert found.runs[name].judged == next(iter(same[name].values())).value
+    assert (found.runs["thin"].judged, found.runs["thin"].is_thinly_judged) == (0.5, True)
+    assert (found.runs["full"].judged, found.runs["full"].is_thinly_judged) == (1.0, False)
+    assert any(f"worth nothing, and {where} were judged: thin 50%; what" in note for note in found.notes)
+    assert found.as_dict()["runs"]["thin"]["judged"] == 0.5
 
 
 @pytest.mark.parametrize(

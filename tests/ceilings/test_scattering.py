@@ -96,6 +96,25 @@ def test_only_the_pairs_with_the_most_in_common_are_taken() -> None:
     assert found.notes == ("2 more pairs of judges, with fewer documents in common, not taken",)
 
 
+def test_lists_of_one_document_are_left_out_and_counted() -> None:
+    labels = judged(queries=4, judges=2)
+    one = labels.filter((pl.col("query") != "q3") | (pl.col("doc") == "d0")).with_columns(
+        label=pl.when(query="q3").then(1).otherwise("label")
+    )
+    found = rt.ceiling_scatter(one)
+    assert found.single == 2  # both ways
+    assert "q3" not in found.points["query"]
+    assert found.documents == 20
+    assert found.notes == ("2 lists of one document left out of the scatter: there is nothing to rank",)
+    assert (found.as_dict()["single"], found.as_dict()["documents"]) == (2, 20)
+
+
+def test_nothing_but_lists_of_one_document_is_undefined_in_words() -> None:
+    found = rt.ceiling_scatter({"query": ["a", "a"], "doc": ["x", "x"], "judge": ["u", "v"], "label": [1, 2]})
+    assert (found.points.height, found.documents, found.difference.value, found.correlation) == (0, None, None, None)
+    json.dumps(found.as_dict(), allow_nan=False)
+
+
 def test_what_cannot_be_compared_is_refused() -> None:
     with pytest.raises(MismatchError, match=r"only one judge \('j0'\)"):
         rt.ceiling_scatter(judged(judges=1))

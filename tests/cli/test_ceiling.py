@@ -73,6 +73,7 @@ def test_a_run_near_the_ceiling_leaves_little(folder: Path, ringtrue: Callable[.
     found = ringtrue("ceiling", "--judgments", "j.qrels", "--confusion", "near.json", "--run", "good.run")
     assert "Little is left for a better ranker" in found.out
     assert "the two always agree" in found.out
+    assert next(line for line in found.out.splitlines() if line.startswith("the ceiling")).split()[2] == "1.0000"
 
 
 @pytest.mark.parametrize("form", ["table", "csv", "markdown", "latex", "json"])
@@ -85,9 +86,10 @@ def test_every_format_is_printed(folder: Path, ringtrue: Callable[..., Any], for
 def test_csv_has_every_digit(folder: Path, ringtrue: Callable[..., Any]) -> None:
     words = ("ceiling", "--judgments", "j.qrels", "--confusion", "m.json", "--run", "bad.run", "--format", "csv")
     head, first, second = ringtrue(*words).out.splitlines()
-    assert head == "run,value,se,low,high,n,ceiling,share"
-    assert float(first.split(",")[1]) == pytest.approx(TWO, abs=1e-15)
-    assert second.startswith("bad,0.63092975")
+    assert head == "run,measure,value,se,low,high,n,ceiling,share"
+    assert first.startswith("the ceiling,nDCG(dcg='exp-log2'),")
+    assert float(first.split(",")[2]) == pytest.approx(TWO, abs=1e-15)
+    assert second.startswith("bad,nDCG(dcg='exp-log2'),0.63092975")
     queries = ringtrue(*words, "--per-query").out.splitlines()
     assert queries[0] == "query,documents,ceiling,bad"
     assert queries[3] == "q3,1,,"
@@ -221,6 +223,102 @@ def test_the_scatter_has_a_point_for_each_pair_and_query(folder: Path, ringtrue:
     assert one_for_all["ceiling"]["value"] == pytest.approx(TWO)
 
 
+@pytest.fixture
+def deep(folder: Path) -> Path:
+    """Judgments of 20 documents a query, of which two judges labelled four."""
+    lines = [f"q{q} 0 d{d} {int(d < 4 and d % 2)}" for q in range(4) for d in range(20)]
+    (folder / "deep.qrels").write_text("\n".join(lines) + "\n")
+    (folder / "deep.run").write_text("".join(f"q{q} Q0 d{d} {d} {9 - d} x\n" for q in range(4) for d in range(5)))
+    return folder
+
+
+def test_a_matrix_of_few_documents_is_told_and_nothing_is_concluded(deep: Path, ringtrue: Callable[..., Any]) -> None:
+    words = ("ceiling", "--judgments", "deep.qrels", "--labels", "labels.csv", "--gold", "deep.qrels")
+    told = "the confusion matrix comes from 16 of 80 judged documents: promising documents get a second label more"
+    alone = ringtrue(*words)
+    assert told in alone.err
+    assert "if the matrix holds for all judged documents: see the note." in alone.out
+    assert "is what their disagreement costs" not in alone.out
+    below = ringtrue(*words, "deep.run")
+    assert "That much is left" not in below.out
+    assert "The judges may differ less than the matrix says" in below.out or "(see the note)" in below.out
+    shallow = ringtrue(*words, "--only-labelled", "--json").json
+    assert (shallow["documents"], shallow["covered"]) == (16, 16)
+    assert not any("comes from" in note for note in shallow["notes"])
+    assert shallow["confusion"] == ringtrue(*words, "--json").json["confusion"]
+    assert "is what their disagreement costs" in ringtrue(*words, "--only-labelled").out
+    (deep / "other.csv").write_text(LABELS.replace(",d", ",x").replace("xoc", "doc"))
+    nothing = ringtrue("ceiling", "--judgments", "deep.qrels", "--labels", "other.csv", "--only-labelled")
+    assert (nothing.code, "--only-labelled leaves nothing" in nothing.err) == (1, True)
+
+
+def test_only_documents_behind_the_matrix_are_kept(deep: Path, ringtrue: Callable[..., Any]) -> None:
+    with (deep / "labels.csv").open("a") as file:
+        file.write("".join(f"q{q},d{d},ann,0\n" for q in range(4) for d in range(4, 20)))  # of one judge alone
+    words = ("ceiling", "--judgments", "deep.qrels", "--labels", "labels.csv", "--only-labelled", "--json")
+    assert ringtrue(*words).json["documents"] == 16
+    assert ringtrue(*words, "--testing", "ann", "--training", "bob").json["documents"] == 16
+    assert ringtrue(*words, "--gold", "deep.qrels").json["documents"] == 80
+
+
+def test_unjudged_documents_are_not_sold_as_room(folder: Path, ringtrue: Callable[..., Any]) -> None:
+    (folder / "new.run").write_text("".join(f"q{q} Q0 n{d} {d} {9 - d} x\n" for q in (1, 2) for d in range(3))
+                                    + "q1 Q0 d1 4 1 x\nq2 Q0 d1 4 1 x\n")  # fmt: skip
+    found = ringtrue("ceiling", "--judgments", "j.qrels", "--confusion", "m.json", "new.run", "-k", "4")
+    assert "of the first 4 documents (Judged@4) were judged: new 25%" in found.err
+    assert "That much is left" not in found.out
+    assert "Only 25% of what it found was judged: how much is left for a better ranker is open." in found.out
+
+
+def test_the_caption_says_which_gains_and_which_level(folder: Path, ringtrue: Callable[..., Any]) -> None:
+    words = ("ceiling", "--judgments", "j.qrels", "--confusion", "m.json", "-k", "10", "--level", "0.9")
+    assert "± half of the 90% interval" in ringtrue(*words).out
+    assert "gains are 2^label − 1; --gain linear is nDCG@10 of evaluate" in ringtrue(*words).out
+    assert "gains are" not in ringtrue(*words, "--gain", "linear").out
+
+
+def test_a_matrix_without_names_is_of_a_testing_and_a_training_judge(
+    folder: Path, ringtrue: Callable[..., Any]
+) -> None:
+    plain = {key: MATRIX[key] for key in ("labels", "matrix")}
+    (folder / "plain.json").write_text(json.dumps(plain))
+    words = ("ceiling", "--judgments", "j.qrels", "--json", "--confusion")
+    answer = ringtrue(*words, "plain.json").json
+    assert answer["orientation"] == "rows are the testing judge, columns the training judge"
+    (folder / "half.json").write_text(json.dumps(plain | {"columns": "crowd"}))
+    assert ringtrue(*words, "half.json").json["confusion"]["columns"] == "crowd"
+    (folder / "none.json").write_text("{}")
+    assert '{"rows": "testing judge", "columns": "training judge", "labels"' in ringtrue(*words, "none.json").err
+
+
+def test_a_matrix_of_somebody_else_is_told(folder: Path, ringtrue: Callable[..., Any]) -> None:
+    (folder / "theirs.json").write_text(with_matrix(rows="consensus", columns="all judges"))
+    words = ("ceiling", "--judgments", "j.qrels", "--json", "--confusion")
+    told = "the matrix is of 'all judges' given 'consensus': it must be about the judges of these judgments"
+    assert f"theirs.json: {told}" in ringtrue(*words, "theirs.json").json["notes"]
+    (folder / "gold.json").write_text(with_matrix(rows="gold", columns="crowd"))
+    (folder / "own.json").write_text(with_matrix(rows="0", columns="crowd"))  # the judge of j.qrels
+    for name in ("m.json", "gold.json", "own.json"):
+        assert not any("the matrix is of" in note for note in ringtrue(*words, name).json["notes"])
+
+
+def test_pairs_that_are_far_off_come_first_and_all_that_were_asked_for(
+    folder: Path, ringtrue: Callable[..., Any]
+) -> None:
+    # Twelve judges: more pairs, both ways, than are usually shown.
+    lines = [f"q{q},d{d},w{w:02d},{int((d + q * w) % 3 == 0)}" for q in range(12) for d in range(4) for w in range(12)]
+    (folder / "many.csv").write_text("\n".join(["query,doc,judge,label", *lines]) + "\n")
+    words = ("ceiling", "--judgments", "j.qrels", "--labels", "many.csv", "--scatter")
+    usual, asked = ringtrue(*words).out, ringtrue(*words, "--pairs", "66").out
+    assert "82 more pairs, --pairs N shows all of N" in usual
+    shown = [line.split() for line in asked.splitlines() if line.startswith(("w0", "w1"))]
+    assert len(shown) == 132
+    apart = [abs(float(row[-1].replace("−", "-"))) for row in shown if int(row[2]) >= 10]
+    assert apart == sorted(apart, reverse=True)
+    assert {row[3] for row in shown} == {"4.0"}
+    assert "this checks lists of about 4 documents" in asked
+
+
 def test_a_table_without_queries_is_one_list_with_a_note(folder: Path, ringtrue: Callable[..., Any]) -> None:
     (folder / "one.csv").write_text("item,truth\na,1\nb,0\n")
     answer = ringtrue(
@@ -241,7 +339,8 @@ def test_a_table_without_queries_is_one_list_with_a_note(folder: Path, ringtrue:
         ({"rows": "training judge", "columns": "testing judge"}, "the testing judge belongs into the rows"),
         ({"rows": "bronze", "columns": "gold"}, "its rows are bronze; gold belongs into the rows"),
         ({"labels": [1, 2]}, "the judgments have the labels 0, 1, the confusion matrix 1, 2: it says nothing about 0"),
-        ({"counts": [[8, 2], [0, 0]]}, "says nothing about label 1, which its testing judge never gave"),
+        ({"counts": [[8, 2], [0, 0]], "matrix": [[0.8, 0.2], [None, None]]},
+         "says nothing about label 1, which its testing judge never gave"),
     ],
 )  # fmt: skip
 def test_a_bad_matrix_is_refused_in_words(folder: Path, ringtrue: Callable[..., Any], changed, told: str) -> None:
@@ -279,6 +378,9 @@ def test_one_judge_tells_nothing(folder: Path, ringtrue: Callable[..., Any]) -> 
         (("--labels", "labels.csv", "--scatter", "--per-query", "--format", "csv"), "prints one table"),
         (("--confusion", "m.json", "--method", "exakt"), "exakt"),
         (("--labels", "labels.csv", "--label-columns", "label=mark"), "--label-columns: no column 'mark'"),
+        (("--confusion", "m.json", "--draws", "10"), "--draws is about --method simulation, and --method exact draws"),
+        (("--labels", "labels.csv", "--pairs", "3"), "--pairs is about --scatter"),
+        (("--confusion", "m.json", "--only-labelled"), "--only-labelled is about labels of several judges"),
         (("--confusion", "-", "--run", "-"), "standard input (-) can be read only once"),
     ],
 )  # fmt: skip
@@ -291,6 +393,6 @@ def test_what_cannot_be_asked_is_refused(folder: Path, ringtrue: Callable[..., A
 def test_documents_with_two_labels_are_told_with_their_lines(folder: Path, ringtrue: Callable[..., Any]) -> None:
     found = ringtrue("ceiling", "--judgments", "labels.csv", "--confusion", "m.json")
     assert found.code == 1
-    assert "choose one judge (--judge NAME)" in found.err
+    assert "choose one judge (--judge NAME) (" in found.err
     assert "average" not in found.err
     assert ringtrue("ceiling", "--judgments", "labels.csv", "--judge", "ann", "--confusion", "m.json").code == 0

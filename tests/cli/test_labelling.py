@@ -157,14 +157,14 @@ def test_tables_of_the_crowd_need_no_query(folder: Path, ringtrue: Call, names: 
             "1,relevant",
             (
                 "row 2: expected a finite number in column 'label', found 'relevant'; labels are grades such as "
-                "0, 1, 2: put numbers in place of words"
+                "0, 1, 2: put numbers in place of words (`disagreement` has --levels)"
             ),
         ),
         (
             "true,false",
             (
                 "row 1: expected a finite number in column 'label', found 'true'; labels are grades such as "
-                "0, 1, 2: put numbers in place of words"
+                "0, 1, 2: put numbers in place of words (`disagreement` has --levels)"
             ),
         ),
         ("1,0.5", "row 2: expected a whole number of 32 bits in column 'label', found '0.5'"),

@@ -179,17 +179,17 @@ def test_probabilities_that_are_given_count(pool: Pool) -> None:
         assert found.prob.tolist() == [0.1, 0.2, 0.3, 1.0]
 
 
-def test_a_sample_is_spread_over_queries_where_it_was_drawn_so_and_its_strata_are_the_queries(pool: Pool) -> None:
+def test_a_sample_is_spread_over_queries_where_it_was_drawn_from_this_very_pool(pool: Pool) -> None:
     def spread(**columns: Any) -> bool:
         return gold_sample(gold(prob=0.4, **columns), "pool_stratified", pool)[0].spread
 
-    assert spread(stratum="q", drawn=4)
-    assert not spread(stratum="q")  # strata of somebody else: who knows how many were drawn from each
-    assert not spread(drawn=4)
-    assert not spread(stratum="low", drawn=4)
-    assert not spread(stratum=["q", "q", "q", "low"], drawn=4)
-    assert not spread(stratum=["q", "q", "q", None], drawn=4)
-    part = Judgments.of(gold(prob=0.4, stratum="q", drawn=4).frame.with_columns(doc=pl.col("doc").replace("d1", "zz")))
+    assert spread(drawn_from=pool.signature)
+    assert not spread()
+    assert not spread(drawn_from="pool-00000000")  # another judge's labels, or other runs
+    assert not spread(drawn_from=[pool.signature] * 3 + ["pool-00000000"])
+    assert not spread(drawn_from=[pool.signature] * 3 + [None])
+    here = gold(prob=0.4, drawn_from=pool.signature).frame
+    part = Judgments.of(here.with_columns(doc=pl.col("doc").replace("d1", "zz")))
     assert not gold_sample(part, "pool_stratified", pool)[0].spread  # how many of a query are in the pool is chance
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, permutations
 from typing import Any
 
 import numpy as np
@@ -105,8 +105,13 @@ def test_the_covariance_for_these_queries_is_that_of_a_sum_of_gold_gains(
     kept = gains - asked.known.values.toarray()[sample.places] @ coefficients(asked, sample, gains)
     evened = each * np.sqrt((1 - sample.prob) * kept * residual) * np.sign(kept)
     of_query: dict[int, list[int]] = {}
-    for i in np.argsort(asked.pool.alike[sample.places], kind="stable").tolist():
-        of_query.setdefault(int(asked.pool.query[sample.places[i]]), []).append(i)
+    for i, place in enumerate(sample.places):
+        of_query.setdefault(int(asked.pool.query[place]), []).append(i)
+    # Every order in which like is next to like counts alike.
+    orders = {query: [some for some in permutations(places)
+                      if all(asked.pool.alike[sample.places[one]] <= asked.pool.alike[sample.places[other]]
+                             for one, other in pairwise(some))]
+              for query, places in of_query.items()}  # fmt: skip
     weights = asked.weights.toarray()
     levels = asked.pool.level[sample.places].tolist()
     squares = {level: np.mean([one**2 for one, of in zip(residual, levels, strict=True) if of == level])
@@ -120,8 +125,10 @@ def test_the_covariance_for_these_queries_is_that_of_a_sum_of_gold_gains(
                 naive[a, b] += missed * each[a, i] * each[b, i] * residual[i] ** 2 / share
                 hidden = max(gain_range**2 / 4 / (levels.count(levels[i]) + 1) - squares[levels[i]], 0)
                 naive[a, b] += missed * hidden * weights[a, place] * weights[b, place] / sample.prob[i] ** 2
-            for one, next_to_it in (pair for some in of_query.values() for pair in pairwise(some) if spread):
-                naive[a, b] += np.prod(evened[[a, b], one] - evened[[a, b], next_to_it]) / 2
+            for some in orders.values() if spread else ():
+                naive[a, b] += np.mean(
+                    [sum(np.prod(evened[[a, b], i] - evened[[a, b], j]) / 2 for i, j in pairwise(one)) for one in some]
+                )
             for level in set(asked.pool.level.tolist()) - set(levels):  # nothing is known of its gains
                 whole = [weights[run, asked.pool.level == level].sum() for run in (a, b)]
                 naive[a, b] += gain_range**2 / 4 * whole[0] * whole[1]
@@ -372,6 +379,37 @@ def test_documents_that_were_sure_to_be_drawn_add_nothing_to_the_error_and_are_n
     evened = (np.sqrt(0.5) * each * np.sqrt(kept * residual) * np.sign(kept))[drawn]
     alone = 0.5 * ((each * residual) ** 2)[drawn].sum() / 2
     assert corrected(asked, sample).covariance[0, 0] == pytest.approx(np.diff(evened)[0] ** 2 / 2 + alone)
+
+
+@settings(max_examples=20)
+@given(SEEDS)
+def test_the_order_of_the_gold_labels_changes_nothing(seed: int) -> None:
+    asked = world(seed, runs=2, queries=3, docs=8, length=6).asked("DCG@4")
+    rng = np.random.default_rng(seed)
+    drawn = asked.some(rng)
+    order = rng.permutation(len(drawn))
+    one, two = (
+        corrected(
+            asked, GoldSample(places=drawn.places[some], labels=drawn.labels[some], prob=drawn.prob[some], spread=True)
+        )
+        for some in (np.arange(len(drawn)), order)
+    )
+    assert two.covariance.ravel().tolist() == pytest.approx(one.covariance.ravel().tolist(), abs=1e-9)
+
+
+@pytest.mark.simulation
+def test_documents_that_are_good_by_rank_do_not_look_surer_than_they_are() -> None:
+    # All are equally alike, and relevance comes in blocks: labels in the order of the ranks would seem to vary little.
+    gold = {f"q{q}": {f"d{d}": int(d // 10 % 2 == 0) for d in range(60)} for q in range(8)}
+    bronze = {query: dict.fromkeys(row, 1) for query, row in gold.items()}
+    run = {query: {doc: 60.0 - place for place, doc in enumerate(row)} for query, row in gold.items()}
+    asked = World(runs={"run": run}, bronze=bronze, gold=gold).asked("P@60")
+    rng, prob, held = np.random.default_rng(2), np.full(len(asked.pool), 0.4), []
+    for _ in range(300):
+        drawn = spread_over_queries(prob, asked.pool.query, asked.pool.alike, rng)
+        found = corrected(asked, asked.sample(drawn, prob, spread=True), gain_range=0.1)
+        held.append(abs(found.values[0] - asked.truth[0]) < 1.96 * np.sqrt(found.covariance[0, 0]))
+    assert 0.9 <= np.mean(held) <= 0.99
 
 
 @pytest.mark.simulation

@@ -47,6 +47,17 @@ def test_documents_of_one_bronze_level_are_the_more_alike_the_more_runs_show_bot
     assert [pool.docs["doc"][place] for place in np.argsort(pool.alike).tolist()] == ["c", "a", "b"]
 
 
+def test_the_signature_of_a_pool_knows_documents_labels_and_runs_but_no_order() -> None:
+    runs = {"x": {"q": {"a": 2.0, "b": 1.0}}, "y": {"q": {"b": 2.0, "c": 1.0}}}
+    bronze = {"q": {"a": 1, "b": 0, "c": 1}}
+    one = pool_of(runs, bronze, depth=2).signature
+    assert one == pool_of({"y": runs["y"], "x": runs["x"]}, bronze, depth=2).signature
+    assert one == pool_of(runs, {"q": dict(reversed(bronze["q"].items()))}, depth=2).signature
+    assert one != pool_of(runs, {"q": bronze["q"] | {"a": 0}}, depth=2).signature
+    assert one != pool_of(runs, bronze, depth=1).signature
+    assert one != pool_of({"x": runs["x"], "y": {"q": {"a": 2.0, "c": 1.0}}}, bronze, depth=2).signature
+
+
 def test_a_negative_bronze_label_is_none() -> None:
     pool = pool_of({"run": {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}}, {"q": {"a": 1, "b": -2}}, depth=3)
     assert [pool.levels[place] for place in pool.level] == [1, -1, -1]

@@ -40,12 +40,13 @@ def slowly(labels: list[list[tuple[int, int]]], q: int, measure: str) -> float |
         users = int(measure[-2])
         elsewhere = [way for i, docs in enumerate(labels) if i != q for a, b in docs for way in ((a, b), (b, a))]
         worth = [0.0]
-        for level in range(1, TOP + 1):
+        for level in range(1, TOP):
             others = [b for a, b in elsewhere if a == level]
             if not others and any(level in both for both in labels[q]):
                 return None  # never seen elsewhere
             p = np.mean([b == TOP for b in others]) if others else 0.0
-            worth.append(1 if level == TOP else 1 - (1 - p) ** (users - 1))
+            worth.append(1 - (1 - p) ** (users - 1))
+        worth.append(1.0)
     values = []
     for scored, ranked in ((0, 1), (1, 0)):
         whole = sum(worth[both[scored]] for both in labels[q])

@@ -8,9 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
+import ringtrue as rt
 from ringtrue.confusion import Confusion
-from ringtrue.errors import FileError, FormatError
+from ringtrue.errors import FileError, FormatError, UsageError
 from ringtrue.files import holds_matrix, read_confusion, write_confusion
 
 
@@ -42,9 +46,72 @@ def test_shares_that_were_rounded_are_made_to_add_up(written: Any) -> None:
     assert found.matrix.sum(axis=1).tolist() == pytest.approx([1, 1, 1])
 
 
-def test_counts_come_before_a_matrix(written: Any) -> None:
-    found = read_confusion(written({"labels": [0, 1], "matrix": [[0.5, 0.5], [0.5, 0.5]], "counts": [[8, 2], [1, 9]]}))
-    assert found.counts.tolist() == [[8, 2], [1, 9]]
+def test_counts_come_before_a_matrix_that_was_rounded(written: Any) -> None:
+    found = read_confusion(
+        written({"labels": [0, 1], "matrix": [[0.67, 0.33], [0.1, 0.9]], "counts": [[2, 1], [1, 9]]})
+    )
+    assert found.counts.tolist() == [[2, 1], [1, 9]]
+    assert found.worth is None
+    percent = written({"labels": [0, 1], "matrix": [[67, 33], [10, 90]], "counts": [[2, 1], [1, 9]]})
+    assert read_confusion(percent, renormalise=True).counts.tolist() == [[2, 1], [1, 9]]
+
+
+@pytest.mark.parametrize(
+    ("matrix", "counts", "told"),
+    [
+        ([[0.9, 0.1], [0.5, 0.5]], [[1, 0], [4, 4]], "in the row of label 0, matrix says 0.9, 0.1 and counts 1, 0;"),
+        (
+            [[0.8, 0.2], [0.5, 0.5]],
+            [[8, 2], [4, 5]],
+            "in the row of label 3, matrix says 0.5, 0.5 and counts 0.444, 0.5",
+        ),
+        (
+            [[0.8, 0.2], [None, None]],
+            [[8, 2], [4, 4]],
+            "in the row of label 3, matrix says nothing and counts 0.5, 0.5",
+        ),
+        ([[0.8, 0.2], [0.5, 0.5]], [[8, 2], [0, 0]], "in the row of label 3, matrix says 0.5, 0.5 and counts nothing"),
+        (
+            [[0.8, 0.2], [0.5, 0.5]],
+            [[8, 2], [None, None]],
+            "in the row of label 3, matrix says 0.5, 0.5 and counts noth",
+        ),
+        ([[0.8, 0.2], [0.5, 0.6]], [[8, 2], [5, 6]], "adds up to 1, and that of label 3 to 1.1"),
+    ],
+)
+def test_counts_that_contradict_the_matrix_are_refused(written: Any, matrix: Any, counts: Any, told: str) -> None:
+    with pytest.raises(FormatError) as refused:
+        read_confusion(written({"labels": [0, 3], "matrix": matrix, "counts": counts}))
+    assert told in str(refused.value)
+
+
+def test_few_cases_do_not_become_certain_on_the_way_through_a_file(tmp_path: Path, written: Any) -> None:
+    votes = {"doc": list("aaabbb"), "judge": list("xyz") * 2, "label": [0, 1, 1, 0, 0, 1]}
+    table = rt.estimate_confusion(votes)
+    assert table.counts.ravel().tolist() == pytest.approx([1 / 3, 2 / 3, 2 / 3, 1 / 3])
+    path = tmp_path / "few.json"
+    write_confusion(path, table)
+    for again in (read_confusion(path), read_confusion(written(table.as_dict()))):
+        assert again.worth is None
+        assert again.counts.ravel().tolist() == pytest.approx(table.counts.ravel().tolist())
+
+
+@given(
+    arrays(np.float64, (3, 3), elements=st.floats(0, 100).map(lambda cell: round(cell, 2))),
+    st.sampled_from(["counted", "worth", "known"]),
+)
+def test_every_matrix_is_as_certain_after_a_file_as_before(
+    tmp_path_factory: pytest.TempPathFactory, counts: Any, kind: str
+) -> None:
+    worth = {"counted": None, "worth": counts.sum(axis=1) / 2, "known": np.full(3, np.inf)}[kind]
+    table = Confusion(rows="gold", columns="ann", labels=(0, 1, 2), counts=counts, worth=worth)
+    path = tmp_path_factory.mktemp("matrix") / "ann.json"
+    write_confusion(path, table)
+    again = read_confusion(path)
+    assert again.matrix == pytest.approx(table.matrix, nan_ok=True)
+    given_rows = counts.sum(axis=1) > 0
+    for before, after in zip(table.interval(), again.interval(), strict=True):
+        assert after[given_rows] == pytest.approx(before[given_rows])
 
 
 @pytest.mark.parametrize("known", [False, True])
@@ -72,7 +139,7 @@ def test_expected_counts_need_not_be_whole(written: Any) -> None:
         ({"matrix": [[1, 0], [0, 1]]}, "expected a confusion matrix with labels and matrix"),
         ({"labels": [0, 1]}, "expected a confusion matrix with labels and matrix"),
         ({"labels": [0], "matrix": [[1]]}, "labels should be two whole numbers or more, found [0]"),
-        ({"labels": "01", "matrix": [[1]]}, "labels should be two whole numbers or more, found 01"),
+        ({"labels": "01", "matrix": [[1]]}, 'labels should be two whole numbers or more, found "01"'),
         ({"labels": ["a", "b"], "matrix": [[1, 0], [0, 1]]}, "labels should be two whole numbers or more"),
         ({"labels": [False, True], "matrix": [[1, 0], [0, 1]]}, "labels should be two whole numbers or more"),
         ({"labels": [0, 1.5], "matrix": [[1, 0], [0, 1]]}, "labels should be two whole numbers or more"),
@@ -91,6 +158,22 @@ def test_expected_counts_need_not_be_whole(written: Any) -> None:
         ({"rows": 7, "labels": [0, 1], "matrix": [[1, 0], [0, 1]]}, "rows and columns name the two judges"),
         ({"labels": [0, 1], "matrix": [[1, None], [0, 1]]}, "matrix should hold numbers of at least 0"),
         ({"labels": [0, 3], "matrix": [[1, 0], [0, 0]]}, "that of label 3 to 0; --renormalise makes them so"),
+        ('{"labels": [0, 1], "labels": [1, 0], "counts": [[1, 0], [0, 1]]}', "'labels' stands twice in one object"),
+        ('{"confusion": {"labels": [0, 1], "counts": [], "counts": []}}', "'counts' stands twice in one object"),
+        ("[" * 200_000, "expected a confusion matrix as JSON, such as"),
+        ('{"a":' * 200_000, "expected a confusion matrix as JSON, such as"),
+        ({"labels": [0, 99999999999999999999], "counts": [[1, 0], [0, 1]]},
+         "the label 99999999999999999999 does not fit 32 bits; labels are small grades"),
+        ({"labels": [0, -(2**31) - 1], "counts": [[1, 0], [0, 1]]}, "the label -2147483649 does not fit 32 bits"),
+        ({"labels": [0, 10**4000], "counts": [[1, 0], [0, 1]]}, "0… does not fit 32 bits"),
+        ({"labels": [0, 1], "counts": [[True, 0], [0, 1]]}, "and the row of label 0 has true"),
+        ({"labels": [0, 1], "matrix": [[1, 0], [0, "1"]]}, 'and the row of label 1 has "1"'),
+        ({"labels": [0, 1], "counts": [[1, 0], [[1], 1]]}, "and the row of label 1 has [1]"),
+        ({"labels": [0, 1], "counts": [[1, 0], [10**400, 1]]}, "counts should hold numbers of at least 0"),
+        ({"labels": [0, 1], "counts": [[1, 0], [1e308, 1e308]]},
+         "at most 9,007,199,254,740,992, and the row of label 1 has 1e+308"),
+        ({"labels": [0, 1], "counts": None}, "counts should have 2 rows and columns"),
+        ({"labels": [0, 1], "counts": {"0": [1, 0], "1": [0, 1]}}, "counts should have 2 rows and columns"),
     ],
 )  # fmt: skip
 def test_what_is_no_matrix_is_refused_with_the_file_and_the_reason(written: Any, content: object, told: str) -> None:
@@ -119,6 +202,9 @@ def test_the_judges_keep_their_names(written: Any, rows: str, columns: str) -> N
 def test_rows_that_do_not_add_up_are_made_to_on_request(written: Any) -> None:
     path = written({"labels": [0, 1], "matrix": [[0.9, 0.3], [0.1, 0.9]]})
     assert read_confusion(path, renormalise=True).matrix.ravel().tolist() == pytest.approx([0.75, 0.25, 0.1, 0.9])
+    huge = written({"labels": [0, 1], "matrix": [[1e308, 1e308], [0, 1]]}, "huge.json")
+    with pytest.raises(FormatError, match=r"at most 9,007,199,254,740,992, and the row of label 0 has 1e\+308"):
+        read_confusion(huge, renormalise=True)
     empty = written({"labels": [0, 1], "matrix": [[0.9, 0.3], [0, 0]]}, "empty.json")
     with pytest.raises(FormatError, match="that of label 1 to 0; there is nothing to make 1 of"):
         read_confusion(empty, renormalise=True)
@@ -173,6 +259,43 @@ def test_counts_are_written_as_what_they_are_worth(tmp_path: Path) -> None:
     assert read_confusion(path).counts.tolist() == [[3, 1], [0, 0]]
     with pytest.raises(FileError, match="there is no folder"):
         write_confusion(tmp_path / "nowhere" / "x.json", table)
+
+
+def test_rows_that_are_known_are_not_written_beside_rows_that_were_counted(tmp_path: Path) -> None:
+    path = tmp_path / "mixed.json"
+    mixed = Confusion(
+        rows="gold", columns="x", labels=(0, 3), counts=np.array([[6.0, 2.0], [0.1, 0.9]]), worth=np.array([8, np.inf])
+    )
+    with pytest.raises(UsageError, match="the row of label 3 is exactly known, and that of 0 is worth 8 cases"):
+        write_confusion(path, mixed)
+    assert not path.exists()
+
+
+def test_a_label_never_given_does_not_matter_to_what_is_known(tmp_path: Path) -> None:
+    path = tmp_path / "known.json"
+    for nothing in (0.0, np.inf):
+        worth = np.array([np.inf, nothing])
+        write_confusion(path, Confusion(rows="gold", columns="x", labels=(0, 1), counts=[[3, 1], [0, 0]], worth=worth))  # type: ignore[arg-type]
+        assert "counts" not in json.loads(path.read_text())
+    worth = np.array([4.0, np.inf])
+    write_confusion(path, Confusion(rows="gold", columns="x", labels=(0, 1), counts=[[3, 1], [0, 0]], worth=worth))  # type: ignore[arg-type]
+    assert read_confusion(path).counts.tolist() == [[3, 1], [0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("counts", "worth"),
+    [
+        ([[np.nan, 1], [0, 1]], None),
+        ([[np.inf, 1], [0, 1]], None),
+        ([[-1, 2], [0, 1]], None),
+        ([[1, 1], [0, 1]], [np.nan, 1]),
+    ],
+)
+def test_what_no_file_could_say_is_not_written(tmp_path: Path, counts: Any, worth: Any) -> None:
+    path = tmp_path / "odd.json"
+    with pytest.raises(UsageError, match="holds numbers of at least 0"):
+        write_confusion(path, Confusion(rows="gold", columns="x", labels=(0, 1), counts=counts, worth=worth))
+    assert not path.exists()
 
 
 def test_a_missing_file_is_told() -> None:

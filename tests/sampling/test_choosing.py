@@ -55,7 +55,7 @@ def test_one_document_for_each_query_by_hand() -> None:
 
 def test_the_frame_is_what_correct_reads(here: World) -> None:
     draw = rt.sample(here.runs, here.bronze, "P@6", budget=50, rng=rng())
-    assert draw.frame.columns == ["query", "doc", "prob", "stratum", "design", "drawn"]
+    assert draw.frame.columns == ["query", "doc", "prob", "stratum", "design", "drawn", "drawn_from"]
     assert draw.design == "pool_stratified"
     assert draw.frame["drawn"].unique().to_list() == [50]
     assert draw.frame["design"].unique().to_list() == ["pool_stratified"]
@@ -143,7 +143,7 @@ def test_a_table_of_gains_whose_highest_label_is_worth_nothing() -> None:
 def test_an_earlier_draw_stays_and_counts_with_the_new_one(here: World) -> None:
     first = filled(rt.sample(here.runs, here.bronze, "P@6", budget=30, rng=rng()).frame, here)
     draw = rt.sample(here.runs, here.bronze, "P@6", budget=60, already=first, rng=rng(2))
-    assert draw.frame.columns == ["query", "doc", "prob", "stratum", "design", "drawn", "label"]
+    assert draw.frame.columns == ["query", "doc", "prob", "stratum", "design", "drawn", "drawn_from", "label"]
     assert draw.frame.height == 90
     assert draw.frame["drawn"].unique().to_list() == [90]  # of both draws together
     assert not draw.frame.select("query", "doc").is_duplicated().any()
@@ -246,7 +246,7 @@ def test_an_earlier_draw_is_continued_only_for_the_same_purpose(here: World) -> 
 
 def test_a_draw_to_compare_says_what_it_is_for(here: World) -> None:
     draw = rt.sample(here.runs, here.bronze, "P@6", budget=30, compare=True, rng=rng())
-    assert draw.frame.columns == ["query", "doc", "prob", "stratum", "design", "drawn", "drawn_for"]
+    assert draw.frame.columns == ["query", "doc", "prob", "stratum", "design", "drawn", "drawn_from", "drawn_for"]
     assert draw.frame["drawn_for"].unique().to_list() == ["differences of P@6"]
     assert draw.frame["drawn"].unique().to_list() == [30]
     two = rt.sample(here.runs, here.bronze, "P(rel=2)@6,DCG@6", budget=30, compare=True, rng=rng())

@@ -11,6 +11,7 @@ import pytest
 import ringtrue as rt
 from ringtrue.correction.comparing import compare_corrected
 from ringtrue.correction.correcting import correct
+from ringtrue.correction.pooled import pooled
 from ringtrue.correction.predicting import predictors
 from ringtrue.measures import parse
 from ringtrue.sampling import sample
@@ -31,12 +32,17 @@ def gold_of(one: JudgedRuns, draw: Draw, labels: int, **more: Any) -> Any:
                       measures=WANTED, **more)  # fmt: skip
 
 
+def _signature(one: JudgedRuns) -> str:
+    runs, bronze, _ = one.tables(0)
+    return pooled(runs, bronze, depth=10).signature
+
+
 def as_table(one: JudgedRuns, gold: Any, draw: Draw) -> rt.Judgments:
     """The same gold labels as a person has them."""
     query, doc = np.divmod(gold.places, one.pooled_docs)
     frame = pl.DataFrame({"query": query, "doc": doc}).cast(pl.String)
     frame = frame.with_columns(label=gold.labels, prob=gold.prob, design=pl.lit(DESIGN_OF[draw]))
-    told = {"stratum": pl.col("query"), "drawn": pl.len()}
+    told = {"stratum": pl.col("query"), "drawn": pl.len(), "drawn_from": pl.lit(_signature(one))}
     return rt.Judgments.of(frame.with_columns(**told) if draw == "sample" else frame)
 
 

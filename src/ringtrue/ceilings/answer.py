@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Ceiling", "CeilingScatter", "RunCeiling"]
 
+STRETCHED = 0.5  # of the judged documents, below which a matrix says little about the others
+THIN = 0.8  # of what a run found, below which it is judgments that are missing
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RunCeiling:
@@ -21,6 +24,7 @@ class RunCeiling:
 
     `ceiling` is its mean on the run's queries, `share` how much of it the run's nDCG reaches, and `room` the mean of
     ceiling − nDCG, with an interval over queries. A run may stand above: it need not have learned from that judge.
+    `judged` is the share of what it found, down to the cutoff, that was judged: the rest counts as worth nothing.
 
     Examples:
         >>> import ringtrue as rt
@@ -37,6 +41,12 @@ class RunCeiling:
     share: float | None
     room: Estimate
     per_query: Mapping[str, float] = field(repr=False)
+    judged: float | None = None
+
+    @property
+    def is_thinly_judged(self) -> bool:
+        """Whether so little of what it found was judged that `room` need not be room for a better ranker."""
+        return self.judged is not None and self.judged < THIN
 
     @property
     def above(self) -> bool:
@@ -62,6 +72,7 @@ class RunCeiling:
             "queries": self.ndcg.n,
             "estimate": self.ndcg.as_dict(),
             "room": self.room.as_dict(),
+            "judged": self.judged,
         }
 
 
@@ -71,7 +82,8 @@ class Ceiling:
 
     `estimate` is the mean over `queries`, with an interval as `evaluate` has it: for queries like these, and the
     matrix as it is. `per_query` has every judged query: how many documents, and the ceiling, which is null for the
-    `skipped` ones, whose labels are all worth nothing. `simulated_se` is what draws leave open in the mean.
+    `skipped` ones, whose labels are all worth nothing. `simulated_se` is what draws leave open in the mean. The
+    matrix was estimated from `covered` of the judged `documents`, None where nothing tells.
 
     Examples:
         >>> import ringtrue as rt
@@ -88,7 +100,14 @@ class Ceiling:
     measure: str
     confusion: Confusion
     simulated_se: float | None = None
+    documents: int = 0
+    covered: int | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def is_stretched(self) -> bool:
+        """Whether the matrix comes from less than half of the documents that it is applied to."""
+        return self.covered is not None and self.covered < STRETCHED * self.documents
 
     @property
     def queries(self) -> int:
@@ -128,6 +147,8 @@ class Ceiling:
             "method": self.method,
             "measure": self.measure,
             "simulated_se": self.simulated_se,
+            "documents": self.documents,
+            "covered": self.covered,
             "orientation": self.orientation,
             "confusion": self.confusion.as_dict(),
             "notes": list(self.notes),
@@ -139,6 +160,7 @@ class CeilingScatter:
     """What a ranking by one judge's labels really reaches by another's, beside what the confusion matrix predicts.
 
     `points` has a row for each pair of judges and each query: training, testing, query, documents, real, predicted.
+    Lists of one document, in which there is nothing to rank, are left out; `single` is their number.
     `correlation` is Pearson's over the points, None where one side never changes; `difference` the mean of
     real − predicted, first of each query and then over the queries, with an interval over them.
 
@@ -155,7 +177,13 @@ class CeilingScatter:
     correlation: float | None
     difference: Estimate
     measure: str
+    single: int = 0
     notes: tuple[str, ...] = ()
+
+    @property
+    def documents(self) -> float | None:
+        """How many documents a list has on average: the scatter says nothing about much longer ones."""
+        return float(self.points["documents"].to_numpy().mean()) if self.points.height else None
 
     def __str__(self) -> str:
         told = "undefined" if self.correlation is None else f"{self.correlation:.3f}"
@@ -172,6 +200,8 @@ class CeilingScatter:
             "correlation": self.correlation,
             "difference": self.difference.as_dict(),
             "measure": self.measure,
+            "documents": self.documents,
+            "single": self.single,
             "notes": list(self.notes),
         }
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -19,6 +21,7 @@ from ringtrue.intervals import mean_estimate
 from ringtrue.lineup import Missing, Notes, line_up, require_choice
 from ringtrue.measures import FloatArray, IntArray, RankedLists
 from ringtrue.measures.gain import ndcg
+from ringtrue.measures.sets import judged_share
 from ringtrue.tables import Judgments
 
 __all__ = ["Method", "ceiling", "expected_ndcg", "require_settings"]
@@ -26,6 +29,7 @@ __all__ = ["Method", "ceiling", "expected_ndcg", "require_settings"]
 Method: TypeAlias = Literal["exact", "simulation", "closed-form"]
 LONG = 50  # documents from which the closed form is meant to hold
 FEW = 50  # documents behind a row of the matrix
+ROUNDING = 1e-12  # what differs from 1 or 0 by less is that
 SHOWN = 5  # queries in a note
 
 
@@ -41,6 +45,7 @@ def ceiling(
     draws: int = 1000,
     rng: np.random.Generator | None = None,
     level: float = 0.95,
+    covered: int | None = None,
 ) -> Ceiling:
     """The best nDCG that a ranker can reach by the testing judge, if all it knows are the training judge's labels.
 
@@ -52,10 +57,11 @@ def ceiling(
     "simulation" draws training labels `draws` times for each query; "closed-form" takes ranks for normal, and is meant
     for 50 documents or more. `gain` is "exp" (2^label − 1), "linear" or a table of gains; `k` a cutoff. Queries in
     which nothing is worth anything are left out and counted. For `runs`, as `evaluate` takes them, it says which
-    share of the ceiling each reaches.
+    share of the ceiling each reaches. `covered` is how many of the judged documents the matrix was estimated from,
+    usually taken to be its cases; a note tells where it is less than half of them.
 
-    Holds where the training judge errs as the matrix says, on each document by itself. A ranker that learned from
-    several judges, or from more than labels, may stand above.
+    Holds where the training judge errs as the matrix says, on each document by itself: also on those that only the
+    testing judge labelled. A ranker that learned from several judges, or from more than labels, may stand above.
 
     Examples:
         >>> known = Confusion(rows="gold", columns="crowd", labels=(0, 1), counts=np.array([[80, 20], [30, 70]]))
@@ -76,6 +82,10 @@ def ceiling(
     values, errors = expected_ndcg(counts, matrix, worth, method=method, k=k, draws=draws, rng=rng)
     left = tuple(query for query, kept in zip(found.queries, used, strict=True) if not kept)
     notes = [*found.notes, *_doubts(confusion, found.labels, counts, method, k, left)]
+    documents = int(found.counts.sum())
+    exactly = covered is not None
+    if covered is None and confusion.worth is None:
+        covered = round(float(confusion.counts.sum()))
     by_query = dict(zip((query for query in found.queries if query not in set(left)), values.tolist(), strict=True))
     standing, more = _standing(runs, labelled, by_query, gain, k, missing, level)
     per_query = pl.DataFrame(
@@ -86,7 +96,7 @@ def ceiling(
         },
         schema={"query": pl.String, "documents": pl.Int64, "ceiling": pl.Float64},
     )
-    return Ceiling(
+    answer = Ceiling(
         estimate=mean_estimate(values, level=level),
         skipped=len(left),
         runs=standing,
@@ -95,8 +105,12 @@ def ceiling(
         measure=measure_name(gain, k),
         confusion=confusion,
         simulated_se=None if errors is None or not len(values) else float(np.sqrt((errors**2).sum())) / len(values),
-        notes=(*notes, *more),
+        documents=documents,
+        covered=None if covered is None else min(covered, documents),
     )
+    if answer.is_stretched:
+        notes.append(_stretched(answer, found.labels, found.counts, exactly=exactly))
+    return replace(answer, notes=(*notes, *more, *_thin(standing, k)))
 
 
 def expected_ndcg(
@@ -113,8 +127,9 @@ def expected_ndcg(
     ideal = ideal_dcg(counts, gain, k=k)
     if method == "simulation":
         mean, error = simulated_dcg(counts, matrix, gain, k=k, draws=draws, rng=rng)
-        return mean / ideal, error / ideal
-    return (exact_dcg if method == "exact" else closed_form_dcg)(counts, matrix, gain, k=k) / ideal, None
+        return _without_rounding(mean / ideal), error / ideal
+    dcg = (exact_dcg if method == "exact" else closed_form_dcg)(counts, matrix, gain, k=k)
+    return _without_rounding(dcg / ideal), None
 
 
 def require_settings(method: Method, k: int | None, draws: int = 1000) -> None:
@@ -153,6 +168,42 @@ def _doubts(
     return notes
 
 
+def _stretched(found: Ceiling, labels: Sequence[int], counts: IntArray, *, exactly: bool) -> str:
+    """What is doubtful where a matrix of few documents is applied to many."""
+    lowest, told = labels[0], ""
+    if found.confusion.worth is None and (cases := found.confusion.counts.sum()) > 0:
+        of_these = found.confusion.counts[found.confusion.labels.index(lowest)].sum() / cases
+        told = f" (label {lowest}: {of_these:.0%} of these, {counts[:, 0].sum() / counts.sum():.0%} of all)"
+    few, all_of_them = f"{found.covered:,}", f"{found.documents:,} judged documents"
+    whence = f"comes from {few} of {all_of_them}" if exactly else f"has {few} cases, and there are {all_of_them}"
+    return (
+        f"the confusion matrix {whence}: promising documents get a second label more often than others{told}, and if "
+        f"judges mistake a {lowest} among them more often than elsewhere, the ceiling of all is too low; take "
+        f"judgments of the documents behind the matrix (with --labels: --only-labelled), or a matrix (--labels) of a "
+        f"random sample; if it is of one, all is well"
+    )
+
+
+def _thin(runs: Mapping[str, RunCeiling], k: int | None) -> list[str]:
+    """What is doubtful where nobody judged much of what a run found."""
+    some = [f"{name} {one.judged:.0%}" for name, one in runs.items() if one.is_thinly_judged]
+    if not some:
+        return []
+    where = f"of the first {k} documents (Judged@{k})" if k else "of the whole list (Judged)"
+    told = (
+        f"documents that nobody judged count as worth nothing, and {where} were judged: {', '.join(some[:SHOWN])}"
+        f"{', …' * (len(some) > SHOWN)}; what is missing to the ceiling may be judgments, and need not be room for a "
+        f"better ranker"
+    )
+    return [told]
+
+
+def _without_rounding(values: FloatArray) -> FloatArray:
+    """What differs from 1 or 0 by rounding alone is 1 or 0."""
+    whole = values.round()
+    return np.where(np.abs(values - whole) < ROUNDING, whole, values)
+
+
 def _standing(
     runs: object | None, judgments: Judgments, ceilings: Mapping[str, float], gain: Gain, k: int | None,
     missing: Missing, level: float,
@@ -183,13 +234,16 @@ def _standing(
         has = dict(zip(entry.queries, entry.present.tolist(), strict=True))
         counted = [query for query in ceilings if missing == "zero" or has[query]]
         mine, best = (np.array([of[query] for query in counted], dtype=np.float64) for of in (values, ceilings))
+        judged = dict(zip(entry.queries, entry.averaged(partial(judged_share, k=k)).tolist(), strict=True))
+        seen = [judged[query] for query in counted if has[query]]
         mean = float(best.mean()) if len(best) else None
         reached = mean_estimate(mine, level=level)
         found[entry.run.name] = RunCeiling(
             ndcg=reached,
             ceiling=mean,
             share=reached.value / mean if mean and reached.value is not None else None,
-            room=mean_estimate(best - mine, level=level),
+            room=mean_estimate(_without_rounding(best - mine), level=level),
+            judged=float(np.mean(seen)) if seen else None,
             per_query=dict(zip(counted, mine.tolist(), strict=True)),
         )
     return found, notes.told()

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
-import polars as pl
 
 from ringtrue.confusion import Confusion
 from ringtrue.encoding import codes
@@ -28,7 +27,6 @@ __all__ = [
 ]
 
 Gain: TypeAlias = Literal["exp", "linear"] | Mapping[int, float]
-SHOWN = 5  # queries in a note
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -52,8 +50,8 @@ def label_counts(judgments: Judgments, labels: Sequence[int]) -> LabelCounts:
     """
     judgments.require_one_label_each()
     rising = tuple(sorted(labels))
-    told = pl.col("label").is_in(list(rising))
-    frame = judgments.frame.filter((pl.col("label") >= 0) | told)
+    kept = (judgments.frame["label"] >= 0) | judgments.frame["label"].is_in(list(rising))
+    frame = judgments.frame.filter(kept)
     query, names = codes(judgments.frame["query"])
     notes = []
     if left := judgments.frame.height - frame.height:
@@ -69,7 +67,6 @@ def label_counts(judgments: Judgments, labels: Sequence[int]) -> LabelCounts:
             f"the confusion matrix has the labels {_listed(rising)}, the judgments only {_listed(found)}: if "
             f"{_listed(never)} should be there, the two are not on one scale"
         )
-    kept = (judgments.frame["label"] >= 0) | judgments.frame["label"].is_in(list(rising))
     place = np.searchsorted(np.array(rising), frame["label"].to_numpy())
     cell = query[kept.to_numpy()].astype(np.int64) * len(rising) + place
     counts = np.bincount(cell, minlength=len(names) * len(rising)).reshape(len(names), len(rising))

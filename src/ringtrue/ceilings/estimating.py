@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.confusion import Confusion
@@ -10,7 +11,7 @@ from ringtrue.errors import MismatchError, UsageError, did_you_mean
 from ringtrue.measures import FloatArray
 from ringtrue.votes import Repeats, Votes, votes_of, with_gold
 
-__all__ = ["documents_only", "estimate_confusion", "pair_confusion", "pairs_of_words"]
+__all__ = ["documents_behind", "documents_only", "estimate_confusion", "pair_confusion", "pairs_of_words"]
 
 TESTING, TRAINING = "testing judge", "training judge"
 
@@ -69,20 +70,59 @@ def estimate_confusion(
                      counts=counts)  # fmt: skip
 
 
+def documents_behind(
+    labels: object,
+    *,
+    testing: str | None = None,
+    training: str | None = None,
+    gold: object | None = None,
+    repeats: Repeats | None = None,
+) -> pl.DataFrame:
+    """The documents that `estimate_confusion` counts: those with a label of each side.
+
+    Examples:
+        >>> labels = {"doc": ["a", "a", "b"], "judge": ["ann", "bob", "ann"], "label": [0, 1, 1]}
+        >>> documents_behind(labels)["doc"].to_list()
+        ['a']
+        >>> documents_behind(labels, gold={"doc": ["b"], "label": [1]})["doc"].to_list()
+        ['b']
+    """
+    votes = documents_only(labels).settled(repeats)
+    training_votes = _of(votes, training, TRAINING)
+    if gold is not None:
+        truth = with_gold(votes, documents_only(gold))[1]
+        counted = (truth >= 0) & (votes.keep(training_votes).counts().sum(axis=1) > 0)
+    else:
+        counted = _pairs(*_sides(votes, _of(votes, testing, TESTING), training_votes)) > 0
+    return votes.items.filter(pl.Series(counted))
+
+
 def pair_confusion(votes: Votes, testing: NDArray[np.bool_], training: NDArray[np.bool_]) -> FloatArray:
     """The counts of pairs of votes by two judges, of which one is among `testing` and the other among `training`."""
+    return _crossed(*_sides(votes, testing, training))
+
+
+def _sides(
+    votes: Votes, testing: NDArray[np.bool_], training: NDArray[np.bool_]
+) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.integer]]:
+    """How many votes of each label an item has on either side, and of each judge who is on both, with its item."""
     tested, trained = (votes.keep(rows).counts().astype(np.float64) for rows in (testing, training))
     item, _, pair = votes.by_judge_and_item()
     both = testing & training  # only such a judge can be held against itself
     own = np.zeros((len(item), len(votes.labels)))
     np.add.at(own, (pair[both], votes.label[both]), 1)
-    return _crossed(tested, trained, own, item)
+    return tested, trained, own, item
+
+
+def _pairs(tested: FloatArray, trained: FloatArray, own: FloatArray, item: NDArray[np.integer]) -> FloatArray:
+    """How many pairs of votes of two judges each item has."""
+    pairs: FloatArray = tested.sum(axis=1) * trained.sum(axis=1)
+    return pairs - np.bincount(item, weights=own.sum(axis=1) ** 2, minlength=len(pairs))
 
 
 def _crossed(tested: FloatArray, trained: FloatArray, own: FloatArray, item: NDArray[np.integer]) -> FloatArray:
     """Σ over items of all pairs but a judge's with itself, each item weighing 1; `own` are judges' votes on `item`."""
-    pairs = tested.sum(axis=1) * trained.sum(axis=1)
-    pairs -= np.bincount(item, weights=own.sum(axis=1) ** 2, minlength=len(pairs))
+    pairs = _pairs(tested, trained, own, item)
     weight = np.divide(1.0, pairs, out=np.zeros(len(pairs)), where=pairs > 0)
     counts: FloatArray = (tested * weight[:, None]).T @ trained - (own * weight[item, None]).T @ own
     return np.maximum(counts.round(12), 0.0)  # pairs that are not there must not leave a trace

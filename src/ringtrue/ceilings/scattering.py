@@ -43,8 +43,8 @@ def ceiling_scatter(
     random order, and scored by the testing judge's. Predicted is the ceiling from the confusion matrix of the two
     judges on all queries, or from one `confusion` for all, which knows nothing of the query: where the points lie
     along the diagonal, a matrix alone tells how high nDCG can go [Metrikov12]. Every pair is taken both ways, the
-    `pairs` with the most documents in common first. Queries in which the testing judge gave nothing any worth are
-    left out.
+    `pairs` with the most documents in common first. Queries in which the testing judge gave nothing any worth, and
+    those with one document in common, which any ranking puts first, are left out.
 
     Examples:
         >>> docs, judges = ["a", "a", "b", "b", "c", "c"], ["x", "y"] * 3
@@ -68,12 +68,13 @@ def ceiling_scatter(
     rng = np.random.default_rng(0) if rng is None else rng
     query, names = codes(votes.items["query"])
     chosen, left = _most_in_common(votes, pairs)
-    frames = []
+    frames, single = [], 0
     for testing, training in chosen:
         joint = _joint(votes, testing, training, query, len(names))
         counts = joint.sum(axis=2)
         ideal = ideal_dcg(counts, worth, k=k)
-        some = np.flatnonzero(ideal > 0)
+        single += int(((ideal > 0) & (counts.sum(axis=1) == 1)).sum())
+        some = np.flatnonzero((ideal > 0) & (counts.sum(axis=1) > 1))
         table = confusion or Confusion(rows=votes.judges[testing], columns=votes.judges[training],
                                        labels=votes.labels, counts=joint.sum(axis=0))  # fmt: skip
         matrix = shares_of(table, counts[some].sum(axis=0))
@@ -94,12 +95,17 @@ def ceiling_scatter(
     points = pl.concat(frames)
     apart = points.group_by("query", maintain_order=True).agg((pl.col("real") - pl.col("predicted")).mean())["real"]
     notes = [f"{left:,} more pairs of judges, with fewer documents in common, not taken"] if left else []
+    if single:
+        notes.append(
+            f"{single:,} list{'s' * (single != 1)} of one document left out of the scatter: there is nothing to rank"
+        )
     return CeilingScatter(
         points=points,
         pairs=len(chosen),
         correlation=_correlation(points["real"].to_numpy(), points["predicted"].to_numpy()),
         difference=mean_estimate(apart.to_numpy(), level=level),
         measure=measure_name(gain, k),
+        single=single,
         notes=tuple(notes),
     )
 

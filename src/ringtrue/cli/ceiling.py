@@ -2,56 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from ringtrue.cli.options import Command, columns_of, conditions_of, input_options, output_options
+from ringtrue.cli.ceiling_files import Files, doubts_about_judges, labelled, read_all_runs, read_matrix, read_testing
+from ringtrue.cli.options import Command, input_options, output_options
 from ringtrue.cli.output import OutputFormat, emit, tell
-from ringtrue.errors import DuplicateError, InputError, UsageError
+from ringtrue.errors import UsageError
 
 if TYPE_CHECKING:
     from ringtrue.ceilings import Ceiling, CeilingScatter
     from ringtrue.ceilings.bounding import Method
-    from ringtrue.cli.labelling import Labelling
-    from ringtrue.confusion import Confusion
     from ringtrue.lineup import Missing
-    from ringtrue.tables import Judgments
-    from ringtrue.votes import Repeats, Votes
 
 __all__ = ["command"]
 
 METHODS = ("exact", "simulation", "closed-form")
-NO_QUERY = "no column names the query"
-LABELS_OPTION = re.compile(r"--(columns|where)\b")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Files:
-    """Which files, and how to read them."""
-
-    judgments: str
-    confusion: str | None
-    labels: str | None
-    gold: str | None
-    testing: str | None
-    training: str | None
-    runs: tuple[str, ...]
-    judge: str | None
-    repeats: Repeats | None
-    renormalise: bool
-    label_columns: tuple[str, ...]
-    label_where: tuple[str, ...]
-    gold_columns: tuple[str, ...]
-    gold_where: tuple[str, ...]
-    run_columns: tuple[str, ...]
-    forced: tuple[str, ...]
-    columns: tuple[str, ...]
-    where: tuple[str, ...]
 
 
 @click.command("ceiling", cls=Command)
@@ -77,6 +45,8 @@ class _Files:
               help="With --labels: what each judge's ranking reaches by another, beside the prediction.")  # fmt: skip
 @click.option("--pairs", type=click.IntRange(min=1), default=100, show_default=True,
               help="For --scatter: so many pairs of judges, those with the most documents in common.")  # fmt: skip
+@click.option("--only-labelled", is_flag=True,
+              help="With --labels: of the judged documents, only those that the matrix comes from.")  # fmt: skip
 @click.option("--confusion-out", metavar="FILE", help="With --labels: write the estimated matrix here.")
 @click.option("--renormalise", is_flag=True, help="Make rows of --confusion that do not add up to 1 do so.")
 @click.option("--draws", type=click.IntRange(2, 10_000_000), default=1_000, show_default=True,
@@ -130,17 +100,19 @@ def command(
 
     if gain is not None and gains is not None:
         raise UsageError("--gain and --gains both say what a label is worth: choose one of the two")
-    files = _Files(**given | {"runs": (*given["runs"], *more)})
+    files = Files(**given | {"runs": (*given["runs"], *more)})
     _require(files, scatter=scatter, per_query=per_query, confusion_out=confusion_out, form=form)
+    _refuse_idle(method, scatter=scatter)
     notes: list[str] = []
-    votes, table = _matrix(files, notes, level)
-    labels, explained = _judgments(files, notes)
-    notes += _another_judge(files, votes, labels)
+    votes, table, behind = read_matrix(files, notes, level)
+    labels, explained = read_testing(files, notes)
+    notes += doubts_about_judges(files, votes, table, labels)
+    labels, covered = labelled(files, behind, labels)
     worth = read_gains(gains) if gains is not None else gain or "exp"
     settings: dict[str, Any] = {"gain": worth, "k": k, "method": method, "draws": draws, "level": level}
     found: Ceiling = explained(
-        lambda: ceiling(labels, table, runs=_runs(files, notes), missing=missing, rng=np.random.default_rng(seed),
-                        **settings)
+        lambda: ceiling(labels, table, runs=read_all_runs(files, notes), missing=missing, covered=covered,
+                        rng=np.random.default_rng(seed), **settings)
     )  # fmt: skip
     points: CeilingScatter | None = None
     if scatter:
@@ -157,12 +129,24 @@ def command(
     emit(
         form,
         data=data,
-        grid=partial(grids, found, points, per_query=per_query, written=confusion_out),
+        grid=partial(grids, found, points, per_query=per_query, written=confusion_out, all_pairs=_is_given("pairs")),
         flat=partial(flat, found, points, per_query=per_query),
     )
 
 
-def _require(files: _Files, *, scatter: bool, per_query: bool, confusion_out: str | None, form: OutputFormat) -> None:
+def _refuse_idle(method: Method, *, scatter: bool) -> None:
+    """Refuse options that would change nothing."""
+    if method != "simulation" and _is_given("draws"):
+        raise UsageError(f"--draws is about --method simulation, and --method {method} draws nothing: leave it out")
+    if not scatter and _is_given("pairs"):
+        raise UsageError("--pairs is about --scatter, which was not asked for: leave it out")
+
+
+def _is_given(name: str) -> bool:
+    return click.get_current_context().get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+
+
+def _require(files: Files, *, scatter: bool, per_query: bool, confusion_out: str | None, form: OutputFormat) -> None:
     """Refuse what cannot be asked together."""
     if files.confusion is None and files.labels is None:
         raise UsageError(
@@ -172,14 +156,14 @@ def _require(files: _Files, *, scatter: bool, per_query: bool, confusion_out: st
         raise UsageError("--confusion has the matrix, and --labels would estimate another: choose one of the two")
     if files.labels is None:
         named = {"--gold": files.gold, "--testing": files.testing, "--training": files.training, "--scatter": scatter,
-                 "--confusion-out": confusion_out, "--label-columns": files.label_columns,
-                 "--label-where": files.label_where}  # fmt: skip
+                 "--confusion-out": confusion_out, "--only-labelled": files.only_labelled,
+                 "--label-columns": files.label_columns, "--label-where": files.label_where}  # fmt: skip
         for option, given in named.items():
             if given:
                 raise UsageError(f"{option} is about labels of several judges, and there is no --labels FILE")
     if files.confusion:
         for option, said in (("--gold", files.gold), ("--testing", files.testing), ("--training", files.training),
-                             ("--confusion-out", confusion_out)):  # fmt: skip
+                             ("--confusion-out", confusion_out), ("--only-labelled", files.only_labelled)):  # fmt: skip
             if said:
                 raise UsageError(f"{option} is about estimating a matrix from --labels, and --confusion gives one")
     elif files.renormalise:
@@ -188,91 +172,3 @@ def _require(files: _Files, *, scatter: bool, per_query: bool, confusion_out: st
         raise UsageError("--format csv prints one table: --per-query or --scatter; --json has both")
     if [files.judgments, files.confusion, files.labels, files.gold, *files.runs].count("-") > 1:
         raise UsageError("standard input (-) can be read only once; put one of the two into a file")
-
-
-def _matrix(files: _Files, notes: list[str], level: float) -> tuple[Votes | None, Confusion]:
-    """The labels of several judges, where there are any, and the matrix, read or estimated."""
-    from ringtrue.ceilings import estimate_confusion
-    from ringtrue.cli.labelling import Labelling
-    from ringtrue.files import read_confusion
-
-    table = read_confusion(files.confusion, renormalise=files.renormalise) if files.confusion else None
-    if files.labels is None:
-        assert table is not None
-        return None, table
-    asked = Labelling(labels=files.labels, gold=files.gold, scale=None, outside="refuse", repeats=files.repeats,
-                      level=level, gold_columns=files.gold_columns, gold_where=files.gold_where, forced=files.forced,
-                      columns=files.label_columns, where=files.label_where)  # fmt: skip
-    try:
-        votes, gold = asked.votes(), asked.gold_votes()
-        table = table or asked.explained(
-            lambda: estimate_confusion(
-                votes, testing=files.testing, training=files.training, gold=gold, repeats=files.repeats
-            )
-        )
-    except (InputError, UsageError) as error:
-        raise type(error)(_in_our_words(str(error), asked)) from error
-    notes += [LABELS_OPTION.sub(r"--label-\1", note) for note in asked.notes]
-    assert table is not None
-    return votes, table
-
-
-def _another_judge(files: _Files, votes: Votes | None, labels: Judgments) -> list[str]:
-    """A word where the matrix is about judges who test each other, and somebody else's labels test."""
-    if votes is None or files.confusion or files.gold or files.testing or set(labels.judges) & set(votes.judges):
-        return []
-    told = (
-        f"no judge of {files.labels} is that of {files.judgments} ('{labels.judges[0]}'): the ceiling holds if it "
-        f"differs from these as they do from each other; --gold {files.judgments} makes it the testing judge"
-    )
-    return [told]
-
-
-def _in_our_words(told: str, asked: Labelling) -> str:
-    """What is wrong with the labels, with the file and the names of the options here."""
-    told = LABELS_OPTION.sub(r"--label-\1", told)
-    return told if any(str(path) in told for path in (asked.labels, asked.gold)) else f"{asked.labels}: {told}"
-
-
-def _judgments(files: _Files, notes: list[str]) -> tuple[Judgments, Callable[[Callable[[], Any]], Any]]:
-    """The testing judge's labels, and what tells the lines of a document with two."""
-    from ringtrue.cli.inputs import forms_for
-    from ringtrue.files import read_judgments
-    from ringtrue.files.reading import explain_duplicate
-
-    reading: dict[str, Any] = {
-        "form": forms_for(("run", "judgments"), files.forced)["judgments"],
-        "columns": columns_of(files.columns),
-        "where": conditions_of(files.where),
-    }
-
-    def note(text: str) -> None:
-        notes.append(f"{text.split(': each document')[0]}: all are taken for one list" if NO_QUERY in text else text)
-
-    labels = read_judgments(files.judgments, needs_query=bool(files.runs), note=note, **reading)
-    if files.judge is not None:
-        labels = labels.by(files.judge)
-    if files.repeats == "first" or files.repeats == "last":
-        labels = labels.without_repeats(files.repeats)
-
-    def explained(compute: Callable[[], Any]) -> Any:
-        try:
-            return compute()
-        except DuplicateError as error:
-            if error.table == "run":
-                raise
-            told = str(explain_duplicate(error, files.judgments, **reading))
-            # One label for each document: there is nothing to average here.
-            told = told.replace(" or average over the judges (--judges average)", "")
-            raise InputError(told) from error
-
-    return labels, explained
-
-
-def _runs(files: _Files, notes: list[str]) -> Any:
-    from ringtrue.cli.inputs import forms_for, read_runs
-
-    if not files.runs:
-        return None
-    form = forms_for(("run", "judgments"), files.forced)["run"]
-    return read_runs(files.runs, form=form, columns=columns_of(files.run_columns), note=notes.append)

@@ -17,15 +17,20 @@ __all__ = ["flat", "grids"]
 
 NEAR = 0.95  # of the ceiling, from which there is little left for a better ranker
 SHOWN = 50  # queries, and pairs of judges
+ENOUGH = 10  # queries of a pair, before how far it is off is worth a place at the top
+CEILING = "the ceiling"
+EXPONENTIAL = "(dcg='exp-log2')"  # in the name of a measure
 
 
-def grids(found: Ceiling, points: CeilingScatter | None, *, per_query: bool, written: str | None) -> list[Grid]:
+def grids(
+    found: Ceiling, points: CeilingScatter | None, *, per_query: bool, written: str | None, all_pairs: bool
+) -> list[Grid]:
     """Everything that a person may want to read, the answer last."""
     made = [_matrix(found, written)]
     if per_query:
         made.append(_queries(found))
     if points is not None:
-        made.append(_pairs(points))
+        made.append(_pairs(found, points, all_pairs=all_pairs))
     return [*made, _standing(found)]
 
 
@@ -67,14 +72,17 @@ def _queries(found: Ceiling) -> Grid:
     return Grid(columns=["query", "documents", "ceiling", *found.runs], rows=rows, caption=caption)
 
 
-def _pairs(points: CeilingScatter) -> Grid:
+def _pairs(found: Ceiling, points: CeilingScatter, *, all_pairs: bool) -> Grid:
     real, predicted = pl.col("real"), pl.col("predicted")
     pairs = points.points.group_by("training", "testing", maintain_order=True).agg(
-        pl.len(), real.mean(), predicted.mean(), (real - predicted).mean().alias("apart")
+        pl.len(), pl.col("documents").mean(), real.mean(), predicted.mean(), (real - predicted).mean().alias("apart")
     )
+    pairs = pairs.sort(pl.col("len") >= ENOUGH, pl.col("apart").abs(), descending=True, maintain_order=True)
     rows = [
-        [training, testing, f"{n:,}", f"{one:.3f}", f"{other:.3f}", signed(apart, 3)]
-        for training, testing, n, one, other, apart in pairs.head(SHOWN).iter_rows()
+        [training, testing, f"{n:,}", f"{size:.1f}", f"{one:.3f}", f"{other:.3f}", signed(apart, 3)]
+        for training, testing, n, size, one, other, apart in pairs.head(
+            pairs.height if all_pairs else SHOWN
+        ).iter_rows()
     ]
     more = pairs.height - len(rows)
     apart = points.difference
@@ -83,19 +91,29 @@ def _pairs(points: CeilingScatter) -> Grid:
     ends = "" if apart.low is None or apart.high is None else f" ({signed(apart.low, 3)} to {signed(apart.high, 3)})"
     caption = (
         f"real: mean {points.measure} of the ranking by the training judge's labels, by the testing judge's; "
-        f"predicted: by the matrix alone\n{points.points.height:,} points, one a query and pair: correlation {alike}, "
-        f"real − predicted {value}{ends}; --json and --format csv have the points"
-        + f"; {more:,} more pairs"
+        f"predicted: by the matrix alone\nthe largest difference first, pairs with fewer than {ENOUGH} queries last"
+        + f"; {more:,} more pairs, --pairs N shows all of N"
         * bool(more)
+        + f"\n{points.points.height:,} points, one a query and pair: correlation {alike}, "
+        f"real − predicted {value}{ends}; --json and --format csv have the points{_length(found, points)}"
     )
-    columns = ["training", "testing", "queries", "real", "predicted", "real − predicted"]
+    columns = ["training", "testing", "queries", "documents", "real", "predicted", "real − predicted"]
     return Grid(columns=columns, rows=rows, caption=caption, left=2)
+
+
+def _length(found: Ceiling, points: CeilingScatter) -> str:
+    """What lists the scatter is a check of."""
+    if points.documents is None:
+        return ""
+    judged = found.documents / max(found.per_query.height, 1)
+    longer = f", and the judgments have {judged:,.3g} a query" if judged > 2 * points.documents else ""
+    return f"\nthis checks lists of about {points.documents:,.3g} documents{longer}"
 
 
 def _standing(found: Ceiling) -> Grid:
     runs = dict(sorted(found.runs.items(), key=lambda item: -(item[1].ndcg.value or 0)))
     reached = estimate_column([found.estimate, *(one.ndcg for one in runs.values())])
-    rows = [["the ceiling", reached[0], "", ""]]
+    rows = [[CEILING, reached[0], "", ""]]
     rooms = estimate_column([one.room for one in runs.values()])
     for (name, one), cell, room in zip(runs.items(), reached[1:], rooms, strict=True):
         rows.append([name, cell, "–" if one.share is None else f"{one.share:.1%}", room])
@@ -105,8 +123,11 @@ def _standing(found: Ceiling) -> Grid:
     if found.skipped:
         counted += f", {found.skipped:,} without any gain left out"
     if found.estimate.low is not None:
-        counted += "; ± half of the interval"
-    caption = [f"{counted}; {_how(found)}", "", *_meaning(found, runs)]
+        counted += f"; ± half of the {found.estimate.level * 100:g}% interval"
+    caption = [f"{counted}; {_how(found)}"]
+    if EXPONENTIAL in found.measure:
+        caption.append(f"gains are 2^label − 1; --gain linear is {found.measure.replace(EXPONENTIAL, '')} of evaluate")
+    caption += ["", *_meaning(found, runs)]
     return Grid(columns=columns[:cut], rows=[row[:cut] for row in rows], caption="\n".join(caption))
 
 
@@ -123,7 +144,8 @@ def _meaning(found: Ceiling, runs: dict[str, RunCeiling]) -> list[str]:
     if found.estimate.value is None:
         return ["No query has a document that is worth anything: there is no ceiling to speak of."]
     best = found.estimate.value
-    lines = [f"A ranker that has learned the training judge perfectly reaches {best:.3f} by the testing judge."]
+    so_far = ", if the matrix holds for all judged documents: see the note" if found.is_stretched else ""
+    lines = [f"A ranker that has learned the training judge perfectly reaches {best:.3f} by the testing judge{so_far}."]
     known = {name: one for name, one in runs.items() if one.share is not None}
     above = [name for name, one in known.items() if one.above]
     if known:
@@ -132,15 +154,23 @@ def _meaning(found: Ceiling, runs: dict[str, RunCeiling]) -> list[str]:
         if len(above) > 1:
             lines.append(f"Above the ceiling are {', '.join(above)}.")
     if above:
+        likely = " (see the note)" if found.is_stretched else ""
         lines.append(
             "A run can be above: it tells documents of one grade apart, or learned from other judges or more than "
-            "labels, or the judges differ less than the matrix says."
+            f"labels, or the judges differ less than the matrix says{likely}."
         )
+    elif found.is_stretched:
+        what = "how much is left for a better ranker" if known else f"how much of the other {1 - best:.3f} they cost"
+        following = "" if known else ". Next: --run RUN says where a run stands"
+        lines.append(f"The judges may differ less than the matrix says: {what} is open{following}")
     elif known and max(one.share or 0 for one in known.values()) >= NEAR:
         lines.append(
             "Little is left for a better ranker; clearer guidelines or more judges raise the ceiling. "
             "Next: ringtrue agree LABELS"
         )
+    elif known and next(iter(known.values())).is_thinly_judged:
+        share = next(iter(known.values())).judged
+        lines.append(f"Only {share:.0%} of what it found was judged: how much is left for a better ranker is open.")
     elif known:
         lines.append("That much is left for a better ranker, before the judges' disagreement stops it.")
     else:
@@ -177,13 +207,15 @@ def flat(found: Ceiling, points: CeilingScatter | None, *, per_query: bool) -> G
             for query, *rest in found.per_query.iter_rows()
         ]
         return Grid(columns=["query", "documents", "ceiling", *found.runs], rows=rows)
-    lines: dict[str, tuple[Estimate, float | None, float | None]] = {"": (found.estimate, found.estimate.value, None)}
+    lines: dict[str, tuple[Estimate, float | None, float | None]] = {
+        CEILING: (found.estimate, found.estimate.value, None)
+    }
     lines |= {name: (one.ndcg, one.ceiling, one.share) for name, one in found.runs.items()}
     rows = [
-        [name, *map(_digits, (of.value, of.se, of.low, of.high, of.n, best, share))]
+        [name, found.measure, *map(_digits, (of.value, of.se, of.low, of.high, of.n, best, share))]
         for name, (of, best, share) in lines.items()
     ]
-    return Grid(columns=["run", "value", "se", "low", "high", "n", "ceiling", "share"], rows=rows)
+    return Grid(columns=["run", "measure", "value", "se", "low", "high", "n", "ceiling", "share"], rows=rows)
 
 
 def _digits(value: object) -> str:

@@ -40,8 +40,8 @@ def _mutual(found: MutualEvaluation) -> Grid:
         ],
         caption=f"In each query, the order by one of {two} scored by the other's labels, both ways; weights from the "
         "other queries.\n1 would be a measure for which it does not matter whose labels it uses. exp: gains of "
-        "2^label − 1; zipf: discount 1/rank;\nM/N: weights for at least M of N users; left out: nothing of worth in "
-        "the query",
+        "2^level − 1; zipf: discount 1/rank;\nM/N: weights for at least M of N users; left out: nothing of worth in "
+        "the query, or a label that no other query has",
     )
 
 

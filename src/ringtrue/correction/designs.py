@@ -16,6 +16,7 @@ __all__ = [
     "DESIGNS",
     "DIFFERENCES",
     "DRAWN_FOR",
+    "DRAWN_FROM",
     "Design",
     "design_of",
     "drawn_to_compare",
@@ -25,6 +26,7 @@ __all__ = [
 
 FEWEST = 2
 DRAWN = "drawn"  # a column of samples: how many documents were drawn in all
+DRAWN_FROM = "drawn_from"  # another: the signature of the pool
 MOST_LOST = 0.05  # of a draw
 SMALLEST = 1e-9  # probability: a document that stands for more than a billion others stands for none
 DRAWN_FOR, DIFFERENCES = "drawn_for", "differences of "  # a column of samples that serve for comparisons alone
@@ -147,15 +149,18 @@ def gold_sample(gold: Judgments, design: Design, pool: Pool) -> tuple[GoldSample
         places=places[here],
         labels=kept["label"].to_numpy().astype(np.int64),
         prob=_probabilities(kept, design, len(pool)),
-        spread=not outside and _spread(kept),
+        spread=not outside and _spread(kept, pool),
     ), tuple(notes)  # fmt: skip
 
 
-def _spread(kept: pl.DataFrame) -> bool:
-    """Whether `sample` drew it, so many from each query; of a part of a draw it is chance how many."""
-    if DRAWN not in kept.columns or "stratum" not in kept.columns or kept["stratum"].null_count():
+def _spread(kept: pl.DataFrame, pool: Pool) -> bool:
+    """Whether `sample` drew it from this very pool: then so many from each query, and spread over what is alike here.
+
+    Of a part of a draw it is chance how many come from a query, and by another judge's labels others are alike.
+    """
+    if DRAWN_FROM not in kept.columns:
         return False
-    return bool((kept["stratum"].cast(pl.String) == kept["query"]).all())
+    return bool(kept[DRAWN_FROM].cast(pl.String).eq_missing(pl.Series([pool.signature])).all())
 
 
 def _probabilities(kept: pl.DataFrame, design: Design, documents: int) -> FloatArray:

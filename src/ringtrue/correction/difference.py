@@ -22,8 +22,8 @@ __all__ = ["GoldSample", "corrected_means", "gold_only"]
 class GoldSample:
     """Documents of a pool with a gold label: their places there, the labels, and how probable it was to draw each.
 
-    `spread` says that the sample was drawn evenly over the queries, a fixed number from each, and in each over what is
-    alike (`Pool.alike`).
+    `spread` says that the sample was drawn evenly over the queries, as many from each as the probabilities add up to,
+    and in each over what is alike (`Pool.alike`).
     """
 
     places: IntArray
@@ -129,22 +129,33 @@ def _linear_in_gold(
 
 
 def _between_neighbours(pool: Pool, sample: GoldSample, fit: Fit, values: FloatArray) -> FloatArray:
-    """The covariance of a sample that has a fixed number of labels from each query, and like next to like.
+    """The covariance of a sample that has so many labels from each query, and like next to like.
 
     V = Σ_q [ ½ Σ (e_i − e_{i+1})² + Σ c_i² / n_q ],   e = √(1 − π) a r/√(1 − h),   c = √(1 − π) a r/(1 − h)
 
     A document could have been drawn in its neighbour's place, so that chance moves the answer by how much the two
     differ, not by what they have in common [Wolter07]. n labels of a query have n − 1 pairs of neighbours; for the one
     that lacks, the mean of the squares. r is the residual of the prediction with the document, h its leverage.
+    Documents that are equally alike have no order, and the first sum is its mean over all their orders: for m of them
+    Σ (e − ē)², and between two such groups ½ (ē − ē')² and half of each one's mean square.
     """
     by_chance = np.flatnonzero(sample.prob < 1)
     by_chance = by_chance[np.lexsort((pool.alike[sample.places[by_chance]], pool.query[sample.places[by_chance]]))]
-    query = pool.query[sample.places[by_chance]]
+    query, alike = (kind[sample.places[by_chance]] for kind in (pool.query, pool.alike))
     moved = values[:, by_chance] * np.sqrt(1 - sample.prob[by_chance])
-    evened = moved * np.sqrt(fit.kept * fit.left_out)[by_chance] * np.sign(fit.kept[by_chance])
-    apart = np.diff(evened, axis=1)[:, query[1:] == query[:-1]]
     alone = moved * fit.left_out[by_chance] / np.sqrt(np.bincount(query)[query])
-    covariance: FloatArray = apart @ apart.T / 2 + alone @ alone.T
+    if not len(by_chance):
+        return alone @ alone.T
+    evened = moved * np.sqrt(fit.kept * fit.left_out)[by_chance] * np.sign(fit.kept[by_chance])
+    first = np.flatnonzero(np.diff(query, prepend=-1) | np.diff(alike, prepend=-1))
+    size = np.diff(first, append=len(query))
+    group = np.repeat(np.arange(len(first)), size)
+    mean = np.add.reduceat(evened, first, axis=1) / size
+    meets = query[first][1:] == query[first][:-1]  # the group before in the same query
+    neighbours = np.append(meets, False).astype(np.int64) + np.append(False, meets)
+    within = (evened - mean[:, group]) * np.sqrt(1 + neighbours / 2 / size)[group]
+    between = np.diff(mean, axis=1)[:, meets] / np.sqrt(2)
+    covariance: FloatArray = within @ within.T + between @ between.T + alone @ alone.T
     return covariance
 
 

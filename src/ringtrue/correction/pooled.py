@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 import numpy as np
 import polars as pl
@@ -65,6 +66,14 @@ class Pool:
         """An order in which documents that are next to each other are alike: by bronze level, then by `found_by`."""
         order: IntArray = self.level * (self.found_by.max(initial=0) + 1) + self.found_by
         return order
+
+    @cached_property
+    def signature(self) -> str:
+        """A short name for the documents, their bronze labels and how many runs show each, in whatever order."""
+        label = pl.Series("label", np.array(self.levels)[self.level], dtype=pl.Int64)
+        found_by = pl.Series("found_by", self.found_by, dtype=pl.Int64)
+        known = self.docs.select("query", "doc").with_columns(label, found_by).sort("query", "doc")
+        return f"pool-{crc32(known.write_csv().encode()):08x}"
 
     def places(self, frame: pl.DataFrame) -> IntArray:
         """The position of each row's document here; −1 where no run shows it."""

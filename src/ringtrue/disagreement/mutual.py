@@ -67,7 +67,8 @@ def mutual_evaluation(
     `levels` names labels that are words, the lowest first.
     Ties in random order, by their exact expectation; the weights of a query come from the double judgments of all
     others [Demeester14, section 6.1]. AP takes the top label alone as relevant, GAP and nDCG the weights for at least
-    M of N users, nDCG also gains of 2^label − 1, with discounts 1/log₂(k + 1) and 1/k.
+    M of N users, nDCG also gains of 2^level − 1, with discounts 1/log₂(k + 1) and 1/k. Of a judge's repeats the last
+    counts, unless `repeats` says the first.
 
     Examples:
         >>> docs = [doc for doc in "abcd" for _ in "xy"] * 3
@@ -102,7 +103,7 @@ def mutual_evaluation(
         values[f"GAP({least}/{users})"] = np.where(usable, found, np.nan)
         found = _both_ways(joint, lambda one, worth=worth: _ndcg(one, worth))  # type: ignore[misc]
         values[f"nDCG({least}/{users})"] = np.where(usable, found, np.nan)
-    exp = np.exp2(np.maximum(votes.labels, 0)) - 1
+    exp = np.exp2(np.array(votes.labels) - min(votes.labels)) - 1  # from the lowest level, as the weights
     values["nDCG(exp, zipf)"] = _both_ways(joint, lambda one: _ndcg(one, exp, zipf=True))
     values["nDCG(exp)"] = _both_ways(joint, lambda one: _ndcg(one, exp))
     order = [name for start in ("AP", "GAP", "nDCG(exp, zipf)", "nDCG(exp)", "nDCG(") for name in values

@@ -62,7 +62,7 @@ def weight(p: ArrayLike, least: int, users: int, *, top: bool = False) -> NDArra
         raise UsageError(f"a probability lies between 0 and 1, found {float(p[(p < 0) | (p > 1)].flat[0]):g}")
     known = without_data(least, users, top=top)
     if known is not None:
-        return np.where(np.isnan(p), np.nan, known)
+        return np.full(p.shape, known)
     others, needed = users - 1, least - top
     below = needed <= others / 2
     terms = range(needed) if below else range(needed, users)

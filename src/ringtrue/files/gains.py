@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ringtrue.errors import FormatError, TableError
+from ringtrue.files.json_objects import is_amount, read_json
 from ringtrue.files.source import Source
 from ringtrue.files.writing import replace_file
 
@@ -31,12 +31,7 @@ def read_gains(path: str | Path | Source) -> dict[int, float]:
         {0: 0.0, 1: 0.28, 2: 1.0}
     """
     source = path if isinstance(path, Source) else Source(str(path))
-    try:
-        found = json.loads(source.whole(), object_pairs_hook=_once)
-    except _TwiceError as error:
-        raise FormatError(f"{source.shown}: {error}") from error
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"{source.shown}: expected gains as JSON, such as {SHAPE}; {error}") from error
+    found = read_json(source, f"gains as JSON, such as {SHAPE}")
     if not isinstance(found, dict) or not isinstance(found.get("gains"), dict):
         has = f"found {', '.join(map(str, found)) or 'nothing'}" if isinstance(found, dict) else "found no object"
         raise FormatError(f"{source.shown}: expected an object with gains, such as {SHAPE}; {has}")
@@ -48,7 +43,7 @@ def read_gains(path: str | Path | Source) -> dict[int, float]:
             raise FormatError(f"{source.shown}: labels are whole numbers, and gains has '{label}'; such as {SHAPE}")
         if int(label) in gains:
             raise FormatError(f"{source.shown}: label {int(label)} stands twice in gains; each has one gain")
-        if isinstance(gain, bool) or not isinstance(gain, int | float) or not _is_gain(gain):
+        if not is_amount(gain):
             raise FormatError(
                 f"{source.shown}: the gain of label {label} should be a number of at least 0, found {json.dumps(gain)}"
             )
@@ -92,24 +87,3 @@ def write_gains(path: str | Path, found: Disagreement) -> None:
     lines = [f'"{name}": {json.dumps(value, ensure_ascii=False, allow_nan=False)}' for name, value in plain.items()]
     text = "{" + ",\n ".join(lines) + "}\n"
     replace_file(Path(path), lambda stream: stream.write(text.encode()))
-
-
-class _TwiceError(Exception):
-    """One name stands twice in an object."""
-
-
-def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """An object whose names stand there once: Python would keep the last without a word."""
-    found: dict[str, object] = {}
-    for name, value in pairs:
-        if name in found:
-            raise _TwiceError(f"'{name}' stands twice in one object; each has one value")
-        found[name] = value
-    return found
-
-
-def _is_gain(number: float) -> bool:
-    try:
-        return math.isfinite(number) and number >= 0
-    except OverflowError:  # a whole number beyond all floats
-        return False

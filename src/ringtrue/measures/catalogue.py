@@ -109,7 +109,7 @@ PARAMETERS: dict[str, Parameter] = {
         accepts=lambda value: value in ("log2", "exp-log2"),
     ),
     "discount": Parameter(
-        expected="log2 (ranks are divided by log₂(rank + 1)) or zipf (by the rank)",
+        expected="log2 (gains are divided by log₂(rank + 1)) or zipf (by the rank)",
         accepts=lambda value: value in ("log2", "zipf"),
     ),
     "among": Parameter(

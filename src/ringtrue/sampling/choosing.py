@@ -13,6 +13,7 @@ from ringtrue.correction.designs import (
     DIFFERENCES,
     DRAWN,
     DRAWN_FOR,
+    DRAWN_FROM,
     Design,
     drawn_to_compare,
     gold_sample,
@@ -51,7 +52,7 @@ class GoldDraw:
         >>> run, bronze = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 1.0}}, {"q1": {"a": 1, "b": 0}, "q2": {"a": 1}}
         >>> draw = rt.sample(run, bronze, "P@2", budget=2)
         >>> draw.design, draw.frame.columns
-        ('pool_stratified', ['query', 'doc', 'prob', 'stratum', 'design', 'drawn'])
+        ('pool_stratified', ['query', 'doc', 'prob', 'stratum', 'design', 'drawn', 'drawn_from'])
     """
 
     frame: pl.DataFrame
@@ -283,10 +284,15 @@ def _frame(pool: Pool, drawn: IntArray, prob: FloatArray, earlier: GoldSample | 
             prob=pl.Series(1 / (share / earlier.prob + 1 - share)), label=pl.Series(earlier.labels, dtype=pl.Int32)
         )
         new = pl.concat([known, new.with_columns(label=pl.lit(None, dtype=pl.Int32))])
-    columns = ["query", "doc", "prob", "stratum", "design", DRAWN, *(["label"] if earlier is not None else [])]
+    # An earlier draw from another pool was spread over what was alike there, and so is only a part of the whole.
+    from_here = [pl.lit(pool.signature).alias(DRAWN_FROM)] if earlier is None or earlier.spread else []
+    columns = ["query", "doc", "prob", "stratum", "design", DRAWN, *(DRAWN_FROM for _ in from_here)]
+    columns += [] if earlier is None else ["label"]
     order = {query: place for place, query in enumerate(pool.queries)}
     return (
-        new.with_columns(pl.col("query").alias("stratum"), pl.lit("pool_stratified").alias("design"), _drawn())
+        new.with_columns(
+            pl.col("query").alias("stratum"), pl.lit("pool_stratified").alias("design"), _drawn(), *from_here
+        )
         .sort(pl.col("query").replace_strict(order, return_dtype=pl.Int64), maintain_order=True)
         .select(columns)
     )
