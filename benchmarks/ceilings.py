@@ -7,9 +7,10 @@ Each turn is a process of its own that prints the CPU seconds; making the data a
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import time
+
+from benchmarks.measure import least_seconds
 
 __all__ = ["TASKS", "WHAT", "taken"]
 
@@ -25,9 +26,7 @@ WHAT = f"{QUERIES:,} queries of {DOCUMENTS} documents, {GRADES} grades"
 
 def taken(task: str) -> float:
     """CPU seconds, the least of several turns."""
-    words = [sys.executable, "-m", "benchmarks.ceilings", task]
-    turns = [subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True).stdout for _ in range(TURNS)]
-    return min(map(float, turns))
+    return least_seconds("benchmarks.ceilings", task, turns=TURNS)
 
 
 def _seconds(task: str) -> float:

@@ -9,11 +9,12 @@ The runs are those of dl19 where RINGTRUE_DATA names a folder that has it; other
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from benchmarks.measure import least_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,9 +36,7 @@ RUNS, QUERIES = 37, 43
 
 def taken(task: str) -> float:
     """CPU seconds, the least of several turns."""
-    words = [sys.executable, "-m", "benchmarks.correcting", task]
-    turns = [subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True).stdout for _ in range(TURNS)]
-    return min(map(float, turns))
+    return least_seconds("benchmarks.correcting", task, turns=TURNS)
 
 
 def where() -> str:

@@ -9,11 +9,12 @@ of rf10 where RINGTRUE_DATA names a folder that has it; otherwise as many are ma
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from benchmarks.measure import least_seconds
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,9 +32,7 @@ LABELS, TOPICS, DOCUMENTS, WORKERS = 98_453, 100, 20_232, 766
 
 def taken(task: str) -> float:
     """CPU seconds, the least of several turns."""
-    words = [sys.executable, "-m", "benchmarks.disagreeing", task]
-    turns = [subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True).stdout for _ in range(TURNS)]
-    return min(map(float, turns))
+    return least_seconds("benchmarks.disagreeing", task, turns=TURNS)
 
 
 def where() -> str:

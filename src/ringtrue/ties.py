@@ -11,11 +11,21 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Discount", "tied_dcg", "tied_gap"]
+__all__ = ["Discount", "divisor", "tied_dcg", "tied_gap"]
 
 Floats: TypeAlias = NDArray[np.float64]
 Counts: TypeAlias = NDArray[np.int64]
 Discount: TypeAlias = Literal["log2", "zipf"]
+
+
+def divisor(rank: NDArray[np.integer], discount: Discount = "log2") -> Floats:
+    """What a gain is divided by at each rank: log₂(rank + 1), or by Zipf's law the rank.
+
+    Examples:
+        >>> divisor(np.array([1, 3])).tolist(), divisor(np.array([1, 4]), "zipf").tolist()
+        ([1.0, 2.0], [1.0, 4.0])
+    """
+    return np.log2(rank + 1) if discount == "log2" else rank.astype(np.float64)
 
 
 def tied_dcg(joint: Counts, gain: Floats, *, k: int | None = None, discount: Discount = "log2") -> Floats:
@@ -28,8 +38,7 @@ def tied_dcg(joint: Counts, gain: Floats, *, k: int | None = None, discount: Dis
         >>> tied_dcg(np.array([[[0, 1], [0, 1]]]), np.array([0.0, 1.0])).round(4)  # one good, one bad, tied
         array([0.8155])
     """
-    ranks = np.arange(1, _longest(joint) + 1)
-    each = 1 / (np.log2(ranks + 1) if discount == "log2" else ranks)
+    each = 1 / divisor(np.arange(1, _longest(joint) + 1), discount)
     each[len(each) if k is None else k :] = 0.0
     _, _, mean = _blocks(joint, each)
     found: Floats = np.einsum("qij,qi,qj->q", joint, _for_each_list(joint, gain), mean)

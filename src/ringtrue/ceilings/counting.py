@@ -14,6 +14,7 @@ from ringtrue.errors import MeasureError, MismatchError, UsageError
 from ringtrue.measures import FloatArray, IntArray
 from ringtrue.measures.gain import gain_of
 from ringtrue.tables import Judgments
+from ringtrue.ties import divisor
 
 __all__ = [
     "Gain",
@@ -153,7 +154,7 @@ def ideal_dcg(counts: IntArray, gain: FloatArray, *, k: int | None = None) -> Fl
         array([1.6309])
     """
     most = int(counts.sum(axis=1).max(initial=0))
-    discount = 1 / np.log2(np.arange(2, most + 2))
+    discount = 1 / divisor(np.arange(1, most + 1))
     discount[most if k is None else k :] = 0.0
     reached = np.concatenate([[0.0], np.cumsum(discount)])
     best_first = np.argsort(-gain)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringtrue.measures import FloatArray, IntArray
+from ringtrue.ties import divisor
 
 __all__ = ["exact_dcg"]
 
@@ -60,7 +61,7 @@ def _rounded_up(size: IntArray) -> IntArray:
 def _of_one_size(counts: IntArray, matrix: FloatArray, gain: FloatArray, k: int | None, most: int) -> FloatArray:
     """The same for lists of at most so many documents, all at once."""
     order = most | 1
-    discount = 1 / np.log2(np.arange(2, order + 2))
+    discount = 1 / divisor(np.arange(1, order + 1))
     discount[order if k is None else k :] = 0.0
     angle = 2 * np.pi * np.arange(order // 2 + 1) / order  # of the roots; the others are their conjugates
     transformed = np.fft.fft(discount)[: len(angle)] / order

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringtrue.measures import FloatArray, IntArray
+from ringtrue.ties import divisor
 
 __all__ = ["closed_form_dcg"]
 
@@ -36,7 +37,7 @@ def closed_form_dcg(counts: IntArray, matrix: FloatArray, gain: FloatArray, *, k
 
 def _of_one(count: IntArray, matrix: FloatArray, gain: FloatArray, k: int | None) -> float:
     n = int(count.sum())
-    discount = 1 / np.log2(np.arange(2, n + 2))
+    discount = 1 / divisor(np.arange(1, n + 1))
     discount[n if k is None else k :] = 0.0
     reached = np.concatenate([[0.0], np.cumsum(discount)])
     t, s = np.arange(n)[:, None], np.arange(n)

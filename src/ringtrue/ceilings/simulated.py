@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ringtrue.measures import FloatArray, IntArray
+from ringtrue.ties import divisor
 
 __all__ = ["simulated_dcg"]
 
@@ -45,7 +46,7 @@ def _drawn(
     label: IntArray, matrix: FloatArray, gain: FloatArray, k: int | None, draws: int, rng: np.random.Generator
 ) -> FloatArray:
     """The DCG of one list, once for each draw."""
-    discount = 1 / np.log2(np.arange(2, len(label) + 2))
+    discount = 1 / divisor(np.arange(1, len(label) + 1))
     discount[len(label) if k is None else k :] = 0.0
     below = matrix.cumsum(axis=1)[label, :-1]
     below[matrix[label][:, ::-1].cumsum(axis=1)[:, -2::-1] == 0] = 1.0  # rounding must not leave anything above

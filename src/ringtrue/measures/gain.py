@@ -10,6 +10,7 @@ import numpy as np
 
 from ringtrue.errors import MeasureError
 from ringtrue.measures.lists import FloatArray, IntArray, RankedLists, share
+from ringtrue.ties import Discount, divisor
 
 __all__ = [
     "DcgForm",
@@ -27,7 +28,6 @@ __all__ = [
 
 LARGEST_GRADE = 400  # 2^label is still a number there, and so is the square of a sum of them
 DcgForm: TypeAlias = Literal["log2", "exp-log2"]
-Discount: TypeAlias = Literal["log2", "zipf"]
 Gains: TypeAlias = Mapping[int, float]
 
 
@@ -91,12 +91,7 @@ def _discounted(
     lists: RankedLists, k: int | None, form: DcgForm, gains: Gains | None, discount: Discount = "log2"
 ) -> FloatArray:
     gain = gain_of(lists.label, form=form, gains=gains)
-    return lists.total(gain * lists.within(k) / _attention(lists.rank, discount))
-
-
-def _attention(rank: IntArray, discount: Discount) -> FloatArray:
-    """What the gain at a rank is divided by."""
-    return np.log2(rank + 1) if discount == "log2" else rank.astype(np.float64)
+    return lists.total(gain * lists.within(k) / divisor(lists.rank, discount))
 
 
 def ndcg(
@@ -118,7 +113,7 @@ def ndcg(
         best_first = np.lexsort((-gain, lists.pool_owner))
         gain = gain[best_first]
     counts = (gain > 0) if k is None else (gain > 0) & (rank <= k)
-    ideal = lists.pool_total(counts * gain / _attention(rank, discount))
+    ideal = lists.pool_total(counts * gain / divisor(rank, discount))
     return share(_discounted(lists, k, dcg, gains, discount), ideal)
 
 
@@ -135,7 +130,7 @@ def sdcg(lists: RankedLists, *, k: int, dcg: DcgForm = "log2", max_rel: int | No
         array([1.])
     """
     top = gain_of(np.array([_top_grade(lists, max_rel)]), form=dcg)[0]
-    best = top * float(np.sum(1 / np.log2(np.arange(2, k + 2))))
+    best = top * float(np.sum(1 / divisor(np.arange(1, k + 1))))
     return share(_discounted(lists, k, dcg, None), np.full(len(lists), best))
 
 
