@@ -81,7 +81,8 @@ def judged_gold(gold: Judgments, design: Design) -> tuple[Judgments, tuple[str, 
         some = "1 gold label is" if left == 1 else f"{left:,} gold labels are"
         notes.append(f"left out: {some} negative, which says 'not judged'")
     if drawn != gold.frame.height:
-        notes.append(f"{drawn:,} documents were drawn, and {gold.frame.height:,} are here: were rows lost, or added?")
+        here = "1 is" if gold.frame.height == 1 else f"{gold.frame.height:,} are"
+        notes.append(f"{drawn:,} documents were drawn, and {here} here: were rows lost, or added?")
     if design != "external" and abs(drawn - kept.height) > MOST_LOST * drawn:
         told = "; ".join(notes)
         raise InputError(
