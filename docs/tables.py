@@ -4,13 +4,14 @@
     RINGTRUE_DATA=… .venv/bin/python docs/tables.py --write    put them where the pages have their places
 
 A place is between `<!-- table: NAME -->` and `<!-- /table -->`; NAME is one of `TABLES`. The data are the folders
-`web5`, `rf10` and `dl19` of the folder that RINGTRUE_DATA names.
+`web5`, `rf10`, `dl19`, `dl21`, `cast19` and `arena` of the folder that RINGTRUE_DATA names.
 
 Other tables come from studies that take long, and stay as they are until somebody brings what a study found:
 
     ringtrue simulate real --data $RINGTRUE_DATA/dl19 --data $RINGTRUE_DATA/dl21 --json > real.json    (half an hour)
     ringtrue simulate rates --json > rates.json                                                        (ten minutes)
-    .venv/bin/python docs/tables.py --write --study real.json --study rates.json
+    ringtrue simulate preferences --json > preferences.json                                            (two minutes)
+    .venv/bin/python docs/tables.py --write --study real.json --study rates.json --study preferences.json
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ import polars as pl
 import ringtrue as rt
 from ringtrue.aggregation import METHODS, Aggregation, aggregate
 from ringtrue.intervals import share_estimate
+from ringtrue.preference.comparing_methods import WAYS as WAYS_TO_RATE
 
 DOCS = Path(__file__).parent
 PLACE = re.compile(r"(?P<open><!-- table: (?P<name>[\w-]+) -->\n).*?(?P<close><!-- /table -->)", re.S)
@@ -37,6 +39,7 @@ WAYS["dawid-skene, no prior"] = {"method": "dawid-skene", "prior": None}
 ONE_LABEL, ENOUGH = 0.8, 20  # a judge of one label: this share of at least so many labels
 RUN, PRECISION, DCG, NDCG = "bm25base_p", "P(rel=2)@10", "DCG@10", "nDCG@10"
 JUDGES = ("umbrela_gpt4", "binary_gpt4", "binary_gpt4o", "binary_llama3.2")  # the best first
+FROM_VOTES = 10  # labels from here on were made from the votes themselves
 Study = Mapping[str, Any]
 
 
@@ -192,6 +195,46 @@ def misled() -> str:
     return table(columns, rows)
 
 
+def rated() -> str:
+    """Ratings from the votes of CAsT 2019 against its grades 0 to 4: AUC and tau, means over queries."""
+    folder = Path(os.environ["RINGTRUE_DATA"]) / "cast19"
+    labels = pl.read_csv(folder / "TREC-CAsT-2019.qrels", separator=" ", has_header=False,
+                         new_columns=["query", "iteration", "doc", "label"])  # fmt: skip
+    gold = labels.filter(pl.col("label") < FROM_VOTES).select("query", "doc", pl.col("label").cast(pl.Int32))
+    columns, cells = ["method"], {}
+    for file, name in (("TREC-CAsT-2019.pref", "top"), ("TREC-CAsT-2019.local.pref", "any")):
+        votes = rt.read_preferences(folder / file)
+        for rel in (3, 4):
+            found = rt.compare_ratings(votes, gold=gold, rel=rel).methods
+            scored = sum(value is not None for query, value in _auc(found["elo"]).items() if query != "all")
+            columns.append(f"{name}: AUC of {rel} and above ({scored} queries)" if rel < 4 else f"AUC of 4 ({scored})")
+            for method, one in found.items():
+                cells.setdefault(method, []).append(f"{_auc(one)['all']:.3f}")
+        columns.append("tau")
+        for method, one in found.items():
+            cells[method].append(f"{(one.tau or {})['all']:.3f}")
+    return table(columns, [[f"`{method}`", *row] for method, row in cells.items()])
+
+
+def _auc(one: rt.MethodScores) -> Mapping[str, float | None]:
+    assert one.auc is not None
+    return one.auc
+
+
+def foretold() -> str:
+    """How well each method foretells a tenth of the votes from the others."""
+    folder, columns, cells = Path(os.environ["RINGTRUE_DATA"]), ["method"], {}
+    for file in ("dl21/human.pref", "cast19/TREC-CAsT-2019.pref", "arena/llmfao.csv"):
+        found = rt.compare_ratings(rt.read_preferences(folder / file), folds=10, repeats="all").methods
+        columns += [f"{file.split('/')[0]}: right", "log loss"]
+        for method in WAYS_TO_RATE:
+            said = found[method].held_out if method in found else None
+            right = "–" if said is None or said.accuracy is None else f"{said.accuracy:.1%}"
+            loss = "–" if said is None or said.log_loss is None else f"{said.log_loss:.3f}"
+            cells.setdefault(method, []).extend([right, loss])
+    return table(columns, [[f"`{method}`", *row] for method, row in cells.items()])
+
+
 def _right(both: pl.DataFrame) -> str:
     """How often bronze is right on relevant and on other documents."""
     hits, rejected = (
@@ -238,6 +281,41 @@ def rates(study: Study) -> str:
         for held in [study[kind][way]]
     ]  # fmt: skip
     return table(["worlds and interval", "held", "in the worst world", "worlds below 90", "below 50"], rows)
+
+
+def simulated_methods(study: Study) -> str:
+    """Every method of rating on the same simulated votes, with few and with many bad workers."""
+    worlds = list(dict.fromkeys((row["random"], row["adversarial"]) for row in study["methods"]))
+    columns, cells = ["method"], {}
+    for guess, oppose in worlds:
+        columns += [f"{guess:.0%} guess, {oppose:.0%} oppose: AUC", "nDCG@10"]
+    for row in study["methods"]:
+        told = [f"{row[name]:.3f} ± {row[f'{name}_se']:.3f}" for name in ("auc", "ndcg")]
+        cells.setdefault(row["method"], []).extend(told)
+    return table(columns, [[f"`{method}`", *row] for method, row in cells.items()])
+
+
+def simulated_designs(study: Study) -> str:
+    """nDCG@10 by sensitivity with each design, after so many votes on a topic."""
+    rows = [row for row in study["designs"] if row["method"] == "sensitivity"]
+    shares = {row["share"]: f"{row['votes']:,.0f} votes" for row in rows if row["design"] == "active"}
+    columns, cells = ["design"], {}
+    for place, _ in enumerate(dict.fromkeys(row["initial"] for row in rows)):
+        columns += [f"{'a good' if place == 0 else 'a poor'} initial order: {votes}" if share == min(shares) else votes
+                    for share, votes in shares.items()]  # fmt: skip
+    for row in rows:
+        cells.setdefault(row["design"], []).append(f"{row['ndcg']:.3f} ± {row['ndcg_se']:.3f}")
+    return table(columns, [[f"`{design}`", *row] for design, row in cells.items()])
+
+
+def simulated_intervals(study: Study) -> str:
+    """How often intervals of ratings held the truth."""
+    rows = [
+        [f"{row['says']}: {row['interval']}", f"{100 * row['coverage']:.1f} ± {100 * row['se']:.1f}",
+         f"{100 * row['best']:.0f}", f"{row['width']:.2f}", "yes" if row["promised"] else "no"]
+        for row in study["coverage"]
+    ]  # fmt: skip
+    return table(["votes and interval", "held", "best tenth", "width", "promised"], rows)
 
 
 def _judges(study: Study) -> list[tuple[str, str]]:
@@ -301,8 +379,10 @@ TABLES: dict[str, Callable[[], str]] = {
     "accuracy-by-label": by_label,
     "crowd": crowd,
     "disagreement": disagreement,
+    "foretold": foretold,
     "misled": misled,
     "mutual": mutual,
+    "rated": rated,
 }
 OF_STUDIES: dict[str, tuple[str, Callable[[Study], str]]] = {
     "published": ("real", published),
@@ -310,6 +390,9 @@ OF_STUDIES: dict[str, tuple[str, Callable[[Study], str]]] = {
     "differences": ("real", differences),
     "queries": ("real", queries),
     "rates": ("rates", rates),
+    "simulated-methods": ("preferences", simulated_methods),
+    "simulated-designs": ("preferences", simulated_designs),
+    "simulated-intervals": ("preferences", simulated_intervals),
 }
 
 if __name__ == "__main__":

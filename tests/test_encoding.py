@@ -51,7 +51,14 @@ def test_hashes_that_share_a_slot_are_told_apart(numbers: list[int]) -> None:
     assert (found[0].tolist(), found[1].to_list()) == plainly(values)
 
 
-@given(st.lists(st.integers(-(2**40), 2**40), min_size=1))
+def test_one_value_hidden_among_many_of_another_is_found() -> None:
+    values = ["a"] * 5_001 + ["b"] + ["a"] * 5_000
+    found, names = codes(pl.Series(values))
+    assert names.to_list() == ["a", "b"]
+    assert np.flatnonzero(found).tolist() == [5_001]
+
+
+@given(st.lists(st.integers(-(2**40), 2**40) | st.integers(0, 30), min_size=1))
 def test_keys_stand_in_rising_order(keys: list[int]) -> None:
     found, places = positions(np.array(keys))
     assert found.tolist() == sorted(set(keys))

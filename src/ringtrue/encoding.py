@@ -12,6 +12,7 @@ __all__ = ["Codes", "codes", "positions"]
 
 Codes: TypeAlias = NDArray[np.int32]
 SAMPLE = 4096  # rows to look at
+CROWDED = 8  # possible keys for each that is there
 PIECE = 1 << 18  # rows that are checked at once
 MIX = 0x9E3779B97F4A7C15  # an odd number: multiplying by it loses nothing
 
@@ -25,7 +26,10 @@ def codes(column: pl.Series) -> tuple[Codes, pl.Series]:
         ([0, 1, 0], ['b', 'a'])
     """
     sample = column.gather_every(max(len(column) // SAMPLE, 1))
-    if sample.n_unique() > len(sample) // 2:
+    different = sample.n_unique()
+    if different == 1 and (column == column[0]).all():
+        return np.zeros(len(column), dtype=np.int32), column.head(1)
+    if different > len(sample) // 2:
         found = codes_by_hash(column, column.hash().to_numpy())
         if found is not None:
             return found
@@ -75,5 +79,9 @@ def positions(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], Codes]:
         >>> found.tolist(), places.tolist()
         ([3, 7], [1, 0, 1])
     """
+    if len(keys) and keys.min() >= 0 and keys.max() < CROWDED * len(keys):  # a table of all keys beats sorting them
+        seen = np.zeros(int(keys.max()) + 1, dtype=bool)
+        seen[keys] = True
+        return np.flatnonzero(seen), (np.cumsum(seen, dtype=np.int32) - np.int32(1))[keys]
     found, places = np.unique(keys, return_inverse=True)
     return found, places.astype(np.int32)

@@ -189,6 +189,43 @@ def test_every_pair_of_different_level_in_a_group_is_a_preference(tmp_path: Path
         read_preferences(made(tmp_path, "q1 j g a 1\nq1 j g b 1\n"))
 
 
+def test_pairs_that_are_still_to_be_asked_are_left_out_with_a_word(tmp_path: Path) -> None:
+    text = "query,left,right,winner,trap\nq,a,b,left,false\nq,b,c,,true\nq,c,d, ,true\nq,d,e,e,true\n"
+    path, notes = made(tmp_path, text, "asked.csv"), list[str]()
+    found = read_preferences(path, note=notes.append)
+    assert found.frame.select("left", "winner", "trap").rows() == [("a", "left", "false"), ("d", "right", "true")]
+    assert notes == [f"{path}: 2 of 4 pairs have no winner yet, and are left out"]
+    lines = '{"left": "a", "right": "b", "winner": null}\n{"left": "a", "right": "c", "winner": "c"}\n'
+    assert read_preferences(made(tmp_path, lines, "asked.jsonl")).frame["winner"].to_list() == ["right"]
+
+
+def test_pairs_of_which_none_was_asked_yet_are_refused(tmp_path: Path) -> None:
+    path = made(tmp_path, "query,left,right,winner\nq,a,b,\nq,b,c,\n", "asked.csv")
+    with pytest.raises(TableError, match=r"asked\.csv: no pair has a winner yet: expected left, .*; fill in some"):
+        read_preferences(path)
+
+
+def test_a_bad_row_after_an_open_one_keeps_its_number(tmp_path: Path) -> None:
+    path = made(tmp_path, "query,left,right,winner\nq,a,b,\nq,b,c,left\nq,c,d,rigth\n", "asked.csv")
+    says = r"asked\.csv: row 3: expected a winner of .*, 'c' or 'd', found 'rigth'; did you mean 'right'\?"
+    with pytest.raises(TableError, match=says):
+        read_preferences(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("# comment\nq a b a\n\nq c c tie\n", "bad.pref:4: document 'c' is compared with itself"),
+        ("q a b a\nq a b c\n", "bad.pref:2: expected a winner of left, .*, 'a' or 'b', found 'c'"),
+        ("q a b a\nq c d LEFT\n", r"bad.pref:2: expected .* found 'LEFT'; did you mean 'left'\?"),
+        ("q a b a\nq tie d tie\n", r"bad.pref:2: does the winner 'tie' mean a document or an outcome"),
+    ],
+)
+def test_a_line_that_is_no_preference_is_named(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(FormatError, match=says):
+        read_preferences(made(tmp_path, text, "bad.pref"), form="pairs")
+
+
 def test_a_format_of_another_kind_suggests_the_near_one(tmp_path: Path) -> None:
     path = made(tmp_path, "q1 0 d1 1\n")
     with pytest.raises(UsageError, match="'trec-qrel' is no format for judgments; did you mean 'trec-qrels'"):

@@ -89,6 +89,34 @@ def test_preferences_come_back_from_trec_prefs(tmp_path: Path, table: Preference
     assert_frame_equal(read_preferences(path, form="trec-prefs").frame, table.frame)
 
 
+@pytest.mark.parametrize("form", TABULAR)
+def test_every_outcome_judge_and_further_column_of_preferences_comes_back(tmp_path: Path, form: Any) -> None:
+    table = Preferences.of(
+        {
+            "query": ["q"] * 5,
+            "left": [*"abcde"],
+            "right": [*"bcdea"],
+            "judge": [*"xyxyx"],
+            "winner": ["left", "right", "tie", "both_good", "both_bad"],
+            "trap": ["yes", "no", "true", "0", "1"],
+        }
+    )
+    notes: list[str] = []
+    write_table(table, tmp_path / f"copy.{form}", note=notes.append)
+    assert_frame_equal(read_preferences(tmp_path / f"copy.{form}", note=notes.append).frame, table.frame)
+    assert notes == []
+
+
+def test_the_only_judge_of_pairs_is_told_where_he_has_a_name(tmp_path: Path) -> None:
+    pairs = {"query": ["q"], "left": ["a"], "right": ["b"], "winner": ["both_bad"]}
+    notes: list[str] = []
+    write_table(Preferences.of(pairs), tmp_path / "a.pref", note=notes.append)
+    assert notes == []
+    assert (tmp_path / "a.pref").read_text() == "q a b both_bad\n"
+    write_table(Preferences.of(pairs | {"judge": ["ann"]}), tmp_path / "a.pref", note=notes.append)
+    assert notes == ["pairs has no place for judge; csv keeps every column"]
+
+
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=5)
 words = st.text(st.sampled_from("ab \"'#,;é\u00a0\\漢"), max_size=8)
 
@@ -149,11 +177,12 @@ def test_what_a_format_cannot_hold_is_told(tmp_path: Path) -> None:
     assert notes == [
         "trec-qrels has no place for prob; csv keeps every column",
         "qrels-3 has no place for judge, prob; csv keeps every column",
-        "pairs has no place for judge; csv keeps every column",
-        "trec-prefs has no place for ties: 1 pairs left out",
+        "pairs has no place for judge, subgroup; csv keeps every column",
+        "trec-prefs has no place for ties: 1 pair left out",
+        "trec-prefs has no place for subgroup; csv keeps every column",
         "id-text has no place for narrative; csv keeps every column",
     ]
-    assert (tmp_path / "a.prefs").read_text() == "0 x 0 a 1\n0 x 0 b 0\n"
+    assert (tmp_path / "a.prefs").read_text() == "0 x 0 a 2\n0 x 0 b 1\n"
     assert (tmp_path / "a.tsv").read_text() == "1\tt\n"
 
 
@@ -193,10 +222,11 @@ def test_a_tag_with_blanks_or_none_at_all_is_made_one_word(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("name", "form", "says"),
     [
-        ("a.txt", None, r"a\.txt: no format goes by this name; end it with \.qrels, \.qrel, \.csv"),
+        ("a.txt", None, r"a\.txt: no format goes by this name; end it with \.qrels, \.qrel, \.prefs, \.csv"),
         ("a", None, "no format goes by this name"),
         ("a.gz", None, "no format goes by this name"),
         ("a.run", None, "judgments cannot be written as trec-run, only as trec-qrels"),
+        ("a.pref", None, "cannot be written as pairs, only as .*; `implied_preferences` makes preferences of them"),
         ("a.txt", "cranfield", "judgments cannot be written as cranfield"),
         ("a.txt", "trec-qrel", "cannot be written as trec-qrel, only as trec-qrels"),
     ],

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from ringtrue.errors import UsageError
-from ringtrue.simulation import Crowd, simulate_collection, simulate_crowd
+from ringtrue.simulation import Crowd, Voters, simulate_collection, simulate_crowd, simulate_voters
 
 
 def crowd(seed: int, *, queries: int = 20, **settings: int) -> tuple[Crowd, pl.DataFrame]:
@@ -62,3 +62,48 @@ def test_time_rises_with_the_rows() -> None:
 def test_a_crowd_needs_more_judges_than_labels_and_odd_ones() -> None:
     with pytest.raises(UsageError, match="need more than 8 judges"):
         crowd(1, judges=8)
+
+
+def voters(seed: int, **settings: int) -> Voters:
+    rng = np.random.default_rng(seed)
+    return simulate_voters(simulate_collection(rng=rng, queries=6), rng=rng, **settings)
+
+
+def test_the_same_seed_makes_the_same_votes() -> None:
+    assert voters(3).preferences.frame.equals(voters(3).preferences.frame)
+    assert voters(3).traps.frame.equals(voters(3).traps.frame)
+
+
+def test_every_pair_has_so_many_votes_of_different_voters_on_either_side() -> None:
+    votes = voters(1, docs=5, each=4).preferences.frame.filter(~pl.col("trap"))
+    pair = pl.concat_list("left", "right").list.sort()
+    counted = votes.group_by("query", pair.alias("pair")).agg(pl.len(), pl.col("judge").n_unique().alias("judges"))
+    assert counted.height == 6 * 10
+    assert counted["len"].unique().to_list() == counted["judges"].unique().to_list() == [4]
+    assert 0.3 < (votes["left"] < votes["right"]).mean() < 0.7  # type: ignore[operator]
+
+
+def test_everybody_meets_every_trap_and_those_who_look_pass_most() -> None:
+    made = voters(2)
+    known = {(query, *sorted((one, other))): one for query, one, other, *_ in made.traps.frame.rows()}
+    met = made.preferences.frame.filter(pl.col("trap"))
+    assert met["judge"].value_counts()["count"].unique().to_list() == [len(known)]
+    right = dict.fromkeys(met["judge"].unique(), 0)
+    for query, left, right_doc, judge, winner, _ in met.rows():
+        won = {"left": left, "right": right_doc}.get(winner)
+        right[judge] += won == known[(query, *sorted((left, right_doc)))]
+    careful = [count for judge, count in right.items() if judge not in made.odd]
+    contrary = next(judge for judge, word in made.odd.items() if word == "contrary")
+    assert np.mean(careful) > 0.9 * len(known)
+    assert right[contrary] <= 1
+
+
+def test_one_voter_always_takes_the_left() -> None:
+    made = voters(4)
+    left = next(judge for judge, word in made.odd.items() if word == "always left")
+    assert made.preferences.frame.filter(pl.col("judge") == left)["winner"].unique().to_list() == ["left"]
+
+
+def test_voters_must_suffice_for_a_pair() -> None:
+    with pytest.raises(UsageError, match="need more than 5 judges"):
+        voters(1, judges=5)

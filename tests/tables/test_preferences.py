@@ -6,10 +6,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ringtrue.errors import TableError
 from ringtrue.tables import Preferences
 from ringtrue.tables.preferences import OUTCOMES
+from strategies import preferences
 
 COLUMNS = {"query": ["1", "1"], "left": ["d1", "d2"], "right": ["d2", "d3"], "winner": ["d2", "d2"]}
 ROWS = [("1", "d1", "d2", "0", "right"), ("1", "d2", "d3", "0", "left")]
@@ -43,6 +46,63 @@ def test_preferences_are_themselves() -> None:
 @pytest.mark.parametrize("outcome", OUTCOMES)
 def test_every_outcome_is_understood(outcome: str) -> None:
     assert Preferences.of({"left": ["a"], "right": ["b"], "winner": [outcome]}).frame["winner"].to_list() == [outcome]
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("LEFT", "left"), ("Right ", "right"), ("A", "left"), ("b", "right"), ("doc_a", "left"), ("model_b", "right"),
+        ("Tie", "tie"), ("draw", "tie"), ("Equal", "tie"), ("both good", "both_good"), ("Both-Bad", "both_bad"),
+        ("tie (bothbad)", "both_bad"),
+    ],
+)  # fmt: skip
+def test_other_words_for_an_outcome_are_understood(said: str, meant: str) -> None:
+    frame = Preferences.of({"left": ["d1", "d1"], "right": ["d2", "d2"], "winner": [said, "d2"]}).frame
+    assert frame["winner"].to_list() == [meant, "right"]
+
+
+@pytest.mark.parametrize(("word", "doc"), [("a", "A"), ("A", "a"), ("DRAW", "Draw"), ("model_a", "model_a")])
+def test_a_word_that_names_a_document_elsewhere_is_no_outcome(word: str, doc: str) -> None:
+    with pytest.raises(TableError, match=f"row 1: expected a winner .*'d1' or 'd2', found '{word}'"):
+        Preferences.of({"left": ["d1", doc], "right": ["d2", "d2"], "winner": [word, "left"]})
+
+
+@given(preferences(st.sampled_from(["a", "b", "A", "B", "draw", "model_a", "d1", "Left"])))
+def test_a_document_called_like_another_word_for_an_outcome_wins_as_itself(table: Preferences) -> None:
+    said = pl.col("winner")
+    won = pl.when(said == "left").then(pl.col("left")).when(said == "right").then(pl.col("right")).otherwise(said)
+    ids = table.frame.with_columns(winner=won)
+    assert Preferences.of(ids).frame.rows() == table.frame.rows()
+
+
+@pytest.mark.parametrize("number", [0, 1, -1])
+def test_numbers_for_sides_are_refused_with_a_word(number: int) -> None:
+    says = f"row 1: expected a winner of .* found '{number}'; a number may mean either side: put a word"
+    with pytest.raises(TableError, match=says):
+        Preferences.of({"left": ["d1"], "right": ["d2"], "winner": [number]})
+
+
+@pytest.mark.parametrize(
+    ("said", "near"), [("rigth", "right"), ("both_god", "both_good"), ("D1", "d1"), ("ties", "tie")]
+)
+def test_a_winner_that_nobody_knows_suggests_the_near_miss(said: str, near: str) -> None:
+    with pytest.raises(TableError, match=rf"found '{said}'; did you mean '{near}'\?"):
+        Preferences.of({"left": ["d1"], "right": ["d2"], "winner": [said]})
+
+
+@pytest.mark.parametrize("empty", [None, "", "  "])
+def test_rows_without_a_winner_can_be_left_out(empty: str | None) -> None:
+    columns = COLUMNS | {"winner": ["d2", empty]}
+    assert Preferences.of(columns, answered_only=True).frame.rows() == ROWS[:1]
+    with pytest.raises(TableError, match="row 2: "):
+        Preferences.of(columns)
+    numbers = {"left": [1, 1], "right": [2, 3], "winner": [None, 3]}
+    assert Preferences.of(numbers, answered_only=True).frame["winner"].to_list() == ["right"]
+
+
+def test_a_mark_on_traps_is_kept_as_it_is() -> None:
+    for marks in (["yes", "no"], [True, False], [1, 0]):
+        assert Preferences.of({**COLUMNS, "trap": marks}).frame["trap"].to_list() == marks
 
 
 def test_integer_documents_can_win() -> None:
@@ -88,3 +148,21 @@ def test_a_document_called_like_an_outcome_leaves_no_doubt_who_won(left: str, ri
         Preferences.of({"left": [left], "right": [right], "winner": [winner]})
     clear = Preferences.of({"left": ["left"], "right": ["b"], "winner": ["left"]})
     assert clear.frame["winner"].to_list() == ["left"]
+
+
+def test_who_will_answer_what_is_open_need_not_be_known() -> None:
+    table = {"left": [*"abc"], "right": [*"bcd"], "judge": ["ann", None, ""], "winner": ["a", "", None]}
+    assert Preferences.of(table, answered_only=True).frame["judge"].to_list() == ["ann"]
+
+
+def test_a_column_of_judges_that_nobody_filled_in_names_nobody() -> None:
+    table = {"left": [*"ab"], "right": [*"bc"], "judge": ["", None], "winner": ["a", "b"]}
+    assert Preferences.of(table, answered_only=True).frame["judge"].to_list() == ["0", "0"]
+    numbers = pl.DataFrame({"left": [*"abc"], "right": [*"bcd"], "judge": [None, 7, None], "winner": ["", "b", None]})
+    assert Preferences.of(numbers, answered_only=True).frame.select("judge", "winner").rows() == [("7", "left")]
+
+
+def test_an_answer_of_nobody_among_those_of_others_is_refused_with_its_row() -> None:
+    table = {"left": [*"abc"], "right": [*"bcd"], "judge": ["ann", "", ""], "winner": ["a", "", "c"]}
+    with pytest.raises(TableError, match="row 3: column 'judge' is empty"):
+        Preferences.of(table, answered_only=True)

@@ -26,6 +26,8 @@ COMMANDS = {
     "agree": "How far do the judges agree?",
     "aggregate": "What is the one label?",
     "judges": "How good is each judge?",
+    "pairs": "Which pairs should be compared next?",
+    "rate": "Which documents are preferred?",
     "ceiling": "What is the best nDCG that disagreement allows?",
     "disagreement": "What is each label worth when users disagree?",
     "correct": "I only have summary numbers: what is the corrected score?",

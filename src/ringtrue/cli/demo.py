@@ -19,14 +19,15 @@ if TYPE_CHECKING:
     import polars as pl
 
     from ringtrue.results import Estimate
-    from ringtrue.simulation import Collection, Crowd
-    from ringtrue.tables import Judgments, Run
+    from ringtrue.simulation import Collection, Crowd, Voters
+    from ringtrue.tables import Judgments, Preferences, Run
 
 __all__ = ["command"]
 
 MEASURES = ("nDCG@10", "P(rel=2)@10")
 CORRECTED = "P(rel=2)@10"
 LABELS = 150
+VOTERS = 12
 STAMP = "README.txt"
 EXPLAINED = """Made by `ringtrue demo`, which overwrites these files when it is called again.
 
@@ -37,6 +38,8 @@ crowd.csv                             labels of the first ten by 24 people: quer
 traps.csv                             documents among them whose label is plain: query, doc, label
 sample.csv                            150 documents that `ringtrue sample` drew, with their true labels: query, doc,
                                       prob, stratum, design, drawn, label
+preferences.csv                       which of two documents 12 people prefer: query, left, right, judge, winner, trap
+traps.pref                            pairs among them with a plain answer: query doc doc winner
 """
 
 
@@ -59,7 +62,7 @@ def command(folder: str, queries: int, seed: int, form: OutputFormat) -> None:
     from ringtrue.correction import correct
     from ringtrue.evaluation import evaluate
     from ringtrue.sampling import sample
-    from ringtrue.simulation import simulate_collection, simulate_crowd
+    from ringtrue.simulation import simulate_collection, simulate_crowd, simulate_voters
 
     rng = np.random.default_rng(seed)
     world = simulate_collection(rng=rng, queries=queries)
@@ -68,9 +71,10 @@ def command(folder: str, queries: int, seed: int, form: OutputFormat) -> None:
     drawn = sample(world.runs, world.bronze, CORRECTED, budget=LABELS, rng=np.random.default_rng([seed, LABELS]))
     gold = drawn.frame.join(world.gold.frame.select("query", "doc", "label"), on=["query", "doc"],
                             maintain_order="left")  # fmt: skip
+    voters = simulate_voters(world, rng=np.random.default_rng([seed, VOTERS]), judges=VOTERS)
     found = correct(world.runs, world.bronze, gold, CORRECTED).corrected
     place = Path(folder)
-    files = _write(world, crowd, gold, place)
+    files = _write(world, crowd, voters, gold, place)
     means = {
         judge: evaluate(world.runs, labels, MEASURES).means()
         for judge, labels in (("bronze", world.bronze), ("gold", world.gold))
@@ -92,7 +96,7 @@ def command(folder: str, queries: int, seed: int, form: OutputFormat) -> None:
         click.echo(_story(winners, place, gold.height))
 
 
-def _write(world: Collection, crowd: Crowd, gold: pl.DataFrame, place: Path) -> list[str]:
+def _write(world: Collection, crowd: Crowd, voters: Voters, gold: pl.DataFrame, place: Path) -> list[str]:
     from ringtrue.files import write_table
 
     try:
@@ -104,10 +108,10 @@ def _write(world: Collection, crowd: Crowd, gold: pl.DataFrame, place: Path) -> 
         raise FileError(
             f"{place}: the folder cannot be made ({error.strerror}); choose another with --folder"
         ) from error
-    tables: dict[str, Run | Judgments | pl.DataFrame] = {f"{run.name}.run": run for run in world.runs}
+    tables: dict[str, Run | Judgments | Preferences | pl.DataFrame] = {f"{run.name}.run": run for run in world.runs}
     tables |= {"gold.qrels": world.gold, "bronze.qrels": world.bronze}
     tables |= {"crowd.csv": crowd.labels, "traps.csv": crowd.traps.frame.drop("judge")}
-    tables |= {"sample.csv": gold}
+    tables |= {"sample.csv": gold, "preferences.csv": voters.preferences, "traps.pref": voters.traps}
     for name, table in tables.items():
         write_table(table, place / name)
     return list(tables)
@@ -145,6 +149,7 @@ def _story(winners: dict[str, str], place: Path, labels: int) -> str:
         "What is the one label?": f"aggregate {place}/crowd.csv -o {place}/crowd.qrels",
         "Is it as good as gold?": f"stability {place}/*.run --judgments {place}/gold.qrels "
         f"--versus {place}/crowd.qrels",
+        "Which documents are preferred?": f"rate {place}/preferences.csv --by-judge --gold {place}/gold.qrels",
     }
     asked = "".join(f"\n{question}\n  {ringtrue} {words}" for question, words in questions.items())
     return f"\n{verdict}\n\nThe files are in {place}/. Ask them yourself.{asked}"

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
 from ringtrue.cli.golding import read_gold, refuse_other_ways
+from ringtrue.cli.keeping import refuse_to_lose, refuse_to_overwrite
 from ringtrue.cli.options import Command, output_options
 from ringtrue.cli.output import Grid, OutputFormat, emit, tell
 from ringtrue.cli.question import Question, evaluation_options, level_option, runs_and_judgments
-from ringtrue.cli.sharing import same_file
 from ringtrue.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -70,8 +70,8 @@ def command(
     if comparing and queries is not None:
         raise UsageError("--compare draws single documents: it goes with --budget")
     refuse_other_ways(question, "says nothing to sample, which draws for the measures as they are: leave it out")
-    _refuse_to_overwrite((question.judgments, *question.runs, *([already] if already else [])), output)
-    _refuse_to_lose_labels(output)
+    refuse_to_overwrite((question.judgments, *question.runs, *([already] if already else [])), output)
+    refuse_to_lose("label", output, instead=f"continue it (--already {output} -o ANOTHER)")
     wanted = question.measures(measures or [USUAL])
     notes = question.notes
     known = None if already is None else _earlier(question, already, "--budget" if queries is None else "--queries")
@@ -101,34 +101,6 @@ def command(
     next_step = f"ringtrue {'compare' if comparing else 'evaluate'} … --gold {output}"
     emit(form, data=data, grid=partial(_grids, found, to_judge, output, question.level, next_step),
          flat=partial(_flat, found, data))  # fmt: skip
-
-
-def _refuse_to_overwrite(paths: Iterable[str], output: str) -> None:
-    for path in paths:
-        if same_file(path, output):
-            raise UsageError(f"-o {output} would overwrite a file that is read here; choose another name")
-
-
-def _refuse_to_lose_labels(output: str) -> None:
-    """Refuse to write over a sample that somebody has begun to label."""
-    from ringtrue.files.formats import TABLES, recognise
-    from ringtrue.files.source import Source
-    from ringtrue.files.tabular import read_table
-
-    source = Source(output)
-    try:
-        form = recognise(source, "judgments")
-        frame = read_table(source, form) if form in TABLES else None
-    except InputError:  # no such file, or nothing like a sample
-        return
-    if frame is None or "label" not in frame.columns:
-        return
-    filled = sum(cell is not None and str(cell).strip() != "" for cell in frame["label"])
-    if filled:
-        raise UsageError(
-            f"-o {output} has {filled:,} labels, which would be lost; choose another name, or continue it "
-            f"(--already {output} -o ANOTHER)"
-        )
 
 
 def _earlier(question: Question, already: str, option: str) -> Judgments:

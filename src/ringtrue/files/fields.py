@@ -19,7 +19,7 @@ from ringtrue.errors import FormatError
 from ringtrue.files.source import BOM, Source, decoded
 from ringtrue.tables.columns import INT32
 
-__all__ = ["Layout", "find_lines", "read_fields", "split_fields"]
+__all__ = ["Layout", "find_lines", "nth_line", "read_fields", "split_fields"]
 
 BLOCK = 1 << 18
 NEWLINE, SPACE = 10, 32
@@ -86,6 +86,11 @@ def find_lines(source: Source, layout: Layout, **wanted: str) -> list[int]:
         for number, fields in _split_lines(source)
         if all(place < len(fields) and fields[place] == value for place, value in places.items())
     ]
+
+
+def nth_line(source: Source, row: int) -> int:
+    """The number of the line that became this row, from 0, of what was read."""
+    return next(number for at, (number, _) in enumerate(_split_lines(source)) if at == row)
 
 
 def _split_lines(source: Source) -> Iterator[tuple[int, list[str]]]:

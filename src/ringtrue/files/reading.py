@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, Self, TypeAlias, TypeVar
+from typing import Literal
 
 import polars as pl
 
-from ringtrue.errors import DuplicateError, FormatError, TableError, UsageError, did_you_mean
-from ringtrue.files.fields import find_lines, read_fields, split_fields
-from ringtrue.files.formats import FORMATS, LAYOUTS, TABLES, Format, Kind, recognise
+from ringtrue.errors import DuplicateError, FormatError
+from ringtrue.files.fields import find_lines, nth_line, split_fields
+from ringtrue.files.formats import LAYOUTS, TABLES, Format, Kind
+from ringtrue.files.opened import Names, Note, Opened, retold
 from ringtrue.files.source import COMPRESSED, STDIN, Source
-from ringtrue.files.tabular import mapped, read_table
+from ringtrue.files.tabular import mapped
 from ringtrue.files.texts import read_cranfield, read_id_text, read_trec_topics, unique
 from ringtrue.tables import Judgments, Preferences, Run
 from ringtrue.tables.columns import NAMES, identifiers, rename, which_column
+from ringtrue.tables.preferences import first_fault
 
 __all__ = ["Note", "read_documents", "read_judgments", "read_preferences", "read_run", "read_topics"]
-
-Note: TypeAlias = Callable[[str], None]
-T = TypeVar("T")
-Names: TypeAlias = Mapping[str, str] | None
 
 
 def read_run(
@@ -47,7 +44,7 @@ def read_run(
         >>> run.name, run.frame.rows()
         ('bm25', [('q1', 'd1', 3.5)])
     """
-    file = _File.at(path, "run", form, columns, where, progress)
+    file = Opened.at(path, "run", form, columns, where, progress)
     tag = _tag(file.source) if file.form == "trec-run" else None
     called = tag if name == "tag" and tag else run_name(path)
     frame = file.rows(note)
@@ -77,7 +74,7 @@ def read_judgments(
         >>> read_judgments(path).frame["label"].to_list()
         [2, 0]
     """
-    file = _File.at(path, "judgments", form, columns, where)
+    file = Opened.at(path, "judgments", form, columns, where)
     frame = file.rows(note)
     judgments = file.made(lambda: Judgments.of(frame, needs_query=needs_query))
     if not needs_query and not _names_query(frame):
@@ -95,7 +92,8 @@ def read_preferences(
 ) -> Preferences:
     """Read preferences: `query doc doc winner`, trec_eval's prefs, or a table with left, right and winner.
 
-    A table may lack the query; a note says so, since a mere misspelling looks the same.
+    A table may lack the query; a note says so, since a mere misspelling looks the same. It may have rows without a
+    winner, pairs that are still to be asked: they are left out, and a note says how many.
 
     Examples:
         >>> path = getfixture("tmp_path") / "human.pref"
@@ -103,11 +101,17 @@ def read_preferences(
         >>> read_preferences(path).frame["winner"].to_list()
         ['right']
     """
-    file = _File.at(path, "preferences", form, columns, where)
+    file = Opened.at(path, "preferences", form, columns, where)
     frame = file.rows(note)
+    if file.form == "pairs":
+        _refuse_faults(frame, file.source)
     if file.form == "trec-prefs":
-        frame = _pairs_of_groups(frame, file.source)
-    preferences = file.made(lambda: Preferences.of(frame))
+        from ringtrue.files.trec_prefs import pairs_of_groups
+
+        frame = file.made(lambda: pairs_of_groups(frame, file.source))
+    preferences = file.made(lambda: Preferences.of(frame, answered_only=file.form in TABLES))
+    if open_ := frame.height - preferences.frame.height:
+        note(f"{file.source.shown}: {open_:,} of {frame.height:,} pairs have no winner yet, and are left out")
     if not _names_query(frame):
         note(_without_query(file.source, "pair", preferences.frame))
     return preferences
@@ -174,78 +178,8 @@ def explain_duplicate(
     """The same error about judgments or preferences, with the file and the lines where the document stands."""
     source = Source(str(path))
     if source.is_stream or kind == "preferences":  # gone by now; or a pair, which may stand either way round
-        return _retold(error, f"{source.shown}: {error}")
-    return _File.at(path, kind, form, columns, where).with_lines(error)
-
-
-@dataclass(frozen=True, slots=True)
-class _File:
-    """A file whose format is known, and what was asked of its columns and rows."""
-
-    source: Source
-    form: Format
-    columns: Names
-    where: Names
-
-    @classmethod
-    def at(
-        cls,
-        path: str | Path | Source,
-        kind: Kind,
-        form: Format | None,
-        columns: Names,
-        where: Names,
-        progress: Callable[[int], None] | None = None,
-    ) -> Self:
-        source = path if isinstance(path, Source) else Source(str(path), progress)
-        if form is not None and form not in FORMATS[kind]:
-            near = did_you_mean(form, FORMATS[kind]) or "; choose from " + ", ".join(FORMATS[kind])
-            raise UsageError(f"{source.shown}: '{form}' is no format for {kind}{near}")
-        source.head()
-        form = form or recognise(source, kind, columns=(columns or {}).values())
-        if form not in TABLES and (columns or where):
-            raise UsageError(f"{source.shown}: --columns and --where need a table with named columns, this is {form}")
-        return cls(source, form, columns, where)
-
-    def rows(self, note: Note) -> pl.DataFrame:
-        """All of it, as the format has it."""
-        if self.form not in LAYOUTS:
-            return read_table(self.source, self.form, columns=self.columns, where=self.where)
-        read = read_fields(self.source, LAYOUTS[self.form])
-        for text in read.notes:
-            note(text)
-        return read.frame
-
-    def made(self, make: Callable[[], T]) -> T:
-        """What `make` gives; its errors get the file's name, and lines where there are any."""
-        try:
-            return make()
-        except DuplicateError as error:
-            raise self.with_lines(error) from error
-        except TableError as error:
-            rows = "".join(f", where {name}={value}" for name, value in (self.where or {}).items())
-            raise TableError(f"{self.source.shown}{rows}: {error}") from error
-
-    def with_lines(self, error: DuplicateError) -> DuplicateError:
-        """The error, with the lines of the file, or the rows of the table, that it is about."""
-        wanted = {"query": error.query, "doc": error.doc}
-        if self.form in LAYOUTS:
-            if error.judge is not None and "judge" in LAYOUTS[self.form].kept:
-                wanted["judge"] = error.judge
-            what, places = "lines", find_lines(self.source, LAYOUTS[self.form], **wanted)
-        else:
-            table = read_table(self.source, self.form, columns=self.columns, where=self.where)
-            table = rename(table, required=["doc"], optional=["query", "judge"], what=error.table)
-            same = identifiers(table, "doc") == error.doc
-            for column, value in (("query", error.query), ("judge", error.judge)):
-                if value is not None and column in table.columns:
-                    same &= identifiers(table, column) == value  # type: ignore[arg-type]  # the two are columns
-            what, places = "rows", [row + 1 for row in same.arg_true().to_list()]
-        return _retold(error, f"{self.source.shown}: {error} ({what} {', '.join(map(str, places[:4]))})")
-
-
-def _retold(error: DuplicateError, message: str) -> DuplicateError:
-    return DuplicateError(message, table=error.table, query=error.query, doc=error.doc, judge=error.judge)
+        return retold(error, f"{source.shown}: {error}")
+    return Opened.at(path, kind, form, columns, where).with_lines(error)
 
 
 def _names_query(frame: pl.DataFrame) -> bool:
@@ -257,6 +191,13 @@ def _without_query(source: Source, item: str, frame: pl.DataFrame) -> str:
         f"{source.shown}: no column names the query: each {item} is an item of its own"
         f"{which_column('query', frame.columns)}"
     )
+
+
+def _refuse_faults(frame: pl.DataFrame, source: Source) -> None:
+    """Refuse lines that are no preference; in lines without names for columns, only our own words are understood."""
+    if (fault := first_fault(frame)) is not None:
+        row, why = fault
+        raise FormatError(f"{source.shown}:{nth_line(source, row)}: {why}")
 
 
 def _tag(source: Source) -> str | None:
@@ -280,27 +221,6 @@ def _scores_of_ranks(frame: pl.DataFrame, source: Source) -> pl.DataFrame:
     return frame.with_columns(-pl.col("score"))
 
 
-def _pairs_of_groups(frame: pl.DataFrame, source: Source) -> pl.DataFrame:
-    """trec_eval's prefs give each document of a group a level; every two of different level are a preference."""
-    frame = frame.with_row_index("row")
-    keys = ["query", "judge", "subgroup"]
-    pairs = frame.join(frame, on=keys, suffix="_other").filter(
-        (pl.col("row") < pl.col("row_other")) & (pl.col("score") != pl.col("score_other"))
-    )
-    if not pairs.height:
-        raise TableError(f"{source.shown}: no two documents of a group differ in level: there is no preference")
-    return pairs.sort("row", "row_other").select(
-        "query",
-        pl.col("doc").alias("left"),
-        pl.col("doc_other").alias("right"),
-        "judge",
-        pl.when(pl.col("score") > pl.col("score_other"))
-        .then(pl.lit("left"))
-        .otherwise(pl.lit("right"))
-        .alias("winner"),
-    )
-
-
 def _texts(
     path: str | Path | Source,
     kind: Kind,
@@ -309,7 +229,7 @@ def _texts(
     columns: Names,
     where: Names,
 ) -> pl.DataFrame:
-    file = _File.at(path, kind, form, columns, where)
+    file = Opened.at(path, kind, form, columns, where)
     if file.form == "trec-topics":
         return read_trec_topics(file.source)
     if file.form == "cranfield":

@@ -16,8 +16,9 @@ from ringtrue.errors import FileError, TableError, UsageError
 from ringtrue.files.formats import FORMATS, Format, Kind
 from ringtrue.files.source import COMPRESSED
 from ringtrue.tables import Judgments, Preferences, Run
+from ringtrue.tables.judgments import NO_JUDGE
 
-__all__ = ["replace_file", "write_table"]
+__all__ = ["form_of", "replace_file", "write_table"]
 
 Table: TypeAlias = Run | Judgments | Preferences | pl.DataFrame
 EXTENSIONS: dict[str, Format] = {
@@ -58,10 +59,11 @@ def write_table(
             f"only runs, judgments, preferences and Polars frames can be written, not {type(table).__name__}"
         )
     kind = _kind(table)
-    form = form or _form_of(path, kind)
+    form = form or _named_form(path, kind)
     if form not in _writable(kind):
         what = "this table" if isinstance(table, pl.DataFrame) else kind
-        raise UsageError(f"{path}: {what} cannot be written as {form}, only as {', '.join(_writable(kind))}")
+        todo = "; `implied_preferences` makes preferences of them" if (kind, form) == ("judgments", "pairs") else ""
+        raise UsageError(f"{path}: {what} cannot be written as {form}, only as {', '.join(_writable(kind))}{todo}")
     frame = _columns(table, form, note)
     replace_file(path, lambda stream: _write(frame, form, stream))
     return form
@@ -78,12 +80,23 @@ def _kind(table: Table) -> Kind:
 
 
 def _writable(kind: Kind) -> tuple[Format, ...]:
-    return tuple(form for form in FORMATS[kind] if form not in ("msmarco-run", "cranfield", "trec-topics"))
+    forms = tuple(form for form in FORMATS[kind] if form not in ("msmarco-run", "cranfield", "trec-topics"))
+    return (*forms, "trec-prefs") if kind == "judgments" else forms  # labels are levels there
 
 
-def _form_of(path: Path, kind: Kind) -> Format:
-    suffixes = [suffix for suffix in path.suffixes if suffix not in COMPRESSED]
-    found = EXTENSIONS.get(suffixes[-1].lower()) if suffixes else None
+def form_of(path: str | Path) -> Format | None:
+    """The format that a file's extension names; None where it names none.
+
+    Examples:
+        >>> form_of("human.pref.gz"), form_of("human.txt")
+        ('pairs', None)
+    """
+    suffixes = [suffix for suffix in Path(path).suffixes if suffix not in COMPRESSED]
+    return EXTENSIONS.get(suffixes[-1].lower()) if suffixes else None
+
+
+def _named_form(path: Path, kind: Kind) -> Format:
+    found = form_of(path)
     if found is None:
         raise UsageError(
             f"{path}: no format goes by this name; end it with "
@@ -106,11 +119,17 @@ def _columns(table: Table, form: Format, note: Callable[[str], None]) -> pl.Data
             note(f"{form} has no place for {', '.join(lost)}; csv keeps every column")
         frame = table.frame.select(names)
     elif form == "pairs" and isinstance(table, Preferences):
-        if table.frame["judge"].n_unique() > 1:
-            note("pairs has no place for judge; csv keeps every column")
+        kept = ["query", "left", "right", "winner"]
+        if (table.frame["judge"] == NO_JUDGE).all():  # which reading it gives back
+            kept.append("judge")
+        lost = [name for name in table.frame.columns if name not in kept]
+        if lost:
+            note(f"pairs has no place for {', '.join(lost)}; csv keeps every column")
         frame = table.frame.select("query", "left", "right", _winner_id())
-    elif form == "trec-prefs" and isinstance(table, Preferences):
-        frame = _groups_of_pairs(table.frame, note)
+    elif form == "trec-prefs" and isinstance(table, Judgments | Preferences):
+        from ringtrue.files.trec_prefs import groups_of_labels, groups_of_pairs
+
+        frame = groups_of_labels(table, note) if isinstance(table, Judgments) else groups_of_pairs(table.frame, note)
     elif form == "id-text" and isinstance(table, pl.DataFrame):
         frame = _id_and_text(table, note)
     elif isinstance(table, Run):
@@ -143,27 +162,6 @@ def _winner_id() -> pl.Expr:
         .otherwise(said)
         .alias("winner")
     )
-
-
-def _groups_of_pairs(frame: pl.DataFrame, note: Callable[[str], None]) -> pl.DataFrame:
-    """Each pair as a group of two documents, the preferred one with level 1; ties have no place there."""
-    decided = frame.select("query", "left", "right", "judge", "winner")
-    decided = decided.filter(pl.col("winner").is_in(["left", "right"])).with_row_index("subgroup")
-    if not decided.height:
-        raise TableError("trec-prefs has no place for ties, and there is nothing else here; write csv instead")
-    if decided.height < frame.height:
-        note(f"trec-prefs has no place for ties: {frame.height - decided.height} pairs left out")
-    sides = [
-        decided.select(
-            "query",
-            "judge",
-            "subgroup",
-            pl.col(side).alias("doc"),
-            (pl.col("winner") == side).cast(pl.Int8).alias("label"),
-        )
-        for side in ("left", "right")
-    ]
-    return pl.concat(sides).sort("subgroup", maintain_order=True)
 
 
 def _refuse_blanks(frame: pl.DataFrame, blanks: str) -> None:

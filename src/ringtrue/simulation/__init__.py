@@ -3,7 +3,7 @@
 from ringtrue.simulation.agreeing import Coverage, coverage_of_agreement, judged_labels
 from ringtrue.simulation.collection import Collection, simulate_collection
 from ringtrue.simulation.comparing import coverage, error_rates, paired_scores, system_scores
-from ringtrue.simulation.crowd import Crowd, simulate_crowd
+from ringtrue.simulation.crowd import Crowd, Voters, simulate_crowd, simulate_voters
 from ringtrue.simulation.goldberg import NoisyScores, noisy_scores
 from ringtrue.simulation.rates import RatesCoverage, coverage_of_rates
 
@@ -13,6 +13,7 @@ __all__ = [
     "Crowd",
     "NoisyScores",
     "RatesCoverage",
+    "Voters",
     "coverage",
     "coverage_of_agreement",
     "coverage_of_rates",
@@ -22,5 +23,6 @@ __all__ = [
     "paired_scores",
     "simulate_collection",
     "simulate_crowd",
+    "simulate_voters",
     "system_scores",
 ]

@@ -6,18 +6,23 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from ringtrue.errors import UsageError
 from ringtrue.pooling import pool
 from ringtrue.simulation.collection import Collection
-from ringtrue.tables import Judgments
+from ringtrue.tables import Judgments, Preferences
 
-__all__ = ["Crowd", "simulate_crowd"]
+__all__ = ["Crowd", "Voters", "simulate_crowd", "simulate_voters"]
 
 DEPTH = 10  # of the runs that is judged
 TRAPS = 0.1  # of the items whose label is plain
 ODD = ("guesses", "always 1", "lenient", "tires")  # what is the matter with the last four judges
 START = 1_767_600_000  # 2026-01-05 08:00 UTC
+ODD_VOTERS = ("guesses", "contrary", "always left")  # what is the matter with the last three voters
+PLAIN_PAIRS, PLAIN = 5, 2  # traps that every voter meets; the least grade of their better document
+TIE = 0.3  # grades: documents that seem nearer than that are called a tie
+TASTE = 0.35  # how far documents of one grade differ, in grades
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -77,3 +82,88 @@ def simulate_crowd(world: Collection, *, rng: np.random.Generator, judges: int =
     traps = items[chosen].select("query", "doc", "label")
     odd = {str(name): word for name, word in zip(names[-len(ODD) :], ODD, strict=True)}
     return Crowd(labels=Judgments.of(frame), traps=Judgments.of(traps), odd=odd)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Voters:
+    """Votes between two documents, some of them on traps, what is right on these, and who is odd how."""
+
+    preferences: Preferences
+    traps: Preferences
+    odd: dict[str, str]
+
+
+def simulate_voters(
+    world: Collection, *, rng: np.random.Generator, queries: int = 6, docs: int = 8, judges: int = 12, each: int = 3
+) -> Voters:
+    """Votes of a crowd between all pairs of a few documents of the first queries, `each` votes a pair.
+
+    A voter sees by how much one document is better through noise of his own, and calls small differences a tie. Three
+    voters are odd: one guesses, one misread the task and says the opposite, one always takes the left. Traps are other
+    documents of the same queries, one of a high grade and one of the lowest; everybody meets all of them. Sides are
+    drawn at random.
+
+    Examples:
+        >>> from ringtrue.simulation import simulate_collection
+        >>> rng = np.random.default_rng(1)
+        >>> voters = simulate_voters(simulate_collection(rng=rng, queries=5), rng=rng)
+        >>> voters.odd
+        {'v10': 'guesses', 'v11': 'contrary', 'v12': 'always left'}
+    """
+    if judges < len(ODD_VOTERS) + each or docs < 2:
+        raise UsageError(
+            f"{each} votes a pair and {len(ODD_VOTERS)} odd voters need more than {judges} judges, and pairs need 2 "
+            f"documents or more"
+        )
+    graded = world.gold.frame.select("query", "doc", "label")
+    graded = graded.filter(pl.col("query").is_in(graded["query"].unique(maintain_order=True)[:queries].implode()))
+    shown = pool(world.runs, depth=DEPTH).filter(pl.int_range(pl.len()).over("query") < docs)
+    traps = _plain_pairs(graded.join(shown, on=["query", "doc"], how="anti", maintain_order="left"), rng)
+    pairs = _all_pairs(graded.join(shown, on=["query", "doc"], how="semi", maintain_order="left"), rng)
+    voter = rng.permuted(np.tile(np.arange(judges), (pairs.height, 1)), axis=1)[:, :each].ravel()
+    votes = pairs[np.repeat(np.arange(pairs.height), each)].with_columns(voter=pl.Series(voter), trap=False)
+    met = traps.join(pl.DataFrame({"voter": np.arange(judges)}), how="cross").with_columns(trap=True)
+    votes = pl.concat([votes, met])[rng.permutation(votes.height + met.height)]
+    turned = pl.Series(rng.random(votes.height) < 0.5)  # sides are drawn anew for every vote
+    votes = votes.with_columns(
+        left=pl.when(turned).then("other").otherwise("doc"),
+        right=pl.when(turned).then("doc").otherwise("other"),
+        apart=pl.when(turned).then(-pl.col("apart")).otherwise("apart"),
+    )
+    names = [f"v{number:02d}" for number in range(1, judges + 1)]
+    frame = votes.select(
+        "query", "left", "right", judge=pl.Series(np.array(names)[votes["voter"].to_numpy()]),
+        winner=pl.Series(_said(votes["apart"].to_numpy(), votes["voter"].to_numpy(), judges, rng)), trap="trap",
+    )  # fmt: skip
+    known = traps.select("query", left="doc", right="other", winner=pl.lit("left"))
+    odd = dict(zip(names[-len(ODD_VOTERS) :], ODD_VOTERS, strict=True))
+    return Voters(preferences=Preferences.of(frame), traps=Preferences.of(known), odd=odd)
+
+
+def _all_pairs(graded: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
+    """Every two documents of a query: query, doc, other, and by how much the first is better."""
+    items = graded.with_row_index("place").with_columns(worth=pl.Series(TASTE * rng.normal(size=graded.height)))
+    items = items.with_columns(pl.col("worth") + pl.col("label"))
+    pairs = items.join(items, on="query", suffix="_other", maintain_order="left_right")
+    return pairs.filter(pl.col("place") < pl.col("place_other")).select(
+        "query", "doc", other="doc_other", apart=pl.col("worth") - pl.col("worth_other")
+    )
+
+
+def _plain_pairs(graded: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
+    """A few pairs whose answer is plain, the better document first, with the columns of `_all_pairs`."""
+    high, low = graded.filter(pl.col("label") >= PLAIN), graded.filter(pl.col("label") == 0)
+    pairs = high.join(low, on="query", suffix="_other", maintain_order="left_right")
+    chosen = pairs[rng.choice(pairs.height, PLAIN_PAIRS, replace=False)]
+    return chosen.select("query", "doc", other="doc_other", apart=pl.col("label").cast(pl.Float64))
+
+
+def _said(
+    apart: NDArray[np.float64], voter: NDArray[np.int64], judges: int, rng: np.random.Generator
+) -> NDArray[np.str_]:
+    """What each voter says of a pair whose left document is better by so much."""
+    seen = apart + rng.uniform(0.3, 0.8, judges)[voter] * rng.normal(size=len(apart))
+    guesses, contrary, left = (voter == judges - len(ODD_VOTERS) + place for place in range(len(ODD_VOTERS)))
+    seen = np.where(guesses, rng.choice([-1.0, 1.0], len(apart)), np.where(contrary, -seen, seen))
+    seen = np.where(left, 1.0, seen)
+    return np.where(np.abs(seen) < TIE, "tie", np.where(seen > 0, "left", "right"))

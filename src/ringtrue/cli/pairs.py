@@ -1,0 +1,234 @@
+"""`ringtrue pairs`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ringtrue.cli.keeping import refuse_to_lose, refuse_to_overwrite
+from ringtrue.cli.options import Command, columns_of, conditions_of, input_options, output_options
+from ringtrue.cli.output import Grid, OutputFormat, emit, tell
+from ringtrue.cli.sharing import shared_out, table_columns
+from ringtrue.errors import FormatError, TableError, UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ringtrue.files import Kind
+    from ringtrue.files.source import Source
+    from ringtrue.preference import PairChoice
+    from ringtrue.tables import Preferences, Run
+
+__all__ = ["command"]
+
+DESIGNS = ("active", "seed", "swiss", "random")  # as `choosing` has them, without loading it for --help
+RULE = (2, 5)  # how `ringtrue judges` accepts a batch, if nobody says otherwise
+KINDS: dict[Kind, str] = {"judgments": "judgments", "preferences": "preferences", "documents": "documents"}
+
+
+def _design(ctx: click.Context, param: click.Parameter, said: str) -> str:  # noqa: ARG001 - click's signature
+    if said not in DESIGNS:
+        near = did_you_mean(said, DESIGNS) or "; there is " + ", ".join(DESIGNS)
+        raise UsageError(f"no design '{said}'{near}")
+    return said
+
+
+@click.command("pairs", cls=Command)
+@click.argument("candidates", required=False, metavar="[RUN|POOL]")
+@click.option("--design", default=DESIGNS[0], show_default=True, metavar="|".join(DESIGNS), callback=_design,
+              help="Which pairs: those that teach most about the top; the published design; neighbours in the order "
+                   "so far; any.")  # fmt: skip
+@click.option("--preferences", multiple=True, metavar="FILE",
+              help="What people preferred so far, to be continued; may be repeated.")  # fmt: skip
+@click.option("--budget", type=click.IntRange(1), metavar="N",
+              help="How many pairs, over all queries. Usually a task a query, all of seed's, or a round "
+                   "of swiss.")  # fmt: skip
+@click.option("--votes", type=click.IntRange(1), metavar="N",
+              help="How many people should see each pair. Usually 4; with active 1, which may choose a pair "
+                   "again.")  # fmt: skip
+@click.option("--traps", metavar="FILE", help="Pairs with a known winner to mix in, to see who pays attention.")
+@click.option("--per-task", type=click.IntRange(1), default=20, show_default=True, help="How many pairs in a task.")
+@click.option("--traps-per-task", type=click.IntRange(0), default=5, show_default=True,
+              help="How many of them are traps, where there are traps.")  # fmt: skip
+@click.option("--depth", type=click.IntRange(2), default=100, show_default=True,
+              help="How many documents of each query, from the top.")  # fmt: skip
+@click.option("--documents", metavar="FILE", help="Texts of documents, to be ranked by BM25 first; with --topics.")
+@click.option("--topics", metavar="FILE", help="Texts of queries, for BM25.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed, the same pairs.")
+@click.option("-o", "--output", required=True, metavar="FILE", help="Where to write it: .csv, .tsv, .jsonl, .parquet.")
+@click.option("--as", "forced", multiple=True, metavar="FORMAT", help="Force a format; see docs/reference/formats.md.")
+@input_options
+@output_options
+def command(
+    design: Any, budget: int | None, votes: int | None, per_task: int, traps_per_task: int, seed: int, output: str,
+    form: OutputFormat, **given: Any,
+) -> None:  # fmt: skip
+    """Which pairs should be compared next?
+
+    From the documents of a run, best first, or of a pool; with --documents and --topics BM25 ranks the pool, or all
+    documents. Writes tasks of one query each, with sides and order drawn by lot. Fill in the columns judge and winner,
+    and give the file to rate, or again to pairs as --preferences. Do not show people the column trap.
+    """
+    import numpy as np
+
+    from ringtrue.files import write_table
+    from ringtrue.preference import choose_pairs
+
+    files = _Files(**{one.name: given.pop(one.name) for one in fields(_Files) if one.name in given})
+    refuse_to_overwrite(files.paths, output)
+    refuse_to_lose("winner", output, instead=f"continue it (--preferences {output} -o ANOTHER)")
+    traps = None if files.traps is None else files.read_preferences(files.traps)
+    found = choose_pairs(
+        files.ranking(), design=design, preferences=files.known(), budget=budget,
+        votes=votes, traps=traps, per_task=per_task, traps_per_task=traps_per_task, depth=files.depth,
+        rng=np.random.default_rng(seed),
+    )  # fmt: skip
+    write_table(found.frame, output)
+    notes = [*files.notes, *found.notes]
+    if traps is not None and found.traps:
+        notes.append(_rule(traps))
+    tell(notes)
+    plain = {key: value for key, value in found.as_dict().items() if key != "notes"}
+    data = plain | {"file": output, "seed": seed, "notes": notes}
+    emit(form, data=data, grid=partial(_grid, found, output, files.preferences, files.traps), flat=partial(_flat, data))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Files:
+    """What is read, and how; `notes` gathers what is doubtful."""
+
+    candidates: str | None
+    preferences: tuple[str, ...]
+    traps: str | None
+    documents: str | None
+    topics: str | None
+    depth: int
+    forced: tuple[str, ...]
+    columns: tuple[str, ...]
+    where: tuple[str, ...]
+    notes: list[str] = field(default_factory=list)
+    sources: dict[str, Source] = field(default_factory=dict)  # opened once: standard input can be read only once
+
+    def __post_init__(self) -> None:
+        if (self.documents is None) != (self.topics is None):
+            raise UsageError("BM25 needs the texts of both: --documents FILE and --topics FILE")
+        if self.candidates is None and self.documents is None:
+            raise UsageError("which documents? A run, a pool (`ringtrue pool`), or --documents FILE --topics FILE")
+        if self.paths.count("-") > 1:
+            raise UsageError("standard input (-) can be read only once; put the others into files")
+
+    @property
+    def paths(self) -> list[str]:
+        """Every file that is read."""
+        named = (self.candidates, *self.preferences, self.traps, self.documents, self.topics)
+        return [path for path in named if path is not None]
+
+    def ranking(self) -> Run | pl.DataFrame:
+        """The run, the pool in its own order, or what BM25 makes of texts."""
+        given = None if self.candidates is None else self._run_or_pool(self.candidates)
+        if self.documents is None or self.topics is None:
+            assert given is not None  # there is one or the other
+            return given
+        from ringtrue.files import read_documents, read_topics
+        from ringtrue.lexical import bm25_run
+        from ringtrue.tables import Run
+
+        pool = given.ranked(self.depth).select("query", "doc") if isinstance(given, Run) else given
+        texts = [read(self._source(path), note=self.notes.append, **self._asked(path))
+                 for read, path in ((read_topics, self.topics), (read_documents, self.documents))]  # fmt: skip
+        return bm25_run(texts[0], texts[1], depth=self.depth, pool=pool)
+
+    def known(self) -> Preferences | None:
+        """All preferences so far."""
+        from ringtrue.tables.preferences import joined
+
+        return joined([self.read_preferences(path) for path in self.preferences]) if self.preferences else None
+
+    def read_preferences(self, path: str) -> Preferences:
+        """A file of preferences."""
+        from ringtrue.files import read_preferences
+
+        return read_preferences(
+            self._source(path), note=self.notes.append, form=self._form("preferences"), **self._asked(path)
+        )
+
+    def _run_or_pool(self, path: str) -> Run | pl.DataFrame:
+        from ringtrue.files import read_run, recognise_kind
+        from ringtrue.files.formats import TABLES, recognise
+        from ringtrue.files.tabular import read_table
+        from ringtrue.tables.columns import identifiers, rename
+
+        source, asked = self._source(path), self._asked(path)
+        kind = recognise_kind(source, columns=asked["columns"]) if self._form("run") is None else "run"
+        if kind in KINDS:
+            hint = "; what people preferred so far is --preferences" if kind == "preferences" else ""
+            raise FormatError(f"{source.shown}: this looks like {KINDS[kind]}, expected a run or a pool{hint}")
+        form = recognise(source, "run", columns=asked["columns"].values()) if kind == "topics" else None
+        if form not in TABLES:
+            return read_run(source, note=self.notes.append, form=self._form("run"), **asked)
+        try:
+            frame = rename(read_table(source, form, **asked), required=["query", "doc"], what="pool")
+            return frame.with_columns(identifiers(frame, name) for name in ("query", "doc"))
+        except TableError as error:
+            raise TableError(f"{source.shown}: {error}") from error
+
+    def _asked(self, path: str) -> dict[str, Any]:
+        """What `--columns` and `--where` say about a file."""
+        columns, where = columns_of(self.columns), conditions_of(self.where)
+        tables = [one for one in self.paths if self._is_table(one, columns)]
+        if not tables:  # reading it says what is wrong
+            return {"columns": columns, "where": where}
+        shared = shared_out([self._source(one) for one in tables], columns, where, None)
+        return dict(zip(("columns", "where"), dict(zip(tables, shared, strict=True)).get(path, ({}, {})), strict=True))
+
+    def _is_table(self, path: str, columns: dict[str, str]) -> bool:
+        try:
+            return bool(table_columns(self._source(path), columns.values(), None))
+        except FormatError:  # lines of a run
+            return False
+
+    def _form(self, kind: Kind) -> Any:
+        from ringtrue.cli.inputs import forms_for
+
+        return forms_for(("run", "preferences"), self.forced)[kind]
+
+    def _source(self, path: str) -> Source:
+        from ringtrue.files.source import Source
+
+        return self.sources.setdefault(path, Source(path))
+
+
+def _rule(traps: Preferences) -> str:
+    """How many people who guess get through, as `ringtrue judges` counts."""
+    from ringtrue.judges.trapping import rule_note
+    from ringtrue.votes import votes_of
+
+    return f"with `ringtrue judges`, {rule_note(votes_of(traps), RULE)}"
+
+
+def _grid(found: PairChoice, output: str, earlier: tuple[str, ...], traps: str | None) -> Grid:
+    counts = {"pairs": found.pairs, "votes": found.votes, "queries": found.queries, "tasks": found.tasks}
+    counts |= {"traps": found.traps} if traps is not None else {}
+    all_votes = (*earlier, output)
+    then = [f"`ringtrue rate {' '.join(all_votes)}`"]
+    if found.traps:
+        then.insert(0, f"`ringtrue judges {output} --traps {traps} --accept 4/5`")
+    continued = " ".join(f"--preferences {path}" for path in all_votes)
+    caption = [
+        "next: let people fill in judge and winner (left, right or tie), somebody else in each task",
+        f"then: {' and '.join(then)}; `ringtrue pairs … {continued}` for the next pairs",
+    ]
+    return Grid(
+        columns=[*counts, "design", "file"],
+        rows=[[*(f"{count:,}" for count in counts.values()), found.design, output]],
+        caption="\n".join(caption),
+        left=0,
+    )
+
+
+def _flat(data: dict[str, object]) -> Grid:
+    kept = {name: str(value) for name, value in data.items() if name != "notes"}
+    return Grid(columns=list(kept), rows=[list(kept.values())])

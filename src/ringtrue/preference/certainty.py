@@ -1,0 +1,70 @@
+"""How sure ratings are: intervals, and whether a document is really better than the next."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ringtrue.preference.resampling import resampled
+from ringtrue.preference.spread import Told, standard_errors
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ringtrue.preference.matches import FloatArray, Matches
+    from ringtrue.preference.rated import Rated
+
+__all__ = ["by_bootstrap", "by_curvature", "by_variance", "next_behind"]
+
+
+def by_curvature(matches: Matches, rated: Rated, told: Told, *, ridge: float, level: float) -> Rated:
+    """Normal intervals from what the matches told, and how sure the leads are."""
+    group = matches.components()
+    behind = next_behind(rated.ratings, group)
+    errors = standard_errors(matches, told, group, behind, ridge=ridge)
+    return replace(rated, judge_errors=errors.judge).with_errors(errors.rating, level).with_leads(errors.lead, behind)
+
+
+def by_variance(matches: Matches, rated: Rated, variances: FloatArray, *, level: float) -> Rated:
+    """Normal intervals from a variance for each document, as if they were independent."""
+    behind = next_behind(rated.ratings, matches.components())
+    lead = np.where(behind == np.arange(len(behind)), 0, np.sqrt(variances + variances[behind]))
+    return rated.with_errors(np.sqrt(variances), level).with_leads(lead, behind)
+
+
+def by_bootstrap(
+    votes: Matches, rated: Rated, *, ridge: float, level: float, resamples: int, rng: np.random.Generator
+) -> Rated:
+    """Percentiles of the ratings less their group's mean, query by query."""
+    ratings = rated.ratings
+    low, high, errors, ahead = (np.empty_like(ratings) for _ in range(4))
+    group = votes.components()
+    behind = next_behind(ratings, group)
+    edges = [(1 - level) / 2, (1 + level) / 2]
+    for (_, own), start, end in zip(votes.by_query(), votes.start[:-1], votes.start[1:], strict=True):
+        drawn = resampled(own, ratings[start:end], ridge=ridge, outcome=rated.outcome,
+                          resamples=resamples, rng=rng)  # fmt: skip
+        _, groups = np.unique(group[start:end], return_inverse=True)
+        member = np.eye(groups.max() + 1)[groups]
+        drawn -= drawn @ (member / member.sum(axis=0)) @ member.T
+        low[start:end], high[start:end] = np.quantile(drawn, edges, axis=0)
+        errors[start:end] = drawn.std(axis=0, ddof=1)
+        ahead[start:end] = (drawn > drawn[:, behind[start:end] - start]).mean(axis=0)
+    ahead[behind == np.arange(len(behind))] = np.nan
+    return replace(rated, errors=errors, low=low, high=high, ahead=ahead)
+
+
+def next_behind(ratings: FloatArray, group: NDArray[np.int32]) -> NDArray[np.int64]:
+    """For each document the next one of its group by rating; the last has itself.
+
+    Examples:
+        >>> next_behind(np.array([0.5, 2.0, 1.0, 3.0]), np.array([0, 0, 0, 1], dtype=np.int32)).tolist()
+        [0, 2, 0, 3]
+    """
+    order = np.lexsort((-ratings, group))
+    behind = np.arange(len(ratings))
+    same = group[order[:-1]] == group[order[1:]]
+    behind[order[:-1][same]] = order[1:][same]
+    return behind

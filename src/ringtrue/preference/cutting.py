@@ -1,0 +1,67 @@
+"""Ratings → labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ringtrue.errors import UsageError
+
+if TYPE_CHECKING:
+    from ringtrue.preference.matches import FloatArray
+
+__all__ = ["by_gaps", "by_quantiles", "by_thresholds"]
+
+
+def by_thresholds(ratings: FloatArray, thresholds: Sequence[float]) -> NDArray[np.int32]:
+    """0 below the first threshold, 1 from there on, 2 from the second, and so on.
+
+    Examples:
+        >>> by_thresholds(np.array([-1.0, 0.0, 2.0]), [0, 1]).tolist()
+        [0, 1, 2]
+    """
+    _require_rising("thresholds", thresholds)
+    return np.searchsorted(np.asarray(thresholds, dtype=np.float64), ratings, side="right").astype(np.int32)
+
+
+def by_quantiles(ratings: FloatArray, quantiles: Sequence[float]) -> NDArray[np.int32]:
+    """0 for the documents below the first quantile, 1 from there on, and so on; equal ratings get equal labels.
+
+    A document's place is the share of the others of its query that are rated below it, those rated the same half.
+
+    Examples:
+        >>> by_quantiles(np.array([5.0, 1.0, 3.0, 2.0]), [0.5, 0.9]).tolist()
+        [2, 0, 1, 0]
+    """
+    _require_rising("quantiles", quantiles)
+    if not all(0 < one < 1 for one in quantiles):
+        raise UsageError(f"quantiles lie between 0 and 1, found {', '.join(f'{one:g}' for one in quantiles)}")
+    ordered, others = np.sort(ratings), max(len(ratings) - 1, 1)
+    below, up_to = (np.searchsorted(ordered, ratings, side=side) for side in ("left", "right"))
+    place = (below + (up_to - below - 1) / 2) / others
+    return np.searchsorted(np.asarray(quantiles, dtype=np.float64), place, side="right").astype(np.int32)
+
+
+def by_gaps(ratings: FloatArray, labels: int) -> NDArray[np.int32]:
+    """So many labels, cut where the ratings leave the widest gaps; fewer where fewer ratings differ.
+
+    Examples:
+        >>> by_gaps(np.array([0.0, 0.1, 2.0, 2.1, 5.0]), 3).tolist()
+        [0, 0, 1, 1, 2]
+    """
+    if labels < 2:
+        raise UsageError(f"gaps cut ratings into 2 labels or more, found {labels}")
+    values = np.unique(ratings)
+    widest = np.sort(np.argsort(-np.diff(values), kind="stable")[: labels - 1])
+    return np.searchsorted(values[widest + 1], ratings, side="right").astype(np.int32)
+
+
+def _require_rising(what: str, numbers: Sequence[float]) -> None:
+    if not numbers:
+        raise UsageError(f"{what} need at least one number")
+    if not all(one < other for one, other in pairwise(numbers)) or not np.isfinite(numbers).all():
+        raise UsageError(f"{what} must rise, found {', '.join(f'{one:g}' for one in numbers)}")

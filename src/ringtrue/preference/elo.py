@@ -1,0 +1,74 @@
+"""Elo's ratings: after every match the winner takes points from the loser."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ringtrue.preference.rounds import Rounds
+
+if TYPE_CHECKING:
+    from ringtrue.preference.matches import FloatArray, Matches
+
+__all__ = ["MOST_PASSES", "elo", "elo_pass", "inverted"]
+
+MOST_PASSES = 20
+
+
+def elo(matches: Matches, *, k: float, start: float, scale: float, passes: int | None = 1) -> list[FloatArray]:
+    """The ratings after each pass through all matches, in their order.
+
+    With `passes=None` there are as many as it takes until no two documents that met change places, 20 at most.
+
+        E = 1 / (1 + 10^((R_second − R_first) / scale)),   R_first ← R_first + K (S − E)    [Elo78]
+
+    S is the share of the match's votes that the first document got, a tie half; what it gains, the other loses. In
+    [Bashir13] S is a count, with which every match would lift both documents; a share is meant.
+
+    Examples:
+        >>> from ringtrue.preference.matches import Matches
+        >>> from ringtrue.tables import Preferences
+        >>> votes = {"left": ["a"], "right": ["b"], "winner": ["a"]}
+        >>> elo(Matches.of(Preferences.of(votes)), k=32, start=1500, scale=400)[0].round(6).tolist()
+        [1516.0, 1484.0]
+    """
+    rounds = Rounds.of(matches)
+    unit = scale / math.log(10)
+    ratings, after = np.full(matches.docs.height, start / unit), []
+    for _ in range(passes or MOST_PASSES):
+        elo_pass(matches, rounds, ratings, k=k / unit)
+        after.append(ratings * unit)
+        if passes is None and len(after) > 1 and not inverted(matches, *after[-2:]).any():
+            break
+    return after
+
+
+def inverted(matches: Matches, before: FloatArray, after: FloatArray) -> NDArray[np.bool_]:
+    """Which matches are between documents that changed places from one pass to the next."""
+    was, now = (some[matches.first] - some[matches.second] for some in (before, after))
+    return np.asarray(np.sign(was) != np.sign(now))
+
+
+def elo_pass(matches: Matches, rounds: Rounds, ratings: FloatArray, *, k: float) -> None:
+    """One pass through the matches, which moves the ratings, in log odds, in place."""
+    for rows in rounds.together:
+        first, second = matches.first[rows], matches.second[rows]
+        gain = k * (matches.score[rows] - 1 / (1 + np.exp(ratings[second] - ratings[first])))
+        ratings[first] += gain
+        ratings[second] -= gain
+    if not len(rounds.alone):
+        return
+    # One match after another is work for plain Python: arrays of one element are ten times slower.
+    now, exp = ratings.tolist(), math.exp
+    number = np.arange(len(now)).astype(object)  # one Python number a document, not one a match: half of the time
+    first, second = (number[some[rounds.alone]].tolist() for some in (matches.first, matches.second))
+    for one, other, won in zip(first, second, (k * matches.score[rounds.alone]).tolist(), strict=True):
+        a = now[one]
+        b = now[other]
+        gain = won - k / (1 + exp(b - a))
+        now[one] = a + gain
+        now[other] = b - gain
+    ratings[:] = now

@@ -1,0 +1,151 @@
+"""Votes between documents as small numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Self, TypeAlias
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ringtrue.encoding import Codes, codes, positions
+from ringtrue.tables import Preferences
+from ringtrue.tables.columns import free_name
+from ringtrue.tables.judgments import NO_JUDGE
+from ringtrue.tables.preferences import OUTCOMES
+from ringtrue.votes import Repeats, Votes
+
+__all__ = ["FloatArray", "Matches"]
+
+FloatArray: TypeAlias = NDArray[np.float64]
+SCORES = np.array([{"left": 1.0, "right": 0.0}.get(outcome, 0.5) for outcome in OUTCOMES])
+SPARE = 8  # matches a document that usually join all of them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Matches:
+    """Match m is between the documents `first[m]` and `second[m]`; the first scored `score[m]`: 1, ½ for a tie, or 0.
+
+    `docs` has a row for each document of each query, those of a query side by side: query number q has the rows
+    from `start[q]` to `start[q + 1]`. A match stands for `weight` votes, its score is their mean, and `tied` is the
+    share of ties among them. `judge` is who gave the vote, as a position in `judges`; −1 where several are in one.
+
+    Examples:
+        >>> votes = {"query": ["q"] * 3, "left": ["a", "b", "b"], "right": ["b", "a", "c"], "winner": ["a", "a", "tie"]}
+        >>> matches = Matches.of(Preferences.of(votes), repeats="all")
+        >>> matches.docs["doc"].to_list(), matches.first.tolist(), matches.score.tolist()
+        (['a', 'b', 'c'], [0, 0, 1], [1.0, 1.0, 0.5])
+        >>> matches.paired().weight.tolist()
+        [2.0, 1.0]
+    """
+
+    docs: pl.DataFrame
+    queries: tuple[str, ...]
+    start: NDArray[np.int64]
+    first: Codes
+    second: Codes
+    score: FloatArray
+    weight: FloatArray
+    tied: FloatArray
+    judge: Codes
+    judges: tuple[str, ...]
+
+    @classmethod
+    def of(cls, preferences: Preferences, *, repeats: Repeats | None = None) -> Self:
+        """Each vote as a match. Where a judge who has a name voted on a pair again, `repeats` says what counts."""
+        frame = settled(preferences, repeats).frame
+        query, queries = codes(frame["query"])
+        both, names = codes(pl.concat([frame["left"], frame["right"]]))
+        if len(queries) == 1:
+            docs = pl.DataFrame({"query": queries.gather([0] * len(names)), "doc": names})
+            player, start = both, np.array([0, len(names)])
+        else:
+            keys, player = positions(np.tile(query.astype(np.int64), 2) * len(names) + both)
+            docs = pl.DataFrame({"query": queries.gather(keys // len(names)), "doc": names.gather(keys % len(names))})
+            start = np.searchsorted(keys, np.arange(len(queries) + 1) * len(names))
+        left, right = player[: frame.height], player[frame.height :]
+        won = SCORES[frame["winner"].cast(pl.Enum(OUTCOMES)).to_physical().to_numpy()]
+        turned = left > right
+        judge, judges = codes(frame["judge"])
+        return cls(
+            docs=docs, queries=tuple(queries), start=start,
+            first=np.minimum(left, right), second=np.maximum(left, right),
+            score=np.where(turned, 1 - won, won), weight=np.ones(frame.height), tied=(won == 0.5).astype(np.float64),
+            judge=judge, judges=tuple(judges),
+        )  # fmt: skip
+
+    @property
+    def size(self) -> int:
+        """How many matches there are."""
+        return len(self.first)
+
+    @property
+    def query(self) -> NDArray[np.int64]:
+        """The query of each document, as a position."""
+        return np.repeat(np.arange(len(self.queries)), np.diff(self.start))
+
+    def paired(self) -> Self:
+        """One match for each pair of documents, in order of appearance: the mean of its votes."""
+        keys = self.first.astype(np.int64) * self.docs.height + self.second
+        _, where, pair = np.unique(keys, return_index=True, return_inverse=True)
+        order = np.argsort(where)
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        pair, where = place[pair], where[order]
+        votes = np.bincount(pair, weights=self.weight).astype(np.float64)
+        return replace(
+            self, first=self.first[where], second=self.second[where], weight=votes,
+            score=np.bincount(pair, weights=self.weight * self.score) / votes,
+            tied=np.bincount(pair, weights=self.weight * self.tied) / votes,
+            judge=np.full(len(where), -1, dtype=np.int32),
+        )  # fmt: skip
+
+    def keep(self, rows: NDArray[np.bool_] | NDArray[np.integer]) -> Self:
+        """These matches alone; documents and judges stay, also those that are left without one."""
+        return replace(
+            self, first=self.first[rows], second=self.second[rows], score=self.score[rows],
+            weight=self.weight[rows], tied=self.tied[rows], judge=self.judge[rows],
+        )  # fmt: skip
+
+    def by_query(self) -> Iterator[tuple[NDArray[np.int64], Self]]:
+        """The matches of each query by themselves, and which rows they are."""
+        query = self.query[self.first]
+        order = np.argsort(query, kind="stable")
+        ends = np.cumsum(np.bincount(query, minlength=len(self.queries)))
+        for q, rows in enumerate(np.split(order, ends[:-1])):
+            low, high = int(self.start[q]), int(self.start[q + 1])
+            own = self.keep(rows)
+            yield rows, replace(
+                own, docs=self.docs[low:high], queries=self.queries[q : q + 1], start=np.array([0, high - low]),
+                first=own.first - np.int32(low), second=own.second - np.int32(low),
+            )  # fmt: skip
+
+    def scored(self, score: FloatArray) -> Self:
+        """The same matches with other scores, such as those that are probable once the judges are known."""
+        return replace(self, score=score, tied=np.zeros(self.size))
+
+    def components(self) -> NDArray[np.int32]:
+        """For each document the group that it is in: documents that chains of matches join."""
+        some = self._joined(slice(None, None, max(self.size // (SPARE * self.docs.height), 1)))
+        # Of very many matches, a few join what can be joined: no more than a group for each query is possible.
+        return some if some.max(initial=0) + 1 == len(self.queries) else self._joined(slice(None))
+
+    def _joined(self, rows: slice) -> NDArray[np.int32]:
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        size, first, second = self.docs.height, self.first[rows], self.second[rows]
+        graph = coo_array((np.ones(len(first)), (first, second)), shape=(size, size))
+        return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int32)
+
+
+def settled(preferences: Preferences, repeats: Repeats | None) -> Preferences:
+    """At most one vote of a named judge on a pair, or all of them; votes of nobody in particular all count."""
+    if repeats == "all" or (preferences.frame["judge"] == NO_JUDGE).all():
+        return preferences
+    row = free_name("row", preferences.frame.columns)
+    votes = Votes.of_preferences(Preferences(preferences.frame.with_row_index(row)))
+    kept = votes.settled(repeats).others[row]
+    return preferences if len(kept) == preferences.frame.height else Preferences(preferences.frame[kept])

@@ -1,0 +1,187 @@
+"""Pairs as people see them: in tasks of one query, with traps among them, sides and order drawn by lot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from ringtrue.errors import UsageError
+from ringtrue.tables import Preferences
+from ringtrue.tables.groups import IntArray
+
+__all__ = ["Decks", "dealt", "deck_of", "last_batch", "require_tasks", "task_table"]
+
+
+def require_tasks(per_task: int, traps_per_task: int) -> None:
+    """Refuse a task that has no room for a pair."""
+    if per_task < 1:
+        raise UsageError(f"a task needs at least one pair, found {per_task}; 20 is usual")
+    if not 0 <= traps_per_task < per_task:
+        raise UsageError(
+            f"a task of {per_task} pairs has room for 0 to {per_task - 1} traps, found {traps_per_task}; "
+            f"5 in 20 is usual"
+        )
+
+
+def task_table(
+    pairs: pl.DataFrame,
+    traps: Preferences | None,
+    *,
+    per_task: int = 20,
+    traps_per_task: int = 5,
+    before: int = 0,
+    rng: np.random.Generator,
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Every vote that is asked for as a row: batch, place, query, left, right, trap and vote.
+
+    `pairs` has query, first, second and copies, the rows of a query side by side. Copies of a pair go to different
+    tasks, so that different people see them, and each has its sides drawn anew. A task that is not full has as
+    great a share of traps, rounded up. Batches are numbered from `before` + 1 on.
+
+    Examples:
+        >>> pairs = pl.DataFrame({"query": ["q", "q"], "first": ["a", "a"], "second": ["b", "c"], "copies": [2, 1]})
+        >>> table, _ = task_table(pairs, None, per_task=2, rng=np.random.default_rng(0))
+        >>> table["batch"].to_list(), table.columns
+        ([1, 1, 2], ['batch', 'place', 'query', 'left', 'right', 'trap', 'vote'])
+    """
+    require_tasks(per_task, 0 if traps is None else traps_per_task)
+    decks, notes = deck_of(traps, pairs, rng) if traps is not None and traps_per_task else (None, ())
+    room = per_task - traps_per_task if decks else per_task
+    pair, task, vote = dealt(pairs, room, rng)
+    rows = pairs[pair].select(
+        "query", "first", "second", task=pl.Series(task), trap=pl.lit(value=False), vote=pl.Series(vote)
+    )
+    if decks:
+        shown = [
+            decks.draw(query, -(-traps_per_task * size // room)).with_columns(task=pl.lit(own))
+            for own, query, size in rows.group_by("task", maintain_order=True).agg(pl.col("query").first(), pl.len())
+            .iter_rows()
+        ]  # fmt: skip
+        drawn = pl.concat(shown).select(
+            "query", "first", "second", pl.col("task").cast(pl.Int64), trap=pl.lit(value=True),
+            vote=pl.lit(None, dtype=pl.Int64),
+        )  # fmt: skip
+        rows = pl.concat([rows, drawn])
+        notes += decks.told(per_task, traps_per_task)
+    return _shuffled(rows, before, rng), notes
+
+
+def dealt(pairs: pl.DataFrame, room: int, rng: np.random.Generator) -> tuple[IntArray, IntArray, IntArray]:
+    """For every vote the row of its pair, its task, and the how-many-th vote on the pair it is.
+
+    The pairs of a query are put in random order, copies side by side, and dealt out to its tasks in turn, as cards
+    are: so copies come into different tasks, and no task has two pairs more than another of the query.
+
+    Examples:
+        >>> pairs = pl.DataFrame({"query": ["q"] * 2, "copies": [3, 1]})
+        >>> pair, task, vote = dealt(pairs, 20, np.random.default_rng(0))
+        >>> sorted(task[pair == 0].tolist()), vote[pair == 0].tolist()
+        ([0, 1, 2], [1, 2, 3])
+    """
+    found: list[tuple[IntArray, IntArray, IntArray]] = []
+    low = first_task = 0
+    for block in pairs["query"].rle().struct.field("len").to_list():
+        copies = pairs["copies"][low : low + block].to_numpy()
+        order = rng.permutation(block)
+        pair = np.repeat(order, copies[order])
+        tasks = max(-(-len(pair) // room), int(copies.max()))
+        # In random order once more: neighbours share most of their pairs, and one person may take several.
+        names = first_task + rng.permutation(tasks)
+        starts = np.cumsum(copies[order]) - copies[order]
+        vote = np.arange(len(pair)) - np.repeat(starts, copies[order]) + 1
+        found.append((low + pair, names[np.arange(len(pair)) % tasks], vote))
+        low, first_task = low + block, first_task + tasks
+    pair, task, vote = (np.concatenate(some).astype(np.int64) for some in zip(*found, strict=True))
+    return pair, task, vote
+
+
+@dataclass(slots=True)
+class Decks:
+    """Traps to draw from: a deck for each query, dealt from the top and begun again when all were seen."""
+
+    traps: pl.DataFrame
+    all: list[int]
+    own: dict[str, list[int]] = field(default_factory=dict)
+    place: dict[str | None, int] = field(default_factory=dict)  # where each deck is; None is the one of all traps
+    shown: int = 0
+    borrowed: int = 0
+    short: int = 0
+
+    def __post_init__(self) -> None:
+        for row in self.all:
+            self.own.setdefault(self.traps["query"][row], []).append(row)
+
+    def draw(self, query: str, count: int) -> pl.DataFrame:
+        """So many different traps: the query's own first, then those of others; fewer only where there are no more."""
+        deck = self.own.get(query, [])
+        own, more = self._next(query, deck, count), []
+        if len(own) < count:
+            more = self._next(None, [row for row in self.all if row not in set(deck)], count - len(own))
+        self.shown += len(own) + len(more)
+        self.borrowed += len(more)
+        self.short += count - len(own) - len(more)
+        return self.traps[own + more]
+
+    def _next(self, name: str | None, deck: list[int], count: int) -> list[int]:
+        at = self.place.get(name, 0)
+        self.place[name] = at + min(count, len(deck))
+        return [deck[(at + step) % len(deck)] for step in range(min(count, len(deck)))]
+
+    def told(self, per_task: int, traps_per_task: int) -> tuple[str, ...]:
+        """What is doubtful about the traps that were drawn."""
+        notes = []
+        if self.borrowed:
+            notes.append(
+                f"{self.borrowed:,} of {self.shown:,} traps are of another query than the rest of their task, which "
+                f"has too few of its own"
+            )
+        if self.short:
+            notes.append(
+                f"{self.shown:,} traps are mixed in where {self.shown + self.short:,} were asked for, {traps_per_task} "
+                f"in {per_task} pairs: there are only {self.traps.height:,}"
+            )
+        return tuple(notes)
+
+
+def deck_of(traps: Preferences, pairs: pl.DataFrame, rng: np.random.Generator) -> tuple[Decks | None, tuple[str, ...]]:
+    """The traps in random order; what is asked anyway cannot be one."""
+    known = _ordered(traps.frame, "left", "right").unique(maintain_order=True)
+    free = known.join(_ordered(pairs, "first", "second"), on=["query", "first", "second"], how="anti",
+                      maintain_order="left")  # fmt: skip
+    notes: tuple[str, ...] = ()
+    if used := known.height - free.height:
+        notes = (f"{used:,} of {known.height:,} traps are among the pairs that are asked, and not used as traps",)
+    if not free.height:
+        return None, (*notes, "no trap is left to mix in: give other pairs with a known winner")
+    return Decks(traps=free, all=rng.permutation(free.height).tolist()), notes
+
+
+def _ordered(frame: pl.DataFrame, one: str, other: str) -> pl.DataFrame:
+    return frame.select(
+        "query", first=pl.min_horizontal(one, other), second=pl.max_horizontal(one, other)
+    )  # a pair is the same either way round
+
+
+def _shuffled(rows: pl.DataFrame, before: int, rng: np.random.Generator) -> pl.DataFrame:
+    """The rows of each task in random order, with random sides."""
+    turned = pl.Series(rng.random(rows.height) < 0.5)
+    left, right = pl.when(turned).then("second").otherwise("first"), pl.when(turned).then("first").otherwise("second")
+    return (
+        rows.with_columns(left=left, right=right, lot=pl.Series(rng.random(rows.height)))
+        .sort("task", "lot")
+        .select(
+            pl.col("task").alias("batch") + before + 1,
+            pl.int_range(1, pl.len() + 1).over("task").alias("place"),
+            "query", "left", "right", "trap", "vote",
+        )
+    )  # fmt: skip
+
+
+def last_batch(preferences: Preferences | None) -> int:
+    """The largest number among the batches so far, so that new ones can be told apart; 0 where there is none."""
+    if preferences is None or "batch" not in preferences.frame.columns:
+        return 0
+    numbers = preferences.frame["batch"].cast(pl.String).cast(pl.Int64, strict=False)
+    return int(max([0, *numbers.drop_nulls()]))

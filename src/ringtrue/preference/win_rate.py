@@ -1,0 +1,38 @@
+"""The share of matches won: what ratings have to beat."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ringtrue.preference.matches import FloatArray, Matches
+
+__all__ = ["win_rate"]
+
+
+def win_rate(matches: Matches, *, balance: float = 0.5) -> FloatArray:
+    """How much of its matches a document won, and how many it had.
+
+        λ · wins / matches + (1 − λ) · matches / all matches of the query    [Bashir13, eq. 8]
+
+    λ is the balance. A match counts as won by the share of its votes. The second part rewards documents for being
+    compared often, as the better ones are where pairs are chosen well; λ = 1 leaves it out.
+
+    Examples:
+        >>> from ringtrue.preference.matches import Matches
+        >>> from ringtrue.tables import Preferences
+        >>> votes = {"left": [*"aab"], "right": [*"bcc"], "winner": [*"aab"]}
+        >>> win_rate(Matches.of(Preferences.of(votes)), balance=1).tolist()
+        [1.0, 0.5, 0.0]
+    """
+    size = matches.docs.height
+    won = np.bincount(matches.first, weights=matches.score, minlength=size)
+    won += np.bincount(matches.second, weights=1 - matches.score, minlength=size)
+    met = np.bincount(matches.first, minlength=size) + np.bincount(matches.second, minlength=size)
+    query = matches.query
+    held = np.bincount(query[matches.first], minlength=len(matches.queries))[query]
+    share = np.divide(won, met, out=np.full(size, 0.5), where=met > 0)
+    busy = np.divide(met, held, out=np.zeros(size), where=held > 0)
+    return np.asarray(balance * share + (1 - balance) * busy)

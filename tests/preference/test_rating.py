@@ -1,0 +1,223 @@
+"""What `rate` answers, and what it says is doubtful."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import kendalltau, mannwhitneyu
+
+import ringtrue as rt
+from preference.voting import preferences, random_votes
+from ringtrue.errors import InputError, MismatchError, UsageError
+from ringtrue.preference.against_gold import area
+from ringtrue.preference.cutting import by_gaps, by_quantiles, by_thresholds
+
+
+def test_documents_that_no_chain_joins_are_named() -> None:
+    found = rt.rate(preferences([("q", "a", "b", "a"), ("q", "c", "d", "c"), ("r", "a", "b", "b")]))
+    (note,) = [note for note in found.notes if "cannot be compared" in note]
+    assert "the 2 groups 'a', 'b' | 'c', 'd'" in note
+    assert found.groups() == {"q": [["a", "b"], ["c", "d"]]}
+    with pytest.raises(UsageError, match="'a' and 'd' cannot be compared: no chain of votes joins them"):
+        found.chance("a", "d", query="q")
+    assert found.chances(query="q").select("a", "b").rows() == [("a", "b"), ("c", "d")]
+
+
+def test_votes_on_traps_are_left_out() -> None:
+    frame = preferences([("a", "b", "a"), ("x", "y", "x"), ("b", "a", "a")]).frame
+    found = rt.rate(rt.Preferences(frame.with_columns(trap=pl.Series(["false", "TRUE", None]))))
+    assert found.frame["doc"].to_list() == ["a", "b"]
+    assert found.notes[0].startswith("1 vote on traps left out")
+    with pytest.raises(InputError, match="all votes are on traps"):
+        rt.rate(rt.Preferences(frame.with_columns(trap=True)))
+
+
+def test_chances_follow_from_ratings_on_every_scale() -> None:
+    votes = random_votes(1, votes=200)
+    points = rt.rate(votes, method="elo", scale=400)
+    best, worst = points.frame.row(0, named=True), points.frame.row(-1, named=True)
+    expected = 1 / (1 + 10 ** ((worst["rating"] - best["rating"]) / 400))
+    assert points.chance(best["doc"], worst["doc"]) == pytest.approx(expected)
+    odds = rt.rate(votes)
+    table = odds.chances()
+    assert table.height == 28
+    assert (table["chance"] >= 0.5).all()
+    one = table.row(5, named=True)
+    assert odds.chance(one["a"], one["b"]) == pytest.approx(one["chance"])
+    assert odds.chance(one["b"], one["a"]) == pytest.approx(1 - one["chance"])
+    with pytest.raises(UsageError, match="a win rate says nothing"):
+        rt.rate(votes, method="win-rate").chance("d0", "d1")
+
+
+def test_with_a_model_of_ties_chances_have_ties() -> None:
+    found = rt.rate(
+        preferences([("a", "b", "a"), ("a", "b", "tie"), ("a", "b", "tie"), ("a", "b", "b")]), ties="davidson"
+    )
+    assert found.chances().row(0, named=True)["tie"] == pytest.approx(0.5, abs=1e-6)
+    assert found.settings["nu"] == pytest.approx(2, abs=1e-5)
+
+
+def test_glicko_gives_no_interval_that_cannot_be_defended() -> None:
+    votes = random_votes(2, votes=300)
+    narrow, again = rt.rate(votes, method="glicko"), rt.rate(votes, method="glicko", variance=175**2, passes=3)
+    for found, why in ((narrow, "a variance of 10 claims"), (again, "counts every vote again")):
+        assert found.frame["low"].null_count() == found.frame.height
+        assert any(why in note for note in found.notes)
+    wide = rt.rate(votes, method="glicko", variance=175**2)
+    assert wide.frame["low"].null_count() == 0
+    assert ((wide.frame["low"] < wide.frame["rating"]) & (wide.frame["rating"] < wide.frame["high"])).all()
+
+
+def test_passes_tell_how_many_pairs_changed_places() -> None:
+    found = rt.rate(random_votes(3, votes=300, queries=2), method="elo", passes=6)
+    told = found.as_dict()["passes"]
+    assert [one["pass"] for one in told] == [2, 3, 4, 5, 6]
+    assert all(0 <= one["inverted"] <= 1 for one in told)
+    assert found.passes is not None
+    assert found.passes["query"].n_unique() == 2
+    assert rt.rate(random_votes(3)).as_dict()["passes"] == []
+
+
+def test_em_takes_the_word_of_good_judges() -> None:
+    good = [("q", f"d{i}", f"d{j}", f"d{i}", f"good{g}") for i in range(6) for j in range(i + 1, 6) for g in range(3)]
+    liar = [("q", f"d{i}", f"d{j}", f"d{j}", f"liar{g}") for i in range(6) for j in range(i + 1, 6) for g in range(2)]
+    found = rt.rate(preferences(good + liar), em=True)
+    assert found.frame["doc"].to_list() == [f"d{i}" for i in range(6)]
+    assert found.method == "bradley-terry+em"
+    assert any("--by-judge gives intervals" in note for note in found.notes)
+    plain = rt.rate(preferences(good + liar))
+    assert found.frame["rating"][0] > plain.frame["rating"][0]
+
+
+def test_gold_says_how_well_relevant_documents_are_told_from_others() -> None:
+    votes = preferences([("q", "a", "b", "a"), ("q", "b", "c", "b"), ("q", "a", "c", "a"), ("r", "x", "y", "x")])
+    gold = {"q": {"a": 1, "b": 0, "c": 1}, "s": {"a": 1}}
+    found = rt.rate(votes, gold=gold)
+    assert found.auc == {"q": 0.5, "r": None, "all": 0.5}
+    assert "2 of 5 rated documents have no gold label and are left out of the AUC" in found.notes
+    assert "1 query of gold has no preferences, and no ratings" in found.notes
+    with pytest.raises(MismatchError, match="gold has no label for any document that was compared"):
+        rt.rate(votes, gold={"t": {"z": 1}})
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(st.integers(0, 6), st.booleans()), min_size=2, max_size=30))
+def test_the_area_is_mann_and_whitneys(cases: list[tuple[int, bool]]) -> None:
+    ratings, relevant = np.array([float(rating) for rating, _ in cases]), np.array([yes for _, yes in cases])
+    found = area(ratings, relevant)
+    if relevant.all() or not relevant.any():
+        assert found is None
+    else:
+        u = mannwhitneyu(ratings[relevant], ratings[~relevant]).statistic
+        assert found == pytest.approx(u / relevant.sum() / (~relevant).sum())
+
+
+def test_tau_is_kendalls() -> None:
+    votes = random_votes(8, votes=200)
+    gold = {"q0": {f"d{i}": i // 2 for i in range(8)}}
+    found = rt.rate(votes, gold=gold)
+    ratings = dict(found.frame.select("doc", "rating").rows())
+    expected = kendalltau([ratings[f"d{i}"] for i in range(8)], [i // 2 for i in range(8)]).statistic
+    assert found.tau is not None
+    assert found.tau["q0"] == pytest.approx(expected)
+
+
+def test_ratings_become_labels_query_by_query() -> None:
+    found = rt.rate(random_votes(9, queries=2, votes=300))
+    labels = found.labels(quantiles=[0.5]).frame
+    for (_, rows), (_, rated) in zip(
+        labels.group_by("query", maintain_order=True), found.frame.group_by("query", maintain_order=True), strict=True
+    ):
+        assert rows["label"].sum() == rows.height // 2
+        assert rows["doc"].to_list() == rated["doc"].to_list()
+        assert rows["label"].is_sorted(descending=True)
+    with pytest.raises(UsageError, match="By thresholds, by quantiles or by gaps"):
+        found.labels(quantiles=[0.5], gaps=2)
+
+
+@settings(max_examples=60)
+@given(st.lists(st.floats(-5, 5), min_size=1, max_size=30), st.integers(2, 5))
+def test_cut_labels_never_turn_the_order_round(ratings: list[float], labels: int) -> None:
+    values = np.array(ratings)
+    for cut in (by_gaps(values, labels), by_quantiles(values, [0.3, 0.8]), by_thresholds(values, [-1, 0.5])):
+        order = np.argsort(values, kind="stable")
+        assert (np.diff(cut[order]) >= 0).all()
+        for value in set(ratings):
+            assert len(set(cut[values == value].tolist())) == 1
+    assert by_gaps(values, labels).max() <= labels - 1
+    assert by_gaps(values, labels).max() == min(labels, len(set(ratings))) - 1
+
+
+@pytest.mark.parametrize(
+    ("settings_", "message"),
+    [
+        ({"method": "elp"}, "no method 'elp'; did you mean 'elo'"),
+        ({"method": "elo", "by_judge": "crowd-bt"}, "--by-judge is for bradley-terry, and this is elo"),
+        ({"method": "elo", "ties": "davidson"}, "--ties is for bradley-terry"),
+        ({"em": True, "by_judge": "crowd-bt"}, "both weigh the judges"),
+        ({"passes": 3}, "--passes is for elo and glicko"),
+        ({"method": "elo", "passes": 0}, "at least one pass"),
+        ({"ridge": 0}, "ridge must be a number above 0, found 0; 0.25 is usual"),
+        ({"method": "elo", "k": math.nan}, "k must be a number above 0"),
+        ({"method": "win-rate", "balance": 2}, "balance lies between 0 and 1"),
+        ({"interval": "bootstrap", "em": True}, "the bootstrap draws votes of judges who are alike"),
+        ({"level": 1}, "level must lie between 0 and"),
+        ({"interval": "bootstrap", "resamples": 5}, "at least 100 resamples"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(settings_: dict[str, object], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        rt.rate(random_votes(0, judges=2), repeats="all", **settings_)
+
+
+def test_votes_are_foretold_by_others() -> None:
+    votes = random_votes(10, votes=600, judges=4)
+    found = rt.compare_ratings(votes, folds=5, repeats="all", rng=np.random.default_rng(0))
+    scores = {name: one.held_out for name, one in found.methods.items()}
+    assert list(scores) == ["win-rate", "elo", "glicko", "elo+em", "glicko+em", "bradley-terry", "bradley-terry+em",
+                            "crowd-bt", "sensitivity"]  # fmt: skip
+    assert all(one is not None and 0.6 < one.accuracy < 0.9 for one in scores.values())
+    assert scores["win-rate"].log_loss is None
+    assert scores["bradley-terry"].log_loss < math.log(2)
+
+
+def test_the_log_loss_by_hand() -> None:
+    votes = preferences([("a", "b", "a"), ("a", "b", "a"), ("a", "b", "tie"), ("a", "b", "b")])
+    found = rt.compare_ratings(votes, folds=4, methods=["bradley-terry"]).methods["bradley-terry"].held_out
+    frame, losses = votes.frame, []
+    for row in range(4):
+        others = rt.rate(rt.Preferences(frame.filter(pl.int_range(4) != row)))
+        chance, score = others.chance("a", "b"), {"left": 1, "right": 0, "tie": 0.5}[frame["winner"][row]]
+        losses.append(-score * math.log(chance) - (1 - score) * math.log(1 - chance))
+    assert found is not None
+    assert found.log_loss == pytest.approx(np.mean(losses))
+    assert found.accuracy == pytest.approx(1 / 3)  # without a vote for a, both are alike: half right, twice
+
+
+def test_methods_that_weigh_judges_are_left_out_where_there_is_one() -> None:
+    found = rt.compare_ratings(random_votes(0), folds=2)
+    assert list(found.methods) == ["win-rate", "elo", "glicko", "bradley-terry"]
+    assert any("are left out" in note for note in found.notes)
+    with pytest.raises(UsageError, match="crowd-bt weighs judges"):
+        rt.compare_ratings(random_votes(0), folds=2, methods=["crowd-bt"])
+    with pytest.raises(UsageError, match="compare methods by what"):
+        rt.compare_ratings(random_votes(0))
+
+
+@pytest.mark.real
+def test_on_cast_every_method_finds_the_graded_documents_and_bradley_terry_does_no_worse_than_wins(data: Path) -> None:
+    votes = rt.read_preferences(data / "cast19" / "TREC-CAsT-2019.pref")
+    table = pl.read_csv(
+        data / "cast19" / "TREC-CAsT-2019.qrels", separator=" ", has_header=False,
+        new_columns=["query", "_", "doc", "label"],
+    )  # fmt: skip
+    gold = rt.Judgments.of(table.filter(pl.col("label") < 10).select("query", "doc", pl.col("label").cast(pl.Int32)))
+    found = rt.compare_ratings(votes, gold=gold, rel=3)
+    auc = {name: one.auc["all"] for name, one in found.methods.items() if one.auc}
+    assert all(value is not None and value > 0.5 for value in auc.values())
