@@ -25,8 +25,8 @@ LATEX = {special: "\\" + special for special in "&%$#_{}"} | {
     "\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": "$<$", ">": "$>$",
     "±": r"$\pm$", "–": "--", "−": "$-$", "▲": r"$\blacktriangle$", "▼": r"$\blacktriangledown$", "≠": r"$\neq$",
     "≥": r"$\geq$", "≤": r"$\leq$", "→": r"$\rightarrow$", "×": r"$\times$", "·": r"$\cdot$", "√": r"$\surd$",
-    "²": "$^2$", "½": r"$\frac12$", "≈": r"$\approx$", "…": r"\dots{}", "─": "---", "│": "$|$", "█": r"\rule{1ex}{1.5ex}",
-    "▶": r"$\blacktriangleright$",
+    "²": "$^2$", "½": r"$\frac12$", "≈": r"$\approx$", "…": r"\dots{}", "─": "---", "│": "$|$",
+    "█": r"\rule{1ex}{1.5ex}", "▶": r"$\blacktriangleright$",
     **{bar: rf"\rule{{{eighths / 8:g}ex}}{{1.5ex}}" for eighths, bar in enumerate("▏▎▍▌▋▊▉", start=1)},
 }  # fmt: skip
 
