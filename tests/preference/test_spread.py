@@ -132,3 +132,9 @@ def test_with_many_votes_both_kinds_of_interval_agree() -> None:
     assert bootstrap["ahead"][:-1].to_list() == pytest.approx(laplace["ahead"][:-1].to_list(), abs=0.1)
     assert bootstrap["ahead"][-1] is laplace["ahead"][-1] is None
     assert bootstrap["low"].to_list() == pytest.approx(laplace["low"].to_list(), abs=0.1)
+
+
+def test_progress_adds_up_to_votes_times_resamples() -> None:
+    told: list[int] = []
+    rt.rate(random_votes(3, queries=2, votes=90), interval="bootstrap", resamples=120, progress=told.append)
+    assert sum(told) == 90 * 120

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ringtrue.cli.options import Command, input_options, output_options
-from ringtrue.cli.output import OutputFormat, emit, tell
+from ringtrue.cli.output import OutputFormat, emit, progress_bar, tell
 from ringtrue.cli.rate_files import Files, Targets
 from ringtrue.errors import UsageError
 
@@ -37,6 +37,7 @@ ABOUT: dict[str, tuple[str, ...]] = {  # options that say something for some met
     "each": ("elo", "glicko", "win-rate"),
     "balance": ("win-rate",),
 }
+VOTE = 64  # drawing one anew takes as long as reading so many bytes
 MOST_VOTES = 100_000  # beyond which agreement would take longer than the ratings
 
 
@@ -124,9 +125,12 @@ def _rate(
     seed, _ = given.pop("seed"), given.pop("folds")
     asked, chosen = given.pop("by_judge"), given.pop("judge_model")
     model: JudgeKind | None = chosen or ("sensitivity" if asked else None)
-    found: Ratings = files.explained(
-        lambda: rate(votes, by_judge=model, gold=gold, rng=np.random.default_rng(seed), **given)
-    )
+    work = VOTE * votes.frame.height * given["resamples"] if given["interval"] == "bootstrap" else 0
+    with progress_bar(work, what="drawing votes anew") as advance:
+        found: Ratings = files.explained(
+            lambda: rate(votes, by_judge=model, gold=gold, rng=np.random.default_rng(seed),
+                         progress=lambda drawn: advance(VOTE * drawn), **given)
+        )  # fmt: skip
     notes = [*files.notes, *found.notes]
     targets.write(found, notes.append)
     tell(notes)

@@ -11,6 +11,8 @@ from ringtrue.preference.resampling import resampled
 from ringtrue.preference.spread import Told, standard_errors
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from ringtrue.preference.matches import FloatArray, Matches
@@ -35,7 +37,14 @@ def by_variance(matches: Matches, rated: Rated, variances: FloatArray, *, level:
 
 
 def by_bootstrap(
-    votes: Matches, rated: Rated, *, ridge: float, level: float, resamples: int, rng: np.random.Generator
+    votes: Matches,
+    rated: Rated,
+    *,
+    ridge: float,
+    level: float,
+    resamples: int,
+    rng: np.random.Generator,
+    progress: Callable[[int], None],
 ) -> Rated:
     """Percentiles of the ratings less their group's mean, query by query."""
     ratings = rated.ratings
@@ -45,7 +54,7 @@ def by_bootstrap(
     edges = [(1 - level) / 2, (1 + level) / 2]
     for (_, own), start, end in zip(votes.by_query(), votes.start[:-1], votes.start[1:], strict=True):
         drawn = resampled(own, ratings[start:end], ridge=ridge, outcome=rated.outcome,
-                          resamples=resamples, rng=rng)  # fmt: skip
+                          resamples=resamples, rng=rng, progress=progress)  # fmt: skip
         _, groups = np.unique(group[start:end], return_inverse=True)
         member = np.eye(groups.max() + 1)[groups]
         drawn -= drawn @ (member / member.sum(axis=0)) @ member.T

@@ -28,6 +28,7 @@ __all__ = ["METHODS", "IntervalKind", "Method", "Rated", "Rating", "TieModel"]
 
 Method: TypeAlias = Literal["bradley-terry", "elo", "glicko", "win-rate"]
 TieModel: TypeAlias = Literal["half", "davidson"]
+Progress: TypeAlias = Callable[[int], None]
 IntervalKind: TypeAlias = Literal["laplace", "bootstrap", "none"]
 METHODS: tuple[Method, ...] = get_args(Method)
 TIE_TURNS = 100
@@ -112,9 +113,11 @@ class Rating:
                  "glicko": ("start", "variance", "scale"), "win-rate": ("balance",)}[self.method]  # fmt: skip
         return {name: getattr(self, name) for name in names}
 
-    def rated(self, votes: Matches, *, rng: np.random.Generator | None = None) -> Rated:
-        """The ratings from these votes."""
-        return RATE[self.method](self, votes, rng or np.random.default_rng(0))
+    def rated(
+        self, votes: Matches, *, rng: np.random.Generator | None = None, progress: Progress | None = None
+    ) -> Rated:
+        """The ratings from these votes; `progress` is told how many votes were drawn anew."""
+        return RATE[self.method](self, votes, rng or np.random.default_rng(0), progress or (lambda _: None))
 
     def matches(self, votes: Matches) -> Matches:
         """The matches that are played: pairs with the mean of their votes or a probable score, or single votes."""
@@ -123,7 +126,7 @@ class Rating:
         return votes.paired() if self.each == "pair" else votes
 
 
-def _by_bradley_terry(how: Rating, votes: Matches, rng: np.random.Generator) -> Rated:
+def _by_bradley_terry(how: Rating, votes: Matches, rng: np.random.Generator, progress: Progress) -> Rated:
     if how.by_judge is not None:
         return _by_judge(how, votes)
     matches = how.matches(votes) if how.em else votes.paired()
@@ -137,7 +140,8 @@ def _by_bradley_terry(how: Rating, votes: Matches, rng: np.random.Generator) -> 
         note = "no intervals: after --em they would take the probable scores for votes; --by-judge gives intervals"
         return replace(rated, notes=(note,))
     if how.interval == "bootstrap":
-        return by_bootstrap(votes, rated, ridge=how.ridge, level=how.level, resamples=how.resamples, rng=rng)
+        return by_bootstrap(votes, rated, ridge=how.ridge, level=how.level, resamples=how.resamples, rng=rng,
+                            progress=progress)  # fmt: skip
     apart = ratings[matches.first] - ratings[matches.second]
     told = Told(difference=matches.weight * outcome.information(apart))
     return by_curvature(matches, rated, told, ridge=how.ridge, level=how.level)
@@ -169,13 +173,13 @@ def _by_judge(how: Rating, votes: Matches) -> Rated:
     return by_curvature(votes, rated, found.told, ridge=how.ridge, level=how.level)
 
 
-def _by_elo(how: Rating, votes: Matches, _: np.random.Generator) -> Rated:
+def _by_elo(how: Rating, votes: Matches, *_: object) -> Rated:
     matches = how.matches(votes)
     after = elo(matches, k=how.k, start=how.start, scale=how.scale, passes=how.passes)
     return Rated(ratings=after[-1], unit=how.scale / math.log(10), after=tuple(after))
 
 
-def _by_glicko(how: Rating, votes: Matches, _: np.random.Generator) -> Rated:
+def _by_glicko(how: Rating, votes: Matches, *_: object) -> Rated:
     unit = how.scale / math.log(10)
     passes = how.passes or 1
     after, variances = glicko(
@@ -200,11 +204,11 @@ def _by_glicko(how: Rating, votes: Matches, _: np.random.Generator) -> Rated:
     return replace(rated, notes=(note,))
 
 
-def _by_win_rate(how: Rating, votes: Matches, _: np.random.Generator) -> Rated:
+def _by_win_rate(how: Rating, votes: Matches, *_: object) -> Rated:
     return Rated(ratings=win_rate(how.matches(votes), balance=how.balance), unit=None)
 
 
-RATE: dict[Method, Callable[[Rating, Matches, np.random.Generator], Rated]] = {
+RATE: dict[Method, Callable[[Rating, Matches, np.random.Generator, Progress], Rated]] = {
     "bradley-terry": _by_bradley_terry,
     "elo": _by_elo,
     "glicko": _by_glicko,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -58,6 +58,7 @@ def rate(
     rel: int = 1,
     level: float = 0.95,
     rng: np.random.Generator | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> Ratings:
     """Rate the documents of each query by votes between two of them.
 
@@ -78,6 +79,7 @@ def rate(
     value in a column `trap` are left out.
 
     With `gold` judgments, `auc` says how well the ratings tell documents labelled at least `rel` from others.
+    `progress` is told how many votes were drawn anew, of votes × resamples.
 
     Examples:
         >>> votes = {"left": [*"aab"], "right": [*"bcc"], "winner": [*"aab"]}
@@ -92,7 +94,7 @@ def rate(
     asked, trapped = without_traps(Preferences.of(preferences))
     votes = Matches.of(asked, repeats=repeats)
     require_judges(how, votes)
-    rated = how.rated(votes, rng=rng)
+    rated = how.rated(votes, rng=rng, progress=progress)
     known = None if gold is None else AgainstGold.of(gold, votes, rel=rel)
     group = votes.components()
     return _answer(how, votes, rated, group, known, (*told_of_traps(trapped), *_doubts(how, votes, group)))

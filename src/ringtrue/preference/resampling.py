@@ -12,7 +12,7 @@ from ringtrue.preference.bradley_terry import fit
 from ringtrue.preference.outcome import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from ringtrue.preference.matches import FloatArray, Matches
 
@@ -23,20 +23,27 @@ CLOSE = 1e-3  # of a rating in log odds: far below what the votes leave open
 
 
 def resampled(
-    votes: Matches, ratings: FloatArray, *, ridge: float, outcome: Outcome, resamples: int, rng: np.random.Generator
+    votes: Matches,
+    ratings: FloatArray,
+    *,
+    ridge: float,
+    outcome: Outcome,
+    resamples: int,
+    rng: np.random.Generator,
+    progress: Callable[[int], None] = lambda _: None,
 ) -> FloatArray:
     """The ratings of one query from as many votes, drawn from the votes with replacement: resamples × documents.
 
     Each resample is a query of its own, so that many are solved together, starting where all the votes lead.
+    `progress` is told how many votes were drawn.
     """
-    return np.concatenate(
-        [
-            fit(part, ridge=ridge, outcome=outcome, start=np.tile(ratings, len(part.queries)), tolerance=CLOSE).reshape(
-                -1, len(ratings)
-            )
-            for part in _drawn(votes, resamples, rng)
-        ]
-    )
+    found = []
+    for part in _drawn(votes, resamples, rng):
+        start = np.tile(ratings, len(part.queries))
+        rated = fit(part, ridge=ridge, outcome=outcome, start=start, tolerance=CLOSE)
+        found.append(rated.reshape(-1, len(ratings)))
+        progress(votes.size * len(part.queries))
+    return np.concatenate(found)
 
 
 def _drawn(votes: Matches, resamples: int, rng: np.random.Generator) -> Iterator[Matches]:

@@ -19,6 +19,7 @@ __all__ = ["Errors", "Told", "covariance", "standard_errors"]
 Solver: TypeAlias = "Callable[[FloatArray], FloatArray]"
 DENSE = 2_000  # documents of a query up to which its matrix is inverted
 PROBES = 100  # beyond: the variances come from so many random signs, and their roots are some 1% off
+AT_ONCE = 10  # of them in memory
 SOLVED = 1e-4
 
 
@@ -111,9 +112,11 @@ def _solver(
         lead = own + own[behind] - 2 * spread[np.arange(size), behind]
         return (lambda some: spread @ some), _centred(spread, groups), lead
     solve = _by_steps(matches, told, ridge)
-    signs = np.random.default_rng(size).choice([-1.0, 1.0], (size, PROBES))
-    probed = np.mean(signs * _less_mean(solve(_less_mean(signs, groups)), groups), axis=1)
-    return solve, probed, np.full(size, np.nan)
+    rng, probed = np.random.default_rng(size), np.zeros(size)
+    for _ in range(PROBES // AT_ONCE):
+        signs = rng.choice([-1.0, 1.0], (size, AT_ONCE))
+        probed += np.sum(signs * _less_mean(solve(_less_mean(signs, groups)), groups), axis=1)
+    return solve, probed / PROBES, np.full(size, np.nan)
 
 
 def _by_steps(matches: Matches, told: FloatArray, ridge: float) -> Solver:
