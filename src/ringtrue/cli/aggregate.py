@@ -13,6 +13,7 @@ from ringtrue.cli.labelling import Labelling, labelling_options
 from ringtrue.cli.options import Command, output_options
 from ringtrue.cli.output import Grid, OutputFormat, emit, progress_bar, tell
 from ringtrue.errors import UsageError
+from ringtrue.wording import counted
 
 if TYPE_CHECKING:
     from ringtrue.aggregation import Aggregation, JudgeModel, Method, Prior
@@ -158,8 +159,8 @@ def _labels(found: Aggregation, ties: Ties, output: str | None) -> Grid:
 
 def _done(found: Aggregation, ties: Ties) -> list[str]:
     """What was done, in a few words."""
-    votes = _counted(sum(one.labels for one in found.judges), "label")
-    what = f"{votes} by {_counted(len(found.judges), 'judge')} on {_counted(found.items.height, 'item')}"
+    votes = counted(sum(one.labels for one in found.judges), "label")
+    what = f"{votes} by {counted(len(found.judges), 'judge')} on {counted(found.items.height, 'item')}"
     lines = [f"{found.method} of {what}"]
     if _alone(found):
         lines = [f"{what}: with nobody to compare, each item keeps what this judge said, whatever the method"]
@@ -171,7 +172,7 @@ def _done(found: Aggregation, ties: Ties) -> list[str]:
     if found.iterations and found.log_likelihood is not None:
         prior = "none" if found.prior is None else f"{found.prior.diagonal:g},{found.prior.cell:g}"
         number = f"{found.log_likelihood:,.2f}".replace("-", "−")
-        lines.append(f"{_counted(found.iterations, 'iteration')}, log likelihood {number}, prior {prior}")
+        lines.append(f"{counted(found.iterations, 'iteration')}, log likelihood {number}, prior {prior}")
     if found.gold:
         lines.append(
             "1 item keeps its gold label" if found.gold == 1 else f"{found.gold:,} items keep their gold label"
@@ -189,16 +190,12 @@ def _written(found: Aggregation, output: str | None) -> list[str]:
 
     if output is None:
         return ["-o FILE writes the labels, --format csv prints them"]
-    what = f"{_counted(found.items.height, 'label')} written to {output}"
+    what = f"{counted(found.items.height, 'label')} written to {output}"
     if (found.items["query"] == NO_QUERY).all():
         return [f"{what}; since nothing tells the queries, all items belong to one called {NO_QUERY} there"]
     if "doc" not in found.items.columns:
         return [what]
     return [f"{what}; next: ringtrue evaluate RUN… --judgments {output}"]
-
-
-def _counted(n: int, thing: str) -> str:
-    return f"{n:,} {thing}{'s' * (n != 1)}"
 
 
 def _judges(found: Aggregation) -> Grid:
@@ -211,7 +208,7 @@ def _judges(found: Aggregation) -> Grid:
     against = "the probable truth" if found.iterations else "the majority of the others"
     rest = len(found.judges) - len(worst)
     order = "; the lowest upper end first" if len(worst) > 1 else ""
-    more = f"\n{_counted(rest, 'more judge')}, with a higher upper end; --json has them all" if rest else ""
+    more = f"\n{counted(rest, 'more judge')}, with a higher upper end; --json has them all" if rest else ""
     return Grid(
         columns=["judge", "labels", "accuracy", f"{worst[0].accuracy.level * 100:g}% interval"],
         rows=[[one.judge, f"{one.labels:,}", *_shown(one.accuracy)] for one in worst],

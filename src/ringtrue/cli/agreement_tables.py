@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ringtrue.cli.output import Grid, estimate_column
 from ringtrue.results import Estimate
+from ringtrue.wording import counted
 
 if TYPE_CHECKING:
     from ringtrue.agreement import Agreement, PairAgreement, Transitivity
@@ -71,10 +72,10 @@ def _overall(found: Agreement, rel: int, who: str) -> Grid:
     method = found.overall["agreement"].method
     drawn = method.replace("bootstrap", "intervals") if "over" in method else "no intervals asked"
     what = "pair" if of_pairs else "item"
-    whose = _count(len(found.judges), who.removeprefix("all ").removesuffix("s"))
-    counted = f"{whose}, {_count(found.votes, 'label')} of {_count(found.items, what)}"
+    whose = counted(len(found.judges), who.removeprefix("all ").removesuffix("s"))
+    size = f"{whose}, {counted(found.votes, 'label')} of {counted(found.items, what)}"
     if found.queries > 1:
-        counted += f" in {found.queries:,} queries"
+        size += f" in {found.queries:,} queries"
     few = ", ".join(map(str, found.labels))
     scale = (
         "" if of_pairs else f"; labels {few if len(found.labels) <= 10 else f'{found.labels[0]} to {found.labels[-1]}'}"
@@ -82,17 +83,13 @@ def _overall(found: Agreement, rel: int, who: str) -> Grid:
     return Grid(
         columns=[who, "value", f"{level * 100:g}% interval"],
         rows=rows,
-        caption="\n".join([f"{counted}{scale}; {drawn}", *(_undefined(*one) for one in reasons.items())]),
+        caption="\n".join([f"{size}{scale}; {drawn}", *(_undefined(*one) for one in reasons.items())]),
         left=1,
     )
 
 
 def _undefined(reason: str, names: Sequence[str]) -> str:
     return f"{names[0] if len(names) == 1 else 'undefined'}: {reason}"
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n:,} {what}{'s' * (n != 1)}"
 
 
 def _cells(one: Estimate) -> list[str]:
@@ -242,7 +239,7 @@ def _circles(found: Transitivity) -> list[str]:
     lines = []
     if found.majority.value is not None:
         lines.append(
-            f"Of {_count(found.majority.n, 'triple')} of documents, the majority's preferences run in a circle in "
+            f"Of {counted(found.majority.n, 'triple')} of documents, the majority's preferences run in a circle in "
             f"{100 * (1 - found.majority.value):.1f}% (coin flips: 25%)."
         )
     if found.cycle is not None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ringtrue.cli.output import Grid, estimate_column
 from ringtrue.disagreement.disagreeing import FEW_CASES
+from ringtrue.wording import counted
 
 if TYPE_CHECKING:
     from ringtrue.disagreement import Consistency, Disagreement, MutualEvaluation
@@ -60,15 +61,15 @@ def _weights(found: Disagreement, output: str | None) -> Grid:
     ]
     least, users = found.at_least
     top = _top(found)
-    counted = (
-        f"{_count(found.votes, 'label')} by {_count(found.judges, 'judge')} of {_count(found.documents, 'document')}"
+    size = (
+        f"{counted(found.votes, 'label')} by {counted(found.judges, 'judge')} of {counted(found.documents, 'document')}"
         f"{f' in {found.queries:,} queries' if found.queries > 1 else ''} with {found.min_labels} labels or more"
     )
     lines = [
-        f"{counted}\np: another user says {top}, given this label; cases: pairs of labels behind p",
+        f"{size}\np: another user says {top}, given this label; cases: pairs of labels behind p",
         *_flags(found),
         "",
-        f"Weight: the chance that at least {least} of {_count(users, 'user')} say{'s' * (users == 1)} {top}, "
+        f"Weight: the chance that at least {least} of {counted(users, 'user')} say{'s' * (users == 1)} {top}, "
         + f"one of whom gave this label. {_worth(found)}".rstrip(),
         _next(output),
     ]
@@ -161,7 +162,7 @@ def _consistency(found: Disagreement, again: Consistency) -> Grid:
     return Grid(
         columns=["label again", "by the same judge", "by another judge"],
         rows=rows,
-        caption=f"on {_count(again.documents, 'document')} that some judge labelled again; the last two rows: "
+        caption=f"on {counted(again.documents, 'document')} that some judge labelled again; the last two rows: "
         f"how many have a p in each tenth from 0 to 1\n{_verdict(found, again)}".rstrip("\n"),
     )
 
@@ -183,10 +184,6 @@ def _binned(counts: Sequence[int]) -> str:
 
 def _top(found: Disagreement) -> str:
     return found.top[0] if len(found.top) == 1 else "the top"
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n:,} {what}{'s' * (n != 1)}"
 
 
 def _cells(one: Estimate) -> list[str]:

@@ -12,6 +12,7 @@ import polars as pl
 
 from ringtrue.cli.output import Grid
 from ringtrue.tables.judgments import NO_QUERY
+from ringtrue.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -111,7 +112,7 @@ def _left_out(found: Ratings, shown: pl.DataFrame, targets: Targets) -> list[str
     docs, queries = found.frame.height - shown.height, _queries(found) - shown["query"].n_unique()
     if not docs:
         return []
-    what = f"… and {_count(docs, 'more document')}"
+    what = f"… and {counted(docs, 'more document')}"
     if queries:
         what += f", with those of {queries:,} more {'query' if queries == 1 else 'queries'}"
     return [what if targets.output else f"{what}; -o FILE writes all, --format csv prints them"]
@@ -123,8 +124,8 @@ def _done(found: Ratings) -> list[str]:
     of_queries = f" of {queries:,} queries" if queries > 1 else ""
     settings = ", ".join(f"{name} {_plain(value)}" for name, value in found.settings.items())
     model = f" with {found.judge_model}" if found.judge_model else ""
-    counted = f"{_count(found.votes, 'vote')} on {_count(found.frame.height, 'document')}{of_queries}"
-    return [f"{found.method}{model} of {counted}; {settings}"]
+    size = f"{counted(found.votes, 'vote')} on {counted(found.frame.height, 'document')}{of_queries}"
+    return [f"{found.method}{model} of {size}; {settings}"]
 
 
 def _plain(value: object) -> str:
@@ -169,9 +170,9 @@ def _judges(found: Ratings) -> Grid:
     marked = ", ".join(f"{count:,} {words}" for words, count in counts.items() if count)
     if marked:
         meant = f"; {OPEN}: too few votes to rule out guessing" if counts[OPEN] else ""
-        lines.append(f"of {_count(len(lowest), 'judge')}, {marked}{meant}")
+        lines.append(f"of {counted(len(lowest), 'judge')}, {marked}{meant}")
     if more > 0:
-        lines.append(f"{_count(more, 'more judge')}; --json has them all")
+        lines.append(f"{counted(more, 'more judge')}; --json has them all")
     columns = ["judge", "votes", name, f"{100 * found.level:g}% interval", "seems to be"]
     kept = 3 if lowest[0].low is None else 5 if marked else 4
     return Grid(columns=columns[:kept], rows=[row[:kept] for row in rows], caption="\n".join(lines))
@@ -227,7 +228,7 @@ def _judged(beside: Agreement | None) -> list[str]:
         lines.append(f"Two judges of a pair agree in {raw:.0%} of cases{beyond}.")
     triples = beside.transitivity.majority
     if triples.value is not None:
-        circles = f"{1 - triples.value:.1%} of {_count(triples.n, 'triple')}"
+        circles = f"{1 - triples.value:.1%} of {counted(triples.n, 'triple')}"
         lines.append(f"The majority's votes run in a circle in {circles} of documents (coin flips: 25%).")
     return lines
 
@@ -279,7 +280,3 @@ def _of_one(found: Ratings, rows: pl.DataFrame) -> str:
     if rows["ahead"][0] is None:
         return f"{said}."
     return f"{said}, and it is {_percent(rows['ahead'][0])} sure that it is the better one."
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"

@@ -16,6 +16,7 @@ from ringtrue.preference.pairings import Pairs, random_pairs, seed_pairs, swiss_
 from ringtrue.preference.rating import told_of_traps, without_traps
 from ringtrue.preference.tasks import last_batch, require_tasks, task_table
 from ringtrue.tables import Preferences
+from ringtrue.wording import counted
 
 if TYPE_CHECKING:
     from ringtrue.preference.matches import Matches
@@ -59,10 +60,10 @@ class PairChoice:
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        counts = [_counted(self.pairs, "pair"), _counted(self.votes, "vote")]
+        counts = [counted(self.pairs, "pair"), counted(self.votes, "vote")]
         queries = f"{self.queries:,} quer{'y' if self.queries == 1 else 'ies'}"
-        traps = f", with {_counted(self.traps, 'trap')}" if self.traps else ""
-        return f"{self.design}: {' and '.join(counts)} on {queries} in {_counted(self.tasks, 'task')}{traps}"
+        traps = f", with {counted(self.traps, 'trap')}" if self.traps else ""
+        return f"{self.design}: {' and '.join(counts)} on {queries} in {counted(self.tasks, 'task')}{traps}"
 
     def as_dict(self) -> dict[str, object]:
         """The choice as plain data, in the key order of the command line's JSON."""
@@ -173,7 +174,3 @@ def _doubts(known: Matches, pairs: Pairs, *, design: PairDesign, votes: int, bud
     if budget is not None and len(pairs.first) < budget:
         notes.append(f"{budget:,} pairs were asked for, and only {len(pairs.first):,} are left: all of them")
     return notes
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"

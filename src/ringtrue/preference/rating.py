@@ -18,6 +18,7 @@ from ringtrue.preference.matches import Matches
 from ringtrue.preference.methods import IntervalKind, Method, Rated, Rating, TieModel
 from ringtrue.student import normal_quantile
 from ringtrue.tables import Preferences
+from ringtrue.wording import counted
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -201,7 +202,7 @@ def _judges(how: Rating, votes: Matches, rated: Rated) -> dict[str, JudgeRating]
 def told_of_traps(trapped: int) -> Iterator[str]:
     """What is said of votes on traps."""
     if trapped:
-        yield f"{_count(trapped, 'vote')} on traps left out; `ringtrue judges … --traps FILE` says who passed them"
+        yield f"{counted(trapped, 'vote')} on traps left out; `ringtrue judges … --traps FILE` says who passed them"
 
 
 def _doubts(how: Rating, votes: Matches, group: NDArray[np.int32]) -> Iterator[str]:
@@ -215,7 +216,7 @@ def _doubts(how: Rating, votes: Matches, group: NDArray[np.int32]) -> Iterator[s
     if how.em or how.by_judge:
         few = int((np.bincount(votes.judge, minlength=len(votes.judges)) == 1).sum())
         if few:
-            yield f"{_count(few, 'judge')} with a single vote: what is said of them is mostly what was assumed"
+            yield f"{counted(few, 'judge')} with a single vote: what is said of them is mostly what was assumed"
     if how.interval == "bootstrap" and 2 * votes.size < FEW_FOR_BOOTSTRAP * votes.docs.height:
         yield (
             f"fewer than {FEW_FOR_BOOTSTRAP} votes a document: votes drawn anew show too little of what is open; "
@@ -236,7 +237,7 @@ def _apart(votes: Matches, group: NDArray[np.int32]) -> Iterator[str]:
     docs, own = votes.docs["doc"][low:high], group[low:high]
     parts = [docs.filter(pl.Series(own == one)).to_list() for one in np.unique(own)]
     shown = " | ".join(_listed(part) for part in parts[:LISTED]) + " | …" * (len(parts) > LISTED)
-    more = f", and in {_count(len(several) - 1, 'other query')}" if len(several) > 1 else ""
+    more = f", and in {counted(len(several) - 1, 'other query')}" if len(several) > 1 else ""
     yield (
         f"in query '{votes.queries[first]}'{more} some documents cannot be compared: no chain of votes joins the "
         f"{groups[first]} groups {shown}; each has its own mean, and ratings of two groups say nothing about each other"
@@ -252,15 +253,10 @@ def _one_sided(how: Rating, votes: Matches) -> Iterator[str]:
     never, always = int((won == 0).sum()), int((won == met).sum())
     if never or always:
         yield (
-            f"{_count(never, 'document')} never won and {always:,} never lost: how far from the others these lie is "
+            f"{counted(never, 'document')} never won and {always:,} never lost: how far from the others these lie is "
             f"mostly what the ridge of {how.ridge:g} assumes"
         )
 
 
 def _listed(names: list[str]) -> str:
     return ", ".join(f"'{name}'" for name in names[:LISTED]) + ", …" * (len(names) > LISTED)
-
-
-def _count(number: int, what: str) -> str:
-    plural = what[:-1] + "ies" if what.endswith("y") else what + "s"
-    return f"{number:,} {what if number == 1 else plural}"

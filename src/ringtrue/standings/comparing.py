@@ -17,8 +17,9 @@ from ringtrue.draws import query_counts
 from ringtrue.errors import MismatchError, UsageError
 from ringtrue.rankings import pair_signs, rbo, tau_ap, tau_from_signs
 from ringtrue.standings.answer import Flip, Stability, Standing
-from ringtrue.standings.sharing import counted, shared
+from ringtrue.standings.sharing import shared
 from ringtrue.tables import Scores
+from ringtrue.wording import counted
 
 __all__ = ["stability"]
 

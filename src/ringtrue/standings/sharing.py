@@ -12,8 +12,9 @@ from ringtrue.errors import MeasureError, MismatchError, UsageError
 from ringtrue.measures import Measure, parse
 from ringtrue.tables import Scores
 from ringtrue.tables.scores import Cube
+from ringtrue.wording import counted
 
-__all__ = ["counted", "shared"]
+__all__ = ["shared"]
 
 FloatArray = NDArray[np.float64]
 
@@ -93,17 +94,6 @@ def _but_for_rel(name: str) -> Measure | str:
     except MeasureError:
         return name
     return replace(measure, parameters=tuple((key, value) for key, value in measure.parameters if key != "rel"))
-
-
-def counted(count: int, what: str) -> str:
-    """A number and its noun.
-
-    Examples:
-        >>> counted(1, "query"), counted(3, "query"), counted(2, "run")
-        ('1 query', '3 queries', '2 runs')
-    """
-    many = what.removesuffix("y") + "ies" if what.endswith("y") else what + "s"
-    return f"1 {what}" if count == 1 else f"{count} {many}"
 
 
 def _some(names: Collection[str], most: int = 3) -> str:
