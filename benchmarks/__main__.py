@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from benchmarks import aggregating, alpha, ceilings, comparing, correcting, disagreeing, resampling
+from benchmarks import aggregating, alpha, ceilings, comparing, correcting, disagreeing, rating, resampling
 from benchmarks.agreement import agreement
 from benchmarks.data import Collection, Files
 from benchmarks.measure import Cost, cost
@@ -24,6 +24,7 @@ from benchmarks.promises import (
     promise_of_comparing,
     promise_of_correcting,
     promise_of_disagreeing,
+    promise_of_rating,
     promise_of_resampling,
 )
 
@@ -57,6 +58,7 @@ def main() -> None:
     _correct()
     _disagreeing()
     _ceilings()
+    _rate()
     if not given.quick:
         _study()
 
@@ -84,6 +86,17 @@ def _ceilings() -> None:
     for task, words in ceilings.TASKS.items():
         line = f"{words:<42}{costs[task]:>8.2f}{costs[task] / costs['exact']:>10.2f}"
         print(line + _words(promise_of_ceilings(task, costs)), flush=True)
+
+
+def _rate() -> None:
+    """Ratings from votes, and the next pairs."""
+    for name, case in rating.CASES.items():
+        costs = {one: rating.taken(name, one) for one in case.contestants}
+        print(f"\n{case.words}", flush=True)
+        print(
+            _table(costs, partial(promise_of_rating, name, costs=costs), {}).replace("peak MB", "more MB"), flush=True
+        )
+    print(rating.agreement(), flush=True)
 
 
 def _study() -> None:

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from benchmarks.measure import Cost
+from benchmarks.measure import Cost, forget_peak, memory
 
 __all__ = ["JOBS", "WHAT", "agreement", "taken"]
 
@@ -99,32 +99,19 @@ def main() -> None:
     name, labels, *rest = sys.argv[1:]
     job, table = JOBS[name], _given(name, frame(int(labels)))
     job(_given(name, frame(1_000)))  # imports what is imported when needed
-    _forget_peak()
-    held, start = _memory("VmRSS"), time.process_time()
+    forget_peak()
+    held, start = memory("VmRSS"), time.process_time()
     found = job(table)
     seconds = time.process_time() - start
     if "--show" in rest:
         json.dump(found.make(), sys.stdout)  # type: ignore[attr-defined]
     else:
-        json.dump({"seconds": seconds, "megabytes": _memory("VmHWM") - held}, sys.stdout)
+        json.dump({"seconds": seconds, "megabytes": memory("VmHWM") - held}, sys.stdout)
 
 
 def _given(name: str, table: Any) -> Any:
     """The frame as each package wants it."""
     return table if name == "ringtrue" else table.rename({"item": "task"}).to_pandas()
-
-
-def _forget_peak() -> None:
-    """Let the system count the most memory held from now on; Linux alone can."""
-    with open("/proc/self/clear_refs", "w") as file:
-        file.write("5")
-
-
-def _memory(what: str) -> float:
-    """Megabytes, as Linux tells them."""
-    with open("/proc/self/status") as file:
-        line = next(line for line in file if line.startswith(what))
-    return int(line.split()[1]) * 1024 / 1e6
 
 
 if __name__ == "__main__":

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Cost", "cost", "least_seconds"]
+__all__ = ["Cost", "cost", "cost_of_work", "forget_peak", "least_seconds", "memory"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,3 +50,24 @@ def least_seconds(module: str, task: str, *, turns: int) -> float:
     """The least CPU seconds of several processes that do a task of a module and print how long it took."""
     words = [sys.executable, "-m", module, task]
     return min(float(subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout) for _ in range(turns))
+
+
+def cost_of_work(work: Callable[[], object]) -> Cost:
+    """What work inside this process takes: CPU seconds of all threads, and memory beside what was held before."""
+    forget_peak()
+    held, start = memory("VmRSS"), time.process_time()
+    work()
+    return Cost(seconds=time.process_time() - start, megabytes=memory("VmHWM") - held)
+
+
+def forget_peak() -> None:
+    """Let the system count the most memory held from now on; Linux alone can."""
+    with open("/proc/self/clear_refs", "w") as file:
+        file.write("5")
+
+
+def memory(what: str) -> float:
+    """Megabytes, as Linux tells them."""
+    with open("/proc/self/status") as file:
+        line = next(line for line in file if line.startswith(what))
+    return int(line.split()[1]) * 1024 / 1e6

@@ -19,6 +19,7 @@ __all__ = [
     "promise_of_comparing",
     "promise_of_correcting",
     "promise_of_disagreeing",
+    "promise_of_rating",
     "promise_of_resampling",
 ]
 
@@ -34,6 +35,10 @@ TIMES_SLOWER_ALPHA = {"krippendorff": 2.0}  # 500,000 labels
 MOST_SECONDS_CORRECTING = {"correct": 1.0, "compare": 5.0}  # of CPU, after import, 37 runs and 300 gold labels
 MOST_SECONDS_DISAGREEING = 5.0  # of CPU, 1,000 bootstrap draws on rf10
 MOST_SECONDS_CEILING = 5.0  # of CPU, exact, 1,000 queries of 120 documents and 5 grades
+TIMES_SLOWER_RATING = {"elo": {"evalica": 1.0}, "elo-queries": {"evalica": 5.0},
+                       "bradley-terry": {"evalica": 10.0, "choix mm": 10.0, "choix opt": 10.0}}  # fmt: skip
+MOST_MEGABYTES_RATING = {"bradley-terry": 50}  # beside what was held before
+MOST_SECONDS_RATING = {"bootstrap": 3.0, "active": 1.0}  # of CPU
 MOST_SECONDS = {"permutation": 2.0}  # of CPU, for all 190 pairs of one measure
 
 
@@ -107,6 +112,19 @@ def promise_of_ceilings(task: str, seconds: Mapping[str, float]) -> Promise:
     if task == "exact":
         return Promise(f"less than {MOST_SECONDS_CEILING:g} s", seconds[task] < MOST_SECONDS_CEILING)
     return Promise("more than exact", seconds[task] > seconds["exact"])
+
+
+def promise_of_rating(case: str, name: str, costs: Mapping[str, Cost]) -> Promise | None:
+    """What is promised about ratings from votes, alone or beside this contestant, if anything."""
+    ours, found = costs["ringtrue"], costs[name]
+    if name.startswith("ringtrue"):
+        if case in MOST_SECONDS_RATING:
+            return Promise(f"less than {MOST_SECONDS_RATING[case]:g} s", found.seconds < MOST_SECONDS_RATING[case])
+        megabytes = MOST_MEGABYTES_RATING.get(case)
+        return None if megabytes is None else Promise(f"at most {megabytes} MB", found.megabytes <= megabytes)
+    one_pool = case.startswith("elo-") and case not in TIMES_SLOWER_RATING
+    least = TIMES_SLOWER_RATING["elo" if one_pool else case].get(name)
+    return None if least is None else _at_least(least, ours, found)
 
 
 def _at_least(least: float, ours: Cost, theirs: Cost) -> Promise:

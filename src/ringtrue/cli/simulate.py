@@ -7,7 +7,7 @@ from textwrap import fill
 
 import click
 
-from ringtrue.cli import correction_studies, plan_study, rate_studies, real_study
+from ringtrue.cli import correction_studies, plan_study, preference_study, rate_studies, real_study
 from ringtrue.cli.options import Command, output_options
 from ringtrue.cli.output import Grid, OutputFormat, emit, tell
 from ringtrue.cli.studying import Asked, Number, Study
@@ -52,6 +52,12 @@ STUDIES: dict[str, Study] = {
         run=plan_study.planned,
         takes=("replications",),
         replications=1_000,
+    ),
+    "preferences": Study(
+        says="Ratings from votes of a crowd: which method, which pairs to ask, and do intervals hold?",
+        run=preference_study.preferences,
+        replications=16,
+        settings=preference_study.PREFERENCES,
     ),
 }
 
