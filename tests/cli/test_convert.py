@@ -78,3 +78,32 @@ def test_options_that_change_nothing_are_refused(world: Path, ringtrue, words: t
     assert answer.code == 2
     assert re.search(says, answer.err)
     assert not Path(words[1]).exists()
+
+
+def test_labels_of_preferences_are_made_by_rating(world: Path, ringtrue) -> None:
+    Path("g.pref").write_text("q a b a\n")
+    answer = ringtrue("convert", "g.pref", "back.qrels")
+    assert answer.code == 2
+    advice = "ringtrue rate g.pref --qrels back.qrels --threshold 0"
+    assert f"ratings make labels of them: `{advice}`" in answer.err
+    assert ringtrue(*advice.split()[1:]).code == 0
+    assert Path("back.qrels").read_text() == "q 0 a 1\nq 0 b 0\n"
+    assert "--qrels labels.qrels" in ringtrue("convert", "g.pref", "back.txt", "--to", "qrels-3").err
+
+
+def test_queries_that_imply_nothing_are_counted(world: Path, ringtrue) -> None:
+    assert (
+        "1 of 2 queries implied no preference: nobody gave two different labels there"
+        in ringtrue("convert", "j.qrels", "out.pref").err
+    )
+    Path("j.qrels").write_text("q 0 a 1\nq 0 b 0\nr 0 a 1\nr 0 b 1\ns 0 a 1\nt 0 a -1\n")
+    assert "3 of 4 queries implied no preference" in ringtrue("convert", "j.qrels", "out.pref").err
+    ties = ringtrue("convert", "j.qrels", "out.pref", "--ties").err
+    assert "2 of 4 queries implied no preference: nobody gave two labels there" in ties
+    Path("j.qrels").write_text("q 0 a 1\nq 0 b 0\n")
+    assert "implied no preference" not in ringtrue("convert", "j.qrels", "out.pref").err
+
+
+def test_help_says_which_preferences_are_those_of_trec_eval(ringtrue) -> None:
+    shown = " ".join(ringtrue("convert", "--help").out.split())
+    assert "a .prefs has documents in groups with levels, as trec_eval reads them" in shown

@@ -169,3 +169,16 @@ def test_a_crowd_with_settings_in_a_column(data: Path, ringtrue) -> None:
     )  # fmt: skip
     assert answer.code == 0
     assert "c67 " in answer.out
+
+
+def test_several_files_of_labels_count_together(crowd: Path, ringtrue) -> None:
+    header, *rows = Path("labels.csv").read_text().splitlines()
+    for name, some in (("one.csv", rows[:50]), ("two.csv", rows[50:])):
+        Path(name).write_text("\n".join([header, *some]) + "\n")
+    for command in (("judges", "--traps", "traps.csv"), ("agree",), ("aggregate",)):
+        several = ringtrue(command[0], "one.csv", "two.csv", *command[1:], "--json")
+        assert several.json == ringtrue(command[0], "labels.csv", *command[1:], "--json").json
+    answer = ringtrue("aggregate", "one.csv", "two.csv", "-o", "two.csv")
+    assert (answer.code, "cannot be written onto what it is made from" in answer.err) == (2, True)
+    levels = ("--at-least", "1/3", "--levels", "0,1,2")
+    assert "with --levels, LABELS is one file" in ringtrue("disagreement", "one.csv", "two.csv", *levels).err

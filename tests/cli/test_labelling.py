@@ -7,6 +7,7 @@ import io
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -112,8 +113,37 @@ def test_standard_input_is_read_once(folder: Path, ringtrue: Call, monkeypatch: 
         "standard input: judge 'ann' labelled document 'd1' of query 'q1' 2 times (0, 1); say"
         in ringtrue("labels", "-").err
     )
-    says(ringtrue("labels", "-", "--gold", "-"), "standard input (-) can be read only once; put one of the two into "
-         "a file", code=2)  # fmt: skip
+    for words in (("-", "--gold", "-"), ("-", "-")):
+        says(ringtrue("labels", *words), "standard input (-) can be read only once; put the others into files", code=2)
+
+
+def test_several_files_count_together(folder: Path, ringtrue: Call) -> None:
+    whole = ringtrue("labels", "l.csv", "--gold", "g.csv", "--columns", "label=human", "--json").json
+    rows = LABELS.splitlines()
+    Path("one.csv").write_text("\n".join(rows[:3]) + "\n")
+    Path("two.qrels").write_text("".join(f"{query} {judge} {doc} {label}\n" for query, doc, judge, label in
+                                         (row.split(",") for row in rows[3:])))  # fmt: skip
+    words = ("labels", "one.csv", "two.qrels", "--gold", "g.csv", "--gold-columns", "label=human", "--json")
+    assert ringtrue(*words).json == whole
+    pairs = ringtrue("labels", "p.csv", "p.csv", "--repeats", "all", "--json").json
+    assert (pairs["votes"], pairs["items"]) == (6, [["q1", "d1", "d2"], ["q1", "d2", "d3"]])
+
+
+def test_what_is_wrong_with_several_files_names_them(folder: Path, ringtrue: Call) -> None:
+    says(
+        ringtrue("labels", "l.csv", "l.csv"),
+        f"l.csv, l.csv: judge 'ann' labelled document 'd1' of query 'q1' 2 times (0, 0), as in 4 other cases; {AGAIN}",
+    )
+    says(
+        ringtrue("labels", "l.csv", "p.csv"),
+        "several files count together if they are of one kind; l.csv has judgments, p.csv has preferences",
+        code=2,
+    )
+    answer = ringtrue("labels", "g.csv", "l.csv", "--columns", "label=human", "--gold", "g.csv")
+    assert answer.code == 2
+    assert "g.csv: --gold is the file of the labels, read in the same way, and every judge would be right" in answer.err
+    answer = ringtrue("labels", "l.csv", "l.csv", "--scale", "7-9", "--outside", "exclude")
+    assert answer.err.startswith("ringtrue: l.csv, l.csv: no label lies on the scale 7, 8, 9: 0 by ann (2 times), ")
 
 
 def test_packed_files_and_other_tables_are_read(folder: Path, ringtrue: Call) -> None:
@@ -244,6 +274,9 @@ def test_options_that_would_do_nothing_are_refused(folder: Path, ringtrue: Call)
 # Repeats.
 
 
+VOTED_AGAIN = (
+    "say which vote counts: --repeats all (each counts as a vote of its own), --repeats first, or --repeats last"
+)
 AGAIN = "say which label counts: --repeats first, --repeats last, or --repeats all (each counts as a label of its own)"
 
 
@@ -259,7 +292,10 @@ AGAIN = "say which label counts: --repeats first, --repeats last, or --repeats a
             "q ann d 0\nq ben d 0\nq ann d 1\n",
             f"labelled document 'd' of query 'q' 2 times (0, 1); {AGAIN} (lines 1, 3)",
         ),
-        (PAIRS + "q1,d2,d1,ann,d2\n", f"labelled the pair 'd1', 'd2' of query 'q1' 2 times ('d1', 'd2'); {AGAIN}"),
+        (
+            PAIRS + "q1,d2,d1,ann,d2\n",
+            f"voted on the pair 'd1', 'd2' of query 'q1' 2 times ('d1', 'd2'); {VOTED_AGAIN}",
+        ),
     ],
 )
 def test_a_judge_who_says_it_twice_is_told_with_the_lines(folder: Path, ringtrue: Call, text: str, told: str) -> None:
@@ -545,13 +581,15 @@ def test_whatever_two_files_hold_only_our_own_errors_come_out(
     (tmp_path / "l").write_bytes(labels)
     (tmp_path / "g").write_bytes(gold)
     asked = Labelling(
-        labels=str(tmp_path / "l"), gold=str(tmp_path / "g"), scale=scale, outside="clip" if scale else "refuse",
+        labels=(str(tmp_path / "l"),), gold=str(tmp_path / "g"), scale=scale, outside="clip" if scale else "refuse",
         repeats=None, level=0.95, gold_columns=(), gold_where=where, forced=forced, columns=columns, where=where,
     )  # fmt: skip
     with suppress(RingtrueError):
         assert asked.votes().size
     with suppress(RingtrueError):
         asked.explained(lambda: with_gold(asked.votes().settled(None), asked.gold_votes() or asked.votes()))
+    with suppress(RingtrueError):
+        assert replace(asked, labels=(str(tmp_path / "l"), str(tmp_path / "g")), gold=None, gold_where=()).votes().size
 
 
 # Real data.
@@ -596,7 +634,7 @@ def test_the_human_column_of_model_labels(folder: Path, ringtrue: Call, data: Pa
 @pytest.mark.real
 def test_preferences_whose_query_has_another_name(folder: Path, ringtrue: Call, data: Path) -> None:
     refused = ringtrue("labels", f"{data}/arena/llmfao.csv")
-    hint = "no column names the query; if it is one of id, prompt, model_x, model_y, say `--columns query=NAME`"
+    hint = "no column names the query; if it is one of id, prompt, say `--columns query=NAME`"
     assert hint in refused.err
     assert "1,013 other cases" not in ringtrue("labels", f"{data}/arena/llmfao.csv", "--columns", "query=prompt").err
 

@@ -83,11 +83,82 @@ def test_the_same_seed_gives_the_same_file(shelf: Path, ringtrue) -> None:
 def test_people_see_what_to_do_next(shelf: Path, ringtrue) -> None:
     answer = ringtrue("pairs", "a.run", "--traps", "traps.pref", "-o", "out.csv")
     assert answer.code == 0
-    assert "`ringtrue judges out.csv --traps traps.pref --accept 4/5` and `ringtrue rate out.csv`" in answer.out
+    assert (
+        "`ringtrue judges out.csv --traps traps.pref --accept 4/5 --repeats all` and `ringtrue rate out.csv`"
+    ) in answer.out
     assert "`ringtrue pairs … --preferences out.csv` for the next pairs" in answer.out
-    assert "note: with `ringtrue judges`, a batch is accepted at 2 of 5 traps passed, and so are 81% of" in answer.err
-    assert "4 of 5 (--accept 4/5) would let 19% through" in answer.err
+    assert (
+        "note: a task has 5 traps: with `ringtrue judges`, it is accepted at 2 of 5 passed, and so are 81% of tasks "
+        "that are guessed; 4 of 5 (--accept 4/5) would let 19% through"
+    ) in answer.err
     assert "traps are of another query than the rest of their task" in answer.err
+
+
+def test_the_chance_of_a_guesser_is_that_of_the_traps_that_the_tasks_have(shelf: Path, ringtrue) -> None:
+    words = ("--traps", "traps.pref", "--design", "seed", "--votes", "1", "-o", "out.csv")
+    small = ringtrue("pairs", "a.run", "--depth", "2", *words)
+    assert "a task has 1 trap: " in small.err
+    assert "so are 50% of tasks that are guessed; 4 of 5 (--accept 4/5) would let 50% through" in small.err
+    mixed = ringtrue("pairs", "a.run", "--budget", "17", "--design", "random", *words[:2], *words[4:])
+    traps = pl.read_csv("out.csv").filter("trap").group_by("batch").len()["len"].to_list()
+    assert sorted(traps) == [2, 2, 2]  # 5 or 6 pairs
+    assert "a task has 2 traps: " in mixed.err
+    assert "75% of tasks that are guessed; 4 of 5 (--accept 4/5) would let 25% through" in mixed.err
+
+
+def test_one_person_may_take_several_tasks_and_meet_a_trap_again(shelf: Path, ringtrue) -> None:
+    ringtrue("pairs", "a.run", "--traps", "traps.pref", "--budget", "90", "-o", "out.csv")
+    filled("out.csv", "back.csv")
+    pl.read_csv("back.csv").with_columns(judge=pl.lit("ann")).write_csv("back.csv")
+    hint = ("judges", "back.csv", "--traps", "traps.pref", "--accept", "4/5")
+    assert ringtrue(*hint).code == 1
+    judged = ringtrue(*hint, "--repeats", "all", "--json")
+    assert judged.code == 0
+    assert judged.json["judges"][0]["traps"]["n"] == 30
+
+
+def test_several_runs_are_pooled_at_the_depth(shelf: Path, ringtrue) -> None:
+    Path("b.run").write_text("q0 Q0 d09 1 9 B\nq0 Q0 d02 2 8 B\nq0 Q0 d03 3 7 B\n")
+    words = ("--design", "seed", "--votes", "1", "--depth", "2", "-o", "out.csv", "--json")
+    answer = ringtrue("pairs", "a.run", "b.run", *words)
+    assert answer.json["pairs"] == 3 + 1 + 1
+    frame = pl.read_csv("out.csv").filter(query="q0")
+    assert set(frame["left"]) | set(frame["right"]) == {"d01", "d02", "d09"}
+    choice = rt.choose_pairs([rt.read_run("a.run"), rt.read_run("b.run")], design="seed", votes=1, depth=2,
+                             rng=np.random.default_rng(0))  # fmt: skip
+    assert pl.read_csv("out.csv", schema=choice.frame.schema).equals(choice.frame)
+
+
+def test_a_condition_is_about_the_preferences_and_comes_along_to_the_next_step(shelf: Path, ringtrue) -> None:
+    ringtrue("pairs", "a.run", "-o", "out.csv")
+    filled("out.csv", "back.csv")
+    answer = ringtrue("pairs", "a.run", "--preferences", "back.csv", "--where", "judge!=w1", "-o", "next.csv")
+    assert "note: 40 votes on" in answer.err
+    assert "`ringtrue rate back.csv next.csv --where 'judge!=w1'`" in answer.out
+    assert "--preferences back.csv --preferences next.csv --where 'judge!=w1'` for the next pairs" in answer.out
+
+
+def test_what_is_left_of_a_budget_is_told(shelf: Path, ringtrue) -> None:
+    answer = ringtrue("pairs", "a.run", "--depth", "2", "--budget", "1000", "-o", "out.csv", "--json")
+    assert (answer.json["pairs"], answer.json["votes"]) == (3, 12)
+    assert answer.json["notes"][0].startswith("1,000 votes were asked for, and only 12 are possible: at once, a pair")
+    assert "1,000 votes were asked for" in answer.err
+
+
+@pytest.mark.parametrize("text", ["q0 0 d01 1\nq0 0 d02 0\n", "query,doc,label\nq0,d01,1\n"])
+def test_traps_for_labels_are_no_traps_for_pairs(shelf: Path, ringtrue, text: str) -> None:
+    Path("labels.txt").write_text(text)
+    answer = ringtrue("pairs", "a.run", "--traps", "labels.txt", "-o", "out.csv")
+    assert (answer.code, answer.out) == (1, "")
+    assert "labels.txt: these look like traps for labels; pairs need two documents and a winner" in answer.err
+
+
+def test_tasks_are_written_as_a_table_only(shelf: Path, ringtrue) -> None:
+    for name in ("out.pref", "out", "out.run"):
+        answer = ringtrue("pairs", "a.run", "-o", name)
+        assert answer.code == 2
+        assert f"-o {name}: a table is written here, as .csv, .tsv, .jsonl or .parquet" in answer.err
+    assert ringtrue("pairs", "a.run", "-o", "out.csv.gz").code == 0
 
 
 def test_csv_has_the_counts_in_a_row(shelf: Path, ringtrue) -> None:
@@ -140,7 +211,11 @@ def test_tasks_that_somebody_has_answered_are_not_written_over(shelf: Path, ring
         (("a.run", "--budget", "0"), "0 is not in the range x>=1"),
         (("a.run", "--depth", "1"), "1 is not in the range x>=2"),
         (("a.run", "--documents", "d.csv"), "BM25 needs the texts of both: --documents FILE and --topics FILE"),
-        ((), "which documents? A run, a pool (`ringtrue pool`), or --documents FILE --topics FILE"),
+        (("a.run", "a.run"), "run 'a.run' is given twice"),
+        (("a.run", "pool.csv"), "pool.csv: this is a pool, and only runs are put together"),
+        (("a.run", "--traps-per-task", "3"), "3 traps should be in a task, and no traps are given; --traps FILE"),
+        (("a.run", "--budget", "1000000"), "chooses at most 100,000 pairs at once, and 1,000,000 are asked for"),
+        ((), "which documents? Runs, a pool (`ringtrue pool`), or --documents FILE --topics FILE"),
         (("a.run", "--traps", "traps.pref", "--per-task", "5"), "a task of 5 pairs has room for 0 to 4 traps, found 5"),
         (("-", "--preferences", "-"), "standard input (-) can be read only once"),
         (("a.run", "--columns", "doc=nix"), "--columns and --where need a table with named columns, this is trec-run"),

@@ -179,3 +179,22 @@ def test_rows_can_be_kept_by_what_they_are_not(tmp_path: Path, where: dict[str, 
     path = tmp_path / "gold.csv"
     path.write_text("doc,gold,query\na,1,q\nb,,q\nc,2,q\n")
     assert read_table(Source(str(path)), "csv", where=where)["doc"].to_list() == docs
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("query,doc,judge,label\nq,a,x,1\nq,b\n", ["3: expected 4 fields as in the header, found 2"]),
+        ('query,doc,note\nq,"a\nb"\nq,c\n', ["3: expected 3 fields as in the header, found 2 (as in 1 more row)"]),
+        ("a,b,c\n1,2\n1,2,3\n1,2\n\n1\n", ["2: expected 3 fields as in the header, found 2 (as in 2 more rows)"]),
+        ("query,doc,label\nq,a,\nq,b,1\n", []),
+        ('query,doc,label\nq,"a,b",\nq,b,1\n', []),
+        ("query\tdoc\tlabel\nq\ta\t\n", []),
+        ('query,doc,label\nq,"' + "long " * 50_000 + '"\n', []),
+    ],
+)
+def test_rows_that_end_early_are_told(tmp_path: Path, text: str, told: list[str]) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    notes: list[str] = []
+    read_table(Source(str(tmp_path / "t.csv")), "tsv" if "\t" in text else "csv", note=notes.append)
+    assert notes == [f"{tmp_path}/t.csv:{one}; the rest of the row counts as empty" for one in told]

@@ -183,6 +183,19 @@ def test_labels_that_are_repeated_ten_times_are_no_more_evidence() -> None:
     assert often.labels == 10 * once.labels
 
 
+def test_where_flags_count_the_last_labels_alone_a_note_says_so() -> None:
+    rng = np.random.default_rng(4)
+    rows = [(f"d{item}", f"w{judge}", item % 2 if rng.random() < (0.95 if judge else 0.1) else rng.integers(2))
+            for item in range(60) for judge in range(4) for _ in range(2)]  # fmt: skip
+    columns = zip(("doc", "judge", "label"), zip(*rows, strict=True), strict=True)
+    quality = rt.judge_quality({name: list(column) for name, column in columns}, repeats="all")
+    assert [one.judge for one in quality.flagged] == ["w0"]
+    told = "flags count a judge's last label of an item, all other numbers every label (--repeats all)"
+    assert told in quality.notes
+    once = {"doc": [*"aab"], "judge": [*"xyx"], "label": [1, 1, 0]}
+    assert told not in rt.judge_quality(once, repeats="all").notes
+
+
 def test_a_single_judge_of_pairs_can_have_a_side() -> None:
     table = {"left": [f"a{n}" for n in range(60)], "right": [f"b{n}" for n in range(60)], "judge": ["model"] * 60,
              "winner": ["left"] * 55 + ["right"] * 5}  # fmt: skip

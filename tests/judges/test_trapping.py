@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -88,3 +89,31 @@ def test_traps_that_fit_nothing_are_refused() -> None:
 def test_a_rule_that_makes_no_sense_is_refused(rule: tuple[int, int]) -> None:
     with pytest.raises(UsageError, match="accepted at M of N"):
         rt.judge_quality(LABELS, traps=TRAPS, accept=rule)
+
+
+def test_traps_met_again_in_other_batches_are_told_alike_in_the_flag_and_in_the_record() -> None:
+    rng = np.random.default_rng(3)
+    rows = [(f"t{trap}", judge, batch, int(rng.random() < (0.95 if judge != "rnd" else 0.3)))
+            for judge in ("ann", "bob", "cid", "rnd") for batch in range(12)
+            for trap in rng.choice(20, 4, replace=False)]  # fmt: skip
+    names = ("item", "judge", "batch", "label")
+    table = {name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+    traps = {"item": [f"t{trap}" for trap in range(20)], "label": [1] * 20}
+    rnd = rt.judge_quality(table, traps=traps, repeats="all")["rnd"]
+    (flag,) = [flag for flag in rnd.flags if flag.kind == "traps"]
+    said, others = ([one for one in rows if (one[1] == "rnd") == own] for own in (True, False))
+    passed = sum(label for *_, label in said)
+    accepted = sum(sum(label for *_, label in said if _[2] == batch) >= 2 for batch in range(12))
+    assert rnd.traps is not None
+    assert (rnd.traps.passed, rnd.traps.n, rnd.traps.accepted, rnd.traps.batches) == (passed, 48, accepted, 12)
+    by_trap = {f"t{trap}": [label for item, *_, label in others if item == f"t{trap}"] for trap in range(20)}
+    share = np.mean([np.mean(by_trap[item]) for item, *_ in said])
+    assert flag.reason == (
+        f"passed {passed} of 48 traps, the others {100 * share:.0f}% of the same; {accepted} of 12 batches accepted"
+    )
+
+
+def test_a_judges_own_repeats_are_not_the_others() -> None:
+    table = {"item": ["a"] * 4 + ["b", "b"], "judge": [*"xxxyxy"], "label": [0, 0, 0, 1, 1, 1]}
+    x = rt.judge_quality(table, gold={"item": ["a", "b"], "label": [1, 1]}, repeats="all")["x"]
+    assert (x.accuracy.value, x.others_accuracy) == (0.25, 1.0)

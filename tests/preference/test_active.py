@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ringtrue.errors import UsageError
 from ringtrue.preference import active
-from ringtrue.preference.active import Belief, active_pairs, believed, most_telling, top_weights
+from ringtrue.preference.active import Belief, active_pairs, believed, main_group, most_telling, top_weights
 from ringtrue.preference.bradley_terry import fit
 from ringtrue.preference.candidates import Candidates
 from ringtrue.preference.matches import FloatArray, Matches
@@ -46,6 +46,13 @@ def voted_worlds(draw: st.DrawFn) -> Matches:
 
 def rated(known: Matches) -> FloatArray:
     return fit(known, ridge=0.25) if known.size else np.zeros(known.docs.height)
+
+
+def groups_asked(known: Matches) -> list[int]:
+    """How many groups the documents with votes are in, query by query."""
+    met = np.bincount(np.concatenate([known.first, known.second]), minlength=known.docs.height) > 0
+    group = known.components()
+    return [len(np.unique(group[met & (known.query == q)])) for q in range(len(known.queries))]
 
 
 def precision(known: Matches, ratings: FloatArray) -> FloatArray:
@@ -85,51 +92,96 @@ def test_votes_overrule_the_initial_order() -> None:
     assert (np.diff(believed(known, rated(known)).mean) > 0).all()
 
 
-@given(voted_worlds(), st.integers(1, 12), st.integers(1, 4))
-def test_each_choice_is_the_best_by_brute_force(known: Matches, count: int, votes: int) -> None:
+@given(voted_worlds(), st.integers(1, 30), st.integers(1, 6))
+def test_each_choice_is_the_best_that_is_allowed_by_brute_force(known: Matches, count: int, votes: int) -> None:
     ratings = rated(known)
     belief = believed(known, ratings)
     weight = top_weights(belief, NOISE) + np.linspace(0, 0.1, len(ratings))  # so that few gains are equal
-    first, second, gain = most_telling(belief, weight, count=count, votes=votes)
-    curve = np.linalg.inv(belief.spread)
-    for one, other, told in zip(first, second, gain, strict=True):
+    first, second, gain = most_telling(belief, weight, group=known.components(), count=count, votes=votes)
+    curve, asked = np.linalg.inv(belief.spread), known
+    every = [(i, j) for i in range(len(ratings)) for j in range(i + 1, len(ratings))]
+    times = dict.fromkeys(every, 0)
+
+    def allowed() -> list[tuple[int, int]]:
+        main = main_group(asked.components(), weight)
+        return [(i, j) for i, j in every if (main[i] or main[j]) and times[i, j] + votes <= max(4, votes)]
+
+    for one, other, told in zip(first.tolist(), second.tolist(), gain.tolist(), strict=True):
         spread, best = np.linalg.inv(curve), {}
-        for i in range(len(ratings)):
-            for j in range(i + 1, len(ratings)):
-                p = 1 / (1 + np.exp(belief.mean[j] - belief.mean[i]))
-                variance = spread[i, i] + spread[j, j] - 2 * spread[i, j]
-                best[i, j] = (weight[i] + weight[j]) / 2 * np.log(1 + votes * p * (1 - p) * variance) / 2
+        for i, j in allowed():
+            p = 1 / (1 + np.exp(belief.mean[j] - belief.mean[i]))
+            variance = spread[i, i] + spread[j, j] - 2 * spread[i, j]
+            best[i, j] = (weight[i] + weight[j]) / 2 * np.log(1 + votes * p * (1 - p) * variance) / 2
         assert told == pytest.approx(max(best.values()))
         assert best[one, other] == pytest.approx(told)
         p = 1 / (1 + np.exp(belief.mean[other] - belief.mean[one]))
         direction = np.zeros(len(ratings))
         direction[[one, other]] = 1, -1
         curve += votes * p * (1 - p) * np.outer(direction, direction)
+        times[one, other] += votes
+        asked = voted(asked, np.array([one]), np.array([other]), np.ones(1))
+    assert len(first) == count or not allowed()
 
 
-def test_looking_at_few_pairs_at_a_time_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("turn", [5, 256])
+@pytest.mark.parametrize("kept", [1, 7, 10**6])
+def test_looking_at_few_pairs_at_a_time_changes_nothing(monkeypatch: pytest.MonkeyPatch, kept: int, turn: int) -> None:
     belief = believed(matched(40), np.zeros(40))
     weight = top_weights(belief, NOISE)
-    whole = most_telling(belief, weight, count=60)
-    monkeypatch.setattr(active, "KEPT", 7)
-    few = most_telling(belief, weight, count=60)
+    group = np.arange(40) // 3
+    whole = most_telling(belief, weight, group=group, count=90)
+    monkeypatch.setattr(active, "KEPT", kept)
+    monkeypatch.setattr(active, "TURN", turn)
+    few = most_telling(belief, weight, group=group, count=90)
     assert np.array_equal(whole[0], few[0])
     assert np.array_equal(whole[1], few[1])
     assert np.allclose(whole[2], few[2])
 
 
-@given(voted_worlds())
-def test_every_choice_gains_less_than_the_one_before(known: Matches) -> None:
-    belief = believed(known, rated(known))
-    gain = most_telling(belief, top_weights(belief, NOISE), count=25)[2]
-    assert (np.diff(gain) <= 1e-12).all()
+def test_the_main_group_is_the_largest_then_the_one_that_is_likeliest_at_the_top_then_the_first() -> None:
+    weight = np.array([0.9, 0.1, 0.1, 0.2, 0.3])
+    assert main_group(np.array([0, 1, 1, 2, 2]), weight).nonzero()[0].tolist() == [3, 4]
+    assert main_group(np.array([0, 1, 1, 1, 2]), weight).nonzero()[0].tolist() == [1, 2, 3]
+    assert main_group(np.arange(5), weight).nonzero()[0].tolist() == [0]
+    assert main_group(np.arange(5), np.ones(5)).nonzero()[0].tolist() == [0]
 
 
-def test_a_batch_does_not_repeat_itself_but_comes_back_when_nothing_else_is_left() -> None:
+@given(voted_worlds(), st.integers(1, 40))
+def test_whatever_was_asked_before_every_chosen_pair_hangs_together_with_the_main_group(
+    known: Matches, count: int
+) -> None:
+    pairs = active_pairs(known, votes=1, budget=count, rng=np.random.default_rng(0))
+    before = groups_asked(known)[0] if known.size else 1
+    after = voted(known, pairs.first, pairs.second, np.ones(len(pairs.first)))
+    assert groups_asked(after)[0] <= before
+    group = after.components()
+    assert len(np.unique(group[pairs.first])) == 1
+    assert (group == group[pairs.first[0]]).sum() == np.bincount(group).max()
+
+
+def test_after_every_round_all_documents_that_were_asked_are_one_group() -> None:
+    known, rng = matched(40, queries=12), np.random.default_rng(5)
+    for _ in range(6):
+        pairs = active_pairs(known, votes=1, budget=12 * 15, rng=rng)
+        known = voted(known, pairs.first, pairs.second, (rng.random(len(pairs.first)) < 0.6).astype(np.float64))
+        assert groups_asked(known) == [1] * 12
+
+
+def test_two_islands_are_joined_when_a_pair_across_is_chosen() -> None:
+    belief = Belief(mean=np.zeros(5), spread=4 * np.eye(5))
+    island = np.array([0, 0, 0, 1, 1])
+    first, second, _ = most_telling(belief, np.array([0.1, 0.1, 0.1, 1.0, 1.0]), group=island, count=2)
+    assert (first[0], second[0]) == (0, 3)
+    assert (first[1], second[1]) == (3, 4)  # the smaller island has become part of the main group
+
+
+def test_a_batch_comes_back_to_a_pair_when_nothing_else_is_left_but_asks_for_four_votes_at_most() -> None:
     belief = Belief(mean=np.zeros(3), spread=4 * np.eye(3))
     first, second, _ = most_telling(belief, np.ones(3), count=6)
     assert {(0, 1), (0, 2), (1, 2)} == set(zip(first[:3].tolist(), second[:3].tolist(), strict=True))
     assert len(first) == 6
+    for votes, choices in ((1, 12), (2, 6), (3, 3), (4, 3), (7, 3)):
+        assert len(most_telling(belief, np.ones(3), count=100, votes=votes)[0]) == choices
 
 
 def test_weights_are_chances_and_add_up_to_the_places_that_count() -> None:
@@ -156,16 +208,33 @@ def test_over_queries_the_best_of_all_are_chosen_as_if_each_were_asked_for_every
 
 
 def test_a_query_that_takes_nearly_all_of_a_budget_may_do_so() -> None:
-    known = matched(2, queries=30)
-    pair = np.repeat(np.arange(29) * 2, 400)  # told 400 times each: one more vote teaches next to nothing
-    known = voted(known, pair, pair + 1, np.tile([0.0, 1.0], 29 * 200))
-    found = active_pairs(known, votes=1, budget=40, rng=np.random.default_rng(0))
-    assert (known.query[found.first] == 29).sum() == 40
+    known = matched(5, queries=30)
+    pair = np.repeat([q * 5 + doc for q in range(29) for doc in range(4)], 400)  # one more teaches next to nothing
+    known = voted(known, pair, pair + 1, np.tile([0.0, 1.0], 29 * 4 * 200))
+    found = active_pairs(known, votes=1, budget=38, rng=np.random.default_rng(0))
+    assert (known.query[found.first] == 29).sum() == 38
 
 
-def test_too_many_documents_are_refused_with_a_way_out() -> None:
+def test_what_a_query_cannot_use_goes_to_others_until_none_can() -> None:
+    known = Candidates.of({"query": [*"aabbb"], "doc": [*"xyxyz"]}).matches(None)
+    for budget, shares in ((15, [4, 11]), (16, [4, 12]), (99, [4, 12])):
+        found = active_pairs(known, votes=1, budget=budget, rng=np.random.default_rng(0))
+        assert np.bincount(known.query[found.first]).tolist() == shares
+
+
+def test_a_choice_counts_for_no_more_than_those_before_it_in_its_query() -> None:
+    # Query 0 reaches its gain of 9 only by way of 1: of three choices, two are those of query 1.
+    sequences = [np.array([1.0, 9.0]), np.array([5.0, 2.0])]
+    by_query = [lambda count, gain=gain: (*np.array([[0, 1], [2, 3]])[:, :count], gain[:count]) for gain in sequences]
+    first, _, query = active._merged(by_query, 3)
+    assert (first.tolist(), query.tolist()) == ([0, 1, 0], [1, 1, 0])
+
+
+def test_too_many_documents_or_choices_are_refused_with_a_way_out() -> None:
     with pytest.raises(UsageError, match=r"at most 3,000 documents of a query, and query 'q0' has 3,001; .* --depth"):
         active_pairs(matched(3001), votes=1, budget=1, rng=np.random.default_rng(0))
+    with pytest.raises(UsageError, match=r"at most 100,000 pairs at once, and 100,001 are asked for; .* --budget"):
+        active_pairs(matched(3), votes=1, budget=100_001, rng=np.random.default_rng(0))
 
 
 def ndcg(ratings: FloatArray, grades: Rows) -> float:

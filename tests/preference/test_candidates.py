@@ -9,7 +9,7 @@ from hypothesis import given
 
 from ringtrue.errors import InputError, MismatchError, TableError, UsageError
 from ringtrue.pooling import pool
-from ringtrue.preference.candidates import Candidates
+from ringtrue.preference.candidates import Candidates, tables_in
 from ringtrue.tables import Preferences, Run
 from strategies import preferences, runs
 
@@ -31,6 +31,43 @@ def test_the_pool_of_one_run_has_the_order_of_the_run_where_no_scores_are_equal(
     assert deep.docs.equals(run.ranked().select("query", "doc"))
     pooled = Candidates.of(pool([run], depth=10**6))
     assert pooled.docs.sort("query", "doc").equals(deep.docs.sort("query", "doc"))
+
+
+def test_several_runs_are_pooled_at_the_depth_and_stand_in_the_order_of_the_pool() -> None:
+    one = {"q1": {"a": 3.0, "b": 2.0, "c": 1.0}, "q2": {"z": 1.0}}
+    other = {"q1": {"d": 9.0, "b": 8.0, "e": 7.0}}
+    found = Candidates.of([one, other], depth=2)
+    assert found.docs.rows() == [("q1", "b"), ("q1", "a"), ("q1", "d"), ("q2", "z")]
+    frames = [Run.of(run).frame for run in (one, other)]
+    for several in ([Run.of(one), Run.of(other)], (one, Run.of(other)), {"a": one, "b": other}, frames):
+        assert Candidates.of(several, depth=2).docs.equals(found.docs)
+    assert Candidates.of([one, other]).docs.height == 6
+    assert Candidates.of([one]).docs.equals(Candidates.of(one).docs)
+
+
+def test_several_pools_cannot_be_put_in_one_order() -> None:
+    pooled = {"query": ["q", "q"], "doc": ["a", "b"]}
+    with pytest.raises(UsageError, match="number 2 of 2 has no scores; give runs alone, or one pool"):
+        Candidates.of([{"q": {"a": 1.0}}, pooled])
+
+
+@pytest.mark.parametrize(
+    ("data", "count"),
+    [
+        ([{"query": "q", "doc": "a"}, {"query": "q", "doc": "b"}], 1),
+        ([("q", "a"), ("q", "b")], 1),
+        ({"query": ["q"], "doc": ["a"]}, 1),
+        ({"query": pl.Series(["q"]), "doc": pl.Series(["a"])}, 1),
+        ({"q1": {"a": 1.0}, "q2": {"b": 1.0}}, 1),
+        (pl.DataFrame({"query": ["q"]}), 1),
+        (pl.DataFrame({"query": ["q"]}).lazy(), 1),
+        ([pl.DataFrame({"query": ["q"]}), pl.DataFrame({"query": ["q"]}).lazy()], 2),
+        ([{"query": ["q"], "doc": ["a"]}] * 3, 3),
+        ([], 1),
+    ],
+)
+def test_a_list_of_tables_is_told_from_a_table(data: object, count: int) -> None:
+    assert len(tables_in(data)) == count
 
 
 def test_a_document_that_stands_twice_in_a_pool_is_refused() -> None:

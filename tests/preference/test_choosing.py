@@ -80,7 +80,7 @@ def test_pairs_that_have_some_of_their_votes_are_asked_for_the_rest() -> None:
     known = {"query": ["q0"] * 3, "left": ["d1"] * 3, "right": ["d0"] * 3, "winner": ["left", "tie", "right"]}
     choice = rt.choose_pairs(RUN, design="seed", preferences=known)
     assert choice.votes == 480 - 3
-    assert choice.notes == ("3 votes on 1 pairs are known; 0 have 4 or more, and are not asked again",)
+    assert choice.notes == ("3 votes on 1 pair are known; 0 have 4 or more, and are not asked again",)
 
 
 def test_only_answered_rows_count() -> None:
@@ -96,6 +96,36 @@ def test_a_budget_beyond_all_pairs_gives_all_of_them() -> None:
         choice = rt.choose_pairs(RUN, design=design, budget=10_000)
         assert choice.pairs == 45 + 55 + 66
         assert choice.notes == ("10,000 pairs were asked for, and only 166 are left: all of them",)
+
+
+def test_active_asks_for_a_pair_four_times_at_most_and_says_what_is_left_over() -> None:
+    two = {f"q{q}": {"a": 2.0, "b": 1.0} for q in range(5)}
+    choice = rt.choose_pairs(two, budget=100)
+    assert (choice.pairs, choice.votes, choice.tasks) == (5, 20, 20)
+    (note,) = choice.notes
+    assert note == (
+        "100 votes were asked for, and only 20 are possible: at once, a pair is asked for 4 at most, each of another "
+        "person"
+    )
+    assert rt.choose_pairs(two).votes == 20  # all that there is of a usual task
+    assert rt.choose_pairs(two, votes=6, budget=100).votes == 30
+    assert (
+        rt.choose_pairs(two, votes=3, budget=100)
+        .notes[0]
+        .startswith("300 votes were asked for, and only 15 are possible: at once, a pair is asked for 3 at most")
+    )
+    with pytest.raises(UsageError, match=r"at most 100,000 pairs at once, and 1,000,000 are asked for"):
+        rt.choose_pairs(two, budget=1_000_000)
+
+
+def test_several_runs_are_pooled_and_several_tables_of_preferences_joined() -> None:
+    runs = [{"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, {"q": {"d": 9.0, "b": 8.0}}]
+    choice = rt.choose_pairs(runs, design="seed", votes=1, depth=2)
+    assert (choice.pairs, set(choice.frame["left"]) | set(choice.frame["right"])) == (3, {"b", "a", "d"})
+    known = [{"query": ["q"], "left": ["a"], "right": [doc], "winner": ["left"]} for doc in "bd"]
+    assert rt.choose_pairs(runs, preferences=known).notes == ("2 votes on 2 pairs are known",)
+    records = [{"query": "q", "left": "a", "right": doc, "winner": "left"} for doc in "bd"]
+    assert rt.choose_pairs(runs, preferences=records).notes == ("2 votes on 2 pairs are known",)
 
 
 def test_where_every_pair_has_its_votes_nothing_is_left_but_for_active() -> None:
@@ -133,12 +163,31 @@ def test_a_query_with_one_document_is_left_out_and_none_with_two_is_an_error() -
         ({"depth": 1}, "two documents are the least that can be compared, found a depth of 1"),
         ({"per_task": 5, "traps": TRAPS}, "a task of 5 pairs has room for 0 to 4 traps, found 5"),
         ({"per_task": 0}, "a task needs at least one pair, found 0"),
+        ({"design": ["active"]}, "no design '['active']'"),
+        ({"budget": 2.5}, "expected a budget that is a whole number, found 2.5"),
+        ({"budget": "9"}, "expected a budget that is a whole number, found '9'"),
+        ({"votes": True}, "expected a number of votes on a pair that is a whole number, found True"),
+        ({"depth": 2.5}, "expected a depth that is a whole number, found 2.5"),
+        ({"per_task": 7.0}, "expected a number of pairs in a task that is a whole number, found 7.0"),
+        ({"traps": TRAPS, "traps_per_task": 0.5}, "expected a number of traps that is a whole number, found 0.5"),
+        ({"traps_per_task": 3}, "3 traps should be in a task, and no traps are given; --traps FILE"),
+        ({"rng": 1}, "expected a numpy Generator as rng, such as np.random.default_rng(1), found int"),
+        ({"rng": np.random.RandomState(0)}, "expected a numpy Generator as rng"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(asked: dict[str, object], said: str) -> None:
     with pytest.raises(UsageError) as error:
         rt.choose_pairs(RUN, **asked)  # type: ignore[arg-type]
     assert str(error.value).startswith(said)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    assert rt.choose_pairs(RUN, budget=np.int64(7), depth=np.int32(5)).votes == 7  # type: ignore[arg-type]
+
+
+def test_traps_for_labels_are_told_from_pairs() -> None:
+    with pytest.raises(TableError, match="these look like traps for labels; pairs need two documents and a winner"):
+        rt.choose_pairs(RUN, traps=rt.Judgments.of({"q0": {"d1": 1}}))
 
 
 def test_preferences_about_other_queries_are_refused() -> None:

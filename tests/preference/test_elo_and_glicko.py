@@ -103,13 +103,19 @@ def test_a_share_of_votes_moves_ratings_as_much_as_a_single_vote_at_most() -> No
     assert elo(four, k=32, start=1500, scale=400)[0].tolist() == pytest.approx([1516, 1484])
 
 
-def test_passes_end_when_no_two_change_places() -> None:
-    votes = matches([("a", "b", "a"), ("b", "c", "b"), ("a", "c", "a")])
-    after = elo(votes, k=16, start=100, scale=200, passes=None)
-    assert 2 <= len(after) < 20
-    assert not inverted(votes, after[-2], after[-1]).any()
-    circle = matches([("a", "b", "a"), ("b", "c", "b"), ("c", "a", "c")])
-    assert len(elo(circle, k=16, start=100, scale=200, passes=None)) <= 20
+@pytest.mark.parametrize("method", ["elo", "glicko", "win-rate"])
+def test_what_is_in_other_queries_changes_nothing(method: str) -> None:
+    votes = random_votes(3, queries=4, votes=200)
+    together = rt.rate(votes, method=method).frame
+    for (query,), rows in votes.frame.group_by("query"):
+        alone = rt.rate(rt.Preferences(rows), method=method).frame
+        both = together.filter(pl.col("query") == query).join(alone, on="doc")
+        assert both["rating"].to_list() == pytest.approx(both["rating_right"].to_list(), abs=1e-7)
+
+
+def test_inverted_pairs_are_those_that_change_places() -> None:
+    votes = matches([("a", "b", "a"), ("b", "c", "b")])
+    assert inverted(votes, np.array([3.0, 2.0, 1.0]), np.array([3.0, 1.0, 2.0])).tolist() == [False, True]
 
 
 @settings(max_examples=20)

@@ -120,6 +120,17 @@ def test_a_missing_column_says_its_names_and_the_near_miss() -> None:
         rename(pl.DataFrame(), required=["query"], what="run")
 
 
+def test_all_the_columns_that_are_missing_are_named() -> None:
+    frame = pl.DataFrame({"winner": ["left"], "mine": ["x"], "theirs": ["y"]})
+    with pytest.raises(TableError) as caught:
+        rename(frame, required=["left", "right", "winner"], what="preferences")
+    assert str(caught.value) == (
+        "a preferences table needs a column 'left' (also known as left, a, doc_a, left_doc, model_a, model_x) and a "
+        "column 'right' (also known as right, b, doc_b, right_doc, model_b, model_y); found winner, mine, theirs. "
+        "Rename those that are meant, or say `--columns left=NAME,right=NAME`"
+    )
+
+
 @given(st.sets(st.sampled_from(["a", "a_2", "a_3", "a_4"])))
 def test_a_free_name_is_free(used: set[str]) -> None:
     assert free_name("a", used) not in used

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ringtrue.errors import TableError
-from ringtrue.tables import Preferences
-from ringtrue.tables.preferences import OUTCOMES
+from ringtrue.tables import Judgments, Preferences
+from ringtrue.tables.preferences import OUTCOMES, joined
 from strategies import preferences
 
 COLUMNS = {"query": ["1", "1"], "left": ["d1", "d2"], "right": ["d2", "d3"], "winner": ["d2", "d2"]}
@@ -123,10 +123,30 @@ def test_how_long_it_took_and_in_which_batch_are_known_columns() -> None:
     assert (row["query"], row["seconds"], row["batch"]) == ("0", 3, "A")
 
 
+def test_tables_that_do_not_fit_together_are_refused() -> None:
+    one, other = (Preferences.of(COLUMNS | {"note": note}) for note in (["x", "y"], [[1], [2]]))
+    assert joined([one, one]).frame.height == 4
+    assert isinstance(joined([Judgments.of({"q": {"d": 1}}), Judgments.of({"q": {"e": 1}})]), Judgments)
+    with pytest.raises(TableError, match=r"the tables do not fit together: .*; leave further columns out"):
+        joined([one, other])
+
+
+def test_battles_of_models_are_understood() -> None:
+    battles = {"model_a": ["gpt", "llama"], "model_b": ["claude", "gpt"], "winner": ["model_b", "tie (bothbad)"]}
+    expected = [("0", "gpt", "claude", "0", "right"), ("0", "llama", "gpt", "0", "both_bad")]
+    assert Preferences.of(battles).frame.rows() == expected
+    # Where a table has names beside numbers, as evalica's has, the names of the sides count.
+    frame = Preferences.of({"model_x": [7], "model_y": [8], "left": ["a"], "right": ["b"], "winner": ["a"]}).frame
+    assert frame.to_dicts() == [
+        {"query": "0", "left": "a", "right": "b", "judge": "0", "winner": "left", "model_x": 7, "model_y": 8}
+    ]
+
+
 @pytest.mark.parametrize(
     ("data", "says"),
     [
         ({}, "needs a column 'left'"),
+        ("votes.csv", "found str; `ringtrue.read_preferences` and its sisters read files"),
         (COLUMNS | {"winner": ["d2", "d9"]}, "row 2: expected a winner of left, right, .*'d2' or 'd3', found 'd9'"),
         (COLUMNS | {"row": [1, 2], "winner": ["d2", "d9"]}, "row 2: expected a winner"),
         (COLUMNS | {"right": ["d2", "d2"]}, "row 2: document 'd2' is compared with itself"),

@@ -177,7 +177,8 @@ def test_many_repeats_are_counted_and_few_are_shown() -> None:
 def test_a_repeated_pair_is_told_by_its_winners() -> None:
     pairs = {"query": ["q"] * 3, "left": ["a", "b", "a"], "right": ["b", "a", "b"], "winner": ["a", "b", "both_bad"]}
     with pytest.raises(
-        DuplicateError, match=r"judge 'x' labelled the pair 'a', 'b' of query 'q' 3 times \('a', 'b', tie\); say which"
+        DuplicateError,
+        match=r"judge 'x' voted on the pair 'a', 'b' of query 'q' 3 times \('a', 'b', tie\); say which vote",
     ):
         votes_of(pairs | {"judge": ["x"] * 3}).settled(None)
 
@@ -210,10 +211,29 @@ def test_repeats_may_come_from_queries_that_no_column_names() -> None:
     with pytest.raises(DuplicateError) as error:
         votes_of(pairs).settled(None)
     assert str(error.value) == (
-        "judge 'x' labelled the pair 'a', 'b' 2 times ('a', 'b'); no column names the query; if it is prompt, say "
-        f"`--columns query=NAME`; otherwise say which label counts: {CHOICES}"
+        "judge 'x' voted on the pair 'a', 'b' 2 times ('a', 'b'); --repeats all counts each of them; no column names "
+        "the query; if it is prompt, say `--columns query=NAME`; otherwise say which vote counts: --repeats first, or "
+        "--repeats last"
     )
     assert [winner for *_, winner in told(votes_of(pairs | {"query": [1, 2]}).settled(None))] == [1, -1]
+
+
+def test_votes_of_nobody_on_a_pair_are_votes() -> None:
+    pairs = {"left": ["a", "b"], "right": ["b", "a"], "winner": ["a", "b"]}
+    with pytest.raises(DuplicateError) as error:
+        votes_of(pairs).settled(None)
+    assert str(error.value) == (
+        "the pair 'a', 'b' has 2 votes ('a', 'b'), and nothing tells whose they are; name the judges in a column "
+        "'judge'; if all are one judge's, --repeats all (each counts as a vote of its own), --repeats first, or "
+        "--repeats last"
+    )
+
+
+@given(judged(), st.sampled_from(["first", "last", "all"]))
+def test_the_rows_that_are_kept_are_those_of_the_settled_votes(votes: Votes, repeats: Any) -> None:
+    rows = votes.settled_rows(repeats)
+    assert told(votes.keep(rows)) == told(votes.settled(repeats))
+    assert rows.all() == (repeats == "all" or not votes.repeated().any())
 
 
 # The scale.

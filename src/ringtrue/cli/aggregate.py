@@ -58,9 +58,9 @@ def command(
 ) -> None:
     """What is the one label?
 
-    LABELS are many judges' labels of documents, or their preferences between two. By a vote (majority, mean,
-    median), each judge counts alike. By a model (dawid-skene, one-coin, mace), labels and judges are estimated from
-    each other, and those who are right more often count more. Items with a gold label keep it.
+    LABELS are many judges' labels of documents, or their preferences between two; several files count together. By a
+    vote (majority, mean, median), each judge counts alike. By a model (dawid-skene, one-coin, mace), labels and judges
+    are estimated from each other, and those who are right more often count more. Items with a gold label keep it.
 
     -o writes the labels, and --format csv prints them; a table shows how common each is, and how good the judges are.
     """
@@ -122,7 +122,7 @@ def _require_output(output: str | None, labelling: Labelling) -> None:
         raise UsageError(f"{output}: {what}; end it with {', '.join(ENDINGS)}, and .gz or .zst to pack it")
     if not Path(output).exists():
         return
-    for path in (labelling.labels, labelling.gold):
+    for path in (*labelling.labels, labelling.gold):
         if path is not None and Path(path).exists() and Path(path).samefile(output):
             raise UsageError(f"{output}: the answer cannot be written onto what it is made from; write to another file")
 

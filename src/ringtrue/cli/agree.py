@@ -36,7 +36,8 @@ def command(
     """How far do the judges agree?
 
     LABELS are judgments of several judges (query, doc, judge, label), or preferences (query, left, right, judge,
-    winner). Any label may be missing. Intervals are drawn over queries; over items where there is one query.
+    winner); several files count together. Any label may be missing. Intervals are drawn over queries; over items where
+    there is one query.
     """
     from ringtrue.cli.agreement_tables import flat, grids
 

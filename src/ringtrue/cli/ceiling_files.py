@@ -64,7 +64,7 @@ def read_matrix(files: Files, notes: list[str], level: float) -> tuple[Votes | N
     if files.labels is None:
         assert table is not None
         return None, table, None
-    asked = Labelling(labels=files.labels, gold=files.gold, scale=None, outside="refuse", repeats=files.repeats,
+    asked = Labelling(labels=(files.labels,), gold=files.gold, scale=None, outside="refuse", repeats=files.repeats,
                       level=level, gold_columns=files.gold_columns, gold_where=files.gold_where, forced=files.forced,
                       columns=files.label_columns, where=files.label_where)  # fmt: skip
     try:
@@ -139,7 +139,7 @@ def doubts_about_judges(files: Files, votes: Votes | None, table: Confusion, lab
 def _in_our_words(told: str, asked: Labelling) -> str:
     """What is wrong with the labels, with the file and the names of the options here."""
     told = LABELS_OPTION.sub(r"--label-\1", told)
-    return told if any(str(path) in told for path in (asked.labels, asked.gold)) else f"{asked.labels}: {told}"
+    return told if any(str(path) in told for path in (*asked.labels, asked.gold)) else f"{asked.labels[0]}: {told}"
 
 
 def read_testing(files: Files, notes: list[str]) -> tuple[Judgments, Callable[[Callable[[], Any]], Any]]:

@@ -10,6 +10,7 @@ import click
 from ringtrue.cli.options import Command, columns_of, conditions_of, input_options, output_options
 from ringtrue.cli.output import Grid, OutputFormat, emit, tell
 from ringtrue.errors import DuplicateError, TableError, UsageError
+from ringtrue.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +33,8 @@ Keep = Literal["first", "last"]
 @click.option("--as", "given", metavar="FORMAT", help="The format of IN; see docs/reference/formats.md.")
 @click.option("--to", "wanted", metavar="FORMAT", help="The format of OUT.")
 @click.option("--to-kind", type=click.Choice(["preferences"]),
-              help="Write the preferences that judgments imply; .pref and .prefs say so by themselves.")  # fmt: skip
+              help="Write the preferences that judgments imply; .pref, and .prefs for trec_eval, say so by "
+              "themselves.")  # fmt: skip
 @click.option("--ties", is_flag=True, help="Documents with equal labels are ties; otherwise they are left out.")
 @click.option("--repeats", type=click.Choice(["first", "last"]),
               help="Which label implies preferences, where a judge labelled a document again.")  # fmt: skip
@@ -55,7 +57,8 @@ def command(
 
     What IN holds (run, judgments, preferences, topics, documents) and its format are recognised from its
     content; the format of OUT from its extension. Both may end in .gz or .zst. Judgments can become the
-    preferences that they imply: of two documents, the one with the higher label.
+    preferences that they imply: of two documents, the one with the higher label. A .pref has lines of `query doc doc
+    winner`; a .prefs has documents in groups with levels, as trec_eval reads them.
     """
     import polars as pl
 
@@ -79,6 +82,11 @@ def command(
     }
     table = readers[kind](file, form=read_as, columns=names, where=rows_where, note=notes.append)
     out_form = write_as or form_of(target)
+    if kind == "preferences" and out_form in ("trec-qrels", "qrels-3"):
+        raise UsageError(
+            f"{target}: preferences are no labels; ratings make labels of them: `ringtrue rate {source} --qrels "
+            f"{target if form_of(target) == 'trec-qrels' else 'labels.qrels'} --threshold 0`"
+        )
     if isinstance(table, Judgments) and (to_kind or out_form in ("pairs", "trec-prefs")):
         try:
             table, rows = _implied(table, out_form, ties, repeats, notes.append)
@@ -105,7 +113,7 @@ def _implied(
     judgments: Judgments, form: Format | None, ties: bool, repeats: Keep | None, note: Callable[[str], None]
 ) -> tuple[Judgments | Preferences, int]:
     """What to write where preferences are wanted of judgments, and how many preferences that is."""
-    from ringtrue.preference.implied import count_implied, implied_preferences, implying
+    from ringtrue.preference.implied import count_implied, implied_preferences, implying, queries_implying
 
     if ties and form == "trec-prefs":
         raise UsageError("--ties: trec-prefs has no place for ties; leave it out, or write csv")
@@ -116,6 +124,10 @@ def _implied(
         f"{count:,} preference{'s' * (count > 1)} implied by {labels.frame.height:,} labels"
         + f"; {left_out:,} labels left out (below 0, 'not judged'{', or repeated' if repeats else ''})" * bool(left_out)
     )
+    queries = judgments.frame["query"].n_unique()
+    if silent := queries - queries_implying(labels, ties=ties):
+        differ = "two labels" if ties else "two different labels"
+        note(f"{silent:,} of {counted(queries, 'query')} implied no preference: nobody gave {differ} there")
     # There the labels are levels: a line for each document holds all that pairs would say.
     return (labels if form == "trec-prefs" else implied_preferences(labels, ties=ties)), count
 

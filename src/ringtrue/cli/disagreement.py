@@ -152,7 +152,10 @@ def _table(labelling: Labelling, levels: Sequence[str] | Mapping[str, Sequence[s
         raise UsageError("--levels says which labels there are; leave --scale out")
     if labelling.gold is not None:
         raise UsageError("with --levels, --gold-as-judge counts the column 'gold' of LABELS; leave --gold out")
-    source = labelling.sources.setdefault(labelling.labels, Source(labelling.labels))
+    if len(labelling.labels) > 1:
+        raise UsageError("with --levels, LABELS is one file: put the tables into one")
+    (path,) = labelling.labels
+    source = labelling.sources.setdefault(path, Source(path))
     form = forms_for(("judgments",), labelling.forced)["judgments"]
     columns, where = columns_of(labelling.columns), conditions_of(labelling.where)
     further = [*columns.values(), *(levels if isinstance(levels, Mapping) else ())]
@@ -177,7 +180,9 @@ def _require_output(output: str | None, labelling: Labelling) -> None:
         raise UsageError("-o - is no file; --json prints the weights")
     if not output.lower().endswith((".json", ".json.gz", ".json.zst")):
         raise UsageError(f"{output}: gains are written as JSON; end it with .json")
-    if any(path is not None and path != "-" and same_file(path, output) for path in (labelling.labels, labelling.gold)):
+    if any(
+        path is not None and path != "-" and same_file(path, output) for path in (*labelling.labels, labelling.gold)
+    ):
         raise UsageError(f"{output}: the answer cannot be written onto what it is made from; write to another file")
 
 

@@ -42,11 +42,12 @@ def command(
     """How good is each judge?
 
     Accuracy against gold, or against what most of the others say; leniency, traps, speed, change over time; and
-    whom to look at, with the reason and with what leaving that judge out would do. Nobody is dropped.
+    whom to look at, with the reason and with what leaving that judge out would do. Nobody is dropped. Several files of
+    LABELS count together.
     """
     from ringtrue.judges import judge_quality
 
-    if [labelling.labels, labelling.gold, traps].count("-") > 1:
+    if [*labelling.labels, labelling.gold, traps].count("-") > 1:
         raise UsageError("standard input (-) can be read only once; put one of the two into a file")
     rule = _rule(accept)
     votes, gold = labelling.votes(), labelling.gold_votes()

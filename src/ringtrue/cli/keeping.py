@@ -8,7 +8,7 @@ from typing import Literal
 from ringtrue.cli.sharing import same_file
 from ringtrue.errors import InputError, UsageError
 
-__all__ = ["refuse_to_lose", "refuse_to_overwrite"]
+__all__ = ["refuse_to_lose", "refuse_to_overwrite", "require_table"]
 
 
 def refuse_to_overwrite(paths: Iterable[str], output: str) -> None:
@@ -16,6 +16,15 @@ def refuse_to_overwrite(paths: Iterable[str], output: str) -> None:
     for path in paths:
         if same_file(path, output):
             raise UsageError(f"-o {output} would overwrite a file that is read here; choose another name")
+
+
+def require_table(output: str) -> None:
+    """Refuse to write a table under a name that promises something else."""
+    from ringtrue.files.formats import TABLES
+    from ringtrue.files.writing import form_of
+
+    if form_of(output) not in TABLES:
+        raise UsageError(f"-o {output}: a table is written here, as .csv, .tsv, .jsonl or .parquet; choose such a name")
 
 
 def refuse_to_lose(column: Literal["label", "winner"], output: str, *, instead: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from ringtrue.errors import DuplicateError, FormatError, TableError, UsageError
 if TYPE_CHECKING:
     from ringtrue.files import Format, Kind
     from ringtrue.files.source import Source
+    from ringtrue.tables import Judgments, Preferences
     from ringtrue.votes import Outside, Repeats, Votes
 
 __all__ = ["Labelling", "labelling_options"]
@@ -29,7 +30,7 @@ MOST_LABELS = 200
 class Labelling:
     """The files of labels and of gold, and how to read them, as somebody asked; `notes` gathers what is doubtful."""
 
-    labels: str
+    labels: tuple[str, ...]
     gold: str | None
     scale: str | None
     outside: Outside
@@ -44,8 +45,8 @@ class Labelling:
     sources: dict[str, Source] = field(default_factory=dict)  # opened once: standard input can be read only once
 
     def __post_init__(self) -> None:
-        if self.labels == self.gold == "-":
-            raise UsageError("standard input (-) can be read only once; put one of the two into a file")
+        if [*self.labels, self.gold].count("-") > 1:
+            raise UsageError("standard input (-) can be read only once; put the others into files")
         if self.gold is None and (self.gold_columns or self.gold_where):
             raise UsageError("--gold-columns and --gold-where are about the file of --gold, and there is none")
         if self.scale is None and self.outside != "refuse":
@@ -54,8 +55,15 @@ class Labelling:
             )
 
     def votes(self) -> Votes:
-        """All the labels, or preferences, as votes; repeats included."""
-        return self._read(self.labels, *self._asked()[0])
+        """All the labels, or preferences, of all files as votes; repeats included."""
+        from ringtrue.tables.preferences import joined
+
+        asked = self._asked()[: len(self.labels)]
+        self._refuse_two_kinds(
+            [self._kind(path, columns) for path, (columns, _) in zip(self.labels, asked, strict=True)]
+        )
+        tables: list[Any] = [self._table(path, *one) for path, one in zip(self.labels, asked, strict=True)]
+        return self._votes(joined(tables), self._shown)
 
     def gold_votes(self) -> Votes | None:
         """The gold labels as votes, where there are any; one for each item."""
@@ -64,7 +72,9 @@ class Labelling:
         columns, where = self._asked_of_gold()
         self._refuse_the_labels_as_gold(columns, where)
         try:
-            votes = self._read(self.gold, columns, where, gold=True)
+            shown = self._source(self.gold).shown
+            table = self._table(self.gold, columns, where, gold=True)
+            votes = self._votes(table, f"{shown}, gold" if self.gold in self.labels else shown)
         except (TableError, FormatError) as error:  # --columns is about the labels too
             raise type(error)(_of_gold(str(error))) from error
         return self._known(votes, self.gold, columns, where, what="gold has")
@@ -74,7 +84,8 @@ class Labelling:
         columns, where = shared_out(
             [self._source(path)], columns_of(self.columns), conditions_of(self.where), self._form(), strict=False
         )[0]
-        return self._known(self._read(path, columns, where), path, columns, where, what=what)
+        votes = self._votes(self._table(path, columns, where), self._source(path).shown)
+        return self._known(votes, path, columns, where, what=what)
 
     def explained(self, compute: Callable[[], Any]) -> Any:
         """What `compute` gives; what is wrong with the labels is told with their file, repeats with their lines."""
@@ -83,13 +94,25 @@ class Labelling:
         except DuplicateError as error:
             if error.judge is None:  # in a file of known labels, which was told when it was read
                 raise
-            raise self._with_lines(error, self.labels, *self._asked()[0]) from error
+            if len(self.labels) > 1:
+                from ringtrue.files.opened import retold
+
+                raise retold(error, f"{self._shown}: {error}") from error
+            raise self._with_lines(error, self.labels[0], *self._asked()[0]) from error
         except TableError as error:
-            shown = self._source(self.labels).shown
             if any(str(error).startswith(source.shown) for source in self.sources.values()):
                 raise
             rows = "".join(f", where {name}={value}" for name, value in self._asked()[0][1].items())
-            raise TableError(f"{shown}{rows}: {error}") from error
+            raise TableError(f"{self._shown}{rows}: {error}") from error
+
+    @property
+    def _shown(self) -> str:
+        return ", ".join(self._source(path).shown for path in self.labels)
+
+    def _refuse_two_kinds(self, kinds: Sequence[Kind]) -> None:
+        if len(set(kinds)) > 1:
+            told = ", ".join(f"{path} has {kind}" for path, kind in zip(self.labels, kinds, strict=True))
+            raise UsageError(f"several files count together if they are of one kind; {told}")
 
     def _known(
         self, votes: Votes, path: str, columns: Mapping[str, str], where: Mapping[str, str], *, what: str
@@ -113,9 +136,10 @@ class Labelling:
 
     def _refuse_the_labels_as_gold(self, columns: Mapping[str, str], where: Mapping[str, str]) -> None:
         """Refuse gold that is every judge's own label: each would be right, always."""
-        if self.gold is None or not same_file(self.labels, self.gold):
-            return
-        if asked_of(columns, where) != asked_of(*self._asked()[0]):
+        if self.gold is None or not any(
+            same_file(path, self.gold) and asked_of(columns, where) == asked_of(*asked)
+            for path, asked in zip(self.labels, self._asked(), strict=False)  # which has that of gold at its end
+        ):
             return
         column = "winner" if self._kind(self.gold, columns) == "preferences" else "label"
         todo = f"say which column has the gold: --gold-columns {column}=NAME, or which rows: --gold-where COLUMN=VALUE"
@@ -127,26 +151,30 @@ class Labelling:
             f"would be right{both}; {todo}"
         )
 
-    def _read(self, path: str, columns: Mapping[str, str], where: Mapping[str, str], *, gold: bool = False) -> Votes:
+    def _table(
+        self, path: str, columns: Mapping[str, str], where: Mapping[str, str], *, gold: bool = False
+    ) -> Judgments | Preferences:
         from ringtrue.files import read_judgments, read_preferences
-        from ringtrue.votes import votes_of
 
         source, kind = self._source(path), self._kind(path, columns)
         form = self._forms()[kind]
 
         def note(text: str) -> None:
-            if not gold or path != self.labels:  # which has been told
+            if not gold or path not in self.labels:  # which has been told
                 self._note(_of_gold(text) if gold else text)
 
         if kind == "preferences":
             if self.scale is not None:
                 raise UsageError(f"{path}: --scale is about labels, and these are preferences")
-            read = read_preferences(source, form=form, columns=columns, where=where, note=note)
-            return votes_of(read)
-        labels = read_judgments(source, form=form, columns=columns, where=where, needs_query=False, note=note)
-        told = f"{source.shown}, gold" if gold and path == self.labels else source.shown
+            return read_preferences(source, form=form, columns=columns, where=where, note=note)
+        return read_judgments(source, form=form, columns=columns, where=where, needs_query=False, note=note)
+
+    def _votes(self, table: Judgments | Preferences, told: str) -> Votes:
+        """The votes in a table, which goes by the name of its files where something is wrong with it."""
+        from ringtrue.votes import votes_of
+
         try:
-            votes = votes_of(labels, scale=_scale(self.scale), outside=self.outside)
+            votes = votes_of(table, scale=_scale(self.scale), outside=self.outside)
         except TableError as error:
             raise TableError(f"{told}: {error}") from error
         for doubt in votes.notes:
@@ -196,11 +224,11 @@ class Labelling:
         return form if form in TABLES else None
 
     def _asked(self) -> list[tuple[dict[str, str], dict[str, str]]]:
-        files = [self._source(path) for path in (self.labels, self.gold) if path is not None]
+        files = [self._source(path) for path in (*self.labels, self.gold) if path is not None]
         return shared_out(files, columns_of(self.columns), conditions_of(self.where), self._form())
 
     def _asked_of_gold(self) -> tuple[dict[str, str], dict[str, str]]:
-        columns, where = self._asked()[1]
+        columns, where = self._asked()[-1]
         own = columns_of(self.gold_columns), conditions_of(self.gold_where)
         shared_out([self._source(self.gold or "")], *own, self._form(), prefix="--gold-")
         return columns | own[0], where | own[1]
@@ -209,7 +237,7 @@ class Labelling:
 def labelling_options(command: Function) -> Function:
     """How to read the labels and the gold; all of it reaches the command as `labelling`."""
 
-    @click.argument("labels", metavar="LABELS")
+    @click.argument("labels", nargs=-1, required=True, metavar="LABELS…")
     @click.option("--gold", metavar="FILE", help="Labels to be trusted, one for each document that has any.")
     @click.option(
         "--scale", metavar="LABELS", help="The labels there are: 0-3, or 0,1,2. Usually those that were seen."

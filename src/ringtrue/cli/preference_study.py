@@ -202,7 +202,7 @@ def _coverage_table(held: Sequence[HeldRatings], asked: Asked) -> Grid:
         f"held: in how many of 100 cases an interval for {asked.level * 100:g}% holds the truth, a document's quality "
         f"less the mean, and that of the best tenth; {asked.whole('coverage'):,} replications"
     )
-    promised = "promised: whether the interval is meant for such votes; glicko's last two are given to nobody"
+    promised = "promised: whether the interval is meant for such votes; glicko's are given to nobody"
     settings = dict.fromkeys(one.setting for one in held)
     best = {one.interval: one.best for one in held if one.setting == "grades"}
     ridge = (

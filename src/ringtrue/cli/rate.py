@@ -10,7 +10,8 @@ import click
 
 from ringtrue.cli.options import Command, input_options, output_options
 from ringtrue.cli.output import OutputFormat, emit, progress_bar, tell
-from ringtrue.cli.rate_files import Files, Targets
+from ringtrue.cli.rate_files import Files
+from ringtrue.cli.rate_targets import Targets
 from ringtrue.errors import UsageError
 
 if TYPE_CHECKING:
@@ -57,8 +58,8 @@ def _usual(name: str) -> dict[str, Any]:
               help="A tie is half a win, or has a chance of its own.")  # fmt: skip
 @click.option("--ridge", type=float, **_usual("ridge"),
               help="How close to each other documents are before the first vote.")  # fmt: skip
-@click.option("--passes", type=click.IntRange(min=1),
-              help="How often to go through the matches; usually elo until nothing moves, glicko once.")  # fmt: skip
+@click.option("--passes", type=click.IntRange(1, 10_000),
+              help="How often to go through the matches; usually 20 times by elo, once by glicko.")  # fmt: skip
 @click.option("-k", "--k", type=float, **_usual("k"), help="Of elo: how much a match can move.")
 @click.option("--start", type=float, **_usual("start"), help="Of elo and glicko: the rating before the first match.")
 @click.option("--scale", type=float, **_usual("scale"),
@@ -133,6 +134,8 @@ def _rate(
         )  # fmt: skip
     notes = [*files.notes, *found.notes]
     targets.write(found, notes.append)
+    if form == "csv" and found.judges:
+        notes.append("--format csv prints the documents; --json has the judges too")
     tell(notes)
     if form == "csv":  # as -o FILE.csv has it
         click.echo(found.frame.write_csv(), nl=False)

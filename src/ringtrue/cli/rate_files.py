@@ -1,29 +1,22 @@
-"""The files of `ringtrue rate`: who preferred what, which labels to trust, and where the ratings go."""
+"""What `ringtrue rate` reads: who preferred what, and which labels to trust."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ringtrue.cli.options import columns_of, conditions_of
-from ringtrue.cli.sharing import same_file
 from ringtrue.errors import DuplicateError, FormatError, InputError, MismatchError, TableError, UsageError
 
 if TYPE_CHECKING:
     from ringtrue.files import Kind
     from ringtrue.files.source import Source
-    from ringtrue.preference import Ratings
     from ringtrue.tables import Judgments, Preferences
 
-__all__ = ["Files", "Targets"]
+__all__ = ["Files"]
 
-TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
-RUN, QRELS = (".run",), (".qrels", ".qrel")
-PACKED = (".gz", ".zst")
-MOST_CHANCES = 20_000_000  # pairs, about two gigabytes
 SHOWN = 4  # rows in a message
 
 
@@ -72,6 +65,7 @@ class Files:
         try:
             labels = read_judgments(source, needs_query=False, note=self.notes.append, **asked)
         except (TableError, FormatError, UsageError) as error:
+            self._refuse_preferences_as_gold(source, asked)
             raise type(error)(re.sub(r"--(columns|where)\b", r"--gold-\1", str(error))) from error
         try:
             require_one_label_each(votes_of(labels))
@@ -131,6 +125,20 @@ class Files:
             f"{source.shown}: this looks like {looks}, expected preferences (query, left, right, winner); {todo}"
         )
 
+    @staticmethod
+    def _refuse_preferences_as_gold(source: Source, asked: Mapping[str, Any]) -> None:
+        """Say so where gold could not be read as judgments because it holds preferences."""
+        from ringtrue.files import read_preferences
+
+        try:
+            read_preferences(source, **asked)
+        except (InputError, UsageError):
+            return
+        raise FormatError(
+            f"{source.shown}: this looks like preferences, expected judgments (query, doc, label); give the votes as "
+            f"PREFERENCES, and to --gold labels of documents"
+        )
+
     def _rows(self, error: DuplicateError) -> str:
         """The rows of the table where the judge voted on that pair; nothing where there is no table, or several."""
         import polars as pl
@@ -161,100 +169,3 @@ class Files:
             return ""
         places = again.filter(pl.col("pair") == pl.col("pair").first())["row"].to_list()
         return f" (rows {', '.join(map(str, places[:SHOWN]))}{', …' * (len(places) > SHOWN)})"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Targets:
-    """Where to write the ratings, the chances of every pair, and labels with where to cut them."""
-
-    output: str | None
-    chances: str | None
-    qrels: str | None
-    threshold: str | None
-    quantile: str | None
-    gaps: int | None
-
-    @property
-    def files(self) -> dict[str, str]:
-        """The files that were asked for, by option."""
-        named = {"-o": self.output, "--chances": self.chances, "--qrels": self.qrels}
-        return {option: path for option, path in named.items() if path is not None}
-
-    def require(self, files: Files, method: str) -> None:
-        """Refuse what cannot be written, before all the work is done."""
-        endings = {"-o": (*TABLES, *RUN), "--chances": TABLES, "--qrels": (*QRELS, *TABLES)}
-        for option, path in self.files.items():
-            if path == "-":
-                raise UsageError(f"{option} - is no file; --format csv prints the ratings")
-            if _ending(path) not in endings[option]:
-                raise UsageError(
-                    f"{option} {path}: no format goes by this name; end it with {', '.join(endings[option])}, and "
-                    f".gz or .zst to pack it"
-                )
-            for source in (*files.preferences, files.gold):
-                if source is not None and same_file(source, path):
-                    raise UsageError(f"{path}: the answer cannot be written onto what it is made from; write to "
-                                     f"another file")  # fmt: skip
-        paths = list(self.files.values())
-        if len({Path(path).resolve() for path in paths}) < len(paths):
-            raise UsageError("two answers cannot be written into one file; name another")
-        if self.chances is not None and method == "win-rate":
-            raise UsageError("--chances: a win rate says nothing about the chance of a win; rate by another method")
-        self._require_cut()
-
-    def _require_cut(self) -> None:
-        cuts = {"--threshold": self.threshold, "--quantile": self.quantile, "--gaps": self.gaps}
-        said = [option for option, value in cuts.items() if value is not None]
-        if self.qrels is None and said:
-            raise UsageError(f"{said[0]} says how ratings become labels; say where to write them: --qrels FILE")
-        if self.qrels is not None and len(said) != 1:
-            found = "none" if not said else " and ".join(said)
-            raise UsageError(f"--qrels: how should ratings become labels? By one of {', '.join(cuts)}; found {found}")
-        _numbers("--threshold", self.threshold)
-        _numbers("--quantile", self.quantile)
-
-    def write(self, found: Ratings, note: Callable[[str], None]) -> None:
-        """Write what was asked for."""
-        from ringtrue.files import write_table
-
-        labels = None if self.qrels is None else self._labels(found)  # refused before the first file is written
-        if self.output is not None:
-            write_table(found.run() if _ending(self.output) in RUN else found.frame, self.output, note=note)
-        if self.chances is not None:
-            _refuse_too_many(found)
-            write_table(found.chances(), self.chances, note=note)
-        if self.qrels is not None and labels is not None:
-            write_table(labels, self.qrels, note=note)
-
-    def _labels(self, found: Ratings) -> Judgments:
-        return found.labels(
-            thresholds=_numbers("--threshold", self.threshold),
-            quantiles=_numbers("--quantile", self.quantile),
-            gaps=self.gaps,
-        )
-
-
-def _ending(path: str) -> str:
-    """What the name of a file ends with, apart from how it is packed."""
-    whole = Path(path)
-    return (whole.with_suffix("") if whole.suffix in PACKED else whole).suffix.lower()
-
-
-def _numbers(option: str, said: str | None) -> list[float] | None:
-    """`0,1.5` as numbers."""
-    if said is None:
-        return None
-    try:
-        return [float(word) for word in said.split(",")]
-    except ValueError:
-        raise UsageError(f"{option} expects numbers with commas between them, such as 0,1.5; found '{said}'") from None
-
-
-def _refuse_too_many(found: Ratings) -> None:
-    sizes = found.frame["query"].value_counts()["count"].to_numpy()
-    pairs = int((sizes * (sizes - 1) // 2).sum())
-    if pairs > MOST_CHANCES:
-        raise InputError(
-            f"--chances: {pairs:,} pairs are too many for a table, {MOST_CHANCES:,} the most; take one "
-            f"query at a time with --where query=…"
-        )

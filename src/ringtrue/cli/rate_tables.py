@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ringtrue.agreement import Agreement
-    from ringtrue.cli.rate_files import Targets
+    from ringtrue.cli.rate_targets import Targets
     from ringtrue.preference import JudgeRating, Ratings
 
 __all__ = ["grids"]
@@ -54,8 +54,9 @@ def _documents(found: Ratings, targets: Targets) -> Grid:
     queries = _queries(found)
     most = DOCS if queries <= FEW else DOCS_OF_MANY
     first = found.frame["query"].unique(maintain_order=True)[:QUERIES]
-    ranked = found.frame.with_columns(rank=pl.int_range(1, pl.len() + 1).over("query"))
-    shown = ranked.filter(pl.col("query").is_in(first.implode()), pl.col("rank") <= most)
+    place = pl.int_range(1, pl.len() + 1)
+    ranked = found.frame.with_columns(rank=place.over("query", "group"), place=place.over("query"))
+    shown = ranked.filter(pl.col("query").is_in(first.implode()), pl.col("place") <= most)
     digits, level = 2 if found.unit == 1 else _digits(found.frame["rating"]), f"{100 * found.level:g}% interval"
     columns = {
         "query": _once(shown["query"].to_list()),
@@ -66,7 +67,7 @@ def _documents(found: Ratings, targets: Targets) -> Grid:
         AHEAD: ["–" if sure is None else _percent(sure) for sure in shown["ahead"]],
         "matches": [f"{n:,}" for n in shown["matches"]],
         "votes": [f"{n:,}" for n in shown["votes"]],
-        "group": [str(one + 1) for one in shown["group"]],
+        "group": [str(one) for one in shown["group"]],
     }
     if (found.frame["query"] == NO_QUERY).all():
         columns.pop("query")
@@ -146,7 +147,8 @@ def _passes(found: Ratings) -> list[str]:
 
 def _written(targets: Targets) -> list[str]:
     what = {"-o": "ratings", "--chances": "chances", "--qrels": "labels"}
-    lines = [f"{what[option]} written to {path}" for option, path in targets.files.items()]
+    more = {"--chances": "; half of the ties are counted in `chance`"}
+    lines = [f"{what[option]} written to {path}{more.get(option, '')}" for option, path in targets.files.items()]
     if targets.qrels is not None:
         lines[-1] += f"; next: ringtrue evaluate RUN… --judgments {targets.qrels}"
     return lines
@@ -269,8 +271,9 @@ def _verdict(found: Ratings) -> str:
 
 def _of_one(found: Ratings, rows: pl.DataFrame) -> str:
     best, second = rows["doc"][0], rows["doc"][1]
-    if rows["group"][0] != rows["group"][1]:
-        return f"{best} in its group, {second} in another: no chain of votes joins them."
+    firsts = rows.unique("group", keep="first", maintain_order=True)["doc"]
+    if len(firsts) > 1:
+        return f"{best} in its group, {firsts[1]} in another: no chain of votes joins them."
     if math.isclose(rows["rating"][0], rows["rating"][1], rel_tol=1e-9, abs_tol=1e-9):
         return f"None: {best} and {second} are rated the same."
     said = f"{best} before {second}"

@@ -56,7 +56,7 @@ class Opened:
     def rows(self, note: Note) -> pl.DataFrame:
         """All of it, as the format has it."""
         if self.form not in LAYOUTS:
-            return read_table(self.source, self.form, columns=self.columns, where=self.where)
+            return read_table(self.source, self.form, columns=self.columns, where=self.where, note=note)
         read = read_fields(self.source, LAYOUTS[self.form])
         for text in read.notes:
             note(text)

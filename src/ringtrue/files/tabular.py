@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
 import polars as pl
 
@@ -15,6 +16,7 @@ from ringtrue.tables.columns import NAMES, STEPPED_ASIDE, free_name
 
 __all__ = ["column_names", "mapped", "read_table"]
 
+Note: TypeAlias = Callable[[str], None]
 KNOWN = {name for names in NAMES.values() for name in names}
 
 
@@ -24,13 +26,14 @@ def read_table(
     *,
     columns: Mapping[str, str] | None = None,
     where: Mapping[str, str] | None = None,
+    note: Note = lambda _: None,
 ) -> pl.DataFrame:
     """The table, filtered and with its columns renamed as asked.
 
     `columns` maps our names to the file's; `where` maps a column, or a column and !, to the value that its cells
-    should have, or should not have.
+    should have, or should not have. `note` is told of rows that end early.
     """
-    frame = _read(source, form)
+    frame = _read(source, form, note)
     for condition, value in (where or {}).items():
         name = condition.removesuffix("!")
         _require(frame, name, source, option="--where")
@@ -81,7 +84,7 @@ def column_names(source: Source, form: Format) -> list[str]:
     """The names of the columns, without reading all of a text file."""
     if form in ("csv", "tsv"):
         return _header(source, form)[0]
-    return _read(source, form).columns
+    return _read(source, form, lambda _: None).columns
 
 
 def _header(source: Source, form: Format) -> tuple[list[str], str]:
@@ -93,20 +96,20 @@ def _header(source: Source, form: Format) -> tuple[list[str], str]:
     return next(csv.reader([line], delimiter=separator), []), separator
 
 
-def _read(source: Source, form: Format) -> pl.DataFrame:
+def _read(source: Source, form: Format, note: Note) -> pl.DataFrame:
     source.head()  # refuses what is empty or binary, in our words
     try:
         if form == "parquet":
             return pl.read_parquet(io.BytesIO(source.whole()))
         if form == "jsonl":
             return _json_lines(source)
-        return _separated(source, form)
+        return _separated(source, form, note)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         reason = (str(error).splitlines() or ["unreadable"])[0]
         raise FormatError(f"{source.shown}: cannot be read as {form}: {reason}") from error
 
 
-def _separated(source: Source, form: Format) -> pl.DataFrame:
+def _separated(source: Source, form: Format, note: Note) -> pl.DataFrame:
     names, separator = _header(source, form)
     names = [name.strip() for name in names]
     if twice := [name for name in names if name and names.count(name) > 1]:
@@ -121,6 +124,7 @@ def _separated(source: Source, form: Format) -> pl.DataFrame:
             pass
     try:
         frame = pl.read_csv(data.rstrip(b"\r\n"), separator=separator, infer_schema=False)
+        _tell_short_rows(frame, data, separator, source, note)
         return frame.select(_without_indent(frame[name]) for name in frame.columns)
     except pl.exceptions.PolarsError:
         _find_fault(data.decode(), separator, source)
@@ -145,6 +149,26 @@ def _find_fault(text: str, separator: str, source: Source) -> None:
                 raise FormatError(f"{where}: expected {width} fields as in the header, found {len(row)}")
     except csv.Error as error:
         raise FormatError(f"{source.shown}:{rows.line_num}: {error}; is a quote left open?") from error
+
+
+def _tell_short_rows(frame: pl.DataFrame, data: bytes, separator: str, source: Source, note: Note) -> None:
+    """A word on rows with fewer fields than the header, of which the last cells are empty.
+
+    Spreadsheets leave out what is empty at the end of a row; a copy that was cut short looks the same.
+    """
+    whole = data.count(separator.encode()) == (frame.height + 1) * (frame.width - 1)
+    if frame.width == 1 or whole or not frame[:, -1].has_nulls():  # which is told without reading it all once more
+        return
+    rows = csv.reader(io.StringIO(data.decode(), newline=""), delimiter=separator)
+    try:
+        short = [(rows.line_num, len(row)) for row in rows if 0 < len(row) < frame.width]
+    except csv.Error:  # such as a text too long for this reader
+        return
+    if short:
+        line, found = short[0]
+        more = f" (as in {len(short) - 1:,} more row{'s' * (len(short) > 2)})" if len(short) > 1 else ""
+        note(f"{source.shown}:{line}: expected {frame.width} fields as in the header, found {found}{more}; the rest of "
+             f"the row counts as empty")  # fmt: skip
 
 
 def _json_lines(source: Source) -> pl.DataFrame:

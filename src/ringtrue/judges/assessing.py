@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ringtrue.errors import MismatchError
 from ringtrue.intervals import require_level, share_estimate
@@ -22,6 +23,8 @@ from ringtrue.votes import Outside, Repeats, Votes, votes_of, with_gold
 from ringtrue.votes.consensus import ALONE, TIED, Others, leave_one_out
 
 __all__ = ["judge_quality"]
+
+OF_LABELS = {"worse", "guessing", "one label", "lenient", "strict", "side bias", "drift"}  # the last of each item
 
 
 def judge_quality(
@@ -59,8 +62,8 @@ def judge_quality(
 
     The tests deal out the labels of each item among its judges by chance, and bound how rarely that gives as much
     [Bennett62], [Hoeffding56]. They hold for few labels too, speak of these items alone, and say nothing where judges
-    share none. With `repeats="all"` every label counts in the numbers, and a judge's last one of an item in the flags.
-    `progress` is told how many labels were done.
+    share none. With `repeats="all"` every label counts in the numbers, and a judge's last one of an item in the flags;
+    of traps, flags tell every one that was met. `progress` is told how many labels were done.
 
     Examples:
         >>> table = {"item": list("aaabbb"), "judge": list("xyzxyz"), "label": [1, 1, 1, 0, 0, 1]}
@@ -77,36 +80,23 @@ def judge_quality(
     once = given.settled(repeats)
     answers = None if trusted is None else with_gold(once, trusted)[1]
     known_labels = None if known is None else match_traps(once, known)
-    work = once if known_labels is None else once.keep(known_labels[once.item] < 0)
+    work = _without_traps(once, known_labels)
     others = leave_one_out(work)
     of_pairs = len(once.items.columns) == 3  # whose sides can be told without anybody else
     if answers is None and known_labels is None and (others.label == ALONE).all() and not of_pairs:
         raise _nothing_to_check(once)
 
-    times = durations(given)
-    again = labels_again(given)
-    by_gold = None if answers is None else Cases(once, answers[once.item], "gold")
-    consensus = Cases(work, others.label, "consensus", others)
-    evidence = Evidence(
-        reports=reports_on(
-            once, work, others, gold=by_gold, consensus=consensus, again=again,
-            traps=None if known_labels is None else trap_records(once, known_labels, accept=accept, level=level),
-            speeds=times.speeds(len(once.judges)) if times else None,
-            level=level, progress=progress or (lambda _: None),
-        ),
-        work=work, gold=by_gold, consensus=consensus,
-        traps=None if known_labels is None else Cases(once, known_labels[once.item], "gold"),
-        accept=accept, durations=times, again=again, level=level,
-    )  # fmt: skip
+    evidence = _evidence(given, once, others, answers, known_labels, accept=accept, level=level, progress=progress)
     leaving = LeavingOut(work, answers)
+    tested = evidence
     if repeats == "all":  # labels of one item by one judge are no independent witnesses: each counts once in the tests
-        tested = judge_quality(given, gold=trusted, traps=known, accept=accept, repeats="last", level=level)
-        flags = {one.judge: one.flags for one in tested}
-        reports = tuple(replace(one, flags=flags.get(one.judge, ())) for one in evidence.reports if one.labels)
-    else:
-        reports = _flagged(evidence, leaving)
+        last = given.settled("last")
+        by_last = leave_one_out(_without_traps(last, known_labels))
+        tested = _evidence(given, last, by_last, answers, known_labels, accept=accept, level=level, met=evidence)
+    flags = _flags(tested, leaving if tested is evidence else LeavingOut(tested.work, answers))
+    reports = tuple(replace(one, flags=flags.get(j, ())) for j, one in enumerate(evidence.reports) if one.labels)
     cluster = once.clusters()[0]
-    cases = by_gold or consensus
+    cases = evidence.gold or evidence.consensus
     return JudgeQuality(
         judges=reports,
         labels=once.size,
@@ -119,6 +109,7 @@ def judge_quality(
         notes=(
             *(() if isinstance(labels, Votes) else given.notes),
             *_notes(reports, others, gold=answers is not None),
+            *_last_alone(reports, evidence, tested),
             *((rule_note(once, accept), *_trap_notes(reports)) if known_labels is not None else ()),
             *(_undefined(work) if leaving.alpha is None and len(reports) > 1 else ()),
         ),
@@ -135,18 +126,63 @@ def _nothing_to_check(votes: Votes) -> MismatchError:
     return MismatchError(f"{why}; give gold labels (--gold), traps (--traps), or more judges' labels of the same items")
 
 
-def _flagged(evidence: Evidence, leaving: LeavingOut) -> tuple[JudgeReport, ...]:
-    """The reports with their flags, each with the effect of leaving the judge out."""
+def _without_traps(votes: Votes, traps: NDArray[np.int32] | None) -> Votes:
+    return votes if traps is None else votes.keep(traps[votes.item] < 0)
+
+
+def _evidence(
+    given: Votes,
+    votes: Votes,
+    others: Others,
+    gold: NDArray[np.int32] | None,
+    traps: NDArray[np.int32] | None,
+    *,
+    accept: tuple[int, int],
+    level: float,
+    progress: Callable[[int], None] | None = None,
+    met: Evidence | None = None,
+) -> Evidence:
+    """What `votes` say of each judge, where `given` are those with all repeats, and `others` is about the work alone.
+
+    Every batch is accepted or not by all of its traps: where `votes` lack repeats, `met` has them.
+    """
+    work, times, again = _without_traps(votes, traps), durations(given), labels_again(given)
+    by_gold = None if gold is None else Cases(votes, gold[votes.item], "gold")
+    consensus = Cases(work, others.label, "consensus", others)
+    on_traps = None if traps is None else Cases(votes, traps[votes.item], "gold")
+    records = None if traps is None else trap_records(votes, traps, accept=accept, level=level)
+    if met is not None:
+        records = [one.traps for one in met.reports if one.traps is not None] or None
+    reports = reports_on(
+        votes, work, others, gold=by_gold, consensus=consensus, again=again, traps=records,
+        speeds=times.speeds(len(votes.judges)) if times else None, level=level, progress=progress or (lambda _: None),
+    )  # fmt: skip
+    return Evidence(
+        reports=reports, work=work, gold=by_gold, consensus=consensus, traps=on_traps,
+        met=on_traps if met is None else met.traps, accept=accept, durations=times, again=again, level=level,
+    )  # fmt: skip
+
+
+def _flags(evidence: Evidence, leaving: LeavingOut) -> dict[int, tuple[Flag, ...]]:
+    """The flags of each judge who has any, by position, with the effect of leaving the judge out."""
     found: dict[int, list[Found]] = {}
     for one in find_flags(evidence):
         found.setdefault(one.judge, []).append(one)
     rows = rows_of_each(evidence.work.judge, len(evidence.reports))
-    reports = list(evidence.reports)
+    flags = {}
     for j, some in found.items():
         effect = leaving.without(rows[j])
-        flags = (Flag(kind=one.kind, reason=one.reason, p_adjusted=one.p_adjusted, effect=effect) for one in some)
-        reports[j] = replace(reports[j], flags=tuple(flags))
-    return tuple(one for one in reports if one.labels)
+        flags[j] = tuple(
+            Flag(kind=one.kind, reason=one.reason, p_adjusted=one.p_adjusted, effect=effect) for one in some
+        )
+    return flags
+
+
+def _last_alone(reports: Sequence[JudgeReport], told: Evidence, tested: Evidence) -> Iterator[str]:
+    """A word where the reasons of flags count fewer labels than everything else."""
+    again = tested.work.size < told.work.size
+    if again and any(flag.kind in OF_LABELS for one in reports for flag in one.flags):
+        yield "flags count a judge's last label of an item, all other numbers every label (--repeats all)"
 
 
 def _notes(reports: Sequence[JudgeReport], others: Others, *, gold: bool) -> Iterator[str]:

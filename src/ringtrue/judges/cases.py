@@ -59,10 +59,12 @@ class Cases:
 
     @cached_property
     def others_hit(self) -> FloatArray:
-        """For each case, the share of the other labels of its item that are right; NaN where there is none."""
+        """For each case, the share of the other judges' labels of its item that are right; NaN where there is none."""
         items = int(self.item.max(initial=-1)) + 1
-        n = np.bincount(self.item, minlength=items)[self.item] - 1.0
-        hits = np.bincount(self.item, weights=self.hit, minlength=items)[self.item] - self.hit
+        own = np.unique(self.item.astype(np.int64) * self.judges + self.judge, return_inverse=True)[1]
+        n = np.bincount(self.item, minlength=items)[self.item] - np.bincount(own)[own].astype(np.float64)
+        hits = np.bincount(self.item, weights=self.hit, minlength=items)[self.item]
+        hits -= np.bincount(own, weights=self.hit)[own]
         share = np.full(len(n), np.nan)
         np.divide(hits, n, out=share, where=n > 0)
         return share

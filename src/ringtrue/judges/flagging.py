@@ -47,13 +47,14 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Evidence:
-    """What the rules look at; `work` are the votes that are no traps."""
+    """What the rules look at; `work` are the votes that are no traps, `met` all traps, those met again too."""
 
     reports: list[JudgeReport]
     work: Votes
     consensus: Cases
     gold: Cases | None
     traps: Cases | None
+    met: Cases | None
     accept: tuple[int, int]
     durations: Durations | None
     again: Again
@@ -170,8 +171,8 @@ def _traps(evidence: Evidence) -> list[Found]:
 
     Where nobody else met the same traps, fewer than the rule of acceptance asks for.
     """
-    cases = evidence.traps
-    if cases is None:
+    cases, met = evidence.traps, evidence.met
+    if cases is None or met is None:
         return []
     p = cases.sums().rarely_so_low()
     least = np.full(evidence.judges, evidence.accept[0] / evidence.accept[1])
@@ -183,7 +184,7 @@ def _traps(evidence: Evidence) -> list[Found]:
         traps = evidence.reports[j].traps
         if traps is None or traps.accepted == traps.batches:
             continue
-        others = "" if unmatched[j] else f", the others {percent(float(cases.others_accuracy[j]))} of the same"
+        others = "" if unmatched[j] else f", the others {percent(float(met.others_accuracy[j]))} of the same"
         work = f"{traps.accepted} of {traps.batches:,} batches accepted" if traps.batches > 1 else "not accepted"
         reason = f"passed {traps.passed:,} of {traps.n:,} traps{others}; {work}"
         found.append(Found(judge=j, kind="traps", reason=reason, p_adjusted=adjusted))

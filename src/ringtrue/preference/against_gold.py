@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.errors import MismatchError
-from ringtrue.rankings import kendall_tau
+from ringtrue.rankings import pair_signs, tau_from_signs
 from ringtrue.tables import Judgments
 from ringtrue.votes import require_one_label_each, votes_of
 
@@ -46,16 +46,22 @@ def area(ratings: FloatArray, relevant: NDArray[np.bool_]) -> float | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class AgainstGold:
-    """The gold label of each rated document, NaN where it has none, and the least that counts as relevant."""
+    """The gold label of each rated document, NaN where it has none, and the least that counts as relevant.
+
+    Documents of different groups, which no chain of votes joins, are not held against each other.
+    """
 
     matches: Matches
     label: FloatArray
+    group: NDArray[np.int32]
     rel: float
     notes: tuple[str, ...]
 
     @classmethod
     def of(cls, gold: object, matches: Matches, *, rel: float) -> Self:
         """The gold labels of the documents that were compared; labels below 0 say that one was not judged."""
+        if ALL in matches.queries:
+            raise MismatchError(f"a query is called '{ALL}', which is the name of the mean over queries; rename it")
         judged = Judgments.of(gold)
         require_one_label_each(votes_of(judged))
         known = judged.frame.filter(pl.col("label") >= 0).select("query", "doc", "label").unique()
@@ -79,29 +85,47 @@ class AgainstGold:
         if unvoted:
             what = "1 query of gold has" if unvoted == 1 else f"{unvoted:,} queries of gold have"
             notes.append(f"{what} no preferences, and no ratings")
-        return cls(matches=matches, label=label, rel=rel, notes=tuple(notes))
+        return cls(matches=matches, label=label, group=matches.components(), rel=rel, notes=tuple(notes))
 
     def areas(self, ratings: FloatArray) -> dict[str, float | None]:
         """The AUC of each query and their mean; None where all documents are relevant, or none is."""
-        return self._each(ratings, lambda rated, label: area(rated, label >= self.rel))
+        return self._each(ratings, lambda rated, label, group: _areas(rated, label >= self.rel, group))
 
     def taus(self, ratings: FloatArray) -> dict[str, float | None]:
-        """Kendall's tau-b between ratings and labels, of each query and their mean; None where all labels are equal."""
+        """Kendall's tau-b between ratings and labels, of each query and their mean; None where all labels are equal.
+
+        Where all ratings are equal it is 0, so that all methods have the same queries.
+        """
         return self._each(ratings, _tau)
 
     def _each(
-        self, ratings: FloatArray, measure: Callable[[FloatArray, FloatArray], float | None]
+        self,
+        ratings: FloatArray,
+        measure: Callable[[FloatArray, FloatArray, NDArray[np.int32]], float | None],
     ) -> dict[str, float | None]:
         start, found = self.matches.start, {}
         for query, low, high in zip(self.matches.queries, start[:-1], start[1:], strict=True):
             known = low + np.flatnonzero(~np.isnan(self.label[low:high]))
-            found[query] = measure(ratings[known], self.label[known]) if len(known) else None
+            found[query] = measure(ratings[known], self.label[known], self.group[known])
         values = [one for one in found.values() if one is not None]
         return found | {ALL: float(np.mean(values)) if values else None}
 
 
-def _tau(ratings: FloatArray, label: FloatArray) -> float | None:
-    if len(label) < 2:
+def _areas(ratings: FloatArray, relevant: NDArray[np.bool_], group: NDArray[np.int32]) -> float | None:
+    """The AUC over the pairs of one group each, all pairs alike."""
+    won = pairs = 0.0
+    for one in np.unique(group):
+        own = group == one
+        share = area(ratings[own], relevant[own])
+        if share is not None:
+            size = int(relevant[own].sum()) * int((~relevant[own]).sum())
+            won, pairs = won + share * size, pairs + size
+    return won / pairs if pairs else None
+
+
+def _tau(ratings: FloatArray, label: FloatArray, group: NDArray[np.int32]) -> float | None:
+    same = np.equal(*(group[side] for side in np.triu_indices(len(group), k=1)))
+    rated, labelled = pair_signs(ratings)[same], pair_signs(label)[same]
+    if not labelled.any():
         return None
-    tau = float(kendall_tau(ratings, label))
-    return None if np.isnan(tau) else tau
+    return float(tau_from_signs(rated, labelled)) if rated.any() else 0.0

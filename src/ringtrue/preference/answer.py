@@ -24,7 +24,7 @@ __all__ = ["JudgeRating", "Ratings"]
 class JudgeRating:
     """A judge as the ratings see them: how many votes, and how far these can be trusted.
 
-    `value` is the sensitivity: 1 is the mean over votes, 0 a judge who guesses, below 0 one who says the opposite. By
+    `value` is the sensitivity: 1 is a typical judge who looks, 0 one who guesses, below 0 one who says the opposite. By
     Crowd-BT it is how often the judge is honest: 1, ½ and 0.
 
     Examples:
@@ -33,7 +33,7 @@ class JudgeRating:
         ...          "judge": [*"wxyz" * 2, *"vvvv"]}
         >>> told = rt.rate(votes, by_judge="crowd-bt", repeats="all").judges["v"]
         >>> told.votes, round(told.value, 1)
-        (4, 0.4)
+        (4, 0.7)
     """
 
     judge: str
@@ -53,9 +53,10 @@ class JudgeRating:
 class Ratings:
     """Every document's rating, how sure it is, and what follows from it.
 
-    `frame` has a row for each document, the best of each query first: query, doc, rating, se, low, high, ahead (how
+    `frame` has a row for each document, the best of each group first: query, doc, rating, se, low, high, ahead (how
     sure it is that the document is better than the next of its group), matches (how many others it met), votes, and
-    group: documents that no chain of votes joins are in different groups of their query, and cannot be compared.
+    group: documents that no chain of votes joins are in different groups of their query, the largest first, and cannot
+    be compared.
     Ratings of bradley-terry are in log odds around 0, those of elo and glicko in points around the start. `passes`
     says how many of the pairs that met changed places in each pass after the first, `auc` how well each query's
     ratings tell relevant documents from others, where gold was given.
@@ -96,7 +97,8 @@ class Ratings:
     def chances(self, *, query: str | None = None) -> pl.DataFrame:
         """The chance of every document against every other of a query, or of all: query, a, b, chance, tie.
 
-        Each pair stands once, the better document first. Pairs that no chain of votes joins are left out.
+        Each pair stands once, the better document first; half of the ties are in `chance`, and `tie` is empty where
+        ties are half wins. Pairs that no chain of votes joins are left out.
         """
         found = [self._chances(rows) for rows in ([self._query(query)] if query else self._by_query().values())]
         return pl.concat(found)
@@ -219,6 +221,7 @@ class Ratings:
                 "a": rows["doc"].gather(one),
                 "b": rows["doc"].gather(other),
                 "chance": self.outcome.expected(apart),
-                "tie": self.outcome.tie(apart),
-            }
+                "tie": self.outcome.tie(apart) if self.outcome.ties else [None] * len(one),
+            },
+            schema_overrides={"tie": pl.Float64},
         )

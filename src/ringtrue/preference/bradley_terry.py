@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ __all__ = ["differences", "fit", "most_likely_ties"]
 TOLERANCE = 1e-9  # of a rating, in log odds
 TURNS = 100
 HALVINGS = 30
+WEAK = 1e-6  # of a prior on how common ties are
 SOLVED = 1e-3  # how far a Newton step is solved: the next one begins nearer
 
 
@@ -102,14 +104,17 @@ def differences(matches: Matches) -> Any:
 
 
 def most_likely_ties(matches: Matches, z: FloatArray, start: float) -> float:
-    """The most likely ν, how common ties are, where every difference z is known: expected ties are those there were."""
+    """The most likely ν, how common ties are, where every difference z is known: expected ties are those there were.
+
+    A very weak prior, log ν ~ N(0, 1000²), keeps it finite where all votes are ties.
+    """
     ties = float(matches.weight @ matches.tied)
     nu = max(start, 1e-6)
     for _ in range(TURNS):
         chance = Outcome(ties=nu).tie(z)
         expected = float(matches.weight @ chance)
         slope = float(matches.weight @ (chance * (1 - chance)))
-        step = np.clip((ties - expected) / slope, -2, 2)
+        step = np.clip((ties - expected - math.log(nu) * WEAK) / (slope + WEAK), -2, 2)
         nu *= float(np.exp(step))
         if abs(step) < TOLERANCE:
             break

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Self
 
@@ -11,12 +11,15 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.errors import InputError, MismatchError, TableError, UsageError
+from ringtrue.pooling import pool
 from ringtrue.preference.matches import Matches
 from ringtrue.tables import Preferences, Run
 from ringtrue.tables.columns import NAMES, frame_from, identifiers, rename
 from ringtrue.tables.groups import first_duplicate, group_rows
 
-__all__ = ["Candidates"]
+__all__ = ["Candidates", "tables_in"]
+
+DEEPEST = 2**31 - 1  # of a pool: everything
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -30,6 +33,8 @@ class Candidates:
         [('q1', 'd2'), ('q1', 'd1')]
         >>> Candidates.of({"query": ["q1", "q1"], "doc": ["d1", "d2"], "best_rank": [1, 2]}).docs["doc"].to_list()
         ['d1', 'd2']
+        >>> Candidates.of([{"q1": {"d1": 1.0}}, {"q1": {"d2": 3.0, "d1": 2.0}}]).docs["doc"].to_list()
+        ['d1', 'd2']
     """
 
     docs: pl.DataFrame
@@ -40,10 +45,14 @@ class Candidates:
     def of(cls, data: object, *, depth: int | None = None) -> Self:
         """From a run, in the order of its scores; from a pool, a table without scores, in the order of its rows.
 
-        At most `depth` documents of each query.
+        At most `depth` documents of each query. Several runs are pooled at that depth, in the order of `pool`.
         """
         if depth is not None and depth < 2:
             raise UsageError(f"two documents are the least that can be compared, found a depth of {depth}; 50 is usual")
+        tables = tables_in(data)
+        if len(tables) > 1:
+            return cls._grouped(_pooled(tables, depth or DEEPEST))
+        data = tables[0]
         if isinstance(data, cls):
             docs = data.docs
         elif isinstance(data, Run) or _has_scores(data):
@@ -120,6 +129,37 @@ class Candidates:
         numbered = self.docs.with_row_index("row")
         found = names.join(numbered, on=["query", "doc"], how="left", maintain_order="left")["row"]
         return found.to_numpy().astype(np.int32)
+
+
+def tables_in(data: object) -> list[object]:
+    """The tables of a list, or those with names in a dictionary; anything else, such as records, is one table.
+
+    Examples:
+        >>> len(tables_in([{"q1": {"d1": 1.0}}, {"q1": {"d2": 3.0}}]))
+        2
+        >>> len(tables_in([{"query": "q1", "doc": "d1"}, {"query": "q1", "doc": "d2"}]))
+        1
+    """
+    parts = list(data.values()) if isinstance(data, Mapping) else data if isinstance(data, list | tuple) else []
+    return list(parts) if parts and all(map(_is_table, parts)) else [data]
+
+
+def _is_table(data: object) -> bool:
+    """Whether this is a table of its own, and not a row or a column of one."""
+    if isinstance(data, Mapping):
+        return any(isinstance(cell, Iterable) and not isinstance(cell, str | bytes) for cell in data.values())
+    return isinstance(data, Run | Preferences) or hasattr(type(data), "columns")
+
+
+def _pooled(tables: list[object], depth: int) -> pl.DataFrame:
+    """The documents of several runs, in the order of their pool."""
+    for number, one in enumerate(tables, 1):
+        if not isinstance(one, Run) and not _has_scores(one):
+            raise UsageError(
+                f"several candidates are runs, to be pooled, and number {number} of {len(tables)} has no scores; "
+                f"give runs alone, or one pool"
+            )
+    return pool([Run.of(one) for one in tables], depth=depth).select("query", "doc")
 
 
 def _has_scores(data: object) -> bool:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ringtrue.preference.resampling import resampled
+from ringtrue.preference.resampling import CLOSE, resampled
 from ringtrue.preference.spread import Told, standard_errors
+from ringtrue.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     from ringtrue.preference.matches import FloatArray, Matches
     from ringtrue.preference.rated import Rated
 
-__all__ = ["by_bootstrap", "by_curvature", "by_variance", "next_behind"]
+__all__ = ["by_bootstrap", "by_curvature", "next_behind"]
+
+FEW = 10  # votes on a document, below which drawing votes anew shows too little of what is open
 
 
 def by_curvature(matches: Matches, rated: Rated, told: Told, *, ridge: float, level: float) -> Rated:
@@ -26,14 +29,12 @@ def by_curvature(matches: Matches, rated: Rated, told: Told, *, ridge: float, le
     group = matches.components()
     behind = next_behind(rated.ratings, group)
     errors = standard_errors(matches, told, group, behind, ridge=ridge)
-    return replace(rated, judge_errors=errors.judge).with_errors(errors.rating, level).with_leads(errors.lead, behind)
-
-
-def by_variance(matches: Matches, rated: Rated, variances: FloatArray, *, level: float) -> Rated:
-    """Normal intervals from a variance for each document, as if they were independent."""
-    behind = next_behind(rated.ratings, matches.components())
-    lead = np.where(behind == np.arange(len(behind)), 0, np.sqrt(variances + variances[behind]))
-    return rated.with_errors(np.sqrt(variances), level).with_leads(lead, behind)
+    unknown, notes = int(np.isnan(errors.rating).sum()), rated.notes
+    if unknown:
+        doubt = "of large queries without an interval: on long chains of votes it cannot be told how sure ratings are"
+        notes += (f"{counted(unknown, 'document')} {doubt}",)
+    known = replace(rated, judge_errors=errors.judge, notes=notes)
+    return known.with_errors(errors.rating, level).with_leads(errors.lead, behind)
 
 
 def by_bootstrap(
@@ -60,9 +61,26 @@ def by_bootstrap(
         drawn -= drawn @ (member / member.sum(axis=0)) @ member.T
         low[start:end], high[start:end] = np.quantile(drawn, edges, axis=0)
         errors[start:end] = drawn.std(axis=0, ddof=1)
-        ahead[start:end] = (drawn > drawn[:, behind[start:end] - start]).mean(axis=0)
-    ahead[behind == np.arange(len(behind))] = np.nan
-    return replace(rated, errors=errors, low=low, high=high, ahead=ahead)
+        lead = drawn - drawn[:, behind[start:end] - start]
+        ahead[start:end] = np.where(np.abs(lead) < 2 * CLOSE, 0.5, lead > 0).mean(axis=0)
+    unknown = _shown_too_little(votes)
+    ahead[unknown | unknown[behind] | (behind == np.arange(len(behind)))] = np.nan
+    for some in (low, high, errors):
+        some[unknown] = np.nan
+    notes = rated.notes
+    if unknown.any():
+        which = f"{counted(int(unknown.sum()), 'document')} with fewer than {FEW} votes, or with wins or losses only"
+        notes += (f"no interval for {which}: votes drawn anew show too little; --interval laplace has one",)
+    return replace(rated, errors=errors, low=low, high=high, ahead=ahead, notes=notes)
+
+
+def _shown_too_little(votes: Matches) -> NDArray[np.bool_]:
+    """Which documents have few votes, or none that differs from the others."""
+    size = votes.docs.height
+    won = np.bincount(votes.first, weights=votes.score, minlength=size)
+    won += np.bincount(votes.second, weights=1 - votes.score, minlength=size)
+    met = np.bincount(np.concatenate([votes.first, votes.second]), minlength=size)
+    return np.asarray((met < FEW) | (won == 0) | (won == met))
 
 
 def next_behind(ratings: FloatArray, group: NDArray[np.int32]) -> NDArray[np.int64]:

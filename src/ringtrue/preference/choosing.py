@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
 
-from ringtrue.errors import InputError, UsageError, did_you_mean
-from ringtrue.preference.active import active_pairs
-from ringtrue.preference.candidates import Candidates
+from ringtrue.errors import InputError, TableError, UsageError, did_you_mean
+from ringtrue.preference.active import COPIES, active_pairs
+from ringtrue.preference.candidates import Candidates, tables_in
 from ringtrue.preference.pairings import Pairs, random_pairs, seed_pairs, swiss_pairs
 from ringtrue.preference.rating import told_of_traps, without_traps
 from ringtrue.preference.tasks import last_batch, require_tasks, task_table
-from ringtrue.tables import Preferences
+from ringtrue.tables import Judgments, Preferences
+from ringtrue.tables.preferences import joined
 from ringtrue.wording import counted
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ DESIGNS: dict[PairDesign, Callable[..., Pairs]] = {
     "active": active_pairs,
 }
 VOTES: dict[PairDesign, int] = {"seed": 4, "random": 4, "swiss": 4, "active": 1}
+TRAPS = 5  # in a task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -87,45 +90,47 @@ def choose_pairs(
     votes: int | None = None,
     traps: object = None,
     per_task: int = 20,
-    traps_per_task: int = 5,
+    traps_per_task: int | None = None,
     depth: int | None = None,
     rng: np.random.Generator | None = None,
 ) -> PairChoice:
     """Which pairs of documents should be compared next, and in which tasks are they shown to people?
 
-    `candidates` is a run, or a pool: a table without scores, the best first. `active` chooses the pairs that teach most
-    about the top, given the `preferences` so far [MacKay92]; `seed` is the published design, 15 + 5 (n − 6) pairs
-    of n documents, 4 votes each [Bashir13]; `swiss` pairs neighbours in the order so far; `random` draws any. A
-    `budget` counts pairs, over all queries. Without one `active` fills a task for each query, `seed` is given whole,
-    `random` is as large, and `swiss` plays a round. Each pair is asked `votes` times, less those that it has, but
-    `active` may choose a pair again. `traps` are preferences whose winner is known: some are mixed into every task,
-    and the table does not tell their winner.
+    `candidates` is a run; or a pool, a table without scores, the best first; or a list of runs, which are pooled at
+    `depth`. `active` chooses the pairs that teach most about the top, given the `preferences` so far, a table or a list
+    of tables [MacKay92]; `seed` is the published design, 15 + 5 (n − 6) pairs of n documents, 4 votes each [Bashir13];
+    `swiss` pairs neighbours in the order so far; `random` draws any.
+
+    A `budget` counts pairs, over all queries; with `active`, which may choose a pair again, it counts choices. Without
+    one `active` fills a task for each query, `seed` is given whole, `random` is as large, and `swiss` plays a round.
+
+    Each pair is asked `votes` times, less those that it has; each choice of `active` asks for as many, and all those of
+    a pair together for 4 at most, or `votes` if that is more. `traps` are preferences whose winner is known: some are
+    mixed into every task, usually 5, and the table does not tell their winner.
 
     Examples:
         >>> run = {"q1": {f"d{rank}": -rank for rank in range(40)}}
         >>> print(choose_pairs(run, budget=15, rng=np.random.default_rng(1)))
         active: 15 pairs and 15 votes on 1 query in 1 task
     """
-    if design not in DESIGNS:
-        near = did_you_mean(design, get_args(PairDesign)) or "; there is " + ", ".join(get_args(PairDesign))
-        raise UsageError(f"no design '{design}'{near}")
+    _require_question(design, rng, budget=budget, votes=votes, depth=depth, per_task=per_task, traps=traps_per_task)
+    if traps is None and traps_per_task:
+        raise UsageError(f"{counted(traps_per_task, 'trap')} should be in a task, and no traps are given; --traps FILE")
     votes = VOTES[design] if votes is None else votes
-    for what, number in (("budget", budget), ("number of votes on a pair", votes)):
-        if number is not None and number < 1:
-            raise UsageError(f"expected a {what} of at least 1, found {number}")
-    require_tasks(per_task, 0 if traps is None else traps_per_task)
-    rng = rng or np.random.default_rng(0)
+    trapped = 0 if traps is None else TRAPS if traps_per_task is None else traps_per_task
+    require_tasks(per_task, trapped)
+    rng = np.random.default_rng(0) if rng is None else rng
     found, known, batch, notes = _start(candidates, preferences, depth)
     matches = found.matches(known)
-    room = per_task - (0 if traps is None else traps_per_task)
+    room = per_task - trapped
     usual = max(room // votes, 1) * len(found.queries) if design == "active" else None
     pairs = DESIGNS[design](matches, votes=votes, budget=usual if budget is None else budget, rng=rng)
     if not len(pairs.first):
         raise InputError(f"every pair of the design '{design}' has its {votes} votes: nothing is left to ask")
     notes += _doubts(matches, pairs, design=design, votes=votes, budget=budget)
     table, more = task_table(
-        _asked(found, pairs), None if traps is None else Preferences.of(traps),
-        per_task=per_task, traps_per_task=traps_per_task, before=batch, rng=rng,
+        _asked(found, pairs), None if traps is None else _trap_pairs(traps),
+        per_task=per_task, traps_per_task=trapped, before=batch, rng=rng,
     )  # fmt: skip
     empty = pl.lit(None, dtype=pl.String)
     asked = table.filter(~pl.col("trap"))
@@ -141,6 +146,31 @@ def choose_pairs(
     )
 
 
+def _require_question(design: object, rng: object, **numbers: object) -> None:
+    """Refuse what no design can be asked for, in our words."""
+    known = get_args(PairDesign)
+    if not isinstance(design, str) or design not in known:
+        near = did_you_mean(str(design), known) or "; there is " + ", ".join(known)
+        raise UsageError(f"no design '{design}'{near}")
+    if rng is not None and not isinstance(rng, np.random.Generator):
+        raise UsageError(
+            f"expected a numpy Generator as rng, such as np.random.default_rng(1), found {type(rng).__name__}"
+        )
+    names = {"votes": "number of votes on a pair", "per_task": "number of pairs in a task", "traps": "number of traps"}
+    for name, number in numbers.items():
+        what = f"expected a {names.get(name, name)}"
+        if number is not None and (not isinstance(number, Integral) or isinstance(number, bool)):
+            raise UsageError(f"{what} that is a whole number, found {number!r}")
+        if isinstance(number, Integral) and name in ("budget", "votes") and int(number) < 1:
+            raise UsageError(f"{what} of at least 1, found {number}")
+
+
+def _trap_pairs(traps: object) -> Preferences:
+    if isinstance(traps, Judgments):
+        raise TableError("these look like traps for labels; pairs need two documents and a winner")
+    return Preferences.of(traps)
+
+
 def _start(
     candidates: object, preferences: object, depth: int | None
 ) -> tuple[Candidates, Preferences | None, int, list[str]]:
@@ -149,7 +179,7 @@ def _start(
     if preferences is None:
         found, alone = found.comparable()
         return found, None, 0, [*alone]
-    told = Preferences.of(preferences, answered_only=True)
+    told = joined([Preferences.of(table, answered_only=True) for table in tables_in(preferences)])
     votes, trapped = without_traps(told)
     found, known, doubts = found.joined(votes)
     found, alone = found.comparable()
@@ -170,7 +200,12 @@ def _doubts(known: Matches, pairs: Pairs, *, design: PairDesign, votes: int, bud
         tallied = known.paired()
         full = int((tallied.weight >= votes).sum())
         done = "" if design == "active" else f"; {full:,} have {votes} or more, and are not asked again"
-        notes.append(f"{known.size:,} votes on {tallied.size:,} pairs are known{done}")
+        notes.append(f"{counted(known.size, 'vote')} on {counted(tallied.size, 'pair')} are known{done}")
     if budget is not None and len(pairs.first) < budget:
-        notes.append(f"{budget:,} pairs were asked for, and only {len(pairs.first):,} are left: all of them")
+        notes.append(
+            f"{counted(budget * votes, 'vote')} were asked for, and only {len(pairs.first) * votes:,} are possible: at "
+            f"once, a pair is asked for {max(COPIES // votes, 1) * votes} at most, each of another person"
+            if design == "active"
+            else f"{budget:,} pairs were asked for, and only {len(pairs.first):,} are left: all of them"
+        )
     return notes

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ringtrue.errors import UsageError, did_you_mean
+from ringtrue.errors import TableError, UsageError, did_you_mean
 from ringtrue.preference.against_gold import AgainstGold
 from ringtrue.preference.matches import Matches
 from ringtrue.preference.methods import Rated, Rating
@@ -89,13 +89,33 @@ class RatingComparison:
     Examples:
         >>> import ringtrue as rt
         >>> votes = {"left": [*"aab"], "right": [*"bcc"], "winner": [*"aab"]}
-        >>> list(rt.compare_ratings(votes, gold={"0": {"a": 1, "b": 0, "c": 0}}).methods)
-        ['win-rate', 'elo', 'glicko', 'bradley-terry']
+        >>> print(rt.compare_ratings(votes, gold={"0": {"a": 1, "b": 0, "c": 0}}))
+        method              AUC       tau
+        win-rate          1.000     0.816
+        elo               1.000     0.816
+        glicko            1.000     0.816
+        bradley-terry     1.000     0.816
     """
 
     methods: Mapping[str, MethodScores]
     queries: tuple[str, ...]
     notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        columns = {"AUC": self._means("auc"), "tau": self._means("tau")}
+        held = {name: one.held_out for name, one in self.methods.items() if one.held_out is not None}
+        columns["log loss"] = {name: one.log_loss for name, one in held.items()}
+        columns["accuracy"] = {name: one.accuracy for name, one in held.items()}
+        shown = {title: cells for title, cells in columns.items() if any(cell is not None for cell in cells.values())}
+        wide = max(map(len, [*self.methods, "method"]))
+        lines = ["  ".join([f"{'method':<{wide}}", *(f"{title:>8}" for title in shown)])]
+        for name in self.methods:
+            cells = ["–" if cells[name] is None else f"{cells[name]:.3f}" for cells in shown.values()]
+            lines.append("  ".join([f"{name:<{wide}}", *(f"{cell:>8}" for cell in cells)]))
+        return "\n".join(lines)
+
+    def _means(self, name: Literal["auc", "tau"]) -> dict[str, float | None]:
+        return {method: (getattr(one, name) or {}).get("all") for method, one in self.methods.items()}
 
     def as_dict(self) -> dict[str, object]:
         """The comparison as plain data, in the key order of the command line's JSON."""
@@ -112,7 +132,7 @@ def compare_ratings(
     gold: object | None = None,
     rel: int = 1,
     folds: int | None = None,
-    methods: Sequence[str] | None = None,
+    methods: str | Sequence[str] | None = None,
     repeats: Repeats | None = None,
     rng: np.random.Generator | None = None,
 ) -> RatingComparison:
@@ -121,7 +141,8 @@ def compare_ratings(
     With `gold` judgments, how well each method's ratings tell documents labelled at least `rel` from others (AUC), and
     how alike their order and that of the labels are (tau-b), query by query. With `folds`, the votes are dealt into so
     many parts at random, and each part is foretold by ratings from the others; methods that know judges foretell what
-    that judge will say. Methods that weigh judges are left out where nothing tells them apart.
+    that judge will say. `methods` names one of them or several; without it, those that weigh judges are left out where
+    nothing tells judges apart.
 
     Examples:
         >>> votes = {"left": [*"aab"] * 9, "right": [*"bcc"] * 9, "winner": [*"aab"] * 8 + [*"bcc"]}
@@ -131,19 +152,22 @@ def compare_ratings(
     """
     if gold is None and folds is None:
         raise UsageError("compare methods by what? Give gold judgments, or folds of votes to be foretold, or both")
+    named = (methods,) if isinstance(methods, str) else methods
     asked, trapped = without_traps(Preferences.of(preferences))
     votes = Matches.of(asked, repeats=repeats)
-    ways = _ways(methods, votes)
+    ways = _ways(named, votes)
     known = None if gold is None else AgainstGold.of(gold, votes, rel=rel)
     fold = None if folds is None else _dealt(votes.size, folds, rng or np.random.default_rng(0))
     return RatingComparison(
         methods={name: _scores(how, votes, known, fold) for name, how in ways.items()},
         queries=votes.queries,
-        notes=(*told_of_traps(trapped), *_left_out(methods, votes), *(() if known is None else known.notes)),
+        notes=(*told_of_traps(trapped), *_left_out(named, votes), *(() if known is None else known.notes)),
     )
 
 
 def _ways(names: Sequence[str] | None, votes: Matches) -> dict[str, Rating]:
+    if names is not None and not names:
+        raise UsageError(f"compare which methods? Name some of {', '.join(WAYS)}, or leave `methods` out for all")
     for name in names or ():
         if name not in WAYS:
             raise UsageError(f"no method '{name}'{did_you_mean(name, WAYS) or '; there is ' + ', '.join(WAYS)}")
@@ -169,6 +193,8 @@ def _left_out(names: Sequence[str] | None, votes: Matches) -> tuple[str, ...]:
 
 def _dealt(votes: int, folds: int, rng: np.random.Generator) -> FloatArray:
     """The fold of each vote, all folds of nearly the same size."""
+    if votes < 2:
+        raise TableError("there is one vote: to foretell votes by others takes two or more; leave folds out (--folds)")
     if not 2 <= folds <= votes:
         raise UsageError(f"votes are dealt into 2 folds or more, {votes:,} at most; found {folds:,}; 10 is usual")
     return rng.permutation(np.arange(votes) % folds)

@@ -14,7 +14,7 @@ from ringtrue.errors import UsageError
 if TYPE_CHECKING:
     from ringtrue.preference.matches import FloatArray
 
-__all__ = ["by_gaps", "by_quantiles", "by_thresholds"]
+__all__ = ["by_gaps", "by_quantiles", "by_thresholds", "require_quantiles", "require_rising"]
 
 
 def by_thresholds(ratings: FloatArray, thresholds: Sequence[float]) -> NDArray[np.int32]:
@@ -24,7 +24,7 @@ def by_thresholds(ratings: FloatArray, thresholds: Sequence[float]) -> NDArray[n
         >>> by_thresholds(np.array([-1.0, 0.0, 2.0]), [0, 1]).tolist()
         [0, 1, 2]
     """
-    _require_rising("thresholds", thresholds)
+    require_rising("thresholds", thresholds)
     return np.searchsorted(np.asarray(thresholds, dtype=np.float64), ratings, side="right").astype(np.int32)
 
 
@@ -37,9 +37,7 @@ def by_quantiles(ratings: FloatArray, quantiles: Sequence[float]) -> NDArray[np.
         >>> by_quantiles(np.array([5.0, 1.0, 3.0, 2.0]), [0.5, 0.9]).tolist()
         [2, 0, 1, 0]
     """
-    _require_rising("quantiles", quantiles)
-    if not all(0 < one < 1 for one in quantiles):
-        raise UsageError(f"quantiles lie between 0 and 1, found {', '.join(f'{one:g}' for one in quantiles)}")
+    require_quantiles(quantiles)
     ordered, others = np.sort(ratings), max(len(ratings) - 1, 1)
     below, up_to = (np.searchsorted(ordered, ratings, side=side) for side in ("left", "right"))
     place = (below + (up_to - below - 1) / 2) / others
@@ -60,8 +58,22 @@ def by_gaps(ratings: FloatArray, labels: int) -> NDArray[np.int32]:
     return np.searchsorted(values[widest + 1], ratings, side="right").astype(np.int32)
 
 
-def _require_rising(what: str, numbers: Sequence[float]) -> None:
+def require_quantiles(quantiles: Sequence[float]) -> None:
+    """Refuse what does not rise from above 0 to below 1."""
+    require_rising("quantiles", quantiles)
+    if not all(0 < one < 1 for one in quantiles):
+        raise UsageError(f"quantiles lie between 0 and 1, found {_listed(quantiles)}")
+
+
+def require_rising(what: str, numbers: Sequence[float]) -> None:
+    """Refuse no number, numbers that do not rise, and what is none."""
     if not numbers:
         raise UsageError(f"{what} need at least one number")
-    if not all(one < other for one, other in pairwise(numbers)) or not np.isfinite(numbers).all():
-        raise UsageError(f"{what} must rise, found {', '.join(f'{one:g}' for one in numbers)}")
+    if not np.isfinite(numbers).all():
+        raise UsageError(f"{what} must be finite numbers, found {_listed(numbers)}")
+    if not all(one < other for one, other in pairwise(numbers)):
+        raise UsageError(f"{what} must rise, found {_listed(numbers)}")
+
+
+def _listed(numbers: Sequence[float]) -> str:
+    return ", ".join(f"{one:g}" for one in numbers)

@@ -13,15 +13,11 @@ from ringtrue.preference.rounds import Rounds
 if TYPE_CHECKING:
     from ringtrue.preference.matches import FloatArray, Matches
 
-__all__ = ["MOST_PASSES", "elo", "elo_pass", "inverted"]
-
-MOST_PASSES = 20
+__all__ = ["elo", "elo_pass", "inverted"]
 
 
-def elo(matches: Matches, *, k: float, start: float, scale: float, passes: int | None = 1) -> list[FloatArray]:
+def elo(matches: Matches, *, k: float, start: float, scale: float, passes: int = 1) -> list[FloatArray]:
     """The ratings after each pass through all matches, in their order.
-
-    With `passes=None` there are as many as it takes until no two documents that met change places, 20 at most.
 
         E = 1 / (1 + 10^((R_second − R_first) / scale)),   R_first ← R_first + K (S − E)    [Elo78]
 
@@ -38,11 +34,9 @@ def elo(matches: Matches, *, k: float, start: float, scale: float, passes: int |
     rounds = Rounds.of(matches)
     unit = scale / math.log(10)
     ratings, after = np.full(matches.docs.height, start / unit), []
-    for _ in range(passes or MOST_PASSES):
+    for _ in range(passes):
         elo_pass(matches, rounds, ratings, k=k / unit)
         after.append(ratings * unit)
-        if passes is None and len(after) > 1 and not inverted(matches, *after[-2:]).any():
-            break
     return after
 
 

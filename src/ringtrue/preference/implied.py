@@ -13,7 +13,7 @@ from ringtrue.encoding import codes, positions
 from ringtrue.errors import DuplicateError, TableError
 from ringtrue.tables import Judgments, Preferences
 
-__all__ = ["Levels", "count_implied", "implied_preferences", "implying", "pair_table"]
+__all__ = ["Levels", "count_implied", "implied_preferences", "implying", "pair_table", "queries_implying"]
 
 MOST_PAIRS = 50_000_000  # a table of so many takes some gigabytes
 Rows: TypeAlias = NDArray[np.int64]
@@ -48,6 +48,17 @@ def count_implied(labels: Judgments, *, ties: bool = False) -> int:
         2
     """
     return _levels(labels, ties=ties).count(ties=ties)
+
+
+def queries_implying(labels: Judgments, *, ties: bool = False) -> int:
+    """How many queries have a preference implied by labels that `implying` let through.
+
+    Examples:
+        >>> queries_implying(Judgments.of({"bread": {"d1": 2, "d2": 0}, "jam": {"d3": 1, "d4": 1}}))
+        1
+    """
+    said = pl.len() if ties else pl.col("label").n_unique()
+    return labels.frame.group_by("query", "judge").agg(said=said).filter(pl.col("said") > 1)["query"].n_unique()
 
 
 def _levels(labels: Judgments, *, ties: bool) -> Levels:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from ringtrue.encoding import Codes, codes, positions
 from ringtrue.tables import Preferences
-from ringtrue.tables.columns import free_name
 from ringtrue.tables.judgments import NO_JUDGE
 from ringtrue.tables.preferences import OUTCOMES
 from ringtrue.votes import Repeats, Votes
@@ -143,9 +142,10 @@ class Matches:
 
 def settled(preferences: Preferences, repeats: Repeats | None) -> Preferences:
     """At most one vote of a named judge on a pair, or all of them; votes of nobody in particular all count."""
-    if repeats == "all" or (preferences.frame["judge"] == NO_JUDGE).all():
+    frame = preferences.frame
+    named = (frame["judge"] != NO_JUDGE).to_numpy()
+    if repeats == "all" or not named.any():
         return preferences
-    row = free_name("row", preferences.frame.columns)
-    votes = Votes.of_preferences(Preferences(preferences.frame.with_row_index(row)))
-    kept = votes.settled(repeats).others[row]
-    return preferences if len(kept) == preferences.frame.height else Preferences(preferences.frame[kept])
+    kept = ~named
+    kept[named] = Votes.of_preferences(Preferences(frame.filter(pl.Series(named)))).settled_rows(repeats)
+    return preferences if kept.all() else Preferences(frame.filter(pl.Series(kept)))

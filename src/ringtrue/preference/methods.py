@@ -11,7 +11,7 @@ import numpy as np
 
 from ringtrue.errors import UsageError, did_you_mean
 from ringtrue.preference.bradley_terry import fit, most_likely_ties
-from ringtrue.preference.certainty import by_bootstrap, by_curvature, by_variance
+from ringtrue.preference.certainty import by_bootstrap, by_curvature
 from ringtrue.preference.elo import elo
 from ringtrue.preference.em import probable_scores
 from ringtrue.preference.glicko import glicko
@@ -34,7 +34,9 @@ METHODS: tuple[Method, ...] = get_args(Method)
 TIE_TURNS = 100
 LEAST, MOST = 1e-12, 1e12  # of settings: beyond, numbers of 64 bits do not suffice
 MOST_K = 10  # scales: a match decides everything long before
-WIDE = 1.0  # log odds: a prior at least so wide leaves the interval to the votes
+PASSES = 20  # of elo
+NARROW = 0.5  # log odds: a ridge that allows less leaves nothing to the votes
+MIRRORED = 0.1  # how probable the opposite order may be
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,8 +118,12 @@ class Rating:
     def rated(
         self, votes: Matches, *, rng: np.random.Generator | None = None, progress: Progress | None = None
     ) -> Rated:
-        """The ratings from these votes; `progress` is told how many votes were drawn anew."""
-        return RATE[self.method](self, votes, rng or np.random.default_rng(0), progress or (lambda _: None))
+        """The ratings from these votes; `progress` is told how many votes were drawn anew.
+
+        They are rounded to nine decimals, so that documents with the same votes have the same rating.
+        """
+        found = RATE[self.method](self, votes, rng or np.random.default_rng(0), progress or (lambda _: None))
+        return replace(found, ratings=found.ratings.round(9) + 0.0)
 
     def matches(self, votes: Matches) -> Matches:
         """The matches that are played: pairs with the mean of their votes or a probable score, or single votes."""
@@ -139,6 +145,8 @@ def _by_bradley_terry(how: Rating, votes: Matches, rng: np.random.Generator, pro
     if how.em:
         note = "no intervals: after --em they would take the probable scores for votes; --by-judge gives intervals"
         return replace(rated, notes=(note,))
+    if (narrow := _narrow(how)) is not None:
+        return replace(rated, notes=(narrow,))
     if how.interval == "bootstrap":
         return by_bootstrap(votes, rated, ridge=how.ridge, level=how.level, resamples=how.resamples, rng=rng,
                             progress=progress)  # fmt: skip
@@ -168,14 +176,35 @@ def _by_judge(how: Rating, votes: Matches) -> Rated:
     found = solve(votes, ridge=how.ridge, outcome=outcome)
     notes = () if found.converged else ("documents and judges still moved when the turns were over",)
     rated = Rated(ratings=found.ratings, unit=1.0, outcome=outcome, together=found, notes=notes)
+    if found.mirrored > MIRRORED:
+        doubt = (
+            f"no intervals: judges contradict each other so much that the opposite order of all documents has a "
+            f"probability of {found.mirrored:.0%}; who of them is right, votes cannot tell"
+        )
+        return replace(rated, notes=(*notes, doubt))
     if how.interval == "none":
         return rated
+    if found.told is None:
+        note = "no intervals: votes cannot tell well how honest judges are and how far apart documents; sensitivity can"
+        return replace(rated, notes=(*notes, note))
+    if (narrow := _narrow(how)) is not None:
+        return replace(rated, notes=(*notes, narrow))
     return by_curvature(votes, rated, found.told, ridge=how.ridge, level=how.level)
+
+
+def _narrow(how: Rating) -> str | None:
+    """What is said where the ridge alone decides how far apart documents can be."""
+    if (wide := how.ridge**-0.5) >= NARROW:
+        return None
+    return (
+        f"no intervals: a ridge of {how.ridge:g} claims that documents lie within some {wide:.2g} in log odds of their "
+        f"mean, whatever the votes say; 0.25 leaves that to the votes"
+    )
 
 
 def _by_elo(how: Rating, votes: Matches, *_: object) -> Rated:
     matches = how.matches(votes)
-    after = elo(matches, k=how.k, start=how.start, scale=how.scale, passes=how.passes)
+    after = elo(matches, k=how.k, start=how.start, scale=how.scale, passes=how.passes or PASSES)
     return Rated(ratings=after[-1], unit=how.scale / math.log(10), after=tuple(after))
 
 
@@ -186,22 +215,15 @@ def _by_glicko(how: Rating, votes: Matches, *_: object) -> Rated:
         how.matches(votes), start=how.start, variance=how.variance, scale=how.scale, passes=passes
     )
     rated = Rated(ratings=after[-1], unit=unit, after=tuple(after))
-    wide = math.sqrt(how.variance) / unit
     if how.interval == "none":
         return rated
     if passes > 1:
-        note = "no intervals: each pass beyond the first counts every vote again"
-    elif how.em:
-        note = "no intervals: after --em they would take the probable scores for votes"
-    elif wide < WIDE:
-        note = (
-            f"no intervals: a variance of {how.variance:g} claims that all documents lie within {wide:.2g} in log odds "
-            f"of each other, which makes ratings little more than counts of wins; --variance "
-            f"{round((2 * unit) ** 2):d} leaves that to the votes"
-        )
-    else:
-        return by_variance(votes, rated, variances, level=how.level)
-    return replace(rated, notes=(note,))
+        return replace(rated, notes=("no standard errors: each pass beyond the first counts every vote again",))
+    note = (
+        "no intervals: the variance of glicko depends on the order of the matches and on the one it began with, and "
+        "intervals from it hold too seldom; se is its root"
+    )
+    return replace(rated, errors=np.sqrt(variances), notes=(note,))
 
 
 def _by_win_rate(how: Rating, votes: Matches, *_: object) -> Rated:

@@ -46,6 +46,11 @@ class Outcome:
         said = (score - 0.5) * z - np.abs(z) / 2 - np.log(total)
         return said + tied * np.log(self.ties) if self.ties > 0 else said
 
+    def chances(self, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The chances of a win, a tie and a loss."""
+        tie, expected = self.tie(z), self.expected(z)
+        return expected - tie / 2, tie, 1 - expected - tie / 2
+
     def tie(self, z: FloatArray) -> FloatArray:
         """The chance of a tie."""
         _, total = self._parts(z)

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 __all__ = ["rate", "told_of_traps", "without_traps"]
 
-TRUE = ("true", "1", "yes")
+TRUE, FALSE = ("true", "1", "1.0", "yes", "t", "y"), ("false", "0", "0.0", "no", "f", "n", "")
 MANY_TIES = 0.1
-FEW_FOR_BOOTSTRAP = 10  # votes a document, below which drawing votes anew shows too little
+HELD_BACK = 1 / 3  # standard errors by which the ridge may draw a rating towards the mean without a word
 LISTED = 3
 
 
@@ -92,7 +92,7 @@ def rate(
         method=method, em=em, by_judge=by_judge, ties=ties, passes=passes, k=k, start=start, scale=scale,
         variance=variance, ridge=ridge, balance=balance, each=each, interval=interval, resamples=resamples, level=level,
     )  # fmt: skip
-    asked, trapped = without_traps(Preferences.of(preferences))
+    asked, trapped = without_traps(Preferences.of(preferences, answered_only=True))
     votes = Matches.of(asked, repeats=repeats)
     require_judges(how, votes)
     rated = how.rated(votes, rng=rng, progress=progress)
@@ -115,7 +115,11 @@ def without_traps(preferences: Preferences) -> tuple[Preferences, int]:
     frame = preferences.frame
     if "trap" not in frame.columns:
         return preferences, 0
-    trap = frame["trap"].cast(pl.String).str.to_lowercase().is_in(TRUE).fill_null(False)
+    words = frame["trap"].cast(pl.String).str.to_lowercase().str.strip_chars().fill_null("")
+    unknown = words.filter(~words.is_in([*TRUE, *FALSE]))
+    if len(unknown):
+        raise TableError(f"the column 'trap' should say true or false, found '{unknown[0]}'")
+    trap = words.is_in(TRUE)
     if trap.all():
         raise TableError("all votes are on traps, which say something about judges only; none is left to rate by")
     return Preferences(frame.filter(~trap)), int(trap.sum())
@@ -140,12 +144,12 @@ def _answer(
         votes=_met(votes),
         group=group,
         place=votes.query,
-    ).with_columns(
-        pl.col("se", "low", "high", "ahead").fill_nan(None), (pl.col("group").rank("dense") - 1).over("query")
-    )
+        size=np.bincount(group)[group],
+    ).with_columns(pl.col("se", "low", "high", "ahead").fill_nan(None))
+    frame = frame.sort("place", "size", "group", "rating", "doc", descending=[False, True, False, True, False])
     return Ratings(
         method=how.method + "+em" * how.em,
-        frame=frame.sort("place", "rating", descending=[False, True], maintain_order=True).drop("place"),
+        frame=frame.with_columns(pl.col("group").rle_id().over("query") + 1).drop("place", "size"),
         settings=how.describe() | ({"nu": rated.outcome.ties} if rated.outcome.ties else {}),
         level=how.level,
         votes=votes.size,
@@ -156,7 +160,7 @@ def _answer(
         passes=_passes(matches, rated.after),
         auc=None if gold is None else gold.areas(rated.ratings),
         tau=None if gold is None else gold.taus(rated.ratings),
-        notes=(*notes, *rated.notes, *(() if gold is None else gold.notes)),
+        notes=(*notes, *rated.notes, *_held_back(how, rated), *(() if gold is None else gold.notes)),
     )
 
 
@@ -217,10 +221,18 @@ def _doubts(how: Rating, votes: Matches, group: NDArray[np.int32]) -> Iterator[s
         few = int((np.bincount(votes.judge, minlength=len(votes.judges)) == 1).sum())
         if few:
             yield f"{counted(few, 'judge')} with a single vote: what is said of them is mostly what was assumed"
-    if how.interval == "bootstrap" and 2 * votes.size < FEW_FOR_BOOTSTRAP * votes.docs.height:
+
+
+def _held_back(how: Rating, rated: Rated) -> Iterator[str]:
+    """How many documents the ridge draws towards the mean by much, for what is known of them."""
+    if how.method != "bradley-terry" or rated.low is None or rated.errors is None:
+        return
+    drawn = how.ridge * np.abs(rated.ratings) * rated.errors  # (ridge · θ) / curvature, in standard errors
+    far = int((drawn > HELD_BACK).sum())
+    if far:
         yield (
-            f"fewer than {FEW_FOR_BOOTSTRAP} votes a document: votes drawn anew show too little of what is open; "
-            f"--interval laplace is safer"
+            f"{counted(far, 'document')} so far from the others that the ridge of {how.ridge:g} holds them back: they "
+            f"may lie further out than their intervals say; compare --ridge {how.ridge / 5:g}"
         )
 
 
@@ -240,7 +252,8 @@ def _apart(votes: Matches, group: NDArray[np.int32]) -> Iterator[str]:
     more = f", and in {counted(len(several) - 1, 'other query')}" if len(several) > 1 else ""
     yield (
         f"in query '{votes.queries[first]}'{more} some documents cannot be compared: no chain of votes joins the "
-        f"{groups[first]} groups {shown}; each has its own mean, and ratings of two groups say nothing about each other"
+        f"{groups[first]} groups {shown}; each has its own mean, and ratings, orders and labels of two groups say "
+        f"nothing about each other"
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from ringtrue.preference.bradley_terry import fit
 from ringtrue.preference.outcome import Outcome
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from ringtrue.preference.matches import FloatArray, Matches
 
-__all__ = ["resampled"]
+__all__ = ["CLOSE", "resampled"]
 
 AT_ONCE = 200_000  # matches in one problem
 CLOSE = 1e-3  # of a rating in log odds: far below what the votes leave open
@@ -47,15 +48,26 @@ def resampled(
 
 
 def _drawn(votes: Matches, resamples: int, rng: np.random.Generator) -> Iterator[Matches]:
-    """The resamples as queries, some at a time."""
+    """The resamples as queries, some at a time; in which order votes and documents stand changes nothing."""
+    kinds, counts = _kinds(votes)
     size = votes.docs.height
-    batch = max(AT_ONCE // votes.size, 1)
+    batch = max(AT_ONCE // kinds.size, 1)
     for begin in range(0, resamples, batch):
         some = min(batch, resamples - begin)
-        drawn = rng.multinomial(votes.size, np.full(votes.size, 1 / votes.size), some)
-        copy, vote = np.nonzero(drawn)
+        drawn = rng.multinomial(votes.size, counts / votes.size, some)
+        copy, kind = np.nonzero(drawn)
         yield replace(
-            votes.keep(vote), docs=pl.concat([votes.docs] * some), queries=tuple(map(str, range(some))),
-            start=np.arange(some + 1) * size, first=copy * size + votes.first[vote],
-            second=copy * size + votes.second[vote], weight=drawn[copy, vote].astype(np.float64),
+            kinds.keep(kind), docs=pl.concat([votes.docs] * some), queries=tuple(map(str, range(some))),
+            start=np.arange(some + 1) * size, first=copy * size + kinds.first[kind],
+            second=copy * size + kinds.second[kind], weight=drawn[copy, kind].astype(np.float64),
         )  # fmt: skip
+
+
+def _kinds(votes: Matches) -> tuple[Matches, NDArray[np.int64]]:
+    """One of each kind of vote, by who won against whom, in an order that only names decide; and how many there are."""
+    name = votes.docs["doc"].rank("ordinal").to_numpy().astype(np.int64)
+    one, other = name[votes.first], name[votes.second]
+    won = np.where(one < other, votes.score, 1 - votes.score)
+    keys = (np.minimum(one, other) * (len(name) + 1) + np.maximum(one, other)) * 3 + np.rint(2 * won).astype(np.int64)
+    _, row, counts = np.unique(keys, return_index=True, return_counts=True)
+    return votes.keep(row), counts

@@ -4,37 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ringtrue.encoding import positions
 from ringtrue.preference.bradley_terry import differences
 
 if TYPE_CHECKING:
     from ringtrue.preference.matches import FloatArray, Matches
 
-__all__ = ["Errors", "Told", "covariance", "standard_errors"]
+__all__ = ["Errors", "Evidence", "Told", "covariance", "pair_variances", "standard_errors"]
 
 Solver: TypeAlias = "Callable[[FloatArray], FloatArray]"
 DENSE = 2_000  # documents of a query up to which its matrix is inverted
-PROBES = 100  # beyond: the variances come from so many random signs, and their roots are some 1% off
+PROBES = 100  # beyond: the variances come from so many random signs
+MOST_UNSURE = 0.1  # how far off a variance may be; where documents hang together in long chains, signs say too little
+LEAST_TOLD = 1e-12
 AT_ONCE = 10  # of them in memory
 SOLVED = 1e-4
+DRAWS = 200  # of the ratings, to see how far judges are known
+MOST_DRAWN = 1_000_000  # differences at once
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What the matches say about judges.
+
+    `apart` is the difference of each match, and `both` how it hangs together with what its judge is like. `about` takes
+    rows and possible differences of them, a row for each possibility, and gives which way each match pulls its judge
+    and how much it tells about him. `prior` is what was known of every judge before.
+    """
+
+    apart: FloatArray
+    both: FloatArray
+    about: Callable[[NDArray[np.int64], FloatArray], tuple[FloatArray, FloatArray]]
+    prior: FloatArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """What each match says: about the difference of its documents, and where judges differ about its judge too.
-
-    The information matrix of the two has `difference` and `own` on its diagonal and `both` beside it; `prior` is what
-    was known of every judge before.
-    """
+    """What each match says: about the difference of its documents, and where judges differ about its judge too."""
 
     difference: FloatArray
-    both: FloatArray | None = None
-    own: FloatArray | None = None
-    prior: float = 0.0
+    judges: Evidence | None = None
 
 
 def covariance(
@@ -59,8 +74,8 @@ def covariance(
 class Errors:
     """Standard errors: of each rating less the mean of its group, of its lead over the one behind, and of each judge.
 
-    The lead is NaN where the query is too large for it, and 0 where nobody is behind; judges are None where all are
-    alike.
+    NaN is what could not be found out: in queries with more than 2,000 documents all leads, and ratings of documents
+    that hang on long chains of matches. A lead is 0 where nobody is behind. Judges are None where all are alike.
     """
 
     rating: FloatArray
@@ -74,49 +89,132 @@ def standard_errors(
     """The standard errors of ratings in which each document has another one, or itself, behind it.
 
     A group is the documents that chains of matches join. Its level as a whole is free but for the ridge, and would be
-    most of a plain standard error. Where judges differ, that they are estimated from the same votes is counted in, by
-    the Schur complement of the joint information.
+    most of a plain standard error. Where judges differ, that they are estimated from the same votes is counted in.
     """
     own, lead = np.empty(matches.docs.height), np.empty(matches.docs.height)
-    judges = None if told.own is None else np.diag(
-        told.prior + np.bincount(matches.judge, weights=told.own, minlength=len(matches.judges))
-    )  # fmt: skip
-    moved: list[FloatArray] = []
+    known = None if told.judges is None else _Known(told.judges, matches)
     for (rows, part), low, high in zip(matches.by_query(), matches.start[:-1], matches.start[1:], strict=True):
         groups = np.unique(group[low:high], return_inverse=True)[1]
-        solve, own[low:high], lead[low:high] = _solver(
+        solve, draw, own[low:high], lead[low:high] = _solver(
             part, told.difference[rows], groups, behind[low:high] - low, ridge
         )
-        if judges is not None:
-            joined = _joined(part, told.both[rows])  # type: ignore[index]  # both come together
-            answer = solve(joined)
-            judges -= joined.T @ answer
-            moved.append(_less_mean(answer, groups))
-    if judges is None:
+        if known is not None:
+            known.add(rows, part, draw, partial(_moved, solve, groups))
+    if known is None:
         return Errors(rating=np.sqrt(own), lead=np.sqrt(lead))
-    spread, both = np.linalg.inv(judges), np.concatenate(moved)
-    own += ((both @ spread) * both).sum(axis=1)
-    apart = both - both[behind]
-    lead += ((apart @ spread) * apart).sum(axis=1)
-    return Errors(rating=np.sqrt(own), lead=np.sqrt(lead), judge=np.sqrt(np.diag(spread)))
+    spread = known.spread()
+    for moved, low, high in zip(known.moved, matches.start[:-1], matches.start[1:], strict=True):
+        own[low:high] += spread.variance(*moved)
+        lead[low:high] += spread.variance(moved[0], moved[1] - moved[1][behind[low:high] - low])
+    return Errors(rating=np.sqrt(own), lead=np.sqrt(lead), judge=np.sqrt(spread.own()))
+
+
+class _Known:
+    """What is known of the judges once the documents are averaged out, gathered query by query.
+
+        I = prior + E[told about judges] − Var[pull on judges]    [Louis82]
+
+    Both over ratings drawn from what the votes leave possible. A judge whose votes explain documents that nobody else
+    has seen is pulled a little by each possibility, and nothing is known of him.
+    """
+
+    def __init__(self, evidence: Evidence, matches: Matches) -> None:
+        self.evidence = evidence
+        self.told = np.zeros(len(matches.judges))
+        self.pulls = np.zeros((DRAWS, len(matches.judges)))
+        self.rng = np.random.default_rng(DRAWS)
+        self.moved: list[tuple[NDArray[np.int32], FloatArray]] = []  # the judges of a query, and what they move
+
+    def add(self, rows: NDArray[np.int64], part: Matches, draw: Solver, moved: Solver) -> None:
+        """Count in the matches of a query; `draw` makes standard normal numbers into ratings less their mean."""
+        judges, judge = np.unique(part.judge, return_inverse=True)
+        self.moved.append((judges, moved(_joined(part, judge, len(judges), self.evidence.both[rows]))))
+        whose = np.zeros((len(rows), len(judges)))
+        whose[np.arange(len(rows)), judge] = 1
+        batch = max(MOST_DRAWN // max(len(rows), 1), 1)
+        for begin in range(0, DRAWS, batch):
+            some = min(batch, DRAWS - begin)
+            drawn = draw(self.rng.standard_normal((part.docs.height, some))).T
+            possible = self.evidence.apart[rows] + drawn[:, part.first] - drawn[:, part.second]
+            pull, told = self.evidence.about(rows, possible)
+            self.pulls[begin : begin + some, judges] += pull @ whose
+            self.told[judges] += np.bincount(judge, weights=told.sum(axis=0) / DRAWS)
+
+    def spread(self) -> _JudgeSpread:
+        """The covariance of what judges are like: what was known before, and no more than that is taken away."""
+        told = np.maximum(self.told, LEAST_TOLD)
+        pulls = (self.pulls - self.pulls.mean(axis=0)).T / np.sqrt(DRAWS - 1)
+        size, axes = np.linalg.eigh(pulls.T @ (pulls / told[:, None]))
+        shrink = np.sqrt(np.minimum(1, 1 / np.maximum(size, LEAST_TOLD)))
+        taken = pulls @ (axes * shrink)
+        inverse = 1 / (self.evidence.prior + told)
+        inner = np.eye(DRAWS) - taken.T @ (taken * inverse[:, None])
+        return _JudgeSpread(inverse=inverse, taken=taken * inverse[:, None], inner=np.linalg.inv(inner))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _JudgeSpread:
+    """A covariance of many judges that is diagonal but for a few directions: inverse + taken · inner · takenᵀ."""
+
+    inverse: FloatArray
+    taken: FloatArray
+    inner: FloatArray
+
+    def own(self) -> FloatArray:
+        """The variance of every judge."""
+        return np.asarray(self.inverse + ((self.taken @ self.inner) * self.taken).sum(axis=1))
+
+    def variance(self, judges: NDArray[np.int32], moved: FloatArray) -> FloatArray:
+        """The variance of documents that judges move, documents × these judges."""
+        along = moved @ self.taken[judges]
+        return np.asarray((moved**2) @ self.inverse[judges] + ((along @ self.inner) * along).sum(axis=1))
+
+
+def pair_variances(matches: Matches, told: FloatArray, *, ridge: float) -> FloatArray:
+    """How far open the difference of each match is, with all other documents held where they are.
+
+    That is the inverse of two rows of the information matrix, and a little less than the whole inverse would give.
+
+    Examples:
+        >>> from ringtrue.preference.matches import Matches
+        >>> from ringtrue.tables import Preferences
+        >>> two = Matches.of(Preferences.of({"left": ["a"], "right": ["b"], "winner": ["a"]}))
+        >>> pair_variances(two, np.array([0.25]), ridge=0.5).tolist()
+        [2.0]
+    """
+    size = matches.docs.height
+    own = ridge + np.bincount(matches.first, weights=told, minlength=size)
+    own += np.bincount(matches.second, weights=told, minlength=size)
+    pair = positions(matches.first.astype(np.int64) * size + matches.second)[1]
+    both = np.bincount(pair, weights=told)[pair]
+    one, other = own[matches.first], own[matches.second]
+    return np.asarray((one + other - 2 * both) / (one * other - both * both))
 
 
 def _solver(
     matches: Matches, told: FloatArray, groups: NDArray[np.int64], behind: NDArray[np.int64], ridge: float
-) -> tuple[Solver, FloatArray, FloatArray]:
-    """What multiplies by the covariance of a query's ratings, and the variances of ratings and of leads."""
+) -> tuple[Solver, Solver, FloatArray, FloatArray]:
+    """What multiplies by the covariance of a query's ratings and by a root of it, and variances of ratings and leads.
+
+    Of a query too large for the whole matrix, the root takes the documents one by one.
+    """
     size = matches.docs.height
     if size <= DENSE:
         spread = covariance(matches.first, matches.second, told, size, ridge=ridge)
-        own = np.diag(spread)
+        own, root = np.diag(spread), np.linalg.cholesky(spread)
         lead = own + own[behind] - 2 * spread[np.arange(size), behind]
-        return (lambda some: spread @ some), _centred(spread, groups), lead
+        return (lambda some: spread @ some), (lambda some: root @ some), _centred(spread, groups), lead
     solve = _by_steps(matches, told, ridge)
-    rng, probed = np.random.default_rng(size), np.zeros(size)
+    rng, probed, squares = np.random.default_rng(size), np.zeros(size), np.zeros(size)
     for _ in range(PROBES // AT_ONCE):
         signs = rng.choice([-1.0, 1.0], (size, AT_ONCE))
-        probed += np.sum(signs * _less_mean(solve(_less_mean(signs, groups)), groups), axis=1)
-    return solve, probed / PROBES, np.full(size, np.nan)
+        found = signs * _less_mean(solve(_less_mean(signs, groups)), groups)
+        probed, squares = probed + found.sum(axis=1) / PROBES, squares + (found**2).sum(axis=1) / PROBES
+    unsure = np.sqrt(np.maximum(squares - probed**2, 0) / PROBES) > MOST_UNSURE * probed
+    alone = ridge + np.bincount(matches.first, weights=told, minlength=size)
+    alone += np.bincount(matches.second, weights=told, minlength=size)
+    probed[unsure] = np.nan
+    return solve, (lambda some: some / np.sqrt(alone)[:, None]), probed, np.full(size, np.nan)
 
 
 def _by_steps(matches: Matches, told: FloatArray, ridge: float) -> Solver:
@@ -140,6 +238,11 @@ def _centred(spread: FloatArray, groups: NDArray[np.int64]) -> FloatArray:
     return np.asarray(np.diag(spread) - 2 * with_mean + of_mean[groups])
 
 
+def _moved(solve: Solver, groups: NDArray[np.int64], some: FloatArray) -> FloatArray:
+    """Where ratings go when they are pulled so, less the mean of their group."""
+    return _less_mean(solve(some), groups)
+
+
 def _less_mean(values: FloatArray, groups: NDArray[np.int64]) -> FloatArray:
     """Each row less the mean of its group's rows."""
     sizes = np.bincount(groups)
@@ -148,9 +251,9 @@ def _less_mean(values: FloatArray, groups: NDArray[np.int64]) -> FloatArray:
     return values - (sums / sizes[:, None])[groups]
 
 
-def _joined(matches: Matches, both: FloatArray) -> FloatArray:
+def _joined(matches: Matches, judge: NDArray[np.int64], judges: int, both: FloatArray) -> FloatArray:
     """How ratings and judges hang together: documents × judges."""
-    found = np.zeros((matches.docs.height, len(matches.judges)))
-    np.add.at(found, (matches.first, matches.judge), both)
-    np.subtract.at(found, (matches.second, matches.judge), both)
+    found = np.zeros((matches.docs.height, judges))
+    np.add.at(found, (matches.first, judge), both)
+    np.subtract.at(found, (matches.second, judge), both)
     return found

@@ -15,7 +15,7 @@ from ringtrue.intervals import mean_estimate
 from ringtrue.preference.against_gold import area
 from ringtrue.preference.choosing import DESIGNS, VOTES, PairDesign
 from ringtrue.preference.comparing_methods import WAYS
-from ringtrue.preference.elo import MOST_PASSES
+from ringtrue.preference.methods import PASSES
 from ringtrue.preference.pairings import published
 from ringtrue.simulation.preference_worlds import ComparedTopics, PreferenceWorld, compared_topics
 
@@ -67,7 +67,7 @@ def rating_ways(
     variance: float = 10.0,
     ridge: float = 0.25,
     balance: float = 0.5,
-    passes: int = MOST_PASSES,
+    passes: int = PASSES,
 ) -> dict[str, Rating]:
     """Every method with these numbers; `passes` are those of Elo.
 

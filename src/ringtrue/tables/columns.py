@@ -6,7 +6,7 @@ frame, which has both `qid` and the query's text in `query`, is read by its `qid
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import polars as pl
@@ -26,8 +26,8 @@ NAMES: dict[Column, tuple[str, ...]] = {
     "score": ("score", "sim", "similarity"),
     "label": ("label", "relevance", "rel", "grade", "rating", "judgment", "judgement", "truth"),
     "judge": ("judge", "worker", "assessor", "annotator", "rater", "worker_id", "iteration", "iter"),
-    "left": ("left", "a", "doc_a", "left_doc"),
-    "right": ("right", "b", "doc_b", "right_doc"),
+    "left": ("left", "a", "doc_a", "left_doc", "model_a", "model_x"),
+    "right": ("right", "b", "doc_b", "right_doc", "model_b", "model_y"),
     "winner": ("winner", "preferred"),
     "prob": ("prob",),
     "stratum": ("stratum",),
@@ -43,10 +43,11 @@ LISTED = 8  # columns that a message lists
 STEPPED_ASIDE = "_before"  # ends the name of a column where another was named to take its place
 
 
-def frame_from(data: object, *, nested: Column | None = None) -> pl.DataFrame:
+def frame_from(data: object, *, nested: Column | None = None, reader: str = "read_run") -> pl.DataFrame:
     """Any table-like thing as a Polars frame: Polars, pandas, Arrow, columns in a dictionary, records.
 
-    `nested` says what the numbers of a dictionary of dictionaries are, as pytrec_eval has them.
+    `nested` says what the numbers of a dictionary of dictionaries are, as pytrec_eval has them; `reader` is what would
+    read such a table from a file, for those who give a path.
 
     Examples:
         >>> frame_from({"qid": ["q1"], "docno": ["d1"]}).columns
@@ -75,7 +76,7 @@ def frame_from(data: object, *, nested: Column | None = None) -> pl.DataFrame:
         raise TableError(f"no table can be made of this {type(data).__name__}: {_first_line(error)}") from error
     raise TableError(
         f"expected a table (Polars, pandas or Arrow frame, dictionary, list of records), "
-        f"found {type(data).__name__}; `ringtrue.read_run` and its sisters read files"
+        f"found {type(data).__name__}; `ringtrue.{reader}` and its sisters read files"
     )
 
 
@@ -114,18 +115,16 @@ def rename(
     required, optional = list(required), list(optional)
     spelled = {name.lower(): name for name in reversed(frame.columns)} | {name: name for name in frame.columns}
     found: dict[str, Column] = {}
+    missing: dict[Column, tuple[str, ...]] = {}
     for column in [*required, *optional]:
         names = NAMES[column] + (also or {}).get(column, ())
         name = next((spelled[name] for name in names if name in spelled and spelled[name] not in found), None)
         if name is not None:
             found[name] = column
         elif column in required:
-            near = did_you_mean(column, frame.columns) or "."
-            raise TableError(
-                f"a {what} table needs a column '{column}' (also known as {', '.join(names)}); "
-                f"found {', '.join(frame.columns) or 'no column'}{near} "
-                f"Rename the one that is meant, or say `--columns {column}=NAME`"
-            )
+            missing[column] = names
+    if missing:
+        raise _lacking(missing, frame.columns, what)
     taken = set(found.values())
     others = {name: name for name in frame.columns if name not in found}
     for name in taken & others.keys():
@@ -136,6 +135,18 @@ def rename(
             for name, column in sorted(found.items(), key=lambda pair: [*required, *optional].index(pair[1]))
         ),
         *(pl.col(name).alias(other) for name, other in others.items()),
+    )
+
+
+def _lacking(missing: Mapping[Column, tuple[str, ...]], columns: Sequence[str], what: str) -> TableError:
+    needed = [f"a column '{column}' (also known as {', '.join(names)})" for column, names in missing.items()]
+    listed = ", ".join(needed[:-1]) + " and " * (len(needed) > 1) + needed[-1]
+    near = next(filter(None, (did_you_mean(column, columns) for column in missing)), ".")
+    meant = "the one that is" if len(missing) == 1 else "those that are"
+    say = ",".join(f"{column}=NAME" for column in missing)
+    return TableError(
+        f"a {what} table needs {listed}; found {', '.join(columns) or 'no column'}{near} "
+        f"Rename {meant} meant, or say `--columns {say}`"
     )
 
 

@@ -47,7 +47,7 @@ class Judgments:
         """
         if isinstance(data, cls):
             return data
-        given = frame_from(data, nested="label")
+        given = frame_from(data, nested="label", reader="read_judgments")
         # BEIR and ranx call a label score, and can be told from a run by their names for the ids.
         frame = rename(
             given,

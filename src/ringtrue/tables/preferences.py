@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, Self
+from dataclasses import dataclass, replace
+from typing import Literal, Self, TypeVar
 
 import numpy as np
 import polars as pl
 
 from ringtrue.errors import TableError, did_you_mean
 from ringtrue.tables.columns import NAMES, frame_from, identifiers, rename, require_schema
-from ringtrue.tables.judgments import NO_JUDGE
+from ringtrue.tables.judgments import NO_JUDGE, Judgments
 
 __all__ = ["OUTCOMES", "WORDS", "Outcome", "Preferences", "first_fault", "joined"]
 
+T = TypeVar("T", Judgments, "Preferences")
 Outcome = Literal["left", "right", "tie", "both_good", "both_bad"]
 SCHEMA = dict.fromkeys(("query", "left", "right", "judge", "winner"), pl.String)
 OUTCOMES: tuple[Outcome, ...] = ("left", "right", "tie", "both_good", "both_bad")
 WORDS: dict[str, Outcome] = {  # in capitals or not, and with a blank or a hyphen for _
-    **dict.fromkeys((*NAMES["left"], "model_a"), "left"),
-    **dict.fromkeys((*NAMES["right"], "model_b"), "right"),
+    **dict.fromkeys(NAMES["left"], "left"),
+    **dict.fromkeys(NAMES["right"], "right"),
     **dict.fromkeys(("tie", "draw", "equal"), "tie"),
     "both_good": "both_good",
     **dict.fromkeys(("both_bad", "tie_(bothbad)"), "both_bad"),
@@ -57,7 +58,7 @@ class Preferences:
         if isinstance(data, cls):
             return data
         frame = rename(
-            frame_from(data),
+            frame_from(data, reader="read_preferences"),
             required=["left", "right", "winner"],
             optional=["query", "judge", "time", "seconds", "batch"],
             what="preferences",
@@ -91,8 +92,8 @@ class Preferences:
         return cls(frame.select(*first, *(name for name in frame.columns if name not in first)))
 
 
-def joined(tables: Sequence[Preferences]) -> Preferences:
-    """All the preferences of several tables, one after another; a column that one of them lacks is empty there.
+def joined(tables: Sequence[T]) -> T:
+    """All the rows of several tables of a kind, one after another; a column that one of them lacks is empty there.
 
     Examples:
         >>> one = Preferences.of({"left": ["a"], "right": ["b"], "winner": ["a"]})
@@ -101,7 +102,11 @@ def joined(tables: Sequence[Preferences]) -> Preferences:
     """
     if len(tables) == 1:
         return tables[0]
-    return Preferences(pl.concat([one.frame for one in tables], how="diagonal_relaxed"))
+    try:
+        return replace(tables[0], frame=pl.concat([one.frame for one in tables], how="diagonal_relaxed"))
+    except pl.exceptions.PolarsError as error:
+        reason = (str(error).splitlines() or ["unknown"])[0]
+        raise TableError(f"the tables do not fit together: {reason}; leave further columns out") from error
 
 
 def first_fault(frame: pl.DataFrame) -> tuple[int, str] | None:

@@ -11,11 +11,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.encoding import Codes, codes, positions
-from ringtrue.errors import DuplicateError, TableError, UsageError, did_you_mean
+from ringtrue.errors import TableError, UsageError, did_you_mean
 from ringtrue.tables import Judgments, Preferences
-from ringtrue.tables.columns import NAMES, Column, frame_from, which_column
-from ringtrue.tables.judgments import NO_JUDGE, NO_QUERY
+from ringtrue.tables.columns import NAMES, frame_from
+from ringtrue.tables.judgments import NO_QUERY
 from ringtrue.votes.consensus import majority
+from ringtrue.votes.repeating import told_twice
 from ringtrue.votes.scale import Outside, on_scale
 from ringtrue.votes.times import moments
 
@@ -201,24 +202,36 @@ class Votes:
 
     def settled(self, repeats: Repeats | None) -> Self:
         """At most one vote of a judge about an item, or all of them; refused where there are repeats and no choice."""
+        kept = self.settled_rows(repeats)
+        return self if kept.all() else self.keep(kept)
+
+    def settled_rows(self, repeats: Repeats | None) -> NDArray[np.bool_]:
+        """Which votes are left where a judge has at most one about an item; all of them if `repeats` is all.
+
+        Examples:
+            >>> votes = votes_of({"item": ["a", "a", "b"], "worker": ["x", "x", "x"], "label": [0, 1, 1]})
+            >>> votes.settled_rows("last").tolist()
+            [False, True, True]
+        """
         if repeats is not None and repeats not in get_args(Repeats):
             near = did_you_mean(repeats, get_args(Repeats)) or "; there is " + ", ".join(get_args(Repeats))
             raise UsageError(f"no choice '{repeats}' for repeats{near}")
+        every = np.ones(self.size, dtype=bool)
         if repeats == "all":
-            return self
+            return every
         keys = self._by_item_and_judge()
         keys.sort()  # to see whether there are any is cheaper than to see which
         if (keys[1:] != keys[:-1]).all():
-            return self
+            return every
         again = self.repeated()
         if repeats is None:
-            raise self._told_twice(again)
+            raise told_twice(self, again)
         if repeats == "first":
-            return self.keep(~again)
+            return ~again
         reversed_keys = self._by_item_and_judge()[::-1]
-        last = np.zeros(self.size, dtype=bool)
+        last = ~every
         last[self.size - 1 - np.unique(reversed_keys, return_index=True)[1]] = True
-        return self.keep(last)
+        return last
 
     def named(self, item: int) -> str:
         """An item in words; the query is left out where the table had none.
@@ -246,34 +259,6 @@ class Votes:
         keys += self.judge
         return keys
 
-    def _told_twice(self, again: NDArray[np.bool_]) -> DuplicateError:
-        at = int(np.flatnonzero(again)[0])
-        item, judge = int(self.item[at]), self.judges[self.judge[at]]
-        same = np.flatnonzero((self.item == item) & (self.judge == self.judge[at]))
-        said = self.said(item, self.label[same[:4]]) + ", …" * (len(same) > 4)
-        others = len(np.unique(self._by_item_and_judge()[again])) - 1
-        more = f", as in {others:,} other case{'s' * (others > 1)}" if others else ""
-        query, doc, *_ = self.items.row(item)
-        choices = "--repeats first, --repeats last, or --repeats all (each counts as a label of its own)"
-        if self.judges == (NO_JUDGE,):
-            place = "a column 'judge'" + ", or in the second field of qrels" * (len(self.items.columns) == 2)
-            what = (
-                f"{self.named(item)} has {len(same)} labels ({said}){more}, and nothing tells whose they are"
-                f"{self._which('judge') or f'; name the judges in {place}'}; if all are one judge's, {choices}"
-            )
-        else:
-            what = f"judge '{judge}' labelled {self.named(item)} {len(same)} times ({said}){more}"
-            if not self.has_queries and (hint := self._which("query")):
-                what += f"; no column names the query{hint}; otherwise"
-            else:
-                what += ";"
-            what += f" say which label counts: {choices}"
-        return DuplicateError(what, table="judgments", query=query, doc=doc, judge=judge)
-
-    def _which(self, column: Column) -> str:
-        """Which of the further columns may be the one that is missing."""
-        return which_column(column, (name for name in self.others.columns if name != "side"))
-
 
 def votes_of(data: object, *, scale: Sequence[int] | None = None, outside: Outside = "refuse") -> Votes:
     """The votes in judgments or preferences, or in a table of either kind; judgments may do without queries.
@@ -290,7 +275,7 @@ def votes_of(data: object, *, scale: Sequence[int] | None = None, outside: Outsi
         return Votes.of_preferences(data)
     if isinstance(data, Judgments):
         return Votes.of(data, scale=scale, outside=outside)
-    frame = frame_from(data, nested="label")
+    frame = frame_from(data, nested="label", reader="read_judgments")
     if {name.lower() for name in frame.columns} & set(NAMES["winner"]):
         return votes_of(Preferences.of(frame), scale=scale)
     return Votes.of(Judgments.of(frame, needs_query=False), scale=scale, outside=outside)
