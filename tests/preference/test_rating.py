@@ -17,6 +17,8 @@ from preference.voting import preferences, random_votes
 from ringtrue.errors import InputError, MismatchError, UsageError
 from ringtrue.preference.against_gold import area
 from ringtrue.preference.cutting import by_gaps, by_quantiles, by_thresholds
+from ringtrue.preference.matches import Matches
+from ringtrue.preference.methods import Rating
 
 
 def test_documents_that_no_chain_joins_are_named() -> None:
@@ -80,12 +82,29 @@ def test_a_ridge_that_decides_everything_has_no_intervals() -> None:
     assert any("a ridge of 25 claims" in note for note in found.notes)
 
 
-def test_a_document_far_from_the_others_is_said_to_be_held_back() -> None:
-    rows = [(f"d{i}", f"d{j}", f"d{i}") for i in range(3) for j in range(3, 9)] * 2
-    rows += [(f"d{i}", f"d{j}", winner) for i in range(3, 9) for j in range(i + 1, 9) for winner in (f"d{i}", f"d{j}")]
-    found = rt.rate(preferences(rows))
-    assert any("the ridge of 0.25 holds them back" in note and "--ridge 0.05" in note for note in found.notes)
-    assert not any("holds them back" in note for note in rt.rate(random_votes(1, votes=600)).notes)
+def spread_out(quality: float) -> rt.Preferences:
+    """Four votes on every pair of twelve documents, whose quality goes from minus this number to this number."""
+    rng, at = np.random.default_rng(0), np.linspace(-quality, quality, 12)
+    rows = [
+        (f"d{i}", f"d{j}", "left" if rng.random() < 1 / (1 + np.exp(at[j] - at[i])) else "right")
+        for i in range(12) for j in range(i + 1, 12) for _ in range(4)
+    ]  # fmt: skip
+    return preferences(rows)
+
+
+def test_documents_far_from_the_others_are_said_to_be_held_back() -> None:
+    far, near = rt.rate(spread_out(6)), rt.rate(spread_out(1))
+    assert any("the ridge of 0.25 holds them back" in note and "--ridge 0.05" in note for note in far.notes)
+    assert not any("holds them back" in note for note in near.notes)
+
+
+def test_how_far_the_ridge_draws_documents_is_about_what_a_smaller_one_gives_back() -> None:
+    votes = Matches.of(spread_out(3))
+    small, usual = (Rating(ridge=ridge).rated(votes) for ridge in (0.2, 0.25))
+    assert usual.drawn is not None
+    assert usual.errors is not None
+    given_back = np.abs(small.ratings - usual.ratings)
+    assert (usual.drawn * usual.errors / 5).tolist() == pytest.approx(given_back.tolist(), rel=0.3, abs=0.01)
 
 
 def test_votes_that_are_all_ties_rate_all_alike() -> None:

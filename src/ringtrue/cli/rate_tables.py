@@ -166,7 +166,7 @@ def _judges(found: Ratings) -> Grid:
         for one, flag in list(zip(lowest, flags, strict=True))[:JUDGES]
     ]
     more = len(lowest) - JUDGES
-    marks = ("1 always honest", "½", "0") if honest else ("1 is the mean over votes", "0", "below")
+    marks = ("1 always honest", "½", "0") if honest else ("1 is a typical judge who looks", "0", "below")
     lines = [f"{name}: {marks[0]}, {marks[1]} one who guesses, {marks[2]} one who says the opposite; the lowest first"]
     counts = {words: flags.count(words) for words in (CONTRADICTS, GUESSES, OPEN)}
     marked = ", ".join(f"{count:,} {words}" for words, count in counts.items() if count)

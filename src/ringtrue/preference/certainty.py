@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ringtrue.preference.resampling import CLOSE, resampled
-from ringtrue.preference.spread import Told, standard_errors
+from ringtrue.preference.spread import Told, drawn_inwards, standard_errors
 from ringtrue.wording import counted
 
 if TYPE_CHECKING:
@@ -33,7 +33,8 @@ def by_curvature(matches: Matches, rated: Rated, told: Told, *, ridge: float, le
     if unknown:
         doubt = "of large queries without an interval: on long chains of votes it cannot be told how sure ratings are"
         notes += (f"{counted(unknown, 'document')} {doubt}",)
-    known = replace(rated, judge_errors=errors.judge, notes=notes)
+    drawn = drawn_inwards(matches, told, rated.ratings, ridge=ridge) / errors.rating
+    known = replace(rated, judge_errors=errors.judge, drawn=np.abs(drawn), notes=notes)
     return known.with_errors(errors.rating, level).with_leads(errors.lead, behind)
 
 

@@ -25,7 +25,8 @@ class Rated:
 
     `unit` is how many points are one in log odds, None where a rating says nothing about chances. `low` and `high` are
     None where no interval can be defended. `ahead` is how sure it is that a document is better than the next of its
-    group, NaN for the last. `after` has the ratings after every pass.
+    group, NaN for the last; `drawn` how many standard errors the ridge draws it towards the mean. `after` has the
+    ratings after every pass.
     """
 
     ratings: FloatArray
@@ -35,6 +36,7 @@ class Rated:
     low: FloatArray | None = None
     high: FloatArray | None = None
     ahead: FloatArray | None = None
+    drawn: FloatArray | None = None
     after: tuple[FloatArray, ...] = ()
     together: RatedTogether | None = None
     judge_errors: FloatArray | None = None

@@ -33,7 +33,7 @@ __all__ = ["rate", "told_of_traps", "without_traps"]
 
 TRUE, FALSE = ("true", "1", "1.0", "yes", "t", "y"), ("false", "0", "0.0", "no", "f", "n", "")
 MANY_TIES = 0.1
-HELD_BACK = 1 / 3  # standard errors by which the ridge may draw a rating towards the mean without a word
+HELD_BACK = 0.75  # standard errors by which the ridge may draw a rating towards the mean without a word
 LISTED = 3
 
 
@@ -225,10 +225,7 @@ def _doubts(how: Rating, votes: Matches, group: NDArray[np.int32]) -> Iterator[s
 
 def _held_back(how: Rating, rated: Rated) -> Iterator[str]:
     """How many documents the ridge draws towards the mean by much, for what is known of them."""
-    if how.method != "bradley-terry" or rated.low is None or rated.errors is None:
-        return
-    drawn = how.ridge * np.abs(rated.ratings) * rated.errors  # (ridge · θ) / curvature, in standard errors
-    far = int((drawn > HELD_BACK).sum())
+    far = 0 if rated.drawn is None else int((rated.drawn > HELD_BACK).sum())
     if far:
         yield (
             f"{counted(far, 'document')} so far from the others that the ridge of {how.ridge:g} holds them back: they "

@@ -16,7 +16,7 @@ from ringtrue.preference.bradley_terry import differences
 if TYPE_CHECKING:
     from ringtrue.preference.matches import FloatArray, Matches
 
-__all__ = ["Errors", "Evidence", "Told", "covariance", "pair_variances", "standard_errors"]
+__all__ = ["Errors", "Evidence", "Told", "covariance", "drawn_inwards", "pair_variances", "standard_errors"]
 
 Solver: TypeAlias = "Callable[[FloatArray], FloatArray]"
 DENSE = 2_000  # documents of a query up to which its matrix is inverted
@@ -215,6 +215,19 @@ def _solver(
     alone += np.bincount(matches.second, weights=told, minlength=size)
     probed[unsure] = np.nan
     return solve, (lambda some: some / np.sqrt(alone)[:, None]), probed, np.full(size, np.nan)
+
+
+def drawn_inwards(matches: Matches, told: Told, ratings: FloatArray, *, ridge: float) -> FloatArray:
+    """About how far the ridge draws each rating towards the mean: ridge · Σ θ, which is Newton's step to no ridge.
+
+    Examples:
+        >>> from ringtrue.preference.matches import Matches
+        >>> from ringtrue.tables import Preferences
+        >>> two = Matches.of(Preferences.of({"left": ["a"], "right": ["b"], "winner": ["a"]}))
+        >>> drawn_inwards(two, Told(difference=np.array([0.25])), np.array([1.0, -1.0]), ridge=0.5).round(6).tolist()
+        [0.5, -0.5]
+    """
+    return ridge * _by_steps(matches, told.difference, ridge)(ratings[:, None])[:, 0]
 
 
 def _by_steps(matches: Matches, told: FloatArray, ridge: float) -> Solver:
