@@ -33,8 +33,9 @@ def by_curvature(matches: Matches, rated: Rated, told: Told, *, ridge: float, le
     if unknown:
         doubt = "of large queries without an interval: on long chains of votes it cannot be told how sure ratings are"
         notes += (f"{counted(unknown, 'document')} {doubt}",)
-    drawn = drawn_inwards(matches, told, rated.ratings, ridge=ridge) / errors.rating
-    known = replace(rated, judge_errors=errors.judge, drawn=np.abs(drawn), notes=notes)
+    drawn = np.abs(drawn_inwards(matches, told, rated.ratings, ridge=ridge))
+    in_errors = np.divide(drawn, errors.rating, out=np.zeros_like(drawn), where=errors.rating > 0)
+    known = replace(rated, judge_errors=errors.judge, drawn=in_errors, notes=notes)
     return known.with_errors(errors.rating, level).with_leads(errors.lead, behind)
 
 
