@@ -67,8 +67,9 @@ def fit(
     now = posterior(ratings)
     for _ in range(TURNS):
         z = rates * (between @ ratings)
-        pull = back @ (matches.weight * rates * (matches.score - outcome.expected(z))) - ridge * ratings
-        told = matches.weight * rates * rates * outcome.information(z)
+        expected, information = outcome.moments(z)
+        pull = back @ (matches.weight * rates * (matches.score - expected)) - ridge * ratings
+        told = matches.weight * rates * rates * information
         own = np.bincount(matches.first, weights=told, minlength=size)
         own += np.bincount(matches.second, weights=told, minlength=size)
         curve = LinearOperator(

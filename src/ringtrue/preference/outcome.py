@@ -32,13 +32,17 @@ class Outcome:
 
     def expected(self, z: FloatArray) -> FloatArray:
         """The score to expect: the chance of a win and half that of a tie."""
-        return 0.5 + self._tilt(z)
+        return self.moments(z)[0]
 
     def information(self, z: FloatArray) -> FloatArray:
         """What one vote says about z: the variance of its score."""
+        return self.moments(z)[1]
+
+    def moments(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The score to expect and its variance."""
         small, total = self._parts(z)
-        tilt = self._tilt(z)
-        return (1 + small) / total / 4 - tilt * tilt
+        tilt = np.sign(z) * (1 - small) / total / 2
+        return 0.5 + tilt, (1 + small) / total / 4 - tilt * tilt
 
     def log_likelihood(self, z: FloatArray, score: FloatArray, tied: FloatArray) -> FloatArray:
         """Of one vote; a share of votes counts as so much of one."""
@@ -60,7 +64,3 @@ class Outcome:
         """e^(−|z|), and Z divided by its greatest term, which would overflow."""
         half = np.exp(-np.abs(z) / 2)
         return half * half, 1 + half * half + self.ties * half
-
-    def _tilt(self, z: FloatArray) -> FloatArray:
-        small, total = self._parts(z)
-        return np.sign(z) * (1 - small) / total / 2

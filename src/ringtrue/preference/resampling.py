@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CLOSE", "resampled"]
 
-AT_ONCE = 200_000  # matches in one problem
+AT_ONCE = 100_000  # matches in one problem: few enough that their vectors are summed by one thread
 CLOSE = 1e-3  # of a rating in log odds: far below what the votes leave open
 
 

@@ -88,8 +88,9 @@ def by_sensitivity(
 
     def evidence(rows: NDArray[np.int64], differences: FloatArray) -> tuple[FloatArray, FloatArray]:
         z = slope[rows] * differences
-        pull = differences * (matches.score[rows] - outcome.expected(z))
-        return matches.weight[rows] * pull, matches.weight[rows] * differences**2 * outcome.information(z)
+        expected, information = outcome.moments(z)
+        pull = differences * (matches.score[rows] - expected)
+        return matches.weight[rows] * pull, matches.weight[rows] * differences**2 * information
 
     return RatedTogether(
         ratings=ratings, judges=sensitivity, kind="sensitivity", outcome=outcome, converged=converged,
@@ -111,8 +112,9 @@ def _sensitivities(
     (apart, share), found, size = possible, start, len(start)
     for _ in range(50):
         z = found[matches.judge][:, None] * apart
-        pull = matches.weight * (((matches.score[:, None] - outcome.expected(z)) * apart) @ share)
-        told = matches.weight * ((apart * apart * outcome.information(z)) @ share)
+        expected, information = outcome.moments(z)
+        pull = matches.weight * (((matches.score[:, None] - expected) * apart) @ share)
+        told = matches.weight * ((apart * apart * information) @ share)
         slope = np.bincount(matches.judge, weights=pull, minlength=size) - (found - 1) / spread**2
         curve = np.bincount(matches.judge, weights=told, minlength=size) + spread**-2
         step = np.clip(slope / curve, -1, 1)
