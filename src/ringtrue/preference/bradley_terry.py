@@ -86,7 +86,7 @@ def fit(
         ratings, now = ratings + step, then
         if np.abs(step).max(initial=0) < tolerance:
             break
-    return ratings
+    return np.asarray(ratings.round(9) + 0.0)  # documents with the same votes are rated the same
 
 
 def differences(matches: Matches) -> Any:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from ringtrue.preference.resampling import CLOSE, resampled
 from ringtrue.preference.spread import Told, drawn_inwards, standard_errors
@@ -27,7 +28,7 @@ FEW = 10  # votes on a document, below which drawing votes anew shows too little
 def by_curvature(matches: Matches, rated: Rated, told: Told, *, ridge: float, level: float) -> Rated:
     """Normal intervals from what the matches told, and how sure the leads are."""
     group = matches.components()
-    behind = next_behind(rated.ratings, group)
+    behind = next_behind(rated.ratings, group, matches.docs["doc"])
     errors = standard_errors(matches, told, group, behind, ridge=ridge)
     unknown, notes = int(np.isnan(errors.rating).sum()), rated.notes
     if unknown:
@@ -53,7 +54,7 @@ def by_bootstrap(
     ratings = rated.ratings
     low, high, errors, ahead = (np.empty_like(ratings) for _ in range(4))
     group = votes.components()
-    behind = next_behind(ratings, group)
+    behind = next_behind(ratings, group, votes.docs["doc"])
     edges = [(1 - level) / 2, (1 + level) / 2]
     for (_, own), start, end in zip(votes.by_query(), votes.start[:-1], votes.start[1:], strict=True):
         drawn = resampled(own, ratings[start:end], ridge=ridge, outcome=rated.outcome,
@@ -78,21 +79,19 @@ def by_bootstrap(
 
 def _shown_too_little(votes: Matches) -> NDArray[np.bool_]:
     """Which documents have few votes, or none that differs from the others."""
-    size = votes.docs.height
-    won = np.bincount(votes.first, weights=votes.score, minlength=size)
-    won += np.bincount(votes.second, weights=1 - votes.score, minlength=size)
-    met = np.bincount(np.concatenate([votes.first, votes.second]), minlength=size)
+    won, met = votes.won(), votes.met()
     return np.asarray((met < FEW) | (won == 0) | (won == met))
 
 
-def next_behind(ratings: FloatArray, group: NDArray[np.int32]) -> NDArray[np.int64]:
-    """For each document the next one of its group by rating; the last has itself.
+def next_behind(ratings: FloatArray, group: NDArray[np.int32], docs: pl.Series) -> NDArray[np.int64]:
+    """For each document the next one of its group by rating, equal ones by name; the last has itself.
 
     Examples:
-        >>> next_behind(np.array([0.5, 2.0, 1.0, 3.0]), np.array([0, 0, 0, 1], dtype=np.int32)).tolist()
+        >>> group = np.array([0, 0, 0, 1], dtype=np.int32)
+        >>> next_behind(np.array([0.5, 2.0, 0.5, 3.0]), group, pl.Series([*"dcba"])).tolist()
         [0, 2, 0, 3]
     """
-    order = np.lexsort((-ratings, group))
+    order = np.lexsort((docs.rank("ordinal").to_numpy(), -ratings, group))
     behind = np.arange(len(ratings))
     same = group[order[:-1]] == group[order[1:]]
     behind[order[:-1][same]] = order[1:][same]

@@ -85,6 +85,16 @@ class Matches:
         """The query of each document, as a position."""
         return np.repeat(np.arange(len(self.queries)), np.diff(self.start))
 
+    def met(self) -> NDArray[np.int64]:
+        """How many matches each document had."""
+        return np.bincount(np.concatenate([self.first, self.second]), minlength=self.docs.height)
+
+    def won(self) -> FloatArray:
+        """How many of them each document won, by share where a match stands for several votes."""
+        size = self.docs.height
+        won = np.bincount(self.first, weights=self.score, minlength=size)
+        return np.asarray(won + np.bincount(self.second, weights=1 - self.score, minlength=size))
+
     def paired(self) -> Self:
         """One match for each pair of documents, in order of appearance: the mean of its votes."""
         keys = self.first.astype(np.int64) * self.docs.height + self.second

@@ -65,13 +65,14 @@ def rate(
 
     - `bradley-terry`: from all votes at once, in log odds; documents that never won, or always, have a rating too,
       thanks to the `ridge`, a normal prior with variance 1 / ridge. A tie is half a win, or has a chance of its own
-      (`ties="davidson"`). `by_judge` rates judges along with documents: each has a sensitivity, or (`crowd-bt`) a
-      probability of being honest. Intervals are of a rating less the mean of its group, from the curvature of the
-      posterior (`laplace`) or from votes drawn anew (`bootstrap`).
-    - `elo`: after every match the winner takes points from the loser, `k` at most; pass after pass until no two that
-      met change places, or `passes` times. No interval can be defended.
-    - `glicko`: the same with a `variance` for each document [Glickman99]. With [Bashir13]'s 10 there is no interval
-      worth the name; with 30625 = 175² there is, after one pass.
+      (`ties="davidson"`). `by_judge` rates judges along with documents: each has a sensitivity, or (`crowd-bt`, without
+      intervals) a probability of being honest; ties are then as common as they are where judges are alike. Intervals
+      are of a rating less the mean of its group, from the curvature of the posterior (`laplace`) or from votes drawn
+      anew (`bootstrap`).
+    - `elo`: after every match the winner takes points from the loser, `k` at most; 20 `passes` through all matches.
+      How far ratings spread depends on both, and no interval can be defended.
+    - `glicko`: the same with a `variance` for each document [Glickman99], in one pass. Its root is given as `se`; it
+      depends on the order of the matches, and intervals from it would hold too seldom.
     - `win-rate`: what was won, and how often a document was compared [Bashir13].
 
     `em` weighs the judges first: a match then has the score that is probable once it is known how good they are. `each`
@@ -140,8 +141,8 @@ def _answer(
         low=unknown if rated.low is None else rated.low,
         high=unknown if rated.high is None else rated.high,
         ahead=unknown if rated.ahead is None else rated.ahead,
-        matches=_met(matches),
-        votes=_met(votes),
+        matches=matches.met(),
+        votes=votes.met(),
         group=group,
         place=votes.query,
         size=np.bincount(group)[group],
@@ -162,11 +163,6 @@ def _answer(
         tau=None if gold is None else gold.taus(rated.ratings),
         notes=(*notes, *rated.notes, *_held_back(how, rated), *(() if gold is None else gold.notes)),
     )
-
-
-def _met(matches: Matches) -> NDArray[np.int64]:
-    """How many matches each document had."""
-    return np.bincount(np.concatenate([matches.first, matches.second]), minlength=matches.docs.height)
 
 
 def _passes(matches: Matches, after: tuple[FloatArray, ...]) -> pl.DataFrame:
@@ -256,10 +252,7 @@ def _apart(votes: Matches, group: NDArray[np.int32]) -> Iterator[str]:
 
 def _one_sided(how: Rating, votes: Matches) -> Iterator[str]:
     """How many documents never won, or never lost."""
-    size = votes.docs.height
-    won = np.bincount(votes.first, weights=votes.score, minlength=size)
-    won += np.bincount(votes.second, weights=1 - votes.score, minlength=size)
-    met = _met(votes)
+    won, met = votes.won(), votes.met()
     never, always = int((won == 0).sum()), int((won == met).sum())
     if never or always:
         yield (

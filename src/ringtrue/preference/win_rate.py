@@ -27,12 +27,8 @@ def win_rate(matches: Matches, *, balance: float = 0.5) -> FloatArray:
         >>> win_rate(Matches.of(Preferences.of(votes)), balance=1).tolist()
         [1.0, 0.5, 0.0]
     """
-    size = matches.docs.height
-    won = np.bincount(matches.first, weights=matches.score, minlength=size)
-    won += np.bincount(matches.second, weights=1 - matches.score, minlength=size)
-    met = np.bincount(matches.first, minlength=size) + np.bincount(matches.second, minlength=size)
-    query = matches.query
+    won, met, query = matches.won(), matches.met(), matches.query
     held = np.bincount(query[matches.first], minlength=len(matches.queries))[query]
-    share = np.divide(won, met, out=np.full(size, 0.5), where=met > 0)
-    busy = np.divide(met, held, out=np.zeros(size), where=held > 0)
+    share = np.divide(won, met, out=np.full(len(met), 0.5), where=met > 0)
+    busy = np.divide(met, held, out=np.zeros(len(met)), where=held > 0)
     return np.asarray(balance * share + (1 - balance) * busy)
