@@ -12,7 +12,7 @@ from ringtrue.errors import TableError, UsageError, did_you_mean
 from ringtrue.preference.against_gold import AgainstGold
 from ringtrue.preference.matches import Matches
 from ringtrue.preference.methods import Rated, Rating
-from ringtrue.preference.rating import told_of_traps, without_traps
+from ringtrue.preference.rating import told_of_groups, told_of_traps, without_traps
 from ringtrue.tables import Preferences
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ class HeldOut:
     """How well votes are foretold by ratings from other votes.
 
     `accuracy` is over votes that are no tie; two documents rated the same are half right. `log_loss` is the mean of
-    −log of the chance that was given to what happened: 0.693 for a coin. None where a method gives no chances.
+    −log of the chance that was given to what happened, a tie being half of either: 0.693 for a coin. None where a
+    method gives no chances.
 
     Examples:
         >>> import ringtrue as rt
@@ -153,7 +154,7 @@ def compare_ratings(
     if gold is None and folds is None:
         raise UsageError("compare methods by what? Give gold judgments, or folds of votes to be foretold, or both")
     named = (methods,) if isinstance(methods, str) else methods
-    asked, trapped = without_traps(Preferences.of(preferences))
+    asked, trapped = without_traps(Preferences.of(preferences, answered_only=True))
     votes = Matches.of(asked, repeats=repeats)
     ways = _ways(named, votes)
     known = None if gold is None else AgainstGold.of(gold, votes, rel=rel)
@@ -161,7 +162,12 @@ def compare_ratings(
     return RatingComparison(
         methods={name: _scores(how, votes, known, fold) for name, how in ways.items()},
         queries=votes.queries,
-        notes=(*told_of_traps(trapped), *_left_out(named, votes), *(() if known is None else known.notes)),
+        notes=(
+            *told_of_traps(trapped),
+            *told_of_groups(votes, votes.components()),
+            *_left_out(named, votes),
+            *(() if known is None else known.notes),
+        ),
     )
 
 

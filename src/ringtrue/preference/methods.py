@@ -118,8 +118,12 @@ class Rating:
     def rated(
         self, votes: Matches, *, rng: np.random.Generator | None = None, progress: Progress | None = None
     ) -> Rated:
-        """The ratings from these votes; `progress` is told how many votes were drawn anew."""
-        return RATE[self.method](self, votes, rng or np.random.default_rng(0), progress or (lambda _: None))
+        """The ratings from these votes; `progress` is told how many votes were drawn anew.
+
+        They are rounded to nine decimals, so that documents with the same votes are rated the same.
+        """
+        found = RATE[self.method](self, votes, rng or np.random.default_rng(0), progress or (lambda _: None))
+        return replace(found, ratings=found.ratings.round(9) + 0.0)
 
     def matches(self, votes: Matches) -> Matches:
         """The matches that are played: pairs with the mean of their votes or a probable score, or single votes."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ringtrue.preference.workers import JudgeKind
     from ringtrue.votes import Repeats
 
-__all__ = ["rate", "told_of_traps", "without_traps"]
+__all__ = ["rate", "told_of_groups", "told_of_traps", "without_traps"]
 
 TRUE, FALSE = ("true", "1", "1.0", "yes", "t", "y"), ("false", "0", "0.0", "no", "f", "n", "")
 MANY_TIES = 0.1
@@ -207,7 +207,7 @@ def told_of_traps(trapped: int) -> Iterator[str]:
 
 def _doubts(how: Rating, votes: Matches, group: NDArray[np.int32]) -> Iterator[str]:
     """What the votes cannot tell."""
-    yield from _apart(votes, group)
+    yield from told_of_groups(votes, group)
     if how.method == "bradley-terry":
         yield from _one_sided(how, votes)
     tied = float(votes.tied.mean())
@@ -229,7 +229,7 @@ def _held_back(how: Rating, rated: Rated) -> Iterator[str]:
         )
 
 
-def _apart(votes: Matches, group: NDArray[np.int32]) -> Iterator[str]:
+def told_of_groups(votes: Matches, group: NDArray[np.int32]) -> Iterator[str]:
     """Which documents cannot be compared."""
     groups = np.array(
         [len(np.unique(group[low:high])) for low, high in zip(votes.start[:-1], votes.start[1:], strict=True)]
