@@ -118,7 +118,8 @@ class Decks:
         deck = self.own.get(query, [])
         own, more = self._next(query, deck, count), []
         if len(own) < count:
-            more = self._next(None, [row for row in self.all if row not in set(deck)], count - len(own))
+            mine = set(deck)
+            more = self._next(None, [row for row in self.all if row not in mine], count - len(own))
         self.shown += len(own) + len(more)
         self.borrowed += len(more)
         self.short += count - len(own) - len(more)
