@@ -7,7 +7,23 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["query_counts"]
+from ringtrue.errors import UsageError
+
+__all__ = ["query_counts", "require_generator"]
+
+
+def require_generator(rng: object) -> None:
+    """Refuse a source of randomness that is no generator of NumPy's; None stands for the usual one.
+
+    Examples:
+        >>> require_generator(3)
+        Traceback (most recent call last):
+        ringtrue.errors.UsageError: expected a numpy Generator as rng, such as np.random.default_rng(1), found int
+    """
+    if rng is not None and not isinstance(rng, np.random.Generator):
+        raise UsageError(
+            f"expected a numpy Generator as rng, such as np.random.default_rng(1), found {type(rng).__name__}"
+        )
 
 
 def query_counts(

@@ -265,6 +265,9 @@ def test_cut_labels_never_turn_the_order_round(ratings: list[float], labels: int
         ({"method": "win-rate", "balance": 2}, "balance lies between 0 and 1"),
         ({"interval": "bootstrap", "em": True}, "the bootstrap draws votes of judges who are alike"),
         ({"level": 1}, "level must lie between 0 and"),
+        ({"ridge": "a"}, "ridge must be a number, found 'a'; 0.25 is usual"),
+        ({"method": "elo", "passes": 1.5}, "passes must be a whole number, found 1.5"),
+        ({"rng": 3}, "expected a numpy Generator as rng"),
         ({"interval": "bootstrap", "resamples": 5}, "at least 100 resamples"),
     ],
 )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 import numpy as np
 import polars as pl
 
+from ringtrue.draws import require_generator
 from ringtrue.errors import InputError, TableError, UsageError, did_you_mean
 from ringtrue.preference.active import COPIES, active_pairs
 from ringtrue.preference.candidates import Candidates, tables_in
@@ -152,10 +153,7 @@ def _require_question(design: object, rng: object, **numbers: object) -> None:
     if not isinstance(design, str) or design not in known:
         near = did_you_mean(str(design), known) or "; there is " + ", ".join(known)
         raise UsageError(f"no design '{design}'{near}")
-    if rng is not None and not isinstance(rng, np.random.Generator):
-        raise UsageError(
-            f"expected a numpy Generator as rng, such as np.random.default_rng(1), found {type(rng).__name__}"
-        )
+    require_generator(rng)
     names = {"votes": "number of votes on a pair", "per_task": "number of pairs in a task", "traps": "number of traps"}
     for name, number in numbers.items():
         what = f"expected a {names.get(name, name)}"

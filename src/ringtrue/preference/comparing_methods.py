@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from ringtrue.draws import require_generator
 from ringtrue.errors import TableError, UsageError, did_you_mean
 from ringtrue.preference.against_gold import AgainstGold
 from ringtrue.preference.matches import Matches
@@ -151,6 +152,7 @@ def compare_ratings(
         >>> [(name, round(one.held_out.accuracy, 2)) for name, one in found.methods.items()]
         [('win-rate', 0.89), ('bradley-terry', 0.89)]
     """
+    require_generator(rng)
     if gold is None and folds is None:
         raise UsageError("compare methods by what? Give gold judgments, or folds of votes to be foretold, or both")
     named = (methods,) if isinstance(methods, str) else methods

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -71,6 +72,12 @@ class Rating:
                     one for one in choices if one
                 )
                 raise UsageError(f"no {name.replace('_', '-')} '{said}'{near}")
+        for name in ("k", "start", "scale", "variance", "ridge", "balance", "level"):
+            if not isinstance(value := getattr(self, name), Real):
+                raise UsageError(f"{name} must be a number, found {value!r}; {_usual(name)} is usual")
+        for name in ("passes", "resamples"):
+            if not isinstance(value := getattr(self, name), Integral | None):
+                raise UsageError(f"{name} must be a whole number, found {value!r}")
         for name in ("k", "scale", "variance", "ridge"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from ringtrue.draws import require_generator
 from ringtrue.errors import TableError, UsageError
 from ringtrue.intervals import require_level
 from ringtrue.preference.against_gold import AgainstGold
@@ -88,6 +89,7 @@ def rate(
         >>> rate(votes).frame.select("doc", "rating").rows()
         [('a', 1.225...), ('b', 0.0), ('c', -1.225...)]
     """
+    require_generator(rng)
     require_level(level)
     how = Rating(
         method=method, em=em, by_judge=by_judge, ties=ties, passes=passes, k=k, start=start, scale=scale,
