@@ -239,7 +239,9 @@ def _reading(found: Ratings) -> str:
     """How to read a rating."""
     if found.unit is None:
         return "A win rate tells an order; how far apart two of them are means nothing."
-    if _is_narrow(found):
+    if found.method.startswith("elo"):
+        return "How far apart elo brings documents depends on k and the number of passes: read the order."
+    if _tells_order_only(found):
         return "With so small a variance, read the order: differences say too little about chances."
     apart = 1.1 if found.unit == 1 else round(found.unit * math.log(10) / 2, 6)
     chance = float(found.outcome.expected(np.array([apart / found.unit]))[0])
@@ -248,9 +250,12 @@ def _reading(found: Ratings) -> str:
     return f"A difference of {apart:g} {what} is a {chance:.0%} chance that a vote{whose} prefers the higher one."
 
 
-def _is_narrow(found: Ratings) -> bool:
+def _tells_order_only(found: Ratings) -> bool:
+    """Whether differences of ratings depend on settings more than on votes."""
+    if found.unit is None or found.method.startswith("elo"):
+        return True
     variance = found.settings.get("variance")
-    return isinstance(variance, float) and found.unit is not None and math.sqrt(variance) / found.unit < WIDE
+    return isinstance(variance, float) and math.sqrt(variance) / found.unit < WIDE
 
 
 def _verdict(found: Ratings) -> str:
@@ -277,7 +282,7 @@ def _of_one(found: Ratings, rows: pl.DataFrame) -> str:
     if math.isclose(rows["rating"][0], rows["rating"][1], rel_tol=1e-9, abs_tol=1e-9):
         return f"None: {best} and {second} are rated the same."
     said = f"{best} before {second}"
-    if found.unit is not None and not _is_narrow(found):
+    if not _tells_order_only(found):
         chance = found.chance(best, second, query=rows["query"][0])
         said += f": a vote prefers it with a chance of {chance:.0%}"
     if rows["ahead"][0] is None:
