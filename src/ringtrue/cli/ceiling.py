@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from ringtrue.cli.ceiling_files import Files, doubts_about_judges, labelled, read_all_runs, read_matrix, read_testing
-from ringtrue.cli.options import Command, input_options, output_options
+from ringtrue.cli.options import Command, input_options, is_given, output_options
 from ringtrue.cli.output import OutputFormat, emit, tell
 from ringtrue.errors import UsageError
 
@@ -129,21 +129,17 @@ def command(
     emit(
         form,
         data=data,
-        grid=partial(grids, found, points, per_query=per_query, written=confusion_out, all_pairs=_is_given("pairs")),
+        grid=partial(grids, found, points, per_query=per_query, written=confusion_out, all_pairs=is_given("pairs")),
         flat=partial(flat, found, points, per_query=per_query),
     )
 
 
 def _refuse_idle(method: Method, *, scatter: bool) -> None:
     """Refuse options that would change nothing."""
-    if method != "simulation" and _is_given("draws"):
+    if method != "simulation" and is_given("draws"):
         raise UsageError(f"--draws is about --method simulation, and --method {method} draws nothing: leave it out")
-    if not scatter and _is_given("pairs"):
+    if not scatter and is_given("pairs"):
         raise UsageError("--pairs is about --scatter, which was not asked for: leave it out")
-
-
-def _is_given(name: str) -> bool:
-    return click.get_current_context().get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
 
 
 def _require(files: Files, *, scatter: bool, per_query: bool, confusion_out: str | None, form: OutputFormat) -> None:

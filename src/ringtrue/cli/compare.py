@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from ringtrue.cli.golding import Golding, gold_options
-from ringtrue.cli.options import Command, output_options
+from ringtrue.cli.options import Command, is_given, output_options
 from ringtrue.cli.output import Grid, OutputFormat, emit, plain, progress_bar, tell
 from ringtrue.cli.question import Question, evaluation_options, gains_option, level_option, runs_and_judgments
 from ringtrue.errors import UsageError, did_you_mean
@@ -107,8 +107,7 @@ def command(
     if layout is not None and (by is not None or per_query):
         raise UsageError(f"--layout is for the whole: {'--by' if by else '--per-query'} has a layout of its own")
     if test == "welch":  # each run over its own queries
-        given = click.get_current_context().get_parameter_source("missing")
-        if question.missing == "zero" and given is click.core.ParameterSource.COMMANDLINE:
+        if question.missing == "zero" and is_given("missing"):
             raise UsageError("--test welch takes each run over its own queries: --missing zero does not go with it")
         question = replace(question, missing="skip")
     baselines = _listed(baselines, question.runs)
@@ -210,9 +209,8 @@ def _refuse_idle() -> None:
     """Refuse options that would change nothing about a correction by gold labels."""
     idle = {"mid_p": "no sign test is made", "resamples": "nothing is drawn anew",
             "topics": "no single query is shown"}  # fmt: skip
-    context = click.get_current_context()
     for name, why in idle.items():
-        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+        if is_given(name):
             raise UsageError(f"--{name.replace('_', '-')} says nothing with --gold, where {why}: leave it out")
 
 

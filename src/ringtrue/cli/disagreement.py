@@ -144,7 +144,6 @@ def _table(labelling: Labelling, levels: Sequence[str] | Mapping[str, Sequence[s
     """The table of labels as it is, since they are no numbers yet."""
     from ringtrue.cli.inputs import forms_for
     from ringtrue.files.formats import TABLES, recognise
-    from ringtrue.files.source import Source
     from ringtrue.files.tabular import read_table
     from ringtrue.tables.columns import NAMES, which_column
 
@@ -155,7 +154,7 @@ def _table(labelling: Labelling, levels: Sequence[str] | Mapping[str, Sequence[s
     if len(labelling.labels) > 1:
         raise UsageError("with --levels, LABELS is one file: put the tables into one")
     (path,) = labelling.labels
-    source = labelling.sources.setdefault(path, Source(path))
+    source = labelling.sources[path]
     form = forms_for(("judgments",), labelling.forced)["judgments"]
     columns, where = columns_of(labelling.columns), conditions_of(labelling.where)
     further = [*columns.values(), *(levels if isinstance(levels, Mapping) else ())]

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ringtrue.cli.options import Function, columns_of, conditions_of, input_options
-from ringtrue.cli.sharing import asked_of, same_file, shared_out, table_columns
+from ringtrue.cli.sharing import Sources, asked_of, same_file, shared_out, table_columns
 from ringtrue.errors import DuplicateError, FormatError, TableError, UsageError
 
 if TYPE_CHECKING:
     from ringtrue.files import Format, Kind
-    from ringtrue.files.source import Source
     from ringtrue.tables import Judgments, Preferences
     from ringtrue.votes import Outside, Repeats, Votes
 
@@ -42,7 +41,7 @@ class Labelling:
     columns: tuple[str, ...]
     where: tuple[str, ...]
     notes: list[str] = field(default_factory=list)
-    sources: dict[str, Source] = field(default_factory=dict)  # opened once: standard input can be read only once
+    sources: Sources = field(default_factory=Sources)
 
     def __post_init__(self) -> None:
         if [*self.labels, self.gold].count("-") > 1:
@@ -72,7 +71,7 @@ class Labelling:
         columns, where = self._asked_of_gold()
         self._refuse_the_labels_as_gold(columns, where)
         try:
-            shown = self._source(self.gold).shown
+            shown = self.sources[self.gold].shown
             table = self._table(self.gold, columns, where, gold=True)
             votes = self._votes(table, f"{shown}, gold" if self.gold in self.labels else shown)
         except (TableError, FormatError) as error:  # --columns is about the labels too
@@ -82,9 +81,9 @@ class Labelling:
     def table(self, path: str, *, what: str = "the traps have") -> Votes:
         """A further file with one label for each item, such as traps, read with the names of columns that it has."""
         columns, where = shared_out(
-            [self._source(path)], columns_of(self.columns), conditions_of(self.where), self._form(), strict=False
+            [self.sources[path]], columns_of(self.columns), conditions_of(self.where), self._form(), strict=False
         )[0]
-        votes = self._votes(self._table(path, columns, where), self._source(path).shown)
+        votes = self._votes(self._table(path, columns, where), self.sources[path].shown)
         return self._known(votes, path, columns, where, what=what)
 
     def explained(self, compute: Callable[[], Any]) -> Any:
@@ -107,7 +106,7 @@ class Labelling:
 
     @property
     def _shown(self) -> str:
-        return ", ".join(self._source(path).shown for path in self.labels)
+        return ", ".join(self.sources[path].shown for path in self.labels)
 
     def _refuse_two_kinds(self, kinds: Sequence[Kind]) -> None:
         if len(set(kinds)) > 1:
@@ -143,11 +142,11 @@ class Labelling:
             return
         column = "winner" if self._kind(self.gold, columns) == "preferences" else "label"
         todo = f"say which column has the gold: --gold-columns {column}=NAME, or which rows: --gold-where COLUMN=VALUE"
-        if not table_columns(self._source(self.gold), columns.values(), self._form()):
+        if not table_columns(self.sources[self.gold], columns.values(), self._form()):
             todo = "give another file"
         both = "; --columns and --where are about both" if self.columns or self.where else ""
         raise UsageError(
-            f"{self._source(self.gold).shown}: --gold is the file of the labels, read in the same way, and every judge "
+            f"{self.sources[self.gold].shown}: --gold is the file of the labels, read in the same way, and every judge "
             f"would be right{both}; {todo}"
         )
 
@@ -156,7 +155,7 @@ class Labelling:
     ) -> Judgments | Preferences:
         from ringtrue.files import read_judgments, read_preferences
 
-        source, kind = self._source(path), self._kind(path, columns)
+        source, kind = self.sources[path], self._kind(path, columns)
         form = self._forms()[kind]
 
         def note(text: str) -> None:
@@ -198,18 +197,13 @@ class Labelling:
         if forms["judgments"] != forms["preferences"]:
             return "judgments" if forms["judgments"] else "preferences"
         if self._form() is not None:  # any kind of table has these formats
-            names = {name.lower() for name in [*table_columns(self._source(path), (), self._form()), *columns]}
+            names = {name.lower() for name in [*table_columns(self.sources[path], (), self._form()), *columns]}
             return "preferences" if names & SIGNS["preferences"] else "judgments"
         try:
-            found = recognise_kind(self._source(path), columns=columns)
+            found = recognise_kind(self.sources[path], columns=columns)
         except FormatError:  # reading it as judgments says what is wrong
             return "judgments"
         return "preferences" if found == "preferences" else "judgments"
-
-    def _source(self, path: str) -> Source:
-        from ringtrue.files.source import Source
-
-        return self.sources.setdefault(path, Source(path))
 
     def _forms(self) -> dict[Kind, Any]:
         from ringtrue.cli.inputs import forms_for
@@ -224,13 +218,13 @@ class Labelling:
         return form if form in TABLES else None
 
     def _asked(self) -> list[tuple[dict[str, str], dict[str, str]]]:
-        files = [self._source(path) for path in (*self.labels, self.gold) if path is not None]
+        files = [self.sources[path] for path in (*self.labels, self.gold) if path is not None]
         return shared_out(files, columns_of(self.columns), conditions_of(self.where), self._form())
 
     def _asked_of_gold(self) -> tuple[dict[str, str], dict[str, str]]:
         columns, where = self._asked()[-1]
         own = columns_of(self.gold_columns), conditions_of(self.gold_where)
-        shared_out([self._source(self.gold or "")], *own, self._form(), prefix="--gold-")
+        shared_out([self.sources[self.gold or ""]], *own, self._form(), prefix="--gold-")
         return columns | own[0], where | own[1]
 
 

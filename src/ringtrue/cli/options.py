@@ -12,13 +12,18 @@ import click
 from ringtrue.cli.output import OutputFormat
 from ringtrue.errors import UsageError, did_you_mean
 
-__all__ = ["Command", "columns_of", "conditions_of", "input_options", "output_options"]
+__all__ = ["Command", "columns_of", "conditions_of", "input_options", "is_given", "output_options"]
 
 OUR_NAMES = (
     "query", "doc", "judge", "label", "score", "left", "right", "winner", "prob", "stratum", "design", "time",
     "seconds", "batch", "title", "text", "description", "narrative",
 )  # fmt: skip
 Function: TypeAlias = Callable[..., Any]
+
+
+def is_given(name: str) -> bool:
+    """Whether an option of the command that runs was written out, rather than left to its default."""
+    return click.get_current_context().get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
 
 
 def output_options(command: Function) -> Function:

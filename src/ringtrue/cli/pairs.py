@@ -12,7 +12,7 @@ import click
 from ringtrue.cli.keeping import refuse_to_lose, refuse_to_overwrite, require_table
 from ringtrue.cli.options import Command, columns_of, conditions_of, output_options
 from ringtrue.cli.output import Grid, OutputFormat, emit, tell
-from ringtrue.cli.sharing import shared_out, table_columns
+from ringtrue.cli.sharing import Sources, shared_out, table_columns
 from ringtrue.errors import FormatError, InputError, TableError, UsageError, did_you_mean
 from ringtrue.wording import counted
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from ringtrue.files import Kind
-    from ringtrue.files.source import Source
     from ringtrue.preference import PairChoice
     from ringtrue.tables import Preferences, Run
 
@@ -120,7 +119,7 @@ class _Files:
     columns: tuple[str, ...]
     where: tuple[str, ...]
     notes: list[str] = field(default_factory=list)
-    sources: dict[str, Source] = field(default_factory=dict)  # opened once: standard input can be read only once
+    sources: Sources = field(default_factory=Sources)
 
     def __post_init__(self) -> None:
         if (self.documents is None) != (self.topics is None):
@@ -147,7 +146,7 @@ class _Files:
         from ringtrue.pooling import pool
 
         among = pool(given, depth=self.depth) if isinstance(given, list) else given
-        texts = [read(self._source(path), note=self.notes.append, **self._asked(path))
+        texts = [read(self.sources[path], note=self.notes.append, **self._asked(path))
                  for read, path in ((read_topics, self.topics), (read_documents, self.documents))]  # fmt: skip
         return [bm25_run(texts[0], texts[1], depth=self.depth, pool=among)]
 
@@ -177,7 +176,7 @@ class _Files:
         from ringtrue.files import read_preferences
 
         return read_preferences(
-            self._source(path), note=self.notes.append, form=self._form("preferences"), **self._asked(path)
+            self.sources[path], note=self.notes.append, form=self._form("preferences"), **self._asked(path)
         )
 
     def read_traps(self, path: str) -> Preferences:
@@ -188,7 +187,7 @@ class _Files:
             if not self._has_labels(path):
                 raise
             raise FormatError(
-                f"{self._source(path).shown}: these look like traps for labels; pairs need two documents and a winner "
+                f"{self.sources[path].shown}: these look like traps for labels; pairs need two documents and a winner "
                 f"(query, left, right, winner)"
             ) from error
 
@@ -196,7 +195,7 @@ class _Files:
         from ringtrue.files import recognise_kind
 
         try:
-            return recognise_kind(self._source(path), columns=columns_of(self.columns)) == "judgments"
+            return recognise_kind(self.sources[path], columns=columns_of(self.columns)) == "judgments"
         except InputError:  # nothing that we know
             return False
 
@@ -206,7 +205,7 @@ class _Files:
         from ringtrue.files.tabular import read_table
         from ringtrue.tables.columns import identifiers, rename
 
-        source, asked = self._source(path), self._asked(path)
+        source, asked = self.sources[path], self._asked(path)
         kind = recognise_kind(source, columns=asked["columns"]) if self._form("run") is None else "run"
         if kind in KINDS:
             hint = "; what people preferred so far is --preferences" if kind == "preferences" else ""
@@ -226,12 +225,12 @@ class _Files:
         tables = [one for one in self.paths if self._is_table(one, columns)]
         if not tables:  # reading it says what is wrong
             return {"columns": columns, "where": where}
-        shared = shared_out([self._source(one) for one in tables], columns, where, None)
+        shared = shared_out([self.sources[one] for one in tables], columns, where, None)
         return dict(zip(("columns", "where"), dict(zip(tables, shared, strict=True)).get(path, ({}, {})), strict=True))
 
     def _is_table(self, path: str, columns: dict[str, str]) -> bool:
         try:
-            return bool(table_columns(self._source(path), columns.values(), None))
+            return bool(table_columns(self.sources[path], columns.values(), None))
         except FormatError:  # lines of a run
             return False
 
@@ -239,11 +238,6 @@ class _Files:
         from ringtrue.cli.inputs import forms_for
 
         return forms_for(("run", "preferences"), self.forced)[kind]
-
-    def _source(self, path: str) -> Source:
-        from ringtrue.files.source import Source
-
-        return self.sources.setdefault(path, Source(path))
 
 
 def _rule(found: PairChoice) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ringtrue.cli.options import Command, input_options, output_options
+from ringtrue.cli.options import Command, input_options, is_given, output_options
 from ringtrue.cli.output import OutputFormat, emit, progress_bar, tell
 from ringtrue.cli.rate_files import Files
 from ringtrue.cli.rate_targets import Targets
@@ -209,7 +209,7 @@ def _compare(
 def _refuse_idle(method: str, given: dict[str, Any], files: Files, targets: Targets) -> None:
     """Refuse options that would change nothing."""
     for name, methods in ABOUT.items():
-        if _is_given(name) and method not in methods:
+        if is_given(name) and method not in methods:
             others = f"is for {' and '.join(methods)}, and "
             this = "--method all takes every method as it usually is" if method == ALL else f"this is {method}"
             raise UsageError(f"{_option(name)} {others}{this}; leave it out")
@@ -217,15 +217,15 @@ def _refuse_idle(method: str, given: dict[str, Any], files: Files, targets: Targ
         _refuse_for_all(given, files, targets)
     elif given["folds"] is not None:
         raise UsageError("--folds compares methods by how well they foretell votes; say --method all as well")
-    if _is_given("interval") and method == "glicko" and given["interval"] != "none":
+    if is_given("interval") and method == "glicko" and given["interval"] != "none":
         raise UsageError(f"--interval {given['interval']} is for bradley-terry; glicko has a variance of its own")
-    if _is_given("resamples") and given["interval"] != "bootstrap":
+    if is_given("resamples") and given["interval"] != "bootstrap":
         raise UsageError("--resamples is about --interval bootstrap, which was not asked for: leave it out")
-    if _is_given("each") and given["em"]:
+    if is_given("each") and given["em"]:
         raise UsageError("--each: after --em a match is a pair with a probable score; leave it out")
     if files.gold is None:
         for name in ("rel", "per_query"):
-            if _is_given(name):
+            if is_given(name):
                 raise UsageError(f"{_option(name)} is about gold labels; give them: --gold QRELS")
 
 
@@ -236,10 +236,6 @@ def _refuse_for_all(given: dict[str, Any], files: Files, targets: Targets) -> No
         raise UsageError(f"{next(iter(targets.files))}: --method all compares methods; choose one to write its ratings")
     if files.gold is None and given["folds"] is None:
         raise UsageError("--method all compares the methods by what? Give --gold QRELS, --folds 10, or both")
-
-
-def _is_given(name: str) -> bool:
-    return click.get_current_context().get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
 
 
 def _option(name: str) -> str:

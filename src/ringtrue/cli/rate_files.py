@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ringtrue.cli.options import columns_of, conditions_of
+from ringtrue.cli.sharing import Sources
 from ringtrue.errors import DuplicateError, FormatError, InputError, MismatchError, TableError, UsageError
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Files:
     gold_columns: tuple[str, ...]
     gold_where: tuple[str, ...]
     notes: list[str] = field(default_factory=list)
-    sources: dict[str, Source] = field(default_factory=dict)  # opened once: standard input can be read only once
+    sources: Sources = field(default_factory=Sources)
 
     def __post_init__(self) -> None:
         if [*self.preferences, self.gold].count("-") > 1:
@@ -50,7 +51,7 @@ class Files:
 
         for path in self.preferences:
             self._refuse_other_kinds(path)
-        return joined([read_preferences(self._source(path), note=note, **self._asked("preferences"))
+        return joined([read_preferences(self.sources[path], note=note, **self._asked("preferences"))
                        for path in self.preferences])  # fmt: skip
 
     def read_gold(self) -> Judgments | None:
@@ -61,7 +62,7 @@ class Files:
 
         if self.gold is None:
             return None
-        source, asked = self._source(self.gold), self._asked("judgments")
+        source, asked = self.sources[self.gold], self._asked("judgments")
         try:
             labels = read_judgments(source, needs_query=False, note=self.notes.append, **asked)
         except (TableError, FormatError, UsageError) as error:
@@ -83,13 +84,13 @@ class Files:
         except DuplicateError as error:
             raise InputError(f"{self._shown}: {error}{self._rows(error)}") from error
         except MismatchError as error:
-            raise MismatchError(f"{self._source(self.gold or '').shown}: {error}") from error
+            raise MismatchError(f"{self.sources[self.gold or ''].shown}: {error}") from error
         except TableError as error:
             raise TableError(f"{self._shown}: {error}") from error
 
     @property
     def _shown(self) -> str:
-        return ", ".join(self._source(path).shown for path in self.preferences)
+        return ", ".join(self.sources[path].shown for path in self.preferences)
 
     def _asked(self, kind: Kind) -> dict[str, Any]:
         from ringtrue.cli.inputs import forms_for
@@ -98,16 +99,11 @@ class Files:
         form = forms_for(("preferences", "judgments"), self.forced)[kind]
         return {"form": form, "columns": columns_of(columns), "where": conditions_of(where)}
 
-    def _source(self, path: str) -> Source:
-        from ringtrue.files.source import Source
-
-        return self.sources.setdefault(path, Source(path))
-
     def _refuse_other_kinds(self, path: str) -> None:
         """Refuse a file that can be read as judgments, or as a run, and does not look like preferences."""
         from ringtrue.files import read_judgments, read_run, recognise_kind
 
-        asked, source = self._asked("preferences"), self._source(path)
+        asked, source = self._asked("preferences"), self.sources[path]
         if asked.pop("form") is not None:
             return
         try:
@@ -151,7 +147,7 @@ class Files:
         if len(self.preferences) > 1:
             return ""
         file = Opened.at(
-            self._source(self.preferences[0]), "preferences", asked["form"], asked["columns"], asked["where"]
+            self.sources[self.preferences[0]], "preferences", asked["form"], asked["columns"], asked["where"]
         )
         if file.form not in TABLES:
             return ""

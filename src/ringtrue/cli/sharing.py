@@ -1,4 +1,4 @@
-"""Which of several files `--columns` and `--where` are about."""
+"""Several files of one command, and which of them `--columns` and `--where` are about."""
 
 from __future__ import annotations
 
@@ -12,7 +12,22 @@ if TYPE_CHECKING:
     from ringtrue.files import Format
     from ringtrue.files.source import Source
 
-__all__ = ["asked_of", "same_file", "shared_out", "table_columns"]
+__all__ = ["Sources", "asked_of", "same_file", "shared_out", "table_columns"]
+
+
+class Sources(dict[str, "Source"]):
+    """Files by their names, each opened once: standard input can be read only once.
+
+    Examples:
+        >>> sources = Sources()
+        >>> sources["votes.csv"] is sources["votes.csv"]
+        True
+    """
+
+    def __missing__(self, path: str) -> Source:
+        from ringtrue.files.source import Source
+
+        return self.setdefault(path, Source(path))
 
 
 def same_file(one: str, other: str) -> bool:

@@ -34,7 +34,7 @@ MOST = 3_000  # documents of a query: their covariance has to be written down
 MOST_CHOICES = 100_000  # at once: half a minute
 COPIES = 4  # of a pair in one batch, since each needs another person
 NOTHING = -1.0  # gains are never negative
-Sequence: TypeAlias = tuple[IntArray, IntArray, "FloatArray"]
+Choices: TypeAlias = tuple[IntArray, IntArray, "FloatArray"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -79,11 +79,11 @@ def active_pairs(known: Matches, *, votes: int, budget: int, rng: np.random.Gene
     groups = known.components() if known.size else np.arange(known.docs.height)
     noise = rng.standard_normal((DRAWS, int(sizes.max())))
 
-    def choose(part: Matches, own: FloatArray, group: IntArray, count: int) -> Sequence:
+    def choose(part: Matches, own: FloatArray, group: IntArray, count: int) -> Choices:
         belief = believed(part, own)
         return most_telling(belief, top_weights(belief, noise), group=group, count=count, votes=votes)
 
-    by_query: list[Callable[[int], Sequence]] = [
+    by_query: list[Callable[[int], Choices]] = [
         partial(choose, part, ratings[low:high], np.unique(groups[low:high], return_inverse=True)[1])
         for (_, part), low, high in zip(known.by_query(), known.start[:-1], known.start[1:], strict=True)
     ]
@@ -92,7 +92,7 @@ def active_pairs(known: Matches, *, votes: int, budget: int, rng: np.random.Gene
     return Pairs(first=low + first, second=low + second, copies=np.full(len(first), votes))
 
 
-def _merged(by_query: list[Callable[[int], Sequence]], budget: int) -> tuple[IntArray, IntArray, IntArray]:
+def _merged(by_query: list[Callable[[int], Choices]], budget: int) -> tuple[IntArray, IntArray, IntArray]:
     """The pairs with the greatest gains over all queries, and the query of each.
 
     A choice is possible only after those before it in its query, so it counts for no more than any of them: the best of
@@ -174,7 +174,7 @@ def main_group(group: IntArray, weight: FloatArray) -> NDArray[np.bool_]:
 
 def most_telling(
     belief: Belief, weight: FloatArray, *, group: IntArray | None = None, count: int, votes: int = 1
-) -> Sequence:
+) -> Choices:
     """So many pairs, each the one that teaches most after those before it, and the gain of each.
 
     `group` says which documents votes have joined; without it none are. One of a pair is in the main group, which

@@ -12,7 +12,8 @@ from ringtrue.draws import require_generator
 from ringtrue.errors import TableError, UsageError, did_you_mean
 from ringtrue.preference.against_gold import AgainstGold
 from ringtrue.preference.matches import Matches
-from ringtrue.preference.methods import Rated, Rating
+from ringtrue.preference.methods import Rating
+from ringtrue.preference.rated import Rated
 from ringtrue.preference.rating import told_of_groups, told_of_traps, without_traps
 from ringtrue.tables import Preferences
 

@@ -137,11 +137,11 @@ class Matches:
 
     def components(self) -> NDArray[np.int32]:
         """For each document the group that it is in: documents that chains of matches join."""
-        some = self._joined(slice(None, None, max(self.size // (SPARE * self.docs.height), 1)))
+        some = self._groups(slice(None, None, max(self.size // (SPARE * self.docs.height), 1)))
         # Of very many matches, a few join what can be joined: no more than a group for each query is possible.
-        return some if some.max(initial=0) + 1 == len(self.queries) else self._joined(slice(None))
+        return some if some.max(initial=0) + 1 == len(self.queries) else self._groups(slice(None))
 
-    def _joined(self, rows: slice) -> NDArray[np.int32]:
+    def _groups(self, rows: slice) -> NDArray[np.int32]:
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components
 

@@ -25,7 +25,7 @@ from ringtrue.preference.workers import JudgeKind, by_sensitivity, crowd_bt
 if TYPE_CHECKING:
     from ringtrue.preference.matches import FloatArray, Matches
 
-__all__ = ["METHODS", "IntervalKind", "Method", "Rated", "Rating", "TieModel"]
+__all__ = ["METHODS", "PASSES", "IntervalKind", "Method", "Rating", "TieModel"]
 
 Method: TypeAlias = Literal["bradley-terry", "elo", "glicko", "win-rate"]
 TieModel: TypeAlias = Literal["half", "davidson"]

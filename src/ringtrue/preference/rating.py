@@ -16,7 +16,8 @@ from ringtrue.preference.against_gold import AgainstGold
 from ringtrue.preference.answer import JudgeRating, Ratings
 from ringtrue.preference.elo import inverted
 from ringtrue.preference.matches import Matches
-from ringtrue.preference.methods import IntervalKind, Method, Rated, Rating, TieModel
+from ringtrue.preference.methods import IntervalKind, Method, Rating, TieModel
+from ringtrue.preference.rated import Rated
 from ringtrue.student import normal_quantile
 from ringtrue.tables import Preferences
 from ringtrue.wording import counted

@@ -11,8 +11,9 @@ import numpy as np
 from ringtrue.errors import UsageError
 from ringtrue.intervals import mean_estimate, require_level
 from ringtrue.preference.glicko import glicko
-from ringtrue.preference.methods import PASSES, Rated, Rating
+from ringtrue.preference.methods import PASSES, Rating
 from ringtrue.preference.pairings import random_pairs
+from ringtrue.preference.rated import Rated
 from ringtrue.simulation.preference_worlds import PreferenceWorld, compared_topics
 
 if TYPE_CHECKING:
