@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 BENCH := .venv-bench
 
-.PHONY: demo test check bench docs clean
+.PHONY: demo parts test check bench docs clean
 
 $(VENV)/.run: pyproject.toml constraints.txt  ## what users need
 	$(PYTHON) -m venv $(VENV)
@@ -24,7 +24,10 @@ check: $(VENV)/.dev  ## before every commit: style, types, layers, fast tests
 	$(BIN)/lint-imports
 	$(BIN)/pytest -q -n 2 -m "not slow and not simulation"
 
-test: check  ## everything; what CI runs
+parts:  ## PostgreSQL and a browser for the tests, installed where we may
+	tools/real-parts.sh
+
+test: parts check  ## everything; what CI runs
 	$(BIN)/pytest -q -n 2 -m "slow or simulation"
 
 bench:  ## speed against peers, in CPU seconds

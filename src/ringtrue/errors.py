@@ -7,8 +7,15 @@
     │   ├── TableError         columns are missing, or hold what they must not
     │   ├── DuplicateError     one (query, doc) stands twice where it may stand once
     │   └── MismatchError      two inputs that belong together share nothing
-    └── UsageError             the question was put wrongly: an option, a name, a parameter
-        └── MeasureError       no such measure, or not with this parameter
+    ├── UsageError             the question was put wrongly: an option, a name, a parameter
+    │   └── MeasureError       no such measure, or not with this parameter
+    ├── StoreError             the database cannot be used
+    │   └── UnavailableError   not now: locked, full or gone; nothing was written, and trying again is safe
+    └── RefusedError           what was asked of the store is not to be had
+        ├── NotFoundError      there is no such thing, or not for this person
+        ├── ForbiddenError     this person, link or token may not do it
+        ├── ConflictError      it was already answered, or changed meanwhile
+        └── LateError          the lease or the time of the task has ended
 
 Each message is one line: what was expected, what was found, where, and what to do next.
 """
@@ -21,14 +28,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
+    "ConflictError",
     "DuplicateError",
     "FileError",
+    "ForbiddenError",
     "FormatError",
     "InputError",
+    "LateError",
     "MeasureError",
     "MismatchError",
+    "NotFoundError",
+    "RefusedError",
     "RingtrueError",
+    "StoreError",
     "TableError",
+    "UnavailableError",
     "UsageError",
     "did_you_mean",
 ]
@@ -86,6 +100,34 @@ class UsageError(RingtrueError):
 
 class MeasureError(UsageError):
     """No such measure, or not with this parameter."""
+
+
+class StoreError(RingtrueError):
+    """The database cannot be used."""
+
+
+class UnavailableError(StoreError):
+    """The database cannot do it now: locked, full or gone. Nothing was written, and trying again is safe."""
+
+
+class RefusedError(RingtrueError):
+    """What was asked of the store is not to be had."""
+
+
+class NotFoundError(RefusedError):
+    """There is no such thing, or not for this person."""
+
+
+class ForbiddenError(RefusedError):
+    """This person, link or token may not do it."""
+
+
+class ConflictError(RefusedError):
+    """It was already answered, or changed meanwhile."""
+
+
+class LateError(RefusedError):
+    """The lease or the time of the task has ended."""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

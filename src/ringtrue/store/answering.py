@@ -1,0 +1,175 @@
+"""What judges say: every answer is a new version, and none is ever changed or deleted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import text
+
+from ringtrue.errors import ConflictError, LateError, NotFoundError, UsageError
+from ringtrue.store.assigning import lease_until, shown_at, task_state
+from ringtrue.store.closing import close_task
+from ringtrue.store.dialects import for_both
+from ringtrue.store.projects import scale_of, settings_of
+from ringtrue.store.values import Answer, Saved, Shown, TaskState
+from ringtrue.wording import counted
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Row
+
+__all__ = ["hand_in", "record_answer", "set_aside", "undo"]
+
+STATES = {"answer": "done", "unsure": "unsure", "skip": "skipped"}
+HELD = ("open", "done")  # the states in which an item is in this judge's hands
+REASON_LENGTH = 2_000
+
+QUESTION = for_both(
+    """
+SELECT a.id, a.task, a.item, a.state, a.version, a.account, t.leased, t.deadline, t.closed AS ended, t.outcome,
+       p.scale, p.settings
+FROM assignment a JOIN task t ON t.id = a.task JOIN project p ON p.id = t.project
+WHERE a.id = :assignment""",
+    postgresql="FOR UPDATE OF a, t",
+)
+SAID = text("SELECT kind, answer FROM judgment WHERE assignment = :assignment AND version = :version")
+ADD = text("""
+INSERT INTO judgment (assignment, version, kind, answer, reason, time, seconds, away)
+VALUES (:assignment, :version, :kind, :answer, :reason, :time, :seconds, :away)""")
+ADD_LATE = text("""
+INSERT INTO judgment (assignment, version, kind, answer, reason, time, seconds, away)
+SELECT :assignment, COALESCE(MIN(version), 0) - 1, 'late', :answer, :reason, :time, :seconds, :away
+FROM judgment WHERE assignment = :assignment AND version < 0""")
+MOVE = text("UPDATE assignment SET state = :state, version = :version WHERE id = :assignment")
+RENEW = text("UPDATE task SET leased = :leased WHERE id = :task")
+TAKE = text("""
+UPDATE item SET given = given + CASE WHEN wanted IS NULL THEN 0 ELSE 1 END
+WHERE id = :item AND (wanted IS NULL OR given < wanted)
+  AND NOT EXISTS (SELECT 1 FROM assignment b WHERE b.item = :item AND b.account = :account AND b.id <> :assignment
+                  AND b.state <> 'expired')""")
+LEAVE = text("UPDATE item SET given = given - 1 WHERE id = :item AND wanted IS NOT NULL")
+LAST = text("""
+SELECT a.id FROM assignment a JOIN judgment j ON j.assignment = a.id AND j.version = a.version
+WHERE a.task = :task AND a.state IN ('done', 'unsure', 'skipped') ORDER BY j.id DESC LIMIT 1""")
+
+
+def record_answer(
+    connection: Connection, account: int, assignment: int, version: int, answer: Answer, *, now: float
+) -> Saved:
+    """Keep what a judge says about a question that was shown at this version.
+
+    The same answer sent twice is kept once. Another answer to a version that is taken, from a second tab or by the
+    back button, is a `ConflictError`: nothing is overwritten unseen. An answer that comes too late is kept, and does
+    not count; where nobody has taken its place, it is not too late.
+    """
+    question = _question(connection, account, assignment)
+    scale = scale_of(question.scale)
+    if answer.kind == "answer":
+        if answer.answer is None:
+            raise UsageError("choose one of the answers")
+        scale.require(answer.answer)
+    elif answer.kind not in STATES:
+        raise UsageError(f"expected an answer, unsure or skip, found '{answer.kind}'")
+    if question.version != version:
+        return _repeated(connection, question, version, answer)
+    said: dict[str, Any] = {
+        "assignment": assignment, "answer": answer.answer if answer.kind == "answer" else None,
+        "reason": (answer.reason or "").strip()[:REASON_LENGTH] or None, "time": now,
+        "seconds": _duration(answer.seconds), "away": _duration(answer.away),
+    }  # fmt: skip
+    if _too_late(question, answer, now) or not _move(connection, question, STATES[answer.kind]):
+        connection.execute(ADD_LATE, said)
+        return Saved(task=task_state(connection, question.task, account), late=True)
+    connection.execute(ADD, said | {"version": version + 1, "kind": answer.kind})
+    _renew(connection, question, now)
+    return Saved(task=task_state(connection, question.task, account))
+
+
+def undo(connection: Connection, account: int, task: int, *, now: float) -> Shown:
+    """Open the last question again that was answered in this task; the answer stays in the history."""
+    state = task_state(connection, task, account)
+    if state.closed is not None or (state.deadline is not None and now > state.deadline):
+        raise LateError("the task has ended, and its answers stay as they are")
+    last = connection.execute(LAST, {"task": task}).scalar()
+    if last is None:
+        raise ConflictError("nothing was answered in this task yet, so there is nothing to undo")
+    question = _question(connection, account, last)
+    if not _move(connection, question, "open"):
+        raise ConflictError("another judge has taken this item meanwhile; it cannot be opened again")
+    nothing = dict.fromkeys(("answer", "reason", "seconds", "away"))
+    connection.execute(
+        ADD, nothing | {"assignment": last, "version": question.version + 1, "kind": "undo", "time": now}
+    )
+    _renew(connection, question, now)
+    return shown_at(connection, last, account)
+
+
+def hand_in(connection: Connection, account: int, task: int, *, now: float, code: str | None = None) -> TaskState:
+    """Close a task whose questions are all answered; handing it in again changes nothing."""
+    state = task_state(connection, task, account)
+    if state.closed is None:
+        if state.open:
+            raise ConflictError(f"{counted(state.open, 'question')} of this task still wait for an answer")
+        close_task(connection, task, "handed_in", now=now, code=code)
+        state = task_state(connection, task, account)
+    return state
+
+
+def set_aside(connection: Connection, task: int, *, now: float) -> None:
+    """Count none of a task's answers, and give its items to other judges; the answers stay in the history."""
+    found = connection.execute(text("SELECT outcome FROM task WHERE id = :task"), {"task": task}).first()
+    if found is None:
+        raise NotFoundError(f"there is no task {task}")
+    if found.outcome != "set_aside":
+        close_task(connection, task, "set_aside", now=now)
+
+
+def _question(connection: Connection, account: int, assignment: int) -> Row[Any]:
+    found = connection.execute(QUESTION[connection.dialect.name], {"assignment": assignment}).first()
+    if found is None or found.account != account:
+        raise NotFoundError("there is no such question for you")
+    return found
+
+
+def _repeated(connection: Connection, question: Row[Any], version: int, answer: Answer) -> Saved:
+    """An answer to a version that is taken: the same one again, or another."""
+    said = connection.execute(SAID, {"assignment": question.id, "version": version + 1}).first()
+    same = said is not None and (said.kind, said.answer) == (answer.kind, answer.answer)
+    if same and question.version == version + 1:
+        return Saved(task=task_state(connection, question.task, question.account), repeated=True)
+    raise ConflictError("this question was answered meanwhile, in another tab or before going back; look at it again")
+
+
+def _too_late(question: Row[Any], answer: Answer, now: float) -> bool:
+    if question.outcome in ("handed_in", "set_aside"):
+        return True
+    if question.state == "expired" and answer.kind != "answer":
+        return True  # it was given back already
+    return question.deadline is not None and now > question.deadline
+
+
+def _move(connection: Connection, question: Row[Any], state: str) -> bool:
+    """Bring an assignment into a state, with a version more; False where its item is in other hands."""
+    held, holds = question.state in HELD, state in HELD
+    if holds and not held:
+        taken = connection.execute(
+            TAKE, {"item": question.item, "account": question.account, "assignment": question.id}
+        )
+        if not taken.rowcount:
+            return False
+    elif held and not holds:
+        connection.execute(LEAVE, {"item": question.item})
+    connection.execute(MOVE, {"assignment": question.id, "state": state, "version": question.version + 1})
+    return True
+
+
+def _renew(connection: Connection, question: Row[Any], now: float) -> None:
+    """Keep the items of an active judge; not with every answer, as each is a row to be written."""
+    minutes = settings_of(question.settings).lease_minutes
+    until = lease_until(now, minutes, question.deadline)
+    if question.ended is None and until > question.leased + 6 * minutes:
+        connection.execute(RENEW, {"task": question.task, "leased": until})
+
+
+def _duration(seconds: float | None) -> float | None:
+    """A time that a browser measured: nothing negative, and no more than a day."""
+    return None if seconds is None else min(max(float(seconds), 0.0), 86_400.0)

@@ -1,0 +1,83 @@
+"""The end of a task: what was open is given back, traps are counted, and failed tasks are set aside."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from sqlalchemy import text
+
+from ringtrue.store.projects import FLIPPED, settings_of
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+__all__ = ["TrapCount", "close_task", "give_back", "passes"]
+
+GIVE_BACK = text("""
+UPDATE item SET given = given - 1 WHERE wanted IS NOT NULL AND id IN (
+  SELECT item FROM assignment WHERE task = :task AND (state = 'open' OR (state = 'done' AND :done)))""")
+END = text("""
+UPDATE assignment SET state = :state WHERE task = :task AND (state = 'open' OR (state = 'done' AND :done))""")
+CLOSE = text("""
+UPDATE task SET closed = COALESCE(closed, :now), outcome = :outcome, traps = :traps, passed = :passed,
+  code = COALESCE(code, :code) WHERE id = :task""")
+TRAPS = text("""
+SELECT i.expected, a.flipped, a.state, j.answer FROM assignment a JOIN item i ON i.id = a.item
+LEFT JOIN judgment j ON j.assignment = a.id AND j.version = a.version AND j.kind = 'answer'
+WHERE a.task = :task AND i.queue = 'trap'""")
+SETTINGS = text("SELECT p.settings FROM project p JOIN task t ON t.project = p.id WHERE t.id = :task")
+
+
+class TrapCount(NamedTuple):
+    """How many traps a judge met in a task, and passed; one that was skipped or not decided is not passed."""
+
+    seen: int
+    passed: int
+
+
+def passes(count: TrapCount, *, needed: int, usual: int) -> bool:
+    """Whether a task has as great a share of its traps right as is needed.
+
+    Examples:
+        >>> passes(TrapCount(5, 4), needed=4, usual=5), passes(TrapCount(2, 1), needed=4, usual=5)
+        (True, False)
+    """
+    return count.passed >= math.ceil(needed * count.seen / max(usual, 1))
+
+
+def close_task(
+    connection: Connection, task: int, outcome: Literal["handed_in", "expired", "set_aside"], *, now: float,
+    code: str | None = None,
+) -> None:  # fmt: skip
+    """Close a task for good: its open items go to others, and so do all of them where it is set aside.
+
+    A task that is handed in is set aside when it fails its traps and the project says so.
+    """
+    count = _traps(connection, task)
+    settings = settings_of(connection.execute(SETTINGS, {"task": task}).scalar_one())
+    failed = not passes(count, needed=settings.traps_needed, usual=settings.traps)
+    if outcome == "handed_in" and failed and settings.failed_traps == "set_aside":
+        outcome = "set_aside"
+    give_back(connection, task, all_of_it=outcome == "set_aside")
+    connection.execute(
+        CLOSE,
+        {
+            "task": task, "now": now, "outcome": outcome, "code": code, "traps": count.seen, "passed": count.passed,
+        },
+    )  # fmt: skip
+
+
+def give_back(connection: Connection, task: int, *, all_of_it: bool) -> None:
+    """Let others have the items of a task that are open, or all of them."""
+    connection.execute(GIVE_BACK, {"task": task, "done": all_of_it})
+    connection.execute(END, {"task": task, "done": all_of_it, "state": "set_aside" if all_of_it else "expired"})
+
+
+def _traps(connection: Connection, task: int) -> TrapCount:
+    rows = [row for row in connection.execute(TRAPS, {"task": task}) if row.state != "open"]
+    right = [
+        row.state == "done" and row.answer == (FLIPPED.get(row.expected, row.expected) if row.flipped else row.expected)
+        for row in rows
+    ]
+    return TrapCount(len(rows), sum(right))

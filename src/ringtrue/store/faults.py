@@ -1,0 +1,84 @@
+"""The database's own words for being locked, full or gone, in ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from ringtrue.errors import StoreError, UnavailableError
+
+if TYPE_CHECKING:
+    from sqlalchemy.exc import DBAPIError
+
+__all__ = ["told", "told_at_opening"]
+
+LOCKED = "the database is locked by another program"
+FULL = "the disk of the database is full: make room on it"
+READ_ONLY = "the database may not be written: look at who may write its file and folder"
+BUSY = "the database has too much to do"
+SQLITE = {  # https://www.sqlite.org/rescode.html, the lower byte
+    5: LOCKED, 6: LOCKED, 8: READ_ONLY, 13: FULL, 10: "the disk of the database fails",
+    14: "the file of the database cannot be opened: look at whether its folder is there and who may write it",
+}  # fmt: skip
+SQLITE_BROKEN = {11: "the file of the database is damaged: restore a backup", 26: "the file is no SQLite database"}
+POSTGRESQL = {  # https://www.postgresql.org/docs/current/errcodes-appendix.html
+    "40P01": LOCKED, "40001": LOCKED, "55P03": LOCKED, "53100": FULL, "53300": BUSY, "25006": READ_ONLY,
+}  # fmt: skip
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Raise our own errors where the database failed; what is a fault of the program stays as it is."""
+    from sqlalchemy.exc import DBAPIError
+    from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+    try:
+        yield
+    except PoolTimeout:
+        raise UnavailableError(f"{BUSY}; trying again is safe") from None
+    except DBAPIError as error:
+        words, passing = _words(error)
+        if words is None:
+            raise
+        if passing:
+            raise UnavailableError(f"{words}; trying again is safe") from error
+        raise StoreError(words) from error
+
+
+@contextmanager
+def told_at_opening(where: str) -> Iterator[None]:
+    """The same where a database is opened: the message names it."""
+    from sqlalchemy.exc import DBAPIError
+
+    try:
+        yield
+    except DBAPIError as error:
+        words, passing = _words(error)
+        raise (UnavailableError if passing else StoreError)(
+            f"cannot open the database {where}: {words or _said(error)}"
+        ) from error
+
+
+def _words(error: DBAPIError) -> tuple[str | None, bool]:
+    """What happened, and whether it may pass; None where the database is not at fault.
+
+    Codes tell it, not the message, which may quote what somebody wrote.
+    """
+    from sqlalchemy.exc import InterfaceError, InternalError, OperationalError
+
+    code = getattr(error.orig, "sqlite_errorcode", None)
+    if isinstance(code, int):
+        if code & 0xFF in SQLITE_BROKEN:
+            return SQLITE_BROKEN[code & 0xFF], False
+        return SQLITE.get(code & 0xFF), True
+    state = getattr(error.orig, "sqlstate", None)
+    if state in POSTGRESQL:
+        return POSTGRESQL[state], True
+    if isinstance(error, OperationalError | InterfaceError | InternalError) or error.connection_invalidated:
+        return f"the database does not answer ({_said(error)})", True
+    return None, False
+
+
+def _said(error: DBAPIError) -> str:
+    return " ".join(str(error.orig).split())

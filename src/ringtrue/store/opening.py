@@ -1,0 +1,278 @@
+"""The database: opened, migrated, read, and written by one hand."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from itertools import chain, repeat
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from ringtrue.errors import RingtrueError, StoreError, UnavailableError
+from ringtrue.store.faults import told, told_at_opening
+from ringtrue.store.migrations import migrate
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL, Connection, Engine
+
+__all__ = ["Store"]
+
+T = TypeVar("T")
+TOGETHER = 64  # how many writes share a commit at most
+RETRIES = (0.05, 0.1, 0.2, 0.5)  # seconds between tries where the database is full or away; the last again and again
+PATIENCE = 5.0  # seconds for which a write waits for a database that is locked or away
+
+
+@dataclass(slots=True)
+class _Job:
+    work: Callable[[Connection], Any]
+    done: Future[Any]
+    until: float
+
+
+class Store:
+    """Judgments and all that belongs to them, in SQLite or PostgreSQL.
+
+    `read` and `transaction` are for the caller's own thread. `write` and `submit` hand short pieces of work to one
+    writing thread, which commits those that wait together: each is answered only when the disk has it, and a piece of
+    work that fails takes nothing of the others with it. A piece may be run again after a fault, even after a commit
+    whose answer got lost, so it must do nothing but speak to its connection, and be harmless when repeated. With a
+    database that is locked, full or away, a piece is tried for `patience` seconds, and then raises UnavailableError.
+
+    Examples:
+        >>> from sqlalchemy import text
+        >>> with Store.open("sqlite://") as store:
+        ...     store.write(lambda connection: connection.execute(text("SELECT 1 + 1")).scalar_one())
+        2
+    """
+
+    def __init__(self, engine: Engine, *, patience: float = PATIENCE) -> None:
+        self.engine = engine
+        self._patience = patience
+        self._sqlite = engine.dialect.name == "sqlite"
+        self._memory = self._sqlite and _in_memory(engine.url)
+        self._writing = threading.RLock()  # SQLite has one writer; waiting here is fair, and its own waiting is not
+        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._serve, name="ringtrue-writer", daemon=True)
+        self._door = threading.Lock()  # nothing is handed in behind the last
+        self._closed = False
+
+    @classmethod
+    def open(cls, url: str, *, pool_size: int = 20, patience: float = PATIENCE) -> Self:
+        """Open a database by its URL or the path of an SQLite file, and bring its tables up to date."""
+        engine = _engine(url, pool_size, patience)
+        store = cls(engine, patience=patience)
+        try:
+            with told_at_opening(engine.url.render_as_string()), store._begun() as connection:
+                migrate(connection)
+        except BaseException:
+            engine.dispose()
+            raise
+        store._thread.start()
+        return store
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Finish what was handed in, and let go of the database."""
+        with self._door:
+            if self._closed:
+                return
+            self._closed = True
+            self._jobs.put(None)
+        if self._thread.ident is not None:
+            self._thread.join()
+        self.engine.dispose()
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A connection to look things up with: all it reads is of one moment."""
+        alone = self._writing if self._memory else nullcontext()  # all share the one connection that has the tables
+        with told(), alone, self.engine.connect() as connection:
+            if not self._sqlite:
+                connection = connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+            with connection.begin():
+                yield connection
+
+    @contextmanager
+    def transaction(self) -> Iterator[Connection]:
+        """A connection for a longer piece of writing, committed at the end or not at all."""
+        with told(), self._begun() as connection:
+            yield connection
+
+    def write(self, work: Callable[[Connection], T]) -> T:
+        """Run a short piece of work in a transaction; it is on the disk when this returns."""
+        return self.submit(work).result()
+
+    def submit(self, work: Callable[[Connection], T]) -> Future[T]:
+        """Hand in a short piece of work; the answer is there when the disk has it.
+
+        It cannot be called off: a judge whose connection breaks still gets the answer saved.
+        """
+        job = _Job(work, Future(), time.monotonic() + self._patience)
+        job.done.set_running_or_notify_cancel()
+        with self._door:
+            if self._closed:
+                raise UnavailableError("the server is stopping; try again in a moment")
+            self._jobs.put(job)
+        return job.done
+
+    @contextmanager
+    def _begun(self) -> Iterator[Connection]:
+        hand = self._writing if self._sqlite else nullcontext()
+        with hand, self.engine.connect() as connection, connection.execution_options(writes=True).begin():
+            yield connection
+
+    def _serve(self) -> None:
+        last = False
+        while not last and (job := self._jobs.get()) is not None:
+            jobs = [job]
+            with suppress(Empty):
+                while len(jobs) < TOGETHER and not last:
+                    more = self._jobs.get_nowait()
+                    last = more is None
+                    if more is not None:
+                        jobs.append(more)
+            self._commit(jobs)
+
+    def _commit(self, jobs: list[_Job]) -> None:
+        """Commit several pieces of work together; again where the database fails, one by one where a piece does."""
+        for wait in chain(RETRIES, repeat(RETRIES[-1])):
+            try:
+                outcomes = self._run(jobs)
+            except UnavailableError as error:
+                now = time.monotonic()
+                for job in jobs:
+                    if job.until <= now:
+                        job.done.set_exception(error)
+                jobs = [job for job in jobs if job.until > now]
+                if not jobs:
+                    return
+                time.sleep(wait)
+            except BaseException as error:  # a faulty piece must take neither the others nor the thread with it
+                if len(jobs) == 1:
+                    jobs[0].done.set_exception(error)
+                    return
+                for job in jobs:
+                    self._commit([job])
+                return
+            else:
+                for job, (value, refused) in zip(jobs, outcomes, strict=True):
+                    if refused is None:
+                        job.done.set_result(value)
+                    else:
+                        job.done.set_exception(refused)
+                return
+
+    def _run(self, jobs: list[_Job]) -> list[tuple[Any, RingtrueError | None]]:
+        """What each piece answers, or why it was refused. Refusals are rare, so that savepoints wait for the first."""
+        outcomes: list[tuple[Any, RingtrueError | None]]
+        try:
+            with self.transaction() as connection:
+                outcomes = [(job.work(connection), None) for job in jobs]
+        except UnavailableError:
+            raise
+        except RingtrueError as error:
+            return [(None, error)] if len(jobs) == 1 else self._run_apart(jobs)
+        return outcomes
+
+    def _run_apart(self, jobs: list[_Job]) -> list[tuple[Any, RingtrueError | None]]:
+        outcomes: list[tuple[Any, RingtrueError | None]] = []
+        with self.transaction() as connection:
+            for job in jobs:
+                connection.exec_driver_sql("SAVEPOINT piece")
+                try:
+                    outcomes.append((job.work(connection), None))
+                except UnavailableError:
+                    raise
+                except RingtrueError as error:
+                    connection.exec_driver_sql("ROLLBACK TO SAVEPOINT piece")
+                    outcomes.append((None, error))
+                connection.exec_driver_sql("RELEASE SAVEPOINT piece")
+        return outcomes
+
+
+def _engine(url: str, pool_size: int, patience: float) -> Engine:
+    try:
+        from sqlalchemy import create_engine, event
+        from sqlalchemy.engine import make_url
+        from sqlalchemy.exc import ArgumentError
+    except ModuleNotFoundError:
+        raise StoreError("collecting judgments needs more packages: pip install 'ringtrue[web]'") from None
+    try:
+        found = make_url(url if "://" in url else f"sqlite:///{url}")
+    except ArgumentError:
+        raise StoreError(f"expected the path of an SQLite file or postgresql://user@host/name, found '{url}'") from None
+    kind = found.get_backend_name()
+    pool: dict[str, Any] = {"pool_size": pool_size, "max_overflow": 0, "pool_timeout": patience}
+    if kind == "postgresql":
+        try:
+            import psycopg  # noqa: F401 - to tell what is missing
+        except ModuleNotFoundError:
+            raise StoreError("PostgreSQL needs one more package: pip install 'ringtrue[postgres]'") from None
+        engine = create_engine(
+            found.set(drivername="postgresql+psycopg"), pool_pre_ping=True,
+            connect_args={"connect_timeout": max(2, round(patience))}, **pool,
+        )  # fmt: skip
+
+        @event.listens_for(engine, "connect")
+        def limit(connection: Any, _record: object) -> None:
+            connection.autocommit = True
+            connection.execute(f"SET lock_timeout = {max(1, round(patience * 1000))}")
+            connection.autocommit = False
+
+        return engine
+    if kind != "sqlite":
+        raise StoreError(f"ringtrue keeps judgments in sqlite or postgresql, found '{kind}'")
+    from sqlalchemy.pool import QueuePool, StaticPool
+
+    if _in_memory(found):
+        pool = {"poolclass": StaticPool}
+    else:
+        pool["poolclass"] = QueuePool
+        folder = Path(str(found.database)).parent
+        if "uri" not in found.query and not folder.is_dir():
+            raise StoreError(f"no folder '{folder}' for the database {found.database}: make it, or name another")
+    engine = create_engine(found, connect_args={"check_same_thread": False, "timeout": patience}, **pool)
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _record: object) -> None:
+        connection.isolation_level = None  # we say BEGIN ourselves, below
+        _write_ahead(connection, patience)
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA foreign_keys=ON")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        writes = connection.get_execution_options().get("writes", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def _write_ahead(connection: sqlite3.Connection, patience: float) -> None:
+    """Readers and the writer do not wait for each other. SQLite itself does not wait for its turn to say so."""
+    end = time.monotonic() + patience
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
+def _in_memory(url: URL) -> bool:
+    return url.database in (None, "", ":memory:")

@@ -1,0 +1,270 @@
+"""What the store hands out and takes: scales, settings, and what a judge sees."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, fields
+from typing import Literal, TypeAlias, get_args
+
+from ringtrue.errors import UsageError, did_you_mean
+
+__all__ = [
+    "PREFERENCE",
+    "Answer",
+    "Label",
+    "Person",
+    "Progress",
+    "Project",
+    "Queue",
+    "Role",
+    "Saved",
+    "Scale",
+    "Settings",
+    "Shown",
+    "ShownDocument",
+    "TaskState",
+]
+
+Queue: TypeAlias = Literal["main", "gold"]
+Role: TypeAlias = Literal["judge", "gold", "viewer"]
+Kind: TypeAlias = Literal["graded", "preference"]
+FailedTraps: TypeAlias = Literal["flag", "set_aside"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Label:
+    """One of the answers: what is stored, what the button says, and a word of explanation."""
+
+    value: str
+    name: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """Which answers there are: labels from worst to best, or which of two documents is better.
+
+    Examples:
+        >>> Scale.graded("Not relevant", "Relevant").labels[1].value
+        '1'
+        >>> [label.value for label in PREFERENCE.labels]
+        ['left', 'right', 'both_good', 'both_bad']
+    """
+
+    kind: Kind
+    labels: tuple[Label, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.labels) < 2:
+            raise UsageError(f"a scale needs at least two answers, found {len(self.labels)}")
+        values = [label.value for label in self.labels]
+        if len(set(values)) < len(values):
+            raise UsageError(f"each answer of a scale needs a value of its own, found {', '.join(values)}")
+        for label in self.labels:
+            if self.kind == "graded" and not label.value.isdigit():
+                raise UsageError(f"a label is a whole number from 0 on, found '{label.value}'")
+            if not label.name.strip():
+                raise UsageError(f"the answer '{label.value}' has no name: say what its button shows")
+
+    @classmethod
+    def graded(cls, *names: str) -> Scale:
+        """Labels 0, 1, … by their names, the worst first."""
+        return cls(kind="graded", labels=tuple(Label(value=str(at), name=name) for at, name in enumerate(names)))
+
+    def require(self, answer: str) -> None:
+        """Refuse an answer that is none of these."""
+        known = [label.value for label in self.labels]
+        if answer not in known:
+            near = did_you_mean(answer, known) or f"; there is {', '.join(known)}"
+            raise UsageError(f"no answer '{answer}' on this scale{near}")
+
+    def name_of(self, answer: str) -> str:
+        """What the button of an answer says; the answer itself where it came from elsewhere."""
+        return next((label.name for label in self.labels if label.value == answer), answer)
+
+    def dumped(self) -> str:
+        """As JSON."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def loaded(cls, text: str) -> Scale:
+        """From JSON."""
+        plain = json.loads(text)
+        return cls(kind=plain["kind"], labels=tuple(Label(**label) for label in plain["labels"]))
+
+
+PREFERENCE = Scale(
+    kind="preference",
+    labels=(
+        Label(value="left", name="Left"),
+        Label(value="right", name="Right"),
+        Label(value="both_good", name="Equally good"),
+        Label(value="both_bad", name="Equally bad"),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How a project is judged.
+
+    `judges` is the number of judges wanted for each item. A task has `task_size` items, `traps` of them with a known
+    answer; with fewer than `traps_needed` right, the task is flagged or set aside (then its items are given out
+    again). `minutes` is the time limit of a task, None without one; a judge who does nothing for `lease_minutes`
+    loses the items that are still open to others. `together` keeps the documents of a query side by side.
+
+    Examples:
+        >>> Settings(judges=2).task_size
+        20
+    """
+
+    judges: int = 3
+    task_size: int = 20
+    traps: int = 5
+    traps_needed: int = 4
+    failed_traps: FailedTraps = "flag"
+    minutes: int | None = 30
+    lease_minutes: int = 30
+    shortcuts: bool = True
+    highlight: bool = True
+    html: bool = False
+    together: bool = True
+    active: bool = False
+
+    def __post_init__(self) -> None:
+        for name, low, high in (
+            ("judges", 1, 1000), ("task_size", 1, 500), ("traps", 0, self.task_size - 1),
+            ("traps_needed", 0, self.traps), ("lease_minutes", 1, 60 * 24 * 30),
+        ):  # fmt: skip
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+                raise UsageError(f"{name} should be a whole number from {low} to {high}, found {value!r}")
+        if self.minutes is not None and not 1 <= self.minutes <= 60 * 24:
+            raise UsageError(f"minutes should be from 1 to {60 * 24}, or none, found {self.minutes!r}")
+        if self.failed_traps not in get_args(FailedTraps):
+            raise UsageError(f"failed_traps is flag or set_aside, found {self.failed_traps!r}")
+
+    def dumped(self) -> str:
+        """As JSON."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def loaded(cls, text: str) -> Settings:
+        """From JSON; a setting that a newer version wrote is left out."""
+        known = {field.name for field in fields(cls)}
+        return cls(**{key: value for key, value in json.loads(text).items() if key in known})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """A set of queries and documents to be judged on one scale."""
+
+    id: int
+    name: str
+    title: str
+    guidelines: str
+    scale: Scale
+    settings: Settings
+    created: float
+    closed: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """Who is there: an account, and what it may do in each project (project id → roles)."""
+
+    id: int
+    handle: str
+    name: str | None
+    owner: bool
+    roles: dict[int, frozenset[str]]
+
+    def may(self, role: str, project: int) -> bool:
+        """Whether the person has this role in a project; an owner sees everything, and judges where invited."""
+        return role in self.roles.get(project, frozenset()) or (self.owner and role in ("owner", "viewer"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownDocument:
+    """A document as a judge sees it: no rank, no system, no score."""
+
+    name: str
+    title: str | None
+    url: str | None
+    snippet: str | None
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """One question on the judge's screen; `right` is there for pairs. Nothing tells a trap from the others.
+
+    `version` is the number of answers so far: it comes back with the answer, so that one that was given twice, in two
+    tabs or by the back button, is told from a new one. `answer` is the one that counts now, where there is one.
+    """
+
+    assignment: int
+    version: int
+    place: int
+    query: str
+    query_text: str | None
+    description: str | None
+    narrative: str | None
+    left: ShownDocument
+    right: ShownDocument | None
+    answer: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a judge says about one question: an answer, or `unsure` with a reason, or `skip`."""
+
+    kind: Literal["answer", "unsure", "skip"] = "answer"
+    answer: str | None = None
+    reason: str | None = None
+    seconds: float | None = None
+    away: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskState:
+    """How far a judge is in a task: `open` questions are left of `size`. Traps are counted like the others."""
+
+    id: int
+    project: int
+    queue: str
+    size: int
+    open: int
+    opened: float
+    leased: float
+    deadline: float | None
+    closed: float | None
+    outcome: str | None
+    code: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saved:
+    """What became of an answer.
+
+    A `repeated` one was there already. A `late` one came after the time of the task, or after its place was given to
+    another judge: it is kept, and does not count.
+    """
+
+    task: TaskState
+    late: bool = False
+    repeated: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a project is: items of a queue, judgments wanted of them, done and being made."""
+
+    items: int
+    wanted: int
+    done: int
+    open: int
+    complete: int
+    unsure: int
+    skipped: int
+    judges: int
