@@ -40,6 +40,7 @@ sample.csv                            150 documents that `ringtrue sample` drew,
                                       prob, stratum, design, drawn, label
 preferences.csv                       which of two documents 12 people prefer: query, left, right, judge, winner, trap
 traps.pref                            pairs among them with a plain answer: query doc doc winner
+topics.csv, documents.jsonl           what queries and documents say, for people who judge them (`ringtrue serve`)
 """
 
 
@@ -62,7 +63,7 @@ def command(folder: str, queries: int, seed: int, form: OutputFormat) -> None:
     from ringtrue.correction import correct
     from ringtrue.evaluation import evaluate
     from ringtrue.sampling import sample
-    from ringtrue.simulation import simulate_collection, simulate_crowd, simulate_voters
+    from ringtrue.simulation import simulate_collection, simulate_crowd, simulate_texts, simulate_voters
 
     rng = np.random.default_rng(seed)
     world = simulate_collection(rng=rng, queries=queries)
@@ -74,7 +75,8 @@ def command(folder: str, queries: int, seed: int, form: OutputFormat) -> None:
     voters = simulate_voters(world, rng=np.random.default_rng([seed, VOTERS]), judges=VOTERS)
     found = correct(world.runs, world.bronze, gold, CORRECTED).corrected
     place = Path(folder)
-    files = _write(world, crowd, voters, gold, place)
+    texts = simulate_texts(world, rng=np.random.default_rng([seed, queries]))
+    files = _write(world, crowd, voters, gold, texts, place)
     means = {
         judge: evaluate(world.runs, labels, MEASURES).means()
         for judge, labels in (("bronze", world.bronze), ("gold", world.gold))
@@ -96,7 +98,10 @@ def command(folder: str, queries: int, seed: int, form: OutputFormat) -> None:
         click.echo(_story(winners, place, gold.height))
 
 
-def _write(world: Collection, crowd: Crowd, voters: Voters, gold: pl.DataFrame, place: Path) -> list[str]:
+def _write(
+    world: Collection, crowd: Crowd, voters: Voters, gold: pl.DataFrame, texts: tuple[pl.DataFrame, pl.DataFrame],
+    place: Path,
+) -> list[str]:  # fmt: skip
     from ringtrue.files import write_table
 
     try:
@@ -112,6 +117,7 @@ def _write(world: Collection, crowd: Crowd, voters: Voters, gold: pl.DataFrame, 
     tables |= {"gold.qrels": world.gold, "bronze.qrels": world.bronze}
     tables |= {"crowd.csv": crowd.labels, "traps.csv": crowd.traps.frame.drop("judge")}
     tables |= {"sample.csv": gold, "preferences.csv": voters.preferences, "traps.pref": voters.traps}
+    tables |= {"topics.csv": texts[0], "documents.jsonl": texts[1]}
     for name, table in tables.items():
         write_table(table, place / name)
     return list(tables)

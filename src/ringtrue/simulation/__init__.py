@@ -6,6 +6,7 @@ from ringtrue.simulation.comparing import coverage, error_rates, paired_scores, 
 from ringtrue.simulation.crowd import Crowd, Voters, simulate_crowd, simulate_voters
 from ringtrue.simulation.goldberg import NoisyScores, noisy_scores
 from ringtrue.simulation.rates import RatesCoverage, coverage_of_rates
+from ringtrue.simulation.texts import simulate_texts
 
 __all__ = [
     "Collection",
@@ -23,6 +24,7 @@ __all__ = [
     "paired_scores",
     "simulate_collection",
     "simulate_crowd",
+    "simulate_texts",
     "simulate_voters",
     "system_scores",
 ]
