@@ -32,7 +32,7 @@ test: parts check  ## everything; what CI runs
 
 bench:  ## speed against peers, in CPU seconds
 	$(PYTHON) -m venv $(BENCH)
-	$(BENCH)/bin/pip install --quiet --disable-pip-version-check -e . -r benchmarks/requirements.txt
+	$(BENCH)/bin/pip install --quiet --disable-pip-version-check -e '.[postgres]' -r benchmarks/requirements.txt
 	$(BENCH)/bin/python -m benchmarks
 
 docs: $(VENV)/.dev  ## rewrite the generated parts of the documentation

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from benchmarks import aggregating, alpha, ceilings, comparing, correcting, disagreeing, rating, resampling
+from benchmarks import aggregating, alpha, ceilings, comparing, correcting, disagreeing, rating, resampling, serving
 from benchmarks.agreement import agreement
 from benchmarks.data import Collection, Files
 from benchmarks.measure import Cost, cost
@@ -26,6 +26,7 @@ from benchmarks.promises import (
     promise_of_disagreeing,
     promise_of_rating,
     promise_of_resampling,
+    promise_of_serving,
 )
 
 SIZES = (Collection(queries=50), Collection(queries=1_000), Collection(queries=10_000))
@@ -59,6 +60,7 @@ def main() -> None:
     _disagreeing()
     _ceilings()
     _rate()
+    _serve(12 if given.quick else 60)
     if not given.quick:
         _study()
 
@@ -97,6 +99,16 @@ def _rate() -> None:
             _table(costs, partial(promise_of_rating, name, costs=costs), {}).replace("peak MB", "more MB"), flush=True
         )
     print(rating.agreement(), flush=True)
+
+
+def _serve(seconds: float) -> None:
+    """50 judges at once, on both databases, by pages and by the API."""
+    for kind in serving.DATABASES:
+        for way in serving.WAYS:
+            load = serving.measured(kind, way, judges=50, seconds=seconds, workers=2)
+            print(f"\n{serving.title(kind, way, judges=50, seconds=seconds, workers=2)}")
+            words = serving.lines(load, lambda name, load: _words(promise_of_serving(name, load)))
+            print("\n".join(words), flush=True)
 
 
 def _study() -> None:

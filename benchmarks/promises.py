@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from benchmarks.measure import Cost
+from benchmarks.serving import Load
 
 __all__ = [
     "Promise",
@@ -21,6 +22,7 @@ __all__ = [
     "promise_of_disagreeing",
     "promise_of_rating",
     "promise_of_resampling",
+    "promise_of_serving",
 ]
 
 TIMES_SLOWER = {"pytrec_eval": 2.5, "ir_measures": 4.5, "ranx": 6.0}  # at 10,000 queries
@@ -39,6 +41,7 @@ TIMES_SLOWER_RATING = {"elo": {"evalica": 1.0}, "elo-queries": {"evalica": 5.0},
                        "bradley-terry": {"evalica": 10.0, "choix mm": 10.0, "choix opt": 10.0}}  # fmt: skip
 MOST_MEGABYTES_RATING = {"bradley-terry": 50}  # beside what was held before
 MOST_SECONDS_RATING = {"bootstrap": 3.0, "active": 1.0}  # of CPU
+LEAST_RATIO_SERVING = 0.5  # judgments for each bare commit of a single row, 50 judges
 MOST_SECONDS = {"permutation": 2.0}  # of CPU, for all 190 pairs of one measure
 
 
@@ -125,6 +128,15 @@ def promise_of_rating(case: str, name: str, costs: Mapping[str, Cost]) -> Promis
     one_pool = case.startswith("elo-") and case not in TIMES_SLOWER_RATING
     least = TIMES_SLOWER_RATING["elo" if one_pool else case].get(name)
     return None if least is None else _at_least(least, ours, found)
+
+
+def promise_of_serving(name: str, load: Load) -> Promise | None:
+    """What is promised about many judges at once, if anything."""
+    if name == "ratio":
+        return Promise(f"at least {LEAST_RATIO_SERVING:g}", load.ratio >= LEAST_RATIO_SERVING)
+    if name in ("errors", "items over their cap"):
+        return Promise("none", not (load.errors if name == "errors" else load.over_cap))
+    return None
 
 
 def _at_least(least: float, ours: Cost, theirs: Cost) -> Promise:

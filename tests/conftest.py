@@ -13,6 +13,7 @@ from hypothesis import settings
 settings.register_profile("ringtrue", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("ringtrue")
 sys.path.insert(0, str(Path(__file__).parent))  # so that tests can import strategies
+sys.path.append(str(Path(__file__).parents[1]))  # and the servers that benchmarks start, too
 pytest_plugins = ["real_parts"]  # PostgreSQL, and a store in each of the two databases
 
 

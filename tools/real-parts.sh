@@ -4,6 +4,7 @@ set -eu
 
 packages=""
 ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || packages="postgresql"
+command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || packages="$packages nginx-light openssl"
 [ -x /usr/bin/chromium ] || [ -x /usr/bin/chromium-browser ] || packages="$packages chromium"
 [ -n "$packages" ] || exit 0
 

@@ -130,8 +130,9 @@ def test_an_answer_after_another_judge_took_the_place_is_kept_and_does_not_count
     assert shown is not None
     begin(store, where, judge(store, "ben"), now=NOW + 3_000)
     assert say(store, ann, shown, "2", now=NOW + 3_001).late
-    assert say(store, ann, shown, "2", now=NOW + 3_002).late
-    assert rows(store, HISTORY, at=shown.assignment) == [(-1, "late", "2"), (-2, "late", "2")]
+    assert say(store, ann, shown, "2", now=NOW + 3_002).repeated
+    assert say(store, ann, shown, "0", now=NOW + 3_003).late
+    assert rows(store, HISTORY, at=shown.assignment) == [(-1, "late", "2"), (-2, "late", "0")]
     assert _state(store, shown) == ("expired", 0, 1)
 
 

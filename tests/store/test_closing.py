@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ringtrue.store import Store
+from ringtrue.store.assigning import release_expired
 from ringtrue.store.closing import TrapCount, passes
 from small_projects import NOW, begin, finish, judge, pairs_project, project, question, rows, say
 
@@ -58,6 +59,15 @@ def test_traps_of_a_task_that_ran_out_are_counted_as_far_as_they_were_answered(s
     met = rows(store, "SELECT COUNT(*) FROM assignment a JOIN item i ON i.id = a.item "
                "WHERE a.task = :id AND queue = 'trap' AND place <= 10", id=task.id)[0][0]  # fmt: skip
     assert (outcome, seen, passed) == ("expired", met, met)
+
+
+def test_a_task_that_was_answered_and_forgotten_is_handed_in_when_its_lease_ends(store: Store) -> None:
+    where, ann = project(store, items=2, lease_minutes=1), judge(store)
+    task = begin(store, where, ann)
+    while (shown := question(store, task, ann)) is not None:
+        say(store, ann, shown)
+    store.write(lambda c: release_expired(c, where.id, NOW + 1_000))
+    assert rows(store, "SELECT outcome FROM task") == [("handed_in",)]
 
 
 @given(seen=st.integers(0, 20), needed=st.integers(0, 5))

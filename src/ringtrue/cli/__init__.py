@@ -26,6 +26,7 @@ COMMANDS = {
     "agree": "How far do the judges agree?",
     "aggregate": "What is the one label?",
     "judges": "How good is each judge?",
+    "serve": "Collect judgments in a browser.",
     "pairs": "Which pairs should be compared next?",
     "rate": "Which documents are preferred?",
     "ceiling": "What is the best nDCG that disagreement allows?",

@@ -37,7 +37,7 @@ def simulate_texts(world: Collection, *, rng: np.random.Generator) -> tuple[pl.D
         ['cheap jacket for night shifts', 'bright coat for children', 'washable blanket for children']
     """
     names = world.gold.frame["query"].unique(maintain_order=True).to_list()
-    wanted = {name: tuple(str(rng.choice(words)) for words in (TRAITS, THINGS, USES)) for name in names}
+    wanted = {name: (str(rng.choice(TRAITS)), str(rng.choice(THINGS)), str(rng.choice(USES))) for name in names}
     both = world.gold.frame.join(
         world.bronze.frame.select("query", "doc", bronze="label"),
         on=["query", "doc"],

@@ -39,6 +39,7 @@ ADD_LATE = text("""
 INSERT INTO judgment (assignment, version, kind, answer, reason, time, seconds, away)
 SELECT :assignment, COALESCE(MIN(version), 0) - 1, 'late', :answer, :reason, :time, :seconds, :away
 FROM judgment WHERE assignment = :assignment AND version < 0""")
+LATE_ALREADY = text("SELECT 1 FROM judgment WHERE assignment = :assignment AND kind = 'late' AND answer = :answer")
 MOVE = text("UPDATE assignment SET state = :state, version = :version WHERE id = :assignment")
 RENEW = text("UPDATE task SET leased = :leased WHERE id = :task")
 TAKE = text("""
@@ -77,8 +78,10 @@ def record_answer(
         "seconds": _duration(answer.seconds), "away": _duration(answer.away),
     }  # fmt: skip
     if _too_late(question, answer, now) or not _move(connection, question, STATES[answer.kind]):
-        connection.execute(ADD_LATE, said)
-        return Saved(task=task_state(connection, question.task, account), late=True)
+        repeated = connection.execute(LATE_ALREADY, said).first() is not None
+        if not repeated:
+            connection.execute(ADD_LATE, said)
+        return Saved(task=task_state(connection, question.task, account), late=True, repeated=repeated)
     connection.execute(ADD, said | {"version": version + 1, "kind": answer.kind})
     _renew(connection, question, now)
     return Saved(task=task_state(connection, question.task, account))

@@ -19,6 +19,7 @@ UPDATE item SET given = given - 1 WHERE wanted IS NOT NULL AND id IN (
   SELECT item FROM assignment WHERE task = :task AND (state = 'open' OR (state = 'done' AND :done)))""")
 END = text("""
 UPDATE assignment SET state = :state WHERE task = :task AND (state = 'open' OR (state = 'done' AND :done))""")
+OPEN = text("SELECT COUNT(*) FROM assignment WHERE task = :task AND state = 'open'")
 CLOSE = text("""
 UPDATE task SET closed = COALESCE(closed, :now), outcome = :outcome, traps = :traps, passed = :passed,
   code = COALESCE(code, :code) WHERE id = :task""")
@@ -52,8 +53,11 @@ def close_task(
 ) -> None:  # fmt: skip
     """Close a task for good: its open items go to others, and so do all of them where it is set aside.
 
-    A task that is handed in is set aside when it fails its traps and the project says so.
+    A task that is handed in is set aside when it fails its traps and the project says so. One whose lease ends when all
+    is answered was forgotten to be handed in, and is.
     """
+    if outcome == "expired" and not connection.execute(OPEN, {"task": task}).scalar_one():
+        outcome = "handed_in"
     count = _traps(connection, task)
     settings = settings_of(connection.execute(SETTINGS, {"task": task}).scalar_one())
     failed = not passes(count, needed=settings.traps_needed, usual=settings.traps)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ringtrue.errors import StoreError, UnavailableError
+from ringtrue.errors import InputError, StoreError, UnavailableError
 
 if TYPE_CHECKING:
     from sqlalchemy.exc import DBAPIError
@@ -30,13 +30,15 @@ POSTGRESQL = {  # https://www.postgresql.org/docs/current/errcodes-appendix.html
 @contextmanager
 def told() -> Iterator[None]:
     """Raise our own errors where the database failed; what is a fault of the program stays as it is."""
-    from sqlalchemy.exc import DBAPIError
+    from sqlalchemy.exc import DataError, DBAPIError
     from sqlalchemy.exc import TimeoutError as PoolTimeout
 
     try:
         yield
     except PoolTimeout:
         raise UnavailableError(f"{BUSY}; trying again is safe") from None
+    except DataError as error:
+        raise InputError(f"the database cannot keep this: {_said(error)}; take it out of the text or file") from error
     except DBAPIError as error:
         words, passing = _words(error)
         if words is None:

@@ -48,6 +48,9 @@ CREATE TABLE item (
 CREATE UNIQUE INDEX item_once ON item (project, queue, query, doc, COALESCE(other, 0));
 CREATE INDEX item_with_room ON item (project, queue, position) WHERE given < wanted;
 CREATE INDEX item_queue ON item (project, queue);
+CREATE INDEX item_query ON item (query);
+CREATE INDEX item_doc ON item (doc);
+CREATE INDEX item_other ON item (other) WHERE other IS NOT NULL;
 CREATE TABLE task (
   id {key}, project BIGINT NOT NULL REFERENCES project(id) ON DELETE CASCADE,
   account BIGINT NOT NULL REFERENCES account(id) ON DELETE CASCADE, queue TEXT NOT NULL,
@@ -62,6 +65,7 @@ CREATE TABLE assignment (
   flipped BOOLEAN NOT NULL, state TEXT NOT NULL, version INTEGER NOT NULL);
 CREATE UNIQUE INDEX assignment_once ON assignment (item, account) WHERE state <> 'expired';
 CREATE UNIQUE INDEX assignment_place ON assignment (task, place);
+CREATE INDEX assignment_item ON assignment (item, account);
 CREATE TABLE judgment (
   id {key}, assignment BIGINT NOT NULL REFERENCES assignment(id) ON DELETE CASCADE, version INTEGER NOT NULL,
   kind TEXT NOT NULL, answer TEXT, reason TEXT, time DOUBLE PRECISION NOT NULL, seconds DOUBLE PRECISION,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -10,16 +9,16 @@ from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from itertools import chain, repeat
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from ringtrue.errors import RingtrueError, StoreError, UnavailableError
+from ringtrue.errors import RingtrueError, UnavailableError
+from ringtrue.store.engines import Engines, engines
 from ringtrue.store.faults import told, told_at_opening
 from ringtrue.store.migrations import migrate
 
 if TYPE_CHECKING:
-    from sqlalchemy import URL, Connection, Engine
+    from sqlalchemy import Connection
 
 __all__ = ["Store"]
 
@@ -52,11 +51,12 @@ class Store:
         2
     """
 
-    def __init__(self, engine: Engine, *, patience: float = PATIENCE) -> None:
-        self.engine = engine
+    def __init__(self, made: Engines, *, patience: float = PATIENCE) -> None:
+        self.engine = made.writing
+        self._reading = made.reading
         self._patience = patience
-        self._sqlite = engine.dialect.name == "sqlite"
-        self._memory = self._sqlite and _in_memory(engine.url)
+        self._sqlite = self.engine.dialect.name == "sqlite"
+        self._memory = made.in_memory
         self._writing = threading.RLock()  # SQLite has one writer; waiting here is fair, and its own waiting is not
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._serve, name="ringtrue-writer", daemon=True)
@@ -66,13 +66,12 @@ class Store:
     @classmethod
     def open(cls, url: str, *, pool_size: int = 20, patience: float = PATIENCE) -> Self:
         """Open a database by its URL or the path of an SQLite file, and bring its tables up to date."""
-        engine = _engine(url, pool_size, patience)
-        store = cls(engine, patience=patience)
+        store = cls(engines(url, pool_size=pool_size, patience=patience), patience=patience)
         try:
-            with told_at_opening(engine.url.render_as_string()), store._begun() as connection:
+            with told_at_opening(store.engine.url.render_as_string()), store._begun() as connection:
                 migrate(connection)
         except BaseException:
-            engine.dispose()
+            store._let_go()
             raise
         store._thread.start()
         return store
@@ -92,17 +91,14 @@ class Store:
             self._jobs.put(None)
         if self._thread.ident is not None:
             self._thread.join()
-        self.engine.dispose()
+        self._let_go()
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A connection to look things up with: all it reads is of one moment."""
         alone = self._writing if self._memory else nullcontext()  # all share the one connection that has the tables
-        with told(), alone, self.engine.connect() as connection:
-            if not self._sqlite:
-                connection = connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-            with connection.begin():
-                yield connection
+        with told(), alone, self._reading.connect() as connection, connection.begin():
+            yield connection
 
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
@@ -126,6 +122,10 @@ class Store:
                 raise UnavailableError("the server is stopping; try again in a moment")
             self._jobs.put(job)
         return job.done
+
+    def _let_go(self) -> None:
+        self.engine.dispose()
+        self._reading.dispose()
 
     @contextmanager
     def _begun(self) -> Iterator[Connection]:
@@ -200,79 +200,3 @@ class Store:
                     outcomes.append((None, error))
                 connection.exec_driver_sql("RELEASE SAVEPOINT piece")
         return outcomes
-
-
-def _engine(url: str, pool_size: int, patience: float) -> Engine:
-    try:
-        from sqlalchemy import create_engine, event
-        from sqlalchemy.engine import make_url
-        from sqlalchemy.exc import ArgumentError
-    except ModuleNotFoundError:
-        raise StoreError("collecting judgments needs more packages: pip install 'ringtrue[web]'") from None
-    try:
-        found = make_url(url if "://" in url else f"sqlite:///{url}")
-    except ArgumentError:
-        raise StoreError(f"expected the path of an SQLite file or postgresql://user@host/name, found '{url}'") from None
-    kind = found.get_backend_name()
-    pool: dict[str, Any] = {"pool_size": pool_size, "max_overflow": 0, "pool_timeout": patience}
-    if kind == "postgresql":
-        try:
-            import psycopg  # noqa: F401 - to tell what is missing
-        except ModuleNotFoundError:
-            raise StoreError("PostgreSQL needs one more package: pip install 'ringtrue[postgres]'") from None
-        engine = create_engine(
-            found.set(drivername="postgresql+psycopg"), pool_pre_ping=True,
-            connect_args={"connect_timeout": max(2, round(patience))}, **pool,
-        )  # fmt: skip
-
-        @event.listens_for(engine, "connect")
-        def limit(connection: Any, _record: object) -> None:
-            connection.autocommit = True
-            connection.execute(f"SET lock_timeout = {max(1, round(patience * 1000))}")
-            connection.autocommit = False
-
-        return engine
-    if kind != "sqlite":
-        raise StoreError(f"ringtrue keeps judgments in sqlite or postgresql, found '{kind}'")
-    from sqlalchemy.pool import QueuePool, StaticPool
-
-    if _in_memory(found):
-        pool = {"poolclass": StaticPool}
-    else:
-        pool["poolclass"] = QueuePool
-        folder = Path(str(found.database)).parent
-        if "uri" not in found.query and not folder.is_dir():
-            raise StoreError(f"no folder '{folder}' for the database {found.database}: make it, or name another")
-    engine = create_engine(found, connect_args={"check_same_thread": False, "timeout": patience}, **pool)
-
-    @event.listens_for(engine, "connect")
-    def prepare(connection: Any, _record: object) -> None:
-        connection.isolation_level = None  # we say BEGIN ourselves, below
-        _write_ahead(connection, patience)
-        connection.execute("PRAGMA synchronous=FULL")
-        connection.execute("PRAGMA foreign_keys=ON")
-
-    @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        writes = connection.get_execution_options().get("writes", False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-    return engine
-
-
-def _write_ahead(connection: sqlite3.Connection, patience: float) -> None:
-    """Readers and the writer do not wait for each other. SQLite itself does not wait for its turn to say so."""
-    end = time.monotonic() + patience
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode=WAL")
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > end:
-                raise
-            time.sleep(0.01)
-        else:
-            return
-
-
-def _in_memory(url: URL) -> bool:
-    return url.database in (None, "", ":memory:")

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from ringtrue.errors import ConflictError, NotFoundError, UsageError
 from ringtrue.store import schema
@@ -42,6 +42,8 @@ Rows = Iterable[Mapping[str, Any]]
 scale_of = lru_cache(maxsize=256)(Scale.loaded)
 settings_of = lru_cache(maxsize=256)(Settings.loaded)
 
+NAMED = select(schema.project).where(schema.project.c.name == bindparam("wanted"))  # asked at every request: made once
+
 
 def create_project(
     connection: Connection, *, name: str, title: str, scale: Scale, settings: Settings, guidelines: str = "", now: float
@@ -71,7 +73,7 @@ def projects(connection: Connection) -> list[Project]:
 
 def project_named(connection: Connection, name: str) -> Project:
     """The project with this name."""
-    row = connection.execute(select(schema.project).where(schema.project.c.name == name)).first()
+    row = connection.execute(NAMED, {"wanted": name}).first()
     if row is None:
         raise NotFoundError(f"there is no project '{name}'")
     return _project(row)

@@ -1,0 +1,222 @@
+"""Real servers on this machine, for benchmarks and tests: PostgreSQL from Debian's binaries, and `ringtrue serve`."""
+
+from __future__ import annotations
+
+import http.client
+import itertools
+import os
+import pwd
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+__all__ = ["MissingError", "PostgreSQL", "Serving", "cpu_seconds", "free_port", "running_postgresql"]
+
+BINARIES = Path("/usr/lib/postgresql")
+USER = "postgres"  # PostgreSQL refuses to run as root; Debian's package makes this user
+PATIENCE = 30.0
+SETTINGS = {
+    "listen_addresses": "127.0.0.1", "unix_socket_directories": "", "max_connections": "200", "fsync": "on",
+    "synchronous_commit": "on", "shared_buffers": "64MB", "log_min_messages": "warning",
+    "deadlock_timeout": "100ms",
+}  # fmt: skip
+
+
+class MissingError(Exception):
+    """A part is not installed on this machine."""
+
+
+class PostgreSQL:
+    """A server of its own on a free port of this machine, its data in a folder that is given."""
+
+    def __init__(self, binaries: Path, folder: Path) -> None:
+        self.binaries, self.folder, self.port = binaries, folder, free_port()
+        self.process: subprocess.Popen[bytes] | None = None
+        self._numbers = itertools.count(1)
+        if os.geteuid() == 0:
+            shutil.chown(folder, USER, USER)
+        words = ["initdb", "--pgdata", "data", "--username", "ringtrue", "--auth", "trust", "--encoding", "UTF8"]
+        made = self._run(*words, "--no-locale", "--no-sync", "--no-instructions")
+        if made.wait():
+            raise RuntimeError(f"initdb failed: {self._log()}")
+
+    def url(self, database: str) -> str:
+        """The address of a database."""
+        return f"postgresql://ringtrue@127.0.0.1:{self.port}/{database}"
+
+    def start(self) -> None:
+        """Start, and wait until it answers."""
+        settings = [word for name, value in SETTINGS.items() for word in ("-c", f"{name}={value}")]
+        self.process = self._run("postgres", "-D", "data", "-p", str(self.port), *settings)
+        end = time.monotonic() + PATIENCE
+        while not self._answers():
+            if self.process.poll() is not None or time.monotonic() > end:
+                raise RuntimeError(f"PostgreSQL did not start: {self._log()}")
+            time.sleep(0.02)
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+        """Stop; SIGINT closes the connections and ends cleanly, SIGQUIT leaves as in a crash."""
+        if self.process is not None:
+            self.process.send_signal(how)
+            try:
+                self.process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+            self.process = None
+
+    def create(self, template: str = "template1") -> str:
+        """Make a database, and answer its name."""
+        name = f"test{next(self._numbers)}"
+        self.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        return name
+
+    def drop(self, database: str) -> None:
+        """Remove a database, whoever is still connected."""
+        self.execute(f"DROP DATABASE {database} WITH (FORCE)")
+
+    def execute(self, statement: str, database: str = "postgres") -> None:
+        """Run one statement outside of any transaction."""
+        import psycopg
+
+        with psycopg.connect(self.url(database), autocommit=True) as connection:
+            connection.execute(statement)  # type: ignore[call-overload]
+
+    def _answers(self) -> bool:
+        import psycopg
+
+        try:
+            psycopg.connect(self.url("postgres"), connect_timeout=2).close()
+        except psycopg.OperationalError:
+            return False
+        return True
+
+    def _run(self, name: str, *words: str) -> subprocess.Popen[bytes]:
+        # The signal comes when this process dies, so that no server is left behind even when it is killed.
+        prefix = ["setpriv", "--pdeathsig", "INT"]
+        if os.geteuid() == 0:
+            prefix += ["--reuid", USER, "--regid", USER, "--init-groups"]
+        with open(self.folder / "log", "ab") as log:
+            command = [*prefix, str(self.binaries / name), *words]
+            return subprocess.Popen(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+    def _log(self) -> str:
+        return (self.folder / "log").read_text(errors="replace")[-2000:]
+
+
+@contextmanager
+def running_postgresql() -> Iterator[PostgreSQL]:
+    """The newest PostgreSQL that is installed, running on a folder that goes when it ends."""
+    versions = sorted(BINARIES.glob("*/bin/postgres"), key=_number)
+    if not versions:
+        raise MissingError("PostgreSQL")
+    if os.geteuid() == 0 and not any(entry.pw_name == USER for entry in pwd.getpwall()):
+        raise MissingError(f"PostgreSQL's user '{USER}'")
+    folder = Path(tempfile.mkdtemp(prefix="ringtrue-postgresql-"))  # the folders of tests cannot be entered by others
+    try:
+        server = PostgreSQL(versions[-1].parent, folder)
+        try:
+            server.start()
+            yield server
+        finally:
+            server.stop()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class Serving:
+    """`ringtrue serve` as a process of its own."""
+
+    def __init__(self, url: str, *words: str, port: int | None = None) -> None:
+        self.url, self.words, self.port = url, words, free_port() if port is None else port
+        self.process: subprocess.Popen[bytes] | None = None
+        self.said = b""
+
+    def __enter__(self) -> Serving:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Start, and wait until it answers."""
+        command = [str(Path(sys.executable).parent / "ringtrue"), "serve", "--db", self.url, "--port", str(self.port)]
+        prefix = ["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []
+        self.process = subprocess.Popen(
+            [*prefix, *command, *self.words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+        end = time.monotonic() + PATIENCE
+        while not self._answers():
+            if self.process.poll() is not None or time.monotonic() > end:
+                self.kill()
+                raise RuntimeError(f"ringtrue serve did not start: {self.said.decode(errors='replace')}")
+            time.sleep(0.02)
+
+    def stop(self) -> int:
+        """Ask it to end, as Ctrl-C does, and answer its exit code; what it printed is in `said`."""
+        return self._end(signal.SIGINT)
+
+    def kill(self) -> int:
+        """End it and its workers without a word, as `kill -9` or a crash does."""
+        return self._end(signal.SIGKILL)
+
+    def _end(self, how: signal.Signals) -> int:
+        if self.process is None:
+            return 0
+        if self.process.poll() is None:
+            if how == signal.SIGKILL:
+                os.killpg(self.process.pid, how)
+            else:
+                self.process.send_signal(how)
+        self.said += self.process.communicate(timeout=PATIENCE)[0]
+        code, self.process = self.process.returncode, None
+        return code
+
+    def _answers(self) -> bool:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
+        try:
+            connection.request("GET", "/healthz")
+            return connection.getresponse().status == 200
+        except OSError:
+            return False
+        finally:
+            connection.close()
+
+
+def free_port() -> int:
+    """A port of loopback that nobody listens on just now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def cpu_seconds(roots: Sequence[int]) -> float:
+    """CPU seconds so far of some processes and all that they started and still run; Linux alone tells."""
+    parents, spent = {}, {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            words = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it ended meanwhile
+        pid = int(path.parent.name)
+        parents[pid] = int(words[1])
+        spent[pid] = sum(int(word) for word in words[11:13]) / os.sysconf("SC_CLK_TCK")
+    found = set(roots)
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    return sum(spent.get(pid, 0.0) for pid in found)
+
+
+def _number(path: Path) -> int:
+    found = re.match(r"\d+", path.parts[-3])
+    return int(found[0]) if found else 0

@@ -1,0 +1,155 @@
+"""Documents for trusted judges: drawn with known probabilities, judged in a queue of their own, and read back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from ringtrue.collecting.asking import read_runs
+from ringtrue.collecting.settling import settled
+from ringtrue.collecting.uploads import GivenFile, keep, kept, source_of
+from ringtrue.errors import InputError, UsageError
+from ringtrue.files import read_judgments
+from ringtrue.sampling import GoldDraw, sample, sample_queries
+from ringtrue.store.gold import gold_items, record_draw
+from ringtrue.tables import Judgments
+from ringtrue.wording import counted
+
+if TYPE_CHECKING:
+    import numpy as np
+    from sqlalchemy import Connection
+
+    from ringtrue.store import Store
+    from ringtrue.store.values import Project
+
+__all__ = ["Golded", "draw_gold", "gold_frame"]
+
+BRONZE = "bronze.csv"
+UNSURE = -1  # seen, and not judged
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Golded:
+    """What was drawn for gold judges: all `documents` of the draw, those that are `new`, what to expect."""
+
+    design: str
+    documents: int
+    new: int
+    queries: int
+    expected: dict[str, dict[str, float]]
+    notes: tuple[str, ...]
+
+
+def draw_gold(
+    store: Store, project: Project, *, measures: Sequence[str] = ("P@10",), budget: int | None = None,
+    queries: int | None = None, compare: bool = False, bronze: GivenFile | None = None, wanted: int = 1, now: float,
+    rng: np.random.Generator,
+) -> Golded:  # fmt: skip
+    """Draw documents, or whole queries, from the project's runs into the queue of gold judges.
+
+    Bronze labels are those of a file, or what was collected, one label for each document; they are kept, since the same
+    belong to the answer. Where gold has labels already, the draw continues theirs.
+    """
+    if project.scale.kind != "graded":
+        raise UsageError("gold is drawn for labels of single documents, and this project compares pairs")
+    if (budget is None) == (queries is None):
+        raise UsageError("how much can gold judge? So many documents, or so many whole queries: one of the two")
+    if compare and queries is not None:
+        raise UsageError("to compare runs, single documents are drawn: say how many documents")
+    if wanted < 1:
+        raise UsageError(f"at least one gold judge is needed for each document, found {wanted}")
+    notes: list[str] = []
+    with store.read() as connection:
+        runs = read_runs(kept(connection, project.id, "run"), notes.append)
+        if not runs:
+            raise InputError("gold is drawn from what runs show, and this project has none: add the runs first")
+        labels = _bronze(connection, project, bronze, notes.append)
+        before = _judged(connection, project)
+    draw: GoldDraw
+    if queries is not None:
+        draw = sample_queries(runs, labels, list(measures), queries=queries, already=before, rng=rng)
+    else:
+        draw = sample(runs, labels, list(measures), budget=budget or 0, compare=compare, already=before, rng=rng)
+    with store.transaction() as connection:
+        again = _judged(connection, project)
+        if (0 if before is None else before.frame.height) != (0 if again is None else again.frame.height):
+            raise InputError("gold labels or another draw came in meanwhile; draw again")
+        new = record_draw(connection, project, draw.frame, wanted=wanted, rng=rng)
+        used = labels.frame.select("query", "doc", "judge", "label").write_csv().encode()
+        keep(connection, project.id, GivenFile(name=BRONZE, content=used), kind="bronze", now=now)
+    return Golded(
+        design=draw.design, documents=draw.frame.height, new=new, queries=draw.frame["query"].n_unique(),
+        expected=draw.expected, notes=(*notes, *map(without_options, draw.notes)),
+    )  # fmt: skip
+
+
+def gold_frame(connection: Connection, project: Project, note: Callable[[str], None] = lambda _: None) -> pl.DataFrame:
+    """What was drawn, with the labels of the gold judges, as `ringtrue evaluate --gold` reads it.
+
+    A document that gold judges saw and could not decide has the label −1, which says so; one that nobody judged yet
+    has none, and `evaluate` refuses it.
+    """
+    if project.scale.kind != "graded":
+        raise InputError("gold is drawn for labels of single documents, and this project compares pairs")
+    items = gold_items(connection, project)
+    if not items.height:
+        raise InputError(f"no gold was drawn in '{project.title}' yet: there is nothing to export")
+    found = settled(connection, project, queue="gold")
+    labels = pl.DataFrame(schema={"query": pl.String, "doc": pl.String, "label": pl.Int32})
+    if isinstance(found, Judgments):
+        labels = found.frame.select("query", "doc", "label")
+    frame = items.join(labels, on=["query", "doc"], how="left", maintain_order="left")
+    unsure = pl.when(pl.col("unsure")).then(pl.lit(UNSURE, dtype=pl.Int32))
+    frame = frame.with_columns(label=pl.coalesce("label", unsure)).drop("item", "unsure")
+    _doubts(frame, note)
+    first = ["query", "doc", "label"]
+    return frame.select(*first, *(name for name in frame.columns if name not in first))
+
+
+def without_options(text: str) -> str:
+    """A sentence of the statistics without what only the command line understands.
+
+    Examples:
+        >>> without_options("12 labels repeat; the last one counts (--repeats all counts each)")
+        '12 labels repeat; the last one counts'
+    """
+    text = re.sub(r" ?\([^()]*--[^()]*\)", "", text)
+    return re.sub(r"[;,:] [^;:]*--[a-z][^;]*", "", text)
+
+
+def _bronze(connection: Connection, project: Project, file: GivenFile | None, note: Callable[[str], None]) -> Judgments:
+    if file is not None:
+        labels = read_judgments(source_of(file), note=note)
+        labels.require_one_label_each()
+        return labels
+    found = settled(connection, project)
+    if not isinstance(found, Judgments):
+        raise InputError("gold checks labels that are there, and none was collected yet; judge first, or give a file")
+    return found
+
+
+def _judged(connection: Connection, project: Project) -> Judgments | None:
+    """The gold labels of an earlier draw, all of which must be judged before it is continued."""
+    items = gold_items(connection, project)
+    if not items.height:
+        return None
+    frame = gold_frame(connection, project)
+    if left := frame["label"].null_count():
+        raise InputError(
+            f"{counted(left, 'document')} of the earlier draw still wait for gold: a draw is continued when all of "
+            f"it is judged"
+        )
+    return Judgments.of(frame)
+
+
+def _doubts(frame: pl.DataFrame, note: Callable[[str], None]) -> None:
+    open_ = frame["label"].null_count()
+    if open_:
+        note(f"{open_:,} of {frame.height:,} gold documents have no label yet: `ringtrue evaluate` wants all of them")
+    unsure = int((frame["label"] == UNSURE).sum())
+    if unsure:
+        note(f"{unsure:,} of {frame.height:,} gold documents could not be decided: their label is −1, not judged")

@@ -1,0 +1,101 @@
+"""Pairs that are chosen as votes arrive: those that teach most about the top, given all that was said so far."""
+
+from __future__ import annotations
+
+import io
+import time
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from ringtrue.collecting.asking import named_pairs
+from ringtrue.collecting.uploads import kept, source_of
+from ringtrue.errors import InputError
+from ringtrue.preference import choose_pairs
+from ringtrue.preference.candidates import Candidates
+from ringtrue.store.collected import preferences_frame
+from ringtrue.store.projects import ask_again
+from ringtrue.store.refilling import Room, end_turn, pairs_seen, room_left, take_turn
+
+if TYPE_CHECKING:
+    import numpy as np
+    from sqlalchemy import Connection
+
+    from ringtrue.store import Store
+    from ringtrue.store.values import Project
+
+__all__ = ["refill"]
+
+AT_LEAST, AHEAD, AT_MOST = 2, 4, 20  # tasks' worth of pairs: when to choose, how many, and when no more for anybody
+TURN_SECONDS = 120.0
+PATIENCE, GLANCE = 20.0, 0.1  # seconds for which a judge without a pair waits for another's turn, and between looks
+
+
+def refill(store: Store, project: Project, *, now: float, rng: np.random.Generator, account: int | None = None) -> int:
+    """Choose more pairs when fewer than two tasks' worth are left; answers how many votes were asked for.
+
+    With an `account`, also when the judge has had nearly all that are left; pairs that the judge had are then not
+    chosen again. One at a time: while another thread or server is choosing, this answers 0 at once, or for an
+    `account` waits, and answers how many pairs the judge then finds. What takes long is done outside of any writing.
+    """
+    if not project.settings.active or project.closed is not None:
+        return 0
+    task = project.settings.task_size - project.settings.traps
+    with store.read() as connection:
+        room = room_left(connection, project.id, account)
+    if not _needed(room, task, account):
+        return 0
+    until = now + TURN_SECONDS + float(rng.random())  # no two turns end at the same moment: so each ends its own
+    patience = time.monotonic() + (0.0 if account is None else PATIENCE)
+    while not store.write(lambda connection: take_turn(connection, project.id, now=now, until=until)):
+        if time.monotonic() >= patience:
+            return 0
+        time.sleep(GLANCE)
+    try:
+        with store.read() as connection:  # somebody else may have had a turn in between
+            room = room_left(connection, project.id, account)
+        if not _needed(room, task, account):
+            return 0 if account is None else room.own
+        pairs = _chosen(store, project, room, task, account, rng)
+        if not pairs.height:
+            return 0
+        rows = pairs.to_dicts()
+        return store.write(lambda connection: _ask(connection, project, rows, rng))
+    finally:
+        store.write(lambda connection: end_turn(connection, project.id, until=until))
+
+
+def _needed(room: Room, task: int, account: int | None) -> bool:
+    if room.all < AT_LEAST * task:
+        return True
+    return account is not None and room.own < task and room.all < AT_MOST * task
+
+
+def _chosen(
+    store: Store, project: Project, room: Room, task: int, account: int | None, rng: np.random.Generator
+) -> pl.DataFrame:
+    """The next pairs, a row for each vote: as many as open tasks may need, and some ahead."""
+    with store.read() as connection:
+        files = kept(connection, project.id, "candidates")
+        votes = preferences_frame(connection, project)
+        seen = pairs_seen(connection, project.id, account) if account is not None else set()
+    if not files:
+        return pl.DataFrame()
+    tables = [pl.read_csv(io.BytesIO(source_of(file).whole()), infer_schema=False) for file in files]
+    candidates = Candidates.of(pl.concat(tables).unique(maintain_order=True))
+    budget = (AHEAD + room.tasks) * task + len(seen)
+    try:
+        choice = choose_pairs(
+            candidates, design="active", preferences=votes if votes.height else None, budget=budget, rng=rng
+        )
+    except InputError:  # a single document for each query: there is nothing to choose
+        return pl.DataFrame()
+    pairs = named_pairs(choice.frame, once=False)
+    if seen:
+        had = pl.DataFrame(sorted(seen), schema=["query", "doc", "other"], orient="row")
+        pairs = pairs.join(had, on=["query", "doc", "other"], how="anti", maintain_order="left")
+    return pairs.head((AHEAD + room.tasks) * task)
+
+
+def _ask(connection: Connection, project: Project, rows: list[dict[str, str]], rng: np.random.Generator) -> int:
+    return ask_again(connection, project, rows, rng=rng)

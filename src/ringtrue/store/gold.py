@@ -1,0 +1,84 @@
+"""The gold queue: documents that were drawn for trusted judges, with how probable each was to be drawn."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import polars as pl
+from sqlalchemy import bindparam, case, func, select, update
+
+from ringtrue.store import schema
+from ringtrue.store.projects import add_items
+from ringtrue.store.values import Project
+
+if TYPE_CHECKING:
+    import numpy as np
+    from sqlalchemy import Connection
+
+__all__ = ["EXTRA", "gold_items", "record_draw"]
+
+EXTRA = {"stratum": pl.String, "drawn": pl.Int64, "drawn_from": pl.String, "drawn_for": pl.String}
+CHUNK = 2_000
+assignment, document, item, query = schema.assignment, schema.document, schema.item, schema.query
+
+
+def record_draw(
+    connection: Connection, project: Project, frame: pl.DataFrame, *, wanted: int, rng: np.random.Generator
+) -> int:
+    """Put a draw into the gold queue: query, doc, prob, design and how it was drawn; answers how many are new.
+
+    Where a draw continues an earlier one, its probabilities hold for both, and take the place of those before.
+    """
+    kept = [name for name in EXTRA if name in frame.columns]
+    rows = [
+        {
+            "query": row["query"], "doc": row["doc"], "design": row["design"], "prob": row["prob"],
+            "extra": json.dumps({name: row[name] for name in kept}),
+        }
+        for row in frame.iter_rows(named=True)
+    ]  # fmt: skip
+    new = add_items(connection, project, rows, queue="gold", wanted=wanted, rng=rng)
+    ids = {(query, doc): at for at, query, doc in gold_items(connection, project).select("item", "query", "doc").rows()}
+    how = (
+        update(item)
+        .where(item.c.id == bindparam("at"))
+        .values(design=bindparam("by"), prob=bindparam("with"), extra=bindparam("more"))
+    )
+    again = [
+        {"at": ids[row["query"], row["doc"]], "by": row["design"], "with": row["prob"], "more": row["extra"]}
+        for row in rows
+    ]
+    for low in range(0, len(again), CHUNK):
+        connection.execute(how, again[low : low + CHUNK])
+    return new
+
+
+def gold_items(connection: Connection, project: Project) -> pl.DataFrame:
+    """What is in the gold queue: item, query, doc, design, prob, how it was drawn, and whether a judge could not tell.
+
+    Columns that say nothing are left out.
+    """
+    unsure = func.count(case((assignment.c.state == "unsure", 1))).label("unsure")
+    rows = connection.execute(
+        select(
+            item.c.id.label("item"), query.c.name.label("query"), document.c.name.label("doc"), item.c.design,
+            item.c.prob, item.c.extra, unsure,
+        )
+        .join(query, query.c.id == item.c.query)
+        .join(document, document.c.id == item.c.doc)
+        .outerjoin(assignment, assignment.c.item == item.c.id)
+        .where(item.c.project == project.id, item.c.queue == "gold")
+        .group_by(item.c.id, query.c.name, document.c.name)
+        .order_by(item.c.id)
+    )  # fmt: skip
+    nothing = dict.fromkeys(EXTRA)
+    plain = [
+        {"item": row.item, "query": row.query, "doc": row.doc, "design": row.design, "prob": row.prob}
+        | nothing | (json.loads(row.extra) if row.extra else {}) | {"unsure": row.unsure > 0}
+        for row in rows
+    ]  # fmt: skip
+    kinds = {"item": pl.Int64, "query": pl.String, "doc": pl.String, "design": pl.String, "prob": pl.Float64,
+             **EXTRA, "unsure": pl.Boolean}  # fmt: skip
+    frame = pl.DataFrame(plain, schema=kinds)
+    return frame.drop(name for name in ("design", "prob", *EXTRA) if frame[name].null_count() == frame.height)

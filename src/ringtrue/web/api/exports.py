@@ -1,0 +1,75 @@
+"""What was collected, as files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Response
+from pydantic import Field, StringConstraints
+
+from ringtrue.collecting.exporting import export, export_forms
+from ringtrue.web.api.sending import as_download, send_made
+from ringtrue.web.api.tokens import Reader
+from ringtrue.web.api.wire import WITHOUT_NUL, Answering, Choosing, Name, Queue, faults
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["exports"])
+Key = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,30}$")]
+KINDS = (
+    "text/plain", "text/csv", "text/tab-separated-values", "application/x-ndjson", "application/vnd.apache.parquet",
+    "application/zip",
+)  # fmt: skip
+
+
+class ExportShown(Answering):
+    """A kind of file that there is for a project."""
+
+    key: str
+    title: str
+    ending: str
+    media_type: str
+    about: str
+
+
+class WhichLabels(Choosing):
+    """Which labels go into the file."""
+
+    which: Annotated[
+        Literal["every", "one"],
+        Field(description="Every judge's, or one for each item: the verdict where there is one, else the majority's."),
+    ] = "every"
+    judge: Annotated[str, StringConstraints(max_length=200, pattern=WITHOUT_NUL)] | None = Field(
+        default=None, description="The handle of the one judge whose labels are wanted."
+    )
+    queue: Queue = "main"
+    traps: Annotated[bool, Field(description="With the answers to traps.")] = False
+    failed: Annotated[bool, Field(description="With tasks that failed their traps.")] = True
+
+
+@router.get(
+    "/projects/{project}/exports", summary="The kinds of files that there are",
+    response_model=list[ExportShown], responses=faults(404),
+)  # fmt: skip
+async def list_exports(project: Name, caller: Reader) -> Any:
+    """And what each is for."""
+    return export_forms(await caller.project_named(project, "viewer"))
+
+
+@router.get(
+    "/projects/{project}/exports/{key}", summary="What was collected, as a file",
+    response_class=Response, responses=faults(404) | as_download(*KINDS),
+)  # fmt: skip
+async def get_export(project: Name, key: Key, caller: Reader, which: Annotated[WhichLabels, Query()]) -> Response:
+    """With judge ids and times; `ringtrue` reads it back without conversion."""
+    found = await caller.project_named(project, "viewer")
+
+    def made(folder: Path) -> tuple[Path, str, str]:
+        done = export(caller.site.store, found, key, folder, **which.model_dump())
+        return done.path, done.name, done.media_type
+
+    await caller.note("export", project=found.id, key=key)
+    return await send_made(caller.site, made)

@@ -1,0 +1,291 @@
+"""Judge by program: open a task, answer its questions, hand it in.
+
+An answer and the next question travel in one round trip. Who asks is looked up in the same piece of work, so that an
+answer costs one transaction and nothing else.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import Field
+from starlette.routing import Route
+
+from ringtrue.errors import NotFoundError
+from ringtrue.store.answering import hand_in, record_answer, undo
+from ringtrue.store.assigning import next_shown, open_task, shown_at, task_state
+from ringtrue.store.inviting import completion_code
+from ringtrue.store.values import Answer
+from ringtrue.web.api.tokens import Caller, JudgeGate, judge_token, not_for_you
+from ringtrue.web.api.wire import LARGEST, Answering, Asking, Choosing, Moment, Name, Number, Queue, Sentence, faults
+from ringtrue.web.questions import refilling
+from ringtrue.web.visitors import guard
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from ringtrue.store.values import Project, Saved, Shown, TaskState
+
+__all__ = ["STRAIGHT", "router"]
+
+router = APIRouter(tags=["judging"])
+DAY = 86_400.0
+SECURITY: dict[str, Any] = {"security": [{"token": ["judge"]}]}
+Seconds = Annotated[float, Field(ge=0, le=DAY)]
+
+
+class TaskRequest(Asking):
+    """Which queue to judge in; `gold` is for gold judges."""
+
+    queue: Queue = "main"
+
+
+class AnswerRequest(Asking):
+    """What a judge says about a question: an answer of the scale, or `unsure` with a reason, or `skip`.
+
+    `version` is the one of the question; it tells an answer that is sent again from another one.
+    """
+
+    assignment: Number
+    version: Annotated[int, Field(ge=0, le=2**31 - 1)]
+    kind: Literal["answer", "unsure", "skip"] = "answer"
+    answer: Sentence | None = None
+    reason: Sentence | None = None
+    seconds: Annotated[Seconds | None, Field(description="How long it was looked at.")] = None
+    away: Annotated[Seconds | None, Field(description="How long the judge was elsewhere meanwhile.")] = None
+
+
+class WhichUndo(Choosing):
+    """Which answer is to be taken back."""
+
+    open: int | None = Field(
+        default=None, ge=0, le=1_000,
+        description="How many questions are open now: given, it is done once, however often it is sent.",
+    )  # fmt: skip
+
+
+class DocumentShown(Answering):
+    """A document as a judge sees it: no rank, no system, no score."""
+
+    name: str
+    title: str | None
+    url: str | None
+    snippet: str | None
+    text: str | None
+
+
+class Question(Answering):
+    """One question; `right` is there for pairs. Nothing tells a trap from the others."""
+
+    assignment: int
+    version: int
+    place: int
+    query: str
+    query_text: str | None
+    description: str | None
+    narrative: str | None
+    left: DocumentShown
+    right: DocumentShown | None
+    answer: str | None = Field(description="The answer that counts now, where there is one.")
+
+
+class Task(Answering):
+    """How far a task is: `open` questions are left of `size`."""
+
+    id: int
+    queue: str
+    size: int
+    open: int
+    opened: Moment
+    leased: Moment = Field(description="Until when its items are kept for a judge who does nothing more.")
+    deadline: Moment | None
+    closed: Moment | None
+    outcome: str | None
+    code: str | None = Field(description="The completion code, for workers of a crowd platform.")
+
+
+class Step(Answering):
+    """Where a judge is: the task, none when nothing is left; and its next question, none when all are answered."""
+
+    task: Task | None
+    question: Question | None
+
+
+class Answered(Answering):
+    """What became of an answer, and the next question.
+
+    A `late` one came after its time: it is kept, and does not count. A `repeated` one was there already.
+    """
+
+    late: bool
+    repeated: bool
+    task: Task
+    question: Question | None
+
+
+def _sent(answer: Answering) -> Response:
+    """Written at once: the model is the check, and checking it again would take longer than all the rest."""
+    return Response(answer.model_dump_json(), media_type="application/json")
+
+
+def _step(task: TaskState | None, question: Shown | None) -> Step:
+    return Step.model_validate({"task": task, "question": question})
+
+
+def _require_judge(caller: Caller, task: TaskState) -> TaskState:
+    """An answer counts only from somebody who is still a judge there; refused, it takes what was written back."""
+    role = "gold" if task.queue == "gold" else "judge"
+    if not caller.person.may(role, task.project):
+        raise not_for_you(role, "this project")
+    return task
+
+
+@router.post(
+    "/projects/{project}/tasks", summary="Open a task, or go on with the open one",
+    response_model=Step, responses=faults(404, 410), openapi_extra=SECURITY,
+)  # fmt: skip
+async def open_a_task(project: Name, gate: JudgeGate, wanted: TaskRequest) -> Response:
+    """A new task takes questions that have room; while one is open, the same one is given again.
+
+    `task` is null when nothing is left for this judge.
+    """
+    found, account = await gate.read(partial(_admitted_to, name=project, queue=wanted.queue))
+    step = await gate.write(partial(_opened, name=project, queue=wanted.queue))
+    if found.settings.active and wanted.queue == "main":
+        if step.task is not None:
+            gate.site.later(refilling(gate.site, found))
+        elif await gate.site.compute(refilling(gate.site, found, account)):
+            step = await gate.write(partial(_opened, name=project, queue=wanted.queue))
+    return _sent(step)
+
+
+def _admitted_to(connection: Connection, caller: Caller, *, name: str, queue: str) -> tuple[Project, int]:
+    return caller.project(connection, name, "gold" if queue == "gold" else "judge"), caller.person.id
+
+
+def _opened(connection: Connection, caller: Caller, *, name: str, queue: str) -> Step:
+    project, account = _admitted_to(connection, caller, name=name, queue=queue)
+    task = open_task(connection, project, account, queue=queue, now=caller.now, rng=np.random.default_rng())
+    return _step(task, None if task is None else next_shown(connection, task.id, account))
+
+
+@router.get(
+    "/tasks/{task}/next", summary="The next question of a task",
+    response_model=Step, responses=faults(404), openapi_extra=SECURITY,
+)  # fmt: skip
+async def next_question(task: Number, gate: JudgeGate) -> Response:
+    """The same question until it is answered; `question` is null when all are."""
+    return _sent(await gate.read(partial(_next, task=task)))
+
+
+def _next(connection: Connection, caller: Caller, *, task: int) -> Step:
+    state = _require_judge(caller, task_state(connection, task, caller.person.id))
+    return _step(state, next_shown(connection, task, caller.person.id))
+
+
+@router.get(
+    "/tasks/{task}/questions/{assignment}", summary="One question of a task, with the answer that counts",
+    response_model=Question, responses=faults(404), openapi_extra=SECURITY,
+)  # fmt: skip
+async def question_again(task: Number, assignment: Number, gate: JudgeGate) -> Response:
+    """What to look at when an answer was refused because the question was answered meanwhile."""
+    return _sent(await gate.read(partial(_question, task=task, assignment=assignment)))
+
+
+def _question(connection: Connection, caller: Caller, *, task: int, assignment: int) -> Question:
+    _require_judge(caller, task_state(connection, task, caller.person.id))
+    return Question.model_validate(shown_at(connection, assignment, caller.person.id))
+
+
+@router.post(
+    "/tasks/{task}/answers", summary="Answer a question, and get the next one",
+    response_model=Answered, responses=faults(404, 409),
+    openapi_extra=SECURITY
+    | {
+        "requestBody": {
+            "required": True,
+            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/AnswerRequest"}}},
+        }
+    },
+)  # fmt: skip
+async def answer_question(task: Number, request: Request, gate: JudgeGate) -> Response:
+    """Each answer is on the disk when this returns, and none is ever overwritten.
+
+    Sent again, it is kept once, so that a request whose answer got lost can be repeated. Another answer to the same
+    version is refused with 409.
+    """
+    said = AnswerRequest.model_validate_json(await request.body())
+    saved, question = await gate.write(partial(_answered, task=task, said=said))
+    return _sent(
+        Answered.model_validate(
+            {"late": saved.late, "repeated": saved.repeated, "task": saved.task, "question": question}
+        )
+    )
+
+
+def _answered(connection: Connection, caller: Caller, *, task: int, said: AnswerRequest) -> tuple[Saved, Shown | None]:
+    answer = Answer(kind=said.kind, answer=said.answer, reason=said.reason, seconds=said.seconds, away=said.away)
+    saved = record_answer(connection, caller.person.id, said.assignment, said.version, answer, now=caller.now)
+    if saved.task.id != task:
+        raise NotFoundError("there is no such question in this task")
+    _require_judge(caller, saved.task)
+    return saved, next_shown(connection, task, caller.person.id)
+
+
+@router.post(
+    "/tasks/{task}/undo", summary="Open the last answered question again",
+    response_model=Step, responses=faults(404, 409, 410), openapi_extra=SECURITY,
+)  # fmt: skip
+async def undo_answer(task: Number, gate: JudgeGate, which: Annotated[WhichUndo, Query()]) -> Response:
+    """The answer that is taken back stays in the history."""
+    return _sent(await gate.write(partial(_undone, task=task, still_open=which.open)))
+
+
+def _undone(connection: Connection, caller: Caller, *, task: int, still_open: int | None) -> Step:
+    state = _require_judge(caller, task_state(connection, task, caller.person.id))
+    if still_open is not None and state.open != still_open:
+        return _step(state, next_shown(connection, task, caller.person.id))
+    question = undo(connection, caller.person.id, task, now=caller.now)
+    return _step(task_state(connection, task, caller.person.id), question)
+
+
+@router.post(
+    "/tasks/{task}/hand-in", summary="Hand in a task whose questions are all answered",
+    response_model=Task, responses=faults(404, 409), openapi_extra=SECURITY,
+)  # fmt: skip
+async def hand_in_task(task: Number, gate: JudgeGate) -> Response:
+    """Handing it in again changes nothing."""
+    return _sent(await gate.write(partial(_handed_in, task=task)))
+
+
+def _handed_in(connection: Connection, caller: Caller, *, task: int) -> Task:
+    state = _require_judge(caller, task_state(connection, task, caller.person.id))
+    code = completion_code(connection, state.project, caller.person.id)
+    return Task.model_validate(hand_in(connection, caller.person.id, task, now=caller.now, code=code))
+
+
+@guard
+async def _answer_straight(request: Request) -> Response:
+    return await answer_question(_number(request), request, await judge_token(request))
+
+
+@guard
+async def _next_straight(request: Request) -> Response:
+    return await next_question(_number(request), await judge_token(request))
+
+
+def _number(request: Request) -> int:
+    number: int = request.path_params["task"]
+    if not 1 <= number <= LARGEST:
+        raise NotFoundError("there is no such task for you")
+    return number
+
+
+# The two operations that are called all the time, without FastAPI's way of finding out what they take.
+STRAIGHT = (
+    Route("/tasks/{task:int}/answers", _answer_straight, methods=["POST"]),
+    Route("/tasks/{task:int}/next", _next_straight, methods=["GET"]),
+)

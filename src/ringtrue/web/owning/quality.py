@@ -1,0 +1,50 @@
+"""How well the judges do: agreement, each judge, and tasks that failed their traps."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+from fastapi import APIRouter, Depends, Request, Response
+
+from ringtrue.collecting.quality import quality_of
+from ringtrue.errors import NotFoundError
+from ringtrue.store.answering import set_aside
+from ringtrue.store.progress import failed_tasks
+from ringtrue.web.owning.findings import agreement_in_words, agreement_table, flagged, judge_table, pair_table
+from ringtrue.web.owning.showing import Number, and_noted, go, show
+from ringtrue.web.visitors import Here, owner_of, viewer_of
+
+__all__ = ["router"]
+
+router = APIRouter(include_in_schema=False)
+SEED = 0  # the same labels give the same intervals, however often the page is loaded
+
+
+@router.get("/p/{project}/quality")
+async def quality_page(request: Request, here: Annotated[Here, Depends(viewer_of)]) -> Response:
+    """Agreement and judges as they are now; sentences where there is too little for numbers."""
+    project = here.project
+    found = await here.site.compute(lambda: quality_of(here.site.store, project, rng=np.random.default_rng(SEED)))
+    failed = await here.read(lambda c: failed_tasks(c, project))
+    agreement, judges = found.agreement, found.judges
+    return show(
+        request, here, "quality.html", labels=found.labels, failed=failed, found_notes=found.notes,
+        agreement_note=found.agreement_note, judges_note=found.judges_note,
+        agreement=None if agreement is None else agreement_table(agreement),
+        agreement_words=[] if agreement is None else agreement_in_words(agreement),
+        pairs=None if agreement is None else pair_table(agreement),
+        judges=None if judges is None else judge_table(judges),
+        flagged=[] if judges is None else flagged(judges),
+    )  # fmt: skip
+
+
+@router.post("/p/{project}/tasks/{task}/set-aside")
+async def set_task_aside(here: Annotated[Here, Depends(owner_of)], task: Number) -> Response:
+    """Count none of a failed task's answers."""
+    failed = await here.read(lambda c: failed_tasks(c, here.project))
+    if task not in {one.task for one in failed}:
+        raise NotFoundError(f"there is no task {task} here that failed its traps")
+    await here.write(and_noted(here, "set task aside", lambda c: set_aside(c, task, now=here.now), task=task))
+    said = "The task is set aside: its answers do not count, and its items go to other judges."
+    return go(here, f"/p/{here.project.name}/quality", said)

@@ -1,0 +1,173 @@
+"""The whole server: its people, backups, the record of what was done, and tokens of the API."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from ringtrue.store.access import SCOPES, issue_token, revoke_token, tokens
+from ringtrue.store.accounts import people, set_owner
+from ringtrue.store.auditing import entries
+from ringtrue.store.backup import write_backup
+from ringtrue.store.inviting import invitations, invite, revoke_invitation
+from ringtrue.web.owning.forms import Filled
+from ringtrue.web.owning.people import account_of
+from ringtrue.web.owning.showing import Number, and_noted, go, note_down, sent_file, show
+from ringtrue.web.pages import see_other
+from ringtrue.web.visitors import Here, owner_of, owner_only, signed_in
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+__all__ = ["router"]
+
+router = APIRouter(include_in_schema=False)
+SiteOwner = Annotated[Here, Depends(owner_only)]
+SignedIn = Annotated[Here, Depends(signed_in)]
+SHOWN = 500
+INVITATION_DAYS = 7
+
+
+@router.get("/server")
+async def server_page(_: SiteOwner) -> Response:
+    """The first of the server's pages."""
+    return see_other("/server/people")
+
+
+@router.get("/server/people")
+async def everybody(request: Request, here: SiteOwner) -> Response:
+    """Every account, and links for owners and new passwords that are out."""
+    there, links = await here.read(lambda c: (people(c), [one for one in invitations(c) if one.is_open(here.now)]))
+    handles = {one.id: one.handle for one in there}
+    return show(request, here, "everybody.html", there=there, links=links, handles=handles, me=here.person.id)
+
+
+@router.post("/server/owners")
+async def invite_owner(request: Request, here: SiteOwner) -> Response:
+    """A link for one more owner; shown once."""
+    note = here.text("note").replace("\x00", "").strip()[:100] or None
+
+    def work(connection: Connection) -> str:
+        return invite(connection, role="owner", note=note, days=INVITATION_DAYS, now=here.now)
+
+    secret = await here.write(and_noted(here, "invite", work, role="owner"))
+    address = here.site.address_of(request, f"/welcome/{secret}")
+    return show(request, here, "owner_invited.html", address=address, days=INVITATION_DAYS)
+
+
+@router.post("/server/invitations/{invitation}/revoke")
+async def revoke(here: SiteOwner, invitation: Number) -> Response:
+    """Make a link for an owner or a new password useless."""
+
+    def work(connection: Connection) -> None:
+        if invitation in {one.id for one in invitations(connection)}:
+            revoke_invitation(connection, invitation, now=here.now)
+
+    await here.write(and_noted(here, "revoke invitation", work, invitation=invitation))
+    return go(here, "/server/people", "The link is withdrawn.")
+
+
+@router.post("/people/{account}/owner")
+async def change_owner(here: SiteOwner, account: Number) -> Response:
+    """Make somebody an owner, or an owner somebody like the others."""
+    owner = here.text("owner") == "yes"
+
+    def work(connection: Connection) -> str:
+        who = account_of(people(connection), account)
+        set_owner(connection, account, owner)
+        return who.handle
+
+    handle = await here.write(and_noted(here, "make owner" if owner else "unmake owner", work, account=account))
+    is_now = "an owner now" if owner else "no owner any more"
+    return go(here, "/server/people" if owner or account != here.person.id else "/", f"{handle} is {is_now}.")
+
+
+@router.get("/server/backup")
+async def backup_page(request: Request, here: SiteOwner) -> Response:
+    """What a backup has, and how it is restored."""
+    return show(request, here, "backup.html")
+
+
+@router.post("/server/backup")
+async def backup(here: SiteOwner) -> Response:
+    """The whole database as one file, of one moment."""
+    day = datetime.fromtimestamp(here.now, UTC).strftime("%Y-%m-%d")
+    name = f"ringtrue-backup-{day}.zip"
+
+    def work() -> Path:
+        path = Path(mkdtemp(prefix="ringtrue-")) / name
+        try:
+            write_backup(here.site.store, path, now=here.now)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            path.parent.rmdir()
+            raise
+        return path
+
+    path = await here.site.compute(work)
+    await note_down(here, "back up")
+    return sent_file(path, name=name, media_type="application/zip")
+
+
+@router.get("/server/audit")
+async def record_page(request: Request, here: SiteOwner) -> Response:
+    """Who did what and when, everywhere."""
+    return show(request, here, "audit.html", found=await here.read(lambda c: entries(c, limit=SHOWN)), most=SHOWN)
+
+
+@router.get("/p/{project}/audit")
+async def project_record_page(request: Request, here: Annotated[Here, Depends(owner_of)]) -> Response:
+    """Who did what and when in a project."""
+    found = await here.read(lambda c: entries(c, here.project.id, limit=SHOWN))
+    return show(request, here, "audit.html", found=found, most=SHOWN)
+
+
+@router.get("/tokens")
+async def tokens_page(request: Request, here: SignedIn) -> Response:
+    """One's own keys to the API."""
+    return await _tokens(request, here, Filled(values={"days": "90", "read": "on"}))
+
+
+async def _tokens(request: Request, here: Here, form: Filled, *, status: int = 200) -> Response:
+    mine = await here.read(lambda c: tokens(c, here.person.id))
+    scopes = {name: words for name, words in SCOPES.items() if name != "manage" or here.person.owner}
+    return show(request, here, "tokens.html", status=status, form=form, tokens=mine, scopes=scopes, now=here.now)
+
+
+@router.post("/tokens")
+async def new_token(request: Request, here: SignedIn) -> Response:
+    """A key to the API; shown once."""
+    form = Filled.sent(here.form, ("label", "days", *SCOPES))
+    scopes = [name for name in SCOPES if form.is_on(name) and (name != "manage" or here.person.owner)]
+    days = form.number("days", "Good for how many days", 1, 3650)
+    name = form["label"].strip()
+    if not name:
+        form.problems["label"] = "Say what the token is for."
+    elif len(name) > 100:
+        form.problems["label"] = "At most 100 characters."
+    if not scopes:
+        form.problems["scopes"] = "Choose at least one thing that the token may be used for."
+    if days is None or form.problems:
+        return await _tokens(request, here, form, status=422)
+
+    def work(connection: Connection) -> str:
+        return issue_token(connection, here.person.id, name=name, scopes=scopes, now=here.now, days=days)
+
+    secret = await here.write(and_noted(here, "issue token", work, scopes=scopes))
+    address = here.site.address_of(request, "/api/v1")
+    return show(request, here, "token_issued.html", secret=secret, name=name, scopes=scopes, address=address)
+
+
+@router.post("/tokens/{token}/revoke")
+async def revoke_my_token(here: SignedIn, token: Number) -> Response:
+    """Make a token useless."""
+
+    def work(connection: Connection) -> None:
+        revoke_token(connection, token, account=here.person.id, now=here.now)
+
+    await here.write(and_noted(here, "revoke token", work, token=token))
+    return go(here, "/tokens", "The token is revoked: nothing can be done with it any more.")

@@ -1,0 +1,177 @@
+// The judge's screen works without this. With it: single keys, time on the page, and answers that outlive a fault.
+"use strict";
+(() => {
+  const page = document.getElementById("judging");
+  if (!page) return;
+  const message = document.getElementById("message");
+  const say = (text) => { if (message) message.textContent = text; };
+  const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+
+  // What this browser remembers; a browser that refuses to is no fault.
+  const recall = (name) => { try { return localStorage.getItem(name); } catch { return null; } };
+  const keep = (name, value) => {
+    try { value === null ? localStorage.removeItem(name) : localStorage.setItem(name, value); } catch { /* refused */ }
+  };
+
+  // Time with the page in view, and time away from it.
+  const spent = { here: 0, away: 0 };
+  let since = performance.now();
+  let here = document.visibilityState === "visible" && document.hasFocus();
+  const turn = (next = document.visibilityState === "visible" && document.hasFocus()) => {
+    const now = performance.now();
+    spent[here ? "here" : "away"] += now - since;
+    since = now;
+    here = next;
+  };
+  document.addEventListener("visibilitychange", () => turn());
+  window.addEventListener("focus", () => turn());
+  window.addEventListener("blur", () => turn(false));
+
+  // An answer is kept in the browser until the server says that it has it.
+  const pending = page.dataset.judge ? `ringtrue.pending.${page.dataset.judge}` : null;
+  const WAITS = [500, 1000, 2000, 4000, 8000, 15000];
+
+  const post = (body) => fetch(page.dataset.answer, {
+    method: "POST",
+    body: new URLSearchParams(body),
+    headers: { Accept: "application/json" },
+  });
+
+  const deliver = async (body) => {
+    for (let turns = 0; ; turns += 1) {
+      try {
+        const reply = await post(body);
+        if (![502, 503, 504].includes(reply.status)) return reply;
+      } catch { /* no connection: the same as a server that is away */ }
+      say("Not saved yet: the server does not answer. Your answer is kept in this browser and is sent again by itself.");
+      await pause(WAITS[Math.min(turns, WAITS.length - 1)]);
+    }
+  };
+
+  let busy = false;
+  const freeze = () => {
+    busy = true;
+    page.setAttribute("aria-busy", "true");
+  };
+
+  const send = async (form, button) => {
+    freeze();
+    turn(here);
+    for (const [name, value] of [["seconds", spent.here], ["away", spent.away]]) {
+      const field = form.elements.namedItem(name);
+      if (field && !("again" in form.dataset)) field.value = (value / 1000).toFixed(2);
+    }
+    const body = [...new FormData(form)];
+    if (button && button.name) body.push([button.name, button.value]);
+    if (pending) keep(pending, JSON.stringify(body));
+    const reply = await deliver(body);
+    if (reply.ok && (reply.headers.get("content-type") || "").startsWith("application/json")) {
+      if (pending) keep(pending, null);
+      location.assign((await reply.json()).next);
+      return;
+    }
+    // Anything else is a page for the judge, such as logging in again: the browser shows it.
+    if (![401, 403].includes(reply.status) && pending) keep(pending, null);
+    if (button && button.name) {
+      const field = document.createElement("input");
+      [field.type, field.name, field.value] = ["hidden", button.name, button.value];
+      form.append(field);
+    }
+    form.submit();
+  };
+
+  document.addEventListener("submit", (event) => {
+    if (busy) {
+      event.preventDefault();
+    } else if ("sent" in event.target.dataset) {
+      event.preventDefault();
+      send(event.target, event.submitter);
+    } else {
+      freeze();
+    }
+  });
+  window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+
+  const resend = async () => {
+    const kept = pending && recall(pending);
+    if (!kept) return;
+    let body;
+    try { body = JSON.parse(kept); } catch { keep(pending, null); return; }
+    body = body.map(([name, value]) => [name, name === "csrf" ? page.dataset.csrf : value]);
+    const reply = await deliver(body);
+    if (reply.status === 401) return;
+    if (recall(pending) === kept) keep(pending, null);
+    const mine = body.some(([name, value]) => name === "assignment" && value === page.dataset.assignment);
+    if (reply.ok && mine && !busy) {
+      location.reload();
+    } else {
+      say(reply.ok ? "An answer that was still waiting in this browser is saved now." : "");
+    }
+  };
+
+  const again = document.querySelector("form[data-again]");
+  if (again) {
+    pause(WAITS[0]).then(() => { if (!busy) send(again, null); });
+  } else {
+    resend();
+  }
+
+  // Single keys, which a judge can switch off: WCAG 2.1.4.
+  const keys = document.getElementById("keys");
+  const box = document.getElementById("use-keys");
+  if (keys && box) {
+    keys.hidden = false;
+    box.checked = recall("ringtrue.keys") !== "off";
+    const show = () => page.classList.toggle("no-keys", !box.checked);
+    box.addEventListener("change", () => { keep("ringtrue.keys", box.checked ? null : "off"); show(); });
+    show();
+    document.addEventListener("keydown", (event) => {
+      const typing = event.target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]");
+      if (!box.checked || busy || typing || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
+      const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+      const target = [...page.querySelectorAll("[data-keys]")].find((one) => one.dataset.keys.split(" ").includes(name));
+      if (!target || target.disabled) return;
+      event.preventDefault();
+      target.click();
+      if (target.tagName === "SUMMARY" && target.parentElement.open) {
+        const first = target.parentElement.querySelector(".inside button, .inside input, .inside[tabindex]");
+        if (first) first.focus();
+      }
+    });
+  }
+  document.addEventListener("keydown", (event) => {
+    const open = event.key === "Escape" && page.querySelector("details.panel[open]");
+    if (open) {
+      open.open = false;
+      open.querySelector("summary").focus();
+    }
+  });
+
+  // On a small screen the narrative is folded, unless this judge likes it open.
+  const narrative = page.querySelector("details.narrative");
+  if (narrative) {
+    const small = window.matchMedia("(max-width: 47.99rem), (max-height: 35.99rem)").matches;
+    const liked = recall("ringtrue.narrative");
+    narrative.open = liked === null ? !small : liked === "open";
+    narrative.querySelector("summary").addEventListener("click", () => {
+      keep("ringtrue.narrative", narrative.open ? "folded" : "open");
+    });
+  }
+
+  // The time that is left, told aloud only near its end.
+  const left = document.getElementById("left");
+  if (left) {
+    const end = performance.now() + 1000 * Number(left.dataset.seconds);
+    let before = Infinity;
+    const tick = () => {
+      const seconds = Math.max(0, Math.ceil((end - performance.now()) / 1000));
+      left.textContent = seconds >= 60 ? `${Math.floor(seconds / 60)} min left` : seconds ? `${seconds} s left` : "Time is up";
+      left.classList.toggle("soon", seconds < 120);
+      if (seconds <= 120 && before > 120 && before !== Infinity) say("Two minutes are left for this task.");
+      if (!seconds) say("The time of this task is up. Answers sent now are kept, but may not count.");
+      else setTimeout(tick, seconds > 120 ? 5000 : 1000);
+      before = seconds;
+    };
+    tick();
+  }
+})();

@@ -1,0 +1,249 @@
+"""Whatever judges do in whatever order: the store does what a slow and plain model of it does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from ringtrue.errors import ConflictError, LateError
+from ringtrue.store import Answer, Store
+from ringtrue.store.answering import hand_in, record_answer, set_aside, undo
+from ringtrue.store.assigning import open_task, release_expired
+from small_projects import NOW, judge, project, rows
+
+ITEMS, WANTED, SIZE, LEASE, LIMIT, JUDGES = 5, 2, 3, 10 * 60, 25 * 60, 3
+STATES = {"answer": "done", "unsure": "unsure", "skip": "skipped"}
+people = st.integers(0, JUDGES - 1)
+kinds = st.sampled_from(["answer", "answer", "answer", "unsure", "skip"])
+labels = st.sampled_from(["0", "1", "2"])
+numbers = st.integers(0, 1000)
+
+
+@dataclass
+class Given:
+    """A question in the hands of a judge, or that was."""
+
+    task: int
+    item: int
+    judge: int
+    state: str = "open"
+    said: list[tuple[str, str | None]] = field(default_factory=list)  # one for each version
+    late: list[str | None] = field(default_factory=list)
+    turn: int = 0  # when it was last answered
+
+    @property
+    def held(self) -> bool:
+        return self.state in ("open", "done")
+
+
+@dataclass
+class Task:
+    judge: int
+    leased: float
+    deadline: float
+    outcome: str | None = None
+
+
+class Judging(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.store = Store.open("sqlite://")
+        self.project = project(
+            self.store, items=ITEMS, judges=WANTED, task_size=SIZE, lease_minutes=LEASE // 60, minutes=LIMIT // 60
+        )
+        self.people = [judge(self.store, f"judge-{number}") for number in range(JUDGES)]
+        self.items = [row[0] for row in rows(self.store, "SELECT id FROM item")]
+        self.now, self.turns = NOW, 0
+        self.given: dict[int, Given] = {}
+        self.tasks: dict[int, Task] = {}
+
+    def teardown(self) -> None:
+        self.store.close()
+
+    # What the model knows
+
+    def room(self, item: int) -> bool:
+        return sum(one.item == item and one.held for one in self.given.values()) < WANTED
+
+    def free(self, item: int, who: int, beside: Given | None = None) -> bool:
+        """Whether this judge may take the item: there is room, and the judge has not had it."""
+        had = any(
+            one is not beside and (one.item, one.judge) == (item, who) and one.state != "expired"
+            for one in self.given.values()
+        )
+        return self.room(item) and not had
+
+    def of(self, task: int) -> list[Given]:
+        return [one for one in self.given.values() if one.task == task]
+
+    def open_task_of(self, who: int) -> int | None:
+        return next((at for at, one in self.tasks.items() if one.judge == who and one.outcome is None), None)
+
+    def expire(self) -> int:
+        ended = [at for at, one in self.tasks.items() if one.outcome is None and one.leased < self.now]
+        for at in ended:
+            # All answered and the lease over: it was forgotten to be handed in, and is.
+            self.tasks[at].outcome = "expired" if any(one.state == "open" for one in self.of(at)) else "handed_in"
+            for one in self.of(at):
+                one.state = "expired" if one.state == "open" else one.state
+        return len(ended)
+
+    def move(self, one: Given, state: str) -> bool:
+        if state in ("open", "done") and not one.held and not self.free(one.item, one.judge, beside=one):
+            return False
+        one.state = state
+        return True
+
+    def say(self, one: Given, kind: str, answer: str | None) -> None:
+        one.said.append((kind, answer))
+        self.turns += 1
+        one.turn = self.turns
+        task = self.tasks[one.task]
+        until = min(self.now + LEASE, task.deadline)
+        if task.outcome is None and until > task.leased + LEASE / 10:
+            task.leased = until
+
+    # What judges do
+
+    @rule(minutes=st.sampled_from([1, 4, 11, 30]))
+    def wait(self, minutes: int) -> None:
+        self.now += 60 * minutes
+
+    @rule(who=people, seed=numbers)
+    def begin(self, who: int, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        task = self.store.write(lambda c: open_task(c, self.project, self.people[who], now=self.now, rng=rng))
+        self.expire()
+        before = self.open_task_of(who)
+        if before is not None:
+            assert task is not None
+            assert task.id == before
+            return
+        free = [item for item in self.items if self.free(item, who)]
+        if task is None:
+            assert not free
+            return
+        new = rows(self.store, "SELECT id, item FROM assignment WHERE task = :task ORDER BY place", task=task.id)
+        taken = [item for _, item in new]
+        assert len(taken) == len(set(taken)) == min(SIZE, len(free))
+        assert set(taken) <= set(free)
+        self.tasks[task.id] = Task(who, self.now + LEASE, self.now + LIMIT)
+        self.given |= {at: Given(task.id, item, who) for at, item in new}
+
+    @precondition(lambda self: self.given)
+    @rule(at=numbers, kind=kinds, label=labels)
+    def answer(self, at: int, kind: str, label: str) -> None:
+        number = sorted(self.given)[at % len(self.given)]
+        one, said = self.given[number], label if kind == "answer" else None
+        saved = self.store.write(
+            lambda c: record_answer(
+                c, self.people[one.judge], number, len(one.said), Answer(kind=kind, answer=said), now=self.now
+            )
+        )
+        task = self.tasks[one.task]
+        late = (
+            task.outcome in ("handed_in", "set_aside")
+            or (one.state == "expired" and kind != "answer")
+            or self.now > task.deadline
+            or not self.move(one, STATES[kind])
+        )
+        assert saved.late == late
+        if late:
+            again = said is not None and said in one.late
+            assert saved.repeated == again
+            one.late += [] if again else [said]
+        else:
+            self.say(one, kind, said)
+
+    @precondition(lambda self: any(one.said for one in self.given.values()))
+    @rule(at=numbers, kind=kinds, label=labels)
+    def answer_what_was_shown_before(self, at: int, kind: str, label: str) -> None:
+        """A double click, a second tab, or the back button."""
+        number = sorted(number for number, one in self.given.items() if one.said)[-1]
+        one, said = self.given[number], label if kind == "answer" else None
+        version = at % len(one.said)
+        same = version == len(one.said) - 1 and one.said[-1] == (kind, said)
+        try:
+            saved = self.store.write(
+                lambda c: record_answer(
+                    c, self.people[one.judge], number, version, Answer(kind=kind, answer=said), now=self.now
+                )
+            )
+        except ConflictError:
+            assert not same
+        else:
+            assert same
+            assert saved.repeated
+
+    @precondition(lambda self: self.tasks)
+    @rule(at=numbers)
+    def take_back(self, at: int) -> None:
+        task = sorted(self.tasks)[at % len(self.tasks)]
+        who = self.tasks[task].judge
+        answered = [one for one in self.of(task) if one.state in ("done", "unsure", "skipped")]
+        last = max(answered, key=lambda one: one.turn, default=None)
+        try:
+            shown = self.store.write(lambda c: undo(c, self.people[who], task, now=self.now))
+        except LateError:
+            assert self.tasks[task].outcome is not None or self.now > self.tasks[task].deadline
+        except ConflictError:
+            assert last is None or not self.move(last, "open")
+        else:
+            assert last is not None
+            assert self.given[shown.assignment] is last
+            assert self.move(last, "open")
+            self.say(last, "undo", None)
+            assert shown.version == len(last.said)
+
+    @precondition(lambda self: self.tasks)
+    @rule(at=numbers)
+    def give_in(self, at: int) -> None:
+        task = sorted(self.tasks)[at % len(self.tasks)]
+        known = self.tasks[task]
+        try:
+            state = self.store.write(lambda c: hand_in(c, self.people[known.judge], task, now=self.now))
+        except ConflictError:
+            assert known.outcome is None
+            assert any(one.state == "open" for one in self.of(task))
+        else:
+            known.outcome = known.outcome or "handed_in"
+            assert state.outcome == known.outcome
+
+    @precondition(lambda self: self.tasks)
+    @rule(at=numbers)
+    def put_aside(self, at: int) -> None:
+        task = sorted(self.tasks)[at % len(self.tasks)]
+        self.store.write(lambda c: set_aside(c, task, now=self.now))
+        self.tasks[task].outcome = "set_aside"
+        for one in self.of(task):
+            one.state = "set_aside" if one.held else one.state
+
+    @rule()
+    def sweep(self) -> None:
+        freed = self.store.write(lambda c: release_expired(c, self.project.id, self.now))
+        assert freed == self.expire()
+
+    # What must hold after each of these
+
+    @invariant()
+    def the_store_is_as_the_model(self) -> None:
+        counts = dict(rows(self.store, "SELECT id, given FROM item"))
+        states = rows(self.store, "SELECT id, state, version FROM assignment ORDER BY id")
+        history = "SELECT assignment, kind, answer FROM judgment WHERE version > 0 ORDER BY assignment, version"
+        said = rows(self.store, history)
+        ((late,),) = rows(self.store, "SELECT COUNT(*) FROM judgment WHERE version < 0")
+        outcomes = dict(rows(self.store, "SELECT id, outcome FROM task"))
+        assert all(count <= WANTED for count in counts.values())
+        assert counts == {item: sum(one.item == item and one.held for one in self.given.values()) for item in counts}
+        assert states == [(at, one.state, len(one.said)) for at, one in sorted(self.given.items())]
+        assert said == [(at, kind, answer) for at, one in sorted(self.given.items()) for kind, answer in one.said]
+        assert late == sum(len(one.late) for one in self.given.values())
+        assert outcomes == {at: one.outcome for at, one in self.tasks.items()}
+
+
+Judging.TestCase.settings = hypothesis_settings(max_examples=25, stateful_step_count=30, deadline=None)
+TestWhateverJudgesDo = Judging.TestCase
