@@ -11,9 +11,9 @@ take the form from `here.form`, never by FastAPI's Form(): that would read a str
 from __future__ import annotations
 
 import hmac
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from fastapi import Request
 from starlette.datastructures import FormData
@@ -52,7 +52,6 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-Guard = Callable[[Request], Awaitable[Any]]
 SAFE = ("GET", "HEAD", "OPTIONS")
 
 
