@@ -149,8 +149,8 @@ def test_a_full_disk_is_said_in_words_and_loses_nothing(tmp_path: Path) -> None:
         ("53300", "the database has too much to do"),
         ("25006", "may not be written"),
         ("40P01", "locked by another program"),
-        ("58030", "does not answer .could not extend file"),
-        ("XX000", "does not answer .could not extend file"),
+        ("58030", "does not answer"),
+        ("XX000", "does not answer"),
     ],
 )
 def test_what_postgresql_says_is_told_by_its_codes(server: tuple[PostgreSQL, str], code: str, words: str) -> None:
@@ -209,7 +209,7 @@ def test_while_the_server_is_away_that_is_said_in_words(server: tuple[PostgreSQL
         store.write(adding("before"))
         postgresql.stop()
         try:
-            with pytest.raises(UnavailableError, match=r"does not answer .*; trying again is safe"):
+            with pytest.raises(UnavailableError, match=r"does not answer; trying again is safe"):
                 store.write(adding("now"))
             with pytest.raises(UnavailableError, match="does not answer"):
                 kept(store)

@@ -63,7 +63,9 @@ def _sqlite(url: URL, pool: dict[str, Any], patience: float, *, in_memory: bool)
         if not folder.is_dir():
             raise StoreError(f"no folder '{folder}' for the database {url.database}: make it, or name another")
     kept: dict[str, Any] = {"poolclass": StaticPool} if in_memory else pool | {"poolclass": QueuePool}
-    engine = create_engine(url, connect_args={"check_same_thread": False, "timeout": patience}, **kept)
+    engine = create_engine(
+        url, connect_args={"check_same_thread": False, "timeout": patience}, hide_parameters=True, **kept
+    )
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: object) -> None:
@@ -101,7 +103,7 @@ def _postgresql(url: URL, pool: dict[str, Any], patience: float, *, reads: bool)
     # What is read is of one moment; writers lock the rows they change, and see what others did before.
     level = "REPEATABLE READ" if reads else "READ COMMITTED"
     engine = create_engine(
-        url.set(drivername="postgresql+psycopg"), isolation_level=level,
+        url.set(drivername="postgresql+psycopg"), isolation_level=level, hide_parameters=True,
         connect_args={"connect_timeout": max(2, round(patience))}, **pool,
     )  # fmt: skip
 

@@ -16,6 +16,7 @@ __all__ = ["told", "told_at_opening"]
 LOCKED = "the database is locked by another program"
 FULL = "the disk of the database is full: make room on it"
 READ_ONLY = "the database may not be written: look at who may write its file and folder"
+AWAY = "the database does not answer"  # why it does not may name its host, and is for who opens it, not for judges
 BUSY = "the database has too much to do"
 SQLITE = {  # https://www.sqlite.org/rescode.html, the lower byte
     5: LOCKED, 6: LOCKED, 8: READ_ONLY, 13: FULL, 10: "the disk of the database fails",
@@ -58,7 +59,7 @@ def told_at_opening(where: str) -> Iterator[None]:
     except DBAPIError as error:
         words, passing = _words(error)
         raise (UnavailableError if passing else StoreError)(
-            f"cannot open the database {where}: {words or _said(error)}"
+            f"cannot open the database {where}: {_said(error) if words in (None, AWAY) else words}"
         ) from error
 
 
@@ -78,7 +79,7 @@ def _words(error: DBAPIError) -> tuple[str | None, bool]:
     if state in POSTGRESQL:
         return POSTGRESQL[state], True
     if isinstance(error, OperationalError | InterfaceError | InternalError) or error.connection_invalidated:
-        return f"the database does not answer ({_said(error)})", True
+        return AWAY, True
     return None, False
 
 
