@@ -41,7 +41,7 @@ TIMES_SLOWER_RATING = {"elo": {"evalica": 1.0}, "elo-queries": {"evalica": 5.0},
                        "bradley-terry": {"evalica": 10.0, "choix mm": 10.0, "choix opt": 10.0}}  # fmt: skip
 MOST_MEGABYTES_RATING = {"bradley-terry": 50}  # beside what was held before
 MOST_SECONDS_RATING = {"bootstrap": 3.0, "active": 1.0}  # of CPU
-LEAST_RATIO_SERVING = 0.5  # judgments for each bare commit of a single row, 50 judges
+LEAST_RATIO_SERVING = 0.5  # judgments for each bare commit of a single row, 50 judges: a goal
 MOST_SECONDS = {"permutation": 2.0}  # of CPU, for all 190 pairs of one measure
 
 
@@ -133,7 +133,7 @@ def promise_of_rating(case: str, name: str, costs: Mapping[str, Cost]) -> Promis
 def promise_of_serving(name: str, load: Load) -> Promise | None:
     """What is promised about many judges at once, if anything."""
     if name == "ratio":
-        return Promise(f"at least {LEAST_RATIO_SERVING:g}", load.ratio >= LEAST_RATIO_SERVING)
+        return Promise(f"the goal is {LEAST_RATIO_SERVING:g}", load.ratio >= LEAST_RATIO_SERVING)
     if name in ("errors", "items over their cap"):
         return Promise("none", not (load.errors if name == "errors" else load.over_cap))
     return None

@@ -8,15 +8,22 @@ import numpy as np
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from ringtrue.errors import ConflictError, LateError
 from ringtrue.store import Answer, Store
 from ringtrue.store.answering import hand_in, record_answer, set_aside, undo
 from ringtrue.store.assigning import open_task, release_expired
-from small_projects import NOW, judge, project, rows
+from small_projects import NOW, begin, judge, project, question, rows, say
 
-ITEMS, WANTED, SIZE, LEASE, LIMIT, JUDGES = 3, 1, 2, 10 * 60, 25 * 60, 3  # so few that judges meet
+ITEMS, SIZE, LEASE, LIMIT, JUDGES = 3, 2, 10 * 60, 25 * 60, 3  # so few that judges meet
 STATES = {"answer": "done", "unsure": "unsure", "skip": "skipped"}
 people = st.integers(0, JUDGES - 1)
 kinds = st.sampled_from(["answer", "answer", "answer", "unsure", "skip"])
@@ -53,14 +60,18 @@ class Judging(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.store = Store.open("sqlite://")
-        self.project = project(
-            self.store, items=ITEMS, judges=WANTED, task_size=SIZE, lease_minutes=LEASE // 60, minutes=LIMIT // 60
-        )
-        self.people = [judge(self.store, f"judge-{number}") for number in range(JUDGES)]
-        self.items = [row[0] for row in rows(self.store, "SELECT id FROM item")]
         self.now, self.turns = NOW, 0
         self.given: dict[int, Given] = {}
         self.tasks: dict[int, Task] = {}
+
+    @initialize(wanted=st.sampled_from([1, 1, 1, 2]))
+    def make(self, wanted: int) -> None:
+        self.wanted = wanted
+        self.project = project(
+            self.store, items=ITEMS, judges=wanted, task_size=SIZE, lease_minutes=LEASE // 60, minutes=LIMIT // 60
+        )
+        self.people = [judge(self.store, f"judge-{number}") for number in range(JUDGES)]
+        self.items = [row[0] for row in rows(self.store, "SELECT id FROM item")]
 
     def teardown(self) -> None:
         self.store.close()
@@ -68,7 +79,7 @@ class Judging(RuleBasedStateMachine):
     # What the model knows
 
     def room(self, item: int) -> bool:
-        return sum(one.item == item and one.held for one in self.given.values()) < WANTED
+        return sum(one.item == item and one.held for one in self.given.values()) < self.wanted
 
     def free(self, item: int, who: int, beside: Given | None = None) -> bool:
         """Whether this judge may take the item: there is room, and the judge has not had it."""
@@ -164,7 +175,7 @@ class Judging(RuleBasedStateMachine):
         )
         assert saved.late == late
         if late:
-            again = said is not None and said in one.late
+            again = said in one.late
             assert saved.repeated == again
             one.late += [] if again else [said]
         else:
@@ -248,7 +259,7 @@ class Judging(RuleBasedStateMachine):
         said = rows(self.store, history)
         ((late,),) = rows(self.store, "SELECT COUNT(*) FROM judgment WHERE version < 0")
         outcomes = dict(rows(self.store, "SELECT id, outcome FROM task"))
-        assert all(count <= WANTED for count in counts.values())
+        assert all(count <= self.wanted for count in counts.values())
         assert counts == {item: sum(one.item == item and one.held for one in self.given.values()) for item in counts}
         assert states == [(at, one.state, len(one.said)) for at, one in sorted(self.given.items())]
         assert said == [(at, kind, answer) for at, one in sorted(self.given.items()) for kind, answer in one.said]
@@ -263,3 +274,14 @@ def test_whatever_judges_do_the_store_does_what_the_model_does() -> None:
 @pytest.mark.slow
 def test_the_same_for_longer() -> None:
     run_state_machine_as_test(Judging, settings=settings(max_examples=150, stateful_step_count=60))
+
+
+def test_an_answer_to_a_question_that_the_judge_has_got_again_in_a_new_task_is_late(store: Store) -> None:
+    where, ann = project(store, items=1, judges=2, lease_minutes=10), judge(store)
+    before = question(store, begin(store, where, ann), ann)
+    now = question(store, begin(store, where, ann, now=NOW + 1000), ann)
+    assert before is not None
+    assert now is not None
+    assert say(store, ann, before, now=NOW + 1001).late
+    assert not say(store, ann, now, now=NOW + 1002).late
+    assert rows(store, "SELECT given FROM item") == [(1,)]

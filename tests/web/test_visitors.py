@@ -77,11 +77,12 @@ def test_a_route_without_a_guard_is_found_wherever_it_hides(app: FastAPI) -> Non
     router = APIRouter()
     router.add_api_route("/shallow", forgotten)
     router.add_api_route("/meant", meant)
+    router.add_api_route("/named", forgotten, name="openapi")
     app.include_router(router)
     app.mount("/inner", inner)
     app.add_route("/plain", forgotten)
     found = unguarded(app)
-    assert sorted(found) == ["GET /shallow", "GET,HEAD /plain", "POST /inner/deep"]
+    assert sorted(found) == ["GET /named", "GET /shallow", "GET,HEAD /plain", "POST /inner/deep"]
 
 
 EXPECTED = {

@@ -8,13 +8,14 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import delete, func, insert, select, update
 
 from ringtrue.errors import NotFoundError, UsageError, did_you_mean
 from ringtrue.store import schema
 from ringtrue.store.accounts import insert_unless_there, roles_of
+from ringtrue.store.dialects import Prepared
 from ringtrue.store.hashing import attempted, hashed
 from ringtrue.store.values import Person
 
@@ -45,33 +46,32 @@ SCOPES = {
 WINDOW = 15 * 60.0  # seconds in which attempts are counted
 LIMITS = {"handle": 10, "address": 50}  # attempts in that time; people of one office share an address
 
-# Asked at every request: prepared once, and one statement for the login, the account and all its roles.
-_VISITOR = (
-    select(
-        schema.account.c.id, schema.account.c.handle, schema.account.c.name, schema.account.c.owner,
-        schema.login.c.csrf, schema.member.c.project, schema.member.c.role,
-    )
-    .select_from(
-        schema.login.join(schema.account, schema.account.c.id == schema.login.c.account)
-        .outerjoin(schema.member, schema.member.c.account == schema.account.c.id)
-    )
-    .where(schema.login.c.hash == bindparam("hash"), schema.login.c.expires > bindparam("now"))
-)  # fmt: skip
-_BEARER = (
-    select(
-        schema.account.c.id, schema.account.c.handle, schema.account.c.name, schema.account.c.owner,
-        schema.token.c.scopes, schema.member.c.project, schema.member.c.role,
-    )
-    .select_from(
-        schema.token.join(schema.account, schema.account.c.id == schema.token.c.account)
-        .outerjoin(schema.member, schema.member.c.account == schema.account.c.id)
-    )
-    .where(
-        schema.token.c.hash == bindparam("hash"), schema.token.c.revoked.is_(None),
-        or_(schema.token.c.expires.is_(None), schema.token.c.expires > bindparam("now")),
-        schema.account.c.erased.is_(None),
-    )
-)  # fmt: skip
+
+class _Entered(NamedTuple):
+    id: int
+    handle: str
+    name: str | None
+    owner: bool
+    word: str  # the login's csrf, or the token's scopes
+    project: int | None
+    role: str | None
+
+
+# Asked at every request: one statement for the login or token, the account and all its roles.
+VISITOR = Prepared(
+    """
+SELECT a.id, a.handle, a.name, a.owner, l.csrf, m.project, m.role
+FROM login l JOIN account a ON a.id = l.account LEFT JOIN member m ON m.account = a.id
+WHERE l.hash = :hash AND l.expires > :now""",
+    _Entered,
+)
+BEARER = Prepared(
+    """
+SELECT a.id, a.handle, a.name, a.owner, t.scopes, m.project, m.role
+FROM token t JOIN account a ON a.id = t.account LEFT JOIN member m ON m.account = a.id
+WHERE t.hash = :hash AND t.revoked IS NULL AND (t.expires IS NULL OR t.expires > :now) AND a.erased IS NULL""",
+    _Entered,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,12 +99,8 @@ def log_in(connection: Connection, account: int, *, now: float, hours: float) ->
 
 def visitor(connection: Connection, secret: str, now: float) -> tuple[Person, str] | None:
     """Who is logged in with this secret, and the word that their forms send back; None when nobody is (any more)."""
-    rows = connection.execute(_VISITOR, {"hash": hashed(secret), "now": now}).all()
-    if not rows:
-        return None
-    first = rows[0]
-    roles = roles_of((row.project, row.role) for row in rows)
-    return Person(id=first.id, handle=first.handle, name=first.name, owner=first.owner, roles=roles), first.csrf
+    rows = VISITOR.all(connection, hash=hashed(secret), now=now)
+    return (_person(rows), rows[0].word) if rows else None
 
 
 def log_out(connection: Connection, secret: str) -> None:
@@ -173,13 +169,8 @@ def issue_token(
 
 def bearer(connection: Connection, secret: str, now: float) -> tuple[Person, frozenset[str]] | None:
     """Whose token this is and what it may be used for; None when it is unknown, revoked or too old."""
-    rows = connection.execute(_BEARER, {"hash": hashed(secret), "now": now}).all()
-    if not rows:
-        return None
-    first = rows[0]
-    roles = roles_of((row.project, row.role) for row in rows)
-    who = Person(id=first.id, handle=first.handle, name=first.name, owner=first.owner, roles=roles)
-    return who, frozenset(first.scopes.split())
+    rows = BEARER.all(connection, hash=hashed(secret), now=now)
+    return (_person(rows), frozenset(rows[0].word.split())) if rows else None
 
 
 def revoke_token(connection: Connection, token: int, *, account: int, now: float) -> None:
@@ -212,3 +203,9 @@ def signing_secret(connection: Connection) -> bytes:
     )
     wanted = select(schema.setting.c.value).where(schema.setting.c.name == "signing secret")
     return str(connection.execute(wanted).scalar_one()).encode()
+
+
+def _person(rows: list[_Entered]) -> Person:
+    first = rows[0]
+    roles = roles_of((row.project, row.role) for row in rows)
+    return Person(id=first.id, handle=first.handle, name=first.name, owner=bool(first.owner), roles=roles)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from sqlalchemy import text
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ringtrue.errors import ConflictError, LateError, NotFoundError, UsageError
 from ringtrue.store.assigning import lease_until, shown_at, task_state
 from ringtrue.store.closing import close_task
-from ringtrue.store.dialects import for_both
+from ringtrue.store.dialects import Prepared
 from ringtrue.store.projects import scale_of, settings_of
 from ringtrue.store.values import Answer, Saved, Shown, TaskState
 from ringtrue.wording import counted
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Row
+    from sqlalchemy import Connection
 
 __all__ = ["hand_in", "record_answer", "set_aside", "undo"]
 
@@ -23,34 +21,72 @@ STATES = {"answer": "done", "unsure": "unsure", "skip": "skipped"}
 HELD = ("open", "done")  # the states in which an item is in this judge's hands
 REASON_LENGTH = 2_000
 
-QUESTION = for_both(
+
+class _Question(NamedTuple):
+    id: int
+    task: int
+    item: int
+    state: str
+    version: int
+    account: int
+    leased: float
+    deadline: float | None
+    ended: float | None
+    outcome: str | None
+    scale: str
+    settings: str
+
+
+class _Said(NamedTuple):
+    kind: str
+    answer: str | None
+
+
+class _Number(NamedTuple):
+    id: int
+
+
+class _Outcome(NamedTuple):
+    outcome: str | None
+
+
+QUESTION = Prepared(
     """
-SELECT a.id, a.task, a.item, a.state, a.version, a.account, t.leased, t.deadline, t.closed AS ended, t.outcome,
-       p.scale, p.settings
+SELECT a.id, a.task, a.item, a.state, a.version, a.account, t.leased, t.deadline, t.closed, t.outcome, p.scale,
+       p.settings
 FROM assignment a JOIN task t ON t.id = a.task JOIN project p ON p.id = t.project
 WHERE a.id = :assignment""",
+    _Question,
     postgresql="FOR UPDATE OF a, t",
 )
-SAID = text("SELECT kind, answer FROM judgment WHERE assignment = :assignment AND version = :version")
-ADD = text("""
+SAID = Prepared("SELECT kind, answer FROM judgment WHERE assignment = :assignment AND version = :version", _Said)
+ADD = Prepared[NamedTuple]("""
 INSERT INTO judgment (assignment, version, kind, answer, reason, time, seconds, away)
 VALUES (:assignment, :version, :kind, :answer, :reason, :time, :seconds, :away)""")
-ADD_LATE = text("""
-INSERT INTO judgment (assignment, version, kind, answer, reason, time, seconds, away)
-SELECT :assignment, COALESCE(MIN(version), 0) - 1, 'late', :answer, :reason, :time, :seconds, :away
-FROM judgment WHERE assignment = :assignment AND version < 0""")
-LATE_ALREADY = text("SELECT 1 FROM judgment WHERE assignment = :assignment AND kind = 'late' AND answer = :answer")
-MOVE = text("UPDATE assignment SET state = :state, version = :version WHERE id = :assignment")
-RENEW = text("UPDATE task SET leased = :leased WHERE id = :task")
-TAKE = text("""
+LAST_LATE = Prepared(
+    "SELECT COALESCE(MIN(version), 0) FROM judgment WHERE assignment = :assignment AND version < 0", _Number
+)
+LATE_ALREADY = Prepared(
+    """
+SELECT id FROM judgment WHERE assignment = :assignment AND kind = 'late'
+  AND COALESCE(answer, '') = COALESCE(CAST(:answer AS TEXT), '')""",
+    _Number,
+)
+MOVE = Prepared[NamedTuple]("UPDATE assignment SET state = :state, version = :version WHERE id = :assignment")
+RENEW = Prepared[NamedTuple]("UPDATE task SET leased = :leased WHERE id = :task")
+TAKE = Prepared[NamedTuple]("""
 UPDATE item SET given = given + CASE WHEN wanted IS NULL THEN 0 ELSE 1 END
 WHERE id = :item AND (wanted IS NULL OR given < wanted)
   AND NOT EXISTS (SELECT 1 FROM assignment b WHERE b.item = :item AND b.account = :account AND b.id <> :assignment
                   AND b.state <> 'expired')""")
-LEAVE = text("UPDATE item SET given = given - 1 WHERE id = :item AND wanted IS NOT NULL")
-LAST = text("""
+LEAVE = Prepared[NamedTuple]("UPDATE item SET given = given - 1 WHERE id = :item AND wanted IS NOT NULL")
+OUTCOME = Prepared("SELECT outcome FROM task WHERE id = :task", _Outcome)
+LAST = Prepared(
+    """
 SELECT a.id FROM assignment a JOIN judgment j ON j.assignment = a.id AND j.version = a.version
-WHERE a.task = :task AND a.state IN ('done', 'unsure', 'skipped') ORDER BY j.id DESC LIMIT 1""")
+WHERE a.task = :task AND a.state IN ('done', 'unsure', 'skipped') ORDER BY j.id DESC LIMIT 1""",
+    _Number,
+)
 
 
 def record_answer(
@@ -78,11 +114,8 @@ def record_answer(
         "seconds": _duration(answer.seconds), "away": _duration(answer.away),
     }  # fmt: skip
     if _too_late(question, answer, now) or not _move(connection, question, STATES[answer.kind]):
-        repeated = connection.execute(LATE_ALREADY, said).first() is not None
-        if not repeated:
-            connection.execute(ADD_LATE, said)
-        return Saved(task=task_state(connection, question.task, account), late=True, repeated=repeated)
-    connection.execute(ADD, said | {"version": version + 1, "kind": answer.kind})
+        return _kept_late(connection, question, said)
+    ADD.run(connection, **said, version=version + 1, kind=answer.kind)
     _renew(connection, question, now)
     return Saved(task=task_state(connection, question.task, account))
 
@@ -92,18 +125,18 @@ def undo(connection: Connection, account: int, task: int, *, now: float) -> Show
     state = task_state(connection, task, account)
     if state.closed is not None or (state.deadline is not None and now > state.deadline):
         raise LateError("the task has ended, and its answers stay as they are")
-    last = connection.execute(LAST, {"task": task}).scalar()
+    last = LAST.first(connection, task=task)
     if last is None:
         raise ConflictError("nothing was answered in this task yet, so there is nothing to undo")
-    question = _question(connection, account, last)
+    question = _question(connection, account, last.id)
     if not _move(connection, question, "open"):
         raise ConflictError("another judge has taken this item meanwhile; it cannot be opened again")
-    nothing = dict.fromkeys(("answer", "reason", "seconds", "away"))
-    connection.execute(
-        ADD, nothing | {"assignment": last, "version": question.version + 1, "kind": "undo", "time": now}
-    )
+    ADD.run(
+        connection, assignment=last.id, version=question.version + 1, kind="undo", time=now, answer=None, reason=None,
+        seconds=None, away=None,
+    )  # fmt: skip
     _renew(connection, question, now)
-    return shown_at(connection, last, account)
+    return shown_at(connection, last.id, account)
 
 
 def hand_in(connection: Connection, account: int, task: int, *, now: float, code: str | None = None) -> TaskState:
@@ -119,30 +152,40 @@ def hand_in(connection: Connection, account: int, task: int, *, now: float, code
 
 def set_aside(connection: Connection, task: int, *, now: float) -> None:
     """Count none of a task's answers, and give its items to other judges; the answers stay in the history."""
-    found = connection.execute(text("SELECT outcome FROM task WHERE id = :task"), {"task": task}).first()
+    found = OUTCOME.first(connection, task=task)
     if found is None:
         raise NotFoundError(f"there is no task {task}")
     if found.outcome != "set_aside":
         close_task(connection, task, "set_aside", now=now)
 
 
-def _question(connection: Connection, account: int, assignment: int) -> Row[Any]:
-    found = connection.execute(QUESTION[connection.dialect.name], {"assignment": assignment}).first()
+def _question(connection: Connection, account: int, assignment: int) -> _Question:
+    found = QUESTION.first(connection, assignment=assignment)
     if found is None or found.account != account:
         raise NotFoundError("there is no such question for you")
     return found
 
 
-def _repeated(connection: Connection, question: Row[Any], version: int, answer: Answer) -> Saved:
+def _repeated(connection: Connection, question: _Question, version: int, answer: Answer) -> Saved:
     """An answer to a version that is taken: the same one again, or another."""
-    said = connection.execute(SAID, {"assignment": question.id, "version": version + 1}).first()
+    said = SAID.first(connection, assignment=question.id, version=version + 1)
     same = said is not None and (said.kind, said.answer) == (answer.kind, answer.answer)
     if same and question.version == version + 1:
         return Saved(task=task_state(connection, question.task, question.account), repeated=True)
     raise ConflictError("this question was answered meanwhile, in another tab or before going back; look at it again")
 
 
-def _too_late(question: Row[Any], answer: Answer, now: float) -> bool:
+def _kept_late(connection: Connection, question: _Question, said: dict[str, Any]) -> Saved:
+    """Keep an answer that does not count: its versions go down from −1."""
+    repeated = LATE_ALREADY.first(connection, assignment=question.id, answer=said["answer"]) is not None
+    if not repeated:
+        last = LAST_LATE.first(connection, assignment=question.id)
+        assert last is not None
+        ADD.run(connection, **said, version=last.id - 1, kind="late")
+    return Saved(task=task_state(connection, question.task, question.account), late=True, repeated=repeated)
+
+
+def _too_late(question: _Question, answer: Answer, now: float) -> bool:
     if question.outcome in ("handed_in", "set_aside"):
         return True
     if question.state == "expired" and answer.kind != "answer":
@@ -150,27 +193,24 @@ def _too_late(question: Row[Any], answer: Answer, now: float) -> bool:
     return question.deadline is not None and now > question.deadline
 
 
-def _move(connection: Connection, question: Row[Any], state: str) -> bool:
+def _move(connection: Connection, question: _Question, state: str) -> bool:
     """Bring an assignment into a state, with a version more; False where its item is in other hands."""
     held, holds = question.state in HELD, state in HELD
     if holds and not held:
-        taken = connection.execute(
-            TAKE, {"item": question.item, "account": question.account, "assignment": question.id}
-        )
-        if not taken.rowcount:
+        if not TAKE.run(connection, item=question.item, account=question.account, assignment=question.id):
             return False
     elif held and not holds:
-        connection.execute(LEAVE, {"item": question.item})
-    connection.execute(MOVE, {"assignment": question.id, "state": state, "version": question.version + 1})
+        LEAVE.run(connection, item=question.item)
+    MOVE.run(connection, assignment=question.id, state=state, version=question.version + 1)
     return True
 
 
-def _renew(connection: Connection, question: Row[Any], now: float) -> None:
+def _renew(connection: Connection, question: _Question, now: float) -> None:
     """Keep the items of an active judge; not with every answer, as each is a row to be written."""
     minutes = settings_of(question.settings).lease_minutes
     until = lease_until(now, minutes, question.deadline)
     if question.ended is None and until > question.leased + 6 * minutes:
-        connection.execute(RENEW, {"task": question.task, "leased": until})
+        RENEW.run(connection, task=question.task, leased=until)
 
 
 def _duration(seconds: float | None) -> float | None:

@@ -8,68 +8,118 @@ PostgreSQL locks the rows that are taken, and others pass over them.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
-
-from sqlalchemy import text
+from typing import TYPE_CHECKING, NamedTuple
 
 from ringtrue.errors import LateError, NotFoundError
 from ringtrue.store.closing import close_task
-from ringtrue.store.dialects import for_both
+from ringtrue.store.dialects import Prepared
 from ringtrue.store.values import Project, Shown, ShownDocument, TaskState
 
 if TYPE_CHECKING:
     import numpy as np
-    from sqlalchemy import Connection, Row
+    from sqlalchemy import Connection
 
 __all__ = ["lease_until", "next_shown", "open_task", "release_expired", "shown_at", "task_state"]
 
+
+class _Task(NamedTuple):
+    id: int
+    project: int
+    queue: str
+    opened: float
+    leased: float
+    deadline: float | None
+    closed: float | None
+    outcome: str | None
+    code: str | None
+    account: int
+    size: int
+    open: int
+
+
+class _Row(NamedTuple):
+    assignment: int
+    version: int
+    place: int
+    flipped: bool
+    query: str
+    query_text: str | None
+    description: str | None
+    narrative: str | None
+    name: str
+    title: str | None
+    url: str | None
+    snippet: str | None
+    text: str | None
+    other_name: str | None
+    other_title: str | None
+    other_url: str | None
+    other_snippet: str | None
+    other_text: str | None
+    answer: str | None
+
+
+class _Item(NamedTuple):
+    id: int
+    query: int
+
+
+class _Number(NamedTuple):
+    id: int
+
+
 TASK = """
 SELECT t.id, t.project, t.queue, t.opened, t.leased, t.deadline, t.closed, t.outcome, t.code, t.account,
-       (SELECT COUNT(*) FROM assignment a WHERE a.task = t.id) AS size,
-       (SELECT COUNT(*) FROM assignment a WHERE a.task = t.id AND a.state = 'open') AS open
+       (SELECT COUNT(*) FROM assignment a WHERE a.task = t.id),
+       (SELECT COUNT(*) FROM assignment a WHERE a.task = t.id AND a.state = 'open')
 FROM task t WHERE """
-TASK_BY_ID = text(TASK + "t.id = :task")
-OPEN_TASK = text(TASK + "t.project = :project AND t.account = :account AND t.queue = :queue AND t.closed IS NULL")
-
-WITH_ROOM = for_both(
+TASK_BY_ID = Prepared(TASK + "t.id = :task", _Task)
+OPEN_TASK = Prepared(
+    TASK + "t.project = :project AND t.account = :account AND t.queue = :queue AND t.closed IS NULL", _Task
+)
+WITH_ROOM = Prepared(
     """
 SELECT i.id, i.query FROM item i
 WHERE i.project = :project AND i.queue = :queue AND i.given < i.wanted
   AND NOT EXISTS (SELECT 1 FROM assignment a WHERE a.item = i.id AND a.account = :account AND a.state <> 'expired')
 ORDER BY i.position LIMIT :number""",
+    _Item,
     postgresql="FOR UPDATE OF i SKIP LOCKED",
 )
-ENDED = for_both(
-    "SELECT id FROM task WHERE project = :project AND closed IS NULL AND leased < :now",
-    postgresql="FOR UPDATE SKIP LOCKED",
-)
-ALONE = for_both(  # two tabs of one judge open one task
-    "SELECT id FROM account WHERE id = :account", postgresql="FOR NO KEY UPDATE"
-)
-TRAPS = text("""
+TRAPS = Prepared(
+    """
 SELECT i.id, i.query FROM item i
 WHERE i.project = :project AND i.queue = 'trap'
   AND NOT EXISTS (SELECT 1 FROM assignment a WHERE a.item = i.id AND a.account = :account)
-ORDER BY i.position""")
-TAKE = text("UPDATE item SET given = given + 1 WHERE id = :item")
-NEW_TASK = text("""
+ORDER BY i.position""",
+    _Item,
+)
+ENDED = Prepared(
+    "SELECT id FROM task WHERE project = :project AND closed IS NULL AND leased < :now", _Number,
+    postgresql="FOR UPDATE SKIP LOCKED",
+)  # fmt: skip
+# Two tabs of one judge open one task.
+ALONE = Prepared("SELECT id FROM account WHERE id = :account", _Number, postgresql="FOR NO KEY UPDATE")
+TAKE = Prepared[NamedTuple]("UPDATE item SET given = given + 1 WHERE id = :item")
+NEW_TASK = Prepared(
+    """
 INSERT INTO task (project, account, queue, opened, leased, deadline)
-VALUES (:project, :account, :queue, :now, :leased, :deadline) RETURNING id""")
-NEW_ASSIGNMENT = text("""
+VALUES (:project, :account, :queue, :now, :leased, :deadline) RETURNING id""",
+    _Number,
+)
+NEW_ASSIGNMENT = Prepared[NamedTuple]("""
 INSERT INTO assignment (task, item, account, place, flipped, state, version)
 VALUES (:task, :item, :account, :place, :flipped, 'open', 0)""")
 
 SHOWN = """
-SELECT a.id, a.version, a.place, a.flipped, a.state, q.name AS query, q.text AS query_text, q.description, q.narrative,
-       d.name AS d_name, d.title AS d_title, d.url AS d_url, d.snippet AS d_snippet, d.text AS d_text,
-       o.name AS o_name, o.title AS o_title, o.url AS o_url, o.snippet AS o_snippet, o.text AS o_text,
-       j.answer
+SELECT a.id, a.version, a.place, a.flipped, q.name, q.text, q.description, q.narrative,
+       d.name, d.title, d.url, d.snippet, d.text, o.name, o.title, o.url, o.snippet, o.text, j.answer
 FROM assignment a JOIN item i ON i.id = a.item JOIN query q ON q.id = i.query
 JOIN document d ON d.id = i.doc LEFT JOIN document o ON o.id = i.other
 LEFT JOIN judgment j ON j.assignment = a.id AND j.version = a.version AND a.state = 'done'
 WHERE """
-NEXT = text(SHOWN + "a.task = :task AND a.account = :account AND a.state = 'open' ORDER BY a.place LIMIT 1")
-SHOWN_AT = text(SHOWN + "a.id = :assignment AND a.account = :account")
+NEXT = Prepared(SHOWN + "a.task = :task AND a.account = :account AND a.state = 'open' ORDER BY a.place LIMIT 1", _Row)
+SHOWN_AT = Prepared(SHOWN + "a.id = :assignment AND a.account = :account", _Row)
 
 
 def open_task(
@@ -81,9 +131,9 @@ def open_task(
     A new task takes the first items that have room, so that what was begun is finished first, and mixes in traps of
     the same queries where there are any. Order and sides are drawn by lot for each judge, and kept.
     """
-    connection.execute(ALONE[connection.dialect.name], {"account": account})
+    ALONE.first(connection, account=account)
     release_expired(connection, project.id, now)
-    found = connection.execute(OPEN_TASK, {"project": project.id, "account": account, "queue": queue}).first()
+    found = OPEN_TASK.first(connection, project=project.id, account=account, queue=queue)
     if found is not None:
         return _state(found)
     if project.closed is not None:
@@ -92,28 +142,26 @@ def open_task(
     if not items:
         return None
     deadline = None if project.settings.minutes is None else now + 60 * project.settings.minutes
-    task = connection.execute(
-        NEW_TASK,
-        {
-            "project": project.id, "account": account, "queue": queue, "now": now, "deadline": deadline,
-            "leased": lease_until(now, project.settings.lease_minutes, deadline),
-        },
-    ).scalar_one()  # fmt: skip
-    connection.execute(TAKE, [{"item": item} for item, _ in items])
+    made = NEW_TASK.first(
+        connection, project=project.id, account=account, queue=queue, now=now, deadline=deadline,
+        leased=lease_until(now, project.settings.lease_minutes, deadline),
+    )  # fmt: skip
+    assert made is not None
+    TAKE.run_all(connection, [{"item": item.id} for item in items])
     order = _order([*items, *traps], rng, together=project.settings.together)
-    connection.execute(
-        NEW_ASSIGNMENT,
+    NEW_ASSIGNMENT.run_all(
+        connection,
         [
-            {"task": task, "item": item, "account": account, "place": place, "flipped": bool(flipped)}
+            {"task": made.id, "item": item, "account": account, "place": place, "flipped": bool(flipped)}
             for place, (item, flipped) in enumerate(zip(order, rng.random(len(order)) < 0.5, strict=True), start=1)
         ],
     )
-    return task_state(connection, task, account)
+    return task_state(connection, made.id, account)
 
 
 def task_state(connection: Connection, task: int, account: int) -> TaskState:
     """How far a judge is in a task."""
-    row = connection.execute(TASK_BY_ID, {"task": task}).first()
+    row = TASK_BY_ID.first(connection, task=task)
     if row is None or row.account != account:
         raise NotFoundError("there is no such task for you")
     return _state(row)
@@ -121,13 +169,13 @@ def task_state(connection: Connection, task: int, account: int) -> TaskState:
 
 def next_shown(connection: Connection, task: int, account: int) -> Shown | None:
     """The next open question of a task; None when all are answered."""
-    row = connection.execute(NEXT, {"task": task, "account": account}).first()
+    row = NEXT.first(connection, task=task, account=account)
     return None if row is None else _shown(row)
 
 
 def shown_at(connection: Connection, assignment: int, account: int) -> Shown:
     """One question, with the answer that counts now, where there is one."""
-    row = connection.execute(SHOWN_AT, {"assignment": assignment, "account": account}).first()
+    row = SHOWN_AT.first(connection, assignment=assignment, account=account)
     if row is None:
         raise NotFoundError("there is no such question for you")
     return _shown(row)
@@ -135,9 +183,9 @@ def shown_at(connection: Connection, assignment: int, account: int) -> Shown:
 
 def release_expired(connection: Connection, project: int, now: float) -> int:
     """Close the tasks whose lease has ended, and give back what was not answered; how many tasks they were."""
-    ended = connection.execute(ENDED[connection.dialect.name], {"project": project, "now": now}).all()
-    for (task,) in ended:
-        close_task(connection, task, "expired", now=now)
+    ended = ENDED.all(connection, project=project, now=now)
+    for task in ended:
+        close_task(connection, task.id, "expired", now=now)
     return len(ended)
 
 
@@ -149,45 +197,41 @@ def lease_until(now: float, lease_minutes: int, deadline: float | None) -> float
 
 def _questions(
     connection: Connection, project: Project, account: int, queue: str, rng: np.random.Generator
-) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Items with room, and traps to mix in, each with its query."""
+) -> tuple[list[_Item], list[_Item]]:
+    """Items with room, and traps to mix in."""
     settings = project.settings
-    asked = {"project": project.id, "queue": queue, "account": account}
-    known = _pairs(connection.execute(TRAPS, asked).all()) if queue == "main" and settings.traps else []
+    traps = queue == "main" and settings.traps
+    known = TRAPS.all(connection, project=project.id, account=account) if traps else []
     room = settings.task_size - min(settings.traps, len(known))
-    items = _pairs(connection.execute(WITH_ROOM[connection.dialect.name], asked | {"number": room}).all())
+    items = WITH_ROOM.all(connection, project=project.id, queue=queue, account=account, number=room)
     wanted = min(len(known), math.ceil(settings.traps * len(items) / max(settings.task_size - settings.traps, 1)))
-    queries = {query for _, query in items}
+    queries = {item.query for item in items}
     by_lot = [known[at] for at in rng.permutation(len(known))]
-    return items, sorted(by_lot, key=lambda trap: trap[1] not in queries)[:wanted]
+    return items, sorted(by_lot, key=lambda trap: trap.query not in queries)[:wanted]
 
 
-def _order(questions: list[tuple[int, int]], rng: np.random.Generator, *, together: bool) -> list[int]:
+def _order(questions: list[_Item], rng: np.random.Generator, *, together: bool) -> list[int]:
     drawn = [questions[at] for at in rng.permutation(len(questions))]
     if together:
-        turn = {query: at for at, query in enumerate(dict.fromkeys(query for _, query in drawn))}
-        drawn.sort(key=lambda one: turn[one[1]])
-    return [item for item, _ in drawn]
+        turn = {query: at for at, query in enumerate(dict.fromkeys(one.query for one in drawn))}
+        drawn.sort(key=lambda one: turn[one.query])
+    return [one.id for one in drawn]
 
 
-def _pairs(rows: Any) -> list[tuple[int, int]]:
-    return [(row[0], row[1]) for row in rows]
-
-
-def _state(row: Row[Any]) -> TaskState:
+def _state(row: _Task) -> TaskState:
     return TaskState(
         id=row.id, project=row.project, queue=row.queue, size=row.size, open=row.open, opened=row.opened,
         leased=row.leased, deadline=row.deadline, closed=row.closed, outcome=row.outcome, code=row.code,
     )  # fmt: skip
 
 
-def _shown(row: Row[Any]) -> Shown:
-    first = ShownDocument(name=row.d_name, title=row.d_title, url=row.d_url, snippet=row.d_snippet, text=row.d_text)
-    second = None if row.o_name is None else ShownDocument(
-        name=row.o_name, title=row.o_title, url=row.o_url, snippet=row.o_snippet, text=row.o_text
+def _shown(row: _Row) -> Shown:
+    first = ShownDocument(name=row.name, title=row.title, url=row.url, snippet=row.snippet, text=row.text)
+    second = None if row.other_name is None else ShownDocument(
+        name=row.other_name, title=row.other_title, url=row.other_url, snippet=row.other_snippet, text=row.other_text
     )  # fmt: skip
     left, right = (second, first) if row.flipped and second is not None else (first, second)
     return Shown(
-        assignment=row.id, version=row.version, place=row.place, query=row.query, query_text=row.query_text,
+        assignment=row.assignment, version=row.version, place=row.place, query=row.query, query_text=row.query_text,
         description=row.description, narrative=row.narrative, left=left, right=right, answer=row.answer,
     )  # fmt: skip

@@ -1,20 +1,55 @@
-"""The little in which the two databases differ."""
+"""The little in which the two databases differ, and the statements that are run for every answer."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from sqlalchemy import text
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Table, TextClause
+    from sqlalchemy import Connection, Table
 
-__all__ = ["for_both", "insert_or"]
+__all__ = ["Prepared", "insert_or"]
+
+Row = TypeVar("Row", bound=NamedTuple)
+NAMED = re.compile(r"(?<![:\w]):(\w+)")
 
 
-def for_both(statement: str, *, postgresql: str) -> dict[str, TextClause]:
-    """A statement by the name of the dialect: PostgreSQL is told which rows to lock, and SQLite has one writer."""
-    return {"sqlite": text(statement), "postgresql": text(f"{statement} {postgresql}")}
+class Prepared(Generic[Row]):
+    """A statement that is run for every answer, given to the driver as it stands: `row` names what it answers.
+
+    SQLAlchemy takes 62 µs for a statement that SQLite itself answers in 8; an answer and the next question are six.
+    PostgreSQL is told which rows to lock (`postgresql` stands at the end), where SQLite has one writer. Faults of the
+    driver are told by `faults.told`, like all others.
+    """
+
+    def __init__(self, statement: str, row: type[Row] | None = None, *, postgresql: str = "") -> None:
+        self._row = row
+        self._words = {"sqlite": statement, "postgresql": NAMED.sub(r"%(\1)s", f"{statement} {postgresql}")}
+
+    def run(self, connection: Connection, **values: object) -> int:
+        """Change something; answers how many rows were changed."""
+        return int(self._executed(connection, values).rowcount)
+
+    def first(self, connection: Connection, **values: object) -> Row | None:
+        """The first row; None where there is none."""
+        assert self._row is not None
+        found = self._executed(connection, values).fetchone()
+        return None if found is None else self._row._make(found)
+
+    def all(self, connection: Connection, **values: object) -> list[Row]:
+        """Every row."""
+        assert self._row is not None
+        return [self._row._make(row) for row in self._executed(connection, values).fetchall()]
+
+    def run_all(self, connection: Connection, values: Sequence[Mapping[str, object]]) -> None:
+        """Change something for each of several values."""
+        driver: Any = connection.connection.driver_connection
+        driver.cursor().executemany(self._words[connection.dialect.name], values)
+
+    def _executed(self, connection: Connection, values: dict[str, object]) -> Any:
+        driver: Any = connection.connection.driver_connection
+        return driver.execute(self._words[connection.dialect.name], values)
 
 
 def insert_or(connection: Connection, table: Table) -> Any:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from ringtrue.errors import InputError, StoreError, UnavailableError
-
-if TYPE_CHECKING:
-    from sqlalchemy.exc import DBAPIError
 
 __all__ = ["told", "told_at_opening"]
 
@@ -30,18 +28,22 @@ POSTGRESQL = {  # https://www.postgresql.org/docs/current/errcodes-appendix.html
 
 @contextmanager
 def told() -> Iterator[None]:
-    """Raise our own errors where the database failed; what is a fault of the program stays as it is."""
-    from sqlalchemy.exc import DataError, DBAPIError
+    """Raise our own errors where the database failed; what is a fault of the program stays as it is.
+
+    Statements go to the driver by SQLAlchemy or straight, so that its errors come wrapped or as they are.
+    """
+    from sqlalchemy.exc import DBAPIError
     from sqlalchemy.exc import TimeoutError as PoolTimeout
 
     try:
         yield
     except PoolTimeout:
         raise UnavailableError(f"{BUSY}; trying again is safe") from None
-    except DataError as error:
-        raise InputError(f"the database cannot keep this: {_said(error)}; take it out of the text or file") from error
-    except DBAPIError as error:
-        words, passing = _words(error)
+    except _drivers() as error:
+        own = error.orig if isinstance(error, DBAPIError) else error
+        if _is(own, "DataError"):
+            raise InputError(f"the database cannot keep this: {_said(own)}; take it out of the text or file") from error
+        words, passing = _words(own)
         if words is None:
             raise
         if passing:
@@ -57,31 +59,42 @@ def told_at_opening(where: str) -> Iterator[None]:
     try:
         yield
     except DBAPIError as error:
-        words, passing = _words(error)
+        words, passing = _words(error.orig)
         raise (UnavailableError if passing else StoreError)(
-            f"cannot open the database {where}: {_said(error) if words in (None, AWAY) else words}"
+            f"cannot open the database {where}: {_said(error.orig) if words in (None, AWAY) else words}"
         ) from error
 
 
-def _words(error: DBAPIError) -> tuple[str | None, bool]:
-    """What happened, and whether it may pass; None where the database is not at fault.
+def _words(error: BaseException | None) -> tuple[str | None, bool]:
+    """What the driver says has happened, and whether it may pass; None where the database is not at fault.
 
     Codes tell it, not the message, which may quote what somebody wrote.
     """
-    from sqlalchemy.exc import InterfaceError, InternalError, OperationalError
-
-    code = getattr(error.orig, "sqlite_errorcode", None)
+    code = getattr(error, "sqlite_errorcode", None)
     if isinstance(code, int):
         if code & 0xFF in SQLITE_BROKEN:
             return SQLITE_BROKEN[code & 0xFF], False
         return SQLITE.get(code & 0xFF), True
-    state = getattr(error.orig, "sqlstate", None)
+    state = getattr(error, "sqlstate", None)
     if state in POSTGRESQL:
         return POSTGRESQL[state], True
-    if isinstance(error, OperationalError | InterfaceError | InternalError) or error.connection_invalidated:
+    if _is(error, "OperationalError", "InterfaceError", "InternalError"):
         return AWAY, True
     return None, False
 
 
-def _said(error: DBAPIError) -> str:
-    return " ".join(str(error.orig).split())
+def _drivers() -> tuple[type[Exception], ...]:
+    """What the drivers that are loaded raise, and what SQLAlchemy makes of it."""
+    from sqlalchemy.exc import DBAPIError
+
+    psycopg = sys.modules.get("psycopg")
+    return (DBAPIError, sqlite3.Error) if psycopg is None else (DBAPIError, sqlite3.Error, psycopg.Error)
+
+
+def _is(error: BaseException | None, *names: str) -> bool:
+    """Whether an error is of one of these kinds, which every driver of Python's database API has by the same name."""
+    return any(kind.__name__ in names for kind in type(error).__mro__)
+
+
+def _said(error: BaseException | None) -> str:
+    return " ".join(str(error).split())

@@ -48,9 +48,11 @@ def _routes(routes: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
 def _is_guarded(route: Any) -> bool:
     if isinstance(route, Mount):
         return route.path == "/static"
-    if getattr(route, "endpoint", None) in PUBLIC | GUARDS or getattr(route, "name", None) == "openapi":
+    if getattr(route, "endpoint", None) in PUBLIC | GUARDS:
         return True
-    return isinstance(route, APIRoute) and any(one.call in GUARDS for one in _dependencies(route.dependant))
+    if not isinstance(route, APIRoute):  # FastAPI's own: the description of the API
+        return getattr(route, "path", None) == "/openapi.json" and getattr(route, "name", None) == "openapi"
+    return any(one.call in GUARDS for one in _dependencies(route.dependant))
 
 
 def _dependencies(dependant: Any) -> Iterator[Any]:
