@@ -5,6 +5,7 @@ import pytest
 
 from ringtrue.errors import ConflictError, NotFoundError, UsageError
 from ringtrue.store import PREFERENCE, Label, Scale, Settings, Store
+from ringtrue.store.assigning import release_all_expired
 from ringtrue.store.projects import (
     add_documents,
     add_items,
@@ -119,6 +120,22 @@ def test_a_new_number_of_judges_takes_no_answer_away(store: Store) -> None:
         changed = settings(judges=judges)
         store.write(lambda c, changed=changed: change_project(c, where.id, settings=changed))
         assert rows(store, "SELECT wanted, COUNT(*) FROM item GROUP BY wanted ORDER BY wanted") == wanted
+
+
+def test_with_fewer_judges_what_is_given_back_is_not_asked_again(store: Store) -> None:
+    where = project(store, items=2, judges=2, lease_minutes=1)
+    for name in ("ann", "ben"):
+        begin(store, where, judge(store, name))
+    store.write(lambda c: change_project(c, where.id, settings=settings(judges=1, lease_minutes=1)))
+    assert rows(store, "SELECT DISTINCT wanted FROM item") == [(2,)]
+    store.write(lambda c: release_all_expired(c, NOW + 1_000))
+    assert rows(store, "SELECT DISTINCT wanted, given FROM item") == [(1, 0)]
+
+
+def test_numbers_are_never_used_again(store: Store) -> None:
+    where = project(store)
+    store.write(lambda c: delete_project(c, where.id))
+    assert project(store).id > where.id
 
 
 def test_title_and_guidelines_change_alone(store: Store) -> None:

@@ -32,7 +32,6 @@ class _Question(NamedTuple):
     leased: float
     deadline: float | None
     ended: float | None
-    outcome: str | None
     scale: str
     settings: str
 
@@ -46,14 +45,9 @@ class _Number(NamedTuple):
     id: int
 
 
-class _Outcome(NamedTuple):
-    outcome: str | None
-
-
 QUESTION = Prepared(
     """
-SELECT a.id, a.task, a.item, a.state, a.version, a.account, t.leased, t.deadline, t.closed, t.outcome, p.scale,
-       p.settings
+SELECT a.id, a.task, a.item, a.state, a.version, a.account, t.leased, t.deadline, t.closed, p.scale, p.settings
 FROM assignment a JOIN task t ON t.id = a.task JOIN project p ON p.id = t.project
 WHERE a.id = :assignment""",
     _Question,
@@ -79,8 +73,10 @@ UPDATE item SET given = given + CASE WHEN wanted IS NULL THEN 0 ELSE 1 END
 WHERE id = :item AND (wanted IS NULL OR given < wanted)
   AND NOT EXISTS (SELECT 1 FROM assignment b WHERE b.item = :item AND b.account = :account AND b.id <> :assignment
                   AND b.state <> 'expired')""")
-LEAVE = Prepared[NamedTuple]("UPDATE item SET given = given - 1 WHERE id = :item AND wanted IS NOT NULL")
-OUTCOME = Prepared("SELECT outcome FROM task WHERE id = :task", _Outcome)
+LEAVE = Prepared[NamedTuple]("""
+UPDATE item SET given = given - 1, wanted = CASE WHEN given - 1 > asked THEN given - 1 ELSE asked END
+WHERE id = :item AND wanted IS NOT NULL""")
+A_TASK = Prepared("SELECT id FROM task WHERE id = :task", _Number)
 LAST = Prepared(
     """
 SELECT a.id FROM assignment a JOIN judgment j ON j.assignment = a.id AND j.version = a.version
@@ -95,8 +91,8 @@ def record_answer(
     """Keep what a judge says about a question that was shown at this version.
 
     The same answer sent twice is kept once. Another answer to a version that is taken, from a second tab or by the
-    back button, is a `ConflictError`: nothing is overwritten unseen. An answer that comes too late is kept, and does
-    not count; where nobody has taken its place, it is not too late.
+    back button, is a `ConflictError`: nothing is overwritten unseen. An answer that comes after the task was closed or
+    its time is over is kept, and does not count.
     """
     question = _question(connection, account, assignment)
     scale = scale_of(question.scale)
@@ -113,7 +109,7 @@ def record_answer(
         "reason": (answer.reason or "").strip()[:REASON_LENGTH] or None, "time": now,
         "seconds": _duration(answer.seconds), "away": _duration(answer.away),
     }  # fmt: skip
-    if _too_late(question, answer, now) or not _move(connection, question, STATES[answer.kind]):
+    if _too_late(question, now) or not _move(connection, question, STATES[answer.kind]):
         return _kept_late(connection, question, said)
     ADD.run(connection, **said, version=version + 1, kind=answer.kind)
     _renew(connection, question, now)
@@ -152,11 +148,9 @@ def hand_in(connection: Connection, account: int, task: int, *, now: float, code
 
 def set_aside(connection: Connection, task: int, *, now: float) -> None:
     """Count none of a task's answers, and give its items to other judges; the answers stay in the history."""
-    found = OUTCOME.first(connection, task=task)
-    if found is None:
+    if A_TASK.first(connection, task=task) is None:
         raise NotFoundError(f"there is no task {task}")
-    if found.outcome != "set_aside":
-        close_task(connection, task, "set_aside", now=now)
+    close_task(connection, task, "set_aside", now=now)
 
 
 def _question(connection: Connection, account: int, assignment: int) -> _Question:
@@ -169,7 +163,8 @@ def _question(connection: Connection, account: int, assignment: int) -> _Questio
 def _repeated(connection: Connection, question: _Question, version: int, answer: Answer) -> Saved:
     """An answer to a version that is taken: the same one again, or another."""
     said = SAID.first(connection, assignment=question.id, version=version + 1)
-    same = said is not None and (said.kind, said.answer) == (answer.kind, answer.answer)
+    told = answer.answer if answer.kind == "answer" else None
+    same = said is not None and (said.kind, said.answer) == (answer.kind, told)
     if same and question.version == version + 1:
         return Saved(task=task_state(connection, question.task, question.account), repeated=True)
     raise ConflictError("this question was answered meanwhile, in another tab or before going back; look at it again")
@@ -185,12 +180,9 @@ def _kept_late(connection: Connection, question: _Question, said: dict[str, Any]
     return Saved(task=task_state(connection, question.task, question.account), late=True, repeated=repeated)
 
 
-def _too_late(question: _Question, answer: Answer, now: float) -> bool:
-    if question.outcome in ("handed_in", "set_aside"):
-        return True
-    if question.state == "expired" and answer.kind != "answer":
-        return True  # it was given back already
-    return question.deadline is not None and now > question.deadline
+def _too_late(question: _Question, now: float) -> bool:
+    """Whether a task has ended; traps and others alike, so that nothing tells them apart."""
+    return question.ended is not None or (question.deadline is not None and now > question.deadline)
 
 
 def _move(connection: Connection, question: _Question, state: str) -> bool:

@@ -7,11 +7,11 @@ PostgreSQL locks the rows that are taken, and others pass over them.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from ringtrue.errors import LateError, NotFoundError
 from ringtrue.store.closing import close_task
+from ringtrue.store.composing import compose
 from ringtrue.store.dialects import Prepared
 from ringtrue.store.values import Project, Shown, ShownDocument, TaskState
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from sqlalchemy import Connection
 
-__all__ = ["lease_until", "next_shown", "open_task", "release_expired", "shown_at", "task_state"]
+__all__ = ["lease_until", "next_shown", "open_task", "release_all_expired", "release_expired", "shown_at", "task_state"]
 
 
 class _Task(NamedTuple):
@@ -59,11 +59,6 @@ class _Row(NamedTuple):
     answer: str | None
 
 
-class _Item(NamedTuple):
-    id: int
-    query: int
-
-
 class _Number(NamedTuple):
     id: int
 
@@ -77,22 +72,8 @@ TASK_BY_ID = Prepared(TASK + "t.id = :task", _Task)
 OPEN_TASK = Prepared(
     TASK + "t.project = :project AND t.account = :account AND t.queue = :queue AND t.closed IS NULL", _Task
 )
-WITH_ROOM = Prepared(
-    """
-SELECT i.id, i.query FROM item i
-WHERE i.project = :project AND i.queue = :queue AND i.given < i.wanted
-  AND NOT EXISTS (SELECT 1 FROM assignment a WHERE a.item = i.id AND a.account = :account AND a.state <> 'expired')
-ORDER BY i.position LIMIT :number""",
-    _Item,
-    postgresql="FOR UPDATE OF i SKIP LOCKED",
-)
-TRAPS = Prepared(
-    """
-SELECT i.id, i.query FROM item i
-WHERE i.project = :project AND i.queue = 'trap'
-  AND NOT EXISTS (SELECT 1 FROM assignment a WHERE a.item = i.id AND a.account = :account)
-ORDER BY i.position""",
-    _Item,
+ALL_ENDED = Prepared(
+    "SELECT id FROM task WHERE closed IS NULL AND leased < :now", _Number, postgresql="FOR UPDATE SKIP LOCKED"
 )
 ENDED = Prepared(
     "SELECT id FROM task WHERE project = :project AND closed IS NULL AND leased < :now", _Number,
@@ -138,8 +119,8 @@ def open_task(
         return _state(found)
     if project.closed is not None:
         raise LateError(f"'{project.title}' is closed: there is nothing more to judge")
-    items, traps = _questions(connection, project, account, queue, rng)
-    if not items:
+    composed = compose(connection, project, account, queue=queue, rng=rng)
+    if not composed.items:
         return None
     deadline = None if project.settings.minutes is None else now + 60 * project.settings.minutes
     made = NEW_TASK.first(
@@ -147,13 +128,12 @@ def open_task(
         leased=lease_until(now, project.settings.lease_minutes, deadline),
     )  # fmt: skip
     assert made is not None
-    TAKE.run_all(connection, [{"item": item.id} for item in items])
-    order = _order([*items, *traps], rng, together=project.settings.together)
+    TAKE.run_all(connection, [{"item": item} for item in composed.items])
     NEW_ASSIGNMENT.run_all(
         connection,
         [
             {"task": made.id, "item": item, "account": account, "place": place, "flipped": bool(flipped)}
-            for place, (item, flipped) in enumerate(zip(order, rng.random(len(order)) < 0.5, strict=True), start=1)
+            for place, (item, flipped) in enumerate(zip(composed.order, composed.flipped, strict=True), start=1)
         ],
     )
     return task_state(connection, made.id, account)
@@ -183,10 +163,12 @@ def shown_at(connection: Connection, assignment: int, account: int) -> Shown:
 
 def release_expired(connection: Connection, project: int, now: float) -> int:
     """Close the tasks whose lease has ended, and give back what was not answered; how many tasks they were."""
-    ended = ENDED.all(connection, project=project, now=now)
-    for task in ended:
-        close_task(connection, task.id, "expired", now=now)
-    return len(ended)
+    return _released(connection, ENDED.all(connection, project=project, now=now), now)
+
+
+def release_all_expired(connection: Connection, now: float) -> int:
+    """The same in every project: for one that nobody opens a task in any more."""
+    return _released(connection, ALL_ENDED.all(connection, now=now), now)
 
 
 def lease_until(now: float, lease_minutes: int, deadline: float | None) -> float:
@@ -195,27 +177,10 @@ def lease_until(now: float, lease_minutes: int, deadline: float | None) -> float
     return until if deadline is None else min(until, deadline)
 
 
-def _questions(
-    connection: Connection, project: Project, account: int, queue: str, rng: np.random.Generator
-) -> tuple[list[_Item], list[_Item]]:
-    """Items with room, and traps to mix in."""
-    settings = project.settings
-    traps = queue == "main" and settings.traps
-    known = TRAPS.all(connection, project=project.id, account=account) if traps else []
-    room = settings.task_size - min(settings.traps, len(known))
-    items = WITH_ROOM.all(connection, project=project.id, queue=queue, account=account, number=room)
-    wanted = min(len(known), math.ceil(settings.traps * len(items) / max(settings.task_size - settings.traps, 1)))
-    queries = {item.query for item in items}
-    by_lot = [known[at] for at in rng.permutation(len(known))]
-    return items, sorted(by_lot, key=lambda trap: trap.query not in queries)[:wanted]
-
-
-def _order(questions: list[_Item], rng: np.random.Generator, *, together: bool) -> list[int]:
-    drawn = [questions[at] for at in rng.permutation(len(questions))]
-    if together:
-        turn = {query: at for at, query in enumerate(dict.fromkeys(one.query for one in drawn))}
-        drawn.sort(key=lambda one: turn[one.query])
-    return [one.id for one in drawn]
+def _released(connection: Connection, ended: list[_Number], now: float) -> int:
+    for task in ended:
+        close_task(connection, task.id, "expired", now=now)
+    return len(ended)
 
 
 def _state(row: _Task) -> TaskState:

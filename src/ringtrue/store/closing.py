@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from sqlalchemy import text
 
+from ringtrue.store.dialects import Prepared
 from ringtrue.store.projects import FLIPPED, settings_of
 
 if TYPE_CHECKING:
@@ -14,11 +15,18 @@ if TYPE_CHECKING:
 
 __all__ = ["TrapCount", "close_task", "give_back", "passes"]
 
+
+class _Outcome(NamedTuple):
+    outcome: str | None
+
+
 GIVE_BACK = text("""
-UPDATE item SET given = given - 1 WHERE wanted IS NOT NULL AND id IN (
+UPDATE item SET given = given - 1, wanted = CASE WHEN given - 1 > asked THEN given - 1 ELSE asked END
+WHERE wanted IS NOT NULL AND id IN (
   SELECT item FROM assignment WHERE task = :task AND (state = 'open' OR (state = 'done' AND :done)))""")
 END = text("""
 UPDATE assignment SET state = :state WHERE task = :task AND (state = 'open' OR (state = 'done' AND :done))""")
+LOCKED = Prepared("SELECT outcome FROM task WHERE id = :task", _Outcome, postgresql="FOR UPDATE")
 OPEN = text("SELECT COUNT(*) FROM assignment WHERE task = :task AND state = 'open'")
 CLOSE = text("""
 UPDATE task SET closed = COALESCE(closed, :now), outcome = :outcome, traps = :traps, passed = :passed,
@@ -53,15 +61,17 @@ def close_task(
 ) -> None:  # fmt: skip
     """Close a task for good: its open items go to others, and so do all of them where it is set aside.
 
-    A task that is handed in is set aside when it fails its traps and the project says so. One whose lease ends when all
-    is answered was forgotten to be handed in, and is.
+    A task that fails its traps is set aside, whether it was finished or not, where the project says so. One whose
+    lease ends when all is answered was forgotten to be handed in, and is.
     """
+    if not _is_to_be_closed(connection, task, outcome):
+        return
     if outcome == "expired" and not connection.execute(OPEN, {"task": task}).scalar_one():
         outcome = "handed_in"
     count = _traps(connection, task)
     settings = settings_of(connection.execute(SETTINGS, {"task": task}).scalar_one())
     failed = not passes(count, needed=settings.traps_needed, usual=settings.traps)
-    if outcome == "handed_in" and failed and settings.failed_traps == "set_aside":
+    if failed and settings.failed_traps == "set_aside":
         outcome = "set_aside"
     give_back(connection, task, all_of_it=outcome == "set_aside")
     connection.execute(
@@ -76,6 +86,14 @@ def give_back(connection: Connection, task: int, *, all_of_it: bool) -> None:
     """Let others have the items of a task that are open, or all of them."""
     connection.execute(GIVE_BACK, {"task": task, "done": all_of_it})
     connection.execute(END, {"task": task, "done": all_of_it, "state": "set_aside" if all_of_it else "expired"})
+
+
+def _is_to_be_closed(connection: Connection, task: int, outcome: str) -> bool:
+    """Whether a task is not closed that way already; until the end of the transaction nobody else closes it."""
+    found = LOCKED.first(connection, task=task)
+    if found is None or found.outcome == "set_aside":
+        return False
+    return found.outcome is None or outcome == "set_aside"
 
 
 def _traps(connection: Connection, task: int) -> TrapCount:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, delete, func, insert, select, update
+from sqlalchemy import bindparam, case, delete, func, insert, select, update
 
 from ringtrue.errors import ConflictError, NotFoundError, UsageError
 from ringtrue.store import schema
@@ -103,17 +103,7 @@ def change_project(
             raise UsageError("whether pairs are chosen as votes arrive is decided when a project is made")
         values["settings"] = settings.dumped()
         if settings.judges != before.settings.judges and not settings.active:
-            item = schema.item
-            connection.execute(
-                update(item)
-                .where(item.c.project == project, item.c.queue == "main", item.c.given <= settings.judges)
-                .values(wanted=settings.judges)
-            )
-            connection.execute(
-                update(item)
-                .where(item.c.project == project, item.c.queue == "main", item.c.given > settings.judges)
-                .values(wanted=item.c.given)
-            )
+            _ask_for(connection, project, before.settings.judges, settings.judges)
     if values:
         connection.execute(update(schema.project).where(schema.project.c.id == project).values(**values))
     return project_by_id(connection, project)
@@ -154,7 +144,7 @@ def add_items(
         select(func.count(), func.max(schema.item.c.position)).where(schema.item.c.project == project.id)
     ).one()
     for at, item in enumerate(_by_lot(items, rng, together=project.settings.together)):
-        item |= {"wanted": wanted, "given": 0, "position": (before[1] or 0.0) + 1.0 + at}
+        item |= {"asked": wanted, "wanted": wanted, "given": 0, "position": (before[1] or 0.0) + 1.0 + at}
     new = insert_or(connection, schema.item)
     for chunk in _chunks(items):
         connection.execute(new.on_conflict_do_nothing(), chunk)
@@ -176,11 +166,23 @@ def ask_again(connection: Connection, project: Project, rows: Rows, *, rng: np.r
                 item.c.project == project.id, item.c.queue == "main", item.c.query == pair["query"],
                 item.c.doc == pair["doc"], item.c.other == pair["other"],
             )
-            .values(wanted=item.c.wanted + 1)
+            .values(asked=item.c.asked + 1, wanted=item.c.wanted + 1)
         )  # fmt: skip
         if not more.rowcount:
-            connection.execute(insert(item).values(**pair, wanted=1, given=0, position=(last or 0.0) + 1.0 + at))
+            connection.execute(
+                insert(item).values(**pair, asked=1, wanted=1, given=0, position=(last or 0.0) + 1.0 + at)
+            )
     return len(pairs)
+
+
+def _ask_for(connection: Connection, project: int, before: int, judges: int) -> None:
+    """Ask for another number of judges; who has an item keeps it, and `wanted` falls when it is given back."""
+    item = schema.item
+    connection.execute(
+        update(item)
+        .where(item.c.project == project, item.c.queue == "main", item.c.asked == before)
+        .values(asked=judges, wanted=case((item.c.given > judges, item.c.given), else_=judges))
+    )
 
 
 def _project(row: Row[Any]) -> Project:

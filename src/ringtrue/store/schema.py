@@ -98,7 +98,8 @@ item = Table(
     _text("queue"),  # main | gold | trap
     _to("query"), _to("document", "doc"),
     _to("document", "other", optional=True),  # the second of a pair, whose name comes after the first's
-    _count("wanted", optional=True),  # how many judges; traps have no limit
+    _count("asked", optional=True),  # how many judges the owner asks for; traps have no limit
+    _count("wanted", optional=True),  # the same, or as many as have it where that is more
     _count("given"),  # assignments that are open or done: the database itself keeps it from passing `wanted`
     Column("position", Double, nullable=False),  # drawn by lot; tasks take the first that have room
     _text("expected", optional=True),  # the known answer of a trap, as if `doc` stood on the left
