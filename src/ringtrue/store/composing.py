@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Composed", "compose"]
 
 COMPANY = 2  # items of its query that a trap has beside it
+OTHERS = 8  # how many times the traps of a task are looked at, to find some in company
 
 
 class _Item(NamedTuple):
@@ -31,6 +32,10 @@ class _Item(NamedTuple):
     @property
     def content(self) -> tuple[int, int, int | None]:
         return self.query, self.doc, self.other
+
+
+class _Position(NamedTuple):
+    position: float | None
 
 
 COLUMNS = "SELECT i.id, i.query, i.doc, i.other FROM item i WHERE i.project = :project"
@@ -48,7 +53,13 @@ WITH_ROOM_AT_LAST = Prepared(f"{ROOM} {NOT_HAD} LIMIT :number", _Item, postgresq
 OF_QUERY = Prepared(
     f"{ROOM} AND i.query = :query {NOT_HAD} LIMIT :number", _Item, postgresql="FOR UPDATE OF i SKIP LOCKED"
 )
-TRAPS = Prepared(f"{COLUMNS} AND i.queue = 'trap' {NOT_HAD}", _Item)
+TRAPS = f"{COLUMNS} AND i.queue = 'trap'"
+TRAPS_OF_QUERY = Prepared(f"{TRAPS} AND i.query = :query {NOT_HAD}", _Item)
+TRAPS_FROM = Prepared(f"{TRAPS} AND i.position >= :start {NOT_HAD} LIMIT :number", _Item)
+FIRST_TRAP, LAST_TRAP = (
+    Prepared(f"SELECT {which}(position) FROM item WHERE project = :project AND queue = 'trap'", _Position)
+    for which in ("MIN", "MAX")
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,12 +80,10 @@ def compose(
     """
     settings = project.settings
     asked = {"project": project.id, "queue": queue, "account": account, "twin": "trap"}
-    known = []
-    if queue == "main" and settings.traps:
-        known = TRAPS.all(connection, project=project.id, account=account, twin="main")
-        known = [known[at] for at in rng.permutation(len(known))]
-    room = settings.task_size - min(settings.traps, len(known))
-    items = WITH_ROOM.all(connection, **asked, number=room) or WITH_ROOM_AT_LAST.all(connection, **asked, number=room)
+    size = settings.task_size
+    items = WITH_ROOM.all(connection, **asked, number=size) or WITH_ROOM_AT_LAST.all(connection, **asked, number=size)
+    known = _traps(connection, project, account, items, rng) if queue == "main" and settings.traps else []
+    items = items[: size - min(settings.traps, len(known))]
     wanted = min(len(known), math.ceil(settings.traps * len(items) / max(settings.task_size - settings.traps, 1)))
     items = _with_company(connection, asked, items, known, wanted)
     queries = {item.query for item in items}
@@ -86,6 +95,24 @@ def compose(
         others, traps = items, []
     order = _order([*others, *traps], rng, together=settings.together)
     return Composed(items=[item.id for item in others], order=order, flipped=(rng.random(len(order)) < 0.5).tolist())
+
+
+def _traps(
+    connection: Connection, project: Project, account: int, items: list[_Item], rng: np.random.Generator
+) -> list[_Item]:
+    """Traps that this judge has not had, in random order: all of the items' queries, and some of others."""
+    asked = {"project": project.id, "account": account, "twin": "main"}
+    first, last = (edge.first(connection, project=project.id) for edge in (FIRST_TRAP, LAST_TRAP))
+    if first is None or first.position is None or last is None or last.position is None:
+        return []
+    queries = dict.fromkeys(item.query for item in items)
+    found = [trap for query in queries for trap in TRAPS_OF_QUERY.all(connection, **asked, query=query)]
+    number = OTHERS * project.settings.traps
+    for start in (rng.uniform(first.position, last.position), first.position):
+        if len(found) < number:
+            found += TRAPS_FROM.all(connection, **asked, start=start, number=number)
+    different = list({trap.id: trap for trap in found}.values())
+    return [different[at] for at in rng.permutation(len(different))]
 
 
 def _with_company(

@@ -50,7 +50,9 @@ CREATE TABLE item (
   design TEXT, prob DOUBLE PRECISION, extra TEXT, CHECK (given >= 0 AND given <= wanted));
 CREATE UNIQUE INDEX item_once ON item (project, queue, query, doc, COALESCE(other, 0));
 CREATE INDEX item_with_room ON item (project, queue, position) WHERE given < wanted;
+CREATE INDEX item_of_query_with_room ON item (query, queue, position) WHERE given < wanted;
 CREATE INDEX item_queue ON item (project, queue);
+CREATE INDEX item_trap ON item (project, position) WHERE queue = 'trap';
 CREATE INDEX item_query ON item (query);
 CREATE INDEX item_doc ON item (doc);
 CREATE INDEX item_other ON item (other) WHERE other IS NOT NULL;
