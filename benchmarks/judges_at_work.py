@@ -118,7 +118,7 @@ class Judge:
             self.report.errors.append(repr(error))
 
     async def by_pages(self) -> None:
-        start = f"/p/{self.shift.project}/judge"
+        start = f"/p/{self.shift.project}/judge?begin=1"
         page = await self.get(start)
         while time.perf_counter() < self.end:
             form = {name.decode(): value.decode() for name, value in FIELD.findall(page)}

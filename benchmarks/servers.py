@@ -26,7 +26,6 @@ PATIENCE = 30.0
 SETTINGS = {
     "listen_addresses": "127.0.0.1", "unix_socket_directories": "", "max_connections": "200", "fsync": "on",
     "synchronous_commit": "on", "shared_buffers": "64MB", "log_min_messages": "warning",
-    "deadlock_timeout": "100ms",
 }  # fmt: skip
 
 
@@ -37,8 +36,9 @@ class MissingError(Exception):
 class PostgreSQL:
     """A server of its own on a free port of this machine, its data in a folder that is given."""
 
-    def __init__(self, binaries: Path, folder: Path) -> None:
+    def __init__(self, binaries: Path, folder: Path, *, durable: bool = True) -> None:
         self.binaries, self.folder, self.port = binaries, folder, free_port()
+        self._settings = SETTINGS if durable else SETTINGS | {"fsync": "off", "full_page_writes": "off"}
         self.process: subprocess.Popen[bytes] | None = None
         self._numbers = itertools.count(1)
         if os.geteuid() == 0:
@@ -54,7 +54,7 @@ class PostgreSQL:
 
     def start(self) -> None:
         """Start, and wait until it answers."""
-        settings = [word for name, value in SETTINGS.items() for word in ("-c", f"{name}={value}")]
+        settings = [word for name, value in self._settings.items() for word in ("-c", f"{name}={value}")]
         self.process = self._run("postgres", "-D", "data", "-p", str(self.port), *settings)
         end = time.monotonic() + PATIENCE
         while not self._answers():
@@ -113,8 +113,11 @@ class PostgreSQL:
 
 
 @contextmanager
-def running_postgresql() -> Iterator[PostgreSQL]:
-    """The newest PostgreSQL that is installed, running on a folder that goes when it ends."""
+def running_postgresql(*, durable: bool = True) -> Iterator[PostgreSQL]:
+    """The newest PostgreSQL that is installed, running on a folder that goes when it ends.
+
+    One that is not `durable` may lose something when the power fails, but nothing when a process is killed.
+    """
     versions = sorted(BINARIES.glob("*/bin/postgres"), key=_number)
     if not versions:
         raise MissingError("PostgreSQL")
@@ -122,7 +125,7 @@ def running_postgresql() -> Iterator[PostgreSQL]:
         raise MissingError(f"PostgreSQL's user '{USER}'")
     folder = Path(tempfile.mkdtemp(prefix="ringtrue-postgresql-"))  # the folders of tests cannot be entered by others
     try:
-        server = PostgreSQL(versions[-1].parent, folder)
+        server = PostgreSQL(versions[-1].parent, folder, durable=durable)
         try:
             server.start()
             yield server

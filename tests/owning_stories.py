@@ -59,7 +59,7 @@ def send_new(owner: Any, sent: Files, **changed: str | None) -> Any:
 def judge_all(judge: Any, project: str, choose: Callable[[str], str], queue: str = "") -> int:
     """Answer every question of the tasks that there are, and hand them in; `choose` sees the page."""
     count = 0
-    address = f"/p/{project}/judge{queue}"
+    address = f"/p/{project}/judge?begin=1{queue}"
     page = judge.get(address, follow_redirects=True)
     while page.status_code == 200 and "Nothing left" not in page.text:
         if 'name="assignment"' not in page.text:

@@ -36,7 +36,7 @@ def browser_path() -> str:
 def postgresql() -> Iterator[PostgreSQL]:
     """A running PostgreSQL, the same for all tests of this process; each makes databases of its own."""
     try:
-        with running_postgresql() as server:
+        with running_postgresql(durable=False) as server:  # no test pulls the plug
             server.execute("CREATE DATABASE migrated")
             Store.open(server.url("migrated")).close()
             yield server

@@ -8,6 +8,8 @@ import signal
 import socket
 import subprocess
 import sys
+import time
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -185,7 +187,35 @@ def test_a_backup_is_restored_before_serving(tmp_path: Path) -> None:
         write_backup(store, tmp_path / "backup.zip", now=2.0)
     with serving(tmp_path, "--db", "new.db", "--restore", "backup.zip") as (_, said):
         assert said["owner_link"] is None
-        assert said["notes"] == ["restored from backup.zip: 0 projects, 1 accounts, 0 judgments"]
+        assert said["notes"] == ["restored from backup.zip: 0 projects, 1 account, 0 judgments"]
+
+
+@pytest.mark.slow
+def test_a_second_ctrl_c_ends_it_at_once_without_a_word(tmp_path: Path) -> None:
+    with serving(tmp_path) as (process, said):
+        assert httpx.get(f"{said['url']}/healthz", timeout=PATIENT).status_code == 200
+        host, port = said["url"].removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port))) as slow:  # a form that never comes to its end
+            kind = "Content-Type: application/x-www-form-urlencoded"
+            slow.sendall(f"POST /login HTTP/1.1\r\nHost: x\r\n{kind}\r\nContent-Length: 9\r\n\r\n".encode())
+            assert httpx.get(f"{said['url']}/healthz", timeout=PATIENT).status_code == 200
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.5)  # two at the same moment are one
+            assert ended(process, signal.SIGINT) == (0, "")
+
+
+@pytest.mark.parametrize("file", ["none.zip", "notes.txt", "hollow.zip"])
+def test_a_backup_that_cannot_be_restored_leaves_no_database(
+    world: Path, ringtrue: Callable[..., Any], file: str
+) -> None:
+    Path("notes.txt").write_text("these are notes")
+    zipfile.ZipFile("hollow.zip", "w").close()
+    assert ringtrue("serve", "--port", "0", "--db", "new.db", "--restore", file).code == 1
+    assert not list(Path().glob("new.db*"))
+    with Store.open("old.db") as store:
+        store.write(lambda c: create_account(c, kind="crowd", now=1.0))
+    assert ringtrue("serve", "--port", "0", "--db", "sqlite:///old.db", "--restore", file).code == 1
+    assert Path("old.db").exists()
 
 
 @pytest.mark.parametrize(

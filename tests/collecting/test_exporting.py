@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import re
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 import ringtrue as rt
-from collecting.worlds import account, given, graded, judge_all, pairs, right, truth
-from ringtrue.collecting.exporting import export, export_forms
+from collecting.worlds import account, given, graded, judge_all, pairs, right, run_file, truth
+from ringtrue.cli import main
+from ringtrue.collecting.export_forms import export_forms
+from ringtrue.collecting.exporting import export
 from ringtrue.collecting.settling import settled
 from ringtrue.collecting.tabling import guarded_csv
 from ringtrue.errors import InputError, TableError, UsageError
@@ -29,7 +34,7 @@ def labelled(store: Store) -> Project:
 
 
 def labels_in(store: Store) -> Project:
-    project = graded(store, known=given("t.csv", "query,doc,label\nq0,d0,0\n"), traps=1, task_size=13).project
+    project = graded(store, known=given("t.csv", "query,doc,label\nq0,x0,0\n"), traps=1, task_size=13).project
     judge_all(store, project, account(store, "ann"))
     judge_all(store, project, account(store, "bob"), {"d1": "2"})
     return project
@@ -92,7 +97,7 @@ def test_one_label_is_the_verdict_or_what_most_said(store: Store, labelled: Proj
     assert labels.pop((first.query, first.left.name)) == 1
     assert all(label == truth(query, doc) or doc == "d1" for (query, doc), label in labels.items())
     by = read_judgments(export(store, labelled, "csv", tmp_path, which="one").path).frame
-    assert by["by"].value_counts().sort("by").rows() == [("majority", 47), ("verdict", 1)]
+    assert by["by"].value_counts().sort("by").rows() == [("majority", 43), ("tie", 4), ("verdict", 1)]
     assert "has no place for" in " ".join(found.notes)
 
 
@@ -202,7 +207,7 @@ def test_everything_is_one_archive(store: Store, labelled: Project, tmp_path: Pa
     with zipfile.ZipFile(found.path) as archive:
         names = archive.namelist()
         archive.extractall(tmp_path / "out")
-    assert names == ["labels.csv", "one_labels.csv", "traps.csv", "history.csv"]
+    assert names == ["labels.csv", "one_labels.csv", "answers.csv", "traps.csv", "history.csv", "README.txt"]
     assert [path.name for path in tmp_path.iterdir() if path.is_file() and path.suffix != ".db"][:1]
     quality = rt.judge_quality(
         read_judgments(tmp_path / "out/labels.csv"), gold=read_judgments(tmp_path / "out/one_labels.csv")
@@ -225,3 +230,81 @@ def test_tasks_that_failed_their_traps_can_be_left_out(store: Store, tmp_path: P
     everybody = read_judgments(export(store, project, "csv", tmp_path).path)
     careful = read_judgments(export(store, project, "csv", tmp_path, failed=False).path)
     assert (sorted(everybody.judges), careful.judges) == (["ann", "bob"], ("ann",))
+
+
+@pytest.mark.parametrize("make", [graded, pairs])
+def test_the_commands_in_the_archive_run_and_find_every_trap_that_was_met(
+    quick: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, make: Any
+) -> None:
+    known = "query,doc,label\nq0,x0,0\nq1,x1,1\n" if make is graded else PAIRS_KNOWN
+    project = make(quick, known=given("t.csv", known), traps=2, traps_needed=2, task_size=30).project
+    judge_all(quick, project, account(quick, "ann"))
+    judge_all(quick, project, account(quick, "bob"), lambda shown: "0" if shown.right is None else "left")
+    with zipfile.ZipFile(export(quick, project, "all", tmp_path).path) as archive:
+        archive.extractall(tmp_path / "out")
+    monkeypatch.chdir(tmp_path / "out")
+    Path("my.run").write_bytes(run_file("my", 3).content)
+    commands = [line.split()[1:] for line in Path("README.txt").read_text().splitlines() if " ringtrue " in line]
+    if make is graded:
+        commands.append(["aggregate", "labels.csv", "-o", "one.qrels"])
+    found = {}
+    for words in commands:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as stop:
+            main([*words, "--json"])
+        printed = capsys.readouterr()
+        assert not stop.value.code, (words, printed.err)
+        found[words[0]] = json.loads(printed.out)
+        if words[0] == "judges":
+            assert words[2:] == ["--traps", "traps.csv", "--accept", "2/2"]
+    assert {one["judge"]: one["traps"]["n"] for one in found["judges"]["judges"]} == {"ann": 2, "bob": 2}
+    assert found.keys() >= ({"agree", "judges", "evaluate", "aggregate"} if make is graded else {"agree", "rate"})
+    labels = pl.read_csv("labels.csv" if make is graded else "preferences.csv")
+    assert "trap" not in labels.columns
+    assert not labels["query"].is_null().any()
+
+
+PAIRS_KNOWN = "query,left,right,winner\nq0,x0,x1,x1\nq1,x0,x2,x0\n"
+
+
+def test_a_question_that_a_judge_met_both_ways_keeps_the_ordinary_answer(quick: Store, tmp_path: Path) -> None:
+    from sqlalchemy import text
+
+    project = labels_in(quick)
+    same = "UPDATE item SET doc = (SELECT id FROM document WHERE name = 'd0') WHERE queue = 'trap'"
+    quick.write(lambda c: c.execute(text(same)))
+    table = read_judgments(export(quick, project, "answers", tmp_path).path).frame
+    assert table.height == 96
+    assert table["trap"].unique().to_list() == ["false"]
+
+
+def test_ties_are_counted_and_it_is_told_which_way_they_went(store: Store, labelled: Project, tmp_path: Path) -> None:
+    from ringtrue.store.adjudicating import tie_count
+
+    found = export(store, labelled, "csv", tmp_path, which="one")
+    frame = read_judgments(found.path).frame
+    with store.read() as connection:
+        tied = tie_count(connection, labelled)
+        cases = disagreements(connection, labelled)
+    assert tied == len(cases) == frame.filter(pl.col("by") == "tie").height > 0
+    assert any(f"judges tie on {tied} items" in note and "the lower is taken" in note for note in found.notes)
+    lower = {(one.query, one.left.name): min(int(answer) for answer, _ in one.votes) for one in cases}
+    rows = frame.filter(pl.col("by") == "tie").select("query", "doc", "label").rows()
+    assert {(query, doc): label for query, doc, label in rows} == lower
+    who = account(store, "cid")
+    store.write(lambda c: record_verdict(c, labelled, cases[0].item, who, "1", None, 1.7e9))
+    with store.read() as connection:
+        assert tie_count(connection, labelled) == tied - 1
+
+
+def test_files_that_differ_have_different_names(quick: Store, tmp_path: Path) -> None:
+    project = labels_in(quick)
+    wishes = [
+        ("qrels", {}), ("qrels-3", {}), ("qrels", {"which": "one"}), ("qrels-3", {"judge": "ann"}), ("csv", {}),
+        ("csv", {"which": "one"}), ("csv", {"judge": "ann"}), ("csv", {"traps": True}), ("csv", {"failed": False}),
+        ("answers", {}), ("traps", {}), ("history", {}),
+    ]  # fmt: skip
+    names = [export(quick, project, key, tmp_path, **options).name for key, options in wishes]
+    assert len(set(names)) == len(names)
+    assert all(re.fullmatch(r"graded\.[\w.-]+", name) for name in names)
+    assert names[0] == "graded.qrels"

@@ -6,14 +6,20 @@ import json
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Connection
 
 from collecting.worlds import NOW, account, given, graded, judge_all, pairs, right, rng, runs, truth
 from ringtrue.cli import main
 from ringtrue.collecting.exporting import export
-from ringtrue.collecting.golding import Golded, draw_gold, gold_frame, without_options
+from ringtrue.collecting.golding import Golded, draw_gold, gold_frame
+from ringtrue.collecting.plainly import without_options
 from ringtrue.collecting.uploads import upload_content, uploads
-from ringtrue.errors import InputError, UsageError
-from ringtrue.store import Store
+from ringtrue.errors import ConflictError, InputError, NotFoundError, UsageError
+from ringtrue.store import Answer, Store
+from ringtrue.store.adjudicating import record_verdict
+from ringtrue.store.answering import record_answer
+from ringtrue.store.assigning import next_shown, open_task
+from ringtrue.store.gold import undecided, withdraw_draw
 from ringtrue.store.progress import progress
 from ringtrue.store.values import Project, Shown
 from small_projects import rows
@@ -198,3 +204,75 @@ def test_words_of_the_command_line_are_left_out() -> None:
         ("a sentence: with a colon, and a − sign", "a sentence: with a colon, and a − sign"),
     ):  # fmt: skip
         assert without_options(told) == left
+
+
+def test_what_the_only_gold_judge_skipped_is_not_judged_and_does_not_stop_the_draw(
+    store: Store, bronze: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drawn(store, bronze)
+    expert = account(store, "expert")
+    skip_one(store, bronze, expert)
+    judge_all(store, bronze, expert, right, queue="gold")
+    with store.read() as connection:
+        assert (gold_frame(connection, bronze)["label"] == -1).sum() == 1
+        ((item, query, doc),) = undecided(connection, bronze)
+    answer = evaluated(store, bronze, tmp_path, capsys, "-m", "P@5")
+    assert answer["corrected"]["bm25"]["P@5"]["value"] is not None
+    for budget in (5, 10):  # the draw is continued
+        assert drawn(store, bronze, budget=budget).new > 0
+        judge_all(store, bronze, expert, right, queue="gold")
+        again = evaluated(store, bronze, tmp_path, capsys, "-m", "P@5")
+        assert again["corrected"]["bm25"]["P@5"]["se"] > 0
+    store.write(lambda c: record_verdict(c, bronze, item, expert, "2", None, NOW))
+    with store.read() as connection:
+        frame = gold_frame(connection, bronze)
+        assert undecided(connection, bronze) == []
+    assert frame.filter(query=query, doc=doc)["label"].to_list() == [2]
+
+
+def skip_one(store: Store, project: Project, who: int) -> None:
+    def work(connection: Connection) -> None:
+        task = open_task(connection, project, who, queue="gold", now=NOW, rng=rng())
+        assert task is not None
+        shown = next_shown(connection, task.id, who)
+        assert shown is not None
+        record_answer(connection, who, shown.assignment, shown.version, Answer(kind="skip"), now=NOW)
+
+    store.write(work)
+
+
+def test_a_draw_that_nobody_has_judged_can_be_withdrawn(store: Store, bronze: Project) -> None:
+    drawn(store, bronze)
+    expert = account(store, "expert")
+    store.write(lambda c: open_task(c, bronze, expert, queue="gold", now=NOW, rng=rng()))
+    assert store.write(lambda c: withdraw_draw(c, bronze)) == 20
+    assert not [one for one in uploads(store, bronze.id) if one.kind == "bronze"]
+    assert rows(store, "SELECT COUNT(*) FROM item WHERE queue = 'gold'") == [(0,)]
+    with pytest.raises(NotFoundError, match="nothing to withdraw"):
+        store.write(lambda c: withdraw_draw(c, bronze))
+    drawn(store, bronze, budget=10)
+    judge_all(store, bronze, expert, right, queue="gold", tasks=1)
+    with pytest.raises(ConflictError, match="gold judges have begun"):
+        store.write(lambda c: withdraw_draw(c, bronze))
+
+
+def test_labels_of_some_queries_only_are_told_before_gold_is_judged(store: Store, bronze: Project) -> None:
+    assert not any("know" in note for note in drawn(store, bronze).notes)
+    store.write(lambda c: withdraw_draw(c, bronze))
+    some = given("some.qrels", "".join(f"q{q} 0 d{d} 1\n" for q in range(4) for d in range(8)))
+    (told,) = [note for note in drawn(store, bronze, bronze=some).notes if "know" in note]
+    assert "know 4 of 6 queries of the runs, and not 'q4'" in told
+
+
+def test_bronze_labels_are_kept_without_the_names_of_their_judges(store: Store, bronze: Project) -> None:
+    labels = "query,doc,judge,label\n" + "".join(f"q{q},d{d},Anna Lindh,1\n" for q in range(6) for d in range(8))
+    drawn(store, bronze, bronze=given("llm.csv", labels))
+    for one in uploads(store, bronze.id):
+        if one.kind == "bronze":
+            assert b"Anna" not in upload_content(store, bronze.id, one.id).content
+
+
+def test_words_for_the_command_line_are_not_in_errors(store: Store, bronze: Project) -> None:
+    with pytest.raises(UsageError) as error:
+        drawn(store, bronze, measures=["nDCG@5"])
+    assert str(error.value) == "nDCG@5 looks at all of a query at once: it needs whole queries judged by gold"

@@ -9,10 +9,11 @@ import pytest
 
 from collecting.worlds import NOW, account, given, graded, judge_all, pairs, rng
 from ringtrue.collecting.exporting import export
-from ringtrue.collecting.importing import Imported, import_labels
-from ringtrue.collecting.uploads import GivenFile
-from ringtrue.errors import InputError
+from ringtrue.collecting.importing import Imported, import_labels, take_back_import
+from ringtrue.collecting.uploads import GivenFile, upload_content, uploads
+from ringtrue.errors import InputError, NotFoundError
 from ringtrue.store import Store
+from ringtrue.store.accounts import erase
 from ringtrue.store.collected import collected, history
 from ringtrue.store.progress import progress, progress_by_judge
 from ringtrue.store.values import Project
@@ -98,8 +99,8 @@ def test_documents_that_nobody_was_asked_about_are_kept_and_asked_of_nobody(stor
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("query,doc,label\nq1,d1,1\nq1,d2,5\n", r"labels\.csv: row 2: label 5 is not on the scale.* has 0, 1, 2"),
-        ("query,doc,label\nq1,d1,-1\n", r"labels\.csv: row 1: label -1 is not on the scale"),
+        ("query,doc,label\nq1,d1,1\nq1,d2,5\n", r"labels\.csv: line 3: label 5 is not on the scale.* has 0, 1, 2"),
+        ("query,doc,label\nq1,d1,-1\n", r"labels\.csv: line 2: label -1 is not on the scale"),
         ("query,doc,label\nq1,d1,good\n", r"labels\.csv: row 1: expected a finite number"),
         ("query,doc,label,time\nq1,d1,1,01/02/2024\n", r"labels\.csv: row 1: expected a time .*day from the month"),
         (
@@ -172,3 +173,67 @@ def test_answers_to_traps_are_left_out(store: Store) -> None:
     assert (found.new, found.notes) == (1, ("labels.csv: 1 answer to traps left out",))
     with pytest.raises(InputError, match=r"labels\.csv: there is no label in it but answers to traps"):
         taken(store, project, "query,doc,judge,label,trap\nq1,d1,ann,1,true\n")
+
+
+NAMED = "query,doc,judge,label{more}\nq1,d1,anna@example.org,1{time}\nq1,d2,anna@example.org,0{time}\n"
+
+
+def named(*, timed: bool) -> GivenFile:
+    time = {"more": ",time", "time": ",2024-05-01T10:00:00Z"} if timed else {"more": "", "time": ""}
+    return given("anna.csv", NAMED.format(**time))
+
+
+@pytest.mark.parametrize("timed", [True, False])
+def test_a_name_that_was_erased_does_not_come_back_with_the_same_file(store: Store, timed: bool) -> None:
+    project = graded(store).project
+    file = named(timed=timed)
+    import_labels(store, project, file, now=NOW, rng=rng())
+    ((who,),) = rows(store, "SELECT id FROM account WHERE kind = 'imported'")
+    store.write(lambda c: erase(c, who, NOW))
+    again = import_labels(store, project, file, now=NOW, rng=rng())
+    assert (again.new, again.known) == (0, 2)
+    assert any("no name was taken from the file" in note for note in again.notes)
+    assert rows(store, "SELECT COUNT(*) FROM judgment") == [(2,)]
+    assert not [handle for (handle,) in rows(store, "SELECT handle FROM account") if "anna" in handle]
+    if timed:  # more of the same judge goes to the same, who has no name
+        more = given("more.csv", NAMED.format(more=",time", time=",2024-05-01T10:00:00Z") + MORE)
+        assert import_labels(store, project, more, now=NOW, rng=rng()).new == 1
+        assert rows(store, "SELECT COUNT(DISTINCT account) FROM assignment") == [(1,)]
+
+
+MORE = "q1,d3,anna@example.org,1,2024-05-01T10:00:09Z\n"
+
+
+def test_another_judge_is_not_taken_for_one_whose_data_was_erased(store: Store) -> None:
+    project = graded(store).project
+    import_labels(store, project, named(timed=True), now=NOW, rng=rng())
+    ((who,),) = rows(store, "SELECT id FROM account WHERE kind = 'imported'")
+    store.write(lambda c: erase(c, who, NOW))
+    other = given("bob.csv", "query,doc,judge,label,time\nq1,d1,bob,1,2024-05-02T10:00:00Z\n")
+    assert import_labels(store, project, other, now=NOW, rng=rng()).new == 1
+
+
+def test_no_file_that_is_kept_has_the_name_of_a_judge(store: Store) -> None:
+    project = graded(store, ask=[named(timed=False)], known=named(timed=True)).project
+    import_labels(store, project, named(timed=True), now=NOW, rng=rng())
+    kept = [one for one in uploads(store, project.id) if one.kind != "documents"]
+    assert {one.kind for one in kept} == {"judgments", "topics", "traps", "labels"}
+    for one in kept:
+        assert b"anna" not in upload_content(store, project.id, one.id).content
+
+
+def test_an_import_is_taken_back_and_made_again(store: Store) -> None:
+    project = graded(store).project
+    file = given("l.csv", "query,doc,judge,label\nq1,d1,zoe,1\nq1,elsewhere,zoe,0\n")
+    for _ in range(2):
+        assert import_labels(store, project, file, now=NOW, rng=rng()).new == 2
+        (upload,) = [one for one in uploads(store, project.id) if one.kind == "labels"]
+        look = take_back_import(store, project, upload.id, only_look=True)
+        assert (look.labels, look.items) == (2, 1)
+        assert take_back_import(store, project, upload.id) == look
+        assert rows(store, "SELECT COUNT(*) FROM assignment WHERE state = 'done'") == [(0,)]
+    with pytest.raises(NotFoundError):
+        take_back_import(store, project, upload.id)
+    run = uploads(store, project.id)[0]
+    with pytest.raises(NotFoundError, match="no labels were imported from this file"):
+        take_back_import(store, project, run.id)

@@ -63,7 +63,9 @@ def test_pairs_are_asked_once_each_with_the_lesser_name_first(store: Store) -> N
 def test_a_run_in_a_project_of_pairs_gives_the_published_design(store: Store) -> None:
     made = pairs(store, depth=6)
     assert made.items == 6 * 15
-    assert any(note.startswith("pairs were chosen: seed: 90 pairs and 180 votes") for note in made.notes)
+    assert any(
+        note == "90 pairs of 6 queries were chosen by the published design, for 2 judges each" for note in made.notes
+    )
     assert {row[4] for row in items(store)} == {2}
 
 
@@ -93,8 +95,11 @@ def test_traps_of_pairs_keep_who_wins_whichever_side_it_stands_on(store: Store) 
 @pytest.mark.parametrize(
     ("traps", "words"),
     [
-        ("query,doc,label\nq1,t1,2\nq1,t2,7\n", r"traps\.csv: row 2: a judge cannot answer '7' here, only 0, 1, 2"),
-        ("query,doc,label\nq1,t1,2\nq1,t1,0\n", r"traps\.csv: row 2: .* with two answers; keep one"),
+        (
+            "query,doc,label\nq1,t1,2\nq1,t2,7\n",
+            r"traps\.csv: line 3: a judge cannot answer '7' here, only 0, 1, 2; .* or choose a scale",
+        ),
+        ("query,doc,label\nq1,t1,2\nq1,t1,0\n", r"traps\.csv: line 3: .* with two answers; keep one"),
         ("query,left,right,winner\nq1,a,b,a\n", r"traps\.csv: this looks like preferences, and this project has judg"),
     ],
 )
@@ -175,9 +180,13 @@ def test_the_files_are_kept_as_they_were_sent(store: Store) -> None:
     made = graded(store)
     found = uploads(store, made.project.id)
     assert [(one.kind, one.name) for one in found] == [
-        ("run", "bm25.run"), ("run", "dense.run"), ("topics", "topics.tsv"),
+        ("run", "bm25.run"), ("run", "dense.run"), ("topics", "topics.tsv"), ("documents", "docs.jsonl"),
     ]  # fmt: skip
     assert upload_content(store, made.project.id, found[0].id) == runs()[0]
+    given_sizes = [len(file.content) for file in (*runs(), topics(), documents())]
+    assert [one.size for one in found] == given_sizes  # and not what they take in the database
+    with pytest.raises(NotFoundError, match="the texts are kept"):
+        upload_content(store, made.project.id, found[3].id)
     with pytest.raises(NotFoundError):
         upload_content(store, made.project.id, 999)
 

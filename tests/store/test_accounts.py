@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from ringtrue.errors import ConflictError, NotFoundError, UsageError
+from ringtrue.errors import ConflictError, LateError, NotFoundError, UsageError
 from ringtrue.store import Store
-from ringtrue.store.access import issue_token, log_in, try_to_log_in, visitor
+from ringtrue.store.access import bearer, issue_token, log_in, try_to_log_in, visitor
 from ringtrue.store.accounts import (
     add_member,
     create_account,
@@ -15,14 +15,13 @@ from ringtrue.store.accounts import (
     has_owner,
     people,
     person,
-    person_by_handle,
     remove_member,
     secret_of,
     set_owner,
     set_password,
 )
 from ringtrue.store.auditing import entries, record
-from ringtrue.store.inviting import accept_invitation, invite
+from ringtrue.store.inviting import accept_invitation, invitation_of, invite
 from ringtrue.store.projects import create_project
 from ringtrue.store.values import Project
 from small_projects import GRADED, NOW, project, rows, settings
@@ -81,12 +80,12 @@ def test_roles_belong_to_a_project_and_are_given_once(store: Store) -> None:
     ann = made(store, "Ann")
     for where, role in ((small, "judge"), (small, "judge"), (small, "gold"), (other, "viewer")):
         store.write(lambda c, where=where, role=role: add_member(c, where.id, ann, role, NOW))
-    who = store.write(lambda c: person_by_handle(c, "ann"))
+    who = store.write(lambda c: person(c, ann))
     assert who.roles == {small.id: {"judge", "gold"}, other.id: {"viewer"}}
     assert (who.may("judge", small.id), who.may("viewer", small.id), who.may("judge", other.id)) == (True, False, False)
-    store.write(lambda c: remove_member(c, small.id, ann, "gold"))
+    store.write(lambda c: remove_member(c, small.id, ann, "gold", now=NOW))
     assert store.write(lambda c: person(c, ann)).roles[small.id] == {"judge"}
-    store.write(lambda c: remove_member(c, small.id, ann))
+    store.write(lambda c: remove_member(c, small.id, ann, now=NOW))
     assert small.id not in store.write(lambda c: person(c, ann)).roles
     with pytest.raises(UsageError, match="a role is judge, gold, viewer"):
         store.write(lambda c: add_member(c, small.id, ann, "owner", NOW))
@@ -108,28 +107,36 @@ def test_whoever_judged_stays_on_the_list_without_a_role(store: Store) -> None:
     store.write(lambda c: add_member(c, small.id, ann, "judge", NOW))
     rows_before = f"INSERT INTO task (project, account, queue, opened, leased) VALUES ({small.id}, {ann}, 'main', 1, 2)"
     store.write(lambda c: c.exec_driver_sql(rows_before))
-    store.write(lambda c: remove_member(c, small.id, ann))
+    store.write(lambda c: remove_member(c, small.id, ann, now=NOW))
     assert [one.handle for one in store.write(lambda c: people(c, small.id))] == ["ann"]
 
 
-def test_a_new_password_ends_every_visit(store: Store) -> None:
+def test_a_new_password_ends_whatever_opened_the_account_before(store: Store) -> None:
     ann = made(store, "Ann", password="old")
+    token = store.write(lambda c: issue_token(c, ann, name="t", scopes=["manage"], now=NOW, days=None))
+    thief, used = (store.write(lambda c: invite(c, role="reset", account=ann, now=NOW)) for _ in range(2))
+    store.write(lambda c: accept_invitation(c, used, password="between", now=NOW))
+    assert store.write(lambda c: bearer(c, token, NOW)) is None
+    with pytest.raises(LateError, match="withdrawn"):
+        store.write(lambda c: accept_invitation(c, thief, password="of a thief", now=NOW))
+    with pytest.raises(LateError, match="used already"):
+        store.write(lambda c: accept_invitation(c, used, password="of a thief", now=NOW))
     secret, _ = store.write(lambda c: log_in(c, ann, now=NOW, hours=1))
-    store.write(lambda c: set_password(c, ann, "new"))
+    store.write(lambda c: set_password(c, ann, "new", now=NOW))
     assert store.write(lambda c: secret_of(c, " ANN ")) == (ann, "new")
     assert store.write(lambda c: visitor(c, secret, NOW)) is None
     with pytest.raises(NotFoundError):
-        store.write(lambda c: set_password(c, 99, "new"))
+        store.write(lambda c: set_password(c, 99, "new", now=NOW))
 
 
 def test_one_owner_has_to_stay(store: Store) -> None:
     ann = made(store, "Ann", owner=True, password="x")
-    for work in (lambda c: set_owner(c, ann, False), lambda c: erase(c, ann, NOW)):
+    for work in (lambda c: set_owner(c, ann, False, now=NOW), lambda c: erase(c, ann, NOW)):
         with pytest.raises(ConflictError, match="the only owner"):
             store.write(work)
     bob = made(store, "Bob", password="x")
-    store.write(lambda c: set_owner(c, bob, True))
-    store.write(lambda c: set_owner(c, ann, False))
+    store.write(lambda c: set_owner(c, bob, True, now=NOW))
+    store.write(lambda c: set_owner(c, ann, False, now=NOW))
     assert store.write(has_owner)
     assert not store.write(lambda c: person(c, ann)).owner
 
@@ -144,6 +151,8 @@ def test_erasing_takes_all_that_is_personal_and_leaves_the_account(store: Store)
     store.write(lambda c: issue_token(c, ann, name="of Ann Arbor", scopes=["read"], now=NOW, days=None))
     store.write(lambda c: try_to_log_in(c, handle="ann-arbor", address="192.0.2.1", now=NOW))
     store.write(lambda c: record(c, "log in", account=ann, now=NOW))
+    again = store.write(lambda c: invite(c, role="viewer", project=small.id, note="for ANN ARBOR", now=NOW))
+    other = store.write(lambda c: invite(c, role="judge", project=small.id, note="Anne Arborist", now=NOW))
 
     assert store.write(lambda c: erase(c, ann, NOW + 1)) == f"erased-{ann}"
     assert store.write(lambda c: erase(c, ann, NOW + 2)) == f"erased-{ann}"
@@ -152,13 +161,49 @@ def test_erasing_takes_all_that_is_personal_and_leaves_the_account(store: Store)
         rows(store, f"SELECT * FROM {table}")
         for table in ("account", "member", "login", "token", "visit", "invitation", "attempt", "audit")
     ]).lower()  # fmt: skip
-    for personal in ("arbor", "hash of it", "5f0c"):
+    for personal in ("ann arbor", "ann-arbor", "hash of it", "5f0c"):
         assert personal not in everything
+    assert rows(store, "SELECT COUNT(*) FROM attempt WHERE what LIKE 'handle%'") == [(0,)]
+    with pytest.raises(LateError, match="withdrawn"):
+        store.write(lambda c: invitation_of(c, again, NOW))
+    assert store.write(lambda c: invitation_of(c, other, NOW)).note == "Anne Arborist"
     assert rows(store, "SELECT COUNT(*) FROM member") == rows(store, "SELECT COUNT(*) FROM login") == [(0,)]
     assert store.write(lambda c: visitor(c, login, NOW)) is None
     assert store.write(lambda c: secret_of(c, f"erased-{ann}")) is None
-    assert [entry.handle for entry in store.write(entries)] == [f"erased-{ann}"]
+    assert {entry.handle for entry in store.write(entries)} == {f"erased-{ann}"}
     assert rows(store, "SELECT handle, erased FROM account") == [(f"erased-{ann}", NOW + 1)]
-    for gone in (lambda c: person(c, ann), lambda c: set_password(c, ann, "x"), lambda c: set_owner(c, ann, True)):
+    for gone in (
+        lambda c: person(c, ann), lambda c: set_password(c, ann, "x", now=NOW),
+        lambda c: set_owner(c, ann, True, now=NOW),
+    ):  # fmt: skip
         with pytest.raises(NotFoundError):
             store.write(gone)
+
+
+def test_a_judge_of_a_file_who_is_called_erased_does_not_stand_in_the_way(store: Store) -> None:
+    ann = made(store, "Ann")
+    made(store, kind="imported", handle=f"erased-{ann}")
+    assert store.write(lambda c: erase(c, ann, NOW)) == f"erased-{ann}-2"
+
+
+def test_every_deed_on_people_is_written_down_with_who_did_it(store: Store) -> None:
+    small, olga, ann = project(store), made(store, "Olga", owner=True), made(store, "Ann")
+    deeds = (
+        lambda c: add_member(c, small.id, ann, "judge", NOW, by=olga),
+        lambda c: remove_member(c, small.id, ann, now=NOW, by=olga),
+        lambda c: set_owner(c, ann, True, now=NOW, by=olga),
+        lambda c: set_owner(c, ann, False, now=NOW, by=olga),
+        lambda c: erase(c, ann, NOW, by=olga),
+    )
+    for deed in deeds:
+        store.write(deed)
+    found = store.write(entries)[::-1]
+    assert {(one.handle, one.detail["account"]) for one in found} == {("olga", ann)}
+    told = ["add member", "remove member", "make owner", "unmake owner", "erase person"]
+    assert [one.action for one in found] == told
+
+
+def test_who_erases_their_own_account_is_not_named(store: Store) -> None:
+    ann = made(store, "Ann")
+    store.write(lambda c: erase(c, ann, NOW, by=ann))
+    assert [one.handle for one in store.write(entries)] == [None]

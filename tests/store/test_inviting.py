@@ -9,6 +9,7 @@ from ringtrue.errors import LateError, NotFoundError, UsageError
 from ringtrue.store import Store
 from ringtrue.store.access import log_in, visitor
 from ringtrue.store.accounts import create_account, has_owner, person, secret_of
+from ringtrue.store.auditing import entries
 from ringtrue.store.inviting import (
     accept_invitation,
     completion_code,
@@ -44,7 +45,7 @@ def test_a_named_link_makes_one_account_with_the_role(store: Store) -> None:
     who = store.write(lambda c: person(c, account))
     assert (who.handle, who.owner, who.roles) == ("ann", False, {small.id: {"gold"}})
     with pytest.raises(LateError, match="used already"):
-        accept(store, secret, name="Eve", password="hash")
+        accept(store, secret, name="Eve", password="another hash")
     (seen,) = store.write(lambda c: invitations(c, small.id))
     assert (seen.left, seen.note, seen.is_open(NOW)) == (0, "for the expert", False)
 
@@ -172,6 +173,8 @@ def test_the_first_owner_comes_by_a_link_that_works_once(store: Store) -> None:
     assert store.write(lambda c: person(c, account)).owner
     assert store.write(has_owner)
     assert store.write(lambda c: invite_first_owner(c, now=NOW)) is None
+    with pytest.raises(LateError, match="used already; log in"):
+        accept(store, secret, name="Eve", password="x")
 
 
 def test_a_link_for_a_new_password_sets_it_once_and_ends_every_visit(store: Store) -> None:
@@ -185,6 +188,31 @@ def test_a_link_for_a_new_password_sets_it_once_and_ends_every_visit(store: Stor
     assert store.write(lambda c: visitor(c, login, NOW)) is None
     with pytest.raises(LateError, match="used already"):
         accept(store, secret, password="another")
+
+
+def test_a_link_whose_commit_got_lost_is_one_link(store: Store) -> None:
+    small = project(store)
+    given: dict[str, Any] = {
+        "project": small.id,
+        "secret": "drawn before",
+        "by": accept(store, link(store, project=small.id), name="Ann", password="x"),
+    }
+    assert [link(store, **given) for _ in range(2)] == ["drawn before"] * 2
+    assert [one.left for one in store.write(lambda c: invitations(c, small.id))] == [1, 0]
+    assert [one.action for one in store.write(entries)] == ["invite", "accept invitation"]
+
+
+def test_who_came_in_and_lost_the_answer_comes_in_once_more_as_the_same(store: Store) -> None:
+    small = project(store)
+    secret = link(store, project=small.id)
+    ann = accept(store, secret, name="Ann", password="salted")
+    assert accept(store, secret, name="Ann", password="salted") == ann
+    viewing = link(store, project=small.id, role="viewer")
+    assert [accept(store, viewing, account=ann) for _ in range(2)] == [ann, ann]
+    reset = link(store, role="reset", account=ann)
+    assert [accept(store, reset, password="salted anew") for _ in range(2)] == [ann, ann]
+    assert rows(store, "SELECT COUNT(*) FROM account") == [(1,)]
+    assert rows(store, "SELECT COUNT(*) FROM visit") == [(3,)]
 
 
 def test_links_that_make_no_sense_are_refused(store: Store) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import Connection, event, text
@@ -120,7 +121,7 @@ def test_the_thread_goes_on_after_a_piece_that_wants_to_end_the_program(store: S
 
 def test_a_request_that_is_called_off_is_still_saved(store: Store) -> None:
     async def leave() -> None:
-        waiting = asyncio.ensure_future(asyncio.wrap_future(store.submit(adding("left"))))
+        waiting = asyncio.ensure_future(store.written(adding("left")))
         await asyncio.sleep(0)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -128,6 +129,50 @@ def test_a_request_that_is_called_off_is_still_saved(store: Store) -> None:
 
     with held_back(store):
         asyncio.run(leave())
+    assert store.write(adding("after")) == "after"
+    assert kept(store) == ["left", "after"]
+
+
+class CountingLoop(asyncio.SelectorEventLoop):
+    """A loop that counts how often another thread wakes it."""
+
+    woken = 0
+
+    def call_soon_threadsafe(self, *given: Any, **more: Any) -> asyncio.Handle:
+        self.woken += 1
+        return super().call_soon_threadsafe(*given, **more)
+
+
+def test_coroutines_whose_work_is_committed_together_are_woken_together(store: Store) -> None:
+    async def all_of_them() -> list[Any]:
+        with held_back(store):
+            works: list[Callable[[Connection], Any]] = [adding("a"), refused, adding("b")]
+            waiting = [asyncio.ensure_future(store.written(work)) for work in works]
+            await asyncio.sleep(0)
+        return await asyncio.gather(*waiting, return_exceptions=True)
+
+    with asyncio.Runner(loop_factory=CountingLoop) as runner:
+        first, second, third = runner.run(all_of_them())
+        loop = runner.get_loop()
+        assert isinstance(loop, CountingLoop)
+        assert loop.woken == 1
+    assert (first, str(second), third) == ("a", "no", "b")
+    assert kept(store) == ["a", "b"]
+
+
+def test_a_coroutine_whose_work_ends_in_stop_iteration_does_not_wait_for_ever(store: Store) -> None:
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        asyncio.run(store.written(lambda _: next(iter(()))))
+
+
+def test_a_loop_that_is_closed_meanwhile_takes_nothing_with_it(store: Store) -> None:
+    loop = asyncio.new_event_loop()
+    with held_back(store):
+        waiting = loop.create_task(store.written(adding("left")))
+        loop.run_until_complete(asyncio.sleep(0))
+        waiting.cancel()
+        loop.run_until_complete(asyncio.sleep(0))
+        loop.close()
     assert store.write(adding("after")) == "after"
     assert kept(store) == ["left", "after"]
 
@@ -235,3 +280,22 @@ def test_what_refers_to_nothing_is_refused(store: Store) -> None:
 def test_an_address_of_no_database_is_refused(url: str, words: str) -> None:
     with pytest.raises(StoreError, match=words):
         Store.open(url)
+
+
+def test_a_write_does_not_wait_longer_than_its_patience_for_a_long_one(tmp_path: Path) -> None:
+    with Store.open(str(tmp_path / "ringtrue.db"), patience=0.2) as store:
+        begun, go = threading.Event(), threading.Event()
+
+        def long() -> None:
+            with store.transaction():
+                begun.set()
+                go.wait(20)
+
+        thread = threading.Thread(target=long)
+        thread.start()
+        begun.wait(20)
+        with pytest.raises(UnavailableError, match="something long is being written"):
+            store.write(lambda _: None)
+        go.set()
+        thread.join(20)
+        store.write(lambda _: None)

@@ -161,6 +161,25 @@ def test_an_answer_counts_only_in_its_own_task(here: World) -> None:
     assert step["task"]["id"] != second["task"]["id"]
 
 
+def test_a_question_is_shown_in_its_own_task_only(here: World) -> None:
+    """Of a project that somebody was removed from, nothing is seen by the task of another."""
+    judge, owner = here.judge(), here.owner()
+    first = judge.post("/projects/news/tasks", {})
+    owner("PUT", f"/projects/sides/people/{judge.account}/roles/judge")
+    second = judge.post("/projects/sides/tasks", {})
+    path = f"/tasks/{second['task']['id']}/questions"
+    assert judge("GET", f"{path}/{second['question']['assignment']}").status_code == 200
+    assert judge("GET", f"{path}/{first['question']['assignment']}").status_code == 404
+
+
+def test_seconds_are_kept_to_the_hundredth(here: World) -> None:
+    judge = here.judge()
+    step = judge.post("/projects/news/tasks", {})
+    judge.post(f"/tasks/{step['task']['id']}/answers", said(step["question"], seconds=3.14159, away=0.005001))
+    (told,) = here.owner().get("/projects/news/judgments")["judgments"]
+    assert told["seconds"] == 3.14
+
+
 def test_who_is_no_judge_any_more_cannot_answer_and_nothing_is_kept(here: World) -> None:
     judge, owner = here.judge(), here.owner()
     step = judge.post("/projects/news/tasks", {})

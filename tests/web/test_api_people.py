@@ -213,6 +213,17 @@ def test_roles_are_given_and_taken(here: World, owner: Program) -> None:
     assert owner("PUT", "/projects/news/people/999/roles/judge").status_code == 404
 
 
+def test_owners_are_made_and_unmade_and_one_stays(here: World, owner: Program) -> None:
+    other = here.program("Ola Other", "judge")
+    for _ in range(2):
+        assert owner("PUT", f"/people/{other.account}/owner").status_code == 204
+    assert {one["handle"] for one in owner.get("/people") if one["owner"]} == {"olga-owner", "ola-other"}
+    assert owner("DELETE", f"/people/{other.account}/owner").status_code == 204
+    assert owner("DELETE", f"/people/{owner.account}/owner").status_code == 409
+    assert owner("PUT", "/people/999/owner").status_code == 404
+    assert owner.get("/audit")[0]["action"] == "unmake owner"
+
+
 def test_somebody_is_erased_and_the_labels_stay(here: World, owner: Program) -> None:
     judge = here.judge()
     step = judge.post("/projects/news/tasks", {})
@@ -246,5 +257,7 @@ def test_the_record_tells_what_was_done_and_nothing_personal(owner: Program) -> 
 def test_the_backup_is_one_file(owner: Program) -> None:
     sent = owner("GET", "/backup")
     assert sent.headers["content-type"] == "application/zip"
+    assert 'filename="ringtrue-backup.zip"; ' in sent.headers["content-disposition"]
+    assert owner.get("/audit")[0]["action"] == "back up"
     names = zipfile.ZipFile(io.BytesIO(sent.content)).namelist()
     assert any("judgment" in name for name in names)

@@ -45,6 +45,7 @@ def test_a_project_is_made_with_small_files_in_json(owner: Program) -> None:
     assert (shown["settings"]["judges"], shown["settings"]["task_size"], shown["closed"]) == (1, 20, None)
     assert [one["name"] for one in owner.get("/projects")] == ["roads", "sides", "news"]
     assert owner.get("/projects/roads/progress")["wanted"] == 6
+    assert "You see one document at a time" in shown["guidelines"]  # where none are given
 
 
 def test_files_are_added_as_a_form_also_packed(owner: Program) -> None:
@@ -61,10 +62,12 @@ def test_files_are_added_as_a_form_also_packed(owner: Program) -> None:
     assert made["documents"] >= 4
     there = owner.get("/projects/roads/files")
     assert [(one["kind"], one["name"]) for one in there] == [
-        ("run", "bm25.run"), ("run", "other.run.gz"), ("topics", "topics.tsv"),
+        ("run", "bm25.run"), ("run", "other.run.gz"), ("topics", "topics.tsv"), ("documents", "corpus.jsonl"),
     ]  # fmt: skip
+    assert [there[0]["size"], there[3]["size"]] == [len(RUN), len(documents)]
     sent = owner("GET", f"/projects/roads/files/{there[0]['id']}")
-    assert (sent.text, sent.headers["content-disposition"]) == (RUN, "attachment; filename*=UTF-8''bm25.run")
+    named = "attachment; filename=\"bm25.run\"; filename*=UTF-8''bm25.run"
+    assert (sent.text, sent.headers["content-disposition"]) == (RUN, named)
 
 
 @pytest.mark.parametrize(
@@ -244,6 +247,10 @@ def test_a_failed_task_is_set_aside(here: World, owner: Program) -> None:
     assert owner("POST", f"/projects/news/tasks/{task}/set-aside").status_code == 204
     assert owner.get("/projects/news/progress")["done"] == 0
     assert len(owner.get("/projects/news/judgments?counting=false")["judgments"]) == 3
+    assert owner("POST", f"/projects/sides/tasks/{task}/count-again").status_code == 404
+    assert owner.post(f"/projects/news/tasks/{task}/count-again") == {"again": 3, "not_again": 0}
+    assert owner.get("/projects/news/progress")["done"] == 3
+    assert owner("POST", f"/projects/news/tasks/{task}/count-again").status_code == 409
 
 
 def test_progress_is_told_by_query_and_by_judge(here: World, owner: Program) -> None:
@@ -264,3 +271,32 @@ def test_everything_comes_in_one_zip(owner: Program) -> None:
     sent = owner("GET", "/projects/news/exports/all")
     assert sent.headers["content-type"] == "application/zip"
     assert zipfile.ZipFile(io.BytesIO(sent.content)).namelist()
+
+
+def test_ties_are_told_with_one_label_each(owner: Program) -> None:
+    assert owner.get("/projects/news/disagreements")["ties"] == 0
+    first, *_ = owner.get("/projects/news/progress/queries")
+    pool = "query,doc\nq1,d11\n"
+    owner.post(
+        "/projects", {"name": "tied", "title": "Tied", "scale": GRADED, "ask": [{"name": "p.csv", "text": pool}]}
+    )
+    labels = "query,doc,judge,label\nq1,d11,x,0\nq1,d11,y,1\n"
+    owner.post("/projects/tied/imports", {"file": {"name": "l.csv", "text": labels}})
+    assert owner.get("/projects/tied/disagreements")["ties"] == 1
+    answer = owner("GET", "/projects/tied/exports/csv?which=one")
+    (told,) = json.loads(answer.headers["ringtrue-notes"])
+    assert "judges tie on 1 item" in told
+    assert first["query"]
+
+
+def test_labels_are_taken_back_and_gold_is_withdrawn(owner: Program) -> None:
+    owner.post("/projects", {"name": "back", "title": "Back", "scale": GRADED, "ask": [{"name": "a.run", "text": RUN}]})
+    labels = "query,doc,judge,label\n" + "".join(f"q{q},d{q}{d},x,{d % 2}\n" for q in (1, 2) for d in range(1, 6))
+    owner.post("/projects/back/imports", {"file": {"name": "l.csv", "text": labels}})
+    owner.post("/projects/back/gold", {"measures": ["P@2"], "budget": 3})
+    assert owner("DELETE", "/projects/back/gold").status_code == 204
+    assert owner("DELETE", "/projects/back/gold").status_code == 404
+    (file,) = [one for one in owner.get("/projects/back/files") if one["kind"] == "labels"]
+    assert owner.post(f"/projects/back/files/{file['id']}/take-back")["labels"] == 10
+    assert owner.get("/projects/back/progress")["done"] == 0
+    assert owner("POST", f"/projects/back/files/{file['id']}/take-back").status_code == 404

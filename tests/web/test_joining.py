@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from ringtrue.store import Store
-from ringtrue.store.accounts import person, person_by_handle, secret_of
+from ringtrue.store.accounts import person, secret_of
 from ringtrue.store.inviting import invitations, invite, invite_first_owner, revoke_invitation
 from ringtrue.store.projects import close_project
 from ringtrue.store.values import Project
@@ -42,7 +42,8 @@ def test_the_first_owner_comes_in_by_the_link_once(web_store: Store, visit, cloc
     found = web_store.write(lambda c: secret_of(c, "olga-o"))
     assert found is not None
     assert is_right(PASSWORD["password"], found[1])
-    assert visit().get(f"/welcome/{secret}").status_code == 410
+    late = visit().get(f"/welcome/{secret}")
+    assert (late.status_code, "This link was used already; log in" in late.text) == (410, True)
 
 
 def test_a_judge_chooses_a_name_a_handle_and_a_password(web_store: Store, project: Project, nobody, clock) -> None:
@@ -52,7 +53,7 @@ def test_a_judge_chooses_a_name_a_handle_and_a_password(web_store: Store, projec
     assert "News of 1994" in page.text
     nobody.send(f"/welcome/{secret}", name="Jan <b>", handle="jan", **PASSWORD)
     assert "Jan &lt;b&gt;" in nobody.get("/").text
-    assert web_store.write(lambda c: person_by_handle(c, "jan")).roles == {project.id: {"judge"}}
+    assert rows(web_store, "SELECT handle, role FROM member m JOIN account a ON a.id = m.account") == [("jan", "judge")]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +121,7 @@ def test_links_that_are_unknown_withdrawn_or_too_old_say_so(
     assert nobody.get(f"{path}{'x' * 43}").status_code == 404
     withdrawn, old = link(), link()
     number = web_store.write(lambda c: invitations(c, project.id))[1].id
-    web_store.write(lambda c: revoke_invitation(c, number, now=clock()))
+    web_store.write(lambda c: revoke_invitation(c, number, project=project.id, now=clock()))
     gone = nobody.get(f"{path}{withdrawn}")
     assert (gone.status_code, "withdrawn" in gone.text) == (410, True)
     clock.now += 86_400
@@ -136,6 +137,21 @@ def test_a_crowd_link_is_no_named_one_and_the_other_way_round(
     assert nobody.get(crowd_link.replace("/join/", "/welcome/")).status_code == 404
 
 
+def test_a_crowd_link_that_is_used_up_says_so_at_once_and_lets_in_who_came_before(
+    web_store: Store, project: Project, visit, clock
+) -> None:
+    secret = web_store.write(lambda c: invite(c, role="judge", kind="crowd", project=project.id, uses=2, now=clock()))
+    worker, anonymous = visit(), visit()
+    for browser, more in ((worker, "?PROLIFIC_PID=5f0c"), (anonymous, "")):
+        browser.get(f"/join/{secret}{more}")
+        assert browser.send(f"/join/{secret}").status_code == 303
+    late = visit().get(f"/join/{secret}?PROLIFIC_PID=77aa")
+    assert (late.status_code, "This link is used up" in late.text, "Begin" in late.text) == (410, True, False)
+    assert "log in" not in late.text.split("<main")[1].lower()
+    assert "Begin" in visit().get(f"/join/{secret}?PROLIFIC_PID=5f0c").text
+    assert "Begin" in anonymous.get(f"/join/{secret}").text
+
+
 def test_looking_at_a_link_makes_no_account(web_store: Store, nobody, crowd_link: str) -> None:
     page = nobody.get(f"{crowd_link}?PROLIFIC_PID=5f0c")
     assert page.status_code == 200
@@ -147,7 +163,7 @@ def test_looking_at_a_link_makes_no_account(web_store: Store, nobody, crowd_link
 def test_a_worker_begins_and_what_the_platform_said_is_kept(web_store: Store, nobody, crowd_link: str) -> None:
     nobody.get(f"{crowd_link}?PROLIFIC_PID=5f0c&STUDY_ID=61&SESSION_ID=7&evil=1")
     done = nobody.send(crowd_link)
-    assert (done.status_code, done.headers["location"]) == (303, "/p/news/judge")
+    assert (done.status_code, done.headers["location"]) == (303, "/p/news/judge?begin=1")
     assert rows(web_store, "SELECT handle, name, kind FROM account") == [("worker-1", None, "crowd")]
     ((worker, parameters),) = rows(web_store, "SELECT worker, parameters FROM visit")
     assert worker == "prolific:5f0c"

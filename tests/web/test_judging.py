@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -18,13 +19,16 @@ from sqlalchemy import text
 from ringtrue.collecting.making import make_project
 from ringtrue.collecting.uploads import GivenFile
 from ringtrue.store import PREFERENCE, Label, Scale, Settings, Store
-from ringtrue.store.accounts import add_member
+from ringtrue.store.accounts import add_member, remove_member
 from ringtrue.store.answering import record_answer
 from ringtrue.store.assigning import open_task
 from ringtrue.store.inviting import accept_invitation, invite
 from ringtrue.store.projects import add_documents, add_items, add_queries, change_project, close_project, create_project
+from ringtrue.store.refilling import take_turn
 from ringtrue.store.values import Answer, Project
+from ringtrue.web import questions
 from ringtrue.web.asking import answers_of
+from ringtrue.web.owning.guidelines import default_guidelines
 
 JSON = {"accept": "application/json"}
 
@@ -114,8 +118,35 @@ def progress(page: httpx.Response) -> str:
     return found[1]
 
 
-def test_a_judge_sees_the_query_the_document_and_the_answers(judge: Any, asked: Project) -> None:
+def test_the_first_time_a_judge_reads_the_guidelines_before_any_clock_runs(
+    judge: Any, asked: Project, web_store: Store, clock: Any
+) -> None:
     page = judge.get("/p/news/judge")
+    assert (page.status_code, heading(page)) == (200, "News of 1994")
+    for wanted in ("<strong>all</strong>", "4 questions", "30 minutes", "Begin", 'name="begin" value="1"'):
+        assert wanted in page.text
+    assert rows(web_store, "SELECT COUNT(*) FROM task") == [(0,)]
+    clock.now += 600
+    page = judge.get("/p/news/judge?begin=1")
+    assert progress(page) == "1 of 4"
+    assert "30 min left" in page.text
+    assert progress(judge.get("/p/news/judge")) == "1 of 4"  # a task is there: straight to it, now and later
+
+
+def test_the_page_before_the_first_task_keeps_to_the_queue_that_was_asked_for(
+    gold_judge: Any, asked: Project, web_store: Store
+) -> None:
+    assert 'name="queue" value="gold"' in gold_judge.get("/p/news/judge?queue=gold").text
+    web_store.write(
+        lambda c: change_project(c, asked.id, settings=Settings(task_size=1, traps=0, traps_needed=0, minutes=None))
+    )
+    page = gold_judge.get("/p/news/judge").text
+    assert 'name="queue"' not in page
+    assert "1 question and no time limit" in page
+
+
+def test_a_judge_sees_the_query_the_document_and_the_answers(judge: Any, asked: Project) -> None:
+    page = judge.get("/p/news/judge?begin=1")
     assert (page.status_code, heading(page), progress(page)) == (200, "Wind power", "1 of 4")
     for wanted in (
         "How much of it?", "Numbers count.", "The <mark>wind</mark> &lt;blows&gt;", "30 min left", "Not relevant",
@@ -133,7 +164,7 @@ def test_nothing_tells_ids_others_votes_or_traps(judge: Any, asked: Project, web
         change_project(connection, asked.id, settings=Settings(judges=2, task_size=5, traps=1, traps_needed=1))
 
     web_store.write(trap)
-    judge.get("/p/news/judge")
+    judge.get("/p/news/judge?begin=1")
     for _ in range(5):
         assert judge.page is not None
         shape = re.sub(r"Title \d|[\w.:-]{20,}|\d+", "", judge.page.text)
@@ -145,7 +176,7 @@ def test_nothing_tells_ids_others_votes_or_traps(judge: Any, asked: Project, web
 
 
 def test_answers_lead_through_the_task_to_handing_in_and_thanks(judge: Any, asked: Project, web_store: Store) -> None:
-    judge.get("/p/news/judge")
+    judge.get("/p/news/judge?begin=1")
     assert progress(say(judge, answer="2")) == "2 of 4"
     assert progress(say(judge, kind="skip")) == "3 of 4"
     assert progress(say(judge, reason="It is broken")) == "4 of 4"
@@ -159,13 +190,13 @@ def test_answers_lead_through_the_task_to_handing_in_and_thanks(judge: Any, aske
 
 
 def test_can_t_tell_takes_the_judge_s_own_words(judge: Any, asked: Project, web_store: Store) -> None:
-    judge.get("/p/news/judge")
+    judge.get("/p/news/judge?begin=1")
     assert progress(say(judge, kind="unsure", reason="Half of it is missing")) == "2 of 4"
     assert rows(web_store, "SELECT kind, reason FROM judgment") == [("unsure", "Half of it is missing")]
 
 
 def test_undo_opens_the_last_question_again_and_is_done_once(judge: Any, asked: Project, web_store: Store) -> None:
-    first = judge.get("/p/news/judge").text
+    first = judge.get("/p/news/judge?begin=1").text
     assert 'form="undo" data-keys="u" aria-keyshortcuts="u" disabled' in first
     say(judge, answer="2")
     say(judge, answer="1")
@@ -178,45 +209,51 @@ def test_undo_opens_the_last_question_again_and_is_done_once(judge: Any, asked: 
 
 
 def test_undo_of_nothing_is_told(judge: Any, asked: Project) -> None:
-    judge.get("/p/news/judge")
+    judge.get("/p/news/judge?begin=1")
     assert "There is nothing to undo" in follow(judge, judge.send("/p/news/undo")).text
 
 
 def test_the_last_answer_can_be_undone_before_handing_in(judge: Any, asked: Project) -> None:
-    judge.get("/p/news/judge")
+    judge.get("/p/news/judge?begin=1")
     for _ in range(4):
         say(judge, answer="1")
     assert progress(follow(judge, judge.send("/p/news/undo"))) == "4 of 4"
 
 
 def test_a_task_with_open_questions_is_not_handed_in(judge: Any, asked: Project) -> None:
-    judge.get("/p/news/judge")
+    judge.get("/p/news/judge?begin=1")
     assert progress(follow(judge, judge.send("/p/news/hand-in"))) == "1 of 4"
 
 
 def test_handing_in_twice_thanks_twice(judge: Any, asked: Project, web_store: Store) -> None:
-    judge.get("/p/news/judge")
+    judge.get("/p/news/judge?begin=1")
     for _ in range(4):
         say(judge, answer="1")
     sent = judge.hidden()
     assert heading(follow(judge, judge.post("/p/news/hand-in", sent))) == "Thank you"
     assert heading(follow(judge, judge.post("/p/news/hand-in", sent))) == "Thank you"
     assert heading(follow(judge, judge.get(f"/p/news/judge?task={sent['task']}"))) == "Thank you"
-    assert heading(judge.get("/p/news/judge")) == "Nothing left to judge"
+    assert heading(judge.get("/p/news/judge?begin=1")) == "Nothing left to judge"
+
+
+def crowd_worker(store: Store, project: Project, parameters: dict[str, str], *, code: str | None = "C1 & MORE") -> int:
+    """Somebody who came by a crowd link."""
+
+    def come(connection: Any) -> int:
+        secret = invite(
+            connection, role="judge", kind="crowd", project=project.id, code=code, now=1.0, uses=None, days=None
+        )
+        return accept_invitation(connection, secret, now=1.0, worker="w", parameters=parameters)
+
+    return store.write(come)
 
 
 @pytest.mark.parametrize("parameters", [{"PROLIFIC_PID": "p1"}, {"workerId": "w1"}])
 def test_crowd_workers_get_their_code_and_the_way_back(
-    visit: Callable[..., Any], asked: Project, web_store: Store, clock: Any, parameters: dict[str, str]
+    visit: Callable[..., Any], asked: Project, web_store: Store, parameters: dict[str, str]
 ) -> None:
-    def come(connection: Any) -> int:
-        secret = invite(
-            connection, role="judge", kind="crowd", project=asked.id, code="C1 & MORE", now=clock(), uses=None
-        )
-        return accept_invitation(connection, secret, now=clock(), worker="w", parameters=parameters)
-
-    worker = visit(web_store.write(come))
-    worker.get("/p/news/judge")
+    worker = visit(crowd_worker(web_store, asked, parameters))
+    worker.get("/p/news/judge?begin=1")
     for _ in range(4):
         say(worker, answer="1")
     page = follow(worker, worker.send("/p/news/hand-in")).text
@@ -226,8 +263,68 @@ def test_crowd_workers_get_their_code_and_the_way_back(
     assert "another task" not in page
 
 
+def test_a_crowd_worker_whose_time_ran_out_gets_the_code_for_what_was_answered_and_the_owner_is_told(
+    owner: Any, visit: Callable[..., Any], asked: Project, web_store: Store, clock: Any
+) -> None:
+    worker = visit(crowd_worker(web_store, asked, {"PROLIFIC_PID": "p1"}))
+    worker.get("/p/news/judge?begin=1")
+    task = worker.hidden()["task"]
+    clock.now += 31 * 60
+    page = worker.get(f"/p/news/judge?task={task}").text
+    assert "return your submission on the platform" in page
+    assert "Begin another task" in page
+    worker = visit(worker.account)
+    worker.get("/p/news/judge")
+    say(worker, answer="1")
+    task = worker.hidden()["task"]
+    clock.now += 31 * 60
+    page = worker.get(f"/p/news/judge?task={task}").text
+    assert "The time of this task is over" in page
+    assert "<code>C1 &amp; MORE</code>" in page
+    assert "complete?cc=C1%20%26%20MORE" in page
+    assert "return your submission" not in page
+    assert "Your projects" not in page
+    assert ">2 ran out of time</td>" in visit(owner.account).get("/p/news/people").text
+
+
+def test_a_crowd_worker_who_finds_nothing_left_is_told_the_way_back(
+    visit: Callable[..., Any], project: Project, asked: Project, web_store: Store, clock: Any
+) -> None:
+    empty = web_store.write(
+        lambda c: create_project(
+            c, name="empty", title="Empty", scale=project.scale, settings=project.settings, now=clock()
+        )
+    )
+    worker = visit(crowd_worker(web_store, empty, {"workerId": "w1"}))
+    page = worker.get("/p/empty/judge?begin=1")
+    assert heading(page) == "Nothing left to judge"
+    assert "return your submission on the platform" in page.text
+    assert "Your projects" not in page.text
+    worker = visit(crowd_worker(web_store, asked, {"workerId": "w1"}))
+    worker.get("/p/news/judge?begin=1")
+    for _ in range(4):
+        say(worker, answer="1")
+    worker.send("/p/news/hand-in")
+    page = worker.get("/p/news/judge")
+    assert heading(page) == "Nothing left to judge"
+    assert "<code>C1 &amp; MORE</code>" in page.text
+    web_store.write(lambda c: close_project(c, asked.id, clock()))
+    assert "<code>C1 &amp; MORE</code>" in worker.get("/p/news/judge").text
+
+
+def test_a_crowd_worker_without_a_code_is_sent_back_in_words(
+    visit: Callable[..., Any], asked: Project, web_store: Store
+) -> None:
+    worker = visit(crowd_worker(web_store, asked, {"workerId": "w1"}, code=None))
+    worker.get("/p/news/judge?begin=1")
+    for _ in range(4):
+        say(worker, answer="1")
+    worker.send("/p/news/hand-in")
+    assert "say there that you are finished" in worker.get("/p/news/judge").text
+
+
 def test_a_double_click_is_one_answer(judge: Any, asked: Project, web_store: Store) -> None:
-    judge.get("/p/news/judge")
+    judge.get("/p/news/judge?begin=1")
     sent = fields(judge, answer="1")
     assert progress(follow(judge, judge.post("/p/news/answer", sent))) == "2 of 4"
     assert progress(follow(judge, judge.post("/p/news/answer", sent))) == "2 of 4"
@@ -237,7 +334,7 @@ def test_a_double_click_is_one_answer(judge: Any, asked: Project, web_store: Sto
 def test_another_answer_from_a_second_tab_shows_both_and_changes_nothing_unseen(
     judge: Any, asked: Project, web_store: Store
 ) -> None:
-    judge.get("/p/news/judge")
+    judge.get("/p/news/judge?begin=1")
     tab = fields(judge, answer="0")
     say(judge, answer="2")
     page = judge.post("/p/news/answer", tab)
@@ -250,7 +347,7 @@ def test_another_answer_from_a_second_tab_shows_both_and_changes_nothing_unseen(
 
 
 def test_after_undoing_elsewhere_the_old_tab_is_told_so(judge: Any, asked: Project) -> None:
-    judge.get("/p/news/judge")
+    judge.get("/p/news/judge?begin=1")
     tab = fields(judge, answer="0")
     say(judge, answer="2")
     judge.send("/p/news/undo")
@@ -259,7 +356,7 @@ def test_after_undoing_elsewhere_the_old_tab_is_told_so(judge: Any, asked: Proje
 
 
 def test_a_task_that_was_handed_in_cannot_be_changed_by_the_back_button(judge: Any, asked: Project) -> None:
-    judge.get("/p/news/judge")
+    judge.get("/p/news/judge?begin=1")
     tab = fields(judge, answer="0")
     for _ in range(4):
         say(judge, answer="1")
@@ -272,7 +369,7 @@ def test_a_task_that_was_handed_in_cannot_be_changed_by_the_back_button(judge: A
 def test_the_time_limit_ends_the_task_and_keeps_what_was_answered(
     judge: Any, asked: Project, clock: Any, web_store: Store
 ) -> None:
-    judge.get("/p/news/judge")
+    judge.get("/p/news/judge?begin=1")
     say(judge, answer="1")
     late = fields(judge, answer="2")
     clock.now += 31 * 60
@@ -289,12 +386,12 @@ def test_a_judge_who_comes_back_after_the_lease_goes_on_where_nobody_took_the_pl
 ) -> None:
     where = other_project(web_store, lease_minutes=1)
     judge.account and web_store.write(lambda c: add_member(c, where.id, judge.account, "judge", clock()))
-    judge.get("/p/other/judge")
+    judge.get("/p/other/judge?begin=1")
     mine = fields(judge, answer="left")
     clock.now += 120
     assert judge.get(f"/p/other/judge?task={mine['task']}").status_code == 200
     other = visit(account("Other", where, "judge"))
-    other.get("/p/other/judge")
+    other.get("/p/other/judge?begin=1")
     say(other, where="other", answer="right")
     page = follow(judge, judge.post("/p/other/answer", mine))
     assert (page.status_code, heading(page)) == (410, "The time of this task is over")
@@ -303,16 +400,16 @@ def test_a_judge_who_comes_back_after_the_lease_goes_on_where_nobody_took_the_pl
 
 def test_a_closed_project_says_so(judge: Any, asked: Project, web_store: Store, clock: Any) -> None:
     web_store.write(lambda c: close_project(c, asked.id, clock()))
-    page = judge.get("/p/news/judge")
+    page = judge.get("/p/news/judge?begin=1")
     assert (page.status_code, heading(page)) == (410, "This project is closed")
 
 
 def test_nothing_left_is_a_page_of_its_own(judge: Any, project: Project) -> None:
-    assert heading(judge.get("/p/news/judge")) == "Nothing left to judge"
+    assert heading(judge.get("/p/news/judge?begin=1")) == "Nothing left to judge"
 
 
 def test_an_answer_is_kept_on_the_page_when_the_database_is_away(judge: Any, asked: Project, web_store: Store) -> None:
-    judge.get("/p/news/judge")
+    judge.get("/p/news/judge?begin=1")
     sent = fields(judge, answer="1", reason='"quoted" <b>')
     with closing(sqlite3.connect(str(web_store.engine.url.database), isolation_level=None)) as other_program:
         other_program.execute("BEGIN IMMEDIATE")
@@ -328,7 +425,7 @@ def test_an_answer_is_kept_on_the_page_when_the_database_is_away(judge: Any, ask
 
 
 def test_the_script_is_answered_in_json(judge: Any, asked: Project) -> None:
-    judge.get("/p/news/judge")
+    judge.get("/p/news/judge?begin=1")
     sent = fields(judge, answer="1")
     reply = judge.post("/p/news/answer", sent, headers=JSON)
     assert (reply.status_code, reply.json()) == (200, {"next": f"/p/news/judge?task={sent['task']}"})
@@ -345,7 +442,7 @@ def test_the_script_is_answered_in_json(judge: Any, asked: Project) -> None:
 def test_a_form_that_makes_no_sense_is_refused_in_words(
     judge: Any, asked: Project, web_store: Store, changes: dict[str, str]
 ) -> None:
-    judge.get("/p/news/judge")
+    judge.get("/p/news/judge?begin=1")
     page = judge.post("/p/news/answer", fields(judge, **({"answer": "1"} | changes)))
     assert page.status_code == 422
     assert judgments(web_store) == []
@@ -364,10 +461,10 @@ def test_unknown_tasks_and_queues_are_not_found(judge: Any, asked: Project, addr
 def test_tasks_and_questions_of_others_are_not_found(
     judge: Any, asked: Project, visit: Callable[..., Any], account: Callable[..., int], web_store: Store
 ) -> None:
-    judge.get("/p/news/judge")
+    judge.get("/p/news/judge?begin=1")
     mine = fields(judge, answer="1")
     other = visit(account("Other", asked, "judge"))
-    other.get("/p/news/judge")
+    other.get("/p/news/judge?begin=1")
     foreign = other.hidden()["csrf"]
     assert other.get(f"/p/news/judge?task={mine['task']}").status_code == 404
     for what in ("answer", "undo", "hand-in"):
@@ -378,8 +475,42 @@ def test_tasks_and_questions_of_others_are_not_found(
 def test_a_task_is_shown_in_its_own_project_only(judge: Any, asked: Project, web_store: Store, clock: Any) -> None:
     where = other_project(web_store)
     web_store.write(lambda c: add_member(c, where.id, judge.account, "judge", clock()))
-    judge.get("/p/news/judge")
+    judge.get("/p/news/judge?begin=1")
     assert judge.get(f"/p/other/judge?task={judge.hidden()['task']}").status_code == 404
+
+
+def test_who_was_removed_from_a_project_changes_nothing_there_by_the_address_of_another(
+    judge: Any, asked: Project, web_store: Store, clock: Any
+) -> None:
+    where = other_project(web_store)
+    web_store.write(lambda c: add_member(c, where.id, judge.account, "judge", clock()))
+    judge.get("/p/news/judge?begin=1")
+    say(judge, answer="1")
+    mine = fields(judge, answer="2")
+    web_store.write(lambda c: remove_member(c, asked.id, judge.account, now=clock()))
+    for what in ("answer", "undo", "hand-in"):
+        assert judge.post(f"/p/other/{what}", mine).status_code == 404
+    taken = mine | {"assignment": rows(web_store, "SELECT assignment FROM judgment")[0][0], "version": "0"}
+    assert judge.post("/p/other/answer", taken).status_code == 404  # nor is it shown what was said there
+    assert judge.get(f"/p/other/done?task={mine['task']}").status_code == 404
+    assert judgments(web_store) == [("answer", "1")]
+
+
+def test_who_is_no_gold_judge_any_more_changes_no_gold(
+    judge: Any, asked: Project, web_store: Store, clock: Any
+) -> None:
+    items = [{"query": "q1", "doc": f"secret-id-{at}"} for at in range(2)]
+    rng = np.random.default_rng(1)
+    web_store.write(lambda c: add_items(c, asked, items, queue="gold", wanted=1, rng=rng))
+    web_store.write(lambda c: add_member(c, asked.id, judge.account, "gold", clock()))
+    judge.get("/p/news/judge?queue=gold&begin=1")
+    say(judge, answer="1")
+    mine = fields(judge, answer="2")
+    web_store.write(lambda c: remove_member(c, asked.id, judge.account, "gold", now=clock()))
+    for what in ("answer", "undo", "hand-in"):
+        assert judge.post(f"/p/news/{what}", mine).status_code == 403
+    assert judge.get(f"/p/news/judge?task={mine['task']}").status_code == 403
+    assert judgments(web_store) == [("answer", "1")]
 
 
 def test_the_gold_queue_is_for_gold_judges(judge: Any, gold_judge: Any, asked: Project, web_store: Store) -> None:
@@ -388,15 +519,15 @@ def test_the_gold_queue_is_for_gold_judges(judge: Any, gold_judge: Any, asked: P
     web_store.write(lambda c: add_items(c, asked, [item], queue="gold", wanted=1, rng=rng))
     assert judge.get("/p/news/judge?queue=gold").status_code == 403
     assert gold_judge.get("/p/news/judge?queue=main").status_code == 403
-    assert progress(gold_judge.get("/p/news/judge?queue=gold")) == "1 of 1"
-    assert progress(gold_judge.get("/p/news/judge")) == "1 of 1"
+    assert progress(gold_judge.get("/p/news/judge?queue=gold&begin=1")) == "1 of 1"
+    assert progress(gold_judge.get("/p/news/judge?begin=1")) == "1 of 1"
 
 
 @pytest.mark.parametrize("what", ["answer", "undo", "hand-in"])
 def test_a_form_without_the_word_of_the_login_changes_nothing(
     judge: Any, asked: Project, web_store: Store, what: str
 ) -> None:
-    judge.get("/p/news/judge")
+    judge.get("/p/news/judge?begin=1")
     assert judge.post(f"/p/news/{what}", fields(judge, answer="1", csrf="guessed")).status_code == 403
     assert judgments(web_store) == []
 
@@ -404,16 +535,17 @@ def test_a_form_without_the_word_of_the_login_changes_nothing(
 def test_without_a_script_the_server_measures_the_time(
     judge: Any, asked: Project, web_store: Store, clock: Any
 ) -> None:
-    judge.get("/p/news/judge")
-    clock.now += 12.5
+    judge.get("/p/news/judge?begin=1")
+    clock.now += 12.3456
     say(judge, answer="1")
-    assert rows(web_store, "SELECT seconds, away FROM judgment") == [(12.5, None)]
+    assert rows(web_store, "SELECT seconds, away FROM judgment") == [(12.35, None)]
 
 
 @pytest.mark.parametrize(
     ("sent", "kept"),
     [
         ({"seconds": "7.25", "away": "3"}, (7.25, 3.0)),
+        ({"seconds": "7.12345", "away": "0.98765"}, (7.12, 0.99)),
         ({"seconds": "9000"}, (10.0, None)),  # longer than the question was there
         ({"seconds": "nan", "away": "inf"}, (10.0, None)),
         ({"seconds": "-4", "away": "x"}, (10.0, None)),
@@ -429,14 +561,14 @@ def test_times_of_the_script_are_believed_within_reason(
     sent: dict[str, str],
     kept: tuple[float | None, float | None],
 ) -> None:
-    judge.get("/p/news/judge")
+    judge.get("/p/news/judge?begin=1")
     clock.now += 10
     say(judge, answer="1", **sent)
     assert rows(web_store, "SELECT seconds, away FROM judgment") == [kept]
 
 
 def test_the_time_of_another_question_is_not_taken(judge: Any, asked: Project, web_store: Store) -> None:
-    judge.get("/p/news/judge")
+    judge.get("/p/news/judge?begin=1")
     old = judge.hidden()["since"]
     say(judge, answer="1")
     say(judge, answer="1", since=old)
@@ -446,7 +578,7 @@ def test_the_time_of_another_question_is_not_taken(judge: Any, asked: Project, w
 def test_pairs_are_shown_side_by_side_and_kept_as_seen(judge: Any, web_store: Store, clock: Any) -> None:
     where = other_project(web_store)
     web_store.write(lambda c: add_member(c, where.id, judge.account, "judge", clock()))
-    page = judge.get("/p/other/judge").text
+    page = judge.get("/p/other/judge?begin=1").text
     assert [name in page for name in ("Equally good", "Equally bad", "Text of doc-a", "Text of doc-b", "←")] == [
         True
     ] * 5
@@ -460,7 +592,7 @@ def test_pairs_are_shown_side_by_side_and_kept_as_seen(judge: Any, web_store: St
 def test_shortcuts_and_highlights_are_settings_of_the_project(judge: Any, web_store: Store, clock: Any) -> None:
     where = other_project(web_store, shortcuts=False, highlight=False)
     web_store.write(lambda c: add_member(c, where.id, judge.account, "judge", clock()))
-    page = judge.get("/p/other/judge").text
+    page = judge.get("/p/other/judge?begin=1").text
     assert "<kbd" not in page
     assert "data-keys" not in page
     assert "<mark>" not in page
@@ -486,7 +618,7 @@ def test_guidelines_have_a_page_for_everybody_with_a_part_in_the_project(
 
 
 def test_viewers_do_not_judge(viewer: Any, asked: Project) -> None:
-    assert viewer.get("/p/news/judge").status_code == 403
+    assert viewer.get("/p/news/judge?begin=1").status_code == 403
 
 
 def test_an_answer_given_by_other_means_is_not_asked_again(
@@ -498,7 +630,7 @@ def test_an_answer_given_by_other_means_is_not_asked_again(
         record_answer(connection, judge.account, 1, 0, Answer(answer="1"), now=clock())
 
     web_store.write(work)
-    assert progress(judge.get("/p/news/judge")) == "2 of 4"
+    assert progress(judge.get("/p/news/judge?begin=1")) == "2 of 4"
 
 
 def test_pairs_are_chosen_as_votes_arrive_when_a_task_is_begun(judge: Any, web_store: Store, clock: Any) -> None:
@@ -510,9 +642,71 @@ def test_pairs_are_chosen_as_votes_arrive_when_a_task_is_begun(judge: Any, web_s
     )  # fmt: skip
     web_store.write(lambda c: add_member(c, made.project.id, judge.account, "judge", clock()))
     for _ in range(made.items // 3 + 2):
-        judge.get("/p/live/judge")
+        judge.get("/p/live/judge?begin=1")
         while "<title>All" not in judge.page.text:
             say(judge, where="live", answer="left")
         assert heading(follow(judge, judge.send("/p/live/hand-in"))) == "Thank you"
     ((asked_for,),) = rows(web_store, "SELECT SUM(wanted) FROM item")
     assert asked_for > made.items
+
+
+def active_project(store: Store, judge: int) -> Project:
+    """A project `live` whose pairs are chosen as votes arrive, with none left."""
+    lines = "".join(f"q1 Q0 d{at} {at + 1} {20 - at} bm25\n" for at in range(8))
+    made = make_project(
+        store, name="live", title="Live", scale=PREFERENCE, now=1.0, rng=np.random.default_rng(1),
+        settings=Settings(judges=1, task_size=3, traps=0, traps_needed=0, active=True),
+        ask=[GivenFile(name="bm25.run", content=lines.encode())],
+    ).project  # fmt: skip
+    store.write(lambda c: add_member(c, made.id, judge, "judge", 1.0))
+    store.write(lambda c: c.execute(text("UPDATE item SET wanted = given")))
+    return made
+
+
+def test_judges_who_wait_for_pairs_hold_up_nobody(
+    judge: Any, nobody: Any, web_store: Store, clock: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More of them than there are threads, while a server that died had the turn to choose."""
+    monkeypatch.setattr(questions, "PATIENCE", 2.0)
+    where = active_project(web_store, judge.account)
+    web_store.write(lambda c: take_turn(c, where.id, now=clock(), until=clock() + 120))
+    nobody.get("/login")
+    sent = nobody.hidden() | {"handle": "nobody", "password": "x" * 12}
+    order: list[str] = []
+
+    async def ask(what: str, work: Any) -> httpx.Response:
+        answer: httpx.Response = await work
+        order.append(what)
+        return answer
+
+    async def all_at_once() -> list[httpx.Response]:
+        waiting = [ask("pair", judge.client.get("/p/live/judge?begin=1")) for _ in range(40)]
+        return await asyncio.gather(*waiting, ask("login", nobody.client.post("/login", data=sent)))
+
+    *waited, login = judge.runner.run(all_at_once())
+    assert (order[0], login.status_code) == ("login", 401)
+    assert {answer.status_code for answer in waited} == {503}
+    assert heading(waited[0]) == "New pairs are being chosen"
+    assert waited[0].headers["refresh"] == "5"
+
+
+def test_a_judge_who_waits_gets_pairs_when_the_turn_of_a_server_that_died_has_ended(
+    judge: Any, web_store: Store, clock: Any
+) -> None:
+    where = active_project(web_store, judge.account)
+    web_store.write(lambda c: take_turn(c, where.id, now=clock(), until=clock() + 120))
+
+    async def wait() -> httpx.Response:
+        asked = asyncio.create_task(judge.client.get("/p/live/judge?begin=1"))
+        while not asked.done():
+            await asyncio.sleep(0.2)
+            clock.now += 100
+        return await asked
+
+    assert progress(judge.runner.run(wait())) == "1 of 3"
+
+
+@pytest.mark.parametrize("scale", [PREFERENCE, Scale.graded("No", "Yes")])
+def test_the_usual_guidelines_tell_nobody_of_traps(scale: Scale) -> None:
+    words = default_guidelines(scale).lower()
+    assert not [word for word in ("known", "trap", "check", "test") if word in words]

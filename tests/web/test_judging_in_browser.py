@@ -107,7 +107,7 @@ def shows(page: Page, far: str) -> None:
 
 def test_single_keys_answer_skip_undo_and_open_panels(place: Place) -> None:
     page = place.judge("Ann")
-    page.goto("/p/graded/judge")
+    page.goto("/p/graded/judge?begin=1")
     expect(page.locator("h1")).to_be_focused()
     page.keyboard.press("2")
     shows(page, "2 of 4")
@@ -134,7 +134,7 @@ def test_single_keys_answer_skip_undo_and_open_panels(place: Place) -> None:
 
 def test_arrows_choose_a_side_and_up_and_down_still_scroll(place: Place) -> None:
     page = place.judge("Ann")
-    page.goto("/p/pairs/judge")
+    page.goto("/p/pairs/judge?begin=1")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowUp")
     shows(page, "1 of 3")
@@ -149,7 +149,7 @@ def test_arrows_choose_a_side_and_up_and_down_still_scroll(place: Place) -> None
 
 def test_a_judge_switches_single_keys_off_for_good(place: Place) -> None:
     page = place.judge("Ann")
-    page.goto("/p/graded/judge")
+    page.goto("/p/graded/judge?begin=1")
     page.keyboard.press("?")
     page.get_by_label("Answer with single keys").uncheck()
     page.keyboard.press("Escape")
@@ -164,7 +164,7 @@ def test_a_judge_switches_single_keys_off_for_good(place: Place) -> None:
 
 def test_time_in_view_and_time_away_are_kept(place: Place) -> None:
     page = place.judge("Ann")
-    page.goto("/p/graded/judge")
+    page.goto("/p/graded/judge?begin=1")
     page.evaluate("new Promise((done) => setTimeout(done, 300))")
     page.evaluate("window.dispatchEvent(new Event('blur')); new Promise((done) => setTimeout(done, 400))")
     page.evaluate("window.dispatchEvent(new Event('focus'))")
@@ -177,7 +177,7 @@ def test_time_in_view_and_time_away_are_kept(place: Place) -> None:
 
 def test_an_answer_given_while_the_server_is_down_is_sent_when_it_is_back(place: Place) -> None:
     page = place.judge("Ann")
-    page.goto("/p/graded/judge")
+    page.goto("/p/graded/judge?begin=1")
     place.server.kill()
     page.keyboard.press("1")
     expect(page.get_by_role("status")).to_contain_text("Not saved yet")
@@ -189,7 +189,7 @@ def test_an_answer_given_while_the_server_is_down_is_sent_when_it_is_back(place:
 
 def test_an_answer_outlives_the_tab_that_gave_it(place: Place) -> None:
     page = place.judge("Ann")
-    page.goto("/p/graded/judge")
+    page.goto("/p/graded/judge?begin=1")
     place.server.kill()
     page.keyboard.press("1")
     expect(page.get_by_role("status")).to_contain_text("Not saved yet")
@@ -197,15 +197,118 @@ def test_an_answer_outlives_the_tab_that_gave_it(place: Place) -> None:
     page.close()
     place.server.start()
     again = context.new_page()
-    again.goto("/p/graded/judge")
+    again.goto("/p/graded/judge?begin=1")
     shows(again, "2 of 4")
     assert [row[1] for row in place.judgments()] == ["1"]
+
+
+def waiting(page: Page) -> dict[str, Any]:
+    """What the browser still keeps to be sent, by its entry."""
+    kept: dict[str, Any] = page.evaluate(
+        "Object.fromEntries(Object.entries(localStorage).filter(([name]) => name.startsWith('ringtrue.pending.')))"
+    )
+    return kept
+
+
+def entry(page: Page) -> str:
+    """Where the browser keeps the answer to the question on the page."""
+    name: str = page.evaluate(
+        "(({judge, assignment}) => `ringtrue.pending.${judge}.${assignment}`)"
+        "(document.getElementById('judging').dataset)"
+    )
+    return name
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {"status": 200, "content_type": "text/html", "body": "<h1>Wireless of the hotel: log in</h1>"},
+        {"status": 200, "content_type": "application/json", "body": "{}"},
+        {"status": 429, "body": "slow down"},
+        {"status": 404, "content_type": "text/html", "body": "a proxy that has lost its server"},
+        {"status": 500, "content_type": "application/json", "body": "{}"},
+    ],
+)  # fmt: skip
+def test_an_answer_is_kept_until_the_server_itself_says_that_it_has_it(place: Place, reply: dict[str, Any]) -> None:
+    page = place.judge("Ann")
+    page.goto("/p/graded/judge?begin=1")
+    name = entry(page)
+    page.route("**/answer", lambda route: route.fulfill(**reply))
+    page.keyboard.press("1")
+    expect(page.get_by_role("status")).to_contain_text("Not saved yet")
+    assert list(waiting(page)) == [name]
+    page.unroute("**/answer")
+    shows(page, "2 of 4")
+    assert waiting(page) == {}
+    assert [row[1] for row in place.judgments()] == ["1"]
+
+
+def test_an_answer_that_is_refused_for_good_is_let_go_and_the_judge_is_told(place: Place) -> None:
+    page = place.judge("Ann")
+    page.goto("/p/graded/judge?begin=1")
+    gone = entry(page).rpartition(".")[0] + ".99999"
+    sent = '[["csrf","old"],["assignment","99999"],["version","0"],["answer","1"]]'
+    page.evaluate("([name, sent]) => localStorage.setItem(name, sent)", [gone, sent])
+    page.reload()
+    expect(page.get_by_role("status")).to_contain_text("was not taken")
+    assert waiting(page) == {}
+
+
+def test_answers_waiting_in_two_tabs_do_not_wipe_each_other(place: Place) -> None:
+    page = place.judge("Ann")
+    page.goto("/p/graded/judge?begin=1")
+    first = entry(page)
+    page.route("**/answer", lambda route: route.abort())
+    page.keyboard.press("1")
+    expect(page.get_by_role("status")).to_contain_text("Not saved yet")
+    other = page.context.new_page()
+    other.route("**/answer", lambda route: route.abort() if f"assignment={first.rpartition('.')[2]}&" in
+                (route.request.post_data or "") else route.continue_())  # fmt: skip
+    other.goto("/p/pairs/judge?begin=1")
+    other.keyboard.press("1")
+    shows(other, "2 of 3")
+    assert list(waiting(other)) == [first]
+    page.unroute("**/answer")
+    shows(page, "2 of 4")
+    assert waiting(page) == {}
+
+
+def test_nobody_sends_what_another_account_left_in_the_browser(place: Place) -> None:
+    page = place.judge("Ann")
+    page.goto("/p/graded/judge?begin=1")
+    project, account, number = entry(page).removeprefix("ringtrue.pending.").split(".")
+    others = f"ringtrue.pending.{project}.{account}1.{number}"
+    sent = f'[["csrf","old"],["assignment","{number}"],["version","0"],["answer","1"]]'
+    page.evaluate("([name, sent]) => localStorage.setItem(name, sent)", [others, sent])
+    page.reload()
+    page.keyboard.press("2")
+    shows(page, "2 of 4")
+    assert list(waiting(page)) == [others]
+    assert [row[1] for row in place.judgments()] == ["2"]
+
+
+def test_on_a_phone_there_are_no_key_caps_and_what_counts_is_open(place: Place) -> None:
+    page = place.judge("Ann", viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)
+    page.goto("/p/graded/judge?begin=1")
+    expect(page.locator(".label kbd").first).to_be_hidden()
+    expect(page.get_by_text("Numbers count.")).to_be_visible()
+    page.set_viewport_size({"width": 390, "height": 120})
+    page.reload()
+    expect(page.get_by_text("Numbers count.")).to_be_hidden()  # it would take a good part of what there is
+
+
+def test_the_first_task_is_begun_by_a_button_without_a_script(place: Place) -> None:
+    page = place.judge("Ann", java_script_enabled=False)
+    page.goto("/p/graded/judge")
+    expect(page.get_by_role("heading", name="Read")).to_be_visible()
+    page.get_by_role("button", name="Begin").click()
+    shows(page, "1 of 4")
 
 
 @pytest.mark.parametrize("script", [True, False])
 def test_an_answer_that_met_a_locked_database_is_sent_again_from_its_page(place: Place, script: bool) -> None:
     page = place.judge("Ann", java_script_enabled=script)
-    page.goto("/p/graded/judge")
+    page.goto("/p/graded/judge?begin=1")
     with closing(sqlite3.connect(place.path, isolation_level=None)) as other_program:
         other_program.execute("BEGIN IMMEDIATE")
         if script:  # past our own script, as a browser would that could not run it in time
@@ -225,7 +328,7 @@ def test_an_answer_that_met_a_locked_database_is_sent_again_from_its_page(place:
 
 def test_everything_works_without_a_script(place: Place) -> None:
     page = place.judge("Ann", java_script_enabled=False)
-    page.goto("/p/graded/judge")
+    page.goto("/p/graded/judge?begin=1")
     page.get_by_role("button", name="Related").click()
     shows(page, "2 of 4")
     page.locator("#unsure summary").click()
@@ -243,7 +346,7 @@ def test_everything_works_without_a_script(place: Place) -> None:
 
 def test_documents_run_nothing(place: Place) -> None:
     page = place.judge("Ann")
-    page.goto("/p/graded/judge")
+    page.goto("/p/graded/judge?begin=1")
     for far in range(1, 5):
         shows(page, f"{far} of 4")
         assert page.title().startswith(f"{far} of 4")
@@ -253,7 +356,7 @@ def test_documents_run_nothing(place: Place) -> None:
 
 def test_a_document_of_five_megabytes_is_whole_and_answered(place: Place) -> None:
     page = place.judge("Ann")
-    page.goto("/p/huge/judge")
+    page.goto("/p/huge/judge?begin=1")
     assert page.evaluate("document.getElementById('first').textContent.length") > 4_800_000
     page.keyboard.press("1")
     expect(page.locator("h1")).to_have_text("All answered")
@@ -268,7 +371,7 @@ def test_nobody_is_shut_out_of_any_page(place: Place, width: int, height: int, s
         assert found.violations_count == 0, f"{what}: {found.generate_report()}"
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), f"{what} is too wide"
 
-    for path in ("/p/pairs/judge", "/p/graded/guidelines", "/p/graded/judge"):
+    for path in ("/p/graded/judge", "/p/pairs/judge?begin=1", "/p/graded/guidelines", "/p/graded/judge?begin=1"):
         page.goto(path)
         fine(path)
     for panel in ("unsure", "guidelines", "keys"):
@@ -276,7 +379,7 @@ def test_nobody_is_shut_out_of_any_page(place: Place, width: int, height: int, s
         fine(panel)
     page.keyboard.press("Escape")
     stale = page.context.new_page()
-    stale.goto("/p/graded/judge")
+    stale.goto("/p/graded/judge?begin=1")
     for far in range(1, 5):
         shows(page, f"{far} of 4")
         page.get_by_role("button", name="Related").click()
@@ -285,7 +388,7 @@ def test_nobody_is_shut_out_of_any_page(place: Place, width: int, height: int, s
     page.get_by_role("button", name="Hand in").click()
     expect(page.locator("h1")).to_have_text("Thank you")
     fine("thanks")
-    page.goto("/p/graded/judge")
+    page.goto("/p/graded/judge?begin=1")
     fine("nothing left")
     page = stale
     page.get_by_role("button", name="Not relevant").click()

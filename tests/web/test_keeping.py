@@ -28,7 +28,7 @@ def test_only_the_fields_of_an_answer_are_kept_and_only_of_answers() -> None:
 def test_an_answer_sent_after_the_login_had_ended_comes_back_to_be_sent_again(
     judge, project: Project, web_store: Store, clock
 ) -> None:
-    web_store.write(lambda c: set_password(c, judge.account, hash_password(PASSWORD)))  # which logs out everywhere
+    web_store.write(lambda c: set_password(c, judge.account, hash_password(PASSWORD), now=1.0))  # logs out
     page = judge.post("/p/news/answer", ANSWER | {"csrf": "of the old login"})
     assert page.status_code == 401
     assert "Your answer is kept on this page" in page.text

@@ -121,3 +121,24 @@ def test_a_broken_form_is_told_in_words(nobody, body: bytes) -> None:
     answer = nobody.post("/login", content=body, headers=MULTIPART)
     assert answer.status_code in (400, 403)
     assert "<h1>" in answer.text
+
+
+@pytest.mark.parametrize(
+    "charset",
+    ["utf-7", "unicode_escape", "idna", "punycode", "latin-1", "nonsense", '"utf-7"', "utf-8; charset=utf-7", "rot13"],
+)
+@pytest.mark.parametrize("path", ["/login", "/sent", "/p/news/answer"])
+def test_a_form_in_another_charset_than_utf_8_is_refused_from_everybody(owner, nobody, path: str, charset: str) -> None:
+    headers = {"Content-Type": f"multipart/form-data; boundary=b; charset={charset}"}
+    content = part("reason", "+2AA-") + part("answer", "\\ud800") + b"--b--\r\n"
+    answers = [one.post(path, content=content, headers=headers) for one in (owner, nobody)]
+    assert not [answer.status_code for answer in answers if answer.status_code not in (400, 401, 404)]
+    assert "charset=utf-8" in answers[0 if path == "/sent" else 1].text
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "UTF-8", "utf8", '"UTF-8"'])
+def test_a_form_may_say_that_it_is_utf_8(owner, charset: str) -> None:
+    owner.get("/")
+    headers = {"Content-Type": f"multipart/form-data; charset={charset}; boundary=b"}
+    content = part("csrf", owner.hidden()["csrf"]) + b"--b--\r\n"
+    assert owner.post("/sent", content=content, headers=headers).text == "taken"

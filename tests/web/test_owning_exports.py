@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from owning_stories import RUN, beside, files, judge_all, ringtrue, said, send_new, title_shown, whole
+from owning_stories import DOCUMENTS, RUN, beside, files, judge_all, ringtrue, said, send_new, title_shown, whole
 from ringtrue.store import Store
 from ringtrue.store.accounts import add_member
 from ringtrue.store.backup import restore_backup
 from ringtrue.store.projects import project_named
 
-GRADED = ("qrels", "qrels-3", "trec-prefs", "csv", "tsv", "jsonl", "parquet", "history", "all")
+GRADED = ("qrels", "qrels-3", "trec-prefs", "csv", "tsv", "jsonl", "parquet", "answers", "traps", "history", "all")
 
 
 @pytest.fixture
@@ -49,7 +49,8 @@ def test_the_commands_on_the_page_read_their_exports(
     Path("my.run").write_text(RUN)
     page = owner.get("/p/sea-bees/exports").text
     commands = re.findall(r"<code>ringtrue ([^<]*)</code>.*?formaction=\"([^\"]*)\"", page, re.DOTALL)
-    assert len(commands) == 7
+    assert len(commands) == 8
+    Path("sea-bees.traps.csv").write_bytes(owner.get("/p/sea-bees/exports/traps").content)
     for command, address in commands:
         if address.endswith("/gold"):
             continue  # see below
@@ -57,7 +58,10 @@ def test_the_commands_on_the_page_read_their_exports(
         name = re.search(r'filename="([^"]+)"', answer.headers["content-disposition"])
         assert name is not None
         Path(name[1]).write_bytes(answer.content)
-        assert ringtrue(capsys, *command.split()), command
+        found = ringtrue(capsys, *command.split())
+        if "--traps" in command:
+            assert command == "judges sea-bees.answers.csv --traps sea-bees.traps.csv --accept 2/2"
+            assert {one["judge"]: one["traps"]["n"] for one in found["judges"]} == {"ann": 2, "bob": 2}
 
 
 def test_traps_failed_tasks_and_single_judges_are_chosen(owner: Any, judged: Any) -> None:
@@ -84,6 +88,47 @@ def test_an_export_that_cannot_be_had_is_told_on_the_page(owner: Any, judged: An
     answer = owner.get(f"/p/sea-bees/exports/{path}")
     assert answer.status_code == 422
     assert words.lower() in said(answer).lower()
+
+
+def test_ties_are_told_where_one_answer_is_chosen(owner: Any, judged: Any) -> None:
+    page = said(owner.get("/p/sea-bees/exports"))
+    assert "Judges tie on 2 items" in page
+    assert "the lower is taken, until somebody decides under Disagreements" in page
+
+
+def test_an_import_is_taken_back_after_a_look_at_what_it_takes(owner: Any) -> None:
+    send_new(owner, whole())
+    owner.get("/p/sea-bees/import")
+    owner.post(
+        "/p/sea-bees/import", owner.hidden(), files=files(labels="query,doc,judge,label\nq1,a,zoe,1\nq1,z,zoe,0\n")
+    )
+    address = re.search(r'href="([^"]+/take-back)"', owner.get("/p/sea-bees/files").text)
+    assert address is not None
+    page = owner.get(address[1])
+    assert "2 labels that came with this file will not count any more, and 1 item" in said(page)
+    assert owner.send(address[1]).status_code == 303
+    page = said(owner.get("/p/sea-bees/files"))
+    assert "2 labels taken back, and 1 item that came with them" in page
+    assert "imported labels" not in page
+    assert "Judgments 0 of 16" in said(owner.get("/p/sea-bees"))
+
+
+def test_a_draw_is_withdrawn_by_a_button_while_nobody_has_judged_it(owner: Any, judged: Any) -> None:
+    form = {"how": "documents", "number": "6", "measures": "P@4", "wanted": "1"}
+    owner.get("/p/sea-bees/gold")
+    owner.post("/p/sea-bees/gold", form | owner.hidden())
+    assert "Withdraw the draw" in owner.get("/p/sea-bees/gold").text
+    assert owner.send("/p/sea-bees/gold/withdraw").status_code == 303
+    page = said(owner.get("/p/sea-bees/gold"))
+    assert "6 documents wait for gold no longer" in page
+    assert "Withdraw the draw" not in page
+
+
+def test_the_files_are_listed_with_documents_and_their_sizes(owner: Any) -> None:
+    send_new(owner, whole())
+    page = said(owner.get("/p/sea-bees/files"))
+    assert f"ask.run run {len(RUN)} bytes" in page
+    assert f"documents.csv documents {len(DOCUMENTS)} bytes" in page
 
 
 def test_an_empty_project_exports_nothing_and_says_so(owner: Any) -> None:
@@ -141,7 +186,7 @@ def test_gold_is_drawn_judged_and_read_by_evaluate(
     assert "Nobody judges gold yet" in page
     assert owner.post("/p/sea-bees/gold", form).status_code == 422
     greta = visit(account("Greta", judged, "gold"))
-    assert judge_all(greta, "sea-bees", lambda page: "1" if title_shown(page) in "ab" else "0", "?queue=gold") == 6
+    assert judge_all(greta, "sea-bees", lambda page: "1" if title_shown(page) in "ab" else "0", "&queue=gold") == 6
     page = owner.get("/p/sea-bees/gold")
     bronze = re.search(r'href="(/p/sea-bees/files/\d+)">bronze', page.text)
     assert bronze is not None

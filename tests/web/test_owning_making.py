@@ -205,3 +205,38 @@ def test_a_project_is_deleted_only_by_its_name(owner: Any, project: Project, web
     assert owner.get("/p/news").status_code == 404
     assert is_empty(web_store)
     assert "delete project" in said(owner.get("/server/audit"))
+
+
+def test_letters_of_other_languages_make_an_address(owner: Any) -> None:
+    made = send_new(owner, whole(), title="Smørrebrød & Größe")
+    assert made.headers["location"] == "/p/smorrebrod-grosse"
+
+
+def test_pairs_that_are_chosen_as_votes_arrive_have_no_number_of_judges(owner: Any) -> None:
+    made = send_new(owner, files(ask=RUN), scale="preference", active="on", traps="0", traps_needed="0")
+    assert made.status_code == 303, made.text
+    page = said(owner.get("/p/sea-bees"))
+    assert "more follow as votes arrive, for one judge at a time" in page
+    assert " tasks" not in page.partition("Next steps")[0]
+    assert "Pairs · chosen as votes arrive" in said(owner.get("/"))
+    settings = owner.get("/p/sea-bees/settings")
+    assert "There is no number of judges for each" in said(settings)
+    assert 'type="number" name="judges"' not in settings.text
+    assert 'for="judges"' not in settings.text
+    assert owner.send("/p/sea-bees/settings", **SETTINGS, title="Other").status_code == 303
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "words"),
+    [
+        ("trap_file", "q1 Q0 a 1 3 x\n", "expected query, doc and label"),
+        ("trap_file", "query,doc,label\nq1,t,3\n", "line 2: a judge cannot answer '3' here, only 0, 1; give the trap"),
+        ("ask", "what is this\n", "expected a run, a pool or pairs"),
+    ],
+)
+def test_errors_are_told_without_the_command_line(owner: Any, field: str, text: str, words: str) -> None:
+    sent = files(**({"ask": RUN} | {field: text}))
+    answer = send_new(owner, sent)
+    assert answer.status_code == 422
+    assert words in beside(answer, field)
+    assert "--" not in beside(answer, field)

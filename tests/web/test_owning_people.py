@@ -27,6 +27,39 @@ def test_each_line_makes_a_link_for_one_person_which_is_shown_once(owner: Any, p
     assert not [link for link in links if link.rsplit("/", 1)[1] in listed.text]
 
 
+@pytest.mark.parametrize(
+    ("page", "path", "form"),
+    [
+        ("/p/news/people", "/p/news/invitations", {"kind": "named", "role": "judge", "days": "7", "whom": "Ida\nIda"}),
+        ("/p/news/people", "/p/news/invitations", {"kind": "crowd", "code": "", "uses": "", "crowd_days": "7"}),
+        ("/server/people", "/server/owners", {"note": "Otto"}),
+        ("/server/people", "/people/1/reset", {}),
+        ("/tokens", "/tokens", {"label": "nightly", "days": "7", "read": "on"}),
+    ],
+)
+def test_a_page_of_links_that_is_loaded_again_shows_the_same_and_makes_no_more(
+    owner: Any, project: Project, web_store: Store, page: str, path: str, form: dict[str, str]
+) -> None:
+    def kept() -> list[Any]:
+        with web_store.read() as connection:
+            return [
+                connection.execute(select(table)).all() for table in (schema.invitation, schema.token, schema.audit)
+            ]
+
+    def shown(answer: Any) -> list[str]:
+        return re.findall(r'<input[^>]* readonly[^>]*>|value="[^"]{43,}"', answer.text)
+
+    owner.get(page)
+    sent = owner.hidden() | form
+    first, before = owner.post(path, sent), kept()
+    assert first.status_code == 200
+    assert (shown(owner.post(path, sent)), kept()) == (shown(first), before)
+    assert shown(first)
+    owner.get(page)
+    assert shown(owner.send(path, **form)) != shown(first)
+    assert kept() != before
+
+
 def test_a_link_that_was_withdrawn_lets_nobody_in(owner: Any, nobody: Any, project: Project) -> None:
     owner.get("/p/news/people")
     path = link_in(owner.send("/p/news/invitations", kind="named", role="judge", days="7", whom=""), "welcome")
@@ -85,7 +118,7 @@ def test_a_crowd_link_comes_with_its_code_and_the_forms_for_prolific_and_mechani
 
 def test_an_owner_can_judge_too(owner: Any, project: Project) -> None:
     owner.get("/p/news/people")
-    assert owner.send("/p/news/people/me", role="judge").status_code == 303
+    assert owner.send("/p/news/people/me", role="judge").headers["location"] == "/p/news/judge"
     assert owner.get("/p/news/judge", follow_redirects=True).status_code == 200
     assert "Judge here myself" not in said(owner.get("/p/news/people"))
     assert owner.send("/p/news/people/me", role="king").status_code == 422
@@ -116,8 +149,10 @@ def test_a_new_password_is_set_by_a_link_that_the_owner_hands_on(
 def test_erasing_takes_what_is_personal_and_keeps_the_labels(
     owner: Any, judge: Any, project: Project, web_store: Store
 ) -> None:
+    owner.get("/p/news/people")
+    owner.send("/p/news/invitations", kind="named", role="viewer", days="7", whom="Jan Judge, again\nHanna")
     page = owner.get(f"/people/{judge.account}/erase?back=/p/news/people")
-    assert "Jan Judge" in said(page)
+    assert "what is noted on links: “Jan Judge, again”; those that nobody used yet are withdrawn" in said(page)
     assert f"erased-{judge.account}" in said(page)
     done = owner.send(f"/people/{judge.account}/erase")
     assert done.headers["location"] == "/p/news/people"
@@ -125,6 +160,12 @@ def test_erasing_takes_what_is_personal_and_keeps_the_labels(
         gone = next(one for one in people(connection) if one.id == judge.account)
     assert (gone.name, gone.handle) == (None, f"erased-{judge.account}")
     assert judge.get("/").status_code == 303
+    listed = said(owner.get("/p/news/people"))
+    assert ("Jan" in listed, "one person viewer withdrawn" in listed, "Hanna viewer open" in listed) == (
+        False,
+        True,
+        True,
+    )
     assert "What was personal went on" in said(owner.get(f"/people/{judge.account}/erase"))
 
 
@@ -137,7 +178,9 @@ def test_the_way_back_is_only_to_pages_of_this_site(owner: Any, judge: Any, proj
 def test_the_only_owner_cannot_be_erased_or_made_an_ordinary_person(owner: Any) -> None:
     owner.get("/server/people")
     assert owner.send(f"/people/{owner.account}/erase").status_code == 409
-    assert owner.send(f"/people/{owner.account}/owner", owner="no").status_code == 409
+    refused = owner.send(f"/people/{owner.account}/owner", owner="no")
+    assert refused.status_code == 409
+    assert "This cannot be done now This is the only owner" in said(refused)
     assert owner.get("/server/people").status_code == 200
 
 

@@ -163,16 +163,25 @@ def _judges_are_invited(owner: Page, *names: str) -> dict[str, str]:
     return {name: owner.locator("input[readonly]").nth(at).input_value() for at, name in enumerate(names)}
 
 
+def begin(page: Page, name: str | None = None) -> None:
+    """From the list of projects past the guidelines to the first question."""
+    page.get_by_role("link", name="Judge", exact=True).click()
+    expect(page.locator("main")).to_contain_text("A task has 8 questions")
+    if name is not None:
+        seen(page, name)
+    page.get_by_role("button", name="Begin").click()
+
+
 def _one_abandons(page: Page) -> None:
     """Without any script at all: one answer, and then never seen again."""
-    page.get_by_role("link", name="Judge", exact=True).click()
+    begin(page)
     expect(page.locator("#far")).to_have_text("1 of 8")
     page.get_by_role("button", name="Weak").click()
     expect(page.locator("#far")).to_have_text("2 of 8")
 
 
 def _one_judges_by_keyboard(story: Story, page: Page) -> None:
-    page.get_by_role("link", name="Judge", exact=True).click()
+    begin(page, "start-desktop-light")
     seen(page, "judge-desktop-light")
     page.keyboard.press("3")
     expect(page.locator("#far")).to_have_text("2 of 8")
@@ -188,7 +197,7 @@ def _one_judges_by_keyboard(story: Story, page: Page) -> None:
 
 
 def _one_clicks_without_reading(page: Page) -> None:
-    page.get_by_role("link", name="Judge", exact=True).click()
+    begin(page, "start-phone-dark")
     seen(page, "judge-phone-dark")
     for at in range(1, 9):
         expect(page.locator("#far")).to_have_text(f"{at} of 8")
@@ -224,12 +233,11 @@ def _the_owner_sees_who_fails_traps(owner: Page) -> None:
     owner.goto("/p/shop-search")
     seen(owner, "progress")
     owner.get_by_role("navigation", name="Pages of this project").get_by_role("link", name="Quality").click()
-    failed = owner.locator("#failed")
-    expect(failed.get_by_role("rowheader")).to_have_text("ben")
+    failed = owner.locator("#failed tr", has_text="ben")  # Cem's one answer may have been to a trap, too
     expect(failed).to_contain_text("0 of 2")
     seen(owner, "quality")
     failed.get_by_role("button", name="Set aside").click()
-    expect(owner.locator("#failed")).to_contain_text("set aside")
+    expect(failed).to_contain_text("set aside")
 
 
 def _the_export_is_read_by_evaluate(story: Story, owner: Page) -> None:
@@ -267,6 +275,7 @@ def test_two_side_by_side_by_arrow_keys_until_documents_can_be_rated(story: Stor
     owner.goto("/p/pairs/people")
     owner.get_by_role("button", name="Judge here myself").click()
     owner.goto("/p/pairs/judge")
+    owner.get_by_role("button", name="Begin").click()
     seen(owner, "pair-desktop-light")
     for at in range(1, 11):
         expect(owner.locator("#far")).to_have_text(f"{at} of 10")

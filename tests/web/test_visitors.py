@@ -14,11 +14,11 @@ from ringtrue.store.accounts import erase, remove_member
 from ringtrue.store.values import Project
 from ringtrue.web.app import create_app
 from ringtrue.web.guards import unguarded
+from ringtrue.web.lanes import Lane, Server
 from ringtrue.web.visitors import (
     Gate,
     Here,
     judge_gate,
-    judge_of,
     member_of,
     owner_of,
     owner_only,
@@ -29,13 +29,12 @@ from ringtrue.web.visitors import (
 )
 
 GUARDS: dict[str, Callable[..., Any]] = {
-    "signed-in": signed_in, "owner-only": owner_only, "owner": owner_of, "viewer": viewer_of, "judge": judge_of,
-    "member": member_of,
+    "signed-in": signed_in, "owner-only": owner_only, "owner": owner_of, "viewer": viewer_of, "member": member_of,
 }  # fmt: skip
 
 
 @pytest.fixture
-def app(web_store: Store, clock) -> FastAPI:
+def app(web_store: Store, clock) -> Server:
     """The server, with a route for each guard that says who came in."""
     made = create_app(web_store, secret=b"s", clock=clock, upload_limit=3_000_000)
     router = APIRouter()
@@ -66,7 +65,7 @@ def test_every_route_is_guarded_or_declared_public(web_store: Store) -> None:
     assert unguarded(create_app(web_store, secret=b"s")) == []
 
 
-def test_a_route_without_a_guard_is_found_wherever_it_hides(app: FastAPI) -> None:
+def test_a_route_without_a_guard_is_found_wherever_it_hides(app: Server) -> None:
     async def forgotten(request: Request) -> None: ...
 
     @public
@@ -81,8 +80,9 @@ def test_a_route_without_a_guard_is_found_wherever_it_hides(app: FastAPI) -> Non
     app.include_router(router)
     app.mount("/inner", inner)
     app.add_route("/plain", forgotten)
+    app.add_lanes([Lane(method="GET", path="/lane", endpoint=forgotten, app=app)])
     found = unguarded(app)
-    assert sorted(found) == ["GET /named", "GET /shallow", "GET,HEAD /plain", "POST /inner/deep"]
+    assert sorted(found) == ["GET /lane", "GET /named", "GET /shallow", "GET,HEAD /plain", "POST /inner/deep"]
 
 
 EXPECTED = {
@@ -91,7 +91,6 @@ EXPECTED = {
     "/guard/owner-only": (303, 403, 403, 403, 200, 403),
     "/p/news/guard/owner": (303, 403, 403, 403, 200, 404),
     "/p/news/guard/viewer": (303, 403, 403, 200, 200, 404),
-    "/p/news/guard/judge": (303, 200, 200, 403, 403, 404),
     "/p/news/guard/member": (303, 200, 200, 200, 200, 404),
     "/p/news/gate": (303, 200, 200, 403, 403, 404),
     "/p/none/guard/viewer": (303, 404, 404, 404, 404, 404),
@@ -112,7 +111,7 @@ def test_a_project_that_is_not_for_one_looks_like_one_that_does_not_exist(projec
     assert there.replace("news", "none") == not_there
 
 
-@pytest.mark.parametrize("path", ["/p/news/guard/judge", "/p/news/gate"])
+@pytest.mark.parametrize("path", ["/p/news/guard/member", "/p/news/gate"])
 def test_a_form_needs_the_word_of_its_login(path: str, judge, gold_judge) -> None:
     judge.get("/")
     word = judge.hidden()["csrf"]
@@ -126,23 +125,23 @@ def test_a_form_needs_the_word_of_its_login(path: str, judge, gold_judge) -> Non
 def test_a_word_that_comes_as_a_file_is_none(judge) -> None:
     judge.get("/")
     word = judge.hidden()["csrf"]
-    assert judge.post("/p/news/guard/judge", files={"csrf": ("a.txt", word.encode())}).status_code == 403
+    assert judge.post("/p/news/guard/member", files={"csrf": ("a.txt", word.encode())}).status_code == 403
 
 
 def test_other_methods_than_post_need_the_word_too(judge) -> None:
     for method in ("PUT", "PATCH", "DELETE"):
-        assert judge.request(method, "/p/news/guard/judge").status_code == 405
+        assert judge.request(method, "/p/news/guard/member").status_code == 405
 
 
 def test_the_form_comes_with_the_one_who_sent_it(judge) -> None:
     judge.get("/")
-    assert judge.send("/p/news/guard/judge", said="hello").text == "jan-judge hello"
+    assert judge.send("/p/news/guard/member", said="hello").text == "jan-judge hello"
 
 
-@pytest.mark.parametrize("path", ["/p/news/guard/judge", "/p/news/gate"])
+@pytest.mark.parametrize("path", ["/p/news/guard/member", "/p/news/gate"])
 def test_a_role_that_is_taken_away_is_gone_at_once(path: str, judge, project: Project, web_store: Store) -> None:
     assert judge.get(path).status_code == 200
-    web_store.write(lambda c: remove_member(c, project.id, judge.account))
+    web_store.write(lambda c: remove_member(c, project.id, judge.account, now=1.0))
     assert judge.get(path).status_code == 404
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -10,6 +13,7 @@ import click
 from ringtrue.cli.options import Command, output_options
 from ringtrue.cli.output import Grid, OutputFormat, emit, tell
 from ringtrue.errors import FileError, StoreError, UsageError
+from ringtrue.wording import counted
 
 if TYPE_CHECKING:
     from ringtrue.store import Store
@@ -55,7 +59,7 @@ def command(
         raise UsageError("a database in memory belongs to one process; give a file (--db ringtrue.db), or one worker")
     with bound(host, port) as listening:
         notes: list[str] = []
-        with Store.open(database) as store:
+        with _none_left(database), Store.open(database) as store:
             if restore is not None:
                 notes.append(_restored(store, restore))
             secret = store.write(lambda connection: invite_first_owner(connection, now=time.time()))
@@ -71,17 +75,28 @@ def command(
         serve(what, listening, workers=workers)
 
 
-def _restored(store: Store, file: str) -> str:
-    from pathlib import Path
+@contextmanager
+def _none_left(database: str) -> Iterator[None]:
+    """Take the file of a new SQLite database away again where nothing came of it."""
+    name = database.removeprefix("sqlite:///")
+    path = Path(name)
+    is_new = "://" not in name and not path.exists()
+    try:
+        yield
+    except BaseException:
+        if is_new:
+            path.unlink(missing_ok=True)
+        raise
 
+
+def _restored(store: Store, file: str) -> str:
     from ringtrue.store.backup import restore_backup
 
     path = Path(file)
     if not path.is_file():
         raise FileError(f"{file}: there is no such file; a backup is a .zip that the server made")
     rows = restore_backup(store, path).rows
-    counts = ", ".join(f"{rows.get(name, 0):,} {words}" for name, words in (
-        ("project", "projects"), ("account", "accounts"), ("judgment", "judgments")))  # fmt: skip
+    counts = ", ".join(counted(rows.get(name, 0), name) for name in ("project", "account", "judgment"))
     return f"restored from {file}: {counts}"
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
-from ringtrue.collecting.uploads import GivenFile, source_of
+from ringtrue.collecting.telling import trap_rows
+from ringtrue.collecting.uploads import GivenFile, as_table, source_of
 from ringtrue.errors import FormatError, InputError, TableError, UsageError
 from ringtrue.files import read_judgments, read_run, recognise_kind
 from ringtrue.files.formats import TABLES, recognise
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ringtrue.files.source import Source
+    from ringtrue.preference import PairChoice
     from ringtrue.store import Scale, Settings
     from ringtrue.tables import Run
 
@@ -33,7 +35,6 @@ AskKind: TypeAlias = Literal["run", "pool", "judgments", "pairs"]
 CANDIDATES = "candidates.csv"  # what pairs are chosen from, the likeliest first
 SHOWN = ("title", "url", "snippet", "text")  # columns of a pool that say what a document is
 WORDS: dict[AskKind, str] = {"run": "runs", "pool": "a pool", "judgments": "judgments", "pairs": "pairs"}
-TRUE = ("true", "1", "yes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -75,7 +76,8 @@ def read_asked(
             )
         items = _pairs(files[0], settings.judges, notes.append)
         docs = pl.concat([items["doc"], items["other"]])
-        return Asked(items=items, docs=docs.unique(), files=(("pairs", files[0]),), notes=tuple(notes))
+        used = as_table(files[0].name, items.rename({"doc": "left", "other": "right"}))
+        return Asked(items=items, docs=docs.unique(), files=(("pairs", used),), notes=tuple(notes))
     if kind == "run":
         runs = read_runs(files, notes.append)
         documents = pool(runs, depth=depth).select("query", "doc")
@@ -88,7 +90,7 @@ def read_asked(
     else:
         documents, texts = _pool(files[0])
         docs = documents["doc"]
-    sent = tuple((kind, file) for file in files)
+    sent = tuple((kind, as_table(file.name, documents) if kind == "judgments" else file) for file in files)
     if scale.kind == "graded":
         return Asked(items=documents, docs=docs.unique(), texts=texts, files=sent, notes=tuple(notes))
     if kind == "run":  # the order of one run, and of several that of their pool
@@ -100,8 +102,19 @@ def read_asked(
     kept = GivenFile(name=CANDIDATES, content=documents.write_csv().encode())
     return Asked(
         items=named_pairs(chosen.frame, once=not settings.active), docs=docs.unique(), texts=texts,
-        files=(*sent, ("candidates", kept)), notes=(*notes, *chosen.notes, f"pairs were chosen: {chosen}"),
+        files=(*sent, ("candidates", kept)), notes=(*notes, *chosen.notes, _told(chosen, settings)),
     )  # fmt: skip
+
+
+def _told(chosen: PairChoice, settings: Settings) -> str:
+    """How pairs were chosen; tasks are made of them later, as long as this project's are."""
+    pairs, queries = counted(chosen.pairs, "pair"), counted(chosen.queries, "query")
+    if settings.active:
+        return (
+            f"the first {pairs} of {queries} were chosen; more follow as votes arrive, for one judge at a time, and a "
+            f"pair whose order is open is asked about again"
+        )
+    return f"{pairs} of {queries} were chosen by the published design, for {counted(settings.judges, 'judge')} each"
 
 
 def read_runs(files: Sequence[GivenFile], note: Callable[[str], None] = lambda _: None) -> list[Run]:
@@ -123,10 +136,9 @@ def named_pairs(frame: pl.DataFrame, *, once: bool = True) -> pl.DataFrame:
         [('q', 'a', 'b')]
     """
     left, right = pl.col("left"), pl.col("right")
-    if "trap" in frame.columns:
-        trap = pl.col("trap").cast(pl.String).str.to_lowercase().is_in(TRUE)
-        frame = frame.filter(~trap.fill_null(value=False))
-    pairs = frame.select("query", doc=pl.min_horizontal(left, right), other=pl.max_horizontal(left, right))
+    pairs = frame.filter(~trap_rows(frame)).select(
+        "query", doc=pl.min_horizontal(left, right), other=pl.max_horizontal(left, right)
+    )
     return pairs.unique(maintain_order=True) if once else pairs
 
 

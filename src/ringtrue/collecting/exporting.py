@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from shutil import rmtree
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
+from ringtrue.collecting.export_forms import JUDGES, ExportForm, command_for, export_forms
 from ringtrue.collecting.golding import gold_frame
+from ringtrue.collecting.plainly import plainly
 from ringtrue.collecting.settling import settled
 from ringtrue.collecting.tabling import guarded_csv, told_of_ids
 from ringtrue.errors import InputError, UsageError, did_you_mean
-from ringtrue.files import Format, write_table
+from ringtrue.files import write_table
 from ringtrue.files.writing import replace_file
 from ringtrue.store.collected import collected, history, known_answers, verdict_frame
 from ringtrue.tables import Judgments, Preferences
+from ringtrue.wording import counted
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -25,23 +30,21 @@ if TYPE_CHECKING:
     from ringtrue.store import Store
     from ringtrue.store.values import Project, Queue
 
-__all__ = ["ExportForm", "Exported", "Which", "export", "export_forms"]
+__all__ = ["Exported", "Which", "export", "told_of_ties"]
 
 Which: TypeAlias = Literal["every", "one"]
 Note: TypeAlias = Callable[[str], None]
-CSV, PLAIN = "text/csv; charset=utf-8", "text/plain; charset=utf-8"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExportForm:
-    """A file that can be had: `key` is what `export` is asked for; `form` the format of `files`, where it is one."""
-
-    key: str
-    title: str
-    ending: str
-    media_type: str
-    about: str
-    form: Format | None = None
+README = "README.txt"
+ABOUT = {
+    "labels.csv": "every judge's labels that count, without traps",
+    "preferences.csv": "every judge's votes that count, sides as they were seen, without traps",
+    "one": "one for each item: what was decided, else what most said, else (by says tie) the lower, or neither",
+    "answers.csv": "every judge's answers, those to traps too",
+    "traps.csv": "the questions with a known answer",
+    "gold.csv": "what gold judges said of the draw; bronze.csv, which belongs to it, is on the page Gold",
+    "verdicts.csv": "what was decided where judges disagreed",
+    "history.csv": "every answer ever given, also undone, unsure, late, set aside",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,41 +67,7 @@ class _Choice:
     failed: bool
 
 
-def _form(key: str, title: str, ending: str, media_type: str, about: str, form: Format | None = None) -> ExportForm:
-    return ExportForm(key=key, title=title, ending=ending, media_type=media_type, about=about, form=form)
-
-
-TABLES = (
-    _form("csv", "CSV", ".csv", CSV, "A table with judge, time, seconds and task; every command reads it.", "csv"),
-    _form("tsv", "TSV", ".tsv", "text/tab-separated-values; charset=utf-8", "The same with tabs.", "tsv"),
-    _form("jsonl", "JSON lines", ".jsonl", "application/x-ndjson", "The same, an object on each line.", "jsonl"),
-    _form("parquet", "Parquet", ".parquet", "application/vnd.apache.parquet", "The same, packed.", "parquet"),
-)
-WHOLE = (
-    _form("history", "History", ".history.csv", CSV, "Every answer ever given, also undone, unsure, late, set aside."),
-    _form("all", "Everything", ".zip", "application/zip", "Labels, one label each, traps, history and gold."),
-)
-GRADED = (
-    _form("qrels", "TREC qrels", ".qrels", PLAIN, "query judge doc label.", "trec-qrels"),
-    _form("qrels-3", "Qrels of three fields", ".qrels", PLAIN, "query doc label, for one label each.", "qrels-3"),
-    _form("trec-prefs", "Levels for trec_eval", ".prefs", PLAIN, "Labels as levels of preference.", "trec-prefs"),
-    *TABLES,
-    _form("gold", "Gold", ".gold.csv", CSV, "What gold judges said of the draw; `ringtrue evaluate --gold` reads it."),
-    *WHOLE,
-)  # fmt: skip
-PAIRS = (
-    _form("pairs", "Pairs", ".pref", PLAIN, "query doc doc winner.", "pairs"),
-    _form("trec-prefs", "Preferences for trec_eval", ".prefs", PLAIN, "query judge subgroup doc level.", "trec-prefs"),
-    *TABLES,
-    *WHOLE,
-)
-
-
-def export_forms(project: Project) -> tuple[ExportForm, ...]:
-    """The files that a project can be exported as."""
-    return PAIRS if project.scale.kind == "preference" else GRADED
-
-
+@plainly()
 def export(
     store: Store, project: Project, key: str, folder: Path, *, which: Which = "every", judge: str | None = None,
     queue: Queue = "main", traps: bool = False, failed: bool = True,
@@ -106,43 +75,77 @@ def export(
     """Write a file into a folder: every judge's labels, or one label for each item, or one judge's.
 
     `traps` adds the answers to traps, with a column that tells them; without `failed`, tasks that failed their traps
-    are left out. One label is the verdict, else the majority.
+    are left out. One label is the verdict, else the majority, and where judges tie the lower label.
     """
     forms = {form.key: form for form in export_forms(project)}
     if key not in forms:
         raise UsageError(f"no export '{key}'{did_you_mean(key, forms) or '; there is ' + ', '.join(forms)}")
     if which not in ("every", "one"):
         raise UsageError(f"every judge's labels or one for each item; found '{which}'")
-    if which == "one" and (judge is not None or traps):
+    if key == "qrels-3" and judge is None:  # it names no judge, so that several could not be told apart
+        which, traps = "one", False
+    elif key in ("answers", "all"):
+        which, traps = "every", key == "answers"
+    elif which == "one" and (judge is not None or traps):
         raise UsageError("one label for each item is of no judge, and of no trap; leave out one of the two")
     form, notes = forms[key], list[str]()
-    path = folder / f"{project.name}{form.ending}"
     choice = _Choice(which=which, judge=judge, queue=queue, traps=traps, failed=failed)
+    path = folder / _name(project, form, choice)
     with store.read() as connection:
         rows = _write(connection, project, form, path, choice, notes.append)
     return Exported(path=path, name=path.name, media_type=form.media_type, rows=rows, notes=tuple(notes))
 
 
+def _name(project: Project, form: ExportForm, choice: _Choice) -> str:
+    """How a file is called: two that differ in what is in them have different names."""
+    judge = re.sub(r"[^\w-]+", "_", choice.judge or "")[:60]
+    parts = [project.name]
+    if form.form is not None or form.key == "answers":
+        parts += [
+            word
+            for word, said in (
+                ("one", choice.which == "one" and form.key != "qrels-3"), (judge, judge),
+                ("gold-judges", choice.queue == "gold"), ("with-traps", choice.traps and form.key != "answers"),
+                ("passed", not choice.failed),
+            )
+            if said
+        ]  # fmt: skip
+    return ".".join(parts) + form.ending
+
+
 def _write(connection: Connection, project: Project, form: ExportForm, path: Path, choice: _Choice, note: Note) -> int:
     if form.key == "history":
         return guarded_csv(path, history(connection, project), note)
-    if form.key == "gold":
-        frame = gold_frame(connection, project, note)
-        write_table(frame, path, form="csv")
-        return frame.height
     if form.key == "all":
         return _write_all(connection, project, path, choice, note)
-    table = _chosen(connection, project, choice)
-    assert form.form is not None  # the others are above
-    write_table(table, path, form=form.form, note=note)
-    if form.form in ("csv", "tsv"):
-        told_of_ids(table.frame, note)
-    return table.frame.height
+    table: Judgments | Preferences | pl.DataFrame
+    if form.key == "gold":
+        table = gold_frame(connection, project, note)
+    elif form.key == "traps":
+        table = _traps(connection, project)
+    else:
+        table = _chosen(connection, project, choice, note)
+    write_table(table, path, form=form.form or "csv", note=note)
+    frame = table if isinstance(table, pl.DataFrame) else table.frame
+    if path.suffix in (".csv", ".tsv"):
+        told_of_ids(frame, note)
+    return frame.height
 
 
-def _chosen(connection: Connection, project: Project, choice: _Choice) -> Judgments | Preferences:
+def _traps(connection: Connection, project: Project) -> pl.DataFrame:
+    known = known_answers(connection, project)
+    if known is None:
+        raise InputError(f"there are no traps in '{project.title}': add them on the page Files")
+    return known.frame.drop("judge", strict=False)
+
+
+def _chosen(
+    connection: Connection, project: Project, choice: _Choice, note: Note = lambda _: None
+) -> Judgments | Preferences:
     if choice.which == "one":
         found = settled(connection, project, queue=choice.queue, failed=choice.failed)
+        if found is not None and (tied := int((found.frame["by"] == "tie").sum())):
+            note(told_of_ties(project, tied))
     else:
         found = collected(connection, project, queue=choice.queue, traps=choice.traps, failed=choice.failed)
     if found is None:
@@ -156,45 +159,70 @@ def _chosen(connection: Connection, project: Project, choice: _Choice) -> Judgme
     return type(found)(found.frame.filter(pl.col("judge") == choice.judge))
 
 
+def told_of_ties(project: Project, tied: int) -> str:
+    """What becomes of items on which as many judges say one thing as another."""
+    instead = "neither document is taken for better" if project.scale.kind == "preference" else "the lower is taken"
+    return (
+        f"judges tie on {counted(tied, 'item')}: no answer has more votes than all others, and {instead}, until "
+        f"somebody decides under Disagreements"
+    )
+
+
 def _write_all(connection: Connection, project: Project, path: Path, choice: _Choice, note: Note) -> int:
     """A .zip with all that there is; what nobody has said yet is left out, with a note."""
     folder = path.with_suffix(".parts")
     folder.mkdir()
     labels = "preferences" if project.scale.kind == "preference" else "labels"
+    answers = replace(choice, traps=True)
+    one = replace(choice, which="one", judge=None)
     rows = 0
-    written: list[Path] = []
+    written: dict[str, str] = {}  # the name of each file, and the command that reads it
+
+    def put(name: str, table: Judgments | Preferences | pl.DataFrame, command: str = "") -> None:
+        write_table(table, folder / name, form="csv")
+        written[name] = command
+
     try:
-        for name, other in ((f"{labels}.csv", choice), (f"one_{labels}.csv", _one(choice))):
+        traps = known_answers(connection, project)
+        for name, which, command in (
+            (f"{labels}.csv", choice, "ringtrue agree NAME"),
+            (f"one_{labels}.csv", one, "ringtrue rate NAME" if labels == "preferences" else
+             "ringtrue evaluate my.run --judgments NAME"),
+            ("answers.csv", None if traps is None else answers, JUDGES),
+        ):  # fmt: skip
+            if which is None:
+                continue
             try:
-                table = _chosen(connection, project, other)
+                table = _chosen(connection, project, which, note)
             except InputError as error:
                 note(f"{name}: {error}")
                 continue
-            write_table(table, folder / name, form="csv")
-            rows += table.frame.height * (other is choice)
-            written.append(folder / name)
-        if (traps := known_answers(connection, project)) is not None:
-            write_table(traps, folder / "traps.csv", form="csv")
-            written.append(folder / "traps.csv")
+            put(name, table, command)
+            rows += table.frame.height * (which is choice)
+        if traps is not None:
+            put("traps.csv", _traps(connection, project))
         if project.scale.kind == "graded" and (gold := _gold(connection, project, note)) is not None:
-            write_table(gold, folder / "gold.csv", form="csv")
-            written.append(folder / "gold.csv")
+            put("gold.csv", gold, "ringtrue evaluate my.run --judgments bronze.csv --gold NAME")
         decided = verdict_frame(connection, project)
         if decided.height:
             guarded_csv(folder / "verdicts.csv", [decided], note)
-            written.append(folder / "verdicts.csv")
+            written["verdicts.csv"] = ""
         guarded_csv(folder / "history.csv", history(connection, project), note)
-        written.append(folder / "history.csv")
-        replace_file(path, lambda stream: _zipped(stream, written))
+        written["history.csv"] = ""
+        (folder / README).write_text(_readme(project, written), encoding="utf-8")
+        replace_file(path, lambda stream: _zipped(stream, [folder / name for name in (*written, README)]))
     finally:
-        for one in written:
-            one.unlink(missing_ok=True)
-        folder.rmdir()
+        rmtree(folder, ignore_errors=True)
     return rows
 
 
-def _one(choice: _Choice) -> _Choice:
-    return _Choice(which="one", judge=None, queue=choice.queue, traps=False, failed=choice.failed)
+def _readme(project: Project, written: dict[str, str]) -> str:
+    lines = [f"{project.title}: what was collected with ringtrue, and the commands that read it", ""]
+    for name, command in written.items():
+        known = command_for(command, project.settings, name=name, traps="traps.csv")
+        lines.append(f"{name:20} {ABOUT['one' if name.startswith('one_') else name]}")
+        lines += [f"{'':20} {known}"] if known else []
+    return "\n".join(lines) + "\n"
 
 
 def _gold(connection: Connection, project: Project, note: Note) -> pl.DataFrame | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,9 +9,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from ringtrue.collecting.asking import read_runs
+from ringtrue.collecting.plainly import plainly, without_options
 from ringtrue.collecting.settling import settled
 from ringtrue.collecting.uploads import GivenFile, keep, kept, source_of
-from ringtrue.errors import InputError, UsageError
+from ringtrue.errors import ConflictError, InputError, UsageError
 from ringtrue.files import read_judgments
 from ringtrue.sampling import GoldDraw, sample, sample_queries
 from ringtrue.store.gold import gold_items, record_draw
@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 
     from ringtrue.store import Store
     from ringtrue.store.values import Project
+    from ringtrue.tables import Run
 
 __all__ = ["Golded", "draw_gold", "gold_frame"]
 
 BRONZE = "bronze.csv"
-UNSURE = -1  # seen, and not judged
+UNDECIDED = -1  # seen, and not judged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +45,7 @@ class Golded:
     notes: tuple[str, ...]
 
 
+@plainly()
 def draw_gold(
     store: Store, project: Project, *, measures: Sequence[str] = ("P@10",), budget: int | None = None,
     queries: int | None = None, compare: bool = False, bronze: GivenFile | None = None, wanted: int = 1, now: float,
@@ -68,18 +70,21 @@ def draw_gold(
         if not runs:
             raise InputError("gold is drawn from what runs show, and this project has none: add the runs first")
         labels = _bronze(connection, project, bronze, notes.append)
+        notes += _uncovered(runs, labels)
         before = _judged(connection, project)
+        drawn = gold_items(connection, project).height
     draw: GoldDraw
     if queries is not None:
         draw = sample_queries(runs, labels, list(measures), queries=queries, already=before, rng=rng)
     else:
         draw = sample(runs, labels, list(measures), budget=budget or 0, compare=compare, already=before, rng=rng)
     with store.transaction() as connection:
-        again = _judged(connection, project)
-        if (0 if before is None else before.frame.height) != (0 if again is None else again.frame.height):
-            raise InputError("gold labels or another draw came in meanwhile; draw again")
+        if gold_items(connection, project).height != drawn:
+            raise ConflictError(
+                "somebody else drew gold, or withdrew it, at the same moment: look at it, and draw again"
+            )
         new = record_draw(connection, project, draw.frame, wanted=wanted, rng=rng)
-        used = labels.frame.select("query", "doc", "judge", "label").write_csv().encode()
+        used = labels.frame.select("query", "doc", "label").write_csv().encode()  # without the judges' names
         keep(connection, project.id, GivenFile(name=BRONZE, content=used), kind="bronze", now=now)
     return Golded(
         design=draw.design, documents=draw.frame.height, new=new, queries=draw.frame["query"].n_unique(),
@@ -90,8 +95,8 @@ def draw_gold(
 def gold_frame(connection: Connection, project: Project, note: Callable[[str], None] = lambda _: None) -> pl.DataFrame:
     """What was drawn, with the labels of the gold judges, as `ringtrue evaluate --gold` reads it.
 
-    A document that gold judges saw and could not decide has the label −1, which says so; one that nobody judged yet
-    has none, and `evaluate` refuses it.
+    A document that gold judges saw and could not decide or skipped has the label −1, which says so, until one of them
+    or an owner decides; one that nobody judged yet has none, and `evaluate` refuses it.
     """
     if project.scale.kind != "graded":
         raise InputError("gold is drawn for labels of single documents, and this project compares pairs")
@@ -103,22 +108,11 @@ def gold_frame(connection: Connection, project: Project, note: Callable[[str], N
     if isinstance(found, Judgments):
         labels = found.frame.select("query", "doc", "label")
     frame = items.join(labels, on=["query", "doc"], how="left", maintain_order="left")
-    unsure = pl.when(pl.col("unsure")).then(pl.lit(UNSURE, dtype=pl.Int32))
-    frame = frame.with_columns(label=pl.coalesce("label", unsure)).drop("item", "unsure")
+    undecided = pl.when(pl.col("undecided")).then(pl.lit(UNDECIDED, dtype=pl.Int32))
+    frame = frame.with_columns(label=pl.coalesce("label", undecided)).drop("item", "undecided")
     _doubts(frame, note)
     first = ["query", "doc", "label"]
     return frame.select(*first, *(name for name in frame.columns if name not in first))
-
-
-def without_options(text: str) -> str:
-    """A sentence of the statistics without what only the command line understands.
-
-    Examples:
-        >>> without_options("12 labels repeat; the last one counts (--repeats all counts each)")
-        '12 labels repeat; the last one counts'
-    """
-    text = re.sub(r" ?\([^()]*--[^()]*\)", "", text)
-    return re.sub(r"[;,:] [^;:]*--[a-z][^;]*", "", text)
 
 
 def _bronze(connection: Connection, project: Project, file: GivenFile | None, note: Callable[[str], None]) -> Judgments:
@@ -130,6 +124,17 @@ def _bronze(connection: Connection, project: Project, file: GivenFile | None, no
     if not isinstance(found, Judgments):
         raise InputError("gold checks labels that are there, and none was collected yet; judge first, or give a file")
     return found
+
+
+def _uncovered(runs: Sequence[Run], labels: Judgments) -> list[str]:
+    """A word on queries of the runs of which no label is known yet."""
+    asked = pl.concat([run.frame["query"] for run in runs]).unique()
+    without = asked.filter(~asked.is_in(labels.frame["query"].unique().implode())).sort()
+    if not len(without):
+        return []
+    known = f"{len(asked) - len(without):,} of {counted(len(asked), 'query')} of the runs"
+    doubt = f"the labels that gold is drawn from know {known}, and not '{without[0]}'"
+    return [f"{doubt}: unless that is meant, withdraw this draw, and draw again when all are judged"]
 
 
 def _judged(connection: Connection, project: Project) -> Judgments | None:
@@ -150,6 +155,6 @@ def _doubts(frame: pl.DataFrame, note: Callable[[str], None]) -> None:
     open_ = frame["label"].null_count()
     if open_:
         note(f"{open_:,} of {frame.height:,} gold documents have no label yet: `ringtrue evaluate` wants all of them")
-    unsure = int((frame["label"] == UNSURE).sum())
-    if unsure:
-        note(f"{unsure:,} of {frame.height:,} gold documents could not be decided: their label is −1, not judged")
+    undecided = int((frame["label"] == UNDECIDED).sum())
+    if undecided:
+        note(f"{undecided:,} of {frame.height:,} gold documents could not be decided: their label is −1, not judged")

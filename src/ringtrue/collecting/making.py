@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from ringtrue.collecting.asking import Asked, read_asked
+from ringtrue.collecting.plainly import plainly, without_options
 from ringtrue.collecting.telling import document_rows, read_texts, read_traps, topic_rows
-from ringtrue.collecting.uploads import GivenFile, keep
+from ringtrue.collecting.uploads import GivenFile, as_table, keep, note_documents
 from ringtrue.errors import MismatchError
 from ringtrue.store.progress import missing_texts
 from ringtrue.store.projects import add_documents, add_items, add_queries, ask_again, create_project
@@ -47,9 +48,11 @@ class _Read:
     documents: list[pl.DataFrame]
     traps: list[dict[str, Any]]
     files: tuple[tuple[str, GivenFile], ...]
+    listed: tuple[GivenFile, ...]
     notes: tuple[str, ...]
 
 
+@plainly()
 def make_project(
     store: Store, *, name: str, title: str, scale: Scale, settings: Settings, guidelines: str = "",
     ask: Sequence[GivenFile] = (), topics: GivenFile | None = None, documents: Sequence[GivenFile] = (),
@@ -68,6 +71,7 @@ def make_project(
         return _put(connection, project, read, now=now, rng=rng)
 
 
+@plainly()
 def extend_project(
     store: Store, project: Project, *, ask: Sequence[GivenFile] = (), topics: GivenFile | None = None,
     documents: Sequence[GivenFile] = (), traps: GivenFile | None = None, depth: int = 10, now: float,
@@ -100,12 +104,23 @@ def _read(
     texts = read_texts(documents, wanted, notes.append)
     if asked is not None and asked.texts is not None:
         texts.insert(0, asked.texts.rename({"doc": "name"}))
-    sent = [("topics", topics), ("traps", traps)]
+    sent = list(asked.files) if asked else []
+    if topics is not None:
+        sent.append(("topics", topics))
+    if traps is not None:
+        sent.append(("traps", as_table(traps.name, _as_given(known, scale))))
+    every = (*(asked.notes if asked else ()), *notes)
     return _Read(
-        asked=asked, topics=queries, documents=texts, traps=known,
-        files=(*(asked.files if asked else ()), *((kind, file) for kind, file in sent if file is not None)),
-        notes=(*(asked.notes if asked else ()), *notes),
+        asked=asked, topics=queries, documents=texts, traps=known, files=tuple(sent), listed=tuple(documents),
+        notes=tuple(filter(None, map(without_options, every))),
     )  # fmt: skip
+
+
+def _as_given(traps: list[dict[str, Any]], scale: Scale) -> pl.DataFrame:
+    """Traps as a file has them."""
+    graded = scale.kind == "graded"
+    names = {"expected": "label"} if graded else {"doc": "left", "other": "right", "expected": "winner"}
+    return pl.DataFrame(traps, infer_schema_length=None).rename(names)
 
 
 def _put(connection: Connection, project: Project, read: _Read, *, now: float, rng: np.random.Generator) -> Made:
@@ -122,6 +137,8 @@ def _put(connection: Connection, project: Project, read: _Read, *, now: float, r
         traps = add_items(connection, project, read.traps, queue="trap", wanted=None, rng=rng)
     for kind, file in read.files:
         keep(connection, project.id, file, kind=kind, now=now)
+    for file in read.listed:
+        note_documents(connection, project.id, file, now=now)
     return Made(
         project=project, items=items, queries=len(read.topics), documents=documents, traps=traps,
         notes=(*read.notes, *_doubts(connection, project, read)),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import time
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -28,15 +27,16 @@ __all__ = ["refill"]
 
 AT_LEAST, AHEAD, AT_MOST = 2, 4, 20  # tasks' worth of pairs: when to choose, how many, and when no more for anybody
 TURN_SECONDS = 120.0
-PATIENCE, GLANCE = 20.0, 0.1  # seconds for which a judge without a pair waits for another's turn, and between looks
 
 
-def refill(store: Store, project: Project, *, now: float, rng: np.random.Generator, account: int | None = None) -> int:
+def refill(
+    store: Store, project: Project, *, now: float, rng: np.random.Generator, account: int | None = None
+) -> int | None:
     """Choose more pairs when fewer than two tasks' worth are left; answers how many votes were asked for.
 
     With an `account`, also when the judge has had nearly all that are left; pairs that the judge had are then not
-    chosen again. One at a time: while another thread or server is choosing, this answers 0 at once, or for an
-    `account` waits, and answers how many pairs the judge then finds. What takes long is done outside of any writing.
+    chosen again, and where nothing is to be chosen it answers how many the judge finds. One at a time: while another
+    thread or server is choosing, it answers None at once. What takes long is done outside of any writing.
     """
     if not project.settings.active or project.closed is not None:
         return 0
@@ -44,13 +44,10 @@ def refill(store: Store, project: Project, *, now: float, rng: np.random.Generat
     with store.read() as connection:
         room = room_left(connection, project.id, account)
     if not _needed(room, task, account):
-        return 0
+        return 0 if account is None else room.own
     until = now + TURN_SECONDS + float(rng.random())  # no two turns end at the same moment: so each ends its own
-    patience = time.monotonic() + (0.0 if account is None else PATIENCE)
-    while not store.write(lambda connection: take_turn(connection, project.id, now=now, until=until)):
-        if time.monotonic() >= patience:
-            return 0
-        time.sleep(GLANCE)
+    if not store.write(lambda connection: take_turn(connection, project.id, now=now, until=until)):
+        return None
     try:
         with store.read() as connection:  # somebody else may have had a turn in between
             room = room_left(connection, project.id, account)

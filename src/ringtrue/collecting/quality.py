@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 
 from ringtrue.agreement import Agreement, agree
-from ringtrue.collecting.golding import without_options
+from ringtrue.collecting.export_forms import trap_rule
+from ringtrue.collecting.plainly import without_options
 from ringtrue.collecting.settling import settled
 from ringtrue.errors import InputError
 from ringtrue.judges import JudgeQuality, judge_quality
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["Quality", "quality_of"]
 
 T = TypeVar("T")
-STRICT = (4, 5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -55,7 +55,7 @@ def quality_of(
     gold = _shared(gold, with_traps)
     agreement, why = _or_words(lambda: _agreement(work, scale, resamples, level, rng))
     met = _shared(traps, with_traps)
-    rule = (max(project.settings.traps_needed, 1), project.settings.traps) if project.settings.traps else STRICT
+    rule = trap_rule(project.settings)
     judges, because = _or_words(
         lambda: judge_quality(with_traps, gold=gold, traps=met, accept=rule, scale=scale, repeats="last", level=level)
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from ringtrue.aggregation import aggregate
@@ -24,8 +25,8 @@ def settled(
 ) -> Judgments | Preferences | None:
     """One label, or one preference, for each item that has any; None while there is none.
 
-    Where judges tie, it is the lower label, and of a pair neither document. The column `by` says verdict or majority,
-    `votes` how many judges there were, `share` how many of them said so.
+    Where judges tie, it is the lower label, and of a pair neither document. The column `by` says verdict, majority or
+    tie, `votes` how many judges there were, `share` how many of them said so.
     """
     votes = collected(connection, project, queue=queue, failed=failed)
     decided = verdict_frame(connection, project, queue=queue)
@@ -43,7 +44,7 @@ def settled(
         verdict = pl.col("verdict")
         frame = frame.select(
             *names, pl.coalesce(verdict, "answer").alias("answer"), pl.col("votes").fill_null(0), "share",
-            by=pl.when(verdict.is_not_null()).then(pl.lit("verdict")).otherwise(pl.lit("majority")),
+            by=pl.when(verdict.is_not_null()).then(pl.lit("verdict")).otherwise("by"),
         )  # fmt: skip
     if pairs:
         return Preferences.of(frame.rename({"answer": "winner"}))
@@ -51,10 +52,15 @@ def settled(
 
 
 def _majority(votes: Judgments | Preferences) -> pl.DataFrame:
-    """What most said of each item, as text."""
-    items = aggregate(votes, method="majority", repeats="last").items.rename({"probability": "share"})
+    """What most said of each item, as text; `by` tells where as many said something else."""
+    found = aggregate(votes, method="majority", repeats="last")
+    tied = np.isclose(found.probabilities, found.probabilities.max(axis=1, keepdims=True)).sum(axis=1) > 1
+    by = pl.when(pl.Series(tied)).then(pl.lit("tie")).otherwise(pl.lit("majority"))
+    items = found.items.rename({"probability": "share"}).with_columns(by=by)
     label = pl.col("label")
     if isinstance(votes, Judgments):
-        return items.select("query", "doc", "share", "votes", answer=label.cast(pl.String))
+        return items.select("query", "doc", "share", "votes", "by", answer=label.cast(pl.String))
     said = pl.when(label == FIRST).then(pl.lit("left")).when(label == SECOND).then(pl.lit("right"))
-    return items.select("query", "share", "votes", left="first", right="second", answer=said.otherwise(pl.lit("tie")))
+    return items.select(
+        "query", "share", "votes", "by", left="first", right="second", answer=said.otherwise(pl.lit("tie"))
+    )

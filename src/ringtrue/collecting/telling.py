@@ -10,14 +10,17 @@ import polars as pl
 from ringtrue.collecting.uploads import GivenFile, source_of
 from ringtrue.errors import FormatError, InputError, MismatchError, TableError
 from ringtrue.files import read_documents, read_judgments, read_preferences, read_topics, recognise_kind
+from ringtrue.files.formats import recognise
+from ringtrue.store.projects import FLIPPED
 from ringtrue.wording import counted
 
 if TYPE_CHECKING:
     from ringtrue.store import Scale
 
-__all__ = ["document_rows", "read_texts", "read_traps", "topic_rows"]
+__all__ = ["document_rows", "line_of", "read_texts", "read_traps", "require_kind", "topic_rows", "trap_rows"]
 
 Note = Callable[[str], None]
+TRUE = ("true", "1", "yes")  # what the column trap says of one
 SLICE = 2_000  # documents that are turned into rows at a time
 ALL_OF_THEM = 200_000  # documents: of more, only those that are asked about are kept
 QUERY_PARTS = {"text": ("title", "text"), "description": ("description", "desc"), "narrative": ("narrative", "narr")}
@@ -74,7 +77,7 @@ def document_rows(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
 
 def read_traps(file: GivenFile, scale: Scale, note: Note) -> list[dict[str, Any]]:
     """Questions with a known answer: query, doc and label, or pairs with a winner that a judge can choose."""
-    require_kind(file, scale)
+    require_kind(file, scale, "query, doc and label" if scale.kind == "graded" else "query, left, right and winner")
     if scale.kind == "graded":
         frame = read_judgments(source_of(file), note=note).frame
         rows = frame.select("query", "doc", expected=pl.col("label").cast(pl.String)).to_dicts()
@@ -83,38 +86,55 @@ def read_traps(file: GivenFile, scale: Scale, note: Note) -> list[dict[str, Any]
         rows = frame.select("query", doc="left", other="right", expected="winner").to_dicts()
     known = [label.value for label in scale.labels]
     seen: dict[tuple[str, ...], str] = {}
-    for place, row in enumerate(rows, start=1):
+    for place, row in enumerate(rows):
         if row["expected"] not in known:
             raise InputError(
-                f"{file.name}: row {place}: a judge cannot answer '{row['expected']}' here, only {', '.join(known)}; "
-                f"give the trap another answer"
+                f"{file.name}: line {line_of(file, place)}: a judge cannot answer '{row['expected']}' here, only "
+                f"{', '.join(known)}; give the trap another answer, or choose a scale that has this one"
             )
         docs = (row["doc"], row.get("other") or "")
         key = (row["query"], *sorted(docs))
-        answer = (
-            row["expected"]
-            if list(docs) == sorted(docs)
-            else {"left": "right", "right": "left"}.get(row["expected"], row["expected"])
-        )
+        answer = row["expected"] if list(docs) == sorted(docs) else FLIPPED.get(row["expected"], row["expected"])
         if seen.setdefault(key, answer) != answer:
             raise InputError(
-                f"{file.name}: row {place}: the trap of query '{row['query']}' and document '{row['doc']}' stands "
-                f"there with two answers; keep one"
+                f"{file.name}: line {line_of(file, place)}: the trap of query '{row['query']}' and document "
+                f"'{row['doc']}' stands there with two answers; keep one"
             )
     return rows
 
 
-def require_kind(file: GivenFile, scale: Scale) -> None:
-    """Refuse labels where preferences are meant, and the other way round."""
+def trap_rows(frame: pl.DataFrame) -> pl.Series:
+    """Which rows of a table are said to be traps, by its column of that name."""
+    if "trap" not in frame.columns:
+        return pl.Series("trap", [False]).new_from_index(0, frame.height)
+    return frame["trap"].cast(pl.String).str.to_lowercase().is_in(TRUE).fill_null(value=False)
+
+
+def line_of(file: GivenFile, row: int) -> int:
+    """The line of a file on which a row stands, counted as a spreadsheet does: from 1, the names of columns too.
+
+    Examples:
+        >>> line_of(GivenFile(name="a.csv", content=b"query,doc,label\\nq,d,1\\n"), 0)
+        2
+        >>> line_of(GivenFile(name="a.qrels", content=b"q 0 d 1\\n"), 0)
+        1
+    """
+    source = source_of(file)
+    form = recognise(source, "preferences" if recognise_kind(source) == "preferences" else "judgments")
+    return row + (2 if form in ("csv", "tsv") else 1)
+
+
+def require_kind(file: GivenFile, scale: Scale, needs: str | None = None) -> None:
+    """Refuse labels where preferences are meant, and the other way round; `needs` names the columns."""
     try:
         found = recognise_kind(source_of(file))
     except FormatError:  # reading it says what is wrong
         return
     wanted = "judgments" if scale.kind == "graded" else "preferences"
     if found != wanted and found in ("judgments", "preferences", "run"):
-        needs = "query, doc, judge and label" if scale.kind == "graded" else "query, left, right, judge and winner"
+        usual = "query, doc, judge and label" if scale.kind == "graded" else "query, left, right, judge and winner"
         raise FormatError(f"{file.name}: this looks like {'a run' if found == 'run' else found}, and this project has "
-                          f"{wanted}: expected {needs}")  # fmt: skip
+                          f"{wanted}: expected {needs or usual}")  # fmt: skip
 
 
 def _parts(frame: pl.DataFrame, parts: Mapping[str, tuple[str, ...]]) -> list[pl.Expr]:

@@ -15,6 +15,7 @@ from sqlalchemy import delete, func, insert, select, update
 from ringtrue.errors import NotFoundError, UsageError, did_you_mean
 from ringtrue.store import schema
 from ringtrue.store.accounts import insert_unless_there, roles_of
+from ringtrue.store.auditing import record
 from ringtrue.store.dialects import Prepared
 from ringtrue.store.hashing import attempted, hashed
 from ringtrue.store.values import Person
@@ -30,7 +31,6 @@ __all__ = [
     "issue_token",
     "log_in",
     "log_out",
-    "log_out_everywhere",
     "revoke_token",
     "signing_secret",
     "tokens",
@@ -44,7 +44,9 @@ SCOPES = {
     "manage": "make and change projects, people and everything else an owner may",
 }
 WINDOW = 15 * 60.0  # seconds in which attempts are counted
-LIMITS = {"handle": 10, "address": 50}  # attempts in that time; people of one office share an address
+# Attempts in that time. Few by one handle from one address; many more by a handle from everywhere, or anybody could
+# lock an owner out; and people of one office share an address.
+LIMITS = {"both": 10, "handle": 100, "address": 50}
 
 
 class _Entered(NamedTuple):
@@ -108,11 +110,6 @@ def log_out(connection: Connection, secret: str) -> None:
     connection.execute(delete(schema.login).where(schema.login.c.hash == hashed(secret)))
 
 
-def log_out_everywhere(connection: Connection, account: int) -> None:
-    """End every visit of somebody."""
-    connection.execute(delete(schema.login).where(schema.login.c.account == account))
-
-
 def try_to_log_in(connection: Connection, *, handle: str, address: str, now: float) -> float:
     """Write down an attempt; answers how many seconds to wait, 0 when it may go on.
 
@@ -121,7 +118,7 @@ def try_to_log_in(connection: Connection, *, handle: str, address: str, now: flo
     """
     attempt = schema.attempt
     connection.execute(delete(attempt).where(attempt.c.time <= now - WINDOW))
-    tried = {kind: attempted(kind, value) for kind, value in (("handle", handle), ("address", address))}
+    tried = _tried(handle, address)
     wait = 0.0
     for kind, what in tried.items():
         latest = connection.execute(
@@ -137,16 +134,26 @@ def try_to_log_in(connection: Connection, *, handle: str, address: str, now: flo
 
 def forgive(connection: Connection, *, handle: str, address: str) -> None:
     """Forget the attempts with this handle, and one from this address: the last was right."""
-    attempt = schema.attempt
-    connection.execute(delete(attempt).where(attempt.c.what == attempted("handle", handle)))
-    last = select(func.max(attempt.c.id)).where(attempt.c.what == attempted("address", address)).scalar_subquery()
+    attempt, tried = schema.attempt, _tried(handle, address)
+    connection.execute(delete(attempt).where(attempt.c.what.in_([tried["both"], tried["handle"]])))
+    last = select(func.max(attempt.c.id)).where(attempt.c.what == tried["address"]).scalar_subquery()
     connection.execute(delete(attempt).where(attempt.c.id == last))
 
 
+def _tried(handle: str, address: str) -> dict[str, str]:
+    """What is counted of an attempt; what is about a handle begins alike, so that `erase` finds it."""
+    by, of = attempted("handle", handle), attempted("address", address)
+    return {"both": f"{by} {of}", "handle": by, "address": of}
+
+
 def issue_token(
-    connection: Connection, account: int, *, name: str, scopes: Iterable[str], now: float, days: float | None
-) -> str:
-    """A new key to the API, told once."""
+    connection: Connection, account: int, *, name: str, scopes: Iterable[str], now: float, days: float | None,
+    secret: str | None = None, by: int | None = None,
+) -> str:  # fmt: skip
+    """A new key to the API, told once.
+
+    A `secret` that was drawn before makes one token however often this is run. `by` is whose deed goes into the record.
+    """
     wanted = sorted(set(scopes))
     if not wanted:
         raise UsageError(f"a token needs at least one scope of {', '.join(SCOPES)}")
@@ -157,13 +164,15 @@ def issue_token(
         raise UsageError("a token needs a name that says what it is for")
     if days is not None and days <= 0:
         raise UsageError(f"expected a number of days above 0, found {days:g}")
-    secret = secrets.token_urlsafe(32)
-    connection.execute(
-        insert(schema.token).values(
+    secret = secret or secrets.token_urlsafe(32)
+    made = connection.execute(
+        insert_unless_there(connection, schema.token, "hash").values(
             account=account, name=name.strip(), hash=hashed(secret), scopes=" ".join(wanted), created=now,
             expires=None if days is None else now + days * 86_400,
-        )
-    )  # fmt: skip
+        ).returning(schema.token.c.id)
+    ).scalar()  # fmt: skip
+    if made is not None and by is not None:
+        record(connection, "issue token", now=now, account=by, detail={"scopes": wanted})
     return secret
 
 
@@ -174,11 +183,12 @@ def bearer(connection: Connection, secret: str, now: float) -> tuple[Person, fro
 
 
 def revoke_token(connection: Connection, token: int, *, account: int, now: float) -> None:
-    """Make a token of this account useless."""
+    """Make a token of this account useless, and write that down."""
     of = schema.token
     mine = of.c.id == token, of.c.account == account
     if not connection.execute(update(of).where(*mine).values(revoked=func.coalesce(of.c.revoked, now))).rowcount:
         raise NotFoundError(f"there is no token {token} of yours")
+    record(connection, "revoke token", now=now, account=account, detail={"token": token})
 
 
 def tokens(connection: Connection, account: int) -> list[Token]:

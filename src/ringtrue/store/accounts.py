@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from sqlalchemy import delete, exists, func, select, update
+from sqlalchemy import case, delete, exists, func, select, update
 
 from ringtrue.errors import ConflictError, NotFoundError, UsageError
 from ringtrue.store import schema
+from ringtrue.store.auditing import record
 from ringtrue.store.dialects import insert_or
+from ringtrue.store.handles import checked_handle, numbered, slug_of
 from ringtrue.store.hashing import attempted
 from ringtrue.store.values import Person, Role
 
@@ -28,9 +29,9 @@ __all__ = [
     "create_account",
     "erase",
     "has_owner",
+    "noted_for",
     "people",
     "person",
-    "person_by_handle",
     "remove_member",
     "secret_of",
     "set_owner",
@@ -38,8 +39,6 @@ __all__ = [
 ]
 
 AccountKind: TypeAlias = Literal["named", "crowd", "imported"]
-HANDLE = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
-RESERVED = re.compile(r"(worker|erased)-\d+")
 LONGEST_NAME = 200
 
 
@@ -82,9 +81,9 @@ def create_account(
         at = connection.execute(select(func.coalesce(func.max(schema.account.c.id), 0))).scalar_one() + 1
         wishes = (f"worker-{number}" for number in count(at))
     elif handle is not None:
-        wishes = iter([handle if kind == "imported" else _checked(handle)])
+        wishes = iter([handle if kind == "imported" else checked_handle(handle)])
     else:
-        wishes = _numbered(_slug(name or "judge"))
+        wishes = numbered(slug_of(name or "judge"))
     for wish in wishes:
         made = connection.execute(
             insert_unless_there(connection, schema.account, "handle")
@@ -99,37 +98,6 @@ def create_account(
 def insert_unless_there(connection: Connection, table: Table, *unique: str) -> Any:
     """An INSERT that does nothing where a row with the same unique columns is there, also when two insert at once."""
     return insert_or(connection, table).on_conflict_do_nothing(index_elements=unique)
-
-
-def _checked(handle: str) -> str:
-    handle = handle.strip().lower()
-    if not HANDLE.fullmatch(handle):
-        raise UsageError(
-            f"a log-in name has small letters, digits, '.', '_' and '-', 63 at most, and begins with a letter or a "
-            f"digit; found '{handle}'"
-        )
-    if RESERVED.fullmatch(handle):
-        raise UsageError(f"log-in names such as '{handle}' are made by the server; choose another one")
-    return handle
-
-
-def _slug(name: str) -> str:
-    """A name as a handle.
-
-    Examples:
-        >>> _slug("Zoë van der Berg")
-        'zoe-van-der-berg'
-        >>> _slug("李")
-        'judge'
-    """
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:50].rstrip("-")
-    return "judge" if not slug or RESERVED.fullmatch(slug) else slug
-
-
-def _numbered(slug: str) -> Iterator[str]:
-    yield slug
-    yield from (f"{slug}-{number}" for number in count(2))
 
 
 def person(connection: Connection, account: int) -> Person:
@@ -161,14 +129,6 @@ def roles_of(rows: Iterable[tuple[int | None, str | None]]) -> dict[int, frozens
     return {project: frozenset(those) for project, those in roles.items()}
 
 
-def person_by_handle(connection: Connection, handle: str) -> Person:
-    """Who has this handle."""
-    found = connection.execute(select(schema.account.c.id).where(schema.account.c.handle == handle)).scalar()
-    if found is None:
-        raise NotFoundError(f"there is nobody with the log-in name '{handle}'")
-    return person(connection, found)
-
-
 def secret_of(connection: Connection, handle: str) -> tuple[int, str] | None:
     """The account and the hash of the password of somebody who may log in with one."""
     account = schema.account
@@ -180,12 +140,16 @@ def secret_of(connection: Connection, handle: str) -> tuple[int, str] | None:
     return None if found is None else (found.id, found.password)
 
 
-def set_password(connection: Connection, account: int, password: str) -> None:
-    """Keep the hash of a new password; whoever is logged in with the old one is logged out everywhere."""
+def set_password(connection: Connection, account: int, password: str, *, now: float) -> None:
+    """Keep the hash of a new password; whatever opened the account before is useless: visits, tokens, reset links."""
     there = schema.account.c.id == account, schema.account.c.erased.is_(None)
     if not connection.execute(update(schema.account).where(*there).values(password=password)).rowcount:
         raise NotFoundError(f"there is no account {account}")
     connection.execute(delete(schema.login).where(schema.login.c.account == account))
+    token, link = schema.token, schema.invitation
+    connection.execute(update(token).where(token.c.account == account, token.c.revoked.is_(None)).values(revoked=now))
+    unused = link.c.account == account, link.c.left > 0, link.c.revoked.is_(None)
+    connection.execute(update(link).where(*unused).values(revoked=now))
 
 
 def has_owner(connection: Connection) -> bool:
@@ -195,13 +159,19 @@ def has_owner(connection: Connection) -> bool:
     return connection.execute(wanted.limit(1)).first() is not None
 
 
-def set_owner(connection: Connection, account: int, owner: bool) -> None:
-    """Make somebody an owner, or an owner somebody like the others; one owner has to stay."""
+def set_owner(connection: Connection, account: int, owner: bool, *, now: float, by: int | None = None) -> None:
+    """Make somebody an owner, or an owner somebody like the others; one owner has to stay.
+
+    Here as in every deed on people, `by` is the account whose deed it is; it is written into the record with it.
+    """
     if not owner:
         _keep_an_owner(connection, account)
     there = schema.account.c.id == account, schema.account.c.erased.is_(None)
     if not connection.execute(update(schema.account).where(*there).values(owner=owner)).rowcount:
         raise NotFoundError(f"there is no account {account}")
+    if by is not None:
+        action = "make owner" if owner else "unmake owner"
+        record(connection, action, now=now, account=by, detail={"account": account})
 
 
 def _keep_an_owner(connection: Connection, account: int) -> None:
@@ -210,7 +180,9 @@ def _keep_an_owner(connection: Connection, account: int) -> None:
         raise ConflictError("this is the only owner, and nobody could manage the server without; make another first")
 
 
-def add_member(connection: Connection, project: int, account: int, role: Role, now: float) -> None:
+def add_member(
+    connection: Connection, project: int, account: int, role: Role, now: float, *, by: int | None = None
+) -> None:
     """Give a role in a project to somebody; who has it already keeps it."""
     if role not in get_args(Role):
         raise UsageError(f"a role is {', '.join(get_args(Role))}; found '{role}'")
@@ -219,13 +191,21 @@ def add_member(connection: Connection, project: int, account: int, role: Role, n
             project=project, account=account, role=role, created=now
         )
     )
+    if by is not None:
+        detail = {"account": account, "role": role}
+        record(connection, "add member", now=now, account=by, project=project, detail=detail)
 
 
-def remove_member(connection: Connection, project: int, account: int, role: Role | None = None) -> None:
+def remove_member(
+    connection: Connection, project: int, account: int, role: Role | None = None, *, now: float, by: int | None = None
+) -> None:
     """Take a role in a project away, or all of them; what was judged stays."""
     member = schema.member
     gone = delete(member).where(member.c.project == project, member.c.account == account)
     connection.execute(gone if role is None else gone.where(member.c.role == role))
+    if by is not None:
+        detail = {"account": account, "role": role or "all"}
+        record(connection, "remove member", now=now, account=by, project=project, detail=detail)
 
 
 def people(connection: Connection, project: int | None = None) -> list[Account]:
@@ -248,29 +228,53 @@ def people(connection: Connection, project: int | None = None) -> list[Account]:
     ]  # fmt: skip
 
 
-def erase(connection: Connection, account: int, now: float) -> str:
+def erase(connection: Connection, account: int, now: float, *, by: int | None = None) -> str:
     """Take away all that is personal about somebody and keep the labels; answers the new handle.
 
     Name, password, the ids that a crowd platform gave, memberships, logins, tokens and invitations go, also failed
-    attempts to log in. The handle becomes `erased-17`, in later exports too.
+    attempts to log in and what was noted on links; those that are still open are withdrawn. The handle becomes
+    `erased-17`, in later exports too.
     """
-    found = connection.execute(
-        select(schema.account.c.handle, schema.account.c.erased).where(schema.account.c.id == account)
-    ).first()
+    found = connection.execute(select(schema.account).where(schema.account.c.id == account)).first()
     if found is None:
         raise NotFoundError(f"there is no account {account}")
     if found.erased is not None:
         return str(found.handle)
     _keep_an_owner(connection, account)
-    invitation, visit = schema.invitation, schema.visit
-    theirs = select(visit.c.invitation).where(visit.c.account == account)
-    connection.execute(
-        update(invitation).where(invitation.c.id.in_(theirs), invitation.c.kind == "named").values(note=None)
-    )
+    handle = next(one for one in numbered(f"erased-{account}") if not _is_taken(connection, one))
+    link, visit, attempt = schema.invitation, schema.visit, schema.attempt
+    for number in noted_for(connection, account):
+        closed = func.coalesce(link.c.revoked, case((link.c.left > 0, now)))
+        connection.execute(update(link).where(link.c.id == number).values(note=None, revoked=closed))
     connection.execute(update(visit).where(visit.c.account == account).values(worker=None, parameters=None))
-    for table in (schema.login, schema.token, schema.member, invitation):
+    for table in (schema.login, schema.token, schema.member, link):
         connection.execute(delete(table).where(table.c.account == account))
-    connection.execute(delete(schema.attempt).where(schema.attempt.c.what == attempted("handle", found.handle)))
-    gone = {"handle": f"erased-{account}", "name": None, "password": None, "owner": False, "erased": now}
+    connection.execute(delete(attempt).where(attempt.c.what.startswith(attempted("handle", found.handle))))
+    gone = {"handle": handle, "name": None, "password": None, "owner": False, "erased": now}
     connection.execute(update(schema.account).where(schema.account.c.id == account).values(**gone))
-    return f"erased-{account}"
+    if by is not None:  # whoever erases their own account has nobody left to be named
+        record(connection, "erase person", now=now, account=None if by == account else by, detail={"account": account})
+    return handle
+
+
+def _is_taken(connection: Connection, handle: str) -> bool:
+    return connection.execute(select(schema.account.c.id).where(schema.account.c.handle == handle)).first() is not None
+
+
+def noted_for(connection: Connection, account: int) -> dict[int, str]:
+    """The notes on links for this person, by the link: those they came by, and those that say the same or their name.
+
+    Notes are free text, so somebody else with the same name is found too.
+    """
+    who = schema.account
+    named = connection.execute(select(who.c.handle, who.c.name, who.c.erased).where(who.c.id == account)).first()
+    if named is None or named.erased is not None:
+        return {}
+    link, visit = schema.invitation, schema.visit
+    noted = select(link.c.id, link.c.note).where(link.c.note.is_not(None), link.c.kind == "named")
+    notes = {number: str(note) for number, note in connection.execute(noted.order_by(link.c.id))}
+    came = set(connection.execute(select(visit.c.invitation).where(visit.c.account == account)).scalars())
+    said = {notes[number].casefold() for number in came & notes.keys()}
+    words = "|".join(re.escape(word) for word in (named.name, named.handle) if word)
+    their_name = re.compile(rf"(?<!\w)({words})(?!\w)", re.IGNORECASE)
+    return {number: note for number, note in notes.items() if note.casefold() in said or their_name.search(note)}

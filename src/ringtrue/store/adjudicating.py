@@ -9,6 +9,7 @@ from sqlalchemy import Double, Integer, and_, case, cast, distinct, func, insert
 
 from ringtrue.errors import NotFoundError, UsageError
 from ringtrue.store import schema
+from ringtrue.store.projects import FLIPPED
 from ringtrue.store.values import Project, Queue, ShownDocument
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ __all__ = [
     "disagreement_count",
     "disagreements",
     "record_verdict",
+    "tie_count",
     "verdicts",
 ]
 
@@ -85,6 +87,21 @@ def disagreement_count(
     return int(connection.execute(select(func.count()).select_from(apart)).scalar_one())
 
 
+def tie_count(connection: Connection, project: Project, *, queue: Queue = "main") -> int:
+    """How many items without a verdict have no answer that most judges gave; of a pair, ties of any kind are one."""
+    votes = _votes(project).where(item.c.queue == queue).subquery()
+    counts = select(votes.c.item, func.count().label("n")).group_by(votes.c.item, votes.c.number).subquery()
+    ranked = select(counts.c.item, func.rank().over(partition_by=counts.c.item, order_by=counts.c.n.desc()).label("at"))
+    first = ranked.subquery()
+    tied = (
+        select(first.c.item)
+        .where(first.c.at == 1, first.c.item.not_in(select(verdict.c.item)))
+        .group_by(first.c.item)
+        .having(func.count() > 1)
+    )
+    return int(connection.execute(select(func.count()).select_from(tied.subquery())).scalar_one())
+
+
 def disagreement_at(connection: Connection, project: Project, at: int) -> Disagreement:
     """What judges said about one item, whether they disagree or not."""
     _require_item(connection, project, at)
@@ -124,8 +141,7 @@ def verdicts(connection: Connection, project: Project) -> list[Verdict]:
 def _votes(project: Project) -> Select[Any]:
     """A row for each answer that counts: the item, the answer as if its first document stood left, and its number."""
     said = case(
-        (and_(assignment.c.flipped, judgment.c.answer == "left"), "right"),
-        (and_(assignment.c.flipped, judgment.c.answer == "right"), "left"),
+        *((and_(assignment.c.flipped, judgment.c.answer == seen), kept) for seen, kept in FLIPPED.items()),
         else_=judgment.c.answer,
     )
     number = (

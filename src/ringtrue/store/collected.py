@@ -24,6 +24,7 @@ __all__ = [
     "judgments_frame",
     "known_answers",
     "preferences_frame",
+    "that_counts",
     "verdict_frame",
 ]
 
@@ -35,6 +36,11 @@ doc, other = schema.document.alias("doc"), schema.document.alias("other")
 
 COMMON = {"judge": pl.String, "answer": pl.String, "time": pl.Float64, "seconds": pl.Float64, "batch": pl.Int64,
           "place": pl.Int64, "queue": pl.String}  # fmt: skip
+
+
+def that_counts() -> ColumnElement[bool]:
+    """Whether a judgment is the one of its assignment that counts."""
+    return and_(assignment.c.state == "done", judgment.c.version == assignment.c.version, judgment.c.kind == "answer")
 
 
 def collected(
@@ -53,8 +59,9 @@ def judgments_frame(
 ) -> pl.DataFrame:
     """Labels that count, in the order in which they came: query, doc, judge, label, time, seconds, batch, place, queue.
 
-    A batch is a task. `traps` adds the answers to questions whose answer is known, and a column that tells them;
-    without `failed`, tasks with too few traps right are left out.
+    A batch is a task. `traps` adds the answers to questions whose answer is known, and a column that tells them; of a
+    question that a judge met both ways, the ordinary answer stays. Without `failed`, tasks with too few traps right are
+    left out.
     """
     names = {"query": query.c.name, "doc": doc.c.name}
     frame = _counting(connection, project, names, queue, traps=traps, failed=failed)
@@ -94,11 +101,11 @@ def history(connection: Connection, project: Project) -> Iterator[pl.DataFrame]:
     """
     pairs = project.scale.kind == "preference"
     docs = {"left": _left(), "right": _right()} if pairs else {"doc": doc.c.name}
-    counts = and_(assignment.c.state == "done", judgment.c.version == assignment.c.version, judgment.c.kind == "answer")
     columns: dict[str, tuple[ColumnElement[Any], Any]] = {
         "query": (query.c.name, pl.String), **{name: (column, pl.String) for name, column in docs.items()},
         "judge": (account.c.handle, pl.String), "winner" if pairs else "label": (judgment.c.answer, pl.String),
-        "counts": (counts, pl.Boolean), "kind": (judgment.c.kind, pl.String), "version": (judgment.c.version, pl.Int64),
+        "counts": (that_counts(), pl.Boolean), "kind": (judgment.c.kind, pl.String),
+        "version": (judgment.c.version, pl.Int64),
         "state": (assignment.c.state, pl.String), "time": (judgment.c.time, pl.Float64),
         "seconds": (judgment.c.seconds, pl.Float64), "away": (judgment.c.away, pl.Float64),
         "reason": (judgment.c.reason, pl.String), "queue": (item.c.queue, pl.String),
@@ -171,8 +178,16 @@ def _counting(
     frame = pl.concat(parts) if parts else pl.DataFrame(schema=schema_of)
     if not failed:
         frame = frame.filter(~pl.col("batch").is_in(sorted(failed_task_ids(connection, project))))
-    trap = [(pl.col("queue") == "trap").alias("trap")] if traps else []
-    return frame.with_columns(as_time("time"), *trap)
+    if traps:
+        frame = _once(frame.with_columns(trap=pl.col("queue") == "trap"))
+    return frame.with_columns(as_time("time"))
+
+
+def _once(frame: pl.DataFrame) -> pl.DataFrame:
+    """Without a judge's answers to traps that the same judge answered as ordinary questions too."""
+    docs = [pl.col(name) for name in ("doc", "left", "right") if name in frame.columns]
+    met = (~pl.col("trap")).any().over("query", "judge", pl.min_horizontal(docs), pl.max_horizontal(docs))
+    return frame.filter(~(pl.col("trap") & met))
 
 
 def _that_count(project: Project, names: Mapping[str, ColumnElement[Any]], queues: tuple[str, ...]) -> Select[Any]:
@@ -183,9 +198,7 @@ def _that_count(project: Project, names: Mapping[str, ColumnElement[Any]], queue
         )
         .select_from(_answers())
         .where(
-            task.c.project == project.id, item.c.queue.in_(queues), assignment.c.state == "done",
-            judgment.c.version == assignment.c.version, judgment.c.kind == "answer",
-        )
+            task.c.project == project.id, item.c.queue.in_(queues), that_counts())
         .order_by(judgment.c.id)
     )  # fmt: skip
 

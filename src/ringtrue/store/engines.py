@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import select
 import sqlite3
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,12 +69,18 @@ def _sqlite(url: URL, pool: dict[str, Any], patience: float, *, in_memory: bool)
         url, connect_args={"check_same_thread": False, "timeout": patience}, hide_parameters=True, **kept
     )
 
+    @event.listens_for(engine, "do_connect")
+    def make(_dialect: object, _record: object, words: Any, _named: object) -> None:
+        if not in_memory and "uri" not in url.query:
+            _make_private(words[0])
+
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: object) -> None:
         connection.isolation_level = None  # we say BEGIN ourselves, below
         _write_ahead(connection, patience)
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
+        connection.execute("PRAGMA secure_delete=ON")  # what is erased is not left in the file
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
@@ -80,6 +88,15 @@ def _sqlite(url: URL, pool: dict[str, Any], patience: float, *, in_memory: bool)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
+
+
+def _make_private(path: str) -> None:
+    """Make the file of a new database for nobody else's eyes; SQLite gives the files beside it the same mode.
+
+    One that is there is not even opened: closing it again would take away the locks that SQLite has on it.
+    """
+    with suppress(OSError):  # SQLite tells better what is wrong
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 
 
 def _write_ahead(connection: sqlite3.Connection, patience: float) -> None:

@@ -12,7 +12,8 @@ from sqlalchemy import bindparam, case, insert, select, update
 from ringtrue.errors import ConflictError
 from ringtrue.store import schema
 from ringtrue.store.accounts import create_account
-from ringtrue.store.projects import FLIPPED, add_items
+from ringtrue.store.projects import add_items
+from ringtrue.store.said import Given, Key, Work, erased_judges, turned, was_said, work_of
 from ringtrue.store.values import Project
 
 if TYPE_CHECKING:
@@ -22,63 +23,27 @@ if TYPE_CHECKING:
 __all__ = ["Given", "Taken", "record_imported"]
 
 CHUNK = 2_000
-SAME_MOMENT = 0.002  # seconds: exports tell times to the millisecond
 BESIDE = ("", "-imported", "-imported-2", "-imported-3")  # ends the id of a judge where somebody here has the same
 
 account, assignment, item, judgment, task = (
     schema.account, schema.assignment, schema.item, schema.judgment, schema.task,
 )  # fmt: skip
-Key = tuple[str, str, str | None]  # query, doc, other
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
-    """One label from elsewhere; of a pair, `doc` stood on the left. `batch` tells pieces of a judge's work apart."""
-
-    query: str
-    doc: str
-    other: str | None = None
-    judge: str
-    answer: str
-    time: float | None = None
-    seconds: float | None = None
-    batch: str | None = None
-
-    @property
-    def flipped(self) -> bool:
-        """Whether the pair stood the other way round than it is kept."""
-        return self.other is not None and self.doc > self.other
-
-    @property
-    def key(self) -> Key:
-        """What it is about, whichever stood left."""
-        return (self.query, self.other, self.doc) if self.other and self.flipped else (self.query, self.doc, self.other)
-
-    @property
-    def plain(self) -> str:
-        """The answer as if the first name stood on the left."""
-        return turned(self.answer, self.flipped)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """What became of labels from elsewhere: new ones, those that were there, and items that nobody had asked about."""
+    """What became of labels from elsewhere: new ones, those that were there, and items that nobody had asked about.
+
+    `kept` are the new ones, each with the account of its judge and the task it is in; a new version of a label that was
+    there has no task of its own. `erased` judges of the file are people here whose personal data was erased.
+    """
 
     new: int
     known: int
     judges: int
     items: int
-
-
-@dataclass(slots=True)
-class _Work:
-    """What one judge has on one item: the assignment as it is, and what was said as if the first name stood left."""
-
-    assignment: int
-    version: int
-    state: str
-    flipped: bool
-    said: list[tuple[str, float]]
+    kept: tuple[tuple[Given, int, int | None], ...] = ()
+    erased: int = 0
 
 
 def record_imported(
@@ -87,7 +52,8 @@ def record_imported(
     """Keep labels from elsewhere as finished work: the same ones again change nothing, another label is a new version.
 
     An item that has more labels than were wanted wants as many as it has. One that nobody had asked about is added, and
-    wants no more than its labels.
+    wants no more than its labels. What somebody said whose personal data was erased since is known by what was said:
+    the name in the file does not come back.
     """
     before = _item_ids(connection, project)
     unknown = dict.fromkeys(row.key for row in rows if row.key not in before)
@@ -95,32 +61,37 @@ def record_imported(
     add_items(connection, project, made, queue="main", wanted=0, rng=rng)
     items = _item_ids(connection, project) if made else before
     people = _accounts(connection, dict.fromkeys(row.judge for row in rows))
-    work = _work(connection, project)
+    work = work_of(connection, project)
     fresh: dict[tuple[int, int], list[Given]] = {}
-    later: list[tuple[_Work, Given]] = []
+    later: list[tuple[Work, Given]] = []
+    kept: list[tuple[Given, int, int]] = []
     known = 0
-    imported: dict[str, int] = {}
+    imported = erased_judges(connection, rows, items, people, work)
+    people |= {judge: [who] for judge, who in imported.items()}
+    erased = len(imported)
     for row in rows:
         at = items[row.key]
-        if _was_said(row, (work.get((at, who)) for who in people.get(row.judge, ()))):
+        if was_said(row, (work.get((at, who)) for who in people.get(row.judge, ()))):
             known += 1
             continue
         who = imported.get(row.judge)
         if who is None:
             who = imported[row.judge] = _imported_account(connection, row.judge, now)
         there = work.get((at, who))
+        kept.append((row, at, who))
         if there is None:
             fresh.setdefault((at, who), []).append(row)
         elif there.state == "done":
             later.append((there, row))
             there.said.append((row.plain, now if row.time is None else row.time))
         else:  # set aside by somebody since
+            kept.pop()
             known += 1
-    _add_work(connection, project, fresh, now)
+    tasks = _add_work(connection, project, fresh, now)
     _add_versions(connection, later, now)
     return Taken(
         new=sum(map(len, fresh.values())) + len(later), known=known, judges=len({row.judge for row in rows}),
-        items=len(made),
+        items=len(made), kept=tuple((row, who, tasks.get((at, who))) for row, at, who in kept), erased=erased,
     )  # fmt: skip
 
 
@@ -160,41 +131,19 @@ def _imported_account(connection: Connection, judge: str, now: float) -> int:
     raise ConflictError(f"judge '{judge}' of the file has the name of somebody here; rename the judge in the file")
 
 
-def _work(connection: Connection, project: Project) -> dict[tuple[int, int], _Work]:
-    """What was said so far, by item and judge."""
-    found: dict[tuple[int, int], _Work] = {}
-    rows = connection.execute(
-        select(
-            assignment.c.item, assignment.c.account, assignment.c.id, assignment.c.version, assignment.c.state,
-            assignment.c.flipped, judgment.c.answer, judgment.c.time,
-        )
-        .join(task, task.c.id == assignment.c.task)
-        .join(judgment, judgment.c.assignment == assignment.c.id)
-        .where(task.c.project == project.id, assignment.c.state != "expired", judgment.c.kind == "answer")
-        .order_by(judgment.c.id)
-    )  # fmt: skip
-    for at, who, number, version, state, flipped, answer, when in rows:
-        there = found.setdefault((at, who), _Work(number, version, state, flipped, []))
-        there.said.append((turned(answer, flipped), when))
-    return found
+def _add_work(
+    connection: Connection, project: Project, fresh: dict[tuple[int, int], list[Given]], now: float
+) -> dict[tuple[int, int], int]:
+    """A task for each batch of a judge, an assignment for each item in it, and all that was said as its versions.
 
-
-def _was_said(row: Given, work: Iterable[_Work | None]) -> bool:
-    return any(
-        answer == row.plain and (row.time is None or abs(when - row.time) < SAME_MOMENT)
-        for one in work
-        if one is not None
-        for answer, when in one.said
-    )
-
-
-def _add_work(connection: Connection, project: Project, fresh: dict[tuple[int, int], list[Given]], now: float) -> None:
-    """A task for each batch of a judge, an assignment for each item in it, and all that was said as its versions."""
+    Answers the task of each item and judge.
+    """
     batches: dict[tuple[int, str | None], list[tuple[int, list[Given]]]] = {}
     for (at, who), said in fresh.items():
         batches.setdefault((who, said[-1].batch), []).append((at, said))
     assignments: list[dict[str, Any]] = []
     versions: list[list[Given]] = []
+    tasks: dict[tuple[int, int], int] = {}
     for (who, _), entries in batches.items():
         times = [now if one.time is None else one.time for _, said in entries for one in said]
         number = connection.execute(
@@ -208,16 +157,12 @@ def _add_work(connection: Connection, project: Project, fresh: dict[tuple[int, i
         for place, (at, said) in enumerate(entries, start=1):
             assignments.append(
                 {
-                    "task": number,
-                    "item": at,
-                    "account": who,
-                    "place": place,
-                    "flipped": said[0].flipped,
-                    "state": "done",
-                    "version": len(said),
+                    "task": number, "item": at, "account": who, "place": place, "flipped": said[0].flipped,
+                    "state": "done", "version": len(said),
                 }
-            )
+            )  # fmt: skip
             versions.append(said)
+            tasks[at, who] = number
     _make_room(connection, Counter(at for at, _ in fresh))
     for low in range(0, len(assignments), CHUNK):
         new = insert(assignment).returning(assignment.c.id, sort_by_parameter_order=True)
@@ -230,9 +175,10 @@ def _add_work(connection: Connection, project: Project, fresh: dict[tuple[int, i
                 for version, one in enumerate(said, start=1)
             ],
         )
+    return tasks
 
 
-def _add_versions(connection: Connection, later: list[tuple[_Work, Given]], now: float) -> None:
+def _add_versions(connection: Connection, later: list[tuple[Work, Given]], now: float) -> None:
     for there, row in later:
         there.version += 1
         connection.execute(insert(judgment), [_judgment(there.assignment, there.version, row, there.flipped, now)])
@@ -250,11 +196,6 @@ def _make_room(connection: Connection, counts: Counter[int]) -> None:
     rows = [{"at": at, "more": more} for at, more in counts.items()]
     for low in range(0, len(rows), CHUNK):
         connection.execute(raised, rows[low : low + CHUNK])
-
-
-def turned(answer: str, flipped: bool) -> str:
-    """The answer when the two documents change sides."""
-    return FLIPPED.get(answer, answer) if flipped else answer
 
 
 def _judgment(number: int, version: int, row: Given, flipped: bool, now: float) -> dict[str, Any]:

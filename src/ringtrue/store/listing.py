@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import and_, case, select
 
 from ringtrue.store import schema
+from ringtrue.store.collected import that_counts
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -55,7 +56,7 @@ def answers_after(
 
     With several writers, an answer may become visible after one with a higher number.
     """
-    counts = and_(assignment.c.state == "done", judgment.c.version == assignment.c.version, judgment.c.kind == "answer")
+    counts = that_counts()
     turned = and_(assignment.c.flipped, item.c.other.is_not(None))
     asked = (
         select(

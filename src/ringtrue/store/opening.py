@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -31,7 +32,7 @@ PATIENCE = 5.0  # seconds for which a write waits for a database that is locked 
 @dataclass(slots=True)
 class _Job:
     work: Callable[[Connection], Any]
-    done: Future[Any]
+    done: Future[Any] | asyncio.Future[Any]
     until: float
 
 
@@ -115,13 +116,22 @@ class Store:
 
         It cannot be called off: a judge whose connection breaks still gets the answer saved.
         """
-        job = _Job(work, Future(), time.monotonic() + self._patience)
-        job.done.set_running_or_notify_cancel()
+        done: Future[T] = Future()
+        done.set_running_or_notify_cancel()
+        self._hand_in(work, done)
+        return done
+
+    async def written(self, work: Callable[[Connection], T]) -> T:
+        """The same for coroutines: those whose work is committed together are woken together."""
+        done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._hand_in(work, done)
+        return await done
+
+    def _hand_in(self, work: Callable[[Connection], T], done: Future[T] | asyncio.Future[T]) -> None:
         with self._door:
             if self._closed:
                 raise UnavailableError("the server is stopping; try again in a moment")
-            self._jobs.put(job)
-        return job.done
+            self._jobs.put(_Job(work, done, time.monotonic() + self._patience))
 
     def _let_go(self) -> None:
         self.engine.dispose()
@@ -129,9 +139,21 @@ class Store:
 
     @contextmanager
     def _begun(self) -> Iterator[Connection]:
-        hand = self._writing if self._sqlite else nullcontext()
-        with hand, self.engine.connect() as connection, connection.execution_options(writes=True).begin():
+        with self._hand(), self.engine.connect() as connection, connection.execution_options(writes=True).begin():
             yield connection
+
+    @contextmanager
+    def _hand(self) -> Iterator[None]:
+        """The turn to write: SQLite has one for all, and a long import may have it."""
+        if not self._sqlite:
+            yield
+        elif self._writing.acquire(timeout=self._patience):
+            try:
+                yield
+            finally:
+                self._writing.release()
+        else:
+            raise UnavailableError("something long is being written; trying again is safe")
 
     def _serve(self) -> None:
         last = False
@@ -152,26 +174,20 @@ class Store:
                 outcomes = self._run(jobs)
             except UnavailableError as error:
                 now = time.monotonic()
-                for job in jobs:
-                    if job.until <= now:
-                        job.done.set_exception(error)
+                _tell([(job, None, error) for job in jobs if job.until <= now])
                 jobs = [job for job in jobs if job.until > now]
                 if not jobs:
                     return
                 time.sleep(wait)
             except BaseException as error:  # a faulty piece must take neither the others nor the thread with it
                 if len(jobs) == 1:
-                    jobs[0].done.set_exception(error)
+                    _tell([(jobs[0], None, error)])
                     return
                 for job in jobs:
                     self._commit([job])
                 return
             else:
-                for job, (value, refused) in zip(jobs, outcomes, strict=True):
-                    if refused is None:
-                        job.done.set_result(value)
-                    else:
-                        job.done.set_exception(refused)
+                _tell([(job, value, refused) for job, (value, refused) in zip(jobs, outcomes, strict=True)])
                 return
 
     def _run(self, jobs: list[_Job]) -> list[tuple[Any, RingtrueError | None]]:
@@ -200,3 +216,28 @@ class Store:
                     outcomes.append((None, error))
                 connection.exec_driver_sql("RELEASE SAVEPOINT piece")
         return outcomes
+
+
+def _tell(outcomes: list[tuple[_Job, Any, BaseException | None]]) -> None:
+    """Tell who waits in a thread one by one, and who waits in an event loop by waking the loop once."""
+    in_loops: dict[asyncio.AbstractEventLoop, list[tuple[_Job, Any, BaseException | None]]] = {}
+    for outcome in outcomes:
+        done = outcome[0].done
+        if isinstance(done, Future):
+            _settle([outcome])
+        else:
+            in_loops.setdefault(done.get_loop(), []).append(outcome)
+    for loop, several in in_loops.items():
+        with suppress(RuntimeError):  # a loop that is closed: nobody waits there any more
+            loop.call_soon_threadsafe(_settle, several)
+
+
+def _settle(outcomes: list[tuple[_Job, Any, BaseException | None]]) -> None:
+    for job, value, error in outcomes:
+        if job.done.done():  # who waited was called off; what was written stays
+            continue
+        if error is None:
+            job.done.set_result(value)
+        else:
+            # Which no coroutine can be told: it would wait for ever.
+            job.done.set_exception(RuntimeError("StopIteration") if isinstance(error, StopIteration) else error)

@@ -9,6 +9,7 @@ from sqlalchemy import and_, case, distinct, func, or_, select, union
 
 from ringtrue.store import schema
 from ringtrue.store.collected import failed_task_ids
+from ringtrue.store.reconsidering import TAKEN_BACK
 from ringtrue.store.values import Progress, Project, Queue
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class QueryProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeProgress:
-    """What one judge has done: answers to traps count with the others; `seconds` is the median for an answer."""
+    """What one judge has done of the main queue, without traps; `gold` answers beside; `seconds` is the median."""
 
     account: int
     handle: str
@@ -62,6 +63,7 @@ class JudgeProgress:
     traps: int
     passed: int
     failed_tasks: int
+    gold: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,16 +116,18 @@ def progress_by_query(connection: Connection, project: int, queue: Queue = "main
 
 def progress_by_judge(connection: Connection, project: Project) -> list[JudgeProgress]:
     """What each judge has done, those with the most answers first."""
+    main = item.c.queue == "main"
     states = {
-        name: func.count(case((assignment.c.state == name, 1))).label(name)
+        name: func.count(case((and_(main, assignment.c.state == name), 1))).label(name)
         for name in ("done", "open", "unsure", "skipped")
     }
+    states["gold"] = func.count(case((and_(item.c.queue == "gold", assignment.c.state == "done"), 1))).label("gold")
     work = {
         row.account: row
         for row in connection.execute(
             select(assignment.c.account, *states.values())
-            .join(task, task.c.id == assignment.c.task)
-            .where(task.c.project == project.id)
+            .join(item, item.c.id == assignment.c.item)
+            .where(item.c.project == project.id)
             .group_by(assignment.c.account)
         )
     }
@@ -136,7 +140,7 @@ def progress_by_judge(connection: Connection, project: Project) -> list[JudgePro
                 func.coalesce(func.sum(task.c.passed), 0).label("passed"),
             )
             .join(account, account.c.id == task.c.account)
-            .where(task.c.project == project.id)
+            .where(task.c.project == project.id, func.coalesce(task.c.outcome, "") != TAKEN_BACK)
             .group_by(task.c.account, account.c.handle, account.c.kind)
         )
     }  # fmt: skip

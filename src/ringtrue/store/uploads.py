@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import func, insert, select
+from sqlalchemy import delete, func, insert, select
 
 from ringtrue.errors import NotFoundError
 from ringtrue.store.schema import upload
@@ -13,17 +13,20 @@ from ringtrue.store.schema import upload
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["Upload", "add_upload", "contents", "upload_at", "uploads"]
+__all__ = ["HEAD", "Upload", "add_upload", "contents", "delete_upload", "upload_at", "uploads"]
+
+HEAD = 64  # bytes of a file that a list shows, to tell its size when unpacked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload:
-    """A file that is kept with a project; `size` is what it takes in the database."""
+    """A file that is kept with a project: how large it is in the database, and its first bytes there."""
 
     id: int
     kind: str
     name: str
     size: int
+    head: bytes
     time: float
 
 
@@ -36,21 +39,29 @@ def add_upload(connection: Connection, project: int, *, kind: str, name: str, co
 def uploads(connection: Connection, project: int) -> list[Upload]:
     """The files of a project, without what is in them, in the order in which they came."""
     rows = connection.execute(
-        select(upload.c.id, upload.c.kind, upload.c.name, func.length(upload.c.content).label("size"), upload.c.time)
+        select(
+            upload.c.id, upload.c.kind, upload.c.name, func.length(upload.c.content).label("size"),
+            func.substr(upload.c.content, 1, HEAD).label("head"), upload.c.time,
+        )
         .where(upload.c.project == project)
         .order_by(upload.c.id)
-    )
-    return [Upload(**row._mapping) for row in rows]
+    )  # fmt: skip
+    return [Upload(**{**row._mapping, "head": bytes(row.head)}) for row in rows]
 
 
-def upload_at(connection: Connection, project: int, at: int) -> tuple[str, bytes]:
-    """The name of a file, and what is in it."""
+def upload_at(connection: Connection, project: int, at: int) -> tuple[str, str, bytes]:
+    """The kind and the name of a file, and what is in it."""
     row = connection.execute(
-        select(upload.c.name, upload.c.content).where(upload.c.project == project, upload.c.id == at)
+        select(upload.c.kind, upload.c.name, upload.c.content).where(upload.c.project == project, upload.c.id == at)
     ).first()
     if row is None:
         raise NotFoundError(f"there is no file {at} in this project")
-    return row.name, bytes(row.content)
+    return row.kind, row.name, bytes(row.content)
+
+
+def delete_upload(connection: Connection, project: int, at: int) -> None:
+    """Keep a file no longer."""
+    connection.execute(delete(upload).where(upload.c.project == project, upload.c.id == at))
 
 
 def contents(connection: Connection, project: int, kind: str) -> list[tuple[str, bytes]]:

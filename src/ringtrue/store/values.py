@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias, get_args
 from ringtrue.errors import UsageError, did_you_mean
 
 __all__ = [
+    "LARGEST",
     "PREFERENCE",
     "Answer",
     "Label",
@@ -25,6 +26,7 @@ __all__ = [
     "TaskState",
 ]
 
+LARGEST = 2**63 - 1  # number of anything in the database
 Queue: TypeAlias = Literal["main", "gold"]
 Role: TypeAlias = Literal["judge", "gold", "viewer"]
 Kind: TypeAlias = Literal["graded", "preference"]

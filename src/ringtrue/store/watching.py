@@ -35,14 +35,14 @@ def judges_at_work(connection: Connection, project: int, now: float) -> int:
 
 
 def unsure_reasons(connection: Connection, project: int, *, limit: int = 20) -> list[Unsure]:
-    """The reasons why judges could not tell, the most frequent first; answers that were taken back do not count."""
-    assignment, judgment, task = schema.assignment, schema.judgment, schema.task
+    """The reasons why judges could not tell, the most frequent first; traps, gold and what was undone do not count."""
+    assignment, judgment, item = schema.assignment, schema.judgment, schema.item
     reason = judgment.c.reason
     rows = connection.execute(
         select(reason, func.count())
         .join(assignment, and_(assignment.c.id == judgment.c.assignment, assignment.c.version == judgment.c.version))
-        .join(task, task.c.id == assignment.c.task)
-        .where(task.c.project == project, judgment.c.kind == "unsure")
+        .join(item, item.c.id == assignment.c.item)
+        .where(item.c.project == project, item.c.queue == "main", assignment.c.state == "unsure")
         .group_by(reason)
         .order_by(func.count().desc(), reason)
         .limit(limit)

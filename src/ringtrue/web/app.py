@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib.resources import files
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from fastapi import FastAPI
 from starlette.staticfiles import StaticFiles
 
 from ringtrue import __version__
-from ringtrue.errors import UsageError
+from ringtrue.errors import RingtrueError, UsageError
+from ringtrue.store.assigning import release_all_expired
 from ringtrue.web import api, entering, joining, judging, owning, renewing
-from ringtrue.web.faults import add_faults, on_fault
-from ringtrue.web.limits import Protection
+from ringtrue.web.faults import add_faults
+from ringtrue.web.lanes import Lane, Server
 from ringtrue.web.site import Site
 
 if TYPE_CHECKING:
+    from fastapi import FastAPI
     from starlette.responses import Response
     from starlette.types import Scope
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["UPLOAD_LIMIT", "checked_base_url", "create_app"]
 
+TIDY_SECONDS = 30.0
 UPLOAD_LIMIT = 1_000_000_000  # bytes of all files of one form
 ROUTERS = (entering.router, joining.router, renewing.router, judging.router, owning.router, api.router)
 
@@ -40,7 +43,7 @@ def create_app(
     upload_limit: int = UPLOAD_LIMIT,
     clock: Callable[[], float] = time.time,
     owns_store: bool = False,
-) -> FastAPI:
+) -> Server:
     """The server on a store, which it closes at its end where it owns it.
 
     `base_url` is where people reach it; with https there, cookies travel by https only.
@@ -51,22 +54,37 @@ def create_app(
 
     @asynccontextmanager
     async def running(_: FastAPI) -> AsyncIterator[None]:
+        tidying = asyncio.create_task(_tidy(site))
         yield
+        tidying.cancel()
         site.readers.shutdown(cancel_futures=True)
         if owns_store:
             store.close()
 
-    app = FastAPI(
+    app = Server(
         title="ringtrue", version=__version__, openapi_url=None, docs_url=None, redoc_url=None, lifespan=running,
     )  # fmt: skip
     app.state.site = site
     add_faults(app)
-    app.add_middleware(Protection, on_fault=on_fault)
-    app.mount(api.PATH, api.make_api(site))  # first, so that no request of it is compared with every page
+    programs = api.make_api(site)
+    app.mount(api.PATH, programs)  # first, so that no request of it is compared with every page
     for router in ROUTERS:
         app.include_router(router)
     app.mount("/static", _Static(directory=str(files("ringtrue.web").joinpath("static"))), name="static")
+    app.add_lanes(
+        Lane(method=method, path=f"{prefix}{path}", endpoint=endpoint, app=of)
+        for of, prefix, straight in ((programs, api.PATH, api.STRAIGHT), (app, "", judging.STRAIGHT))
+        for (method, path), endpoint in straight.items()
+    )
     return app
+
+
+async def _tidy(site: Site) -> None:
+    """Close tasks whose lease has ended, also where nobody asks for the next one."""
+    while True:
+        with suppress(RingtrueError):
+            await site.write(lambda connection: release_all_expired(connection, site.clock()))
+        await asyncio.sleep(TIDY_SECONDS)
 
 
 def checked_base_url(url: str | None) -> str | None:

@@ -16,7 +16,16 @@ if TYPE_CHECKING:
     from ringtrue.store.values import Scale
     from ringtrue.web.site import Site
 
-__all__ = ["REASONS", "Button", "answers_of", "buttons_of", "seconds_between", "seconds_from", "time_left"]
+__all__ = [
+    "REASONS",
+    "Button",
+    "answers_of",
+    "buttons_of",
+    "seconds_between",
+    "seconds_from",
+    "time_left",
+    "to_hundredths",
+]
 
 REASONS = (
     "The document is broken, empty or not readable",
@@ -92,7 +101,7 @@ def time_left(seconds: float) -> str:
 
 def seconds_from(site: Site, assignment: int, now: float) -> str:
     """The time at which a question was shown, signed, to come back with the answer."""
-    return site.signed(f"{assignment}:{now:.1f}", PURPOSE)
+    return site.signed(f"{assignment}:{now:.2f}", PURPOSE)
 
 
 def seconds_between(site: Site, assignment: int, since: str, now: float) -> float | None:
@@ -101,4 +110,14 @@ def seconds_between(site: Site, assignment: int, since: str, now: float) -> floa
     if said is None:
         return None
     number, _, time = said.partition(":")
-    return max(now - float(time), 0.0) if number == str(assignment) else None
+    return to_hundredths(max(now - float(time), 0.0)) if number == str(assignment) else None
+
+
+def to_hundredths(seconds: float) -> float:
+    """Seconds as they are kept: no browser measures more finely.
+
+    Examples:
+        >>> to_hundredths(12.34567)
+        12.35
+    """
+    return round(seconds, 2)

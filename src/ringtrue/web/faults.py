@@ -50,7 +50,7 @@ TITLES = {
     403: "This is not for you",
     404: "There is no such page",
     405: "This cannot be done here",
-    409: "Something changed meanwhile",
+    409: "This cannot be done now",
     410: "This is over",
     413: "This is too large",
     422: "This cannot be used as it is",
@@ -141,6 +141,8 @@ async def _stale(request: Request, error: Exception) -> Response:
 
 async def on_fault(request: Request, error: Exception) -> Response:
     """Answer an error that nobody meant to raise, and write it to the log: without the address, which may be secret."""
+    if isinstance(error, HTTPException):  # raised while another error was being answered
+        return await _http(request, error)
     route = getattr(request.scope.get("route"), "path", "?")
     logging.getLogger("ringtrue").error("%s %s failed", request.method, route, exc_info=error)
     words = "A fault of the server, not yours. It was written to its log; trying again may help."

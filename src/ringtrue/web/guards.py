@@ -30,7 +30,11 @@ def public(endpoint: F) -> F:
 
 def unguarded(app: FastAPI) -> list[str]:
     """The routes that have no guard and are not declared public: there should be none."""
-    return [name for name, route in _routes(app.routes) if not _is_guarded(route)]
+    lanes = [lane for several in getattr(app, "lanes", {}).values() for lane in several]
+    return [
+        *(f"{lane.method} {lane.path}" for lane in lanes if lane.endpoint not in GUARDS),
+        *(name for name, route in _routes(app.routes) if not _is_guarded(route)),
+    ]
 
 
 def _routes(routes: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import APIRouter, Depends, Request, Response
 
 from ringtrue.errors import ConflictError, NotFoundError, UsageError
-from ringtrue.store.auditing import record
-from ringtrue.store.inviting import Invitation, accept_invitation, invitation_of
+from ringtrue.store.inviting import Invitation, accept_invitation, invitation_of, require_room
 from ringtrue.store.projects import project_by_id
 from ringtrue.web.entering import start_visit, with_login
 from ringtrue.web.open_forms import open_form, render_open, without_nul
@@ -66,7 +65,9 @@ async def welcome(request: Request, secret: str, here: Visitor) -> Response:
                 raise UsageError("the two passwords differ; write the same one twice")
             stored = await site.compute(lambda: hash_password(password))
         account = await site.write(
-            lambda c: _accepted(c, secret, site, account=known, name=name, handle=handle or None, password=stored)
+            lambda c: accept_invitation(
+                c, secret, now=site.clock(), account=known, name=name, handle=handle or None, password=stored
+            )
         )
     except (UsageError, ConflictError) as error:
         return _welcome(request, found, project, here, problem=str(error), name=name, handle=handle)
@@ -90,9 +91,12 @@ def _welcome(
 @public
 async def join_page(request: Request, secret: str, here: Visitor) -> Response:
     """What the work is, and a button that begins it."""
-    _, project = await _invitation(site_of(request), secret, "crowd")
-    given = _parameters(request.query_params)
+    site, given = site_of(request), _parameters(request.query_params)
+    found, project = await _invitation(site, secret, "crowd")
     preview = given.get(PREVIEW[0]) == PREVIEW[1]
+    if not preview:
+        known = None if here is None else here.person.id
+        await site.read(lambda c: require_room(c, found, account=known, worker=worker_in(given)))
     assert project is not None  # a crowd link belongs to one
     return render_open(
         request, "join.html", project=project, parameters=given, preview=preview, me=here,
@@ -111,20 +115,13 @@ async def join(request: Request, secret: str, here: Visitor) -> Response:
         raise UsageError("this is a preview: accept the task on the platform, then begin here")
     known = None if here is None else here.person.id
     account = await site.write(
-        lambda c: _accepted(c, secret, site, account=known, worker=worker_in(given), parameters=given)
+        lambda c: accept_invitation(
+            c, secret, now=site.clock(), account=known, worker=worker_in(given), parameters=given
+        )
     )
     visit, _ = await start_visit(request, site, account)
     assert project is not None  # a crowd link belongs to one
-    return with_login(see_other(f"/p/{project.name}/judge"), site, visit)
-
-
-def _accepted(connection: Connection, secret: str, site: Site, **given: object) -> int:
-    now = site.clock()
-    found = invitation_of(connection, secret, now)
-    account = accept_invitation(connection, secret, now=now, **given)  # type: ignore[arg-type]
-    detail = {"role": found.role, "invitation": found.id}
-    record(connection, "accept invitation", now=now, account=account, project=found.project, detail=detail)
-    return account
+    return with_login(see_other(f"/p/{project.name}/judge?begin=1"), site, visit)
 
 
 async def _invitation(site: Site, secret: str, kind: str) -> tuple[Invitation, Project | None]:

@@ -8,31 +8,41 @@ from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, cast, get_args
-from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse, Response
 
 from ringtrue.errors import ConflictError, LateError, UnavailableError, UsageError
 from ringtrue.store.answering import hand_in, record_answer, undo
-from ringtrue.store.assigning import shown_at, task_state
-from ringtrue.store.completing import is_from_prolific
+from ringtrue.store.assigning import shown_at
+from ringtrue.store.begun import task_with
+from ringtrue.store.completing import Worker, worker_of
 from ringtrue.store.inviting import completion_code
 from ringtrue.store.values import Answer
-from ringtrue.web.asking import seconds_between
+from ringtrue.web.asking import seconds_between, to_hundredths
+from ringtrue.web.ending import closed, nothing_left, soon, thanks, time_over
 from ringtrue.web.faults import is_api
 from ringtrue.web.pages import render, see_other
-from ringtrue.web.questions import Question, is_over, opened, question_of, screen, task_of
+from ringtrue.web.questions import (
+    ChoosingError,
+    Question,
+    is_first,
+    is_over,
+    opened,
+    question_of,
+    require_part,
+    screen,
+    task_of,
+)
 from ringtrue.web.reading import guidelines_as_html
-from ringtrue.web.visitors import Gate, Here, judge_gate, member_of
-from ringtrue.wording import counted
+from ringtrue.web.visitors import Gate, Here, guard, judge_gate, member_of
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from ringtrue.store.values import Saved, Shown, TaskState
+    from ringtrue.store.values import Project, Saved, Shown, TaskState
 
-__all__ = ["router"]
+__all__ = ["STRAIGHT", "router"]
 
 Kind: TypeAlias = Literal["answer", "unsure", "skip"]
 
@@ -45,31 +55,34 @@ SAID = {
     "undone": "Your last answer is undone. Answer again.",
     "stays": "There is nothing to undo, or another judge has taken the question meanwhile.",
 }
-PROLIFIC = "https://app.prolific.com/submissions/complete?cc="
 
 
 @router.get("/p/{project}/judge")
 async def judge(request: Request, gate: AtGate) -> Response:
-    """The next question of a task; without a task, of the one that is open or of a new one."""
-    task = _number_or_none(request.query_params.get("task"))
+    """The next question of a task; without a task, of the one that is open or of a new one.
+
+    The first task in a project is begun by a button, below the guidelines.
+    """
+    task, queue = _number_or_none(request.query_params.get("task")), request.query_params.get("queue")
     if task is not None:
         found = await gate.read(lambda connection, here: question_of(connection, here, task))
+    elif "begin" not in request.query_params and await gate.read(lambda c, here: is_first(c, here, queue)):
+        return _start(request, queue)
     else:
         try:
-            begun = await opened(gate, request.query_params.get("queue"))
+            begun = await opened(gate, queue)
         except LateError as error:
-            return _nothing(request, "This project is closed", f"{error}. Thank you for your help.", status=410)
+            return closed(request, request.state.here.project, await gate.read(_worker), str(error))
+        except ChoosingError:
+            return soon(request, request.state.here.project)
         if begun is None:
-            return _nothing(
-                request, "Nothing left to judge", "You have seen all there is for you at the moment. Thank you.",
-                "New questions may come when other judges leave theirs.",
-            )  # fmt: skip
+            return nothing_left(request, request.state.here.project, await gate.read(_worker))
         found = begun
     message = SAID.get(request.query_params.get("said", ""))
     if found.state.closed is not None and found.state.outcome != "expired":
         return see_other(f"/p/{found.here.project.name}/done?task={found.state.id}")
     if found.state.closed is not None or (found.shown is not None and is_over(found)):
-        return _over(request, found, message)
+        return time_over(request, found, await gate.read(_worker), message)
     if found.shown is None:
         return render(request, "task_done.html", project=found.here.project, state=found.state, message=message)
     return render(request, "judge.html", **screen(found), message=message)
@@ -91,7 +104,9 @@ async def answer(request: Request, gate: AtGate) -> Response:
                 reason=form.get("reason"), away=away,
                 seconds=passed if seconds is None else seconds if passed is None else min(seconds, passed),
             )  # fmt: skip
-            return record_answer(connection, here.person.id, assignment, version, said, now=here.now)
+            saved = record_answer(connection, here.person.id, assignment, version, said, now=here.now)
+            require_part(here, saved.task)
+            return saved
 
         saved = await gate.write(work)
     except ConflictError:
@@ -110,13 +125,27 @@ async def answer(request: Request, gate: AtGate) -> Response:
     return JSONResponse({"next": there}) if is_api(request) else see_other(there)
 
 
+@guard
+async def _judge_straight(request: Request) -> Response:
+    return await judge(request, await judge_gate(request))
+
+
+@guard
+async def _answer_straight(request: Request) -> Response:
+    return await answer(request, await judge_gate(request))
+
+
+# For lanes, as these two are asked for all the time.
+STRAIGHT = {("GET", "/p/{project}/judge"): _judge_straight, ("POST", "/p/{project}/answer"): _answer_straight}
+
+
 @router.post("/p/{project}/undo")
 async def take_back(request: Request, gate: AtGate) -> Response:
     """Open the last question again; sent twice, it is done once."""
     task, still_open = _number(gate.form.get("task")), _number_or_none(gate.form.get("open"), least=0)
 
     def work(connection: Connection, here: Here) -> None:
-        if still_open is None or task_state(connection, task, here.person.id).open == still_open:
+        if task_of(connection, here, task).open == still_open or still_open is None:
             undo(connection, here.person.id, task, now=here.now)
 
     said = "undone"
@@ -133,6 +162,7 @@ async def give_in(request: Request, gate: AtGate) -> Response:
     task = _number(gate.form.get("task"))
 
     def work(connection: Connection, here: Here) -> None:
+        task_of(connection, here, task)
         code = completion_code(connection, here.project.id, here.person.id)
         hand_in(connection, here.person.id, task, now=here.now, code=code)
 
@@ -148,21 +178,13 @@ async def done(request: Request, gate: AtGate) -> Response:
     """Thanks for a task, and the code that shows a crowd platform that it was done."""
     task = _number(request.query_params.get("task"))
 
-    def work(connection: Connection, here: Here) -> tuple[Question, str | None, bool]:
-        state = task_of(connection, here, task)
-        # A task that was forgotten to be handed in was closed without a code.
-        code = state.code or completion_code(connection, here.project.id, here.person.id)
-        prolific = is_from_prolific(connection, here.project.id, here.person.id)
-        return Question(here=here, state=state), code, prolific
+    def work(connection: Connection, here: Here) -> tuple[Question, Worker | None]:
+        return Question(here=here, state=task_of(connection, here, task)), _worker(connection, here)
 
-    found, code, from_prolific = await gate.read(work)
+    found, worker = await gate.read(work)
     if found.state.closed is None or found.state.outcome == "expired":
         return see_other(_to(found.here.project.name, task))
-    return render(
-        request, "task_done.html", project=found.here.project, state=found.state, message=None, code=code,
-        prolific=f"{PROLIFIC}{quote(code, safe='')}" if code and from_prolific else None,
-        more=None if code else _new_task(found), answered=counted(found.state.size, "question"),
-    )  # fmt: skip
+    return thanks(request, found, worker)
 
 
 @router.get("/p/{project}/guidelines")
@@ -176,10 +198,6 @@ async def guidelines(request: Request, here: Annotated[Here, Depends(member_of)]
 
 def _to(project: str, task: int, said: str | None = None) -> str:
     return f"/p/{project}/judge?task={task}{'' if said is None else f'&said={said}'}"
-
-
-def _new_task(found: Question) -> str:
-    return f"/p/{found.here.project.name}/judge?queue={found.state.queue}"
 
 
 def _number(text: object, *, least: int = 1) -> int:
@@ -209,45 +227,35 @@ def _measured(text: str | None) -> float | None:
         found = float(text or "nan")
     except ValueError:
         return None
-    return found if math.isfinite(found) and found >= 0 else None
+    return to_hundredths(found) if math.isfinite(found) and found >= 0 else None
 
 
-def _nothing(request: Request, heading: str, *sentences: str, status: int = 200) -> Response:
-    here: Here = request.state.here
-    return render(
-        request, "nothing_left.html", status=status, project=here.project, heading=heading, sentences=sentences,
-        message=None, more=None, more_name=None,
-    )  # fmt: skip
+def _start(request: Request, queue: str | None) -> Response:
+    """What the work is, before the first task."""
+    project: Project = request.state.here.project
+    shown = guidelines_as_html(project.guidelines)
+    return render(request, "start.html", project=project, queue=queue, guidelines=shown)
 
 
-def _over(request: Request, found: Question, message: str | None) -> Response:
-    """The time of a task has ended: what was answered stays, and the rest goes to others."""
-    return render(
-        request, "nothing_left.html", status=410, project=found.here.project, heading="The time of this task is over",
-        sentences=(
-            "The answers that you gave in time are kept, and count. The questions that were left go to other judges.",
-        ),
-        message=message, more=_new_task(found), more_name="Begin another task",
-    )  # fmt: skip
+def _worker(connection: Connection, here: Here) -> Worker | None:
+    return worker_of(connection, here.project.id, here.person.id)
 
 
 async def _stale(request: Request, gate: Gate, assignment: int, form: dict[str, str]) -> Response:
     """Another answer is saved than the one that was now chosen: both are shown, and the judge decides."""
-    task = _number_or_none(form.get("task"))
 
-    def work(connection: Connection, here: Here) -> tuple[Here, Shown, TaskState | None]:
-        shown = shown_at(connection, assignment, here.person.id)
-        return here, shown, None if task is None else task_of(connection, here, task)
+    def work(connection: Connection, here: Here) -> tuple[Here, Shown, TaskState]:
+        state = task_of(connection, here, task_with(connection, assignment, here.person.id))
+        return here, shown_at(connection, assignment, here.person.id), state
 
     here, shown, state = await gate.read(work)
     name_of = here.project.scale.name_of
     chosen = {"unsure": "Can’t tell", "skip": "Skip"}.get(_kind(form)) or name_of(form.get("answer", ""))
     documents = [("Document" if shown.right is None else "Left", shown.left), ("Right", shown.right)]
-    changeable = state is None or state.closed is None
     return render(
         request, "stale.html", status=409, project=here.project, query=shown.query_text or shown.query, chosen=chosen,
         documents=[(name, one.title or one.url or "without a title") for name, one in documents if one is not None],
         saved="No answer: skipped, undone or can’t tell" if shown.answer is None else name_of(shown.answer),
-        fields=(form | {"version": str(shown.version)}).items() if changeable else None,
-        more=f"/p/{here.project.name}/judge" if task is None else _to(here.project.name, task),
+        fields=(form | {"version": str(shown.version)}).items() if state.closed is None else None,
+        more=_to(here.project.name, state.id),
     )  # fmt: skip

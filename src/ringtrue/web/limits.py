@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from starlette.datastructures import MutableHeaders
+from python_multipart.multipart import parse_options_header
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
 from starlette.requests import Request
@@ -77,10 +77,10 @@ class Protection:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                message["headers"] = [*message.get("headers", ()), *RAW]
-                headers = MutableHeaders(raw=message["headers"])
-                if private:
-                    headers.setdefault("cache-control", "no-store")
+                headers = [*message.get("headers", ()), *RAW]
+                if private and not any(name.lower() == b"cache-control" for name, _ in headers):
+                    headers.append((b"cache-control", b"no-store"))
+                message["headers"] = headers
             await send(message)
 
         try:
@@ -103,6 +103,9 @@ def allow(request: Request, limit: int) -> None:
 
 async def form_of(request: Request) -> FormData:
     """The form that was sent; the files in it are thrown away once the request is answered."""
+    _, options = parse_options_header(request.headers.get("content-type"))
+    if options.get(b"charset", b"utf-8").lower() not in (b"utf-8", b"utf8"):
+        raise HTTPException(400, "A form is sent as UTF-8; leave the charset out, or say charset=utf-8.")
     form = await request.form(max_files=50)
     request.scope[FORM] = form
     return form

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from ringtrue.errors import NotFoundError
+from ringtrue.errors import NotFoundError, UnavailableError
 from ringtrue.store.assigning import next_shown, open_task, task_state
+from ringtrue.store.begun import has_begun
 from ringtrue.store.values import Queue
 from ringtrue.web.asking import answers_of, seconds_from, time_left
 from ringtrue.web.marking import query_words
@@ -22,7 +25,25 @@ if TYPE_CHECKING:
     from ringtrue.web.site import Site
     from ringtrue.web.visitors import Gate, Here
 
-__all__ = ["Question", "is_over", "opened", "question_of", "refilling", "screen", "task_of"]
+__all__ = [
+    "ChoosingError",
+    "Question",
+    "is_first",
+    "is_over",
+    "more_pairs",
+    "opened",
+    "question_of",
+    "refilling",
+    "require_part",
+    "screen",
+    "task_of",
+]
+
+PATIENCE, GLANCE = 10.0, 0.5  # seconds for which a judge without a pair waits for another's choice, and between looks
+
+
+class ChoosingError(UnavailableError):
+    """Pairs are being chosen, and this judge has to wait for them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,12 +76,28 @@ async def opened(gate: Gate, queue: str | None) -> Question | None:
     if here.project.settings.active and here.may("judge"):
         if found is not None:
             here.site.later(refilling(here.site, here.project))
-        elif await here.site.compute(refilling(here.site, here.project, here.person.id)):
+        elif await more_pairs(here.site, here.project, here.person.id):
             found = await gate.write(work)
     return found
 
 
-def refilling(site: Site, project: Project, account: int | None = None) -> Callable[[], int]:
+def is_first(connection: Connection, here: Here, queue: str | None) -> bool:
+    """Whether a judge is about to begin in a project: to read the guidelines comes first, and no clock runs."""
+    _queue(here, queue)
+    return here.project.closed is None and not has_begun(connection, here.project.id, here.person.id)
+
+
+async def more_pairs(site: Site, project: Project, account: int) -> bool:
+    """Have pairs chosen for a judge who finds none left, or wait while another does; no thread is held meanwhile."""
+    patience = time.monotonic() + PATIENCE
+    while (chosen := await site.compute(refilling(site, project, account))) is None:
+        if time.monotonic() >= patience:
+            raise ChoosingError("new pairs are being chosen; ask again in a moment")
+        await asyncio.sleep(GLANCE)
+    return chosen > 0
+
+
+def refilling(site: Site, project: Project, account: int | None = None) -> Callable[[], int | None]:
     """Choosing the next pairs of a project, or those for one judge, as a piece of work for another thread."""
     from ringtrue.collecting.pairing import refill
 
@@ -78,9 +115,17 @@ def _queue(here: Here, wanted: str | None) -> str:
 
 def task_of(connection: Connection, here: Here, task: int) -> TaskState:
     """A task of this judge in this project."""
-    state = task_state(connection, task, here.person.id)
+    return require_part(here, task_state(connection, task, here.person.id))
+
+
+def require_part(here: Here, state: TaskState) -> TaskState:
+    """Refuse a task of another project, or of a queue where this person does not judge any more.
+
+    Asked after a write, in the same piece of work, it takes back what was written.
+    """
     if state.project != here.project.id:
         raise NotFoundError("there is no such task for you in this project")
+    here.require("gold" if state.queue == "gold" else "judge")
     return state
 
 

@@ -33,7 +33,7 @@ async def password_page(request: Request, here: SignedIn) -> Response:
 
 @router.post("/password")
 async def change_password(request: Request, here: SignedIn) -> Response:
-    """A new password, for whoever knows the old one; every other visit ends."""
+    """A new password, for whoever knows the old one; every other visit and every token ends."""
     handle, address, new = here.person.handle, address_of(request), here.text("password")
     wait = await here.write(lambda c: try_to_log_in(c, handle=handle, address=address, now=here.now))
     found = await here.read(lambda c: secret_of(c, handle))
@@ -53,7 +53,7 @@ async def change_password(request: Request, here: SignedIn) -> Response:
     hashed = await here.site.compute(lambda: hash_password(new))
 
     def work(connection: Connection) -> None:
-        set_password(connection, here.person.id, hashed)
+        set_password(connection, here.person.id, hashed, now=here.now)
         forgive(connection, handle=handle, address=address)
         record(connection, "change password", now=here.now, account=here.person.id)
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
+import gc
 import ipaddress
 import json
+import logging
 import multiprocessing
 import os
 import signal
@@ -21,6 +24,7 @@ from ringtrue.errors import UsageError
 from ringtrue.store import Store
 from ringtrue.store.access import signing_secret
 from ringtrue.web.app import UPLOAD_LIMIT, create_app
+from ringtrue.web.gathering import Gathering
 
 if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
@@ -85,7 +89,7 @@ def serve(what: Serving, listening: socket.socket, *, workers: int = 1) -> None:
     os.environ[VARIABLE] = json.dumps(asdict(what))
     config = uvicorn.Config(
         "ringtrue.web.serving:app_from_environment", factory=True, workers=workers, lifespan="on", ws="none",
-        log_config=None, access_log=False,  # links hold secrets, and an access log would keep them
+        http=Gathering, log_config=None, access_log=False,  # links hold secrets, and an access log would keep them
         proxy_headers=what.base_url is not None,  # nobody but a proxy may say where a request came from
         server_header=False, timeout_keep_alive=30, timeout_graceful_shutdown=PATIENCE,
     )  # fmt: skip
@@ -107,14 +111,24 @@ def _end_with(parent: BaseProcess) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
+def _is_worth_telling(entry: logging.LogRecord) -> bool:
+    """Whether an entry of the log is more than what was called off when somebody pressed Ctrl-C twice."""
+    error = entry.exc_info[1] if entry.exc_info else None
+    return not isinstance(error, asyncio.CancelledError) and "CancelledError" not in entry.getMessage()
+
+
 def app_from_environment() -> FastAPI:
     """The application of one process."""
     what = Serving(**json.loads(os.environ[VARIABLE]))
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent,), name="ringtrue-parent", daemon=True).start()
+    logging.getLogger("uvicorn.error").addFilter(_is_worth_telling)
     store = Store.open(what.database)
     secret = store.write(signing_secret)
-    return create_app(
-        store, secret=secret, base_url=what.base_url, upload_limit=what.upload_limit, owns_store=True
-    )  # fmt: skip
+    app = create_app(store, secret=secret, base_url=what.base_url, upload_limit=what.upload_limit, owns_store=True)
+    # What is here by now stays: looking through it for garbage again and again takes a tenth of the server's time.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
+    return app

@@ -50,8 +50,7 @@ class Site:
 
     async def write(self, work: Callable[[Connection], T]) -> T:
         """Run a short piece of work in a transaction; it is on the disk when this returns."""
-        # Shielded: a browser that goes away must not take back what the writer has in hand.
-        return await asyncio.shield(asyncio.wrap_future(self.store.submit(work)))
+        return await self.store.written(work)  # a browser that goes away takes nothing back
 
     async def compute(self, work: Callable[[], T]) -> T:
         """Run something longer in a thread of its own."""

@@ -11,6 +11,9 @@ take the form from `here.form`, never by FastAPI's Form(): that would read a str
 from __future__ import annotations
 
 import hmac
+import json
+import secrets
+from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
@@ -37,7 +40,6 @@ __all__ = [
     "StaleFormError",
     "guard",
     "judge_gate",
-    "judge_of",
     "member_of",
     "owner_of",
     "owner_only",
@@ -101,6 +103,17 @@ class Here:
         value = self.form.get(name, default)
         return value if isinstance(value, str) else default
 
+    def drawn(self, *what: object) -> str:
+        """A secret for what this form makes: the same one when the very same form is sent again, by loading it again.
+
+        The form's field `once` was drawn by lot for the page that it is on.
+        """
+        once = self.text("once")
+        if not once:
+            return secrets.token_urlsafe(32)
+        words = json.dumps(["once", self.csrf, once, *what]).encode()
+        return urlsafe_b64encode(hmac.digest(self.site.secret, words, "sha256")).decode().rstrip("=")
+
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Look something up, without holding up anybody else."""
         return await self.site.read(work)
@@ -147,12 +160,6 @@ async def viewer_of(request: Request) -> Here:
 
 
 @guard
-async def judge_of(request: Request) -> Here:
-    """Somebody who judges in a project, in either queue; `here.require("gold")` asks for a gold judge."""
-    return await _admitted(request, "judge", "gold", in_project=True)
-
-
-@guard
 async def member_of(request: Request) -> Here:
     """Somebody with any part in a project."""
     return await _admitted(request, "judge", "gold", "viewer", in_project=True)
@@ -160,7 +167,7 @@ async def member_of(request: Request) -> Here:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """`judge_of` for the pages that are asked for all the time: who it is is looked up together with what is wanted.
+    """A judge's, for the pages that are asked for all the time: who it is is looked up together with what is wanted.
 
     The form was read already, and is believed only inside `read` and `write`: both begin with the check of login,
     role and csrf, in the same transaction as the work.

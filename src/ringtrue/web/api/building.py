@@ -51,7 +51,6 @@ def make_api(site: Site | None) -> FastAPI:
     )  # fmt: skip
     api.state.site = site
     add_faults(api)
-    api.router.routes.extend(judging.STRAIGHT)
     for router in ROUTERS:
         api.include_router(router)
     return api

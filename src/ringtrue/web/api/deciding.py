@@ -10,10 +10,12 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field, StringConstraints
 
 from ringtrue.errors import NotFoundError
-from ringtrue.store.adjudicating import disagreement_count, disagreements, record_verdict, verdicts
+from ringtrue.store.adjudicating import disagreement_count, disagreements, record_verdict, tie_count, verdicts
 from ringtrue.store.answering import set_aside
+from ringtrue.store.gold import withdraw_draw
 from ringtrue.store.listing import task_is_in
 from ringtrue.store.progress import failed_tasks
+from ringtrue.store.reconsidering import count_again
 from ringtrue.web.api.files import FileText, given_or_none
 from ringtrue.web.api.judging import DocumentShown
 from ringtrue.web.api.tokens import Manager
@@ -57,10 +59,14 @@ class DisagreementShown(Answering):
 
 
 class DisagreementPage(Answering):
-    """Some disagreements, the biggest first, and how many there are."""
+    """Some disagreements, the biggest first, and how many there are.
+
+    `ties` of them have no answer with more votes than all others: until there is a verdict, one label is the lower.
+    """
 
     disagreements: list[DisagreementShown]
     count: int
+    ties: int
 
 
 class VerdictRequest(Asking):
@@ -95,6 +101,13 @@ class FailedTaskShown(Answering):
     closed: Moment
     outcome: str
     answers: int
+
+
+class CountedAgain(Answering):
+    """How many answers of a task count again, and how many do not, since others have taken their places."""
+
+    again: int
+    not_again: int
 
 
 class GoldRequest(Asking):
@@ -139,7 +152,8 @@ async def list_disagreements(project: Name, caller: Manager, which: Annotated[Wh
             for one in some
         ]  # fmt: skip
         count = disagreement_count(connection, there, queue=which.queue, open_only=which.open_only)
-        return {"disagreements": shown, "count": count}
+        ties = tie_count(connection, there, queue=which.queue)
+        return {"disagreements": shown, "count": count, "ties": ties}
 
     return await caller.read(found)
 
@@ -162,7 +176,7 @@ async def give_verdict(project: Name, caller: Manager, said: VerdictRequest) -> 
     def decided(connection: Connection) -> None:
         found = caller.project(connection, project, "owner")
         record_verdict(connection, found, said.item, caller.person.id, said.answer, said.reason, caller.now)
-        caller.record(connection, "adjudicate", project=found.id, item=said.item)
+        caller.record(connection, "decide", project=found.id, item=said.item)
 
     await caller.write(decided)
     return Response(status_code=204)
@@ -189,9 +203,41 @@ async def set_task_aside(project: Name, task: Number, caller: Manager) -> Respon
         if not task_is_in(connection, task, found.id):
             raise NotFoundError(f"there is no task {task} in '{found.title}'")
         set_aside(connection, task, now=caller.now)
-        caller.record(connection, "set aside", project=found.id, task=task)
+        caller.record(connection, "set task aside", project=found.id, task=task)
 
     await caller.write(aside)
+    return Response(status_code=204)
+
+
+@router.post(
+    "/projects/{project}/tasks/{task}/count-again", summary="Count a task's answers that were set aside",
+    response_model=CountedAgain, responses=faults(404, 409),
+)  # fmt: skip
+async def count_task_again(project: Name, task: Number, caller: Manager) -> Any:
+    """Those whose items still have room."""
+
+    def again(connection: Connection) -> Any:
+        found = caller.project(connection, project, "owner")
+        counted = count_again(connection, found, task)
+        caller.record(connection, "count task again", project=found.id, task=task)
+        return counted
+
+    return await caller.write(again)
+
+
+@router.delete(
+    "/projects/{project}/gold", summary="Withdraw a draw that nobody has judged", status_code=204,
+    response_class=Response, responses=faults(404, 409),
+)  # fmt: skip
+async def withdraw_gold(project: Name, caller: Manager) -> Response:
+    """Once a gold judge has begun, a draw can only be continued."""
+
+    def gone(connection: Connection) -> None:
+        found = caller.project(connection, project, "owner")
+        withdraw_draw(connection, found)
+        caller.record(connection, "withdraw gold", project=found.id)
+
+    await caller.write(gone)
     return Response(status_code=204)
 
 

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+import json
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Response
 from pydantic import Field, StringConstraints
 
-from ringtrue.collecting.exporting import export, export_forms
-from ringtrue.web.api.sending import as_download, send_made
+from ringtrue.collecting.export_forms import export_forms
+from ringtrue.collecting.exporting import export
 from ringtrue.web.api.tokens import Reader
 from ringtrue.web.api.wire import WITHOUT_NUL, Answering, Choosing, Name, Queue, faults
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from ringtrue.web.sending import as_download, made_in_folder, sent_file
 
 __all__ = ["router"]
 
 router = APIRouter(tags=["exports"])
 Key = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,30}$")]
+LONGEST_HEADER = 4_000
 KINDS = (
     "text/plain", "text/csv", "text/tab-separated-values", "application/x-ndjson", "application/vnd.apache.parquet",
     "application/zip",
@@ -40,7 +40,9 @@ class WhichLabels(Choosing):
 
     which: Annotated[
         Literal["every", "one"],
-        Field(description="Every judge's, or one for each item: the verdict where there is one, else the majority's."),
+        Field(
+            description="Every judge's, or one for each item: the verdict, else the majority's, and of ties the lower."
+        ),
     ] = "every"
     judge: Annotated[str, StringConstraints(max_length=200, pattern=WITHOUT_NUL)] | None = Field(
         default=None, description="The handle of the one judge whose labels are wanted."
@@ -64,12 +66,17 @@ async def list_exports(project: Name, caller: Reader) -> Any:
     response_class=Response, responses=faults(404) | as_download(*KINDS),
 )  # fmt: skip
 async def get_export(project: Name, key: Key, caller: Reader, which: Annotated[WhichLabels, Query()]) -> Response:
-    """With judge ids and times; `ringtrue` reads it back without conversion."""
+    """With judge ids and times; `ringtrue` reads it back without conversion.
+
+    What is doubtful, such as ties of one label for each item, stands in the header `Ringtrue-Notes`, as a JSON list.
+    """
     found = await caller.project_named(project, "viewer")
 
-    def made(folder: Path) -> tuple[Path, str, str]:
-        done = export(caller.site.store, found, key, folder, **which.model_dump())
-        return done.path, done.name, done.media_type
-
-    await caller.note("export", project=found.id, key=key)
-    return await send_made(caller.site, made)
+    made = await made_in_folder(
+        caller.site, lambda folder: export(caller.site.store, found, key, folder, **which.model_dump())
+    )
+    await caller.note("export", project=found.id, key=key, rows=made.rows)
+    answer = sent_file(made.path, name=made.name, media_type=made.media_type)
+    if made.notes:
+        answer.headers["Ringtrue-Notes"] = json.dumps(made.notes)[:LONGEST_HEADER]
+    return answer

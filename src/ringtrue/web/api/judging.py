@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
-from starlette.routing import Route
 
 from ringtrue.errors import NotFoundError
 from ringtrue.store.answering import hand_in, record_answer, undo
 from ringtrue.store.assigning import next_shown, open_task, shown_at, task_state
+from ringtrue.store.begun import task_with
 from ringtrue.store.inviting import completion_code
 from ringtrue.store.values import Answer
 from ringtrue.web.api.tokens import Caller, JudgeGate, judge_token, not_for_you
 from ringtrue.web.api.wire import LARGEST, Answering, Asking, Choosing, Moment, Name, Number, Queue, Sentence, faults
-from ringtrue.web.questions import refilling
+from ringtrue.web.asking import to_hundredths
+from ringtrue.web.questions import more_pairs, refilling
 from ringtrue.web.visitors import guard
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ async def open_a_task(project: Name, gate: JudgeGate, wanted: TaskRequest) -> Re
     if found.settings.active and wanted.queue == "main":
         if step.task is not None:
             gate.site.later(refilling(gate.site, found))
-        elif await gate.site.compute(refilling(gate.site, found, account)):
+        elif await more_pairs(gate.site, found, account):
             step = await gate.write(partial(_opened, name=project, queue=wanted.queue))
     return _sent(step)
 
@@ -197,6 +198,8 @@ async def question_again(task: Number, assignment: Number, gate: JudgeGate) -> R
 
 def _question(connection: Connection, caller: Caller, *, task: int, assignment: int) -> Question:
     _require_judge(caller, task_state(connection, task, caller.person.id))
+    if task_with(connection, assignment, caller.person.id) != task:
+        raise NotFoundError("there is no such question in this task")
     return Question.model_validate(shown_at(connection, assignment, caller.person.id))
 
 
@@ -227,7 +230,8 @@ async def answer_question(task: Number, request: Request, gate: JudgeGate) -> Re
 
 
 def _answered(connection: Connection, caller: Caller, *, task: int, said: AnswerRequest) -> tuple[Saved, Shown | None]:
-    answer = Answer(kind=said.kind, answer=said.answer, reason=said.reason, seconds=said.seconds, away=said.away)
+    seconds, away = (None if one is None else to_hundredths(one) for one in (said.seconds, said.away))
+    answer = Answer(kind=said.kind, answer=said.answer, reason=said.reason, seconds=seconds, away=away)
     saved = record_answer(connection, caller.person.id, said.assignment, said.version, answer, now=caller.now)
     if saved.task.id != task:
         raise NotFoundError("there is no such question in this task")
@@ -278,14 +282,14 @@ async def _next_straight(request: Request) -> Response:
 
 
 def _number(request: Request) -> int:
-    number: int = request.path_params["task"]
+    number = int(request.path_params["task"])
     if not 1 <= number <= LARGEST:
         raise NotFoundError("there is no such task for you")
     return number
 
 
-# The two operations that are called all the time, without FastAPI's way of finding out what they take.
-STRAIGHT = (
-    Route("/tasks/{task:int}/answers", _answer_straight, methods=["POST"]),
-    Route("/tasks/{task:int}/next", _next_straight, methods=["GET"]),
-)
+# The two operations that are called all the time, for lanes: they read what they need by themselves.
+STRAIGHT = {
+    ("POST", "/tasks/{task:int}/answers"): _answer_straight,
+    ("GET", "/tasks/{task:int}/next"): _next_straight,
+}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Request, Response
@@ -9,7 +10,7 @@ from pydantic import Field, StringConstraints
 
 from ringtrue.errors import NotFoundError, UsageError
 from ringtrue.store.access import issue_token
-from ringtrue.store.accounts import Account, add_member, create_account, erase, people, person, remove_member
+from ringtrue.store.accounts import Account, add_member, create_account, erase, people, person, remove_member, set_owner
 from ringtrue.store.inviting import InvitationKind, InvitationRole, invitations, invite, revoke_invitation
 from ringtrue.web.api.tokens import Caller, Manager
 from ringtrue.web.api.wire import WITHOUT_NUL, Answering, Asking, Moment, Name, Number, Role, faults
@@ -126,13 +127,27 @@ async def list_people(caller: Manager) -> Any:
 )  # fmt: skip
 async def erase_person(account: Number, caller: Manager) -> Any:
     """Name, password, worker ids, tokens and memberships go; the judgments stay, under a name that tells nothing."""
+    return {"handle": await caller.write(lambda c: erase(c, account, caller.now, by=caller.person.id))}
 
-    def erased(connection: Connection) -> str:
-        handle = erase(connection, account, caller.now)
-        caller.record(connection, "erase person", account=account)
-        return handle
 
-    return {"handle": await caller.write(erased)}
+@router.put(
+    "/people/{account}/owner", summary="Make somebody an owner",
+    status_code=204, response_class=Response, responses=faults(404),
+)  # fmt: skip
+async def make_owner(account: Number, caller: Manager) -> Response:
+    """An owner makes projects, and sees and manages everything."""
+    await caller.write(lambda c: set_owner(c, account, owner=True, now=caller.now, by=caller.person.id))
+    return Response(status_code=204)
+
+
+@router.delete(
+    "/people/{account}/owner", summary="Make an owner somebody like the others",
+    status_code=204, response_class=Response, responses=faults(404, 409),
+)  # fmt: skip
+async def unmake_owner(account: Number, caller: Manager) -> Response:
+    """One owner has to stay."""
+    await caller.write(lambda c: set_owner(c, account, owner=False, now=caller.now, by=caller.person.id))
+    return Response(status_code=204)
 
 
 @router.post(
@@ -141,13 +156,16 @@ async def erase_person(account: Number, caller: Manager) -> Any:
 )  # fmt: skip
 async def reset_password(account: Number, request: Request, caller: Manager) -> Any:
     """Good for three days, and once."""
+    secret = secrets.token_urlsafe(32)
 
     def reset(connection: Connection) -> str:
         who = _one(people(connection), account)
         if who.kind != "named" or who.erased is not None:
             raise UsageError(f"{who.handle} logs in without a password, so there is none to set")
-        caller.record(connection, "reset password", account=account)
-        return invite(connection, role="reset", account=account, days=RESET_DAYS, now=caller.now)
+        return invite(
+            connection, role="reset", account=account, days=RESET_DAYS, secret=secret, now=caller.now,
+            by=caller.person.id,
+        )  # fmt: skip
 
     return {"link": _address(caller, request, f"/welcome/{await caller.write(reset)}")}
 
@@ -171,8 +189,7 @@ async def give_role(project: Name, account: Number, role: Role, caller: Manager)
     def given(connection: Connection) -> None:
         found = caller.project(connection, project, "owner")
         person(connection, account)
-        add_member(connection, found.id, account, role, caller.now)
-        caller.record(connection, "add member", project=found.id, role=role)
+        add_member(connection, found.id, account, role, caller.now, by=caller.person.id)
 
     await caller.write(given)
     return Response(status_code=204)
@@ -189,8 +206,7 @@ async def take_role(project: Name, account: Number, role: Role, caller: Manager)
         found = caller.project(connection, project, "owner")
         if role not in _one(people(connection, found.id), account).roles:
             raise NotFoundError(f"account {account} has no role '{role}' in '{found.title}'")
-        remove_member(connection, found.id, account, role)
-        caller.record(connection, "remove member", project=found.id, account=account)
+        remove_member(connection, found.id, account, role, now=caller.now, by=caller.person.id)
 
     await caller.write(taken)
     return Response(status_code=204)
@@ -229,16 +245,16 @@ async def list_invitations(project: Name, caller: Manager) -> Any:
 )  # fmt: skip
 async def invite_to_project(project: Name, request: Request, caller: Manager, wanted: InvitationRequest) -> Any:
     """Give a crowd link the parameters of the platform, such as `?PROLIFIC_PID={{%PROLIFIC_PID%}}`."""
+    secret = secrets.token_urlsafe(32)
 
     def invited(connection: Connection) -> str:
         found = caller.project(connection, project, "owner")
         uses = wanted.uses or (1 if wanted.kind == "named" else None)
         if wanted.kind == "named" and (uses != 1 or wanted.code is not None):
             raise UsageError("a named link is for one person, and has no completion code; a crowd link can have both")
-        caller.record(connection, "invite", project=found.id, role=wanted.role, kind=wanted.kind)
         return invite(
             connection, role=wanted.role, kind=wanted.kind, project=found.id, note=wanted.note, uses=uses,
-            days=wanted.days, code=wanted.code, now=caller.now,
+            days=wanted.days, code=wanted.code, secret=secret, now=caller.now, by=caller.person.id,
         )  # fmt: skip
 
     page = "join" if wanted.kind == "crowd" else "welcome"
@@ -256,8 +272,7 @@ async def withdraw_invitation(project: Name, invitation: Number, caller: Manager
         found = caller.project(connection, project, "owner")
         if invitation not in {one.id for one in invitations(connection, found.id)}:
             raise NotFoundError(f"there is no invitation {invitation} to '{found.title}'")
-        revoke_invitation(connection, invitation, now=caller.now, project=found.id)
-        caller.record(connection, "revoke invitation", project=found.id, invitation=invitation)
+        revoke_invitation(connection, invitation, now=caller.now, project=found.id, by=caller.person.id)
 
     await caller.write(withdrawn)
     return Response(status_code=204)
@@ -266,9 +281,12 @@ async def withdraw_invitation(project: Name, invitation: Number, caller: Manager
 @router.post("/invitations", summary="Invite one more owner", status_code=201, response_model=Link, responses=faults())
 async def invite_owner(request: Request, caller: Manager, wanted: OwnerInvitationRequest) -> Any:
     """An owner makes projects, and sees and manages everything."""
+    secret = secrets.token_urlsafe(32)
 
     def invited(connection: Connection) -> str:
-        caller.record(connection, "invite", role="owner")
-        return invite(connection, role="owner", note=wanted.note, days=wanted.days, now=caller.now)
+        return invite(
+            connection, role="owner", note=wanted.note, days=wanted.days, secret=secret, now=caller.now,
+            by=caller.person.id,
+        )  # fmt: skip
 
     return {"link": _address(caller, request, f"/welcome/{await caller.write(invited)}")}

@@ -48,7 +48,7 @@ class QueryProgressShown(Answering):
 
 
 class JudgeProgressShown(Answering):
-    """What one judge has done; `seconds` is the median for an answer."""
+    """What one judge has done of the main queue, without traps, and of `gold`; `seconds` is the median."""
 
     account: int
     handle: str
@@ -63,6 +63,7 @@ class JudgeProgressShown(Answering):
     traps: int
     passed: int
     failed_tasks: int
+    gold: int
 
 
 class AnswerShown(Answering):

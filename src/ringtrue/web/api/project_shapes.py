@@ -24,6 +24,7 @@ __all__ = [
     "ProjectMade",
     "ProjectRequest",
     "ProjectShown",
+    "TakenBack",
     "made_of",
     "scale_of",
     "shown",
@@ -157,8 +158,15 @@ class Imported(Answering):
     notes: list[str]
 
 
+class TakenBack(Answering):
+    """How many labels were taken back, and how many items that were there for them alone."""
+
+    labels: int
+    items: int
+
+
 class FileShown(Answering):
-    """A file that is kept with a project; `size` is what it takes in the database."""
+    """A file of a project; `size` is that of the file when it was sent, in bytes."""
 
     id: int
     kind: str

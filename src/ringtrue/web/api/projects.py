@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from fastapi import APIRouter, Query, Request, Response
 
-from ringtrue.collecting.importing import import_labels
+from ringtrue.collecting.importing import import_labels, take_back_import
 from ringtrue.collecting.making import extend_project, make_project
 from ringtrue.collecting.uploads import upload_content, uploads
 from ringtrue.errors import UsageError
@@ -23,13 +23,15 @@ from ringtrue.web.api.project_shapes import (
     ProjectMade,
     ProjectRequest,
     ProjectShown,
+    TakenBack,
     made_of,
     scale_of,
     shown,
 )
-from ringtrue.web.api.sending import as_download, attachment
 from ringtrue.web.api.tokens import Anybody, Manager
 from ringtrue.web.api.wire import Name, Number, faults
+from ringtrue.web.owning.guidelines import default_guidelines
+from ringtrue.web.sending import as_download, attachment
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -64,8 +66,8 @@ async def make_a_project(caller: Manager, wanted: ProjectRequest) -> Any:
     made = await caller.site.compute(
         lambda: make_project(
             caller.site.store, name=wanted.name, title=wanted.title, scale=scale, settings=settings,
-            guidelines=wanted.guidelines, ask=ask, topics=topics, documents=documents, traps=traps,
-            depth=wanted.depth, now=caller.now, rng=np.random.default_rng(),
+            guidelines=wanted.guidelines or default_guidelines(scale), ask=ask, topics=topics, documents=documents,
+            traps=traps, depth=wanted.depth, now=caller.now, rng=np.random.default_rng(),
         )
     )  # fmt: skip
     await caller.note("make project", project=made.project.id, items=made.items, scale=scale.kind)
@@ -127,7 +129,7 @@ async def delete_a_project(project: Name, caller: Manager, sure: Annotated[Confi
     response_model=list[FileShown], responses=faults(404),
 )  # fmt: skip
 async def list_files(project: Name, caller: Manager) -> Any:
-    """Runs, pools, topics, pairs and traps are kept; of documents, their texts are."""
+    """Runs, pools and topics are kept; of labels, pairs and traps what was used; of documents, their texts."""
     found = await caller.project_named(project, "owner")
     return await caller.site.compute(lambda: uploads(caller.site.store, found.id))
 
@@ -158,11 +160,11 @@ async def add_files(project: Name, request: Request, caller: Manager) -> Any:
 
 
 @router.get(
-    "/projects/{project}/files/{file}", summary="One file as it was sent",
+    "/projects/{project}/files/{file}", summary="One file",
     response_class=Response, responses=faults(404) | as_download("application/octet-stream"),
 )  # fmt: skip
 async def get_file(project: Name, file: Number, caller: Manager) -> Response:
-    """Its content."""
+    """As it was sent, but for names of judges."""
     found = await caller.project_named(project, "owner")
     sent = await caller.site.compute(lambda: upload_content(caller.site.store, found.id, file))
     return Response(sent.content, media_type="application/octet-stream", headers=attachment(sent.name))
@@ -182,3 +184,15 @@ async def import_existing(project: Name, request: Request, caller: Manager) -> A
     )
     await caller.note("import labels", project=found.id, new=done.new, known=done.known)
     return asdict(done)
+
+
+@router.post(
+    "/projects/{project}/files/{file}/take-back", summary="Take back the labels that were imported from a file",
+    response_model=TakenBack, responses=faults(404),
+)  # fmt: skip
+async def take_back(project: Name, file: Number, caller: Manager) -> Any:
+    """They count no more; items that were there for them alone are deleted."""
+    found = await caller.project_named(project, "owner")
+    done = await caller.site.compute(lambda: take_back_import(caller.site.store, found, file))
+    await caller.note("take back labels", project=found.id, labels=done.labels, items=done.items)
+    return done

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Response
@@ -12,9 +13,9 @@ from ringtrue.store.access import issue_token, revoke_token, tokens
 from ringtrue.store.auditing import entries
 from ringtrue.store.projects import projects
 from ringtrue.web.api.people import Days
-from ringtrue.web.api.sending import as_download, send_made
 from ringtrue.web.api.tokens import Anybody, Keeper, Manager
 from ringtrue.web.api.wire import Answering, Asking, Choosing, Moment, Name, Number, faults
+from ringtrue.web.sending import as_download, made_in_folder, sent_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -112,12 +113,13 @@ async def make_token(caller: Keeper, wanted: TokenRequest) -> Any:
     more = set(wanted.scopes) - caller.scopes
     if more:
         raise ForbiddenError(f"this token has no scope '{sorted(more)[0]}', so it cannot give it to another")
+    secret, me = secrets.token_urlsafe(32), caller.person.id
 
     def issued(connection: Connection) -> str:
-        caller.record(connection, "issue token", scopes=" ".join(sorted(wanted.scopes)))
         return issue_token(
-            connection, caller.person.id, name=wanted.name, scopes=wanted.scopes, now=caller.now, days=wanted.days
-        )
+            connection, me, name=wanted.name, scopes=wanted.scopes, now=caller.now, days=wanted.days, secret=secret,
+            by=me,
+        )  # fmt: skip
 
     return {"token": await caller.write(issued)}
 
@@ -127,12 +129,7 @@ async def make_token(caller: Keeper, wanted: TokenRequest) -> Any:
 )
 async def revoke_a_token(token: Number, caller: Keeper) -> Response:
     """It is useless from now on, also where it is this one."""
-
-    def revoked(connection: Connection) -> None:
-        revoke_token(connection, token, account=caller.person.id, now=caller.now)
-        caller.record(connection, "revoke token", token=token)
-
-    await caller.write(revoked)
+    await caller.write(lambda c: revoke_token(c, token, account=caller.person.id, now=caller.now))
     return Response(status_code=204)
 
 
@@ -153,10 +150,11 @@ async def backup(caller: Manager) -> Response:
     """As of one moment; judges go on meanwhile. `ringtrue serve --restore` reads it into an empty database."""
     from ringtrue.store.backup import write_backup
 
-    def made(folder: Path) -> tuple[Path, str, str]:
+    def made(folder: Path) -> Path:
         path = folder / "ringtrue-backup.zip"
         write_backup(caller.site.store, path, now=caller.now)
-        return path, path.name, ZIP
+        return path
 
-    await caller.note("backup")
-    return await send_made(caller.site, made)
+    path = await made_in_folder(caller.site, made)
+    await caller.note("back up")
+    return sent_file(path, name=path.name, media_type=ZIP)

@@ -7,10 +7,11 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
-from ringtrue.store.values import Queue, Role
+from ringtrue.store.values import LARGEST, Queue, Role
 
 __all__ = [
     "FAULTS",
+    "LARGEST",
     "Answering",
     "Asking",
     "Choosing",
@@ -28,7 +29,6 @@ __all__ = [
 ]
 
 WITHOUT_NUL = r"^[^\x00]*$"  # PostgreSQL keeps no such character
-LARGEST = 2**63 - 1
 
 Sentence: TypeAlias = Annotated[str, StringConstraints(max_length=2_000, pattern=WITHOUT_NUL)]
 Text: TypeAlias = Annotated[str, StringConstraints(pattern=WITHOUT_NUL)]

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Annotated, cast
-from urllib.parse import quote
 
 import numpy as np
 from fastapi import APIRouter, Depends, Request, Response
 
-from ringtrue.collecting.exporting import Exported, Which, export, export_forms
-from ringtrue.collecting.importing import import_labels
+from ringtrue.collecting.export_forms import command_for, export_forms
+from ringtrue.collecting.exporting import Exported, Which, export, told_of_ties
+from ringtrue.collecting.importing import import_labels, take_back_import
 from ringtrue.collecting.uploads import upload_content
 from ringtrue.errors import InputError, UsageError
+from ringtrue.store.adjudicating import tie_count
 from ringtrue.store.progress import progress, progress_by_judge
 from ringtrue.web.owning.forms import Filled, given_files, sentence
-from ringtrue.web.owning.showing import Number, go, note_down, sent_file, show, with_notes
+from ringtrue.web.owning.showing import Number, go, note_down, show, with_notes
+from ringtrue.web.sending import attachment, made_in_folder, sent_file
 from ringtrue.web.visitors import Here, owner_of, owner_uploading_to, viewer_of
 from ringtrue.wording import counted
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sqlalchemy import Connection
 
     from ringtrue.store.values import Queue
@@ -31,27 +32,6 @@ __all__ = ["router"]
 router = APIRouter(include_in_schema=False)
 Viewer = Annotated[Here, Depends(viewer_of)]
 OPTIONS = ("which", "judge", "queue", "traps", "failed")
-
-# The command that reads each export; NAME is the name of the file.
-COMMANDS = {
-    "graded": {
-        "qrels": "ringtrue evaluate my.run --judgments NAME --judges average",
-        "qrels-3": "ringtrue evaluate my.run --judgments NAME",
-        "csv": "ringtrue agree NAME",
-        "tsv": "ringtrue judges NAME",
-        "jsonl": "ringtrue aggregate NAME -o labels.csv",
-        "parquet": "ringtrue agree NAME",
-        "gold": "ringtrue evaluate my.run --judgments bronze.csv --gold NAME",
-    },
-    "preference": {
-        "pairs": "ringtrue rate NAME",
-        "trec-prefs": "ringtrue rate NAME",
-        "csv": "ringtrue agree NAME",
-        "tsv": "ringtrue judges NAME",
-        "jsonl": "ringtrue rate NAME",
-        "parquet": "ringtrue rate NAME",
-    },
-}
 
 
 @router.get("/p/{project}/exports")
@@ -63,18 +43,21 @@ async def exports_page(request: Request, here: Viewer) -> Response:
 async def _page(request: Request, here: Here, form: Filled, *, status: int = 200) -> Response:
     project = here.project
 
-    def look(connection: Connection) -> tuple[int, int, list[str]]:
-        handles = [one.handle for one in progress_by_judge(connection, project) if one.done]
-        return progress(connection, project.id).done, progress(connection, project.id, "gold").done, handles
+    def look(connection: Connection) -> tuple[int, int, list[str], int]:
+        handles = [one.handle for one in progress_by_judge(connection, project) if one.done or one.gold]
+        gold = progress(connection, project.id, "gold").done
+        return progress(connection, project.id).done, gold, handles, tie_count(connection, project)
 
-    done, gold, judges = await here.read(look)
-    commands = COMMANDS[project.scale.kind]
+    done, gold, judges, tied = await here.read(look)
+    names = {one.key: f"{project.name}{one.ending}" for one in export_forms(project)}
     files = [
-        (one, commands.get(one.key, "").replace("NAME", f"{project.name}{one.ending}")) for one in export_forms(project)
+        (one, command_for(one.command, project.settings, name=names[one.key], traps=names["traps"]))
+        for one in export_forms(project)
     ]
     return show(
-        request, here, "exports.html", status=status, form=form, files=files, done=done, gold=gold, judges=judges
-    )
+        request, here, "exports.html", status=status, form=form, files=files, done=done, gold=gold, judges=judges,
+        ties=sentence(told_of_ties(project, tied)) if tied else "",
+    )  # fmt: skip
 
 
 @router.get("/p/{project}/exports/{key}")
@@ -82,23 +65,17 @@ async def download(request: Request, here: Viewer, key: str) -> Response:
     """One of the files."""
     asked = request.query_params
     form = Filled(values={name: asked.get(name, "") for name in OPTIONS})
-    alone = key == "qrels-3" and not form["judge"]  # it names no judge, so that several could not be told apart
-    which = cast("Which", "one" if alone else form["which"] or "every")
+    which = cast("Which", form["which"] or "every")
     queue = cast("Queue", form["queue"] if form["queue"] == "gold" else "main")
 
-    def work() -> Exported:
-        folder = Path(mkdtemp(prefix="ringtrue-"))
-        try:
-            return export(
-                here.site.store, here.project, key, folder, which=which, judge=form["judge"] or None, queue=queue,
-                traps=form.is_on("traps"), failed=form.is_on("failed") or not asked,
-            )  # fmt: skip
-        except BaseException:
-            folder.rmdir()
-            raise
+    def work(folder: Path) -> Exported:
+        return export(
+            here.site.store, here.project, key, folder, which=which, judge=form["judge"] or None, queue=queue,
+            traps=form.is_on("traps"), failed=form.is_on("failed") or not asked,
+        )  # fmt: skip
 
     try:
-        made = await here.site.compute(work)
+        made = await made_in_folder(here.site, work)
     except (InputError, UsageError) as error:
         form.problems[""] = sentence(str(error))
         form.values["which"] = form["which"] or "every"
@@ -111,9 +88,7 @@ async def download(request: Request, here: Viewer, key: str) -> Response:
 async def download_upload(here: Annotated[Here, Depends(owner_of)], upload: Number) -> Response:
     """A file as it was uploaded, or the bronze labels of a draw."""
     file = await here.site.compute(lambda: upload_content(here.site.store, here.project.id, upload))
-    plain = re.sub(r"[^A-Za-z0-9._-]", "_", file.name)
-    named = f"attachment; filename=\"{plain}\"; filename*=utf-8''{quote(file.name, safe='')}"
-    return Response(file.content, media_type="application/octet-stream", headers={"content-disposition": named})
+    return Response(file.content, media_type="application/octet-stream", headers=attachment(file.name))
 
 
 @router.get("/p/{project}/import")
@@ -144,3 +119,20 @@ async def import_file(request: Request, here: Annotated[Here, Depends(owner_uplo
     known = f"; {found.known:,} were there already" if found.known else ""
     said = f"{counted(found.new, 'new label')} of {counted(found.judges, 'judge')}{known}."
     return go(here, f"/p/{here.project.name}", said, *map(sentence, found.notes))
+
+
+@router.get("/p/{project}/files/{upload}/take-back")
+async def take_back_page(request: Request, here: Annotated[Here, Depends(owner_of)], upload: Number) -> Response:
+    """What taking back the labels of a file would do."""
+    store, project = here.site.store, here.project
+    found = await here.site.compute(lambda: take_back_import(store, project, upload, only_look=True))
+    return show(request, here, "take_back.html", found=found, upload=upload)
+
+
+@router.post("/p/{project}/files/{upload}/take-back")
+async def take_back(here: Annotated[Here, Depends(owner_of)], upload: Number) -> Response:
+    """Count none of the labels that came with a file."""
+    done = await here.site.compute(lambda: take_back_import(here.site.store, here.project, upload))
+    await note_down(here, "take back labels", labels=done.labels, items=done.items)
+    said = f"{counted(done.labels, 'label')} taken back, and {counted(done.items, 'item')} that came with them."
+    return go(here, f"/p/{here.project.name}/files", said)

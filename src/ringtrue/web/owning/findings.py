@@ -13,7 +13,15 @@ if TYPE_CHECKING:
     from ringtrue.judges import JudgeQuality, JudgeReport
     from ringtrue.results import Estimate
 
-__all__ = ["Table", "agreement_in_words", "agreement_table", "flagged", "judge_table", "pair_table"]
+__all__ = [
+    "Table",
+    "agreement_in_words",
+    "agreement_table",
+    "flagged",
+    "judge_table",
+    "pair_table",
+    "seconds_told",
+]
 
 SHOWN_JUDGES, SHOWN_PAIRS = 200, 20
 STATISTICS = {
@@ -130,11 +138,12 @@ CELLS: dict[str, Callable[[JudgeReport], str]] = {
     "Lenient": lambda one: NOTHING if one.leniency is None or one.leniency.value is None
     else _signed(f"{one.leniency.value:+.2f}"),
     "Traps": lambda one: f"{one.traps.passed} of {one.traps.n}" if one.traps and one.traps.n else NOTHING,
-    "Seconds": lambda one: f"{one.speed.median:,.0f}" if one.speed else NOTHING,
+    "Seconds": lambda one: seconds_told(one.speed.median if one.speed else None),
     "Left": lambda one: _percent(one.side_bias.left.value) if one.side_bias else NOTHING,
     "Mostly": lambda one: NOTHING if one.side_bias else f"{one.common_label} ({100 * one.common_share:.0f}%)",
 }  # fmt: skip
 MEANINGS = {
+    "Labels": "answers that count, those to traps too",
     "Right": "how often the judge's label is the right one, by gold or by what most of the others say",
     "Others": "how often the others are right on the same items",
     "Lenient": "own label less the mean of the others' on the same items, on average",
@@ -169,6 +178,16 @@ def judge_table(quality: JudgeQuality) -> Table:
 def flagged(quality: JudgeQuality) -> list[tuple[str, list[str]]]:
     """Whom to look at and why, with what leaving that judge out would do."""
     return [(one.judge, [*map(str, one.flags), str(one.flags[0].effect)]) for one in quality.flagged]
+
+
+def seconds_told(seconds: float | None) -> str:
+    """A time for one answer, short ones with a decimal.
+
+    Examples:
+        >>> seconds_told(0.24), seconds_told(12.4), seconds_told(None)
+        ('0.2', '12', '–')
+    """
+    return NOTHING if seconds is None else f"{seconds:.1f}" if seconds < 10 else f"{seconds:,.0f}"
 
 
 def _any(cells: Sequence[str]) -> bool:

@@ -9,11 +9,12 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from ringtrue.collecting.golding import draw_gold
 from ringtrue.collecting.uploads import Upload, uploads
-from ringtrue.errors import InputError, MeasureError, UsageError
+from ringtrue.errors import ConflictError, InputError, MeasureError, UsageError
 from ringtrue.store.accounts import people
+from ringtrue.store.gold import undecided, withdraw_draw
 from ringtrue.store.progress import progress
 from ringtrue.web.owning.forms import Filled, given_files, sentence
-from ringtrue.web.owning.showing import go, note_down, show
+from ringtrue.web.owning.showing import and_noted, go, note_down, show
 from ringtrue.web.visitors import Here, owner_of, owner_uploading_to
 from ringtrue.wording import counted
 
@@ -38,16 +39,18 @@ async def gold_page(request: Request, here: Annotated[Here, Depends(owner_of)]) 
 
 
 async def _page(request: Request, here: Here, form: Filled, *, status: int = 200) -> Response:
-    def look(connection: Connection) -> tuple[Progress, int, list[str]]:
+    def look(connection: Connection) -> tuple[Progress, int, list[str], list[tuple[int, str, str]]]:
         there = people(connection, here.project.id)
         trusted = [one.handle for one in there if "gold" in one.roles]
-        return progress(connection, here.project.id, "gold"), progress(connection, here.project.id).done, trusted
+        bronze = progress(connection, here.project.id).done
+        return progress(connection, here.project.id, "gold"), bronze, trusted, undecided(connection, here.project)
 
-    found, bronze, trusted = await here.read(look)
+    found, bronze, trusted, unclear = await here.read(look)
     files: list[Upload] = await here.site.compute(lambda: uploads(here.site.store, here.project.id))
     return show(
         request, here, "gold.html", status=status, form=form, found=found, bronze=bronze, trusted=trusted,
-        runs=[one for one in files if one.kind == "run"], drawn_from=[one for one in files if one.kind == "bronze"],
+        unclear=unclear, runs=[one for one in files if one.kind == "run"],
+        drawn_from=[one for one in files if one.kind == "bronze"],
     )  # fmt: skip
 
 
@@ -76,12 +79,23 @@ async def draw(request: Request, here: Annotated[Here, Depends(owner_uploading_t
     except MeasureError as error:
         form.problems["measures"] = sentence(str(error))
         return await _page(request, here, form, status=422)
-    except (InputError, UsageError) as error:
+    except (InputError, UsageError, ConflictError) as error:
         form.blame(error, files)
         return await _page(request, here, form, status=422)
     await note_down(here, "draw gold", documents=found.documents, new=found.new, design=found.design)
     said = f"{counted(found.new, 'document')} of {counted(found.queries, 'query')} wait for gold judges."
     return go(here, f"/p/{here.project.name}/gold", said, *_expected(found), *map(sentence, found.notes))
+
+
+@router.post("/p/{project}/gold/withdraw")
+async def withdraw(here: Annotated[Here, Depends(owner_of)]) -> Response:
+    """Take a draw back that nobody has judged."""
+    address = f"/p/{here.project.name}/gold"
+    try:
+        gone = await here.write(and_noted(here, "withdraw gold", lambda c: withdraw_draw(c, here.project)))
+    except ConflictError as error:
+        return go(here, address, sentence(str(error)))
+    return go(here, address, f"The draw is withdrawn: {counted(gone, 'document')} wait for gold no longer.")
 
 
 def _expected(found: Golded) -> list[str]:

@@ -54,8 +54,7 @@ Say briefly why.
 - **Skip** leaves the question to somebody else.
 - **Undo** takes your last answer back.
 
-Take the time that you need. A few questions have an answer that is known already: they show that people read with \
-care.
+Take the time that you need.
 """
 
 

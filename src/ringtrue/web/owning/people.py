@@ -10,20 +10,21 @@ from urllib.parse import quote
 from fastapi import APIRouter, Depends, Request, Response
 
 from ringtrue.errors import NotFoundError, UsageError
-from ringtrue.store.accounts import Account, add_member, erase, people, remove_member
-from ringtrue.store.auditing import record
+from ringtrue.store.accounts import Account, add_member, erase, noted_for, people, remove_member
+from ringtrue.store.begun import tasks_by_outcome
+from ringtrue.store.hashing import hashed
 from ringtrue.store.inviting import Invitation, invitations, invite, revoke_invitation
 from ringtrue.store.values import Role
 from ringtrue.store.watching import worker_ids
 from ringtrue.web.owning.forms import Filled
-from ringtrue.web.owning.showing import Number, and_noted, go, show
-from ringtrue.web.pages import local_path
+from ringtrue.web.owning.showing import Number, go, show
+from ringtrue.web.pages import local_path, see_other
 from ringtrue.web.visitors import Here, owner_of, owner_only
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["account_of", "router"]
+__all__ = ["account_of", "once", "router"]
 
 router = APIRouter(include_in_schema=False)
 Owner = Annotated[Here, Depends(owner_of)]
@@ -33,6 +34,7 @@ ROLES = {
     "gold": "Gold judge: judges what was drawn as gold",
     "viewer": "Viewer: sees progress, quality and exports",
 }
+OUTCOMES = {"handed_in": "handed in", "expired": "ran out of time", "set_aside": "set aside", "open": "open"}
 MOST_LINKS, LONGEST_NOTE, LONGEST_CODE = 50, 100, 60
 RESET_DAYS = 3
 
@@ -55,19 +57,28 @@ async def people_page(request: Request, here: Owner) -> Response:
     return await _page(request, here, Filled(values=_first_values()))
 
 
+def once() -> str:
+    """What a form carries that makes links: the same form sent twice makes them once."""
+    return secrets.token_urlsafe(16)
+
+
 def _first_values() -> dict[str, str]:
     return {"role": "judge", "days": "14", "crowd_days": "30", "code": ""}
 
 
 async def _page(request: Request, here: Here, form: Filled, *, status: int = 200) -> Response:
-    def look(connection: Connection) -> tuple[list[Account], list[Invitation], dict[int, str]]:
+    def look(
+        connection: Connection,
+    ) -> tuple[list[Account], list[Invitation], dict[int, str], dict[int, dict[str, int]]]:
         project = here.project.id
-        return people(connection, project), invitations(connection, project), worker_ids(connection, project)
+        tasks = tasks_by_outcome(connection, project, here.now)
+        return people(connection, project), invitations(connection, project), worker_ids(connection, project), tasks
 
-    there, links, workers = await here.read(look)
+    there, links, workers, tasks = await here.read(look)
     return show(
-        request, here, "people.html", status=status, form=form, there=there, workers=workers, roles=ROLES,
-        links=[(one, _state(one, here.now)) for one in links], mine=here.person.roles.get(here.project.id, frozenset()),
+        request, here, "people.html", status=status, form=form, there=there, workers=workers, roles=ROLES, once=once(),
+        tasks=tasks, outcomes=OUTCOMES, links=[(one, _state(one, here.now)) for one in links],
+        mine=here.person.roles.get(here.project.id, frozenset()),
     )  # fmt: skip
 
 
@@ -94,15 +105,18 @@ async def invite_people(request: Request, here: Owner) -> Response:
         form.values = _first_values() | form.values
         return await _page(request, here, form, status=422)
 
-    def work(connection: Connection) -> list[str]:
-        return [
-            invite(connection, role=role, project=here.project.id, note=note or None, days=days, now=here.now)  # type: ignore[arg-type]
-            for note in notes
-        ]
+    project = here.project.id
+    made = [(note, here.drawn("invite", project, role, days, at, note)) for at, note in enumerate(notes)]
 
-    made = await here.write(and_noted(here, "invite", work, role=role, links=len(notes)))
-    links = [Link(note=note, address=_address(request, here, "welcome", secret))
-             for note, secret in zip(notes, made, strict=True)]  # fmt: skip
+    def work(connection: Connection) -> None:
+        for note, secret in made:
+            invite(
+                connection, role=role, project=project, note=note or None, days=days, secret=secret, now=here.now,  # type: ignore[arg-type]
+                by=here.person.id,
+            )  # fmt: skip
+
+    await here.write(work)
+    links = [Link(note=note, address=_address(request, here, "welcome", secret)) for note, secret in made]
     return show(request, here, "invited.html", links=links, role=ROLES[role].partition(":")[0], days=days, crowd=None)
 
 
@@ -110,7 +124,9 @@ async def _invite_crowd(request: Request, here: Here) -> Response:
     form = Filled.sent(here.form, ("code", "uses", "crowd_days"))
     days = form.number("crowd_days", "Good for how many days", 1, 365)
     uses = form.number("uses", "How many people at most", 1, 1_000_000, optional=True)
-    code = form["code"].strip() or secrets.token_hex(4).upper()
+    which = (here.project.id, form["code"], uses, days)
+    code = form["code"].strip() or hashed(here.drawn("code", *which))[:8].upper()
+    secret = here.drawn("crowd", *which)
     if len(code) > LONGEST_CODE or not code.isprintable():
         form.problems["code"] = f"A completion code has at most {LONGEST_CODE} characters."
     if form.problems or days is None:
@@ -120,10 +136,10 @@ async def _invite_crowd(request: Request, here: Here) -> Response:
     def work(connection: Connection) -> str:
         return invite(
             connection, role="judge", kind="crowd", project=here.project.id, uses=uses, days=days, code=code,
-            now=here.now,
+            secret=secret, now=here.now, by=here.person.id,
         )  # fmt: skip
 
-    secret = await here.write(and_noted(here, "invite crowd", work, uses=uses))
+    await here.write(work)
     address = _address(request, here, "join", secret)
     crowd = {
         "address": address, "code": code, "uses": uses, "mturk": f"{address}?{MTURK}",
@@ -142,25 +158,25 @@ async def revoke(here: Owner, invitation: Number) -> Response:
     """Make a link useless."""
 
     def work(connection: Connection) -> None:
-        revoke_invitation(connection, invitation, now=here.now, project=here.project.id)
+        revoke_invitation(connection, invitation, now=here.now, project=here.project.id, by=here.person.id)
 
-    await here.write(and_noted(here, "revoke invitation", work, invitation=invitation))
+    await here.write(work)
     return go(here, f"/p/{here.project.name}/people", "The link is withdrawn. Those who came by it stay.")
 
 
 @router.post("/p/{project}/people/me")
 async def take_part(here: Owner) -> Response:
-    """Let the owner judge too."""
+    """Let the owner judge too, beginning now."""
     role = here.text("role")
     if role not in get_args(Role):
         raise UsageError(f"a role is {', '.join(get_args(Role))}; found '{role}'")
 
     def work(connection: Connection) -> None:
-        add_member(connection, here.project.id, here.person.id, role, here.now)  # type: ignore[arg-type]
+        add_member(connection, here.project.id, here.person.id, role, here.now, by=here.person.id)  # type: ignore[arg-type]
 
-    await here.write(and_noted(here, "add member", work, role=role))
-    said = "You are among the judges now: the list of projects has a button to begin."
-    return go(here, f"/p/{here.project.name}/people", said)
+    await here.write(work)
+    pages = {"judge": "judge", "gold": "judge?queue=gold", "viewer": "people"}
+    return see_other(f"/p/{here.project.name}/{pages[role]}")
 
 
 @router.post("/p/{project}/people/{account}/remove")
@@ -169,10 +185,10 @@ async def remove(here: Owner, account: Number) -> Response:
 
     def work(connection: Connection) -> str:
         who = account_of(people(connection, here.project.id), account)
-        remove_member(connection, here.project.id, account)
+        remove_member(connection, here.project.id, account, now=here.now, by=here.person.id)
         return who.handle
 
-    handle = await here.write(and_noted(here, "remove member", work, account=account))
+    handle = await here.write(work)
     said = f"{handle} has no part in this project any more. What was judged stays, and counts."
     return go(here, f"/p/{here.project.name}/people", said)
 
@@ -188,16 +204,18 @@ def account_of(there: list[Account], account: int) -> Account:
 @router.post("/people/{account}/reset")
 async def reset(request: Request, here: SiteOwner, account: Number) -> Response:
     """A link with which somebody sets a new password; shown once."""
+    secret = here.drawn("reset", account)
 
-    def work(connection: Connection) -> tuple[str, str]:
+    def work(connection: Connection) -> str:
         who = account_of(people(connection), account)
         if who.kind != "named" or who.erased is not None:
             raise UsageError(f"{who.handle} logs in without a password, so there is none to set")
-        secret = invite(connection, role="reset", account=account, days=RESET_DAYS, now=here.now)
-        record(connection, "reset password", now=here.now, account=here.person.id, detail={"account": account})
-        return who.handle, secret
+        invite(
+            connection, role="reset", account=account, days=RESET_DAYS, secret=secret, now=here.now, by=here.person.id
+        )
+        return who.handle
 
-    handle, secret = await here.write(work)
+    handle = await here.write(work)
     address = here.site.address_of(request, f"/welcome/{secret}")
     return show(request, here, "reset.html", handle=handle, address=address, days=RESET_DAYS, back=_back(here))
 
@@ -205,22 +223,15 @@ async def reset(request: Request, here: SiteOwner, account: Number) -> Response:
 @router.get("/people/{account}/erase")
 async def erase_page(request: Request, here: SiteOwner, account: Number, back: str = "") -> Response:
     """What erasing somebody takes away, and what stays."""
-    who = await here.read(lambda c: account_of(people(c), account))
-    return show(request, here, "erase.html", who=who, back=local_path(back, "/server/people"))
+    who, noted = await here.read(lambda c: (account_of(people(c), account), noted_for(c, account)))
+    notes = list(dict.fromkeys(noted.values()))
+    return show(request, here, "erase.html", who=who, noted=notes, back=local_path(back, "/server/people"))
 
 
 @router.post("/people/{account}/erase")
 async def erase_person(here: SiteOwner, account: Number) -> Response:
     """Take away all that is personal about somebody."""
-
-    def work(connection: Connection) -> str:
-        handle = erase(connection, account, here.now)
-        # Whoever erases their own account has nobody left to be named.
-        actor = None if account == here.person.id else here.person.id
-        record(connection, "erase person", now=here.now, account=actor, detail={"account": account})
-        return handle
-
-    handle = await here.write(work)
+    handle = await here.write(lambda c: erase(c, account, here.now, by=here.person.id))
     said = f"What was personal is gone. The judgments stay, under the name {handle}."
     return go(here, "/login" if account == here.person.id else _back(here), said)
 

@@ -19,6 +19,7 @@ from ringtrue.store.progress import (
     progress_by_query,
 )
 from ringtrue.store.watching import Unsure, judges_at_work, unsure_reasons
+from ringtrue.web.owning.findings import seconds_told
 from ringtrue.web.owning.showing import show
 from ringtrue.web.pages import see_other
 from ringtrue.web.visitors import Here, member_of
@@ -78,4 +79,6 @@ async def progress_page(request: Request, here: Annotated[Here, Depends(member_o
         )
 
     found = await here.read(look)
-    return show(request, here, "progress.html", found=found, now=here.now, most=SHOWN_QUERIES)
+    return show(
+        request, here, "progress.html", found=found, now=here.now, most=SHOWN_QUERIES, seconds_told=seconds_told
+    )

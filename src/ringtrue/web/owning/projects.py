@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -12,6 +11,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from ringtrue.collecting.making import extend_project, make_project
 from ringtrue.collecting.uploads import uploads
 from ringtrue.errors import ConflictError, InputError, UsageError
+from ringtrue.store.lettering import in_plain_letters
 from ringtrue.store.projects import change_project, close_project, delete_project
 from ringtrue.store.values import PREFERENCE, Scale, Settings
 from ringtrue.web.owning.forms import Filled, given_files, sentence
@@ -95,8 +95,7 @@ def _titles(form: Filled) -> tuple[str, str]:
     elif len(title) > LONGEST_TITLE:
         form.problems["title"] = f"A title has at most {LONGEST_TITLE} characters, found {len(title)}."
     if not name:
-        plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
-        name = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:60].rstrip("-")
+        name = in_plain_letters(title, 60)
         if title and not name:
             form.problems["name"] = "No address can be made from this title: write one, of small letters and digits."
     elif not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,62}", name):
@@ -123,7 +122,8 @@ def _one(files: list[GivenFile]) -> GivenFile | None:
 
 
 def _counts(made: Made) -> str:
-    parts = [f"{counted(made.items, 'item')} to judge", counted(made.queries, "query text"),
+    what = "pair" if made.project.scale.kind == "preference" else "item"
+    parts = [f"{counted(made.items, what)} to judge", counted(made.queries, "query text"),
              counted(made.documents, "document text"), counted(made.traps, "trap")]  # fmt: skip
     return ", ".join(parts)
 
@@ -164,9 +164,17 @@ async def add_files(request: Request, here: Annotated[Here, Depends(owner_upload
 async def _files_page(request: Request, here: Here, form: Filled, *, status: int = 200) -> Response:
     there = await here.site.compute(lambda: uploads(here.site.store, here.project.id))
     return show(
-        request, here, "files.html", status=status, form=form, uploads=there,
+        request, here, "files.html", status=status, form=form, uploads=there, told_size=_size,
         megabytes=here.site.upload_limit // 1_000_000,
     )  # fmt: skip
+
+
+def _size(size: int) -> str:
+    """The size of a file in words."""
+    for unit, name in ((1_000_000, "MB"), (1_000, "kB")):
+        if size >= unit:
+            return f"{size / unit:,.1f} {name}"
+    return counted(size, "byte")
 
 
 @router.get("/p/{project}/settings")

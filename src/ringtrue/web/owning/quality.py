@@ -8,12 +8,15 @@ import numpy as np
 from fastapi import APIRouter, Depends, Request, Response
 
 from ringtrue.collecting.quality import quality_of
-from ringtrue.errors import NotFoundError
+from ringtrue.errors import ConflictError, NotFoundError
 from ringtrue.store.answering import set_aside
 from ringtrue.store.progress import failed_tasks
+from ringtrue.store.reconsidering import count_again
 from ringtrue.web.owning.findings import agreement_in_words, agreement_table, flagged, judge_table, pair_table
+from ringtrue.web.owning.forms import sentence
 from ringtrue.web.owning.showing import Number, and_noted, go, show
 from ringtrue.web.visitors import Here, owner_of, viewer_of
+from ringtrue.wording import counted
 
 __all__ = ["router"]
 
@@ -48,3 +51,17 @@ async def set_task_aside(here: Annotated[Here, Depends(owner_of)], task: Number)
     await here.write(and_noted(here, "set task aside", lambda c: set_aside(c, task, now=here.now), task=task))
     said = "The task is set aside: its answers do not count, and its items go to other judges."
     return go(here, f"/p/{here.project.name}/quality", said)
+
+
+@router.post("/p/{project}/tasks/{task}/count-again")
+async def count_task_again(here: Annotated[Here, Depends(owner_of)], task: Number) -> Response:
+    """Count the answers of a task that was set aside, where nobody else has taken their places."""
+    address = f"/p/{here.project.name}/quality#failed"
+    try:
+        found = await here.write(
+            and_noted(here, "count task again", lambda c: count_again(c, here.project, task), task=task)
+        )
+    except ConflictError as error:
+        return go(here, address, sentence(str(error)))
+    left = f" {found.not_again:,} do not: other judges have taken their places." if found.not_again else ""
+    return go(here, address, f"{counted(found.again, 'answer')} of the task count again.{left}")

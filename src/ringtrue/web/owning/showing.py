@@ -5,29 +5,25 @@ from __future__ import annotations
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Sequence
-from shutil import rmtree
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from fastapi import Path
-from fastapi.responses import FileResponse
-from starlette.background import BackgroundTask
 
 from ringtrue.store.auditing import record
+from ringtrue.store.values import LARGEST
 from ringtrue.web.pages import render, see_other
 from ringtrue.wording import counted
 
 if TYPE_CHECKING:
-    from pathlib import Path as FilePath
-
     from fastapi import Request, Response
     from sqlalchemy import Connection
 
     from ringtrue.web.site import Site
     from ringtrue.web.visitors import Here
 
-__all__ = ["PAGES", "Number", "and_noted", "go", "note_down", "sent_file", "show", "with_notes"]
+__all__ = ["PAGES", "Number", "and_noted", "go", "note_down", "show", "with_notes"]
 
-Number: TypeAlias = Annotated[int, Path(ge=0, le=2**63 - 1)]  # of something in the database
+Number: TypeAlias = Annotated[int, Path(ge=0, le=LARGEST)]  # of something in the database
 
 COOKIE, PURPOSE = "ringtrue-notes", "notes"
 MOST_NOTES, LONGEST_NOTE, LONGEST_COOKIE = 8, 300, 3500  # a cookie has room for 4 kB
@@ -129,10 +125,3 @@ def _record(
     if project is None and here.project_or_none is not None:
         project = here.project_or_none.id
     record(connection, action, now=here.now, account=here.person.id, project=project, detail=detail or None)
-
-
-def sent_file(path: FilePath, *, name: str, media_type: str) -> Response:
-    """A file to be saved; it and its folder, which is temporary, are deleted when it was sent."""
-    return FileResponse(
-        path, filename=name, media_type=media_type, background=BackgroundTask(rmtree, path.parent, ignore_errors=True)
-    )

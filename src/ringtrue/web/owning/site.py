@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
-from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -15,12 +13,15 @@ from ringtrue.store.auditing import entries
 from ringtrue.store.backup import write_backup
 from ringtrue.store.inviting import invitations, invite, revoke_invitation
 from ringtrue.web.owning.forms import Filled
-from ringtrue.web.owning.people import account_of
-from ringtrue.web.owning.showing import Number, and_noted, go, note_down, sent_file, show
+from ringtrue.web.owning.people import account_of, once
+from ringtrue.web.owning.showing import Number, go, note_down, show
 from ringtrue.web.pages import see_other
+from ringtrue.web.sending import made_in_folder, sent_file
 from ringtrue.web.visitors import Here, owner_of, owner_only, signed_in
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sqlalchemy import Connection
 
 __all__ = ["router"]
@@ -43,7 +44,7 @@ async def everybody(request: Request, here: SiteOwner) -> Response:
     """Every account, and links for owners and new passwords that are out."""
     there, links = await here.read(lambda c: (people(c), [one for one in invitations(c) if one.is_open(here.now)]))
     handles = {one.id: one.handle for one in there}
-    return show(request, here, "everybody.html", there=there, links=links, handles=handles, me=here.person.id)
+    return show(request, here, "everybody.html", there=there, links=links, handles=handles, once=once())
 
 
 @router.post("/server/owners")
@@ -51,10 +52,14 @@ async def invite_owner(request: Request, here: SiteOwner) -> Response:
     """A link for one more owner; shown once."""
     note = here.text("note").replace("\x00", "").strip()[:100] or None
 
-    def work(connection: Connection) -> str:
-        return invite(connection, role="owner", note=note, days=INVITATION_DAYS, now=here.now)
+    secret = here.drawn("owner", note)
 
-    secret = await here.write(and_noted(here, "invite", work, role="owner"))
+    def work(connection: Connection) -> str:
+        return invite(
+            connection, role="owner", note=note, days=INVITATION_DAYS, secret=secret, now=here.now, by=here.person.id
+        )
+
+    await here.write(work)
     address = here.site.address_of(request, f"/welcome/{secret}")
     return show(request, here, "owner_invited.html", address=address, days=INVITATION_DAYS)
 
@@ -62,12 +67,7 @@ async def invite_owner(request: Request, here: SiteOwner) -> Response:
 @router.post("/server/invitations/{invitation}/revoke")
 async def revoke(here: SiteOwner, invitation: Number) -> Response:
     """Make a link for an owner or a new password useless."""
-
-    def work(connection: Connection) -> None:
-        if invitation in {one.id for one in invitations(connection)}:
-            revoke_invitation(connection, invitation, now=here.now)
-
-    await here.write(and_noted(here, "revoke invitation", work, invitation=invitation))
+    await here.write(lambda c: revoke_invitation(c, invitation, now=here.now, by=here.person.id))
     return go(here, "/server/people", "The link is withdrawn.")
 
 
@@ -78,10 +78,10 @@ async def change_owner(here: SiteOwner, account: Number) -> Response:
 
     def work(connection: Connection) -> str:
         who = account_of(people(connection), account)
-        set_owner(connection, account, owner)
+        set_owner(connection, account, owner, now=here.now, by=here.person.id)
         return who.handle
 
-    handle = await here.write(and_noted(here, "make owner" if owner else "unmake owner", work, account=account))
+    handle = await here.write(work)
     is_now = "an owner now" if owner else "no owner any more"
     return go(here, "/server/people" if owner or account != here.person.id else "/", f"{handle} is {is_now}.")
 
@@ -98,17 +98,11 @@ async def backup(here: SiteOwner) -> Response:
     day = datetime.fromtimestamp(here.now, UTC).strftime("%Y-%m-%d")
     name = f"ringtrue-backup-{day}.zip"
 
-    def work() -> Path:
-        path = Path(mkdtemp(prefix="ringtrue-")) / name
-        try:
-            write_backup(here.site.store, path, now=here.now)
-        except BaseException:
-            path.unlink(missing_ok=True)
-            path.parent.rmdir()
-            raise
-        return path
+    def work(folder: Path) -> Path:
+        write_backup(here.site.store, folder / name, now=here.now)
+        return folder / name
 
-    path = await here.site.compute(work)
+    path = await made_in_folder(here.site, work)
     await note_down(here, "back up")
     return sent_file(path, name=name, media_type="application/zip")
 
@@ -135,7 +129,10 @@ async def tokens_page(request: Request, here: SignedIn) -> Response:
 async def _tokens(request: Request, here: Here, form: Filled, *, status: int = 200) -> Response:
     mine = await here.read(lambda c: tokens(c, here.person.id))
     scopes = {name: words for name, words in SCOPES.items() if name != "manage" or here.person.owner}
-    return show(request, here, "tokens.html", status=status, form=form, tokens=mine, scopes=scopes, now=here.now)
+    return show(
+        request, here, "tokens.html", status=status, form=form, tokens=mine, scopes=scopes, now=here.now,
+        once=once(),
+    )  # fmt: skip
 
 
 @router.post("/tokens")
@@ -154,10 +151,12 @@ async def new_token(request: Request, here: SignedIn) -> Response:
     if days is None or form.problems:
         return await _tokens(request, here, form, status=422)
 
-    def work(connection: Connection) -> str:
-        return issue_token(connection, here.person.id, name=name, scopes=scopes, now=here.now, days=days)
+    secret, me = here.drawn("token", name, scopes, days), here.person.id
 
-    secret = await here.write(and_noted(here, "issue token", work, scopes=scopes))
+    def work(connection: Connection) -> str:
+        return issue_token(connection, me, name=name, scopes=scopes, now=here.now, days=days, secret=secret, by=me)
+
+    await here.write(work)
     address = here.site.address_of(request, "/api/v1")
     return show(request, here, "token_issued.html", secret=secret, name=name, scopes=scopes, address=address)
 
@@ -165,9 +164,5 @@ async def new_token(request: Request, here: SignedIn) -> Response:
 @router.post("/tokens/{token}/revoke")
 async def revoke_my_token(here: SignedIn, token: Number) -> Response:
     """Make a token useless."""
-
-    def work(connection: Connection) -> None:
-        revoke_token(connection, token, account=here.person.id, now=here.now)
-
-    await here.write(and_noted(here, "revoke token", work, token=token))
+    await here.write(lambda c: revoke_token(c, token, account=here.person.id, now=here.now))
     return go(here, "/tokens", "The token is revoked: nothing can be done with it any more.")

@@ -27,25 +27,41 @@
   window.addEventListener("focus", () => turn());
   window.addEventListener("blur", () => turn(false));
 
-  // An answer is kept in the browser until the server says that it has it.
-  const pending = page.dataset.judge ? `ringtrue.pending.${page.dataset.judge}` : null;
+  // An answer is kept in the browser until the server says that it has it: one entry for each question and account, so
+  // that tabs do not touch each other's, and nobody sends what another account left in a shared browser.
+  const mine = page.dataset.judge ? `ringtrue.pending.${page.dataset.judge}.` : null;
   const WAITS = [500, 1000, 2000, 4000, 8000, 15000];
+  const REFUSED = [404, 409, 410, 422]; // as it is, it will never be taken
+  const LOGIN = [401, 403];
 
-  const post = (body) => fetch(page.dataset.answer, {
-    method: "POST",
-    body: new URLSearchParams(body),
-    headers: { Accept: "application/json" },
-  });
+  // What our server says in JSON; a hotel's network or a proxy says other things, whatever their status.
+  const isOurs = (reply) => (reply.headers.get("content-type") || "").startsWith("application/json");
 
-  const deliver = async (body) => {
-    for (let turns = 0; ; turns += 1) {
+  // Where the server sends a judge whose answer it has; null while it does not say so.
+  const acknowledged = async (reply) => {
+    if (!reply.ok || !isOurs(reply)) return null;
+    try {
+      const { next } = await reply.json();
+      return typeof next === "string" && next.startsWith("/") ? next : null;
+    } catch { return null; }
+  };
+
+  // Send until the server takes it (`next`), refuses it for good or wants a login (`status`); null when not `wanted`.
+  const deliver = async (body, wanted = () => true) => {
+    for (let turns = 0; wanted(); turns += 1) {
       try {
-        const reply = await post(body);
-        if (![502, 503, 504].includes(reply.status)) return reply;
+        const reply = await fetch(page.dataset.answer, {
+          method: "POST",
+          body: new URLSearchParams(body),
+          headers: { Accept: "application/json" },
+        });
+        const [next, { status }] = [await acknowledged(reply), reply];
+        if (next || LOGIN.includes(status) || (isOurs(reply) && REFUSED.includes(status))) return { next, status };
       } catch { /* no connection: the same as a server that is away */ }
-      say("Not saved yet: the server does not answer. Your answer is kept in this browser and is sent again by itself.");
+      say("Not saved yet: the server does not answer as it should. Your answer is kept in this browser and is sent again by itself.");
       await pause(WAITS[Math.min(turns, WAITS.length - 1)]);
     }
+    return null;
   };
 
   let busy = false;
@@ -63,15 +79,15 @@
     }
     const body = [...new FormData(form)];
     if (button && button.name) body.push([button.name, button.value]);
-    if (pending) keep(pending, JSON.stringify(body));
-    const reply = await deliver(body);
-    if (reply.ok && (reply.headers.get("content-type") || "").startsWith("application/json")) {
-      if (pending) keep(pending, null);
-      location.assign((await reply.json()).next);
+    const entry = mine && mine + form.elements.namedItem("assignment").value;
+    if (entry) keep(entry, JSON.stringify(body));
+    const { next, status } = await deliver(body);
+    if (entry && !LOGIN.includes(status)) keep(entry, null);
+    if (next) {
+      location.assign(next);
       return;
     }
-    // Anything else is a page for the judge, such as logging in again: the browser shows it.
-    if (![401, 403].includes(reply.status) && pending) keep(pending, null);
+    // The server has something to say to the judge, such as to log in again: the browser shows its page.
     if (button && button.name) {
       const field = document.createElement("input");
       [field.type, field.name, field.value] = ["hidden", button.name, button.value];
@@ -92,28 +108,37 @@
   });
   window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
-  const resend = async () => {
-    const kept = pending && recall(pending);
-    if (!kept) return;
+  // What an earlier page could not deliver.
+  const resend = async (entry) => {
+    const kept = recall(entry);
     let body;
-    try { body = JSON.parse(kept); } catch { keep(pending, null); return; }
-    body = body.map(([name, value]) => [name, name === "csrf" ? page.dataset.csrf : value]);
-    const reply = await deliver(body);
-    if (reply.status === 401) return;
-    if (recall(pending) === kept) keep(pending, null);
-    const mine = body.some(([name, value]) => name === "assignment" && value === page.dataset.assignment);
-    if (reply.ok && mine && !busy) {
+    try {
+      body = JSON.parse(kept).map(([name, value]) => [name, name === "csrf" ? page.dataset.csrf : value]);
+    } catch { keep(entry, null); return; }
+    const { next, status } = (await deliver(body, () => recall(entry) === kept)) || {};
+    if (!status && !busy) say(""); // another tab has delivered it
+    if (!status || status === 401) return;
+    if (status !== 403 && recall(entry) === kept) keep(entry, null);
+    if (next && entry === mine + page.dataset.assignment && !busy) {
       location.reload();
+    } else if (next) {
+      say("An answer that was still waiting in this browser is saved now.");
     } else {
-      say(reply.ok ? "An answer that was still waiting in this browser is saved now." : "");
+      say(status === 403
+        ? "An answer still waits in this browser, as the server does not take it now. Load this page again, or ask whoever invited you."
+        : "An answer that was still waiting in this browser was not taken: its question was answered meanwhile, or is gone.");
     }
+  };
+
+  const waiting = () => {
+    try { return mine ? Object.keys(localStorage).filter((name) => name.startsWith(mine)) : []; } catch { return []; }
   };
 
   const again = document.querySelector("form[data-again]");
   if (again) {
     pause(WAITS[0]).then(() => { if (!busy) send(again, null); });
   } else {
-    resend();
+    waiting().forEach(resend);
   }
 
   // Single keys, which a judge can switch off: WCAG 2.1.4.
@@ -147,12 +172,11 @@
     }
   });
 
-  // On a small screen the narrative is folded, unless this judge likes it open.
+  // A narrative that takes more than a third of the window is folded, unless this judge likes it open.
   const narrative = page.querySelector("details.narrative");
   if (narrative) {
-    const small = window.matchMedia("(max-width: 47.99rem), (max-height: 35.99rem)").matches;
     const liked = recall("ringtrue.narrative");
-    narrative.open = liked === null ? !small : liked === "open";
+    narrative.open = liked === null ? narrative.offsetHeight <= window.innerHeight / 3 : liked === "open";
     narrative.querySelector("summary").addEventListener("click", () => {
       keep("ringtrue.narrative", narrative.open ? "folded" : "open");
     });
