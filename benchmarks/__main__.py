@@ -105,8 +105,8 @@ def _serve(seconds: float) -> None:
     """50 judges at once, on both databases, by pages and by the API."""
     for kind in serving.DATABASES:
         for way in serving.WAYS:
-            load = serving.measured(kind, way, judges=50, seconds=seconds, workers=2)
-            print(f"\n{serving.title(kind, way, judges=50, seconds=seconds, workers=2)}")
+            load = serving.measured(kind, way, judges=50, seconds=seconds)
+            print(f"\n{serving.title(kind, way, judges=50, seconds=seconds)}")
             words = serving.lines(load, lambda name, load: _words(promise_of_serving(name, load)))
             print("\n".join(words), flush=True)
 

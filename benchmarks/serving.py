@@ -1,6 +1,6 @@
 """50 judges at once: `ringtrue serve` on SQLite and on PostgreSQL, by its pages and by its API.
 
-    python -m benchmarks.serving [--seconds 60] [--judges 50] [--workers N] [--on sqlite …] [--by pages …]
+    python -m benchmarks.serving [--seconds 60] [--judges 50] [--on sqlite …] [--by pages …]
 
 The judges are a process of their own on the same machine, and answer as fast as the server lets them: no time to
 think, a connection each. The yardstick is what one writer reaches that does nothing but commit single rows, with the
@@ -27,6 +27,7 @@ from benchmarks.servers import Serving, cpu_seconds, running_postgresql
 __all__ = [
     "DATABASES",
     "WAYS",
+    "WORKERS",
     "Load",
     "begin",
     "database",
@@ -40,6 +41,7 @@ __all__ = [
 ]
 
 DATABASES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
+WORKERS = {"sqlite": 1, "postgresql": 2}  # SQLite has one writer
 WAYS: dict[Way, str] = {"pages": "pages: see the next item, submit", "api": "API: submit, which brings the next item"}
 PROJECT = "load"
 QUERIES, ITEMS, WANTED = 200, 100_000, 3
@@ -203,12 +205,12 @@ def database(kind: str) -> Iterator[tuple[str, list[int]]]:
         yield server.url(server.create()), [server.process.pid]
 
 
-def measured(kind: str, way: Way, *, judges: int, seconds: float, workers: int) -> Load:
+def measured(kind: str, way: Way, *, judges: int, seconds: float) -> Load:
     """Judges at work on one database, in one way."""
     with database(kind) as (url, of_database):
         known = prepare(url, judges=judges, items=ITEMS, way=way)
         whole, bare, cpu = Report(), [], [0.0, 0.0]
-        with Serving(url, "--workers", str(workers)) as server:
+        with Serving(url, "--workers", str(WORKERS[kind])) as server:
             assert server.process is not None
             roots = [server.process.pid], of_database
             shift = Shift(port=server.port, project=PROJECT, judges=known, seconds=seconds / TURNS, way=way)
@@ -260,20 +262,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.serving", description="How many judges can be served?")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--judges", type=int, default=50)
-    parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--on", nargs="+", choices=list(DATABASES), default=list(DATABASES))
     parser.add_argument("--by", nargs="+", choices=list(WAYS), default=list(WAYS))
     given = parser.parse_args()
     for kind in given.on:
         for way in given.by:
-            load = measured(kind, way, judges=given.judges, seconds=given.seconds, workers=given.workers)
-            print(f"\n{title(kind, way, judges=given.judges, seconds=given.seconds, workers=given.workers)}")
+            load = measured(kind, way, judges=given.judges, seconds=given.seconds)
+            print(f"\n{title(kind, way, judges=given.judges, seconds=given.seconds)}")
             print("\n".join(lines(load)), flush=True)
 
 
-def title(kind: str, way: Way, *, judges: int, seconds: float, workers: int) -> str:
+def title(kind: str, way: Way, *, judges: int, seconds: float) -> str:
     """What is measured, in words."""
-    return f"{DATABASES[kind]}, {WAYS[way]}: {judges} judges for {seconds:g} s, {workers} workers"
+    return f"{DATABASES[kind]}, {WAYS[way]}: {judges} judges for {seconds:g} s, served by {WORKERS[kind]}"
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from typing import Any
 
 import httpx
 import pytest
+from benchmarks.servers import PostgreSQL
 
 from ringtrue.store import Store
 from ringtrue.store.accounts import create_account
@@ -85,8 +86,9 @@ def test_a_link_that_nobody_used_is_replaced_at_the_next_start(tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_several_processes_serve_one_database_and_end_together(tmp_path: Path) -> None:
-    with serving(tmp_path, "--workers", "2") as (process, said):
+def test_several_processes_serve_one_database_and_end_together(tmp_path: Path, postgresql: PostgreSQL) -> None:
+    database = postgresql.url(postgresql.create())
+    with serving(tmp_path, "--db", database, "--workers", "2") as (process, said):
         # One login is good at every process: they sign with the same secret.
         with httpx.Client(timeout=PATIENT) as browser:
             fields = hidden(browser.get(said["owner_link"]).text)
@@ -101,8 +103,9 @@ def test_several_processes_serve_one_database_and_end_together(tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_processes_end_with_the_one_that_started_them_even_by_force(tmp_path: Path) -> None:
-    with serving(tmp_path, "--workers", "2") as (process, said):
+def test_processes_end_with_the_one_that_started_them_even_by_force(tmp_path: Path, postgresql: PostgreSQL) -> None:
+    database = postgresql.url(postgresql.create())
+    with serving(tmp_path, "--db", database, "--workers", "2") as (process, said):
         assert httpx.get(f"{said['url']}/healthz", timeout=PATIENT).status_code == 200
         process.kill()
         # Their standard output ends only when the last of them has.
@@ -233,7 +236,7 @@ def test_a_backup_that_cannot_be_restored_leaves_no_database(
         (["--host", "192.0.2.1"], 2, "cannot listen on 192.0.2.1"),
         (["--port", "70000"], 2, "--port"),
         (["--workers", "0"], 2, "--workers"),
-        (["--db", "sqlite://", "--workers", "2"], 2, "belongs to one process"),
+        (["--workers", "2"], 2, "SQLite has one writer"),
     ],
 )
 def test_what_cannot_be_served_is_told_in_one_line(

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from benchmarks.judges_at_work import Shift, Way
 from benchmarks.servers import Serving
-from benchmarks.serving import over_cap, prepare, work
+from benchmarks.serving import WORKERS, over_cap, prepare, work
 
 from crowd import Acknowledged, check_nothing_is_lost
 from ringtrue.store import Store
@@ -13,7 +13,7 @@ from ringtrue.store import Store
 def test_twenty_judges_at_once_meet_no_error_and_no_item_goes_over_its_cap(store_url: str) -> None:
     way: Way = "pages" if store_url.startswith("sqlite") else "api"
     judges = prepare(store_url, judges=20, items=2_000, queries=20, wanted=2, way=way)
-    with Serving(store_url, "--workers", "2") as server:
+    with Serving(store_url, "--workers", str(WORKERS[store_url.split(":")[0]])) as server:
         report = work(Shift(port=server.port, project="load", judges=judges, seconds=3, way=way))
     assert report.errors == []
     assert len(report.kept) > 20

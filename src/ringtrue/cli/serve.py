@@ -26,7 +26,13 @@ __all__ = ["command"]
               metavar="URL", help="An SQLite file, or postgresql://user@host/name; made when not there.")  # fmt: skip
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen; 0.0.0.0 for every network.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes a free one.")
-@click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="How many processes serve.")
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    help="How many processes serve; more than one with PostgreSQL.",
+)
 @click.option("--base-url", metavar="URL", help="How people reach it through a proxy: https://judge.example.org.")
 @click.option("--upload-limit", type=click.IntRange(1, 100_000), default=1000, show_default=True, metavar="MB",
               help="How much may be sent at once.")  # fmt: skip
@@ -55,8 +61,11 @@ def command(
         ) from None
 
     address = checked_base_url(base_url)
-    if workers > 1 and database in ("sqlite://", "sqlite:///:memory:", ":memory:"):
-        raise UsageError("a database in memory belongs to one process; give a file (--db ringtrue.db), or one worker")
+    if workers > 1 and not database.startswith("postgresql"):
+        raise UsageError(
+            "SQLite has one writer, and several processes only wait for each other; use one, or PostgreSQL "
+            "(--db postgresql://user@host/name)"
+        )
     with bound(host, port) as listening:
         notes: list[str] = []
         with _none_left(database), Store.open(database) as store:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Table
 
-__all__ = ["Prepared", "insert_or"]
+__all__ = ["Prepared", "insert_or", "look_at_size"]
 
 Row = TypeVar("Row", bound=NamedTuple)
 NAMED = re.compile(r"(?<![:\w]):(\w+)")
@@ -61,3 +61,9 @@ def insert_or(connection: Connection, table: Table) -> Any:
     from sqlalchemy.dialects import postgresql
 
     return postgresql.insert(table)
+
+
+def look_at_size(connection: Connection) -> None:
+    """Let PostgreSQL look at how large its tables have become: until it has, a task takes it seconds."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql("ANALYZE query, document, item")

@@ -12,7 +12,7 @@ from sqlalchemy import bindparam, case, delete, func, insert, select, update
 
 from ringtrue.errors import ConflictError, NotFoundError, UsageError
 from ringtrue.store import schema
-from ringtrue.store.dialects import insert_or
+from ringtrue.store.dialects import insert_or, look_at_size
 from ringtrue.store.values import Project, Queue, Scale, Settings
 
 if TYPE_CHECKING:
@@ -148,6 +148,8 @@ def add_items(
     new = insert_or(connection, schema.item)
     for chunk in _chunks(items):
         connection.execute(new.on_conflict_do_nothing(), chunk)
+    if len(items) >= CHUNK:
+        look_at_size(connection)
     after = connection.execute(select(func.count()).where(schema.item.c.project == project.id)).scalar_one()
     return int(after - before[0])
 
