@@ -32,7 +32,6 @@ STATISTICS = {
 }
 CONSISTENCY = ("self_consistency", "cross_consistency")
 ONLY_OF_LABELS = ("overlap", "alpha_interval", "alpha_ratio")
-TENTATIVE, RELIABLE = 2 / 3, 0.8  # Krippendorff's marks for alpha
 
 
 def grids(found: Agreement, parts: Mapping[str, Agreement], rel: int) -> list[Grid]:
@@ -174,6 +173,8 @@ def _drift(found: Agreement) -> Grid:
 
 def _verdict(found: Agreement, whose: str) -> list[str]:
     lines = []
+    from ringtrue.agreement.marks import verdict_on
+
     alpha, raw = found.overall["alpha_ordinal"], found.overall["agreement"]
     if found.transitivity is not None:
         alpha = found.overall["alpha_nominal"]
@@ -186,7 +187,7 @@ def _verdict(found: Agreement, whose: str) -> list[str]:
         )
         lines.append(
             f"Two labels of an item are equal in {100 * raw.value:.0f}% of cases; {which} alpha is "
-            f"{alpha.value:.2f}{ends}: {_reading(alpha)}".replace("-", "−")
+            f"{alpha.value:.2f}{ends}: {verdict_on(alpha)}".replace("-", "−")
         )
     elif raw.value is not None:
         lines.append(f"Two labels of an item are equal in {100 * raw.value:.0f}% of cases; {alpha.notes[0]}.")
@@ -219,20 +220,6 @@ def _closest(found: Agreement, one: str) -> list[str]:
         return [f"'{first.b}' {share}, kappa {_with_ends(first.kappa)}."]
     says = f"The {one} closest to gold is {first.b}, who {share}, kappa {_with_ends(first.kappa)}"
     return [f"{says}; the last is {last.b}, kappa {_with_ends(last.kappa)}."]
-
-
-def _reading(alpha: Estimate) -> str:
-    """What Krippendorff would conclude, at the interval's cautious end."""
-    sure = alpha.value if alpha.low is None else alpha.low
-    if sure is None or alpha.value is None:
-        return ""
-    if sure >= RELIABLE:
-        return "reliable by Krippendorff's mark of 0.80."
-    if sure >= TENTATIVE:
-        return "enough for tentative conclusions by Krippendorff's mark of 0.67, short of 0.80."
-    if alpha.value >= TENTATIVE:
-        return "around Krippendorff's mark of 0.67 for tentative conclusions, and not surely above it."
-    return "below Krippendorff's mark of 0.67 for even tentative conclusions."
 
 
 def _circles(found: Transitivity) -> list[str]:

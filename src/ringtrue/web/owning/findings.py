@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ringtrue.agreement.marks import verdict_on
 from ringtrue.wording import counted
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ STATISTICS = {
     "self_consistency": "The same judge again",
 }
 ONLY_OF_LABELS = ("overlap", "alpha_ordinal")
-TENTATIVE, RELIABLE = 2 / 3, 0.8  # Krippendorff's marks for alpha
 NOTHING = "–"
 
 
@@ -86,7 +86,7 @@ def agreement_in_words(found: Agreement) -> list[str]:
     share = f"Two judges give the same answer in {100 * raw.value:.0f}% of cases"
     lines = [f"{share}; {'; '.join(alpha.notes)}."]
     if alpha.value is not None:
-        lines = [f"{share}. {which.capitalize()} alpha is {_with_ends(alpha)}: {_reading(alpha)}"]
+        lines = [f"{share}. {which.capitalize()} alpha is {_with_ends(alpha)}: {verdict_on(alpha)}"]
     gold = found.consensus
     if gold is not None and gold.agreement.value is not None:
         lines.append(
@@ -100,20 +100,6 @@ def agreement_in_words(found: Agreement) -> list[str]:
             f"{100 * (1 - circles.majority.value):.1f}% (coin flips: 25%)."
         )
     return lines
-
-
-def _reading(alpha: Estimate) -> str:
-    """What Krippendorff would conclude, at the interval's cautious end."""
-    sure = alpha.value if alpha.low is None else alpha.low
-    if sure is None or alpha.value is None:
-        return ""
-    if sure >= RELIABLE:
-        return "reliable by Krippendorff's mark of 0.80."
-    if sure >= TENTATIVE:
-        return "enough for tentative conclusions by Krippendorff's mark of 0.67, short of 0.80."
-    if alpha.value >= TENTATIVE:
-        return "around Krippendorff's mark of 0.67 for tentative conclusions, and not surely above it."
-    return "below Krippendorff's mark of 0.67 for even tentative conclusions."
 
 
 def pair_table(found: Agreement) -> Table | None:
