@@ -13,7 +13,7 @@ def verdict_on(alpha: Estimate) -> str:
     """What Krippendorff would conclude, at the interval's cautious end, as the end of a sentence.
 
     Examples:
-        >>> verdict_on(Estimate(value=0.9, low=0.85, high=0.95))
+        >>> verdict_on(Estimate(value=0.9, low=0.85, high=0.95, n=50, method="bootstrap"))
         "reliable by Krippendorff's mark of 0.80."
     """
     sure = alpha.value if alpha.low is None else alpha.low
