@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from itertools import count
 
 from ringtrue.errors import UsageError
+from ringtrue.store.lettering import in_plain_letters
 
 __all__ = ["checked_handle", "numbered", "slug_of"]
 
@@ -37,8 +37,7 @@ def slug_of(name: str) -> str:
         >>> slug_of("李")
         'judge'
     """
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:50].rstrip("-")
+    slug = in_plain_letters(name, 50)
     return "judge" if not slug or RESERVED.fullmatch(slug) else slug
 
 

@@ -18,7 +18,7 @@ from ringtrue.store.assigning import shown_at
 from ringtrue.store.begun import task_with
 from ringtrue.store.completing import Worker, worker_of
 from ringtrue.store.inviting import completion_code
-from ringtrue.store.values import Answer
+from ringtrue.store.values import LARGEST, Answer
 from ringtrue.web.asking import seconds_between, to_hundredths
 from ringtrue.web.ending import closed, nothing_left, soon, thanks, time_over
 from ringtrue.web.faults import is_api
@@ -48,7 +48,6 @@ Kind: TypeAlias = Literal["answer", "unsure", "skip"]
 
 router = APIRouter(include_in_schema=False)
 AtGate = Annotated[Gate, Depends(judge_gate)]
-LARGEST = 2**63 - 1  # a number of the database
 FIELDS = ("csrf", "task", "assignment", "version", "kind", "answer", "reason", "seconds", "away", "since")
 SAID = {
     "late": "Your last answer came too late: it is kept, but does not count.",
