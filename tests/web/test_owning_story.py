@@ -82,10 +82,11 @@ def test_progress_counts_what_was_judged_by_judge_and_by_query(owner: Any, story
 def test_why_judges_could_not_tell_is_counted_in_their_words(owner: Any, visit: Callable[..., Any]) -> None:
     send_new(owner, whole())
     ann = invite_and_join(owner, visit(), "Ann")
-    ann.get("/p/sea-bees/judge?begin=1", follow_redirects=True)
-    ann.send("/p/sea-bees/answer", kind="unsure", reason="It is <b>torn</b>")
+    for _ in range(3):  # two of them may be traps, which are not counted
+        ann.get("/p/sea-bees/judge?begin=1", follow_redirects=True)
+        ann.send("/p/sea-bees/answer", kind="unsure", reason="It is <b>torn</b>")
     page = owner.get("/p/sea-bees")
-    assert "1 It is <b>torn</b>" in said(page)
+    assert re.search("[123] It is <b>torn</b>", said(page))
     assert "<b>torn</b>" not in page.text
     assert "At work now 1" in said(page)
 

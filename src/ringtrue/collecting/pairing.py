@@ -12,6 +12,7 @@ from ringtrue.collecting.uploads import kept, source_of
 from ringtrue.errors import InputError
 from ringtrue.preference import choose_pairs
 from ringtrue.preference.candidates import Candidates
+from ringtrue.preference.choosing import PairDesign
 from ringtrue.store.collected import preferences_frame
 from ringtrue.store.projects import ask_again
 from ringtrue.store.refilling import Room, end_turn, pairs_seen, room_left, take_turn
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["refill"]
 
 AT_LEAST, AHEAD, AT_MOST = 2, 4, 20  # tasks' worth of pairs: when to choose, how many, and when no more for anybody
+# Those that teach most may be few, and a judge may have had them all: then any that nobody had.
+ORDER: tuple[tuple[PairDesign, int | None], ...] = (("active", None), ("random", 1))
 TURN_SECONDS = 120.0
 
 
@@ -80,18 +83,22 @@ def _chosen(
         return pl.DataFrame()
     tables = [pl.read_csv(io.BytesIO(source_of(file).whole()), infer_schema=False) for file in files]
     candidates = Candidates.of(pl.concat(tables).unique(maintain_order=True))
-    budget = (AHEAD + room.tasks) * task + len(seen)
-    try:
-        choice = choose_pairs(
-            candidates, design="active", preferences=votes if votes.height else None, budget=budget, rng=rng
-        )
-    except InputError:  # a single document for each query: there is nothing to choose
-        return pl.DataFrame()
-    pairs = named_pairs(choice.frame, once=False)
-    if seen:
-        had = pl.DataFrame(sorted(seen), schema=["query", "doc", "other"], orient="row")
-        pairs = pairs.join(had, on=["query", "doc", "other"], how="anti", maintain_order="left")
-    return pairs.head((AHEAD + room.tasks) * task)
+    number = (AHEAD + room.tasks) * task
+    known = votes if votes.height else None
+    for design, count in ORDER:
+        try:
+            choice = choose_pairs(
+                candidates, design=design, votes=count, preferences=known, budget=number + len(seen), rng=rng
+            )
+        except InputError:  # a single document for each query, or no pair without a vote: there is nothing to choose
+            continue
+        pairs = named_pairs(choice.frame, once=False)
+        if seen:
+            had = pl.DataFrame(sorted(seen), schema=["query", "doc", "other"], orient="row")
+            pairs = pairs.join(had, on=["query", "doc", "other"], how="anti", maintain_order="left")
+        if pairs.height:
+            return pairs.head(number)
+    return pl.DataFrame()
 
 
 def _ask(connection: Connection, project: Project, rows: list[dict[str, str]], rng: np.random.Generator) -> int:
