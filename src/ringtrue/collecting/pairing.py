@@ -19,7 +19,6 @@ from ringtrue.store.refilling import Room, end_turn, pairs_seen, room_left, take
 
 if TYPE_CHECKING:
     import numpy as np
-    from sqlalchemy import Connection
 
     from ringtrue.store import Store
     from ringtrue.store.values import Project
@@ -60,7 +59,7 @@ def refill(
         if not pairs.height:
             return 0
         rows = pairs.to_dicts()
-        return store.write(lambda connection: _ask(connection, project, rows, rng))
+        return store.write(lambda connection: ask_again(connection, project, rows, rng=rng))
     finally:
         store.write(lambda connection: end_turn(connection, project.id, until=until))
 
@@ -99,7 +98,3 @@ def _chosen(
         if pairs.height:
             return pairs.head(number)
     return pl.DataFrame()
-
-
-def _ask(connection: Connection, project: Project, rows: list[dict[str, str]], rng: np.random.Generator) -> int:
-    return ask_again(connection, project, rows, rng=rng)

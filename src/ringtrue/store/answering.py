@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ringtrue.errors import ConflictError, LateError, NotFoundError, UsageError
 from ringtrue.store.assigning import lease_until, shown_at, task_state
-from ringtrue.store.closing import close_task
+from ringtrue.store.closing import ONE_LESS, close_task
 from ringtrue.store.dialects import Prepared
 from ringtrue.store.projects import scale_of, settings_of
 from ringtrue.store.values import Answer, Saved, Shown, TaskState
@@ -73,9 +73,7 @@ UPDATE item SET given = given + CASE WHEN wanted IS NULL THEN 0 ELSE 1 END
 WHERE id = :item AND (wanted IS NULL OR given < wanted)
   AND NOT EXISTS (SELECT 1 FROM assignment b WHERE b.item = :item AND b.account = :account AND b.id <> :assignment
                   AND b.state <> 'expired')""")
-LEAVE = Prepared[NamedTuple]("""
-UPDATE item SET given = given - 1, wanted = CASE WHEN given - 1 > asked THEN given - 1 ELSE asked END
-WHERE id = :item AND wanted IS NOT NULL""")
+LEAVE = Prepared[NamedTuple](f"{ONE_LESS} WHERE id = :item AND wanted IS NOT NULL")
 A_TASK = Prepared("SELECT id FROM task WHERE id = :task", _Number)
 LAST = Prepared(
     """

@@ -38,14 +38,14 @@ PIECE = 1_000  # rows that are read or written at a time
 SMALL, MOST_TIMES = 1 << 25, 200  # a large archive that unpacks to more than so many times its size is none of ours
 LONGEST = 1 << 28  # bytes of a line
 LARGEST_MANIFEST = 1 << 24
-UNREADABLE = (
+UNREADABLE = (  # cut off, encrypted, or packed in a way that Python does not unpack, which it calls NotImplementedError
     zipfile.BadZipFile,
     zlib.error,
     EOFError,
     OSError,
     NotImplementedError,
     RuntimeError,
-)  # cut off, encrypted
+)
 DAMAGED = "the backup is damaged or was changed; fetch it again, or take another one"
 
 

@@ -13,15 +13,17 @@ from ringtrue.store.projects import FLIPPED, settings_of
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["TrapCount", "close_task", "give_back", "passes"]
+__all__ = ["ONE_LESS", "TrapCount", "close_task", "give_back", "passes"]
 
 
 class _Outcome(NamedTuple):
     outcome: str | None
 
 
-GIVE_BACK = text("""
-UPDATE item SET given = given - 1, wanted = CASE WHEN given - 1 > asked THEN given - 1 ELSE asked END
+# One judge less has an item; `wanted` falls to what is asked, or to as many as still have it.
+ONE_LESS = "UPDATE item SET given = given - 1, wanted = CASE WHEN given - 1 > asked THEN given - 1 ELSE asked END"
+GIVE_BACK = text(f"""
+{ONE_LESS}
 WHERE wanted IS NOT NULL AND id IN (
   SELECT item FROM assignment WHERE task = :task AND (state = 'open' OR (state = 'done' AND :done)))""")
 END = text("""

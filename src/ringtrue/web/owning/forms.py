@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 from starlette.datastructures import FormData, UploadFile
 
 from ringtrue.collecting.uploads import GivenFile
-from ringtrue.errors import UsageError
 
 if TYPE_CHECKING:
     from ringtrue.errors import RingtrueError
 
-__all__ = ["Filled", "given_file", "given_files", "sentence"]
+__all__ = ["Filled", "given_files", "sentence"]
 
 FILE_FIRST = re.compile(r"[^:]*\.\w+:")
 EVERYTHING = ""  # the place for what is wrong with no single field
@@ -91,14 +90,6 @@ async def given_files(form: FormData, name: str) -> list[GivenFile]:
     """The files of a field; one that was left empty is none."""
     found = [one for one in form.getlist(name) if isinstance(one, UploadFile) and one.filename]
     return [GivenFile(name=one.filename or "", content=await one.read()) for one in found]
-
-
-async def given_file(form: FormData, name: str) -> GivenFile | None:
-    """The one file of a field, where there is one."""
-    found = await given_files(form, name)
-    if len(found) > 1:
-        raise UsageError(f"expected one file, found {len(found)}: {', '.join(one.name for one in found)}")
-    return found[0] if found else None
 
 
 def _text(value: Any) -> str:
