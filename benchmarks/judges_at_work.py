@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 __all__ = ["Report", "Shift"]
 
-Way = Literal["pages", "api"]
+Way = Literal["pages", "api", "whole"]
 ANSWERS = ("0", "1", "2")
 FIELD = re.compile(rb'name="(task|assignment|version|since)" value="([^"]*)"')
 LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
@@ -104,13 +104,13 @@ class Judge:
         self.shift, self.report, self.end = shift, report, end
         self.line = Line()
         self.by_lot = random.Random(who[0])
-        credentials = f"authorization: Bearer {who[0]}" if shift.way == "api" else f"cookie: {who[0]}"
+        credentials = f"cookie: {who[0]}" if shift.way == "pages" else f"authorization: Bearer {who[0]}"
         self.head = f"host: 127.0.0.1:{shift.port}\r\n{credentials}\r\n"
         self.csrf = who[-1]
 
     async def work(self) -> None:
         try:
-            await (self.by_api() if self.shift.way == "api" else self.by_pages())
+            await {"pages": self.by_pages, "api": self.by_api, "whole": self.by_whole_tasks}[self.shift.way]()
         except GoneError:
             if not self.shift.tenacious:
                 self.report.errors.append("the server closed the connection")
@@ -156,6 +156,22 @@ class Judge:
             self.report.submit.append(time.perf_counter() - begun)
             self.report.kept.append((question["assignment"], question["version"] + 1, answer))
 
+    async def by_whole_tasks(self) -> None:
+        while time.perf_counter() < self.end:
+            begun = time.perf_counter()
+            whole = await self.json("POST", f"/api/v1/projects/{self.shift.project}/whole-tasks", {"queue": "main"})
+            self.report.next_item.append(time.perf_counter() - begun)
+            if whole["task"] is None:
+                return
+            said = [
+                {"assignment": one["assignment"], "version": one["version"], "answer": self.by_lot.choice(ANSWERS)}
+                for one in whole["questions"]
+            ]
+            begun = time.perf_counter()
+            await self.json("POST", f"/api/v1/whole-tasks/{whole['task']['id']}", {"answers": said})
+            self.report.submit.append(time.perf_counter() - begun)
+            self.report.kept += [(one["assignment"], one["version"] + 1, one["answer"]) for one in said]
+
     async def get(self, path: str) -> bytes:
         return (await self.ask("GET", path, None, expected=200))[1]
 
@@ -164,7 +180,7 @@ class Judge:
 
     async def ask(self, method: str, path: str, sent: dict[str, Any] | None, *, expected: int) -> tuple[bytes, bytes]:
         body, kind = b"", ""
-        if sent is not None and self.shift.way == "api":
+        if sent is not None and self.shift.way != "pages":
             body, kind = json.dumps(sent).encode(), "content-type: application/json\r\n"
         elif sent is not None:
             body = "&".join(f"{name}={_quoted(value)}" for name, value in sent.items()).encode()

@@ -42,7 +42,11 @@ __all__ = [
 
 DATABASES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 WORKERS = {"sqlite": 1, "postgresql": 2}  # SQLite has one writer
-WAYS: dict[Way, str] = {"pages": "pages: see the next item, submit", "api": "API: submit, which brings the next item"}
+WAYS: dict[Way, str] = {
+    "pages": "pages: see the next item, submit",
+    "api": "API: submit, which brings the next item",
+    "whole": "API: get a whole task, submit all its answers",
+}
 PROJECT = "load"
 QUERIES, ITEMS, WANTED = 200, 100_000, 3
 TURNS = 6
@@ -108,7 +112,7 @@ def prepare(
         for number in range(judges):
             account = create_account(connection, kind="named", now=now, name=f"Judge {number}")
             add_member(connection, project.id, account, "judge", now)
-            if way == "api":
+            if way != "pages":
                 known.append([issue_token(connection, account, name="load", scopes=["judge"], now=now, days=1)])
             else:
                 secret, csrf = log_in(connection, account, now=now, hours=24)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ringtrue.errors import ConflictError, LateError, NotFoundError, UsageError
@@ -9,13 +10,13 @@ from ringtrue.store.assigning import lease_until, shown_at, task_state
 from ringtrue.store.closing import ONE_LESS, close_task
 from ringtrue.store.dialects import Prepared
 from ringtrue.store.projects import scale_of, settings_of
-from ringtrue.store.values import Answer, Saved, Shown, TaskState
+from ringtrue.store.values import Answer, AnswerTo, Saved, SavedAll, Shown, TaskState
 from ringtrue.wording import counted
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["hand_in", "record_answer", "set_aside", "undo"]
+__all__ = ["hand_in", "record_answer", "record_answers", "set_aside", "undo"]
 
 STATES = {"answer": "done", "unsure": "unsure", "skip": "skipped"}
 HELD = ("open", "done")  # the states in which an item is in this judge's hands
@@ -45,14 +46,20 @@ class _Number(NamedTuple):
     id: int
 
 
-QUESTION = Prepared(
-    """
+class _Kept(NamedTuple):
+    """What became of an answer: `row` is still to be written where it counts."""
+
+    row: dict[str, Any] | None = None
+    late: bool = False
+    repeated: bool = False
+
+
+QUESTIONS = """
 SELECT a.id, a.task, a.item, a.state, a.version, a.account, t.leased, t.deadline, t.closed, p.scale, p.settings
 FROM assignment a JOIN task t ON t.id = a.task JOIN project p ON p.id = t.project
-WHERE a.id = :assignment""",
-    _Question,
-    postgresql="FOR UPDATE OF a, t",
-)
+WHERE """
+QUESTION = Prepared(f"{QUESTIONS} a.id = :assignment", _Question, postgresql="FOR UPDATE OF a, t")
+ALL_QUESTIONS = Prepared(f"{QUESTIONS} a.task = :task", _Question, postgresql="ORDER BY a.id FOR UPDATE OF a, t")
 SAID = Prepared("SELECT kind, answer FROM judgment WHERE assignment = :assignment AND version = :version", _Said)
 ADD = Prepared[NamedTuple]("""
 INSERT INTO judgment (assignment, version, kind, answer, reason, time, seconds, away)
@@ -93,25 +100,38 @@ def record_answer(
     its time is over is kept, and does not count.
     """
     question = _question(connection, account, assignment)
-    scale = scale_of(question.scale)
-    if answer.kind == "answer":
-        if answer.answer is None:
-            raise UsageError("choose one of the answers")
-        scale.require(answer.answer)
-    elif answer.kind not in STATES:
-        raise UsageError(f"expected an answer, unsure or skip, found '{answer.kind}'")
-    if question.version != version:
-        return _repeated(connection, question, version, answer)
-    said: dict[str, Any] = {
-        "assignment": assignment, "answer": answer.answer if answer.kind == "answer" else None,
-        "reason": (answer.reason or "").strip()[:REASON_LENGTH] or None, "time": now,
-        "seconds": _duration(answer.seconds), "away": _duration(answer.away),
-    }  # fmt: skip
-    if _too_late(question, now) or not _move(connection, question, STATES[answer.kind]):
-        return _kept_late(connection, question, said)
-    ADD.run(connection, **said, version=version + 1, kind=answer.kind)
-    _renew(connection, question, now)
-    return Saved(task=task_state(connection, question.task, account))
+    kept = _kept(connection, question, version, answer, now)
+    if kept.row is not None:
+        MOVE.run(connection, **kept.row)
+        ADD.run(connection, **kept.row)
+        _renew(connection, question, now)
+    return Saved(task=task_state(connection, question.task, account), late=kept.late, repeated=kept.repeated)
+
+
+def record_answers(
+    connection: Connection, account: int, task: int, answers: Sequence[AnswerTo], *, now: float
+) -> SavedAll:
+    """Keep several answers of one task, each as `record_answer` would; where one is refused, none is kept."""
+    questions = {question.id: question for question in ALL_QUESTIONS.all(connection, task=task)}
+    late, repeated, rows = [], [], {}
+    for assignment, version, answer in answers:
+        question = questions.get(assignment)
+        if question is None or question.account != account:
+            raise NotFoundError(f"there is no question {assignment} for you in this task")
+        if assignment in rows:
+            raise UsageError(f"question {assignment} is answered twice here")
+        try:
+            kept = _kept(connection, question, version, answer, now)
+        except (ConflictError, UsageError) as error:
+            raise type(error)(f"question {assignment}: {error}") from None
+        rows[assignment] = kept.row
+        late += [assignment] * kept.late
+        repeated += [assignment] * kept.repeated
+    if written := [row for row in rows.values() if row is not None]:
+        MOVE.run_all(connection, written)
+        ADD.run_all(connection, written)
+        _renew(connection, questions[written[0]["assignment"]], now)
+    return SavedAll(task=task_state(connection, task, account), late=tuple(late), repeated=tuple(repeated))
 
 
 def undo(connection: Connection, account: int, task: int, *, now: float) -> Shown:
@@ -123,11 +143,13 @@ def undo(connection: Connection, account: int, task: int, *, now: float) -> Show
     if last is None:
         raise ConflictError("nothing was answered in this task yet, so there is nothing to undo")
     question = _question(connection, account, last.id)
-    if not _move(connection, question, "open"):
+    if not _has_room(connection, question, "open"):
         raise ConflictError("another judge has taken this item meanwhile; it cannot be opened again")
+    version = question.version + 1
+    MOVE.run(connection, assignment=last.id, state="open", version=version)
     ADD.run(
-        connection, assignment=last.id, version=question.version + 1, kind="undo", time=now, answer=None, reason=None,
-        seconds=None, away=None,
+        connection, assignment=last.id, version=version, kind="undo", time=now, answer=None, reason=None, seconds=None,
+        away=None,
     )  # fmt: skip
     _renew(connection, question, now)
     return shown_at(connection, last.id, account)
@@ -158,24 +180,43 @@ def _question(connection: Connection, account: int, assignment: int) -> _Questio
     return found
 
 
-def _repeated(connection: Connection, question: _Question, version: int, answer: Answer) -> Saved:
+def _kept(connection: Connection, question: _Question, version: int, answer: Answer, now: float) -> _Kept:
+    """What is to be written for an answer; one that is late is written here, as its version is another."""
+    if answer.kind == "answer":
+        if answer.answer is None:
+            raise UsageError("choose one of the answers")
+        scale_of(question.scale).require(answer.answer)
+    elif answer.kind not in STATES:
+        raise UsageError(f"expected an answer, unsure or skip, found '{answer.kind}'")
+    told = answer.answer if answer.kind == "answer" else None
+    if question.version != version:
+        return _repeated(connection, question, version, answer.kind, told)
+    row: dict[str, Any] = {
+        "assignment": question.id, "version": version + 1, "state": STATES[answer.kind], "kind": answer.kind,
+        "answer": told, "reason": (answer.reason or "").strip()[:REASON_LENGTH] or None, "time": now,
+        "seconds": _duration(answer.seconds), "away": _duration(answer.away),
+    }  # fmt: skip
+    if _too_late(question, now) or not _has_room(connection, question, row["state"]):
+        return _kept_late(connection, row)
+    return _Kept(row)
+
+
+def _repeated(connection: Connection, question: _Question, version: int, kind: str, answer: str | None) -> _Kept:
     """An answer to a version that is taken: the same one again, or another."""
     said = SAID.first(connection, assignment=question.id, version=version + 1)
-    told = answer.answer if answer.kind == "answer" else None
-    same = said is not None and (said.kind, said.answer) == (answer.kind, told)
-    if same and question.version == version + 1:
-        return Saved(task=task_state(connection, question.task, question.account), repeated=True)
+    if question.version == version + 1 and said == (kind, answer):
+        return _Kept(repeated=True)
     raise ConflictError("this question was answered meanwhile, in another tab or before going back; look at it again")
 
 
-def _kept_late(connection: Connection, question: _Question, said: dict[str, Any]) -> Saved:
+def _kept_late(connection: Connection, row: dict[str, Any]) -> _Kept:
     """Keep an answer that does not count: its versions go down from −1."""
-    repeated = LATE_ALREADY.first(connection, assignment=question.id, answer=said["answer"]) is not None
+    repeated = LATE_ALREADY.first(connection, assignment=row["assignment"], answer=row["answer"]) is not None
     if not repeated:
-        last = LAST_LATE.first(connection, assignment=question.id)
+        last = LAST_LATE.first(connection, assignment=row["assignment"])
         assert last is not None
-        ADD.run(connection, **said, version=last.id - 1, kind="late")
-    return Saved(task=task_state(connection, question.task, question.account), late=True, repeated=repeated)
+        ADD.run(connection, **row | {"version": last.id - 1, "kind": "late"})
+    return _Kept(late=True, repeated=repeated)
 
 
 def _too_late(question: _Question, now: float) -> bool:
@@ -183,15 +224,13 @@ def _too_late(question: _Question, now: float) -> bool:
     return question.ended is not None or (question.deadline is not None and now > question.deadline)
 
 
-def _move(connection: Connection, question: _Question, state: str) -> bool:
-    """Bring an assignment into a state, with a version more; False where its item is in other hands."""
+def _has_room(connection: Connection, question: _Question, state: str) -> bool:
+    """Take or leave the item of an assignment that is to be in a state; False where it is in other hands."""
     held, holds = question.state in HELD, state in HELD
-    if holds and not held:
-        if not TAKE.run(connection, item=question.item, account=question.account, assignment=question.id):
-            return False
-    elif held and not holds:
+    if held and not holds:
         LEAVE.run(connection, item=question.item)
-    MOVE.run(connection, assignment=question.id, state=state, version=question.version + 1)
+    elif holds and not held:
+        return TAKE.run(connection, item=question.item, account=question.account, assignment=question.id) > 0
     return True
 
 

@@ -19,7 +19,16 @@ if TYPE_CHECKING:
     import numpy as np
     from sqlalchemy import Connection
 
-__all__ = ["lease_until", "next_shown", "open_task", "release_all_expired", "release_expired", "shown_at", "task_state"]
+__all__ = [
+    "all_shown",
+    "lease_until",
+    "next_shown",
+    "open_task",
+    "release_all_expired",
+    "release_expired",
+    "shown_at",
+    "task_state",
+]
 
 
 class _Task(NamedTuple):
@@ -99,7 +108,9 @@ FROM assignment a JOIN item i ON i.id = a.item JOIN query q ON q.id = i.query
 JOIN document d ON d.id = i.doc LEFT JOIN document o ON o.id = i.other
 LEFT JOIN judgment j ON j.assignment = a.id AND j.version = a.version AND a.state = 'done'
 WHERE """
-NEXT = Prepared(SHOWN + "a.task = :task AND a.account = :account AND a.state = 'open' ORDER BY a.place LIMIT 1", _Row)
+STILL_OPEN = SHOWN + "a.task = :task AND a.account = :account AND a.state = 'open' ORDER BY a.place"
+ALL = Prepared(STILL_OPEN, _Row)
+NEXT = Prepared(f"{STILL_OPEN} LIMIT 1", _Row)
 SHOWN_AT = Prepared(SHOWN + "a.id = :assignment AND a.account = :account", _Row)
 
 
@@ -151,6 +162,11 @@ def next_shown(connection: Connection, task: int, account: int) -> Shown | None:
     """The next open question of a task; None when all are answered."""
     row = NEXT.first(connection, task=task, account=account)
     return None if row is None else _shown(row)
+
+
+def all_shown(connection: Connection, task: int, account: int) -> list[Shown]:
+    """All open questions of a task, in their order."""
+    return [_shown(row) for row in ALL.all(connection, task=task, account=account)]
 
 
 def shown_at(connection: Connection, assignment: int, account: int) -> Shown:

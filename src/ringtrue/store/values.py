@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, fields
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from ringtrue.errors import UsageError, did_you_mean
 
@@ -12,6 +12,7 @@ __all__ = [
     "LARGEST",
     "PREFERENCE",
     "Answer",
+    "AnswerTo",
     "Label",
     "Person",
     "Progress",
@@ -19,6 +20,7 @@ __all__ = [
     "Queue",
     "Role",
     "Saved",
+    "SavedAll",
     "Scale",
     "Settings",
     "Shown",
@@ -245,6 +247,14 @@ class TaskState:
     code: str | None
 
 
+class AnswerTo(NamedTuple):
+    """An answer, and the question that it belongs to as it was shown."""
+
+    assignment: int
+    version: int
+    answer: Answer
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saved:
     """What became of an answer.
@@ -256,6 +266,15 @@ class Saved:
     task: TaskState
     late: bool = False
     repeated: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedAll:
+    """What became of several answers: which questions' were late, and which were there already."""
+
+    task: TaskState
+    late: tuple[int, ...]
+    repeated: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,18 @@ from fastapi.middleware.asyncexitstack import AsyncExitStackMiddleware
 from starlette.middleware.exceptions import ExceptionMiddleware
 
 from ringtrue import __version__
-from ringtrue.web.api import deciding, exports, files, judging, people, progress, projects, server
+from ringtrue.web.api import (
+    deciding,
+    exports,
+    files,
+    judging,
+    judging_shapes,
+    people,
+    progress,
+    projects,
+    server,
+    whole_tasks,
+)
 from ringtrue.web.api.faults import add_faults
 
 if TYPE_CHECKING:
@@ -22,7 +33,8 @@ __all__ = ["PATH", "make_api"]
 
 PATH = "/api/v1"
 ROUTERS = (  # judging first: it is asked for all the time
-    judging.router, projects.router, progress.router, exports.router, deciding.router, people.router, server.router,
+    judging.router, whole_tasks.router, projects.router, progress.router, exports.router, deciding.router,
+    people.router, server.router,
 )  # fmt: skip
 ABOUT = """\
 Everything that the pages do, for programs. Send a token in the header `Authorization: Bearer …`; a token never does
@@ -38,7 +50,7 @@ TAGS = {
     "server": "Tokens, the record and the backup. Scope `manage`.",
 }
 # Bodies that are read without FastAPI, which therefore does not describe them.
-BY_HAND = (judging.AnswerRequest, files.FilesRequest, files.ImportRequest)
+BY_HAND = (judging_shapes.AnswersRequest, files.FilesRequest, files.ImportRequest)
 
 
 def make_api(site: Site | None) -> FastAPI:

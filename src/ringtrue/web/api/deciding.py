@@ -17,7 +17,7 @@ from ringtrue.store.listing import task_is_in
 from ringtrue.store.progress import failed_tasks
 from ringtrue.store.reconsidering import count_again
 from ringtrue.web.api.files import FileText, given_or_none
-from ringtrue.web.api.judging import DocumentShown
+from ringtrue.web.api.judging_shapes import DocumentShown
 from ringtrue.web.api.tokens import Manager
 from ringtrue.web.api.wire import Answering, Asking, Moment, Name, Number, Page, Queue, Sentence, faults
 

@@ -7,127 +7,40 @@ answer costs one transaction and nothing else.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import numpy as np
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import Field
 
 from ringtrue.errors import NotFoundError
 from ringtrue.store.answering import hand_in, record_answer, undo
 from ringtrue.store.assigning import next_shown, open_task, shown_at, task_state
 from ringtrue.store.begun import task_with
 from ringtrue.store.inviting import completion_code
-from ringtrue.store.values import Answer
-from ringtrue.web.api.tokens import Caller, JudgeGate, judge_token, not_for_you
-from ringtrue.web.api.wire import LARGEST, Answering, Asking, Choosing, Moment, Name, Number, Queue, Sentence, faults
+from ringtrue.store.values import Answer, AnswerTo
+from ringtrue.web.api.judging_shapes import Answered, AnswerRequest, Question, Step, Task, TaskRequest, WhichUndo
+from ringtrue.web.api.tokens import Caller, JudgeGate, TokenGate, judge_token, not_for_you
+from ringtrue.web.api.wire import LARGEST, Answering, Name, Number, body_of, faults
 from ringtrue.web.asking import to_hundredths
 from ringtrue.web.questions import more_pairs, refilling
 from ringtrue.web.visitors import guard
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sqlalchemy import Connection
 
     from ringtrue.store.values import Project, Saved, Shown, TaskState
 
-__all__ = ["STRAIGHT", "router"]
+__all__ = ["SECURITY", "STRAIGHT", "answer_of", "begun", "handed_in", "require_judge", "router", "sent", "task_number"]
+
+T = TypeVar("T")
 
 router = APIRouter(tags=["judging"])
-DAY = 86_400.0
 SECURITY: dict[str, Any] = {"security": [{"token": ["judge"]}]}
-Seconds = Annotated[float, Field(ge=0, le=DAY)]
 
 
-class TaskRequest(Asking):
-    """Which queue to judge in; `gold` is for gold judges."""
-
-    queue: Queue = "main"
-
-
-class AnswerRequest(Asking):
-    """What a judge says about a question: an answer of the scale, or `unsure` with a reason, or `skip`.
-
-    `version` is the one of the question; it tells an answer that is sent again from another one.
-    """
-
-    assignment: Number
-    version: Annotated[int, Field(ge=0, le=2**31 - 1)]
-    kind: Literal["answer", "unsure", "skip"] = "answer"
-    answer: Sentence | None = None
-    reason: Sentence | None = None
-    seconds: Annotated[Seconds | None, Field(description="How long it was looked at.")] = None
-    away: Annotated[Seconds | None, Field(description="How long the judge was elsewhere meanwhile.")] = None
-
-
-class WhichUndo(Choosing):
-    """Which answer is to be taken back."""
-
-    open: int | None = Field(
-        default=None, ge=0, le=1_000,
-        description="How many questions are open now: given, it is done once, however often it is sent.",
-    )  # fmt: skip
-
-
-class DocumentShown(Answering):
-    """A document as a judge sees it: no rank, no system, no score."""
-
-    name: str
-    title: str | None
-    url: str | None
-    snippet: str | None
-    text: str | None
-
-
-class Question(Answering):
-    """One question; `right` is there for pairs. Nothing tells a trap from the others."""
-
-    assignment: int
-    version: int
-    place: int
-    query: str
-    query_text: str | None
-    description: str | None
-    narrative: str | None
-    left: DocumentShown
-    right: DocumentShown | None
-    answer: str | None = Field(description="The answer that counts now, where there is one.")
-
-
-class Task(Answering):
-    """How far a task is: `open` questions are left of `size`."""
-
-    id: int
-    queue: str
-    size: int
-    open: int
-    opened: Moment
-    leased: Moment = Field(description="Until when its items are kept for a judge who does nothing more.")
-    deadline: Moment | None
-    closed: Moment | None
-    outcome: str | None
-    code: str | None = Field(description="The completion code, for workers of a crowd platform.")
-
-
-class Step(Answering):
-    """Where a judge is: the task, none when nothing is left; and its next question, none when all are answered."""
-
-    task: Task | None
-    question: Question | None
-
-
-class Answered(Answering):
-    """What became of an answer, and the next question.
-
-    A `late` one came after its time: it is kept, and does not count. A `repeated` one was there already.
-    """
-
-    late: bool
-    repeated: bool
-    task: Task
-    question: Question | None
-
-
-def _sent(answer: Answering) -> Response:
+def sent(answer: Answering) -> Response:
     """Written at once: the model is the check, and checking it again would take longer than all the rest."""
     return Response(answer.model_dump_json(), media_type="application/json")
 
@@ -136,7 +49,7 @@ def _step(task: TaskState | None, question: Shown | None) -> Step:
     return Step.model_validate({"task": task, "question": question})
 
 
-def _require_judge(caller: Caller, task: TaskState) -> TaskState:
+def require_judge(caller: Caller, task: TaskState) -> TaskState:
     """An answer counts only from somebody who is still a judge there; refused, it takes what was written back."""
     role = "gold" if task.queue == "gold" else "judge"
     if not caller.person.may(role, task.project):
@@ -153,24 +66,35 @@ async def open_a_task(project: Name, gate: JudgeGate, wanted: TaskRequest) -> Re
 
     `task` is null when nothing is left for this judge.
     """
-    found, account = await gate.read(partial(_admitted_to, name=project, queue=wanted.queue))
-    step = await gate.write(partial(_opened, name=project, queue=wanted.queue))
-    if found.settings.active and wanted.queue == "main":
-        if step.task is not None:
-            gate.site.later(refilling(gate.site, found))
-        elif await more_pairs(gate.site, found, account):
-            step = await gate.write(partial(_opened, name=project, queue=wanted.queue))
-    return _sent(step)
+    task, question = await begun(gate, project, wanted.queue, next_shown)
+    return sent(_step(task, question))
+
+
+async def begun(
+    gate: TokenGate, name: str, queue: str, look: Callable[[Connection, int, int], T]
+) -> tuple[TaskState | None, T | None]:
+    """The task that is open or a new one, and what there is to see of it; where votes choose pairs, more are chosen."""
+    project, account = await gate.read(partial(_admitted_to, name=name, queue=queue))
+    work = partial(_opened, name=name, queue=queue, look=look)
+    task, seen = await gate.write(work)
+    if project.settings.active and queue == "main":
+        if task is not None:
+            gate.site.later(refilling(gate.site, project))
+        elif await more_pairs(gate.site, project, account):
+            task, seen = await gate.write(work)
+    return task, seen
 
 
 def _admitted_to(connection: Connection, caller: Caller, *, name: str, queue: str) -> tuple[Project, int]:
     return caller.project(connection, name, "gold" if queue == "gold" else "judge"), caller.person.id
 
 
-def _opened(connection: Connection, caller: Caller, *, name: str, queue: str) -> Step:
+def _opened(
+    connection: Connection, caller: Caller, *, name: str, queue: str, look: Callable[[Connection, int, int], T]
+) -> tuple[TaskState | None, T | None]:
     project, account = _admitted_to(connection, caller, name=name, queue=queue)
     task = open_task(connection, project, account, queue=queue, now=caller.now, rng=np.random.default_rng())
-    return _step(task, None if task is None else next_shown(connection, task.id, account))
+    return task, None if task is None else look(connection, task.id, account)
 
 
 @router.get(
@@ -179,11 +103,11 @@ def _opened(connection: Connection, caller: Caller, *, name: str, queue: str) ->
 )  # fmt: skip
 async def next_question(task: Number, gate: JudgeGate) -> Response:
     """The same question until it is answered; `question` is null when all are."""
-    return _sent(await gate.read(partial(_next, task=task)))
+    return sent(await gate.read(partial(_next, task=task)))
 
 
 def _next(connection: Connection, caller: Caller, *, task: int) -> Step:
-    state = _require_judge(caller, task_state(connection, task, caller.person.id))
+    state = require_judge(caller, task_state(connection, task, caller.person.id))
     return _step(state, next_shown(connection, task, caller.person.id))
 
 
@@ -193,11 +117,11 @@ def _next(connection: Connection, caller: Caller, *, task: int) -> Step:
 )  # fmt: skip
 async def question_again(task: Number, assignment: Number, gate: JudgeGate) -> Response:
     """What to look at when an answer was refused because the question was answered meanwhile."""
-    return _sent(await gate.read(partial(_question, task=task, assignment=assignment)))
+    return sent(await gate.read(partial(_question, task=task, assignment=assignment)))
 
 
 def _question(connection: Connection, caller: Caller, *, task: int, assignment: int) -> Question:
-    _require_judge(caller, task_state(connection, task, caller.person.id))
+    require_judge(caller, task_state(connection, task, caller.person.id))
     if task_with(connection, assignment, caller.person.id) != task:
         raise NotFoundError("there is no such question in this task")
     return Question.model_validate(shown_at(connection, assignment, caller.person.id))
@@ -205,14 +129,7 @@ def _question(connection: Connection, caller: Caller, *, task: int, assignment: 
 
 @router.post(
     "/tasks/{task}/answers", summary="Answer a question, and get the next one",
-    response_model=Answered, responses=faults(404, 409),
-    openapi_extra=SECURITY
-    | {
-        "requestBody": {
-            "required": True,
-            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/AnswerRequest"}}},
-        }
-    },
+    response_model=Answered, responses=faults(404, 409), openapi_extra=SECURITY | body_of(AnswerRequest),
 )  # fmt: skip
 async def answer_question(task: Number, request: Request, gate: JudgeGate) -> Response:
     """Each answer is on the disk when this returns, and none is ever overwritten.
@@ -222,20 +139,25 @@ async def answer_question(task: Number, request: Request, gate: JudgeGate) -> Re
     """
     said = AnswerRequest.model_validate_json(await request.body())
     saved, question = await gate.write(partial(_answered, task=task, said=said))
-    return _sent(
+    return sent(
         Answered.model_validate(
             {"late": saved.late, "repeated": saved.repeated, "task": saved.task, "question": question}
         )
     )
 
 
-def _answered(connection: Connection, caller: Caller, *, task: int, said: AnswerRequest) -> tuple[Saved, Shown | None]:
+def answer_of(said: AnswerRequest) -> AnswerTo:
+    """What a program says, as the store keeps it."""
     seconds, away = (None if one is None else to_hundredths(one) for one in (said.seconds, said.away))
     answer = Answer(kind=said.kind, answer=said.answer, reason=said.reason, seconds=seconds, away=away)
-    saved = record_answer(connection, caller.person.id, said.assignment, said.version, answer, now=caller.now)
+    return AnswerTo(said.assignment, said.version, answer)
+
+
+def _answered(connection: Connection, caller: Caller, *, task: int, said: AnswerRequest) -> tuple[Saved, Shown | None]:
+    saved = record_answer(connection, caller.person.id, *answer_of(said), now=caller.now)
     if saved.task.id != task:
         raise NotFoundError("there is no such question in this task")
-    _require_judge(caller, saved.task)
+    require_judge(caller, saved.task)
     return saved, next_shown(connection, task, caller.person.id)
 
 
@@ -245,11 +167,11 @@ def _answered(connection: Connection, caller: Caller, *, task: int, said: Answer
 )  # fmt: skip
 async def undo_answer(task: Number, gate: JudgeGate, which: Annotated[WhichUndo, Query()]) -> Response:
     """The answer that is taken back stays in the history."""
-    return _sent(await gate.write(partial(_undone, task=task, still_open=which.open)))
+    return sent(await gate.write(partial(_undone, task=task, still_open=which.open)))
 
 
 def _undone(connection: Connection, caller: Caller, *, task: int, still_open: int | None) -> Step:
-    state = _require_judge(caller, task_state(connection, task, caller.person.id))
+    state = require_judge(caller, task_state(connection, task, caller.person.id))
     if still_open is not None and state.open != still_open:
         return _step(state, next_shown(connection, task, caller.person.id))
     question = undo(connection, caller.person.id, task, now=caller.now)
@@ -262,26 +184,33 @@ def _undone(connection: Connection, caller: Caller, *, task: int, still_open: in
 )  # fmt: skip
 async def hand_in_task(task: Number, gate: JudgeGate) -> Response:
     """Handing it in again changes nothing."""
-    return _sent(await gate.write(partial(_handed_in, task=task)))
+    return sent(await gate.write(partial(_handed_in, task=task)))
 
 
 def _handed_in(connection: Connection, caller: Caller, *, task: int) -> Task:
-    state = _require_judge(caller, task_state(connection, task, caller.person.id))
+    return Task.model_validate(
+        handed_in(connection, caller, require_judge(caller, task_state(connection, task, caller.person.id)))
+    )
+
+
+def handed_in(connection: Connection, caller: Caller, state: TaskState) -> TaskState:
+    """Close a task, with the code that a crowd platform wants to see."""
     code = completion_code(connection, state.project, caller.person.id)
-    return Task.model_validate(hand_in(connection, caller.person.id, task, now=caller.now, code=code))
+    return hand_in(connection, caller.person.id, state.id, now=caller.now, code=code)
 
 
 @guard
 async def _answer_straight(request: Request) -> Response:
-    return await answer_question(_number(request), request, await judge_token(request))
+    return await answer_question(task_number(request), request, await judge_token(request))
 
 
 @guard
 async def _next_straight(request: Request) -> Response:
-    return await next_question(_number(request), await judge_token(request))
+    return await next_question(task_number(request), await judge_token(request))
 
 
-def _number(request: Request) -> int:
+def task_number(request: Request) -> int:
+    """The task that a lane's address names."""
     number = int(request.path_params["task"])
     if not 1 <= number <= LARGEST:
         raise NotFoundError("there is no such task for you")

@@ -25,6 +25,7 @@ __all__ = [
     "Role",
     "Sentence",
     "Text",
+    "body_of",
     "faults",
 ]
 
@@ -105,3 +106,9 @@ def faults(*statuses: int) -> dict[int | str, dict[str, Any]]:
         status: {"model": Fault, "description": FAULTS[status]}
         for status in sorted({400, 401, 403, 413, 422, 503, *statuses})
     }
+
+
+def body_of(model: type[BaseModel]) -> dict[str, Any]:
+    """The body of an operation that reads it by itself, as OpenAPI tells it."""
+    schema = {"$ref": f"#/components/schemas/{model.__name__}"}
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
