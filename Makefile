@@ -3,11 +3,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 BENCH := .venv-bench
 
-.PHONY: demo parts test check bench docs clean
+.PHONY: demo parts test check bench docs site clean
 
 $(VENV)/.run: pyproject.toml constraints.txt  ## what users need
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[plots]'
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.run  ## what developers need
@@ -32,11 +32,14 @@ test: parts check  ## everything; what CI runs
 
 bench:  ## speed against peers, in CPU seconds
 	$(PYTHON) -m venv $(BENCH)
-	$(BENCH)/bin/pip install --quiet --disable-pip-version-check -e '.[postgres]' -r benchmarks/requirements.txt
+	$(BENCH)/bin/pip install --quiet --disable-pip-version-check -e '.[postgres,plots]' -r benchmarks/requirements.txt
 	$(BENCH)/bin/python -m benchmarks
 
 docs: $(VENV)/.dev  ## rewrite the generated parts of the documentation
 	$(BIN)/python docs/generate.py
 
+site: $(VENV)/.dev  ## the documentation as pages that work without a network: open site/index.html
+	$(BIN)/mkdocs build --strict
+
 clean:
-	rm -rf $(VENV) $(BENCH) ringtrue-demo build dist
+	rm -rf $(VENV) $(BENCH) ringtrue-demo build dist site

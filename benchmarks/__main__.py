@@ -10,7 +10,18 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from benchmarks import aggregating, alpha, ceilings, comparing, correcting, disagreeing, rating, resampling, serving
+from benchmarks import (
+    aggregating,
+    alpha,
+    ceilings,
+    comparing,
+    correcting,
+    disagreeing,
+    rating,
+    reporting,
+    resampling,
+    serving,
+)
 from benchmarks.agreement import agreement
 from benchmarks.data import Collection, Files
 from benchmarks.measure import Cost, cost
@@ -28,6 +39,7 @@ from benchmarks.promises import (
     promise_of_resampling,
     promise_of_serving,
 )
+from benchmarks.summary import Summary
 
 SIZES = (Collection(queries=50), Collection(queries=1_000), Collection(queries=10_000))
 RIVALS = Collection(queries=200, runs=20)
@@ -43,34 +55,56 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="How fast is ringtrue?")
     parser.add_argument("--quick", action="store_true", help="Leave out the ten million lines.")
     parser.add_argument("--data", type=Path, default=Path("bench-data"), help="Where the data are kept.")
+    parser.add_argument("--write", type=Path, metavar="PAGE", help="Put a table of it into a page: README.md.")
     given = parser.parse_args()
-    print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}", flush=True)
+    summary = Summary(where=f"{os.cpu_count()} cores, Python {sys.version.split()[0]}")
+    print(summary.where, flush=True)
     print("CPU seconds: the least of several turns; peak MB: the most", flush=True)
     for collection in SIZES[:2] if given.quick else SIZES:
         files = _made(collection, given.data)
         print(f"\n{_title(collection, files)}", flush=True)
         costs = _costs(files, collection.queries)
         print(_table(costs, partial(promise, costs=costs, queries=collection.queries), SHOWN), flush=True)
+        summary.add(f"evaluate {collection.queries * collection.depth:,} lines", _seconds(costs), leaving=BASELINES)
         if collection.queries == 50:
             print(f"\n{agreement(files, contestants())}", flush=True)
-    _compare(_made(RIVALS, given.data))
-    _aggregate(AGGREGATED[:1] if given.quick else AGGREGATED)
-    _alpha()
-    _correct()
+    _compare(_made(RIVALS, given.data), summary)
+    _aggregate(AGGREGATED[:1] if given.quick else AGGREGATED, summary)
+    _alpha(summary)
+    _correct(summary)
     _disagreeing()
     _ceilings()
-    _rate()
+    _rate(summary)
+    _report(summary)
+    if given.write is not None:
+        summary.write(given.write)
     _serve(12 if given.quick else 60)
     if not given.quick:
         _study()
 
 
-def _correct() -> None:
+def _seconds(costs: Mapping[str, Cost]) -> dict[str, float]:
+    return {name: found.seconds for name, found in costs.items()}
+
+
+def _report(summary: Summary) -> None:
+    """One page with everything, and the demo."""
+    print(f"\nThe report ({correcting.where()})\n{'':<74}{'CPU s':>8}  promise")
+    for task, words in reporting.TASKS.items():
+        found, most = reporting.taken(task), reporting.MOST_SECONDS[task]
+        promised = Promise(f"less than {most:g} s", found.seconds < most)
+        print(f"{words:<74}{found.seconds:>8.2f}{_words(promised)}", flush=True)
+        summary.add(words, {"ringtrue": found.seconds})
+
+
+def _correct(summary: Summary) -> None:
     """Correction by gold labels: no other package does it, so that these are seconds."""
     print(f"\nCorrection by gold labels ({correcting.where()})\n{'':<74}{'CPU s':>8}  promise")
     for task, words in correcting.TASKS.items():
         seconds = correcting.taken(task)
         print(f"{words:<74}{seconds:>8.3f}{_words(promise_of_correcting(task, seconds))}", flush=True)
+        if task in ("correct", "compare"):
+            summary.add(words, {"ringtrue": seconds})
 
 
 def _disagreeing() -> None:
@@ -90,7 +124,7 @@ def _ceilings() -> None:
         print(line + _words(promise_of_ceilings(task, costs)), flush=True)
 
 
-def _rate() -> None:
+def _rate(summary: Summary) -> None:
     """Ratings from votes, and the next pairs."""
     for name, case in rating.CASES.items():
         costs = {one: rating.taken(name, one) for one in case.contestants}
@@ -98,6 +132,8 @@ def _rate() -> None:
         print(
             _table(costs, partial(promise_of_rating, name, costs=costs), {}).replace("peak MB", "more MB"), flush=True
         )
+        if name in ("elo-1000", "bradley-terry"):
+            summary.add(case.words, _seconds(costs))
     print(rating.agreement(), flush=True)
 
 
@@ -122,7 +158,7 @@ def _study() -> None:
     subprocess.run([str(Path(sys.executable).parent / "ringtrue"), "simulate", "real", *named], check=True)
 
 
-def _alpha() -> None:
+def _alpha(summary: Summary) -> None:
     """Krippendorff's alpha, and whether all find the same."""
     for name, case in alpha.CASES.items():
         found = {one: alpha.taken(name, one) for one in alpha.CONTESTANTS}
@@ -131,11 +167,12 @@ def _alpha() -> None:
         for one, seconds in costs.items():
             ratio = seconds / costs["ringtrue"]
             print(f"{one:<24}{seconds:>8.4f}{ratio:>12.2f}{_words(promise_of_alpha(one, costs))}", flush=True)
+        summary.add(f"Krippendorff's alpha, {case.words[:1].lower()}{case.words[1:]}", costs)
         values = [value for _, value in found.values()]
         print(f"largest difference {max(values) - min(values):.1e}", flush=True)
 
 
-def _aggregate(sizes: Sequence[int]) -> None:
+def _aggregate(sizes: Sequence[int], summary: Summary) -> None:
     """Many judges' labels to one: against crowd-kit at the first size, alone at the others."""
     for labels in sizes:
         costs: dict[str, Cost] = {}
@@ -143,12 +180,13 @@ def _aggregate(sizes: Sequence[int]) -> None:
             for _ in range(turns):
                 costs[name] = aggregating.taken(name, labels).and_again(costs.get(name))
         print(f"\nDawid–Skene, {labels:,} labels, {aggregating.WHAT}", flush=True)
+        summary.add(f"Dawid–Skene, {labels:,} labels", _seconds(costs))
         promised = partial(promise_of_aggregating, labels=labels, costs=costs)
         print(_table(costs, promised, {}).replace("peak MB", "more MB"), flush=True)
     print(aggregating.agreement(), flush=True)
 
 
-def _compare(files: Files) -> None:
+def _compare(files: Files, summary: Summary) -> None:
     """Comparing many runs: the whole job, whether all find the same, and the tests alone."""
     pairs = RIVALS.runs * (RIVALS.runs - 1) // 2
     lines, size = RIVALS.runs * RIVALS.queries * RIVALS.depth, sum(run.stat().st_size for run in files.runs) / 1e6
@@ -159,6 +197,11 @@ def _compare(files: Files) -> None:
         for name in comparing.JOBS:
             costs[name] = cost(comparing.command(name, files)).and_again(costs.get(name))
     print(_table(costs, partial(promise_of_comparing, costs=costs), SHOWN_COMPARING), flush=True)
+    summary.add(
+        f"compare {RIVALS.runs} runs of {RIVALS.queries * RIVALS.depth:,} lines, {pairs} pairs",
+        _seconds(costs),
+        leaving=BASELINES,
+    )
     print(f"\n{comparing.agreement(files)}", flush=True)
 
     print(f"\n{f'tests alone, {resampling.QUERIES} queries':<32}{'runs':>6}{'measures':>10}{'pairs':>7}{'CPU s':>8}")

@@ -19,9 +19,11 @@ from benchmarks.measure import least_seconds
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import polars as pl
+
     from ringtrue.tables import Judgments, Run
 
-__all__ = ["TASKS", "taken", "where"]
+__all__ = ["MEASURES", "TASKS", "taken", "where", "with_gold"]
 
 TASKS = {
     "sample": "300 of the documents that 37 runs show drawn for P@10 and DCG@10",
@@ -31,6 +33,7 @@ TASKS = {
     "graded": "DCG@10 of 37 runs by the judge's confusion matrix, 10,000 draws for each",
 }
 TURNS = 5
+MEASURES = ["P(rel=2)@10", "DCG@10"]
 RUNS, QUERIES = 37, 43
 
 
@@ -68,6 +71,17 @@ def _data() -> tuple[list[Run], Judgments, Judgments]:
     return [Run(frame, name=f"r{place}") for place, frame in enumerate(noisy)], world.bronze, world.gold
 
 
+def with_gold() -> tuple[list[Run], Judgments, pl.DataFrame]:
+    """Runs, bronze, and gold labels of 300 documents that were drawn from the runs."""
+    import numpy as np
+
+    import ringtrue as rt
+
+    runs, bronze, truth = _data()
+    drawn = rt.sample(runs, bronze, MEASURES, budget=300, rng=np.random.default_rng(0)).frame
+    return runs, bronze, drawn.join(truth.frame.select("query", "doc", "label"), on=["query", "doc"])
+
+
 def _task(task: str) -> Callable[[], object]:
     import numpy as np
 
@@ -77,23 +91,20 @@ def _task(task: str) -> Callable[[], object]:
     from ringtrue.correction.share import corrected_share
     from ringtrue.measures import parse
 
-    runs, bronze, truth = _data()
-    measures = ["P(rel=2)@10", "DCG@10"]
-    drawn = rt.sample(runs, bronze, measures, budget=300, rng=np.random.default_rng(0)).frame
-    gold = drawn.join(truth.frame.select("query", "doc", "label"), on=["query", "doc"])
+    runs, bronze, gold = with_gold()
     if task == "sample":
-        return lambda: rt.sample(runs, bronze, measures, budget=300, rng=np.random.default_rng(0))
+        return lambda: rt.sample(runs, bronze, MEASURES, budget=300, rng=np.random.default_rng(0))
     if task == "correct":
-        return lambda: rt.correct(runs, bronze, gold, measures)
+        return lambda: rt.correct(runs, bronze, gold, MEASURES)
     if task == "compare":
-        return lambda: rt.compare_corrected(runs, bronze, gold, measures[:1])
+        return lambda: rt.compare_corrected(runs, bronze, gold, MEASURES[:1])
     elsewhere = gold.select("query", "doc", "label")
     asked, _ = task_of(runs, bronze, elsewhere, design="external", method=None, population="like-these",
                        bronze_rel=None, level=0.95, rng=None)  # fmt: skip
     way = ByRates(task=asked)
     if task == "graded":
         return lambda: way.estimates(parse("DCG@10"))
-    p10 = parse(measures[0])
+    p10 = parse(MEASURES[0])
     return lambda: [corrected_share(score, way.rates(p10), interval="bootstrap", resamples=10_000)
                     for score in way.scores(p10)]  # fmt: skip
 

@@ -3,8 +3,9 @@
     RINGTRUE_DATA=… .venv/bin/python docs/tables.py            print every table
     RINGTRUE_DATA=… .venv/bin/python docs/tables.py --write    put them where the pages have their places
 
-A place is between `<!-- table: NAME -->` and `<!-- /table -->`; NAME is one of `TABLES`. The data are the folders
-`web5`, `rf10`, `dl19`, `dl21`, `cast19` and `arena` of the folder that RINGTRUE_DATA names.
+A place is between `<!-- table: NAME -->` and `<!-- /table -->`; NAME is one of `TABLES`, which has those of
+`paper_tables.py` too. The data are the folders `web5`, `rf10`, `dl19`, `dl21`, `cast19`, `arena`, `nyt17` and
+`cranfield` of the folder that RINGTRUE_DATA names.
 
 Other tables come from studies that take long, and stay as they are until somebody brings what a study found:
 
@@ -22,6 +23,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -374,6 +376,16 @@ def table(columns: list[str], rows: Iterable[list[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+def of_papers() -> dict[str, Callable[[], str]]:
+    """The tables of `paper_tables.py`, which is found beside this file however this file was loaded."""
+    spec = spec_from_file_location("paper_tables", DOCS / "paper_tables.py")
+    assert spec is not None
+    assert spec.loader is not None
+    papers = module_from_spec(spec)
+    spec.loader.exec_module(papers)
+    return {name: lambda make=make: table(*make()) for name, make in papers.PAPER_TABLES.items()}
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "accuracy": accuracy,
     "accuracy-by-label": by_label,
@@ -383,6 +395,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "misled": misled,
     "mutual": mutual,
     "rated": rated,
+    **of_papers(),
 }
 OF_STUDIES: dict[str, tuple[str, Callable[[Study], str]]] = {
     "published": ("real", published),

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     )
     from ringtrue.curves import curve
     from ringtrue.disagreement import Disagreement, MutualEvaluation, disagree, mutual_evaluation
+    from ringtrue.doctoring import Checkup, examine
     from ringtrue.errors import InputError, RingtrueError, UsageError
     from ringtrue.evaluation import evaluate
     from ringtrue.files import (
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
         implied_preferences,
         rate,
     )
+    from ringtrue.reporting import Figure, Report, Section, report
     from ringtrue.results import Comparison, Comparisons, Curve, Curves, Estimate
     from ringtrue.sampling import GoldDraw, sample, sample_queries
     from ringtrue.significance import compare, compare_by, differences
@@ -75,6 +77,7 @@ _HOME = {
     "Ceiling": "ceilings",
     "CeilingScatter": "ceilings",
     "Check": "correction",
+    "Checkup": "doctoring",
     "Comparison": "results",
     "Comparisons": "results",
     "Confusion": "confusion",
@@ -83,6 +86,7 @@ _HOME = {
     "Curves": "results",
     "Disagreement": "disagreement",
     "Estimate": "results",
+    "Figure": "reporting",
     "Flag": "judges",
     "Flip": "standings",
     "GoldDraw": "sampling",
@@ -106,12 +110,14 @@ _HOME = {
     "Rates": "correction",
     "RatingComparison": "preference",
     "Ratings": "preference",
+    "Report": "reporting",
     "RingtrueError": "errors",
     "Run": "tables",
     "RunCeiling": "ceilings",
     "ScoreCorrection": "correction",
     "ScoreDifference": "correction",
     "Scores": "tables",
+    "Section": "reporting",
     "Stability": "standings",
     "Standing": "standings",
     "Transitivity": "agreement",
@@ -132,6 +138,7 @@ _HOME = {
     "disagree": "disagreement",
     "estimate_confusion": "ceilings",
     "evaluate": "evaluation",
+    "examine": "doctoring",
     "implied_preferences": "preference",
     "judge_quality": "judges",
     "krippendorff_alpha": "agreement",
@@ -146,6 +153,7 @@ _HOME = {
     "read_preferences": "files",
     "read_run": "files",
     "read_topics": "files",
+    "report": "reporting",
     "sample": "sampling",
     "sample_queries": "sampling",
     "stability": "standings",
@@ -160,6 +168,7 @@ __all__ = [
     "Ceiling",
     "CeilingScatter",
     "Check",
+    "Checkup",
     "Comparison",
     "Comparisons",
     "Confusion",
@@ -168,6 +177,7 @@ __all__ = [
     "Curves",
     "Disagreement",
     "Estimate",
+    "Figure",
     "Flag",
     "Flip",
     "GoldDraw",
@@ -191,12 +201,14 @@ __all__ = [
     "Rates",
     "RatingComparison",
     "Ratings",
+    "Report",
     "RingtrueError",
     "Run",
     "RunCeiling",
     "ScoreCorrection",
     "ScoreDifference",
     "Scores",
+    "Section",
     "Stability",
     "Standing",
     "Transitivity",
@@ -218,6 +230,7 @@ __all__ = [
     "disagree",
     "estimate_confusion",
     "evaluate",
+    "examine",
     "implied_preferences",
     "judge_quality",
     "krippendorff_alpha",
@@ -232,6 +245,7 @@ __all__ = [
     "read_preferences",
     "read_run",
     "read_topics",
+    "report",
     "sample",
     "sample_queries",
     "stability",

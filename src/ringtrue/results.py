@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -103,6 +103,16 @@ class Comparison:
         value = self.difference.value or 0
         higher = self.a if value > 0 else self.b if value < 0 else None
         return higher if self.decided and higher == self.ahead else None
+
+    def turned(self) -> Comparison:
+        """The same comparison from the other side: b − a."""
+        d = self.difference
+        value, low, high = (None if one is None else 0.0 - one for one in (d.value, d.high, d.low))
+        return replace(
+            self, a=self.b, b=self.a, difference=replace(d, value=value, low=low, high=high), wins=self.losses,
+            losses=self.wins, effect_size=None if self.effect_size is None else -self.effect_size,
+            naive=None if self.naive is None else self.naive.turned(),
+        )  # fmt: skip
 
     def __str__(self) -> str:
         p, adjusted = ("undefined" if p is None else f"{p:.2g}" if p < 0.1 else f"{p:.2f}"

@@ -78,14 +78,16 @@ def test_measures_lists_every_measure_with_its_sentence(ringtrue) -> None:
 
 def test_demo_writes_its_files_and_shows_that_the_winner_changes(world: Path, ringtrue) -> None:
     answer = ringtrue("demo", "--folder", "d", "--json").json
-    assert sorted(p.name for p in Path("d").iterdir()) == sorted([*answer["files"], "README.txt"])
+    written = [*answer["files"], "README.txt", "report.html"]
+    assert sorted(p.name for p in Path("d").iterdir()) == sorted(written)
+    assert answer["report"] == "d/report.html"
     assert answer["winners"] == {"bronze": "keyword", "gold": "neural", "corrected": "neural"}
     again = ringtrue("evaluate", "d/neural.run", "--judgments", "d/gold.qrels", "-m", "nDCG@10", "--json").json
     assert again["runs"]["neural"]["nDCG@10"]["value"] == pytest.approx(answer["gold"]["neural"]["nDCG@10"]["value"])
 
 
 def test_the_demo_explains_the_columns_of_its_tables(world: Path, ringtrue) -> None:
-    ringtrue("demo", "--folder", "d", "--json")
+    ringtrue("demo", "--folder", "d", "--no-report", "--json")
     explained = Path("d/README.txt").read_text()
     for name in ("crowd.csv", "traps.csv"):
         columns = Path("d", name).read_text().splitlines()[0].split(",")
@@ -94,7 +96,7 @@ def test_the_demo_explains_the_columns_of_its_tables(world: Path, ringtrue) -> N
 
 
 def test_the_crowd_of_the_demo_names_the_winner_that_gold_names(world: Path, ringtrue) -> None:
-    ringtrue("demo", "--folder", "d")
+    ringtrue("demo", "--folder", "d", "--no-report")
     ringtrue("aggregate", "d/crowd.csv", "-o", "d/crowd.qrels")
     runs = [f"d/{name}.run" for name in ("keyword", "neural", "hybrid")]
     told = ringtrue("stability", *runs, "--judgments", "d/gold.qrels", "--versus", "d/crowd.qrels").out
@@ -111,7 +113,9 @@ def test_the_demo_does_not_touch_a_folder_of_yours(world: Path, ringtrue) -> Non
 
 
 def test_the_same_seed_makes_the_same_demo(world: Path, ringtrue) -> None:
-    first, second, other = (ringtrue("demo", "--folder", "d", "--seed", seed, "--json").json for seed in "112")
+    first, second, other = (
+        ringtrue("demo", "--folder", "d", "--no-report", "--seed", seed, "--json").json for seed in "112"
+    )
     assert first == second
     assert first != other
 

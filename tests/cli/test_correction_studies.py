@@ -13,17 +13,17 @@ ROW = ["part", "setting", "measure", "queries", "gold", "method", "population", 
 
 @pytest.mark.slow
 def test_intervals_for_queries_like_these(ringtrue) -> None:
-    asked = ["simulate", "like-these", "--replications", "2", "--set", "worlds=1"]
-    found = ringtrue(*asked, "--json").json
+    asked = ["simulate", "like-these", "--set", "worlds=1", "--replications"]
+    found = ringtrue(*asked, "1", "--json").json
     assert list(found) == ["study", "replications", "level", "rows", "seed", "notes"]
     assert list(found["rows"][0]) == ROW
     assert {row["part"] for row in found["rows"]} == {"documents", "few labels", "whole queries"}
     assert len({row["setting"] for row in found["rows"] if row["part"] == "few labels"}) == 1
-    table = ringtrue(*asked)
+    table = ringtrue(*asked, "2")
     assert "24 settings, 2 experiments in each: gold labels of 60, 150 or 300 documents" in table.out
     assert "held against all queries there could be, intervals for these alone fail" in table.err
     assert max(map(len, table.out.splitlines())) <= 100
-    rows = list(csv.DictReader(io.StringIO(ringtrue(*asked, "--format", "csv").out)))
+    rows = list(csv.DictReader(io.StringIO(ringtrue(*asked, "1", "--format", "csv").out)))
     assert [row["setting"] for row in rows] == [row["setting"] for row in found["rows"]]
 
 

@@ -580,7 +580,7 @@ def test_the_same_seed_draws_the_same_votes(ringtrue: Callable) -> None:
 
 
 def test_the_demo_has_votes_that_find_what_is_odd_and_what_is_good(ringtrue: Callable, world: Path) -> None:
-    ringtrue("demo", "--folder", "d", "--json")
+    ringtrue("demo", "--folder", "d", "--no-report", "--json")
     votes = Preferences.of(pl.read_csv(world / "d/preferences.csv"))
     assert votes.frame.height < 1_000
     found = ringtrue("rate", "d/preferences.csv", "--by-judge", "--gold", "d/gold.qrels", "--rel", "2", "--json").json

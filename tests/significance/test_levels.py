@@ -6,6 +6,7 @@ The worlds are those of `ringtrue.simulation.comparing`; what they give is told 
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 
@@ -42,24 +43,29 @@ def percent(kind: Kind, queries: int, *tests: str, replications: int = 10_000, *
 # Type-I errors: 10,000 replications have a standard error of 0.2 points.
 
 
+@cache
+def errors(kind: Kind, queries: int) -> dict[str, float]:
+    """What each test finds where there is nothing; every test sees the same draws, whichever others are asked."""
+    return dict(zip(TESTS, percent(kind, queries, *TESTS), strict=True))
+
+
 @every_kind
 @few_to_many
 def test_the_t_and_the_permutation_test_find_what_is_not_there_in_five_of_a_hundred(kind: Kind, queries: int) -> None:
-    rates = percent(kind, queries, "t", "permutation")
+    rates = [errors(kind, queries)[test] for test in ("t", "permutation")]
     assert all(3.5 <= rate <= 6.5 for rate in rates), rates
 
 
 @every_kind
 @few_to_many
 def test_wilcoxons_test_keeps_its_level_where_runs_could_be_swapped(kind: Kind, queries: int) -> None:
-    (rate,) = percent(kind, queries, "wilcoxon")
-    assert 3 <= rate <= 6.5
+    assert 3 <= errors(kind, queries)["wilcoxon"] <= 6.5
 
 
 @every_kind
 @few_to_many
 def test_the_sign_test_is_cautious_and_its_mid_p_value_less_so(kind: Kind, queries: int) -> None:
-    plain, mid_p = percent(kind, queries, "sign", "sign, mid-p")
+    plain, mid_p = (errors(kind, queries)[test] for test in ("sign", "sign, mid-p"))
     assert plain <= 6
     assert plain <= mid_p <= 7  # 6.5 for 50 queries that do not tie: binomial counts leave no level between
 
@@ -70,15 +76,17 @@ def test_the_bootstrap_errs_a_little_more_often_for_few_queries_and_keeps_its_le
     kind: Kind, queries: int
 ) -> None:
     # At 50 queries chance may leave the band: AP has 5.8% of 50,000, but 6.6% of the first 10,000 of this seed.
-    (rate,) = percent(kind, queries, "bootstrap", replications=20_000 if queries == 50 else 10_000)
+    if queries == 50:
+        (rate,) = percent(kind, queries, "bootstrap", replications=20_000)
+    else:
+        rate = errors(kind, queries)["bootstrap"]
     assert 3.5 <= rate <= (8 if queries == 20 else 6.5)
 
 
 @every_kind
 @few_to_many
 def test_welchs_test_keeps_its_level_for_runs_over_different_queries(kind: Kind, queries: int) -> None:
-    (rate,) = percent(kind, queries, "welch")
-    assert 3.5 <= rate <= 6.5
+    assert 3.5 <= errors(kind, queries)["welch"] <= 6.5
 
 
 @few_to_many
@@ -260,7 +268,7 @@ def told(test: str) -> list[float]:
 @pytest.mark.parametrize("effect", [0.0, 0.05])
 @few_to_many
 def test_the_page_tells_what_is_measured(effect: float, queries: int) -> None:
-    measured = percent("nDCG", queries, *TESTS, effect=effect)
+    measured = percent("nDCG", queries, *TESTS, effect=effect) if effect else errors("nDCG", queries).values()
     column = QUERIES.index(queries) + (3 if effect else 0)
     for test, rate in zip(TESTS, measured, strict=True):
         assert told(test)[column] == pytest.approx(rate, abs=0.15), test

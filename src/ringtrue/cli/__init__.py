@@ -19,6 +19,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # A command's module is imported when it is called: start-up is a feature. The sentence is its help.
 COMMANDS = {
+    "doctor": "What can I do with these files?",
     "evaluate": "How good is each run?",
     "compare": "Is A better than B?",
     "curve": "Precision against recall, or ROC.",
@@ -26,6 +27,8 @@ COMMANDS = {
     "agree": "How far do the judges agree?",
     "aggregate": "What is the one label?",
     "judges": "How good is each judge?",
+    "report": "Show me everything on one page.",
+    "plot": "One figure of the report, for a paper or a slide.",
     "serve": "Collect judgments in a browser.",
     "pairs": "Which pairs should be compared next?",
     "rate": "Which documents are preferred?",

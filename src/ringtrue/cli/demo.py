@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ringtrue.cli.options import Command, output_options
-from ringtrue.cli.output import Grid, OutputFormat, emit, estimate_column, plain
-from ringtrue.errors import FileError
+from ringtrue.cli.output import Grid, OutputFormat, emit, estimate_column, plain, tell
+from ringtrue.errors import FileError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,6 +41,7 @@ sample.csv                            150 documents that `ringtrue sample` drew,
 preferences.csv                       which of two documents 12 people prefer: query, left, right, judge, winner, trap
 traps.pref                            pairs among them with a plain answer: query doc doc winner
 topics.csv, documents.jsonl           what queries and documents say, for people who judge them (`ringtrue serve`)
+report.html                           all of it on one page (`ringtrue report`)
 """
 
 
@@ -48,13 +49,14 @@ topics.csv, documents.jsonl           what queries and documents say, for people
 @click.option("--folder", default="ringtrue-demo", show_default=True, help="Where to write the files.")
 @click.option("--queries", type=click.IntRange(2, 10_000), default=50, show_default=True, help="How many queries.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Another seed, another world.")
+@click.option("--report/--no-report", "reports", default=True, help="Write the page too; it takes some seconds.")
 @output_options
-def command(folder: str, queries: int, seed: int, form: OutputFormat) -> None:
+def command(folder: str, queries: int, seed: int, reports: bool, form: OutputFormat) -> None:
     """See it work on data made on the spot.
 
-    Simulates a small collection with known truth: three systems, a gold judge who is right and a bronze judge
-    who is cheap and wrong. Writes the files, evaluates the systems with either judge's labels, and corrects the bronze
-    judge by a few gold labels.
+    Simulates a small collection with known truth: three systems, a crowd of 24 people, a gold judge who is right and a
+    bronze judge who is cheap and wrong, as a model may be. Writes the files, evaluates the systems with either judge's
+    labels, corrects the bronze judge by a few gold labels, and shows all of it on one page.
     """
     from pathlib import Path
 
@@ -81,21 +83,25 @@ def command(folder: str, queries: int, seed: int, form: OutputFormat) -> None:
         judge: evaluate(world.runs, labels, MEASURES).means()
         for judge, labels in (("bronze", world.bronze), ("gold", world.gold))
     }
+    page, notes = _report(world, crowd, voters, gold, place, seed) if reports else (None, [])
     first = MEASURES[0]
     winners = {judge: max(runs, key=lambda run: runs[run][first].value or 0) for judge, runs in means.items()}
     winners["corrected"] = max(found, key=lambda run: found[run][CORRECTED].value or 0)
     data = {
         "folder": folder,
         "files": files,
+        "report": page,
         "winners": winners,
         **{judge: plain(runs) for judge, runs in means.items()},
         "corrected": plain(found),
+        "notes": notes,
     }
     if form == "table":
         click.echo(f"Three systems, {queries} queries, two judges. The same results, judged twice, and corrected:\n")
     emit(form, data=data, grid=_grid(means, found))
     if form == "table":
-        click.echo(_story(winners, place, gold.height))
+        click.echo(_story(winners, place, gold.height, page))
+    tell(notes)
 
 
 def _write(
@@ -123,6 +129,35 @@ def _write(
     return list(tables)
 
 
+def _report(
+    world: Collection, crowd: Crowd, voters: Voters, gold: pl.DataFrame, place: Path, seed: int
+) -> tuple[str | None, list[str]]:
+    """Everything on one page, where Matplotlib is there to draw it."""
+    from ringtrue.cli.output import steps
+    from ringtrue.measures import parse_all
+    from ringtrue.reporting.making import SECTIONS, made_from
+    from ringtrue.reporting.material import Material
+    from ringtrue.tables import Judgments
+
+    names = {"judgments": "bronze.qrels", "gold": "sample.csv", "truth": "gold.qrels", "labels": "crowd.csv",
+             "traps": "traps.csv", "preferences": "preferences.csv"}  # fmt: skip
+    material = Material(
+        runs=tuple(world.runs), judgments=world.bronze, measures=tuple(parse_all([CORRECTED, "DCG@10"])),
+        gold=Judgments.of(gold), truth=world.gold, labels=crowd.labels, traps=crowd.traps,
+        preferences=voters.preferences, rel=2, seed=seed,
+        names={"runs": f"{place}/*.run"} | {name: f"{place}/{file}" for name, file in names.items()},
+    )  # fmt: skip
+    path = place / "report.html"
+    with steps(len(SECTIONS) + 1, what="the report") as step:
+        made = made_from(material, progress=step)
+        step("drawing")
+        try:
+            made.save(path)
+        except UsageError as error:  # no Matplotlib
+            return None, [str(error)]
+    return str(path), []
+
+
 def _grid(means: dict[str, dict[str, dict[str, Estimate]]], found: Mapping[str, Mapping[str, Estimate]]) -> Grid:
     runs = list(means["gold"])
     columns = {f"{name} {judge}": [means[judge][run][name] for run in runs] for name in MEASURES for judge in means}
@@ -133,7 +168,7 @@ def _grid(means: dict[str, dict[str, dict[str, Estimate]]], found: Mapping[str, 
     return Grid(columns=["run", *order], rows=rows, caption="± half of the 95% interval over queries like these")
 
 
-def _story(winners: dict[str, str], place: Path, labels: int) -> str:
+def _story(winners: dict[str, str], place: Path, labels: int, page: str | None) -> str:
     if winners["bronze"] == winners["gold"]:
         verdict = f"Both judges call '{winners['gold']}' the best."
     else:
@@ -155,7 +190,9 @@ def _story(winners: dict[str, str], place: Path, labels: int) -> str:
         "What is the one label?": f"aggregate {place}/crowd.csv -o {place}/crowd.qrels",
         "Is it as good as gold?": f"stability {place}/*.run --judgments {place}/gold.qrels "
         f"--versus {place}/crowd.qrels",
+        "Where could labels of your own come from?": f"serve --db {place}/judgments.db",
         "Which documents are preferred?": f"rate {place}/preferences.csv --by-judge --gold {place}/gold.qrels",
     }
     asked = "".join(f"\n{question}\n  {ringtrue} {words}" for question, words in questions.items())
-    return f"\n{verdict}\n\nThe files are in {place}/. Ask them yourself.{asked}"
+    shown = "" if page is None else f"\n\n{page} shows all of it on one page: open it in a browser."
+    return f"\n{verdict}{shown}\n\nThe files are in {place}/. Ask them yourself.{asked}"

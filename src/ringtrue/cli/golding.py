@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Golding", "gold_options", "read_gold", "refuse_other_ways"]
 
-BY_DOCUMENT = ("P@10", "DCG@10")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Golding:
@@ -98,12 +96,10 @@ class Golding:
         refuse_other_ways(question, "does not go with --gold: leave it out to correct by gold labels")
 
     def usual(self, gold: Judgments | Confusion, usual: Iterable[str]) -> tuple[str, ...]:
-        """The measures where none is named: gold labels of single documents serve only those that are sums."""
-        from ringtrue.correction.designs import design_of
-        from ringtrue.tables import Judgments
+        """The measures where none is named."""
+        from ringtrue.correction.designs import usual_measures
 
-        whole = isinstance(gold, Judgments) and design_of(gold, self.design) == "whole_queries"
-        return tuple(usual) if whole else BY_DOCUMENT
+        return usual_measures(gold, usual, self.design)
 
 
 def refuse_other_ways(question: Question, why: str) -> None:

@@ -9,15 +9,16 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Literal, TypeAlias
 from unicodedata import east_asian_width
 
 import click
 
+from ringtrue.grids import Grid, estimate_column, signed
 from ringtrue.results import Estimate
 
-__all__ = ["Grid", "OutputFormat", "emit", "estimate_column", "plain", "progress_bar", "signed", "tell"]
+__all__ = ["Grid", "OutputFormat", "emit", "estimate_column", "plain", "progress_bar", "signed", "steps", "tell"]
 
 LONG_WORK = 32_000_000  # bytes: about a quarter of a second
 OutputFormat: TypeAlias = Literal["table", "json", "csv", "markdown", "latex"]
@@ -29,19 +30,7 @@ LATEX = {special: "\\" + special for special in "&%$#_{}"} | {
     "█": r"\rule{1ex}{1.5ex}", "▶": r"$\blacktriangleright$",
     **{bar: rf"\rule{{{eighths / 8:g}ex}}{{1.5ex}}" for eighths, bar in enumerate("▏▎▍▌▋▊▉", start=1)},
 }  # fmt: skip
-
-
 GAINS = re.compile(r"gains=\{[^}]*\}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grid:
-    """Rows and columns of text, with a caption that says what the numbers mean."""
-
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    caption: str = ""
-    left: int = field(default=1)  # how many columns, from the first, hold words rather than numbers
 
 
 def emit(
@@ -104,24 +93,18 @@ def progress_bar(total: int, *, what: str) -> Iterator[Callable[[int], None]]:
         yield lambda done: bar.advance(task, done)
 
 
-def estimate_column(column: Sequence[Estimate]) -> list[str]:
-    """Estimates as `value ±half`, with one digit more than their standard errors support."""
-    sure = [estimate.decimals for estimate in column if estimate.se]
-    digits = max(sure, default=3) + 1
-    cells = []
-    for estimate in column:
-        if estimate.value is None:
-            cells.append("–")
-        elif estimate.low is None or estimate.high is None:
-            cells.append(f"{estimate.value:.{digits}f}")
-        else:
-            cells.append(f"{estimate.value:.{digits}f} ±{(estimate.high - estimate.low) / 2:.{digits}f}")
-    return [cell.replace("-", "−") for cell in cells]
+@contextmanager
+def steps(number: int, *, what: str) -> Iterator[Callable[[str], None]]:
+    """A bar on standard error for work of several steps, told the name of each as it begins; only if somebody looks."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
 
-
-def signed(value: float, digits: int) -> str:
-    """A difference with its sign, + or −."""
-    return f"{value:+.{digits}f}".replace("-", "−")
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=number)
+        yield lambda name: bar.update(task, advance=1, description=name)
 
 
 def _text(grid: Grid) -> str:

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-__all__ = ["Check", "check_by_test", "checked", "drawn_p", "rank_check", "share_p", "stands_for"]
+__all__ = ["DOUBTFUL", "Check", "alike_p", "check_by_test", "checked", "drawn_p", "rank_check", "share_p", "stands_for"]
 
 PERMUTATIONS = 999
+NUMBERS = 4_000_000  # in memory at once
 DOUBTFUL = 0.01  # several checks are made: none should cry at every twentieth good sample
 FEW_LABELS, FEW_QUERIES = 30, 10
 FAR_OFF, FAR_SURE = 0.1, 4.0  # a sample that stands for so little of a run, so surely, was not drawn from it
@@ -186,7 +187,7 @@ def _alike(
     }
     found = []
     for what, grouping in groups.items():
-        p = _permuted(right, relevant, grouping, rng.spawn(1)[0])
+        p = alike_p(right, relevant, grouping, rng.spawn(1)[0])
         passed = p is None or p >= DOUBTFUL
         doubt = f"differs by {what}" if not passed else f"does not visibly differ by {what}"
         found.append(Check(name=f"accuracy by {what}", passed=passed, p_value=p,
@@ -207,10 +208,13 @@ def _one_of(kind: IntArray) -> FloatArray:
     return np.eye(len(found))[which]
 
 
-def _permuted(
+def alike_p(
     right: NDArray[np.bool_], relevant: NDArray[np.bool_], groups: FloatArray, rng: np.random.Generator
 ) -> float | None:
-    """p for accuracy that is the same in all groups, apart on relevant and other documents; None if all are right."""
+    """p for accuracy that is the same in all groups, by permuting who was right; None where nothing can differ.
+
+    `groups` is documents × groups, 1 where a document belongs to one. Relevant and other documents are permuted apart.
+    """
     groups = groups[:, (groups.sum(axis=0) > 0) & (groups.sum(axis=0) < len(groups))]
     seen, drawn = 0.0, np.zeros(PERMUTATIONS)
     for kind in (relevant, ~relevant):
@@ -220,9 +224,12 @@ def _permuted(
         if rate in (0.0, 1.0) or not kept.any():
             continue
         expected, scale = rate * size[kept], rate * (1 - rate) * size[kept]
-        shuffled = rng.permuted(np.tile(hits, (PERMUTATIONS, 1)), axis=1)
         seen += float(((hits @ member[:, kept] - expected) ** 2 / scale).sum())
-        drawn += ((shuffled @ member[:, kept] - expected) ** 2 / scale).sum(axis=1)
+        step = max(1, NUMBERS // len(hits))
+        for first in range(0, PERMUTATIONS, step):
+            some = slice(first, min(first + step, PERMUTATIONS))
+            shuffled = rng.permuted(np.tile(hits, (some.stop - first, 1)), axis=1)
+            drawn[some] += ((shuffled @ member[:, kept] - expected) ** 2 / scale).sum(axis=1)
     if not drawn.any():
         return None
     return float((1 + (drawn >= seen * (1 - 1e-9)).sum()) / (1 + PERMUTATIONS))

@@ -103,7 +103,7 @@ def compare_corrected(
 def _comparison(
     measure: str, a: str, b: str, found: Difference, named: dict[tuple[str, str], Comparison], level: float
 ) -> Comparison:
-    naive = named[(a, b)] if (a, b) in named else _turned(named[(b, a)])
+    naive = named[(a, b)] if (a, b) in named else named[(b, a)].turned()
     value, se = found.difference.value, found.difference.se
     detectable = (normal_quantile((1 + level) / 2) + normal_quantile(POWER)) * se if se else None
     return Comparison(
@@ -121,15 +121,6 @@ def _comparison(
         naive=replace(naive, measure=measure),
         notes=found.difference.notes,
     )
-
-
-def _turned(one: Comparison) -> Comparison:
-    """The same comparison from the other side."""
-    d = one.difference
-    low, high = (None if end is None else -end for end in (d.high, d.low))
-    return replace(one, a=one.b, b=one.a, difference=replace(d, value=-(d.value or 0.0), low=low, high=high),
-                   wins=one.losses, losses=one.wins,
-                   effect_size=None if one.effect_size is None else -one.effect_size)  # fmt: skip
 
 
 def _doubt(one: Comparison) -> tuple[str, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import polars as pl
 
@@ -22,8 +24,10 @@ __all__ = [
     "drawn_to_compare",
     "gold_sample",
     "judged_gold",
+    "usual_measures",
 ]
 
+BY_DOCUMENT = ("P@10", "DCG@10")
 FEWEST = 2
 DRAWN = "drawn"  # a column of samples: how many documents were drawn in all
 DRAWN_FROM = "drawn_from"  # another: the signature of the pool
@@ -62,6 +66,18 @@ def design_of(gold: Judgments, asked: Design | None = None) -> Design:
             f"concluded depends on it; leave the option out"
         )
     return said
+
+
+def usual_measures(gold: object, usual: Iterable[str], asked: Design | None = None) -> tuple[str, ...]:
+    """The measures where none is named: gold labels of single documents serve only those that are sums.
+
+    Examples:
+        >>> gold = Judgments.of({"q": {"d": 1}})
+        >>> [usual_measures(gold, ["nDCG@10"], design) for design in ("whole_queries", "pool_random")]
+        [('nDCG@10',), ('P@10', 'DCG@10')]
+    """
+    whole = isinstance(gold, Judgments) and design_of(gold, asked) == "whole_queries"
+    return tuple(usual) if whole else BY_DOCUMENT
 
 
 def judged_gold(gold: Judgments, design: Design) -> tuple[Judgments, tuple[str, ...]]:

@@ -11,7 +11,7 @@ import polars as pl
 from ringtrue.errors import TableError, UsageError, did_you_mean
 from ringtrue.tables.columns import INT32
 
-__all__ = ["Outside", "on_scale"]
+__all__ = ["Outside", "on_scale", "slips"]
 
 Outside: TypeAlias = Literal["refuse", "exclude", "clip"]
 RARE, FEW = 0.01, 3  # share of the labels, and different ones, that may be slips
@@ -65,15 +65,28 @@ def on_scale(
     return frame.with_columns(label=pl.Series(nearest, dtype=pl.Int32)), (f"{what}; moved to the nearest label",)
 
 
-def _slips(frame: pl.DataFrame) -> tuple[str, ...]:
-    """A word about labels that are rare and lie apart from all others, as a 7 or a 10 among 0 to 3."""
-    found = frame["label"].value_counts().sort("label")
-    label, times = found["label"].to_numpy(), found["count"].to_numpy()
+def slips(labels: pl.Series) -> dict[int, int]:
+    """Labels that are rare and lie apart from all others, as a 7 or a 10 among 0 to 3, and how often each was given.
+
+    Examples:
+        >>> slips(pl.Series([0, 1, 2, 3] * 50 + [10]))
+        {10: 1}
+    """
+    found = labels.value_counts(name="times").sort(labels.name)
+    label, times = found[labels.name].to_numpy(), found["times"].to_numpy()
     run = np.concatenate([[0], np.cumsum(np.diff(label) > 1)])  # labels without a gap between them belong together
-    usual = int(np.bincount(run, weights=times).argmax())
-    stray = run != usual
-    if not stray.any() or times[stray].sum() > RARE * frame.height or stray.sum() > FEW:
+    stray = run != int(np.bincount(run, weights=times).argmax())
+    if not stray.any() or times[stray].sum() > RARE * len(labels) or stray.sum() > FEW:
+        return {}
+    return dict(zip(label[stray].tolist(), times[stray].tolist(), strict=True))
+
+
+def _slips(frame: pl.DataFrame) -> tuple[str, ...]:
+    """A word about slips."""
+    stray = slips(frame["label"])
+    if not stray:
         return ()
-    said = ", ".join(f"{one} ({n:,} time{'s' * (n > 1)})" for one, n in found.filter(pl.Series(stray)).rows())
-    low, high = label[~stray].min(), label[~stray].max()
+    said = ", ".join(f"{one} ({n:,} time{'s' * (n > 1)})" for one, n in stray.items())
+    usual = frame["label"].filter(~frame["label"].is_in(list(stray))).to_numpy()
+    low, high = usual.min(), usual.max()
     return (f"most labels are {low} to {high}, and a few {said}: slips? --scale {low}-{high} would refuse them",)

@@ -1,0 +1,1 @@
+"""Figures as pictures: SVG for the page, SVG, PNG or PDF for papers."""

@@ -1,0 +1,155 @@
+"""A report from what was given: each section that has what it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Protocol
+
+from ringtrue.errors import InputError, UsageError
+from ringtrue.reporting.content import Report, Section
+from ringtrue.reporting.material import Material
+from ringtrue.reporting.sections import (
+    agreeing,
+    below_the_ceiling,
+    bronze_judge,
+    curving,
+    differences,
+    judged_judges,
+    levels,
+    next_labels,
+    power,
+    ranking,
+    ratings,
+    weights,
+)
+from ringtrue.wording import counted
+
+if TYPE_CHECKING:
+    from ringtrue.confusion import Confusion
+    from ringtrue.designs import Design
+    from ringtrue.measures import Measure
+
+__all__ = ["FIGURES", "SECTIONS", "USUAL", "made_from", "report"]
+
+
+class _Module(Protocol):
+    """What a module of `sections` has."""
+
+    TITLE: str
+    NEEDS: str
+    FIGURES: dict[str, str]
+
+    def section(self, material: Material) -> Section | None: ...
+
+
+# In the order of the page.
+SECTIONS: tuple[_Module, ...] = (
+    levels,
+    ranking,
+    differences,
+    curving,
+    bronze_judge,
+    agreeing,
+    judged_judges,
+    weights,
+    below_the_ceiling,
+    ratings,
+    power,
+    next_labels,
+)
+# Every figure by its name, with the question that it answers.
+FIGURES: dict[str, str] = {name: question for module in SECTIONS for name, question in module.FIGURES.items()}
+USUAL = ("nDCG@10",)
+
+
+def report(
+    runs: object = (), judgments: object = None, measures: str | Measure | Iterable[str | Measure] | None = None, *,
+    gold: object = None, design: Design | None = None, truth: object = None, labels: object = None,
+    traps: object = None, preferences: object = None, confusion: Confusion | None = None, rel: int = 1,
+    level: float = 0.95, seed: int = 0,
+) -> Report:  # fmt: skip
+    """Everything about runs, judgments and judges on one page; a section for whatever is given.
+
+    `judgments` are of one judge: bronze, where there is `gold` to correct them, drawn by `design`. `labels` are of
+    several judges, `traps` items among them with a known answer, `preferences` votes between two documents. `truth`
+    are true labels of everything, where they are known, as in a simulation. `confusion` is how judges disagree, for the
+    ceiling. The same `seed` gives the same page. `save` writes it as HTML.
+
+    Examples:
+        >>> import ringtrue as rt
+        >>> runs = {"new": {"q1": {"a": 2.0, "b": 1.0}}, "old": {"q1": {"b": 2.0, "a": 1.0}}}
+        >>> found = rt.report(runs, {"q1": {"a": 1}}, "RR")
+        >>> print(found.answers[0])
+        By RR the best of 2 runs is new (1.0000).
+    """
+    from ringtrue.confusion import Confusion
+    from ringtrue.correction.designs import usual_measures
+    from ringtrue.lineup import every_run
+    from ringtrue.measures import Measure, parse_all
+    from ringtrue.tables import Judgments, Preferences
+
+    trusted = gold if gold is None or isinstance(gold, Confusion) else Judgments.of(gold)
+    if measures is None:
+        measures = USUAL if trusted is None else usual_measures(trusted, USUAL, design)
+    return made_from(
+        Material(
+            runs=tuple(every_run(runs)), judgments=None if judgments is None else Judgments.of(judgments),
+            measures=tuple(parse_all([measures] if isinstance(measures, str | Measure) else measures)), gold=trusted,
+            truth=None if truth is None else Judgments.of(truth),
+            labels=None if labels is None else Judgments.of(labels, needs_query=False),
+            traps=traps if traps is None or isinstance(traps, Preferences) else Judgments.of(traps, needs_query=False),
+            preferences=None if preferences is None else Preferences.of(preferences), confusion=confusion,
+            correcting={} if design is None else {"design": design}, rel=rel, level=level, seed=seed,
+        )
+    )  # fmt: skip
+
+
+def made_from(material: Material, only: Iterable[str] = (), progress: Callable[[str], None] = lambda _: None) -> Report:
+    """The page about this material, or those of its sections that have one of these figures."""
+    if bool(material.runs) != (material.judgments is not None):
+        raise UsageError("runs are measured by judgments, and judgments measure runs: give both, or neither")
+    if not material.runs and material.labels is None and material.preferences is None:
+        raise UsageError("nothing to report: give runs and judgments, labels of several judges, or preferences")
+    wanted, sections = set(only), []
+    absent: dict[str, list[str]] = {}
+    for module in SECTIONS:
+        if wanted and wanted.isdisjoint(module.FIGURES):
+            continue
+        progress(module.TITLE)
+        try:
+            made = module.section(material)
+        except InputError as error:  # one section that cannot be made must not cost all the others
+            absent.setdefault(str(error), []).append(module.TITLE)
+            continue
+        if made is None:
+            absent.setdefault(f"needs {module.NEEDS}", []).append(module.TITLE)
+        else:
+            sections.append(made)
+    return Report(
+        title=_title(material), asked=_asked(material), answers=tuple(one.answer for one in sections if one.answer),
+        sections=tuple(sections), absent=tuple((", ".join(titles), why) for why, titles in absent.items()),
+        seed=material.seed,
+    )  # fmt: skip
+
+
+def _title(material: Material) -> str:
+    if material.runs:
+        names = [run.name for run in material.runs]
+        return " and ".join(names) if len(names) == 2 else names[0] if len(names) == 1 else counted(len(names), "run")
+    return "Judges" if material.labels is not None else "Preferences"
+
+
+def _asked(material: Material) -> tuple[tuple[str, str], ...]:
+    """What was given, in the words of those who gave it, and how much it is."""
+    told: dict[str, str] = {}
+    if material.judgments is not None:
+        queries = material.judgments.frame["query"].n_unique()
+        told["runs"] = counted(len(material.runs), "run")
+        told["judgments"] = f"{counted(material.judgments.frame.height, 'label')} of {counted(queries, 'query')}"
+        told["measures"] = ", ".join(map(str, material.measures))
+    for name in ("gold", "truth", "labels", "traps", "preferences", "confusion"):
+        if (table := getattr(material, name)) is not None:
+            frame = getattr(table, "frame", None)
+            told[name] = "a confusion matrix" if frame is None else counted(frame.height, "row")
+    return tuple((name, f"{material.names[name]}: {words}" if name in material.names else words)
+                 for name, words in told.items())  # fmt: skip

@@ -1,0 +1,176 @@
+"""How precision falls as recall grows, and how recall grows with what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ringtrue.curves import Kind, curve
+from ringtrue.grids import Grid
+from ringtrue.reporting.content import Figure, Line, Lines, Section
+from ringtrue.reporting.material import Material
+from ringtrue.results import Curve, Curves
+from ringtrue.wording import counted
+
+__all__ = ["FIGURES", "NEEDS", "TITLE", "crossings", "section"]
+
+TITLE = "Precision and recall"
+NEEDS = "runs and judgments"
+FIGURES = {
+    "pr": "How precise is a run when so much has been found?",
+    "11pt": "How precise is it at best from there on?",
+    "roc": "How much has been found when so much else has been seen?",
+}
+SHOWN = 8  # curves in a figure
+TABLE = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+VISIBLE = 0.01  # of precision or recall: less cannot be seen
+Found = Mapping[str, Curve]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kind:
+    """What a kind of curve shows; `low` and `high` are levels that a sentence tells."""
+
+    across: str
+    up: str
+    area: str
+    meaning: str
+    low: float
+    high: float
+
+
+KINDS: dict[Kind, _Kind] = {
+    "pr": _Kind(across="recall", up="precision", area="AP", low=0.1, high=0.8,
+                meaning="precision where each share of the relevant documents has just been found; the area is mean "
+                        "average precision"),
+    "11pt": _Kind(across="recall", up="interpolated precision", area="11-point average", low=0.1, high=0.8,
+                  meaning="the best precision at each recall or any higher one; the area is the 11-point average"),
+    "roc": _Kind(across="fallout", up="recall", area="AUC", low=0.1, high=0.5,
+                 meaning="the share of relevant documents found when this share of the others has been seen; the area "
+                         "is how often a relevant document stands above another, and 0.5 is chance"),
+}  # fmt: skip
+
+
+def section(material: Material) -> Section | None:
+    """The three curves by the labels as they are, of the runs with the largest areas."""
+    if material.scores is None:
+        return None
+    rel = _rel(material)
+    every = {kind: curve(material.runs, material.judgments, kind=kind, rel=rel) for kind in KINDS}
+    figures = tuple(_figure(kind, found, rel) for kind, found in every.items())
+    notes = dict.fromkeys(note for found in every.values() for note in found.notes)
+    if material.gold is not None:
+        notes |= {"curves are by the labels as they are: gold corrects means, not curves": None}
+    return Section(name="curves", title=TITLE, answer=_answer(_ranked(every["pr"])), figures=figures,
+                   notes=tuple(notes))  # fmt: skip
+
+
+def crossings(x: Sequence[float], first: Sequence[float], second: Sequence[float]) -> list[float]:
+    """Where two curves cross: the levels at which the one that was ahead falls behind, by so much that it can be seen.
+
+    Examples:
+        >>> crossings([0.0, 0.5, 1.0], [0.9, 0.5, 0.1], [0.8, 0.5, 0.3])
+        [1.0]
+    """
+    found, ahead = [], 0
+    for level, one, other in zip(x, first, second, strict=True):
+        side = 0 if abs(one - other) < VISIBLE else 1 if one > other else -1
+        if side and ahead and side != ahead:
+            found.append(level)
+        ahead = side or ahead
+    return found
+
+
+def _rel(material: Material) -> int:
+    """From which label on a document counts as relevant: as the measure has it, or else as the page does."""
+    bronze = material.correcting.get("bronze_rel")
+    own = dict(material.measures[0].parameters).get("rel")
+    return int(bronze or own or material.rel)
+
+
+def _ranked(found: Curves) -> dict[str, Curve]:
+    """The runs that have a curve, the largest area first."""
+    able = {name: one for name, one in found.runs.items() if one.area is not None}
+    return dict(sorted(able.items(), key=lambda item: -(item[1].area or 0.0)))
+
+
+def _figure(kind: Kind, found: Curves, rel: int) -> Figure:
+    told, runs = KINDS[kind], _ranked(found)
+    shown = {name: runs[name] for name in list(runs)[:SHOWN]}
+    chart = Lines(
+        lines=tuple(Line(name=name, x=one.x, y=one.y) for name, one in shown.items()), across=told.across, up=told.up,
+        x_range=(0.0, 1.0), y_range=(0.0, 1.0), diagonal=kind == "roc",
+    )  # fmt: skip
+    relevant = "" if rel == 1 else f", relevant from label {rel} on"
+    parts = [f"{told.up.capitalize()} at each {told.across}: {told.meaning}.", *_seen(kind, shown)]
+    if len(runs) > SHOWN:
+        parts.append(f"The {SHOWN} largest areas of {len(runs)} runs are drawn; the table has all.")
+    return Figure(
+        name=kind, title=FIGURES[kind], sentence=" ".join(parts), charts=(chart,),
+        table=Grid(
+            columns=["run", told.area, *(f"@{level:g}" for level in TABLE)],
+            rows=[[name, f"{one.area:.4f}", *(f"{_at(one, level):.3f}" for level in TABLE)]
+                  for name, one in runs.items()],
+            caption=f"{told.up} at each {told.across}, {_over(runs)}{relevant}; {told.area}: the area under the curve",
+        ),
+    )  # fmt: skip
+
+
+def _seen(kind: Kind, runs: Found) -> list[str]:
+    """Who leads where, and whether the first two cross."""
+    told = KINDS[kind]
+    if not runs:
+        return ["No run has such a curve."]
+    if len(runs) == 1:
+        name, only = next(iter(runs.items()))
+        values = f"{_at(only, told.low):.2f} at {told.low:g} and {_at(only, told.high):.2f} at {told.high:g}"
+        return [f"{name} has {values}; its area is {only.area:.3f}."]
+    first, last = (_leader(runs, level) for level in (told.low, told.high))
+    low, high = f"{first} leads ({_at(runs[first], told.low):.2f})", f"{last} ({_at(runs[last], told.high):.2f})"
+    one, other = list(runs)[:2]
+    parts = [
+        f"{one} has the largest area ({runs[one].area:.3f}), then {other} ({runs[other].area:.3f}).",
+        f"At {told.across} {told.low:g} {low}, at {told.high:g} {high}.",
+    ]
+    crossed = crossings(runs[one].x, runs[one].y, runs[other].y)
+    if not crossed:
+        parts.append(f"The curves of {one} and {other} do not cross visibly.")
+    elif len(crossed) == 1:
+        parts.append(f"The curves of {one} and {other} cross near {told.across} {crossed[0]:.2g}.")
+    else:
+        parts.append(f"The curves of {one} and {other} cross several times, first near {told.across} {crossed[0]:.2g}.")
+    return parts
+
+
+def _leader(runs: Found, level: float) -> str:
+    return max(runs, key=lambda name: _at(runs[name], level))
+
+
+def _at(one: Curve, level: float) -> float:
+    """The curve at a level, or at the nearest that it has."""
+    return one.y[min(range(len(one.x)), key=lambda place: abs(one.x[place] - level))]
+
+
+def _over(runs: Found) -> str:
+    counts = sorted({one.n for one in runs.values()})
+    if not counts:
+        return "no query"
+    return (
+        f"mean over {counted(counts[-1], 'query')}"
+        if len(counts) == 1
+        else f"mean over {counts[0]} to {counts[-1]} queries"
+    )
+
+
+def _answer(runs: Found) -> str:
+    if not runs or not any(one.area for one in runs.values()):
+        return "No run found anything relevant."
+    low, high = KINDS["pr"].low, KINDS["pr"].high
+    first, last = (_leader(runs, level) for level in (low, high))
+    one, other = f"{_at(runs[first], low):.0%} precise", f"{_at(runs[last], high):.0%}"
+    if len(runs) == 1:
+        return f"When {low:.0%} of what is relevant has been found, {first} is {one}; when {high:.0%} has, {other}."
+    then = f"when {high:.0%} has, {'it still does' if first == last else last} ({other})"
+    if _at(runs[last], high) < VISIBLE:
+        then = f"hardly a list has {high:.0%} of it"
+    return f"When {low:.0%} of what is relevant has been found, {first} leads ({one}); {then}."

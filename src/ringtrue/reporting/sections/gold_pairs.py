@@ -1,0 +1,123 @@
+"""What gold and bronze say of the same documents, and where the runs have these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from ringtrue.confusion import Confusion
+from ringtrue.correction.correcting import task_of
+from ringtrue.correction.told import confusion_of, rate
+from ringtrue.errors import MismatchError
+from ringtrue.measures import FloatArray, IntArray
+from ringtrue.results import Estimate
+from ringtrue.tables import Judgments
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ringtrue.correction.task import Task
+    from ringtrue.reporting.material import Material
+
+__all__ = ["DEEP", "GoldPairs", "gold_task", "pairs_of"]
+
+DEEP = 10  # ranks that people look at, where the measure looks at the whole list
+FROM_THE_RUNS = ("pool_random", "pool_stratified")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GoldPairs:
+    """A gold and a bronze label for each document, −1 where bronze has none, and how many documents it stands for.
+
+    `relevant` is by gold, `called` by bronze. `best` is the highest place that any run gives the document, 0 where no
+    run has it; `shown` has the documents in each run's first `depth`, as positions.
+    """
+
+    gold: IntArray
+    bronze: IntArray
+    weight: FloatArray
+    relevant: NDArray[np.bool_]
+    called: NDArray[np.bool_]
+    best: IntArray
+    shown: Mapping[str, IntArray]
+    depth: int
+    level: float
+
+    @property
+    def right(self) -> NDArray[np.bool_]:
+        """Whether bronze says of a document what gold says: relevant, or not."""
+        right: NDArray[np.bool_] = self.relevant == self.called
+        return right
+
+    def counted(self) -> Confusion:
+        """How many labels were seen of each kind."""
+        return confusion_of(self.gold, self.bronze)
+
+    def weighted(self) -> Confusion:
+        """The same, each label counting as often as documents it stands for; `worth` is what a row is worth."""
+        table = confusion_of(self.gold, self.bronze, self.weight)
+        said = self.bronze >= 0
+        row = np.searchsorted(table.labels, self.gold[said])
+        total, squares = (np.bincount(row, weights=self.weight[said] ** power, minlength=len(table.labels))
+                          for power in (1, 2))  # fmt: skip
+        worth = np.divide(total**2, squares, out=np.zeros(len(total)), where=squares > 0)
+        return Confusion(rows=table.rows, columns=table.columns, labels=table.labels, counts=table.counts, worth=worth)
+
+    def rates(self, among: NDArray[np.bool_] | IntArray | None = None) -> tuple[Estimate, Estimate]:
+        """How often bronze is right on relevant and on other documents, of all or of these."""
+        where = np.arange(len(self.gold)) if among is None else np.arange(len(self.gold))[among]
+        right, relevant, weight = self.right[where], self.relevant[where], self.weight[where]
+        of_relevant, of_others = (rate(right[kind], weight[kind], self.level) for kind in (relevant, ~relevant))
+        return of_relevant, of_others
+
+
+def gold_task(material: Material) -> Task | None:
+    """The question that correction answers; None where there is nothing to correct, or nothing to correct by."""
+    if not material.runs or material.judgments is None or material.gold is None:
+        return None
+    usual = {"design": None, "method": None, "population": "like-these", "bronze_rel": None}
+    given = usual | dict(material.correcting)
+    rng = material.rng("bronze judge")
+    return task_of(material.runs, material.judgments, material.gold, level=material.level, rng=rng, **given)[0]
+
+
+def pairs_of(task: Task, material: Material) -> GoldPairs:
+    """The gold labels beside those of bronze: of documents that the runs show, where gold was drawn from these."""
+    assert isinstance(task.gold, Judgments)
+    measure = material.measures[0]
+    labelled = (task.labelled or task.bronze).frame.select("query", "doc", bronze="label")
+    both = task.gold.frame.join(labelled, on=["query", "doc"], how="left", maintain_order="left")
+    both = both.with_row_index("place").with_columns(pl.col("bronze").fill_null(-1).clip(lower_bound=-1))
+    drawn = task.design in FROM_THE_RUNS
+    best, shown, depth = _places(task, both, measure.reach, deepest=measure.reach if drawn else None)
+    kept = np.flatnonzero(best > 0 if drawn else both["bronze"].to_numpy() >= 0)
+    if not len(kept):
+        raise MismatchError("no gold document has a bronze label, or none is in a run: what bronze mixes up is unknown")
+    rows = both[kept]
+    gold, bronze = (rows[name].to_numpy().astype(np.int64) for name in ("label", "bronze"))
+    weighted = drawn and "prob" in rows.columns and not rows["prob"].null_count()
+    place = np.full(both.height, -1)
+    place[kept] = np.arange(len(kept))
+    return GoldPairs(
+        gold=gold, bronze=bronze, weight=1 / rows["prob"].to_numpy() if weighted else np.ones(len(kept)),
+        relevant=gold >= measure.rel, called=bronze >= task.threshold(measure), best=best[kept],
+        shown={name: place[some][place[some] >= 0] for name, some in shown.items()}, depth=depth, level=material.level,
+    )  # fmt: skip
+
+
+def _places(
+    task: Task, gold: pl.DataFrame, reach: int | None, *, deepest: int | None
+) -> tuple[IntArray, dict[str, IntArray], int]:
+    """The best rank of each gold document down to `deepest`, and which of them each run has in its tops."""
+    best = np.full(gold.height, np.iinfo(np.int64).max)
+    shown, depth = {}, reach or DEEP
+    for run in task.runs:
+        found = run.ranked(deepest).join(gold.select("query", "doc", "place"), on=["query", "doc"], how="inner")
+        place, rank = found["place"].to_numpy().astype(np.int64), found["rank"].to_numpy()
+        np.minimum.at(best, place, rank)
+        shown[run.name] = np.sort(place[rank <= depth])
+    return np.where(best == np.iinfo(np.int64).max, 0, best), shown, depth
