@@ -86,3 +86,15 @@ def test_comparisons_can_be_walked_counted_and_asked_by_place() -> None:
     assert found[-1] is second
     with pytest.raises(dataclasses.FrozenInstanceError):
         found.family = "none"  # type: ignore[misc]
+
+
+def test_a_comparison_seen_from_the_other_side_has_the_signs_and_the_counts_the_other_way_round() -> None:
+    estimate = Estimate(value=0.02, se=0.01, low=0.0, high=0.04, n=50, method="t")
+    naive = comparison(wins=30, losses=18)
+    turned = comparison(difference=estimate, effect_size=0.3, naive=naive, ahead="new").turned()
+    assert (turned.a, turned.b, turned.ahead) == ("old", "new", "new")
+    assert (turned.difference.value, turned.difference.low, turned.difference.high) == (-0.02, -0.04, 0.0)
+    assert (turned.wins, turned.losses, turned.effect_size) == (20, 28, -0.3)
+    assert turned.naive is not None
+    assert (turned.naive.a, turned.naive.wins) == ("old", 18)
+    assert turned.turned() == comparison(difference=estimate, effect_size=0.3, naive=naive, ahead="new")
