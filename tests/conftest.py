@@ -14,7 +14,21 @@ settings.register_profile("ringtrue", deadline=None, derandomize=bool(os.environ
 settings.load_profile("ringtrue")
 sys.path.insert(0, str(Path(__file__).parent))  # so that tests can import strategies
 sys.path.append(str(Path(__file__).parents[1]))  # and the servers that benchmarks start, too
-pytest_plugins = ["real_parts"]  # PostgreSQL, and a store in each of the two databases
+pytest_plugins = ["real_parts", "browsers"]  # PostgreSQL, a store in each of the two databases, and a browser
+
+
+# Files that take long begin first, by turns those that start servers and those that only compute, so that no process
+# waits for another at the end. A file stays in one process (`--dist=loadfile`), and so does what its tests share.
+FIRST = (
+    "test_kill", "test_correcting", "test_judging_in_browser", "test_levels", "test_pages_run", "test_deciding",
+    "test_story", "test_real_judges", "test_preferring", "test_tables", "test_owning_accessible", "test_coverage",
+    "test_flagging", "test_load", "test_correction_studies", "test_schemathesis",
+)  # fmt: skip
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    place = {name: at for at, name in enumerate(FIRST)}
+    items.sort(key=lambda item: place.get(item.path.stem, len(FIRST)))
 
 
 @pytest.fixture(scope="session")

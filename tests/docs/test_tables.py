@@ -141,9 +141,10 @@ def test_what_is_said_of_the_study_is_in_its_tables() -> None:
     assert f"in {shares} of the draws on average over the runs, and for no run in less than {lowest:.1f}%" in page
     widths = [f"{low:.2f} to {high:.2f}" for low, high in (ends("means", "width", of) for of in ("dl19", "dl21", ""))]
     assert f"{widths[0]} of the width in dl19, {widths[1]} in dl21" in page
-    assert f"hold the truth in {shares}, whatever the model, at {widths[2]} of the width of gold alone" in readme
+    assert f"| {shares} with the labels of four models" in readme
+    assert f"at {widths[2]} of the width of gold alone" in readme
     low, high = ends("published", "published: held", "dl19")
-    assert f"holds it in {low:.1f} to {high:.1f}% on one of the collections" in readme
+    assert f"the published correction by accuracy rates: {low:.1f} to {high:.1f}% on one of the two" in readme
 
 
 def test_what_the_page_on_correction_says_of_one_run(data: Path) -> None:

@@ -156,7 +156,7 @@ def test_in_at_most_5_of_100_equally_good_crowds_anybody_is_flagged_of_a_kind(
     if not material:
         for name, value in {"MATERIAL": -9, "NEARLY_ALWAYS": 0, "HALF_AS_OFTEN": 1e9, "GRADES": 0}.items():
             monkeypatch.setattr(flagging, name, value)
-    rng, found, worlds = np.random.default_rng(16), Counter[str](), 200
+    rng, found, worlds = np.random.default_rng(16), Counter[str](), 120
     for world in range(worlds):
         table, gold = crowd(rng, judges=[8, 30, 120][world % 3], votes=[3, 5, 7][world // 3 % 3], repeated=0.1)
         traps, known = pl.DataFrame(gold)[:40], pl.DataFrame(gold)[40:]

@@ -32,15 +32,15 @@ def held(rows: Sequence[HeldTruth], **wanted: str) -> list[float]:
 @pytest.mark.simulation
 @pytest.mark.parametrize("judge", ["usual", "moody, favours one"])
 def test_intervals_for_queries_like_these_hold_the_mean_of_all_and_those_for_these_their_own(judge: str) -> None:
-    rows = coverage_by_documents(rng(), queries=[50], labels=[60, 150], judges={judge: JUDGES[judge]}, replications=300)
+    rows = coverage_by_documents(rng(), queries=[50], labels=[60, 150], judges={judge: JUDGES[judge]}, replications=150)
     assert len(rows) == 2 * 2 * 2 * 3
     assert all(one.unanswered == 0 for one in rows)
     like_these = held(rows, population="like-these")
     assert 0.935 <= np.mean(like_these) <= 0.975
-    assert min(like_these) >= 0.91
+    assert min(like_these) >= 0.89  # of 150 experiments: more than three standard errors short
     these = held(rows, about="drawn queries")
     assert 0.93 <= np.mean(these) <= 0.98
-    assert min(these) >= 0.89
+    assert min(these) >= 0.87
     # What intervals for these queries do not promise, and would be taken for: too short for others.
     assert np.mean(held(rows, population="these", about="all queries")) < 0.92
     assert np.mean([one.coverage for one in rows if one.about == "all queries" and one.population == "these"
@@ -65,12 +65,12 @@ def test_more_labels_and_a_better_judge_make_intervals_shorter() -> None:
 @pytest.mark.simulation
 def test_few_labels_by_bronze_label_hold_the_truth_where_the_plain_form_does_not() -> None:
     worlds = [one for one in FEW_LABELS if one.queries == 50 and one.share in (0.05, 0.95)]
-    rows = coverage_by_label(rng(), worlds, labels=[20, 40], replications=60)
+    rows = coverage_by_label(rng(), worlds, labels=[20, 40], replications=40)
     for draw in ("sample", "random"):
         by_label, plain = (held(rows, method=f"{form}, {draw}") for form in ("by label", "plain"))
         assert len(by_label) == 8 * 2 * 2
         assert 0.96 <= np.mean(by_label) <= 1
-        assert min(by_label) >= 0.9  # of 60 experiments
+        assert min(by_label) >= 0.875  # of 40 experiments
         assert np.mean(plain) < np.mean(by_label) - 0.03
         assert min(plain) < 0.85
 
@@ -80,9 +80,9 @@ def test_few_labels_by_bronze_label_hold_the_truth_where_the_plain_form_does_not
 def test_more_labels_of_which_few_tell_hold_the_truth_too(share: float) -> None:
     # Nearly all are of a kind, and the judge is good: the handful on which it errs tells of the rest.
     world = LabelWorld(share=share, relevant=0.97, nonrelevant=0.95, queries=50, alike=0.2)
-    rows = coverage_by_label(rng(), [world], labels=[60, 150, 300], replications=150)
+    rows = coverage_by_label(rng(), [world], labels=[60, 150, 300], replications=100)
     told, plain = ([one for one in rows if one.method == f"{form}, sample"] for form in ("by label", "plain"))
-    assert min(held(told)) >= 0.88  # of 150 experiments
+    assert min(held(told)) >= 0.87  # of 100 experiments
     assert np.mean(held(told)) >= 0.94
     for one, other in zip(told, plain, strict=True):
         assert (one.gold, one.population) == (other.gold, other.population)

@@ -16,23 +16,23 @@ def rng(seed: int = 7) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def false_alarms(setting: str, test: str, measure: str = "P@10") -> float:
-    return found_share(rng(), BY_NAME[setting, test, measure], effect=0.0, replications=REPLICATIONS)
+def false_alarms(
+    setting: str, test: str, measure: str = "P@10", *, seed: int = 7, replications: int = REPLICATIONS
+) -> float:
+    return found_share(rng(seed), BY_NAME[setting, test, measure], effect=0.0, replications=replications)
 
 
 @pytest.mark.simulation
-@pytest.mark.parametrize(
-    ("setting", "test", "measure"),
-    [
+def test_the_difference_estimator_keeps_its_level_also_if_the_judge_favours_one() -> None:
+    settings = (
         ("errs alike", "difference", "P@10"),
         ("favours one", "difference", "DCG@10"),
         ("favours one", "difference, random draw", "P@10"),
-    ],
-)
-def test_the_difference_estimator_keeps_its_level_also_if_the_judge_favours_one(
-    setting: str, test: str, measure: str
-) -> None:
-    assert 0.035 <= false_alarms(setting, test, measure) <= 0.065
+    )
+    found = [false_alarms(*one, seed=seed, replications=800) for seed, one in enumerate(settings)]
+    # Each of 800 experiments and all 2,400 together: three standard errors either way.
+    assert all(0.027 <= share <= 0.073 for share in found), found
+    assert 0.0365 <= np.mean(found) <= 0.0635
 
 
 @pytest.mark.simulation

@@ -87,10 +87,10 @@ def test_studies_that_make_no_sense_are_refused(settings: dict[str, object], say
 
 
 @pytest.mark.simulation
-@pytest.mark.parametrize(("guess", "oppose"), [(0.2, 0.05), (0.4, 0.1)])
-def test_methods_stand_in_their_groups(guess: float, oppose: float) -> None:
+@pytest.mark.parametrize(("guess", "oppose", "replications"), [(0.2, 0.05, 4), (0.4, 0.1, 6)])
+def test_methods_stand_in_their_groups(guess: float, oppose: float, replications: int) -> None:
     world = PreferenceWorld(random=guess, adversarial=oppose)
-    steps = steps_between_groups(rated_designs(np.random.default_rng(7), world, replications=6))
+    steps = steps_between_groups(rated_designs(np.random.default_rng(7), world, replications=replications))
     for _, auc, ndcg in steps[:2]:
         assert auc.value > 0.005  # twice as much in the long run: room for chance
         assert ndcg.value > 0.02
@@ -107,7 +107,7 @@ def test_a_quarter_of_the_votes_is_enough_where_they_are_asked_well() -> None:
     found = {
         (one.design, one.share): one.ndcg
         for one in rated_designs(
-            np.random.default_rng(3), world, ways=ways, designs=designs, shares=shares, replications=4
+            np.random.default_rng(3), world, ways=ways, designs=designs, shares=shares, replications=3
         )
     }
     assert (found["active", 0.25] - found["seed", 1]).mean() > 0

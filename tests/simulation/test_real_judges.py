@@ -215,7 +215,7 @@ def test_a_sample_continued_by_another_holds_the_truth_as_one_does(data: Path) -
     runs = [Run.of(run.ranked(10).select("query", "doc", score=-pl.col("rank").cast(pl.Float64)), name=run.name)
             for run in real(folder).runs[::4]]  # fmt: skip
     truth = {name: row[measure].value for name, row in rt.evaluate(runs, gold, measure).means().items()}
-    held, refused, off, draws = dict.fromkeys(truth, 0), 0, [], 180
+    held, refused, off, draws = dict.fromkeys(truth, 0), 0, [], 100
     for _ in range(draws):
         first = rt.sample(runs, bronze, measure, budget=100, rng=rng)
         both = rt.sample(runs, bronze, measure, budget=200, already=_filled(first.frame, gold), rng=rng)
@@ -229,9 +229,9 @@ def test_a_sample_continued_by_another_holds_the_truth_as_one_does(data: Path) -
             held[name] += one.low <= right <= one.high
             off.append(one.value - right)
     shares = np.array(list(held.values())) / draws
-    assert 0.92 <= shares.mean() <= 0.98
-    assert shares.min() >= 0.86
-    assert abs(np.mean(off)) < 0.005
+    assert 0.91 <= shares.mean() <= 0.985  # of 100 draws, which all runs share
+    assert shares.min() >= 0.85
+    assert abs(np.mean(off)) < 0.006
     assert refused <= 0.005 * draws * len(truth)  # the check that a sample fits its pool cries at hardly any that does
 
 

@@ -91,6 +91,7 @@ def _body(operation: dict[str, object]) -> dict[str, object]:
     """A body that is as it should be, so that only who sends it is wrong."""
     bodies: dict[str, object] = {
         "open_a_task": {}, "answer_question": {"assignment": 1, "version": 0, "answer": "1"},
+        "open_a_whole_task": {}, "answer_questions": {"answers": [{"assignment": 1, "version": 0, "answer": "1"}]},
         "make_a_project": {"name": "a", "title": "A", "scale": {"kind": "preference"}}, "change_a_project": {},
         "add_files": {}, "import_existing": {"file": {"name": "a", "text": ""}}, "draw_gold_labels": {},
         "give_verdict": {"item": 1, "answer": "1"}, "make_program": {"name": "a"}, "invite_to_project": {},

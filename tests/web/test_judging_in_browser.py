@@ -11,18 +11,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from benchmarks.servers import Serving
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
-from real_parts import browser_path
+from browsers import comes_to, shows, violations
 from ringtrue.store import PREFERENCE, Scale, Settings, Store
 from ringtrue.store.access import log_in, signing_secret
 from ringtrue.store.accounts import add_member, create_account
 from ringtrue.store.projects import add_documents, add_items, add_queries, create_project
 from ringtrue.web.site import Site
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("windows")]
 LOOKS = [(1280, 800, "light"), (360, 740, "dark"), (320, 256, "light")]  # the last is a page at 400 %
 LINE = "The wind gives power, and water gives power too. " * 20
 NASTY = "<script>document.title = 'hacked'</script><img src=x onerror=\"document.title='hacked'\"> wind"
@@ -63,14 +62,6 @@ class Place:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=browser_path(), args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="module")
 def place(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     path = tmp_path_factory.mktemp("judged") / "judged.db"
     with Store.open(str(path)) as store:
@@ -99,10 +90,6 @@ def _project(connection: Any, name: str, scale: Scale, texts: list[str | None], 
     add_documents(connection, made.id, docs)
     rows = [dict(zip(("query", "doc", "other"), ("q", *item), strict=False)) for item in items]
     add_items(connection, made, rows, queue="main", wanted=99, rng=np.random.default_rng(1))
-
-
-def shows(page: Page, far: str) -> None:
-    expect(page.locator("#far")).to_have_text(far)
 
 
 def test_single_keys_answer_skip_undo_and_open_panels(place: Place) -> None:
@@ -143,7 +130,7 @@ def test_arrows_choose_a_side_and_up_and_down_still_scroll(place: Place) -> None
     page.keyboard.press("ArrowRight")
     shows(page, "3 of 3")
     page.keyboard.press("3")
-    expect(page.locator("h1")).to_have_text("All 3 answered")
+    comes_to(page, "All 3 answered")
     assert [row[1] for row in place.judgments()] == ["left", "right", "both_good"]
 
 
@@ -165,8 +152,8 @@ def test_a_judge_switches_single_keys_off_for_good(place: Place) -> None:
 def test_time_in_view_and_time_away_are_kept(place: Place) -> None:
     page = place.judge("Ann")
     page.goto("/p/graded/judge?begin=1")
-    page.evaluate("new Promise((done) => setTimeout(done, 300))")
-    page.evaluate("window.dispatchEvent(new Event('blur')); new Promise((done) => setTimeout(done, 400))")
+    page.evaluate("new Promise((done) => setTimeout(done, 350))")
+    page.evaluate("window.dispatchEvent(new Event('blur')); new Promise((done) => setTimeout(done, 450))")
     page.evaluate("window.dispatchEvent(new Event('focus'))")
     page.keyboard.press("1")
     shows(page, "2 of 4")
@@ -318,8 +305,8 @@ def test_an_answer_that_met_a_locked_database_is_sent_again_from_its_page(place:
             )
         else:
             page.get_by_role("button", name="Related").click()
-        expect(page.locator("h1")).to_have_text("Your answer is not saved yet", timeout=20_000)
-        assert Axe().run(page).violations_count == 0 if script else True
+        comes_to(page, "Your answer is not saved yet")
+        assert not violations(page) if script else True
     if not script:
         page.get_by_role("button", name="Send again").click()
     shows(page, "2 of 4")
@@ -341,7 +328,7 @@ def test_everything_works_without_a_script(place: Place) -> None:
         shows(page, far)
     page.get_by_role("button", name="Relevant", exact=True).click()
     page.get_by_role("button", name="Hand in").click()
-    expect(page.locator("h1")).to_have_text("Thank you")
+    comes_to(page, "Thank you")
 
 
 def test_documents_run_nothing(place: Place) -> None:
@@ -351,7 +338,7 @@ def test_documents_run_nothing(place: Place) -> None:
         shows(page, f"{far} of 4")
         assert page.title().startswith(f"{far} of 4")
         page.keyboard.press("1")
-    expect(page.locator("h1")).to_have_text("All 4 answered")
+    comes_to(page, "All 4 answered")
 
 
 def test_a_document_of_five_megabytes_is_whole_and_answered(place: Place) -> None:
@@ -359,7 +346,7 @@ def test_a_document_of_five_megabytes_is_whole_and_answered(place: Place) -> Non
     page.goto("/p/huge/judge?begin=1")
     assert page.evaluate("document.getElementById('first').textContent.length") > 4_800_000
     page.keyboard.press("1")
-    expect(page.locator("h1")).to_have_text("All answered")
+    comes_to(page, "All answered")
 
 
 @pytest.mark.parametrize(("width", "height", "scheme"), LOOKS)
@@ -367,8 +354,8 @@ def test_nobody_is_shut_out_of_any_page(place: Place, width: int, height: int, s
     page = place.judge("Ann", viewport={"width": width, "height": height}, color_scheme=scheme)
 
     def fine(what: str) -> None:
-        found = Axe().run(page)
-        assert found.violations_count == 0, f"{what}: {found.generate_report()}"
+        found = violations(page)
+        assert not found, f"{what}: {found}"
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), f"{what} is too wide"
 
     for path in ("/p/graded/judge", "/p/pairs/judge?begin=1", "/p/graded/guidelines", "/p/graded/judge?begin=1"):
@@ -383,14 +370,14 @@ def test_nobody_is_shut_out_of_any_page(place: Place, width: int, height: int, s
     for far in range(1, 5):
         shows(page, f"{far} of 4")
         page.get_by_role("button", name="Related").click()
-    expect(page.locator("h1")).to_have_text("All 4 answered")
+    comes_to(page, "All 4 answered")
     fine("all answered")
     page.get_by_role("button", name="Hand in").click()
-    expect(page.locator("h1")).to_have_text("Thank you")
+    comes_to(page, "Thank you")
     fine("thanks")
     page.goto("/p/graded/judge?begin=1")
     fine("nothing left")
     page = stale
     page.get_by_role("button", name="Not relevant").click()
-    expect(page.locator("h1")).to_have_text("This question was answered already")
+    comes_to(page, "This question was answered already")
     fine("stale")

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 import uvicorn
-from axe_playwright_python.sync_playwright import Axe
 from fastapi import FastAPI
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
+from browsers import comes_to, violations
 from owning_stories import whole
-from real_parts import browser_path
 from ringtrue.collecting.making import make_project
 from ringtrue.collecting.uploads import GivenFile
 from ringtrue.store import Scale, Settings, Store
@@ -35,20 +34,13 @@ PAGES = (
 
 
 @pytest.fixture
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=browser_path(), args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
-@pytest.fixture
 def served(app: FastAPI) -> Iterator[str]:
     """The server on a port of its own."""
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", lifespan="off"))
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:
+        assert thread.is_alive(), "the server did not start"
         time.sleep(0.02)
     yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     server.should_exit = True
@@ -97,40 +89,43 @@ def logged_in(browser: Browser, served: str, app: FastAPI, account: int, **look:
 
 
 def checked(page: Page, where: str) -> None:
-    found = Axe().run(page).response["violations"]
-    assert not found, (where, [(one["id"], [node["html"] for node in one["nodes"]]) for one in found])
+    found = violations(page)
+    assert not found, f"{where}: {found}"
     wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert wide <= 0, f"{where} is {wide} pixels wider than the screen"
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (320, "dark")])
 def test_no_page_has_a_violation_or_is_too_wide(
-    browser: Browser, served: str, app: FastAPI, owner: int, judged: Project, width: int, scheme: str
+    windows: Browser, served: str, app: FastAPI, owner: int, judged: Project, width: int, scheme: str
 ) -> None:
-    page = logged_in(browser, served, app, owner, viewport={"width": width, "height": 700}, color_scheme=scheme)
+    page = logged_in(windows, served, app, owner, viewport={"width": width, "height": 700}, color_scheme=scheme)
     for path in PAGES:
         page.goto(served + path)
         checked(page, path)
     page.goto(f"{served}/p/sea-bees/people")
     page.fill("#whom", "Hanna\nIvan")
     page.click("text=Make links")
+    comes_to(page, "The links")
     checked(page, "links")
     page.goto(f"{served}/p/sea-bees/people")
     page.click("text=Make the link")
+    comes_to(page, "The link")
     checked(page, "crowd link")
     page.goto(f"{served}/p/sea-bees/adjudicate")
     page.click("text=Decide the first")
+    expect(page.locator("#document-1")).to_be_visible()
     checked(page, "decision")
     page.goto(f"{served}/projects/new")
     page.fill("#title", "Wrong")
     page.set_input_files("#ask", [{"name": "bad.run", "mimeType": "text/plain", "buffer": b"junk"}])
     page.click("text=Make the project")
-    assert page.locator("#ask-problem").is_visible()
+    expect(page.locator("#ask-problem")).to_be_visible()
     checked(page, "wrong file")
 
 
-def test_fields_of_other_scales_are_hidden(browser: Browser, served: str, app: FastAPI, owner: int) -> None:
-    page = logged_in(browser, served, app, owner)
+def test_fields_of_other_scales_are_hidden(windows: Browser, served: str, app: FastAPI, owner: int) -> None:
+    page = logged_in(windows, served, app, owner)
     page.goto(f"{served}/projects/new")
     assert not page.locator("#grades").is_visible()
     page.check("#scale-graded")
@@ -143,10 +138,10 @@ def test_fields_of_other_scales_are_hidden(browser: Browser, served: str, app: F
 
 
 def test_numbers_are_brought_up_to_date_while_somebody_looks(
-    browser: Browser, served: str, app: FastAPI, owner: int, made: Project, account: Callable[..., int],
+    windows: Browser, served: str, app: FastAPI, owner: int, made: Project, account: Callable[..., int],
     web_store: Store,
 ) -> None:  # fmt: skip
-    page = logged_in(browser, served, app, owner)
+    page = logged_in(windows, served, app, owner)
     page.clock.install()
     page.goto(f"{served}/p/sea-bees")
     assert "0 of 16 wanted" in page.inner_text(".figures")
