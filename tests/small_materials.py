@@ -36,6 +36,30 @@ def _found(rank: int) -> dict[str, float]:
 
 
 @cache
+def noisy(seed: int, *, runs: int = 4, queries: int = 12, gold: int = 24, **changes: Any) -> Material:
+    """Lists, bronze labels and a few gold ones by lot: by these, values and differences often disagree about the runs.
+
+    Do not change it: several tests share it.
+    """
+    rng = np.random.default_rng(seed)
+    docs = [f"d{place}" for place in range(8)]
+    lists = {
+        f"r{run}": {f"q{q}": dict(zip(docs, rng.random(8).tolist(), strict=True)) for q in range(queries)}
+        for run in range(runs)
+    }
+    bronze = {f"q{q}": dict(zip(docs, rng.integers(0, 2, 8).tolist(), strict=True)) for q in range(queries)}
+    drawn = rng.choice(queries * 8, gold, replace=False).tolist()
+    trusted: dict[str, dict[str, int]] = {}
+    for one in drawn:
+        trusted.setdefault(f"q{one // 8}", {})[docs[one % 8]] = int(rng.integers(0, 2))
+    known = {
+        "runs": tuple(Run.of(ranked, name=name) for name, ranked in lists.items()), "judgments": Judgments.of(bronze),
+        "gold": Judgments.of(trusted), "measures": tuple(parse_all(["P@3"])), "correcting": {"design": "pool_random"},
+    }  # fmt: skip
+    return Material(**(known | changes))
+
+
+@cache
 def simulated(
     gold: Literal["none", "documents", "whole queries"] = "documents", *, queries: int = 40, seed: int = 1
 ) -> Material:
@@ -61,3 +85,13 @@ def simulated(
         runs=world.runs, judgments=world.bronze, measures=tuple(parse_all([measure])), gold=trusted,
         labels=crowd.labels, traps=crowd.traps, preferences=voters.preferences,
     )  # fmt: skip
+
+
+@cache
+def compared(seed: int = 1) -> Material:
+    """The same runs and judges, and gold drawn to compare runs."""
+    world = simulate_collection(rng=np.random.default_rng(seed), queries=40)
+    draw = sample(world.runs, world.bronze, "P@10", budget=100, compare=True, rng=np.random.default_rng([seed, 3]))
+    labels = world.gold.frame.select("query", "doc", "label")
+    gold = Judgments.of(draw.frame.join(labels, on=["query", "doc"], maintain_order="left"))
+    return Material(runs=world.runs, judgments=world.bronze, measures=tuple(parse_all(["P@10"])), gold=gold)

@@ -12,7 +12,17 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from correction.worlds import Asked, World, world
-from ringtrue.correction.checking import Check, check_by_test, checked, drawn_p, rank_check, share_p, stands_for
+from ringtrue.correction.checking import (
+    Check,
+    alike_p,
+    check_by_test,
+    checked,
+    drawn_p,
+    rank_bands,
+    rank_check,
+    share_p,
+    stands_for,
+)
 from ringtrue.correction.difference import GoldSample
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -182,19 +192,67 @@ def test_a_judge_who_is_always_right_differs_nowhere() -> None:
         assert check.text == f"how often bronze is right does not visibly differ by {what}"
 
 
+@pytest.mark.parametrize(("depth", "bands"), [
+    (1, {"rank 1": (1, 1)}), (3, {"ranks 1–3": (1, 3)}), (4, {"ranks 1–3": (1, 3), "rank 4": (4, 4)}),
+    (5, {"ranks 1–3": (1, 3), "ranks 4–5": (4, 5)}), (10, {"ranks 1–3": (1, 3), "ranks 4–10": (4, 10)}),
+    (1000, {"ranks 1–3": (1, 3), "ranks 4–10": (4, 10), "ranks 11–1000": (11, 1000)}),
+])  # fmt: skip
+def test_bands_of_ranks_end_where_the_measure_does(depth: int, bands: dict[str, tuple[int, int]]) -> None:
+    assert rank_bands(depth) == bands
+
+
+def test_queries_that_are_easier_are_no_difference_between_groups() -> None:
+    # Bronze is always right in the first five queries, and never in the others, of which the first group has more.
+    query = np.repeat(np.arange(10), 20)
+    right, relevant = query < 5, np.ones(200, dtype=bool)
+    rng = np.random.default_rng(3)
+    first = rng.random(200) < np.where(query < 5, 0.3, 0.7)
+    groups = np.column_stack([first, ~first]).astype(float)
+    assert alike_p(right, relevant, groups, np.random.default_rng(1)) < 0.01
+    assert alike_p(right, relevant, groups, np.random.default_rng(1), query) is None
+    some = right ^ (rng.random(200) < 0.1)
+    assert alike_p(some, relevant, groups, np.random.default_rng(1), query) > 0.05
+
+
+def test_a_difference_within_queries_is_found() -> None:
+    query = np.repeat(np.arange(10), 20)
+    rng = np.random.default_rng(3)
+    first, relevant = rng.random(200) < 0.5, rng.random(200) < 0.5
+    right = rng.random(200) < np.where(first, 0.9, 0.4)
+    groups = np.column_stack([first, ~first]).astype(float)
+    assert alike_p(right, relevant, groups, np.random.default_rng(1), query) == 0.001
+
+
+@pytest.mark.simulation
+def test_permuting_within_queries_keeps_its_level_where_queries_differ() -> None:
+    rng = np.random.default_rng(9)
+    small = {"within": 0, "across": 0}
+    for _ in range(300):
+        sizes = rng.integers(5, 40, 12)
+        query = np.repeat(np.arange(12), sizes)
+        right = rng.random(len(query)) < rng.beta(2, 1, 12)[query]
+        first = rng.random(len(query)) < rng.beta(1, 1, 12)[query]
+        groups = np.column_stack([first, ~first]).astype(float)
+        relevant = rng.random(len(query)) < 0.5
+        small["within"] += (alike_p(right, relevant, groups, rng, query) or 1) <= 0.05
+        small["across"] += (alike_p(right, relevant, groups, rng) or 1) <= 0.05
+    assert small["within"] <= 0.085 * 300
+    assert small["across"] > 0.2 * 300
+
+
 def test_permuting_agrees_with_chi_square_tests_on_relevant_and_other_documents() -> None:
     asked = large(runs=1)
     sample = at_random(asked, 300)
     rank = np.zeros(len(asked.pool))
     rank[asked.pool.shown] = asked.pool.rank
-    third, relevant = ((rank - 1) * 3 // 20).astype(int)[sample.places], sample.labels >= 1
-    right = np.random.default_rng(6).random(300) < np.array([0.75, 0.7, 0.65])[third]
+    band, relevant = np.searchsorted([3, 10, 20], rank)[sample.places], sample.labels >= 1
+    right = np.random.default_rng(6).random(300) < np.array([0.75, 0.7, 0.65])[band]
     called = np.zeros(len(asked.pool), dtype=bool)
     called[sample.places] = relevant == right
     found = checks(asked, sample, called=called)["accuracy by rank"]
     chi = [
         stats.chi2_contingency(
-            [[(right[kind & (third == part)] == hit).sum() for hit in (True, False)] for part in range(3)]
+            [[(right[kind & (band == part)] == hit).sum() for hit in (True, False)] for part in range(3)]
         )
         for kind in (relevant, ~relevant)
     ]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ringtrue.correction.told import confusion_of, judge_told, rate
-from ringtrue.intervals import wilson
+from ringtrue.intervals import share_estimate, wilson
 
 
 def test_the_matrix_counts_gold_in_rows_and_leaves_out_what_bronze_did_not_label() -> None:
@@ -41,6 +41,47 @@ def test_unequal_weights_are_worth_fewer_labels() -> None:
 def test_without_a_label_there_is_no_rate() -> None:
     found = rate(np.array([], dtype=bool), np.array([]), 0.95)
     assert (found.value, found.n, found.notes) == (None, 0, ("there is no such gold label",))
+
+
+def test_labels_of_one_query_are_alike() -> None:
+    # Nine queries in which bronze is always right, and one in which it never is.
+    hits, query = np.repeat([True] * 9 + [False], 10), np.repeat(np.arange(10), 10)
+    found, apart = rate(hits, np.ones(100), 0.95, query), rate(hits, np.ones(100), 0.95)
+    assert found == share_estimate(hits, query)
+    assert found.value == apart.value == 0.9
+    # As sure as ten labels would be, or less, for one query holds all that is wrong.
+    assert found.high - found.low > 0.38 > 0.13 > apart.high - apart.low
+
+
+def test_one_query_tells_nothing_about_others() -> None:
+    found = rate(np.array([True, False]), np.ones(2), 0.95, np.array([4, 4]))
+    assert (found.value, found.low, found.high, found.se) == (0.5, None, None, None)
+    assert found.notes == ("all of these labels are of one query: no interval can be given",)
+
+
+def test_the_judge_of_whole_queries_is_told_by_query() -> None:
+    gold, query = np.tile([1, 1, 0, 0], 10), np.repeat(np.arange(10), 4)
+    bronze = np.where(query == 0, 1 - gold, gold)
+    found = judge_told(gold, bronze, gold >= 1, bronze >= 1, np.ones(40), 0.95, query)
+    for name, kind in (("relevant", gold == 1), ("nonrelevant", gold == 0)):
+        assert found[name] == share_estimate((gold == bronze)[kind], query[kind]).as_dict()
+
+
+@pytest.mark.simulation
+@pytest.mark.parametrize(("right", "wrong"), [(4, 1), (2, 2), (20, 2)])
+def test_rates_of_20_whole_queries_hold_for_queries_like_these(right: int, wrong: int) -> None:
+    """The judge is better in some queries than in others, and some queries have more documents."""
+    rng = np.random.default_rng(7)
+    covered, of_labels = 0, 0
+    for _ in range(400):
+        sizes = 1 + rng.poisson(30 * rng.gamma(2, 0.5, 20))
+        hits = rng.random(sizes.sum()) < np.repeat(rng.beta(right, wrong, 20), sizes)
+        found = rate(hits, np.ones(len(hits)), 0.95, np.repeat(np.arange(20), sizes))
+        apart = rate(hits, np.ones(len(hits)), 0.95)
+        covered += found.low <= right / (right + wrong) <= found.high
+        of_labels += apart.low <= right / (right + wrong) <= apart.high
+    assert 0.91 < covered / 400 < 0.98
+    assert of_labels / 400 < 0.85
 
 
 def test_the_judge_by_hand() -> None:

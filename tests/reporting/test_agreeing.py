@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ringtrue as rt
-from ringtrue.errors import TableError
+from ringtrue.errors import DuplicateError, TableError
 from ringtrue.reporting.material import Material
 from ringtrue.reporting.sections import agreeing
 from ringtrue.tables import Judgments
@@ -99,8 +99,29 @@ def test_slips_are_left_out() -> None:
 def test_one_judge_alone_is_an_error_that_the_report_tells() -> None:
     with pytest.raises(TableError, match="all 4 labels are by one judge"):
         agreeing.section(Material(labels=labels(ann=[0, 1, 0, 1])))
-    report = rt.report(labels=labels(ann=[0, 1, 0, 1]))
+    with pytest.raises(TableError, match="all 4 labels are by one judge"):
+        rt.report(labels=labels(ann=[0, 1, 0, 1]))
+    report = rt.report({"new": {"q": {"a": 1.0}}}, {"q": {"a": 1}}, "RR", labels=labels(ann=[0, 1, 0, 1]))
     assert any(title == "Agreement" and "one judge" in why for title, why in report.absent)
+
+
+def test_a_judge_who_judged_nothing_is_none() -> None:
+    found = agreeing.section(Material(labels=labels(ann=[0, 1, 0, 1], bob=[0, 1, 1, 1], idle=[-1, -1, -1, -1])))
+    assert found.answer.startswith("Two of the 2 judges of 4 documents")
+    assert "4 labels below 0 ('not judged') left out" in found.notes
+    with pytest.raises(TableError, match="every label is below 0"):
+        agreeing.section(Material(labels=labels(ann=[-1, -1], bob=[-1, -2])))
+
+
+def test_which_label_of_a_judge_counts_is_asked_as_by_the_command() -> None:
+    again = {"doc": [*"aabb", "a"], "judge": ["ann", "bob"] * 2 + ["ann"], "label": [0, 0, 1, 1, 1]}
+    table = Judgments.of(again, needs_query=False)
+    with pytest.raises(DuplicateError, match="say which label counts: --repeats first"):
+        agreeing.section(Material(labels=table))
+    for kept in ("first", "last", "all"):
+        found = agreeing.section(Material(labels=table, repeats=kept))
+        expected = rt.agree(table, repeats=kept, resamples=0).overall["agreement"].value
+        assert f"the same label in {expected:.0%}" in found.answer
 
 
 def test_needs_labels() -> None:
@@ -111,7 +132,9 @@ def test_needs_labels() -> None:
 def test_rf10_a_crowd_that_hardly_agrees(data: Path) -> None:
     frame = pl.read_csv(data / "rf10/labels.csv").rename({"topic": "query", "worker": "judge"})
     some = Judgments.of(frame.select(pl.col("query").cast(pl.String), "doc", "judge", "label"))
-    found = agreeing.section(Material(labels=some))
+    found = agreeing.section(Material(labels=some, repeats="last"))
     assert "Two of the 762 judges of 20,026 documents" in found.answer
     assert "is 0.10 (0.08 to 0.12), below Krippendorff's mark" in found.answer
     assert len(found.figures[0].charts[0].rows) == 25
+    assert any("25 of 762 judges" in note for note in found.figures[0].notes)
+    assert "6,670 labels below 0 ('not judged') left out" in found.notes

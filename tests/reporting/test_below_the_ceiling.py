@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 import ringtrue as rt
 from ringtrue.confusion import Confusion
-from ringtrue.errors import InputError, MismatchError
+from ringtrue.errors import DuplicateError, InputError, MismatchError
 from ringtrue.measures import parse_all
 from ringtrue.reporting.material import Material
 from ringtrue.reporting.sections import below_the_ceiling
 from ringtrue.reporting.sections.between_judges import between_judges
 from ringtrue.tables import Judgments, Run
-from small_materials import simulated
+from small_materials import compared, simulated
 
 KNOWN = Confusion(rows="gold", columns="crowd", labels=(0, 1), counts=np.array([[80, 20], [30, 70]]))
 QUERIES = [f"q{number}" for number in range(4)]
@@ -103,6 +103,22 @@ def test_gold_from_elsewhere_tells_no_ceiling() -> None:
     known = Confusion(rows="gold", columns="bronze", labels=(0, 1), counts=np.array([[80, 20], [30, 70]]))
     with pytest.raises(InputError, match="gold from elsewhere does not tell"):
         below_the_ceiling.section(replace(small(gold=known), measures=tuple(parse_all(["P@10"]))))
+
+
+def test_gold_drawn_to_compare_tells_no_ceiling() -> None:
+    with pytest.raises(InputError, match="say nothing about documents that all runs have at the same rank"):
+        below_the_ceiling.section(compared())
+
+
+@pytest.mark.parametrize("repeats", ["first", "last"])
+def test_labels_given_again_count_as_asked(repeats: str) -> None:
+    rows = {"query": [*QUERIES, *QUERIES] * 2, "doc": (["good"] * 4 + ["bad"] * 4) * 2, "judge": ["ann"] * 16,
+            "label": [1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0]}  # fmt: skip
+    labels = Judgments.of(rows)
+    with pytest.raises(DuplicateError, match="say which label counts: --repeats first"):
+        between_judges(small(labels=labels))
+    found = between_judges(small(labels=labels, repeats=repeats)).confusion.counts.tolist()
+    assert found == ([[4, 0], [1, 3]] if repeats == "first" else [[2, 2], [2, 2]])
 
 
 def test_labels_of_other_documents_are_an_error_without_gold() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from hypothesis import strategies as st
 
 import ringtrue as rt
 from ringtrue.confusion import Confusion
+from ringtrue.correction.checking import alike_p
+from ringtrue.intervals import share_estimate
 from ringtrue.measures import parse_all
 from ringtrue.reporting.material import Material
 from ringtrue.reporting.sections import bronze_judge
@@ -20,7 +23,7 @@ from ringtrue.reporting.sections.gold_pairs import GoldPairs, gold_task, pairs_o
 from ringtrue.reporting.sections.telling import p_told
 from ringtrue.sampling import sample
 from ringtrue.tables import Judgments, Run
-from small_materials import simulated
+from small_materials import compared, simulated
 
 DOCS = [f"d{rank:02}" for rank in range(1, 13)]
 
@@ -67,14 +70,14 @@ def test_colours_weigh_labels_by_what_they_stand_for_and_cells_count_what_was_se
 def test_accuracy_by_rank_by_hand() -> None:
     gold = {"d01": 1, "d02": 1, "d03": 0, "d05": 1, "d06": 0, "d07": 0, "d11": 1, "d12": 0}
     found = figure(material(gold, {"d01": 1, "d02": 0, "d05": 1, "d06": 1, "d12": 1}), "by-rank")
-    assert [row[0] for row in found.table.rows] == ["all", "ranks 1–3", "ranks 4–10", "below rank 10"]
+    assert [row[0] for row in found.table.rows] == ["all", "ranks 1–3", "ranks 4–10", "ranks 11–12"]
     (chart,) = found.charts
     relevant, others = ([one.value for one in series.values] for series in chart.series)
     assert relevant == [2 / 4, 1 / 2, 1.0, 0.0]
     assert others == [2 / 4, 1.0, 1 / 2, 0.0]
     assert chart.marks == ("8", "3", "3", "2")
     assert (
-        "on relevant documents in 50% of cases at ranks 1–3, 100% at ranks 4–10 and 0% below rank 10" in found.sentence
+        "on relevant documents in 50% of cases at ranks 1–3, 100% at ranks 4–10 and 0% at ranks 11–12" in found.sentence
     )
 
 
@@ -98,9 +101,99 @@ def test_for_whole_queries_too() -> None:
     some = simulated("whole queries")
     judge = some.correction.judge
     on_relevant, on_others = pairs(some).rates()
-    assert (on_relevant.value, on_others.value) == (judge["relevant"]["value"], judge["nonrelevant"]["value"])
+    assert (on_relevant.as_dict(), on_others.as_dict()) == (judge["relevant"], judge["nonrelevant"])
     found = bronze_judge.section(some)
     assert [one.name for one in found.figures] == ["confusion", "by-rank", "by-run"]
+
+
+def whole() -> Material:
+    """20 whole queries of 10 documents, half of them relevant; bronze is wrong of one query alone."""
+    run, gold = lists(20)
+    wrong = pl.col("query") == "q00"
+    bronze = gold.frame.with_columns(label=pl.when(wrong).then(1 - pl.col("label")).otherwise(pl.col("label")))
+    trusted = gold.frame.with_columns(prob=pl.lit(0.5), design=pl.lit("whole_queries"))
+    return Material(runs=(run,), judgments=Judgments(bronze), gold=Judgments.of(trusted),
+                    measures=tuple(parse_all(["P@10"])))  # fmt: skip
+
+
+def test_documents_of_one_query_are_no_witnesses_of_their_own() -> None:
+    some = whole()
+    expected = share_estimate(np.repeat(np.arange(20) > 0, 5), np.repeat(np.arange(20), 5))
+    assert pairs(some).rates() == (expected, expected)
+    assert expected.low < 0.75  # 20 labels apart would give 0.764, 100 of them 0.888
+    told = figure(some, "confusion").table
+    assert told.rows[0][1] == told.rows[1][2] == f"0.950 ({expected.low:.3f} to {expected.high:.3f})"
+    assert "intervals (Wilson, for queries like these)" in told.caption
+    assert "for queries like these" in figure(some, "by-rank").table.caption
+    assert f"on 95% ({expected.low:.0%} to >99%) of relevant documents" in bronze_judge.section(some).answer
+
+
+def test_rates_of_whole_queries_are_the_same_where_the_correction_goes_by_them() -> None:
+    some = replace(whole(), correcting={"method": "confusion"})
+    judge = some.correction.judge
+    assert [one.as_dict() for one in pairs(some).rates()] == [judge["relevant"], judge["nonrelevant"]]
+
+
+def test_labels_of_a_single_query_have_no_interval() -> None:
+    some = whole()
+    gold = some.gold.frame.with_columns(label=pl.when(pl.col("query") == "q03").then(2).otherwise(pl.col("label")))
+    row = figure(replace(some, gold=Judgments(gold)), "confusion").table.rows[2]
+    assert row == ["2", "0.500", "0.500", "0.000", "10"]
+
+
+def test_queries_that_are_easier_are_no_difference_by_rank() -> None:
+    """Bronze errs in the first queries alone, all of whose gold documents are below rank 3."""
+    run, gold = lists(20)
+    early = pl.col("query") < "q10"
+    kept = gold.frame.filter((early & (pl.col("doc") > "d03")) | (~early & (pl.col("doc") <= "d03")))
+    noise = pl.Series(np.random.default_rng(2).random(kept.height) < 0.5)
+    bronze = kept.with_columns(label=pl.when(early & noise).then(1 - pl.col("label")).otherwise(pl.col("label")))
+    trusted = Judgments.of(kept.with_columns(design=pl.lit("whole_queries")))
+    some = Material(runs=(run,), judgments=Judgments(bronze), gold=trusted, measures=tuple(parse_all(["P@10"])))
+    assert "There is nothing in which the groups could differ" in figure(some, "by-rank").sentence
+
+
+@pytest.mark.parametrize(("measure", "bands"), [
+    ("P@3", ["ranks 1–3"]), ("P@5", ["ranks 1–3", "ranks 4–5"]), ("P@10", ["ranks 1–3", "ranks 4–10"]),
+    ("P@11", ["ranks 1–3", "ranks 4–10", "rank 11"]), ("DCG", ["ranks 1–3", "ranks 4–10", "below rank 10"]),
+])  # fmt: skip
+def test_bands_end_where_the_measure_does(measure: str, bands: list[str]) -> None:
+    some = material(dict.fromkeys(DOCS, 1), dict.fromkeys(DOCS[::2], 1), measure=measure)
+    assert [row[0] for row in figure(some, "by-rank").table.rows[1:]] == bands
+
+
+@pytest.mark.parametrize("measure", ["P@10", "P@5", "DCG"])
+def test_p_is_of_the_bands_that_are_shown(measure: str) -> None:
+    run, labels = lists(30)
+    wrong = pl.Series(np.random.default_rng(0).random(300) < 0.2)
+    bronze = labels.frame.with_columns(label=pl.when(wrong).then(1 - pl.col("label")).otherwise(pl.col("label")))
+    gold = Judgments.of(labels.frame.with_columns(prob=pl.lit(1.0), design=pl.lit("pool_random")))
+    some = Material(runs=(run,), judgments=Judgments(bronze), gold=gold, measures=tuple(parse_all([measure])))
+    mine = pairs(some)
+    groups = np.eye(2)[(mine.best > 3).astype(int)]
+    p = alike_p(mine.right, mine.relevant, groups, np.random.default_rng(0))
+    assert 0.02 < p < 0.98
+    shown = re.search(r"p [<=] (\d\.\d+)", figure(some, "by-rank").sentence)
+    assert float(shown[1]) == pytest.approx(p, abs=0.04)
+
+
+def test_rates_that_are_all_the_same_name_no_run() -> None:
+    first, bronze = lists(6)
+    turned = Run.of({query: {doc: float(place) for place, doc in enumerate(DOCS[:10])} for query in first.queries},
+                    name="two")  # fmt: skip
+    gold = Judgments.of(bronze.frame.with_columns(prob=pl.lit(1.0), design=pl.lit("pool_random")))
+    some = Material(runs=(first, turned), judgments=bronze, gold=gold, measures=tuple(parse_all(["P@10"])))
+    told = figure(some, "by-run").sentence
+    assert "right on relevant documents in 100% of cases on every run; on the others in 100% of cases on every" in told
+
+
+def test_a_sample_drawn_to_compare_is_about_what_the_runs_do_not_share() -> None:
+    some = compared()
+    found = bronze_judge.section(some)
+    among = "Among documents that the runs do not share, "
+    assert found.answer.startswith(f"{among}the bronze judge is right on")
+    assert all(one.sentence.startswith(among) for one in found.figures)
+    assert "drawn to compare runs, from documents that these do not share" in found.notes[0]
 
 
 def test_p_is_that_of_the_corrections_own_check() -> None:

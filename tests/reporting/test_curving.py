@@ -73,7 +73,33 @@ def test_of_more_than_eight_runs_those_with_the_largest_areas_are_drawn() -> Non
     pr = figures(by_hand({f"r{rank}": [rank, rank] for rank in range(1, 11)}))["pr"]
     assert [line.name for line in lines(pr).lines] == [f"r{rank}" for rank in range(1, 9)]
     assert len(pr.table.rows) == 10
-    assert "The 8 largest areas of 10 runs are drawn; the table has all." in pr.sentence
+    assert "The 8 of 10 runs with the largest AP are drawn; the table has all." in pr.sentence
+
+
+def test_a_run_has_the_same_place_and_so_the_same_colour_in_every_figure() -> None:
+    # By AP early is ahead, by AUC late.
+    found = figures(crossing())
+    assert [row[0] for row in found["roc"].table.rows] == ["late", "early"]
+    assert {tuple(line.name for line in lines(figure).lines) for figure in found.values()} == {("early", "late")}
+
+
+def test_where_not_all_runs_are_drawn_the_largest_area_is_told_of_those_that_are() -> None:
+    found = figures(by_hand({f"r{rank}": [rank, rank] for rank in range(1, 11)}))
+    assert all("Of the runs drawn, r1 has the largest area" in figure.sentence for figure in found.values())
+
+
+def test_runs_that_are_equal_are_not_told_apart() -> None:
+    section = curving.section(by_hand({"one": [1, 2], "other": [1, 2]}))
+    assert section is not None
+    assert (
+        section.answer == "When 10% of what is relevant has been found, both runs are 75% precise; when 80% has, 75%."
+    )
+    assert "Both runs have the same area (0.750). At recall 0.1 all are level (0.75), at 0.8 all (0.75)." in (
+        section.figures[0].sentence
+    )
+    section = curving.section(by_hand({"one": [1, 2], "other": [1, 2], "last": [9, 9]}))
+    assert section is not None
+    assert "one and other lead (75% precise); when 80% has, they still do (75%)." in section.answer
 
 
 def test_where_no_list_is_deep_enough_the_answer_says_so() -> None:
@@ -99,6 +125,7 @@ def test_with_gold_it_is_said_that_the_curves_are_not_corrected() -> None:
     section = curving.section(simulated("documents"))
     assert section is not None
     assert "curves are by the labels as they are: gold corrects means, not curves" in section.notes
+    assert section.answer.startswith("By the raw labels, when 10% of what is relevant")
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=20))

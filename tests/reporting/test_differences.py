@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from ringtrue.reporting.content import Bars, Section
 from ringtrue.reporting.material import Material
 from ringtrue.reporting.sections import differences
 from ringtrue.reporting.sections.differences import decisive
-from small_materials import by_hand, simulated
+from small_materials import by_hand, noisy, simulated
 
 
 def made(material: Material) -> Section:
@@ -47,6 +48,26 @@ def test_the_table_has_both_values_of_every_query() -> None:
     assert table.columns == ["query", "new", "old", "new − old"]
     assert table.rows[0] == ["q2", "1.0000", "0.3333", "+0.6667"]
     assert len(table.rows) == 4
+
+
+@pytest.mark.parametrize("names", [("query", "difference"), ("doc", "measure"), ("a − b", "a"), ("b", "value")])
+def test_runs_may_have_any_name(names: tuple[str, str]) -> None:
+    new, old = names
+    table = made(by_hand({old: [2, 3, 1, 1], new: [1, 1, 2, 1]})).figures[0].table
+    assert table.columns == ["query", new, old, f"{new} − {old}"]
+    assert table.rows[0] == ["q2", "1.0000", "0.3333", "+0.6667"]
+
+
+def test_notes_are_about_the_labels_as_they_were_read() -> None:
+    material = replace(noisy(0), measures=tuple(parse_all(["P(rel=2)@3"])), correcting={"design": "pool_random"})
+    assert any("label 2 or higher" in note for note in made(material).figures[0].notes)
+    read = replace(material, correcting={"design": "pool_random", "bronze_rel": 1})
+    assert not any("label 2 or higher" in note for note in made(read).figures[0].notes)
+
+
+def test_a_run_that_shares_the_first_place_by_the_labels_is_no_rival() -> None:
+    section = made(by_hand({"copy": [1, 2, 3], "last": [9, 9, 9], "other": [1, 2, 3]}))
+    assert [chart.title for chart in section.figures[0].charts] == ["copy against other"]
 
 
 def test_runs_with_the_same_values_are_level_everywhere_and_rest_on_no_query() -> None:

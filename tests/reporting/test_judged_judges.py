@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ringtrue as rt
+from ringtrue.errors import DuplicateError
 from ringtrue.reporting.material import Material
 from ringtrue.reporting.sections import judged_judges
 from ringtrue.tables import Judgments
@@ -56,6 +57,43 @@ def test_flags_are_marks_and_their_reasons_sentences() -> None:
     assert not any(chart.marks[len(flagged) :])
     assert quality.flagged[0].flags[0].reason in found.figures[0].sentence
     assert f"look at {flagged[0]}" in found.answer
+
+
+def test_what_others_are_right_by_stands_above_their_share() -> None:
+    """Ann met gold and bob did not: the others are right by gold on hers, and by each other on his."""
+    labels = table(ann=[0, 0, 1, 1], cy=[0, 1, 1, 1])
+    more = Judgments.of({"query": ["p"] * 4, "doc": [*"aabb"], "judge": ["bob", "cy"] * 2, "label": [1, 1, 0, 0]})
+    both = Judgments.of(pl.concat([labels.frame, more.frame]))
+    gold = Judgments.of({"q": {"d0": 0, "d1": 0, "d2": 1, "d3": 1}})
+    found = figures(Material(labels=both, gold=gold))["judges"].table
+    rows = {row[0]: dict(zip(found.columns, row, strict=True)) for row in found.rows}
+    assert (rows["ann"]["others on the same, by gold"], rows["ann"]["others on the same"]) == ("75%", "–")
+    assert (rows["bob"]["others on the same, by gold"], rows["bob"]["others on the same"]) == ("–", "100%")
+
+
+def test_a_flag_that_goes_by_the_others_is_not_held_against_numbers_by_gold() -> None:
+    found = figures(simulated("documents"))["judges"].table
+    assert "others on the same, by gold" in found.columns
+    assert "a flag may go by the other of the two, and says so" in found.caption
+
+
+def test_which_label_of_a_judge_counts_is_asked_as_by_the_command() -> None:
+    again = {"doc": [*"aabb", "a"], "judge": ["ann", "bob"] * 2 + ["ann"], "label": [0, 0, 1, 1, 1]}
+    given = Judgments.of(again, needs_query=False)
+    with pytest.raises(DuplicateError, match="say which label counts: --repeats first"):
+        judged_judges.section(Material(labels=given))
+    for kept in ("first", "last", "all"):
+        quality = rt.judge_quality(given, repeats=kept)
+        assert figures(Material(labels=given, repeats=kept))["judges"].charts[0].at == quality.accuracy.value
+
+
+@pytest.mark.real
+def test_rf10_one_page_counts_its_judges_alike(data: Path) -> None:
+    frame = pl.read_csv(data / "rf10/labels.csv").rename({"topic": "query", "worker": "judge"})
+    labels = Judgments.of(frame.select(pl.col("query").cast(pl.String), "doc", "judge", "label"))
+    found = judged_judges.section(Material(labels=labels, repeats="last"))
+    assert found.answer.startswith("762 judges")
+    assert all("of 762 judges" in " ".join(one.notes) for one in found.figures)
 
 
 @given(seed=st.integers(0, 2**32 - 1))

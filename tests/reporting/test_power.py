@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import sqrt
 from pathlib import Path
 
@@ -9,9 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import norm
+from scipy.stats import nct, norm, t
 from statsmodels.stats.power import TTestPower
 
+from ringtrue.confusion import Confusion
 from ringtrue.errors import InputError
 from ringtrue.files import read_judgments, read_run
 from ringtrue.measures import parse_all
@@ -19,6 +21,7 @@ from ringtrue.reporting.content import Lines, Section
 from ringtrue.reporting.material import Material
 from ringtrue.reporting.sections import power
 from ringtrue.reporting.sections.power import Spread, detectable, queries_for
+from ringtrue.reporting.standing import order
 from small_materials import by_hand, simulated
 
 
@@ -40,9 +43,22 @@ def test_what_is_detectable_is_what_statsmodels_has(sd: float, queries: int, lev
     assert detectable(Spread(sd=sd), [queries], level)[0] == pytest.approx(ratio * sd, rel=1e-4)
 
 
-def test_a_corrected_difference_takes_the_normal_quantiles() -> None:
+def test_about_these_queries_alone_the_test_is_a_normal_one() -> None:
     expected = (norm.ppf(0.975) + norm.ppf(0.8)) * 0.2 / sqrt(50)
     assert detectable(Spread(sd=0.2, normal=True), [50], 0.95)[0] == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("queries", [30, 50, 200])
+def test_where_gold_judges_whole_queries_only_these_count_for_the_degrees_of_freedom(queries: int) -> None:
+    found = detectable(Spread(sd=0.2, share=0.4, lost=2), [queries], 0.95)[0]
+    df = 0.4 * queries - 2
+    ratio = found / 0.2 * sqrt(queries)
+    assert nct.sf(t.ppf(0.975, df), df, ratio) == pytest.approx(0.8, abs=1e-6)
+
+
+def test_too_few_queries_for_a_test_find_nothing() -> None:
+    assert detectable(Spread(sd=0.2, share=0.4, lost=2), [5], 0.95)[0] == np.inf
+    assert queries_for(100.0, Spread(sd=0.2, share=0.4, lost=2), 0.95) == 8
 
 
 @given(sd=st.floats(0.001, 1), queries=st.integers(2, 5000), more=st.integers(1, 5000))
@@ -104,8 +120,52 @@ def test_with_gold_the_spread_is_that_of_the_corrected_difference() -> None:
     assert one.detectable is not None
     mark = chart(section).mark
     assert mark is not None
-    assert mark.y == pytest.approx(one.detectable, rel=1e-6)
+    assert mark.y == pytest.approx(one.detectable, rel=5e-3)  # which adds two quantiles of Student's t
+    assert one.difference.se is not None
+    ratio = TTestPower().solve_power(nobs=40, alpha=0.05, power=0.8)
+    assert mark.y == pytest.approx(ratio * one.difference.se * sqrt(40), rel=1e-4)
     assert "Each further query is taken to get as many gold labels as these had." in section.figures[0].sentence
+
+
+def test_with_gold_on_whole_queries_the_test_has_their_degrees_of_freedom() -> None:
+    material = simulated("whole queries")
+    section = made(material)
+    mark = chart(section).mark
+    assert mark is not None
+    one = next(one for one in material.comparisons or () if {one.a, one.b} == set(order(material)[:2]))
+    assert one.difference.se is not None
+    assert one.difference.n == 20
+    assert nct.sf(t.ppf(0.975, 18), 18, mark.y / one.difference.se) == pytest.approx(0.8, abs=1e-6)
+    assert one.detectable == pytest.approx((t.ppf(0.975, 18) + t.ppf(0.8, 18)) * one.difference.se)
+    assert "Of further queries gold is taken to judge as large a part as of these (20 of 40)." in (
+        section.figures[0].sentence
+    )
+
+
+def test_gold_from_elsewhere_leaves_the_test_to_the_bronze_scores_and_needs_no_more_labels() -> None:
+    counts = np.full((4, 4), 5) + np.diag([80, 60, 60, 60])
+    matrix = Confusion(rows="gold", columns="bronze", labels=(0, 1, 2, 3), counts=counts)
+    material = replace(simulated("none"), gold=matrix)
+    section = made(material)
+    one = next(one for one in material.comparisons or () if {one.a, one.b} == set(order(material)[:2]))
+    assert one.naive is not None
+    assert one.naive.difference.se is not None
+    youden = (65 + 5 + 5 + 65) / 160 + (85 + 5 + 5 + 65) / 180 - 1  # labels 2 and 3 are relevant
+    now = TTestPower().solve_power(nobs=40, alpha=0.05, power=0.8) * one.naive.difference.se * sqrt(40) / youden
+    mark = chart(section).mark
+    assert mark is not None
+    assert mark.y == pytest.approx(now, rel=1e-3)
+    assert one.naive.detectable is not None
+    assert one.detectable == pytest.approx(one.naive.detectable / youden)
+    sentence = section.figures[0].sentence
+    assert "Further queries need no further gold labels here" in sentence
+    assert "Each further query" not in sentence
+
+
+def test_where_the_first_two_are_equal_a_usual_pair_is_told_of() -> None:
+    ranks = {"one": [1, 2, 1, 1], "same": [1, 2, 1, 1], "other": [2, 3, 1, 4], "last": [3, 5, 9, 4]}
+    section = made(by_hand(ranks))
+    assert "is found in 4 of 5 tests of a usual pair; what one and same would take cannot be told." in section.answer
 
 
 def test_runs_that_do_not_differ_tell_nothing_about_other_queries() -> None:

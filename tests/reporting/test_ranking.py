@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -15,8 +16,9 @@ from ringtrue.measures import parse_all
 from ringtrue.reporting.content import Forest, Section
 from ringtrue.reporting.material import Material
 from ringtrue.reporting.sections import ranking
-from ringtrue.results import Estimate
-from small_materials import by_hand, simulated
+from ringtrue.reporting.standing import at_odds, compared, values
+from ringtrue.results import Comparison, Estimate
+from small_materials import by_hand, noisy, simulated
 
 ALIKE = [1, 2, 1, 2, 1, 2, 1, 2]
 
@@ -118,6 +120,125 @@ def test_gold_that_was_drawn_to_compare_gives_a_ranking_without_levels() -> None
 
 def test_a_single_run_has_no_ranking() -> None:
     assert ranking.section(by_hand({"only": [1, 2]})) is None
+
+
+def words(section: Section) -> str:
+    return " ".join([section.answer, section.figures[0].sentence, *section.figures[0].notes])
+
+
+def claims(section: Section) -> list[tuple[str, str]]:
+    """Every pair of runs of which the first is said to be ahead; runs are called r0, r1, …"""
+    text, best, runs = words(section), chart(section).names[0], r"((?:r\d+(?:, | and )?)+)"
+    found = [(one, other) for one, other in re.findall(r"(r\d+) over (r\d+)", text)]
+    found += re.findall(r"(r\d+) is better than (r\d+):", text)
+    if f"{best} is better than each" in text:
+        found += [(best, run) for run in chart(section).names[1:]]
+    for pattern, first in (
+        (rf"the best would also be better than {runs}", True), (rf"looked at alone, {runs} would be better", False),
+        (rf"compared with it alone, {runs} lies? ahead", False),
+    ):  # fmt: skip
+        for some in re.findall(pattern, text):
+            named = re.findall(r"r\d+", some)
+            found += [(best, run) if first else (run, best) for run in named]
+    return found + [
+        (b, a) for a, b in re.findall(r"(r\d+) has the higher value, and yet lies [\d.]+ behind (r\d+)", text)
+    ]
+
+
+@given(st.lists(st.lists(st.integers(1, 10), min_size=6, max_size=6), min_size=2, max_size=6))
+def test_whoever_is_said_to_be_ahead_has_the_difference_for_it(ranks: list[list[int]]) -> None:
+    material = by_hand({f"r{place}": row for place, row in enumerate(ranks)})
+    pairs = compared(material)
+    assert all((pairs[pair].difference.value or 0.0) > 0 for pair in claims(made(material)))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_corrected_too_whoever_is_said_to_be_ahead_has_the_difference_for_it(seed: int) -> None:
+    material = noisy(seed)
+    section, pairs, means = made(material), compared(material), values(material)
+    assert means is not None
+    assert all((pairs[pair].difference.value or 0.0) > 0 for pair in claims(section))
+    ahead = any((one.value or 0.0) > 1e-9 for one in behind(section).values())
+    assert ("to the right of 0" in section.figures[0].sentence) == ahead
+    assert ("values and differences disagree" in words(section)) == bool(at_odds(means, pairs, material.measure))
+
+
+def test_claims_are_found_where_there_are_some() -> None:
+    assert ("r1", "r0") in claims(made(by_hand({"r0": [2, 3] * 5, "r1": [1] * 10})))
+    assert ("r0", "r2") in claims(made(by_hand({"r0": [1] * 8, "r1": ALIKE, "r2": [9, 10] * 4})))
+
+
+def one(a: str, b: str, value: float, p: float) -> Comparison:
+    return Comparison(measure="RR", a=a, b=b, difference=Estimate(value=value, se=0.1, n=9, method="t"), p_value=p / 3,
+                      p_adjusted=p, test="t", ahead=a if value > 0 else b, wins=0, ties=0, losses=0)  # fmt: skip
+
+
+def test_a_run_that_is_ahead_of_the_first_when_compared_alone_is_told_as_such() -> None:
+    # r0 is far ahead of r2, and so first on the whole; yet r1 beats it.
+    every = [one("r0", "r1", -0.2, 0.01), one("r0", "r2", 0.9, 0.01), one("r1", "r2", 0.1, 0.5)]
+    pairs = {(two.a, two.b): two for two in every} | {(two.b, two.a): two.turned() for two in every}
+    found = replace(by_hand({"r0": [1, 1], "r1": [2, 2]}).comparisons, comparisons=tuple(every))  # type: ignore[type-var]
+    names = ("r0", "r1", "r2")
+    assert ranking._answer(names, names[:1], pairs, found).startswith(
+        "r0 is first and better than 1 of the others; r1, compared with it alone, is better."
+    )
+    assert "decided: r1 over r0 and r0 over r2." in ranking._near_the_top(names, pairs)
+    told = " ".join(ranking._notes(names, pairs, {"r0": "a", "r1": "b", "r2": "c"}))
+    assert "compared with it alone, r1 lies ahead" in told
+    open_still = pairs | {("r0", "r1"): one("r0", "r1", -0.2, 0.06)}
+    told = " ".join(ranking._notes(names, open_still, {"r0": "a", "r1": "a", "r2": "c"}))
+    assert "looked at alone, r1 would be better than r0" in told
+    assert "the best would also be better" not in told
+
+
+def test_runs_with_the_same_value_are_told_as_such() -> None:
+    assert made(by_hand({"one": [1, 2], "other": [1, 2]})).answer == (
+        "one and other have the same value, and cannot be told apart."
+    )
+    three = by_hand({"one": ALIKE, "other": ALIKE, "last": [9, 10] * 4})
+    assert made(three).answer.startswith(
+        "one and other are first, with the same value; one is better than 1 of the others. Of 3 pairs"
+    )
+    assert made(by_hand({name: [1, 2] for name in "abc"})).answer == "All 3 runs have the same value."
+
+
+def test_a_difference_that_is_not_quite_that_of_the_values_beside_it_is_explained() -> None:
+    told = 0
+    for seed in range(6):
+        material = noisy(seed)
+        section, means, pairs = made(material), values(material), compared(material)
+        assert means is not None
+        best, second = chart(section).names[:2]
+        first, other = (means[run]["P@3"].value or 0.0 for run in (best, second))
+        note = re.search(r"two values \((\S+) − (\S+) stands beside (\S+)\)", words(section))
+        if note is not None:
+            shown = [first, other, pairs[best, second].difference.value or 0.0]
+            assert [float(number.replace("−", "-")) for number in note.groups()] == pytest.approx(shown, abs=0.005)
+            assert abs(shown[0] - shown[1] - shown[2]) > 0.005
+            told += 1
+        elif not at_odds(means, pairs, "P@3"):
+            assert first - other == pytest.approx(pairs[best, second].difference.value, abs=0.005)
+    assert told
+    assert "is the one to go by" not in words(made(by_hand({"new": [1, 1, 2], "old": [2, 3, 1]})))
+
+
+@pytest.mark.real
+def test_few_gold_labels_do_not_make_the_weakest_run_of_2019_the_best(data: Path) -> None:
+    import numpy as np
+
+    from ringtrue.sampling import sample
+    from ringtrue.tables import Judgments
+
+    runs = tuple(read_run(path) for path in sorted(data.glob("dl19/runs/*.run")))
+    bronze, people = (read_judgments(data / f"dl19/{name}.qrels") for name in ("llm-umbrela_gpt4", "human"))
+    draw = sample(runs, bronze, "P(rel=2)@10", budget=60, rng=np.random.default_rng(30))
+    known = people.frame.select("query", "doc", "label")
+    gold = Judgments.of(draw.frame.join(known, on=["query", "doc"], how="inner", maintain_order="left"))
+    material = Material(runs=runs, judgments=bronze, gold=gold, measures=tuple(parse_all(["P(rel=2)@10"])))
+    section = made(material)
+    assert chart(section).names[0] != "UNH_exDL_bm25"
+    best = chart(section).names[0]
+    assert all((pair.difference.value or 0.0) >= 0 for (a, _), pair in compared(material).items() if a == best)
 
 
 @pytest.mark.real

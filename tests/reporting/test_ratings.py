@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ringtrue as rt
+from ringtrue.errors import DuplicateError
 from ringtrue.reporting.material import Material
 from ringtrue.reporting.sections import ratings
 from ringtrue.tables import Preferences
@@ -88,8 +89,20 @@ def test_so_are_those_that_a_column_calls_traps() -> None:
 
 
 def test_a_judge_who_voted_again_is_told() -> None:
-    found = section(VOTES | {"judge": ["ann"] * 12})
-    assert "9 votes of a judge on the same pair again: the last one counts" in found.notes
+    votes = VOTES | {"judge": ["ann"] * 12}
+    for kept in ("first", "last"):
+        found = section(votes, repeats=kept)
+        assert f"9 votes of a judge on the same pair again: the {kept} one counts" in found.notes
+        values = [one.value for one in found.figures[0].charts[0].series[0].values]
+        assert values == rt.rate(votes, repeats=kept).frame["rating"].to_list()
+    every = section(votes, repeats="all")
+    assert every.figures[0].charts[0].marks == ("8", "8", "8")
+    assert not any("again" in note for note in every.notes)
+
+
+def test_which_vote_counts_is_asked() -> None:
+    with pytest.raises(DuplicateError, match="say which vote counts: --repeats all"):
+        section(VOTES | {"judge": ["ann"] * 12})
 
 
 def test_documents_that_no_chain_of_votes_joins_are_not_drawn_together() -> None:
@@ -107,7 +120,7 @@ def test_needs_preferences() -> None:
 @pytest.mark.real
 def test_arena_the_best_of_59_models(data: Path) -> None:
     votes = rt.read_preferences(data / "arena/llmfao.csv", columns={"judge": "worker"})
-    found = ratings.section(Material(preferences=votes))
+    found = ratings.section(Material(preferences=votes, repeats="all"))
     (chart,) = found.figures[0].charts
     assert chart.names[0] == "GPT 4"
     assert len(chart.names) == 25

@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import ringtrue as rt
-from ringtrue.errors import TableError
+from ringtrue.errors import DuplicateError, TableError
 from ringtrue.reporting.material import Material
 from ringtrue.reporting.sections import weights
 from ringtrue.tables import Judgments
@@ -69,7 +69,9 @@ def test_judges_who_share_no_document_are_an_error() -> None:
 def test_rf10_as_the_command_has_it(data: Path) -> None:
     frame = pl.read_csv(data / "rf10/labels.csv").rename({"topic": "query", "worker": "judge"})
     labels = Judgments.of(frame.select(pl.col("query").cast(pl.String), "doc", "judge", "label"))
-    found = weights.section(Material(labels=labels))
+    with pytest.raises(DuplicateError, match="say which label counts"):
+        weights.section(Material(labels=labels))
+    found = weights.section(Material(labels=labels, repeats="last"))
     expected = rt.disagree(labels, "1/3", repeats="last", resamples=0)
     assert [one.value for one in found.figures[0].charts[0].series[1].values] == pytest.approx(
         [expected.weights[name].value for name in ("2", "1", "0")]

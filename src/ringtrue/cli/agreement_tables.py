@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ringtrue.cli.output import Grid, estimate_column
+from ringtrue.grids import intervals_told
 from ringtrue.results import Estimate
 from ringtrue.wording import counted
 
@@ -152,7 +153,7 @@ def _panels(parts: Mapping[str, Agreement]) -> Grid:
         rows=rows,
         caption="within each panel: raw agreement, alpha nominal and ordinal"
         + "; gold: kappa of its majority with gold" * gold
-        + "; ± half of the interval",
+        + intervals_told(columns),
     )
 
 
@@ -165,8 +166,8 @@ def _drift(found: Agreement) -> Grid:
     return Grid(
         columns=["from", "to", "labels", "agree", "higher"],
         rows=rows,
-        caption="over time: how often a label is another judge's, and how much higher it is than the others'; "
-        "± half of the interval",
+        caption="over time: how often a label is another judge's, and how much higher it is than the others'"
+        + intervals_told(columns),
         left=2,
     )
 

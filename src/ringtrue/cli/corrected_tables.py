@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from ringtrue.correction import Correction
     from ringtrue.correction.joint import Population
 
-__all__ = ["answer", "comparisons", "doubts", "flat", "flat_comparisons"]
+__all__ = ["answer", "comparisons", "flat", "flat_comparisons"]
 
 FEW_PAIRS = 10  # of one measure: more are shown run by run
 FEW_SENTENCES = 4
@@ -27,7 +26,6 @@ COUNTED = {
     "gold only, whole queries": ("gold queries", "gold queries: that gold judged"),
 }
 ABOUT = {"these": "these queries", "like-these": "queries like these"}
-SAID_OF_ALL = "holds where the judge errs on these documents"  # the note about the whole says it once
 
 
 def answer(found: Correction) -> list[Grid]:
@@ -118,25 +116,6 @@ def flat(found: Correction) -> Grid:
 def _fields(one: Estimate) -> list[str]:
     known = one.as_dict()
     return ["" if known[key] is None else str(known[key]) for key in FIELDS]
-
-
-def doubts(found: Correction) -> list[str]:
-    """What is doubtful about single corrected values; a doubt that differs only by its numbers is told once."""
-    told: dict[str, list[tuple[str, str]]] = {}
-    for run, row in found.corrected.items():
-        for name, one in row.items():
-            for note in one.notes:
-                if not note.startswith(SAID_OF_ALL):
-                    told.setdefault(re.sub(r"[−-]?[\d.]*\d", "#", note), []).append((f"{name} of {run}", note))
-    return [_told_once(some) for some in told.values()]
-
-
-def _told_once(some: list[tuple[str, str]]) -> str:
-    (first, note), more = some[0], len(some) - 1
-    if not more:
-        return f"{first}: {note}"
-    same = all(other == note for _, other in some)
-    return f"{first} and {more} more: {note}" if same else f"{first}: {note} (and {more} more alike)"
 
 
 def comparisons(found: Comparisons, layout: str | None, population: Population) -> Grid:

@@ -64,17 +64,7 @@ def command(question: Question, kind: Kind, draw: bool | None, form: OutputForma
         raise UsageError(f"--draw belongs to the table, and this is --format {form}")
     labels = question.labels()
     curves: Curves = question.explained(
-        lambda: curve(
-            question.each_run(),
-            labels,
-            kind=kind,
-            rel=question.rel or 1,
-            missing=question.missing,
-            judges=question.judges,
-            depth=question.depth,
-            compat=question.compat,
-            collection_size=question.collection_size,
-        )
+        lambda: curve(question.each_run(), labels, kind=kind, rel=question.rel or 1, **question.evaluating())
     )
     notes = [*question.notes, *curves.notes]
     tell(notes)

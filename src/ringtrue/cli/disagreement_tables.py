@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ringtrue.cli.output import Grid, estimate_column
 from ringtrue.disagreement.disagreeing import FEW_CASES
+from ringtrue.grids import intervals_told
 from ringtrue.wording import counted
 
 if TYPE_CHECKING:
@@ -108,9 +109,11 @@ def _strata(found: Disagreement, by: str) -> Grid:
     parts = list(found.strata.items())
     columns: list[str] = []
     cells: list[Sequence[str]] = []
+    shares: list[Sequence[str]] = []
     for name in found.levels:
         columns += [f"p given {name}", "cases"]
-        cells.append(estimate_column([part.p[name] for _, part in parts]))
+        shares.append(estimate_column([part.p[name] for _, part in parts]))
+        cells.append(shares[-1])
         cells.append([_bracketed(part.cases[name]) for _, part in parts])
     rows = [
         [name, f"{part.documents:,}", *row] for (name, part), row in zip(parts, zip(*cells, strict=True), strict=True)
@@ -118,7 +121,7 @@ def _strata(found: Disagreement, by: str) -> Grid:
     return Grid(
         columns=[by, "documents", *columns],
         rows=rows,
-        caption=f"p: another user says {_top(found)}, given a label, ± half of the interval\n"
+        caption=f"p: another user says {_top(found)}, given a label{intervals_told(shares)}\n"
         f"cases in brackets: fewer than {FEW_CASES}, p is not accurate; --json has the weights of each",
     )
 

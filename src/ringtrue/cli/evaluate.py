@@ -92,12 +92,13 @@ def _corrected(question: Question, golding: Golding, measures: tuple[str, ...], 
     """What the measures would be if gold had judged everything."""
     from ringtrue.cli import corrected_tables as tables
     from ringtrue.correction import correct
+    from ringtrue.correction.doubting import doubts
 
     golding.require(question)
     gold, labels, runs = golding.read(question), question.labels(), list(question.each_run())
     wanted = question.measures(measures or golding.usual(gold, USUAL))
     found = question.explained(lambda: correct(runs, labels, gold, wanted, level=question.level, **golding.settings()))
-    notes = [*question.notes, *found.notes, *tables.doubts(found)]
+    notes = [*question.notes, *found.notes, *doubts(found)]
     tell(notes)
     emit(form, data=found.as_dict() | {"notes": notes}, grid=partial(tables.answer, found),
          flat=partial(tables.flat, found))  # fmt: skip

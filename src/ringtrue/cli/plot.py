@@ -13,7 +13,7 @@ from ringtrue.cli.output import OutputFormat, emit, tell
 from ringtrue.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
-    from ringtrue.reporting import Figure
+    from ringtrue.reporting import Figure, Report
 
 __all__ = ["command"]
 
@@ -48,10 +48,9 @@ def command(figure: str, asked: Asked, output: str | None, width: float, dark: b
     path = output or f"{figure}.svg"
     refuse_to_overwrite(asked.paths, path)
     material = asked.read()
-    report = asked.question.explained(lambda: made_from(material, only=[figure]))
+    report = asked.explained(lambda: made_from(material, only=[figure]))
     if figure not in [one.name for one in report.figures()]:
-        why = "; ".join(f"{title}: {reason}" for title, reason in report.absent) or "nothing there to draw"
-        raise UsageError(f"'{figure}' cannot be drawn from this ({why})")
+        raise UsageError(f"'{figure}' cannot be drawn from this: {_why_not(figure, asked, report)}")
     drawn: Figure = report.figure(figure)
     drawn.save(path, width=width, dark=dark)
     notes = [*asked.question.notes, *drawn.notes]
@@ -64,3 +63,15 @@ def command(figure: str, asked: Asked, output: str | None, width: float, dark: b
     emit(form, data=data, grid=drawn.table)
     if form == "table":
         click.echo(f"\n{drawn.sentence}\n\n{path} has the picture.")
+
+
+def _why_not(figure: str, asked: Asked, report: Report) -> str:
+    """What has to be given for a figure that its section lacks, or else what the section says in its place."""
+    if report.absent:
+        return "; ".join(f"{title}: {reason}" for title, reason in report.absent)
+    needs = {"traps": (asked.traps, "items with a known answer: add --traps FILE"),
+             "confusion-by-judge": (asked.labels, "labels of several judges: add --labels FILE")}  # fmt: skip
+    given, words = needs.get(figure, ("nothing", ""))
+    if given is None:
+        return f"it needs {words}"
+    return " ".join(text for one in report.sections for text in (one.answer, *one.notes))

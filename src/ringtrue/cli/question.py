@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from ringtrue.evaluation import Judges, Missing
     from ringtrue.measures import Compat, Measure
     from ringtrue.tables import Judgments, Run, Scores
+    from ringtrue.votes import Repeats
 
-__all__ = ["Question", "evaluation_options", "gains_option", "level_option", "runs_and_judgments"]
+__all__ = ["Question", "evaluation_options", "gains_option", "level_option", "repeats_option", "runs_and_judgments"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +31,7 @@ class Question:
     missing: Missing
     judge: str | None
     judges: Judges
-    repeats: Literal["first", "last"] | None
+    repeats: Repeats | None
     compat: Compat | None
     depth: int | None
     collection_size: int | None
@@ -90,7 +91,7 @@ class Question:
             )
         if self.judge is not None:
             labels = labels.by(self.judge)
-        return labels if self.repeats is None else labels.without_repeats(self.repeats)
+        return labels if self.repeats is None or self.repeats == "all" else labels.without_repeats(self.repeats)
 
     def each_run(self) -> Iterator[Run]:
         """The runs, read one at a time."""
@@ -121,20 +122,18 @@ class Question:
         """The runs evaluated by these labels, which came from `path` or from the judgments."""
         from ringtrue.evaluation import evaluate
 
-        scores: Scores = self.explained(
-            lambda: evaluate(
-                runs,
-                labels,
-                measures,
-                missing=self.missing,
-                judges=self.judges,
-                depth=self.depth,
-                compat=self.compat,
-                collection_size=self.collection_size,
-            ),
-            path,
-        )
+        scores: Scores = self.explained(lambda: evaluate(runs, labels, measures, **self.evaluating()), path)
         return scores
+
+    def evaluating(self) -> dict[str, Any]:
+        """How `evaluate` and `curve` are to count."""
+        return {
+            "missing": self.missing,
+            "judges": self.judges,
+            "depth": self.depth,
+            "compat": self.compat,
+            "collection_size": self.collection_size,
+        }
 
     def _reading(self) -> dict[str, Any]:
         from ringtrue.cli.inputs import forms_for
@@ -166,7 +165,13 @@ def gains_option(command: Function) -> Function:
     return click.option("--gains", metavar="FILE", help=told)(command)
 
 
-def evaluation_options(command: Function) -> Function:
+def repeats_option(command: Function) -> Function:
+    """Which label of a judge counts, as `question.repeats`."""
+    told = "Where a judge labelled a document again, keep the first or the last label."
+    return click.option("--repeats", type=click.Choice(["first", "last"]), help=told)(command)
+
+
+def evaluation_options(command: Function, repeats: Callable[[Function], Function] = repeats_option) -> Function:
     """How to read the runs and the judgments; all of it reaches the command as `question`."""
 
     @click.option(
@@ -177,8 +182,7 @@ def evaluation_options(command: Function) -> Function:
     @click.option("--judge", metavar="NAME", help="Use this judge's labels only.")
     @click.option("--judges", type=click.Choice(["one", "average"]), default="one", show_default=True,
                   help="With several judges: evaluate by each and average, as trec_eval's qrels_jg.")  # fmt: skip
-    @click.option("--repeats", type=click.Choice(["first", "last"]),
-                  help="Where a judge labelled a document again, keep the first or the last label.")  # fmt: skip
+    @repeats
     @click.option("--compat", type=click.Choice(["trec_eval-9", "trec_eval-10"]),
                   help="Follow trec_eval to the last digit where it departs from the plain formulas.")  # fmt: skip
     @click.option("--depth", type=click.IntRange(1, 2**31 - 1), help="Cut every list at this rank.")

@@ -43,7 +43,7 @@ def command(asked: Asked, output: str, opens: bool, form: OutputFormat) -> None:
     refuse_to_overwrite(asked.paths, output)
     with steps(len(SECTIONS) + 2, what="reading") as step:
         material = asked.read()
-        report: Report = asked.question.explained(lambda: made_from(material, progress=step))
+        report = asked.explained(lambda: made_from(material, progress=step))
         step("drawing")
         report.save(output)
     notes = [*asked.question.notes, *report.notes]

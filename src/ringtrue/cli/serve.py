@@ -57,7 +57,8 @@ def command(
         if (error.name or "").startswith("ringtrue"):
             raise
         raise StoreError(
-            f"collecting judgments needs more packages ({error.name} is missing): pip install 'ringtrue[web]'"
+            f"collecting judgments needs more packages ({error.name} is missing): pip install 'ringtrue[web]', or "
+            f"in a copy of the sources pip install '.[web]'"
         ) from None
 
     address = checked_base_url(base_url)

@@ -139,7 +139,7 @@ class ByDocuments:
                 one = replace(joint.difference(a, b, level=self.task.level, method=test), n=int(unshared[place]))
                 one = refused_if_unfit(one, shares[place], sure[place], where="on what the two do not share")
             noted = _certain(one) if test == "difference" else _same_labels(one, asked.sample, "these runs")
-            found.append(Difference(difference=noted, p_value=joint.p_value(one), test=test))
+            found.append(Difference(difference=noted, p_value=joint.p_value(one), test=test, freedom=joint.freedom))
         return found
 
     def checks(self, measure: Measure, pairs: IntArray | None = None) -> list[Check]:

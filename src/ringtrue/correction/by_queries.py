@@ -82,6 +82,7 @@ class ByQueries:
                 difference=found.estimate(row, level=self.task.level, gold_only=alone),
                 p_value=found.p_value(row, gold_only=alone),
                 test=test,
+                freedom=len(places) - 1 if alone else found.freedom,
             )
             for row in range(len(pairs))
         ]
@@ -114,7 +115,8 @@ class ByQueries:
         gold, bronze = (both[name].to_numpy().astype(np.int64) for name in ("label", "bronze"))
         relevant = gold >= measure.rel
         called = bronze >= self.task.threshold(measure)
-        return judge_told(gold, bronze, relevant, called, np.ones(len(gold)), self.task.level)
+        queries = both["query"].rank("dense").to_numpy().astype(np.int64)
+        return judge_told(gold, bronze, relevant, called, np.ones(len(gold)), self.task.level, queries)
 
     def _found(self, measure: Measure) -> ByQuery:
         return corrected_by_query(*self._ready(measure), population=self.task.population)

@@ -36,11 +36,12 @@ SHORT = "one run's lists are shorter: places that they leave empty count as docu
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Pairs:
-    """The gold labels of documents that bronze labelled too, and what each stands for."""
+    """The gold labels of documents that bronze labelled too, and what each stands for; of whole queries, which ones."""
 
     gold: IntArray
     bronze: IntArray
     weight: FloatArray
+    queries: IntArray | None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -102,8 +103,17 @@ class ByRates:
                 difference = replace(difference, notes=(*difference.notes, SHORT))
             if one.tipping is not None:
                 difference = replace(difference, notes=(*difference.notes, *_tipping(one.tipping)))
-            found.append(Difference(difference=difference, p_value=one.p_value, test=one.test))
+            # One is 0 where the other is: the test is that of the bronze scores, however uncertain the rates.
+            found.append(Difference(difference=difference, p_value=one.p_value, test=one.test,
+                                    freedom=np.inf if self.independent else values.shape[1] - 1,
+                                    tested_se=self._tested_se(rates, spread, values.shape[1])))  # fmt: skip
         return found
+
+    def _tested_se(self, rates: Rates, spread: float | None, queries: int) -> float | None:
+        """That of the bronze scores, on the scale of gold; None where the test is another one."""
+        if self.independent or spread is None or rates.youden == 0:
+            return None
+        return float(spread / np.sqrt(queries)) / abs(rates.youden)
 
     def checks(self, measure: Measure, pairs: IntArray | None = None) -> list[Check]:  # noqa: ARG002 - the protocol's
         """Is bronze as generous on the gold documents as on the runs'? Rates from other documents may not hold."""
@@ -123,7 +133,7 @@ class ByRates:
             return {"confusion": self.task.gold.as_dict()}
         pairs = self._pairs()
         relevant, called = self._binary(measure)
-        return judge_told(pairs.gold, pairs.bronze, relevant, called, pairs.weight, self.task.level)
+        return judge_told(pairs.gold, pairs.bronze, relevant, called, pairs.weight, self.task.level, pairs.queries)
 
     def scores(self, measure: Measure) -> list[BronzeScore]:
         """P@k of each run by bronze, as a mean over queries and its spread."""
@@ -170,7 +180,9 @@ class ByRates:
             weighted = "prob" in both.columns and self.task.design != "external" and not both["prob"].null_count()
             weight = 1 / both["prob"].to_numpy() if weighted else np.ones(both.height)
             gold, said = (both[name].to_numpy().astype(np.int64) for name in ("label", "bronze"))
-            self._cache["pairs"] = _Pairs(gold=gold, bronze=said, weight=weight / weight.mean())
+            whole = self.task.design == "whole_queries"
+            queries = both["query"].rank("dense").to_numpy().astype(np.int64) if whole else None
+            self._cache["pairs"] = _Pairs(gold=gold, bronze=said, weight=weight / weight.mean(), queries=queries)
         return self._cache["pairs"]
 
     def _graded(self, measure: Measure) -> list[Estimate]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,12 +18,25 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-__all__ = ["DOUBTFUL", "Check", "alike_p", "check_by_test", "checked", "drawn_p", "rank_check", "share_p", "stands_for"]
+__all__ = [
+    "DOUBTFUL",
+    "Check",
+    "alike_p",
+    "check_by_test",
+    "checked",
+    "drawn_p",
+    "rank_bands",
+    "rank_check",
+    "share_p",
+    "stands_for",
+]
 
 PERMUTATIONS = 999
 NUMBERS = 4_000_000  # in memory at once
 DOUBTFUL = 0.01  # several checks are made: none should cry at every twentieth good sample
 FEW_LABELS, FEW_QUERIES = 30, 10
+NOTHING = 1e-9  # of a statistic that is rounding alone
+BANDS = (3, 10)  # the last ranks of what people see first, and of what they look at
 FAR_OFF, FAR_SURE = 0.1, 4.0  # a sample that stands for so little of a run, so surely, was not drawn from it
 
 
@@ -79,6 +93,18 @@ def check_by_test(name: str, p: float | None, told: str, doubt: str) -> Check:
     """
     passed = p is None or p >= DOUBTFUL
     return Check(name=name, passed=passed, p_value=p, text=told if passed else f"{told}: {doubt}")
+
+
+def rank_bands(depth: int) -> dict[str, tuple[int, int]]:
+    """The ranks down to `depth` in a few bands: the name of each, and its first and last rank.
+
+    Examples:
+        >>> rank_bands(20)
+        {'ranks 1–3': (1, 3), 'ranks 4–10': (4, 10), 'ranks 11–20': (11, 20)}
+    """
+    ends = [0, *(end for end in BANDS if end < depth), depth]
+    bands = [(before + 1, end) for before, end in pairwise(ends)]
+    return {f"rank {low}" if low == high else f"ranks {low}–{high}": (low, high) for low, high in bands}
 
 
 def checked(
@@ -174,14 +200,15 @@ def _alike(
 ) -> list[Check]:
     """Does the judge err alike at every rank, on every run, in every query? By permuting who was right."""
     right = relevant == called
-    third = np.minimum((_best_rank(pool)[sample.places] - 1) * 3 // pool.depth, 2)
+    ends = [last for _, last in rank_bands(pool.depth).values()]
+    band = np.searchsorted(ends, _best_rank(pool)[sample.places])
     place = np.full(len(pool), -1)
     place[sample.places] = np.arange(len(sample))
     drawn = place[pool.shown] >= 0
     member = np.zeros((len(sample), len(pool.runs)))
     member[place[pool.shown[drawn]], pool.run[drawn]] = 1
     groups = {
-        "rank": _one_of(third),
+        "rank": _one_of(band),
         "run": member,
         "query": _one_of(pool.query[sample.places]),
     }
@@ -209,28 +236,39 @@ def _one_of(kind: IntArray) -> FloatArray:
 
 
 def alike_p(
-    right: NDArray[np.bool_], relevant: NDArray[np.bool_], groups: FloatArray, rng: np.random.Generator
-) -> float | None:
+    right: NDArray[np.bool_], relevant: NDArray[np.bool_], groups: FloatArray, rng: np.random.Generator,
+    within: IntArray | None = None,
+) -> float | None:  # fmt: skip
     """p for accuracy that is the same in all groups, by permuting who was right; None where nothing can differ.
 
-    `groups` is documents × groups, 1 where a document belongs to one. Relevant and other documents are permuted apart.
+    `groups` is documents × groups, 1 where a document belongs to one. Relevant and other documents are permuted apart,
+    and each query by itself where `within` has the query of each document: where gold judged whole queries, some are
+    easier than others, and their documents are no witnesses of their own.
     """
     groups = groups[:, (groups.sum(axis=0) > 0) & (groups.sum(axis=0) < len(groups))]
+    query = np.zeros(len(right), dtype=np.int64) if within is None else within
     seen, drawn = 0.0, np.zeros(PERMUTATIONS)
     for kind in (relevant, ~relevant):
-        hits, member = right[kind].astype(np.float64), groups[kind]
-        rate, size = (hits.mean() if len(hits) else 1.0), member.sum(axis=0)
-        kept = size > 0
-        if rate in (0.0, 1.0) or not kept.any():
+        order = np.flatnonzero(kind)[np.argsort(query[kind], kind="stable")]
+        hits, member = right[order].astype(np.float64), groups[order]
+        _, which, sizes = np.unique(query[order], return_inverse=True, return_counts=True)
+        rate = (np.bincount(which, weights=hits) / sizes)[which] if len(order) else hits
+        expected, scale = rate @ member, (rate * (1 - rate)) @ member
+        kept = scale > 0
+        if not kept.any():
             continue
-        expected, scale = rate * size[kept], rate * (1 - rate) * size[kept]
-        seen += float(((hits @ member[:, kept] - expected) ** 2 / scale).sum())
+        expected, scale, member = expected[kept], scale[kept], member[:, kept]
+        seen += float(((hits @ member - expected) ** 2 / scale).sum())
+        ends = np.cumsum(sizes)
         step = max(1, NUMBERS // len(hits))
         for first in range(0, PERMUTATIONS, step):
             some = slice(first, min(first + step, PERMUTATIONS))
-            shuffled = rng.permuted(np.tile(hits, (some.stop - first, 1)), axis=1)
-            drawn[some] += ((shuffled @ member[:, kept] - expected) ** 2 / scale).sum(axis=1)
-    if not drawn.any():
+            shuffled = np.tile(hits, (some.stop - first, 1))
+            for end, size in zip(ends.tolist(), sizes.tolist(), strict=True):
+                block = shuffled[:, end - size : end]
+                rng.permuted(block, axis=1, out=block)
+            drawn[some] += ((shuffled @ member - expected) ** 2 / scale).sum(axis=1)
+    if drawn.max() < NOTHING:
         return None
     return float((1 + (drawn >= seen * (1 - 1e-9)).sum()) / (1 + PERMUTATIONS))
 

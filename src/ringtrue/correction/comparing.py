@@ -20,11 +20,9 @@ from ringtrue.results import Comparison, Comparisons
 from ringtrue.significance import Adjust, Family, compare
 from ringtrue.significance.families import adjusted, family_words
 from ringtrue.significance.pairing import chosen_pairs
-from ringtrue.student import normal_quantile
 
 __all__ = ["compare_corrected"]
 
-POWER = 0.8
 TESTS = {
     "difference": "difference estimator on what the two runs do not share",
     "difference, whole queries": "prediction-powered t test on whole queries",
@@ -104,8 +102,7 @@ def _comparison(
     measure: str, a: str, b: str, found: Difference, named: dict[tuple[str, str], Comparison], level: float
 ) -> Comparison:
     naive = named[(a, b)] if (a, b) in named else named[(b, a)].turned()
-    value, se = found.difference.value, found.difference.se
-    detectable = (normal_quantile((1 + level) / 2) + normal_quantile(POWER)) * se if se else None
+    value = found.difference.value
     return Comparison(
         measure=measure,
         a=a,
@@ -117,7 +114,7 @@ def _comparison(
         wins=naive.wins,
         ties=naive.ties,
         losses=naive.losses,
-        detectable=detectable,
+        detectable=found.detectable(level),
         naive=replace(naive, measure=measure),
         notes=found.difference.notes,
     )

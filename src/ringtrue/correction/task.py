@@ -15,6 +15,7 @@ from ringtrue.correction.joint import Population
 from ringtrue.evaluation import evaluate
 from ringtrue.measures import FloatArray, IntArray, Measure
 from ringtrue.results import Estimate
+from ringtrue.significance.testing import detectable_difference
 from ringtrue.tables import Judgments, Run
 
 __all__ = ["Difference", "Method", "Task", "Way"]
@@ -64,11 +65,24 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """The corrected difference of two runs, and p for there being none."""
+    """The corrected difference of two runs, p for there being none, and what such a test finds in four of five cases.
+
+    `freedom` are the degrees of freedom of the test, infinite where it is a z test, and `tested_se` is the standard
+    error that it takes where that is not the one of the difference.
+    """
 
     difference: Estimate
     p_value: float | None
     test: str
+    freedom: float
+    tested_se: float | None = None
+
+    def detectable(self, level: float) -> float | None:
+        """The difference that is found in four of five tests; None where the data cannot tell."""
+        se = self.difference.se if self.tested_se is None else self.tested_se
+        if self.difference.value is None or not se or self.freedom < 1:
+            return None
+        return float(detectable_difference(np.array(se), self.freedom, level))
 
 
 class Way(Protocol):

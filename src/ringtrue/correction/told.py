@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ringtrue.confusion import Confusion
-from ringtrue.intervals import wilson
+from ringtrue.intervals import share_estimate, wilson
 from ringtrue.measures import FloatArray, IntArray
 from ringtrue.results import Estimate
 
@@ -31,10 +31,27 @@ def confusion_of(gold: IntArray, bronze: IntArray, weight: FloatArray | None = N
     return Confusion(rows="gold", columns="bronze", labels=tuple(labels), counts=counts)
 
 
-def rate(hits: NDArray[np.bool_], weight: FloatArray, level: float) -> Estimate:
-    """The weighted share of hits, with Wilson's interval for as many labels as the weights are worth."""
+def rate(
+    hits: NDArray[np.bool_], weight: FloatArray, level: float, queries: IntArray | None = None
+) -> Estimate:  # fmt: skip
+    """The weighted share of hits, with Wilson's interval for as many labels as the weights are worth.
+
+    Where gold judged whole queries, `queries` has that of each label: labels of one query are alike, and the interval
+    is about queries like these, as `share_estimate` has it. One query alone tells nothing about others.
+
+    Examples:
+        >>> hits, query = np.array([True] * 90 + [False] * 10), np.repeat(np.arange(10), 10)
+        >>> print(rate(hits, np.ones(100), 0.95), rate(hits, np.ones(100), 0.95, query), sep="; ")
+        0.90 (95% CI 0.83 to 0.94); 0.9 (95% CI 0.4 to 1.0)
+    """
     if not len(hits):
         return Estimate(value=None, level=level, n=0, method="wilson", notes=("there is no such gold label",))
+    if queries is not None:
+        found = share_estimate(hits, queries, level=level)
+        if found.notes:
+            note = "all of these labels are of one query: no interval can be given"
+            return Estimate(value=found.value, level=level, n=len(hits), method="wilson", notes=(note,))
+        return found
     share = float((weight * hits).sum() / weight.sum())
     worth = float(weight.sum()) ** 2 / float((weight**2).sum())
     low, high = wilson(share, worth, level=level)
@@ -44,13 +61,17 @@ def rate(hits: NDArray[np.bool_], weight: FloatArray, level: float) -> Estimate:
 
 def judge_told(
     gold: IntArray, bronze: IntArray, relevant: NDArray[np.bool_], called: NDArray[np.bool_], weight: FloatArray,
-    level: float,
+    level: float, queries: IntArray | None = None,
 ) -> dict[str, object]:  # fmt: skip
     """The confusion matrix of the gold labels, and how often bronze is right on relevant and on other documents.
 
-    The rates stand for the whole pool: a label counts as often as documents it was drawn for.
+    The rates stand for the whole pool: a label counts as often as documents it was drawn for. `queries` are those of
+    the labels, where gold judged whole ones.
     """
-    on_relevant, on_others = (rate((relevant == called)[kind], weight[kind], level) for kind in (relevant, ~relevant))
+    on_relevant, on_others = (
+        rate((relevant == called)[kind], weight[kind], level, None if queries is None else queries[kind])
+        for kind in (relevant, ~relevant)
+    )
     both = None not in (on_relevant.value, on_others.value)
     return {
         "relevant": on_relevant.as_dict(),

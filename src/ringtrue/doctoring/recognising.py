@@ -163,7 +163,8 @@ def _unknown_table(source: Source, names: Sequence[str]) -> FormatError:
     known = [name for name in names if name]
     shown = ", ".join(known[:LISTED]) + ", …" * (len(known) > LISTED)
     return FormatError(
-        f"{source.shown}: a table of {shown}; which is query, doc, label or score? Rename those that are"
+        f"{source.shown}: a table of {shown}; which is query, doc, label or score? Rename those "
+        f"that are, or tell each command: --columns query=NAME,doc=NAME,label=NAME,judge=NAME"
     )
 
 

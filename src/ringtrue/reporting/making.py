@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from ringtrue.errors import InputError, UsageError
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from ringtrue.confusion import Confusion
     from ringtrue.designs import Design
     from ringtrue.measures import Measure
+    from ringtrue.votes import Repeats
 
 __all__ = ["FIGURES", "SECTIONS", "USUAL", "made_from", "report"]
 
@@ -57,23 +59,27 @@ SECTIONS: tuple[_Module, ...] = (
     power,
     next_labels,
 )
+# These know nothing of queries that are left out, or lists that are cut.
+AS_USUAL: tuple[_Module, ...] = (below_the_ceiling, next_labels)
 # Every figure by its name, with the question that it answers.
 FIGURES: dict[str, str] = {name: question for module in SECTIONS for name, question in module.FIGURES.items()}
 USUAL = ("nDCG@10",)
+MOST_NAMED = 4  # runs in the title
 
 
 def report(
     runs: object = (), judgments: object = None, measures: str | Measure | Iterable[str | Measure] | None = None, *,
     gold: object = None, design: Design | None = None, truth: object = None, labels: object = None,
-    traps: object = None, preferences: object = None, confusion: Confusion | None = None, rel: int = 1,
-    level: float = 0.95, seed: int = 0,
+    traps: object = None, preferences: object = None, confusion: Confusion | None = None,
+    repeats: Repeats | None = None, rel: int = 1, level: float = 0.95, seed: int = 0,
 ) -> Report:  # fmt: skip
     """Everything about runs, judgments and judges on one page; a section for whatever is given.
 
     `judgments` are of one judge: bronze, where there is `gold` to correct them, drawn by `design`. `labels` are of
     several judges, `traps` items among them with a known answer, `preferences` votes between two documents. `truth`
     are true labels of everything, where they are known, as in a simulation. `confusion` is how judges disagree, for the
-    ceiling. The same `seed` gives the same page. `save` writes it as HTML.
+    ceiling. Where a judge labelled a document again, or voted on a pair again, `repeats` says what counts. The same
+    `seed` gives the same page. `save` writes it as HTML.
 
     Examples:
         >>> import ringtrue as rt
@@ -99,19 +105,26 @@ def report(
             labels=None if labels is None else Judgments.of(labels, needs_query=False),
             traps=traps if traps is None or isinstance(traps, Preferences) else Judgments.of(traps, needs_query=False),
             preferences=None if preferences is None else Preferences.of(preferences), confusion=confusion,
-            correcting={} if design is None else {"design": design}, rel=rel, level=level, seed=seed,
+            correcting={} if design is None else {"design": design}, repeats=repeats, rel=rel, level=level,
+            seed=seed,
         )
     )  # fmt: skip
 
 
 def made_from(material: Material, only: Iterable[str] = (), progress: Callable[[str], None] = lambda _: None) -> Report:
-    """The page about this material, or those of its sections that have one of these figures."""
+    """The page about this material, or those of its sections that have one of these figures.
+
+    Runs that cannot be measured are an error, and so is a page without any section; one section that cannot be made is
+    not: it is told as absent, with the reason.
+    """
     if bool(material.runs) != (material.judgments is not None):
         raise UsageError("runs are measured by judgments, and judgments measure runs: give both, or neither")
     if not material.runs and material.labels is None and material.preferences is None:
         raise UsageError("nothing to report: give runs and judgments, labels of several judges, or preferences")
+    material.require()
     wanted, sections = set(only), []
     absent: dict[str, list[str]] = {}
+    errors: list[InputError] = []
     for module in SECTIONS:
         if wanted and wanted.isdisjoint(module.FIGURES):
             continue
@@ -120,11 +133,14 @@ def made_from(material: Material, only: Iterable[str] = (), progress: Callable[[
             made = module.section(material)
         except InputError as error:  # one section that cannot be made must not cost all the others
             absent.setdefault(str(error), []).append(module.TITLE)
+            errors.append(error)
             continue
         if made is None:
             absent.setdefault(f"needs {module.NEEDS}", []).append(module.TITLE)
         else:
-            sections.append(made)
+            sections.append(_with_doubt(made, module, material))
+    if errors and not sections:
+        raise errors[0]
     return Report(
         title=_title(material), asked=_asked(material), answers=tuple(one.answer for one in sections if one.answer),
         sections=tuple(sections), absent=tuple((", ".join(titles), why) for why, titles in absent.items()),
@@ -132,10 +148,32 @@ def made_from(material: Material, only: Iterable[str] = (), progress: Callable[[
     )  # fmt: skip
 
 
+def _with_doubt(made: Section, module: _Module, material: Material) -> Section:
+    """The section, which says so where it does not count as somebody asked."""
+    if module not in AS_USUAL or not (asked := _counting(material)):
+        return made
+    return replace(made, notes=(*made.notes, f"this section counts as usual, without regard to: {'; '.join(asked)}"))
+
+
+def _counting(material: Material) -> list[str]:
+    """How runs are counted, where that is not as usual."""
+    given = material.evaluating
+    told = {
+        "a query that a run does not have is left out": given.get("missing") == "skip",
+        "by each judge's labels, and averaged": given.get("judges") == "average",
+        f"lists cut at rank {given.get('depth')}": given.get("depth"),
+        f"as {given.get('compat')}": given.get("compat"),
+        f"documents in all: {given.get('collection_size')}": given.get("collection_size"),
+    }
+    return [words for words, asked in told.items() if asked]
+
+
 def _title(material: Material) -> str:
     if material.runs:
         names = [run.name for run in material.runs]
-        return " and ".join(names) if len(names) == 2 else names[0] if len(names) == 1 else counted(len(names), "run")
+        if len(names) > MOST_NAMED:
+            return f"{counted(len(names), 'run')} by {material.measure}"
+        return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
     return "Judges" if material.labels is not None else "Preferences"
 
 
@@ -146,7 +184,7 @@ def _asked(material: Material) -> tuple[tuple[str, str], ...]:
         queries = material.judgments.frame["query"].n_unique()
         told["runs"] = counted(len(material.runs), "run")
         told["judgments"] = f"{counted(material.judgments.frame.height, 'label')} of {counted(queries, 'query')}"
-        told["measures"] = ", ".join(map(str, material.measures))
+        told["measures"] = "; ".join([", ".join(map(str, material.measures)), *_counting(material)])
     for name in ("gold", "truth", "labels", "traps", "preferences", "confusion"):
         if (table := getattr(material, name)) is not None:
             frame = getattr(table, "frame", None)

@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ringtrue.confusion import Confusion
 from ringtrue.correction import Correction, correct
+from ringtrue.correction.designs import drawn_to_compare
+from ringtrue.errors import InputError
 from ringtrue.evaluation import evaluate
 from ringtrue.measures import Measure
 from ringtrue.results import Comparisons
 from ringtrue.tables import Judgments, Preferences, Run, Scores
+from ringtrue.votes import Repeats
 
 __all__ = ["Material"]
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +44,8 @@ class Material:
     preferences: Preferences | None = None
     confusion: Confusion | None = None
     correcting: Mapping[str, Any] = field(default_factory=dict)  # design, method, population, bronze_rel
+    evaluating: Mapping[str, Any] = field(default_factory=dict)  # missing, judges, depth, compat, collection_size
+    repeats: Repeats | None = None  # which label, or vote, of a judge counts where there are several of one item
     rel: int = 1
     level: float = 0.95
     seed: int = 0
@@ -58,30 +65,62 @@ class Material:
         """Each run's value for each query, by the judgments as they are."""
         if not self.runs or self.judgments is None:
             return None
-        return evaluate(self.runs, self.judgments, self.measures)
+        return evaluate(self.runs, self.judgments, self.measures, **self.evaluating)
+
+    @property
+    def correction(self) -> Correction | None:
+        """The same as a perfect judge would have it, where there is gold; an error where this gold cannot tell."""
+        return _or_raised(self.corrected)
 
     @cached_property
-    def correction(self) -> Correction | None:
-        """The same as a perfect judge would have it, where there is gold."""
+    def corrected(self) -> Correction | InputError | None:
+        """The correction, or why there is none; worked out once, although several sections ask."""
         if not self.runs or self.judgments is None or self.gold is None:
             return None
-        return correct(
-            self.runs, self.judgments, self.gold, self.measures, level=self.level, rng=self.rng("correction"),
-            **self.correcting,
-        )  # fmt: skip
+        try:
+            return correct(
+                self.runs, self.judgments, self.gold, self.measures, level=self.level, rng=self.rng("correction"),
+                **self.correcting,
+            )  # fmt: skip
+        except InputError as error:
+            return error
 
-    @cached_property
+    @property
     def comparisons(self) -> Comparisons | None:
         """All pairs of runs by the measure of the page; corrected, where there is gold."""
+        return _or_raised(self.compared)
+
+    @cached_property
+    def compared(self) -> Comparisons | InputError | None:
+        """The comparisons, or why there are none; worked out once."""
         from ringtrue.correction import compare_corrected
         from ringtrue.significance import compare
 
         if self.scores is None or len(self.runs) < 2:
             return None
-        if self.gold is None:
-            only = Scores(self.scores.frame.filter(measure=self.measure))
-            return compare(only, level=self.level, rng=self.rng("comparisons"))
-        return compare_corrected(
-            self.runs, self.judgments, self.gold, self.measures[0], level=self.level, rng=self.rng("comparisons"),
-            **self.correcting,
-        )  # fmt: skip
+        try:
+            if self.gold is None:
+                only = Scores(self.scores.frame.filter(measure=self.measure))
+                return compare(only, level=self.level, rng=self.rng("comparisons"))
+            return compare_corrected(
+                self.runs, self.judgments, self.gold, self.measures[0], level=self.level, rng=self.rng("comparisons"),
+                **self.correcting,
+            )  # fmt: skip
+        except InputError as error:
+            return error
+
+    def require(self) -> None:
+        """Refuse runs that cannot be measured, or corrected, in the words of `evaluate` and `compare`.
+
+        Gold that was drawn to compare runs says nothing of a single one, and is enough if it compares them.
+        """
+        if self.gold is not None:
+            to_compare = isinstance(self.gold, Judgments) and drawn_to_compare(self.gold)
+            _or_raised(self.compared if to_compare else self.corrected)
+        _ = self.scores
+
+
+def _or_raised(found: Found | InputError) -> Found:
+    if isinstance(found, InputError):
+        raise found
+    return found

@@ -13,9 +13,9 @@ from ringtrue.results import Comparison, Estimate
 from ringtrue.significance import paired, resampling
 from ringtrue.significance.paired import FloatArray
 from ringtrue.significance.pairing import BoolArray, IntArray
-from ringtrue.student import t_quantile
+from ringtrue.student import normal_quantile, t_quantile
 
-__all__ = ["Setting", "Test", "pairs_tested", "smallest_p"]
+__all__ = ["Setting", "Test", "detectable_difference", "pairs_tested", "smallest_p"]
 
 Test: TypeAlias = Literal["t", "permutation", "bootstrap", "sign", "wilcoxon", "welch"]
 POWER = 0.8
@@ -90,7 +90,7 @@ def _paired(measure: str, names: list[tuple[str, str]], d: FloatArray, setting: 
         p[rows], low[rows], high[rows] = _bootstrapped(d[rows], setting)
     elif len(rows):
         p[rows] = _p(d[rows], setting)
-    detectable = _detectable(se, n - 1, setting.level) if n > 1 else se
+    detectable = detectable_difference(se, n - 1, setting.level) if n > 1 else se
     favoured = np.sign(_statistic(d, setting.test))
     wins, ties, losses = ((compared(d, 0)).sum(axis=1) for compared in (np.greater, np.equal, np.less))
     method = "BCa" if setting.test == "bootstrap" else "t"
@@ -163,9 +163,15 @@ def _why_constant(n: int, difference: float, test: Test) -> tuple[str]:
     return (same if test == "sign" else f"{same}, and p is that of swapping runs at random",)
 
 
-def _detectable(se: FloatArray, df: float, level: float) -> FloatArray:
-    """The difference that a t test shows in four of five samples of queries like these."""
-    return (t_quantile((1 + level) / 2, df) + t_quantile(POWER, df)) * se
+def detectable_difference(se: FloatArray, df: float, level: float) -> FloatArray:
+    """The difference that a t test shows in four of five samples of queries like these; infinite df are a z test.
+
+    Examples:
+        >>> detectable_difference(np.array([0.02]), 42, 0.95).round(4)
+        array([0.0574])
+    """
+    normal = np.isinf(df)
+    return sum(normal_quantile(p) if normal else t_quantile(p, df) for p in ((1 + level) / 2, POWER)) * se
 
 
 def _unpaired(measure: str, runs: Sequence[str], values: FloatArray, a: int, b: int, setting: Setting) -> Comparison:
@@ -193,7 +199,7 @@ def _unpaired(measure: str, runs: Sequence[str], values: FloatArray, a: int, b: 
         half = t_quantile((1 + setting.level) / 2, df) * se
         low, high = difference - half, difference + half
         effect = difference / float(np.sqrt(variances.mean()))
-        detectable = float(_detectable(np.array(se), df, setting.level))
+        detectable = float(detectable_difference(np.array(se), df, setting.level))
     estimate = Estimate(
         value=difference, se=se, low=low, high=high, level=setting.level, n=int(counts.sum()), method="Welch"
     )

@@ -20,5 +20,6 @@ def the_extra() -> Iterator[None]:
             raise
         package = (error.name or "").partition(".")[0]
         raise UsageError(
-            f"reports and plots need more packages ({package} is missing): pip install 'ringtrue[plots]'"
+            f"reports and plots need more packages ({package} is missing): pip install 'ringtrue[plots]', or in a "
+            f"copy of the sources pip install '.[plots]'"
         ) from None

@@ -12,6 +12,7 @@ from ringtrue.agreement import agree
 from ringtrue.agreement.marks import verdict_on
 from ringtrue.grids import Grid
 from ringtrue.reporting.content import Figure, Heatmap, Section
+from ringtrue.reporting.limits import SHOWN
 from ringtrue.reporting.material import Material
 from ringtrue.reporting.sections.scales import scales_told
 from ringtrue.reporting.sections.telling import ends, listed, minus, percent_told
@@ -27,7 +28,6 @@ __all__ = ["FIGURES", "NEEDS", "TITLE", "section"]
 TITLE = "Agreement"
 NEEDS = "labels of several judges"
 FIGURES = {"agreement": "How far do the judges agree?"}
-SHOWN = 25  # judges
 RESAMPLES = 500
 ENOUGH = 10  # items in common, below which a coefficient is mostly chance
 ALPHA = "Krippendorff's alpha (ordinal)"
@@ -41,14 +41,16 @@ def section(material: Material) -> Section | None:
         return None
     counts = labels.frame["judge"].value_counts(sort=True, name="n").sort("n", "judge", descending=[True, False])
     few = counts.height <= SHOWN
-    found = agree(labels, rel=material.rel, repeats="last", pairs=SHOWN * SHOWN if few else 0, resamples=RESAMPLES,
-                  level=material.level, rng=material.rng("agreement"))  # fmt: skip
+    found = agree(labels, rel=material.rel, repeats=material.repeats, pairs=SHOWN * SHOWN if few else 0,
+                  resamples=RESAMPLES, level=material.level, rng=material.rng("agreement"))  # fmt: skip
     if few:
         pairs: Sequence[PairAgreement] = found.pairs
     else:
         most = counts["judge"].head(SHOWN)
         some = Judgments(labels.frame.filter(pl.col("judge").is_in(most.implode())))
-        pairs = agree(some, rel=material.rel, repeats="last", alone=True, pairs=SHOWN * SHOWN, resamples=0).pairs
+        pairs = agree(
+            some, rel=material.rel, repeats=material.repeats, alone=True, pairs=SHOWN * SHOWN, resamples=0
+        ).pairs
     shown = [pair for pair in pairs if pair.n >= ENOUGH] or list(pairs)
     figures = (_figure(pairs, shown, counts.height),) if shown else ()
     return Section(name="agreement", title=TITLE, answer=_answer(found), figures=figures,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ringtrue.ceilings import ceiling
 from ringtrue.grids import Grid
 from ringtrue.reporting.content import Figure, Forest, Section, Series
+from ringtrue.reporting.limits import DEEP, SHOWN
 from ringtrue.reporting.material import Material
 from ringtrue.reporting.sections.between_judges import Between, between_judges
 from ringtrue.reporting.sections.mixing_up import mistake_told, worst_mistake
@@ -23,8 +24,6 @@ __all__ = ["FIGURES", "NEEDS", "TITLE", "section"]
 TITLE = "The ceiling"
 NEEDS = "runs, judgments, and how judges differ: a confusion matrix, labels of several judges, or gold"
 FIGURES = {"ceiling": "How far below the best nDCG that disagreement allows is each run?"}
-SHOWN = 25  # runs in the chart
-DEEP = 10  # where no measure says how deep to look
 NEAR = 0.95  # of the ceiling, from which there is little left for a better ranker
 ABOVE = (
     "a run can be above the ceiling: it tells documents of one grade apart, or learned from other judges or from more "
@@ -82,8 +81,8 @@ def _answer(found: Ceiling, runs: Mapping[str, RunCeiling], between: Between) ->
     if 2 * above > len(runs):
         return f"{reached}; {_standing(above, len(runs))} above that, so that it bounds nothing here."
     if best.above:
-        return f"{reached}; the best run, {name}, has {value:.2f} and stands above that, as a run can."
-    return f"{reached}; the best run, {name}, has {value:.2f}, {percent(best.share)} of that."
+        return f"{reached}; by the same labels the best run, {name}, has {value:.2f} and stands above it, as a run can."
+    return f"{reached}; by the same labels the best run, {name}, has {value:.2f}, {percent(best.share)} of that."
 
 
 def _standing(above: int, runs: int) -> str:

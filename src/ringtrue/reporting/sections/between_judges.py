@@ -86,8 +86,8 @@ def _from_labels(task: Task | None, material: Material) -> Between:
     else:
         labels, same = _without_same(labels, testing)
         notes = (*notes, *same)
-    table = estimate_confusion(labels, repeats="last", **sides)
-    behind = documents_behind(labels, repeats="last", **sides)
+    table = estimate_confusion(labels, repeats=material.repeats, **sides)
+    behind = documents_behind(labels, repeats=material.repeats, **sides)
     judgments, covered, more = _on(behind, testing)
     raw = task is not None and not by_gold
     tester = "gold" if by_gold else "the bronze judge" if raw else "the judge of the judgments"
@@ -129,6 +129,12 @@ def _from_gold(task: Task, material: Material) -> Between:
             "of several judges, or a confusion matrix (--confusion) of the judge who tests and the one who trains"
         )
     pairs = pairs_of(task, material)
+    if pairs.compared:
+        raise InputError(
+            "the gold labels were drawn to compare runs, and say nothing about documents that all runs have at the "
+            "same rank: the ceiling needs a sample of all that the runs show (`ringtrue sample`, without --compare), "
+            "labels of several judges, or a confusion matrix (--confusion)"
+        )
     if task.design == "whole_queries":
         return Between(
             judgments=task.gold, confusion=pairs.counted(), teacher="the bronze judge", tester="gold",

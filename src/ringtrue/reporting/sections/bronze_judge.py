@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ringtrue.confusion import Confusion
-from ringtrue.correction.checking import DOUBTFUL, alike_p
-from ringtrue.errors import InputError
+from ringtrue.correction import Correction
+from ringtrue.correction.checking import DOUBTFUL, alike_p, rank_bands
 from ringtrue.grids import Grid
 from ringtrue.reporting.content import Figure, Forest, Section, Series
+from ringtrue.reporting.limits import SHOWN
 from ringtrue.reporting.material import Material
-from ringtrue.reporting.sections.gold_pairs import DEEP, GoldPairs, gold_task, pairs_of
-from ringtrue.reporting.sections.levels import best_first
+from ringtrue.reporting.sections.gold_pairs import GoldPairs, gold_task, pairs_of
 from ringtrue.reporting.sections.mixing_up import as_grid, as_heatmap, mistake_told, worst_mistake
-from ringtrue.reporting.sections.telling import capital, listed, p_told, percent, percent_told
+from ringtrue.reporting.sections.telling import capital, listed, or_none, p_told, percent, percent_told
+from ringtrue.reporting.standing import order
 from ringtrue.results import Estimate
 from ringtrue.wording import counted
 
@@ -34,10 +35,13 @@ FIGURES = {
     "by-rank": "Is the bronze judge as good at the top as further down?",
     "by-run": "Is the bronze judge as good on one run as on another?",
 }
-SHOWN = 25  # runs in the chart
 FEW = 5  # labels of a kind, below which a run is no example
-HIGH = 3  # the last rank of the top
 KINDS = ("relevant documents", "the others")
+UNSHARED = "Among documents that the runs do not share, "
+COMPARED = (
+    "the gold labels were drawn to compare runs, from documents that these do not share: nothing here is about what "
+    "all have at the same rank"
+)
 UNTOLD = {
     "external": "Gold labels of documents from elsewhere",
     "known": "A confusion matrix alone",
@@ -70,8 +74,8 @@ def section(material: Material) -> Section | None:
     )
     figures = [_confusion(pairs, task, material)]
     if (pairs.best > 0).any():
-        figures += [_by_rank(pairs, bands, by_rank, task), _by_run(pairs, by_run, task, _order(material))]
-    notes = () if len(figures) > 1 else (_unchecked(task.design),)
+        figures += [_by_rank(pairs, bands, by_rank, task), _by_run(pairs, by_run, task, order(material))]
+    notes = (*((COMPARED,) if pairs.compared else ()), *(() if len(figures) > 1 else (_unchecked(task.design),)))
     return Section(name="bronze-judge", title=TITLE, answer=_answer(pairs, by_rank, by_run), figures=tuple(figures),
                    notes=notes)  # fmt: skip
 
@@ -108,9 +112,16 @@ def _confusion(pairs: GoldPairs, task: Task, material: Material) -> Figure:
         f"and misses {percent(missed)} of the relevant ones."
     )
     return Figure(
-        name="confusion", title=FIGURES["confusion"], sentence=" ".join(words), charts=(chart,), notes=tuple(notes),
-        table=as_grid([("bronze", shares, counts)], "gold says", pairs.level),
+        name="confusion", title=FIGURES["confusion"], sentence=_among(pairs, " ".join(words)), charts=(chart,),
+        table=as_grid([("bronze", shares, counts)], "gold says", pairs.level, ends=pairs.intervals(),
+                      about=pairs.about),
+        notes=tuple(notes),
     )  # fmt: skip
+
+
+def _among(pairs: GoldPairs, told: str) -> str:
+    """The same words, and of which documents, where these are not all that the runs show."""
+    return f"{UNSHARED}{told[0].lower()}{told[1:]}" if pairs.compared else told
 
 
 def _threshold(task: Task, material: Material) -> str:
@@ -130,10 +141,10 @@ def _by_rank(pairs: GoldPairs, bands: Mapping[str, IntArray], test: _Test, task:
         each = [f"{share}{' of cases' if not at else ''} {_at(band)}" for at, (band, share) in enumerate(known.items())]
         if each:
             words.append(f"on {kind} in {listed(each)}")
-    told = f"Bronze is right {'; '.join(words)}. "
+    told = _among(pairs, f"Bronze is right {'; '.join(words)}. ")
     return Figure(
         name="by-rank", title=FIGURES["by-rank"], sentence=f"{told}{_verdict(test, pairs, task)}",
-        charts=(_forest(rates, rows),), table=_table("rank", rates, pairs.level),
+        charts=(_forest(rates, rows),), table=_table("rank", rates, pairs),
         notes=("a document counts at the highest place that any run gives it",),
     )  # fmt: skip
 
@@ -146,43 +157,48 @@ def _by_run(pairs: GoldPairs, test: _Test, task: Task, order: tuple[str, ...]) -
     for place, kind in enumerate(KINDS):
         known = {run: rates[run][place].value or 0.0 for run in order if rates[run][place].n >= FEW}
         if len(known) > 1:
-            low, high = min(known, key=known.__getitem__), max(known, key=known.__getitem__)
-            words.append(f"on {kind} in {percent(known[low])} ({low}) to {percent(known[high])} ({high}) of cases")
+            words.append(f"on {kind} in {_spread(known, len(order))}")
     told = f"In the runs' first {pairs.depth} bronze is right {'; '.join(words)}. " if words else ""
+    told = _among(pairs, told) if told else ""
     notes = ["runs share documents, so that their rates are alike by that alone"] if len(order) > 1 else []
     if len(order) > SHOWN:
         notes.append(f"the chart has the best {SHOWN} of {len(order)} runs, the table all")
     return Figure(
         name="by-run", title=FIGURES["by-run"], sentence=f"{told}{_verdict(test, pairs, task)}",
         charts=(_forest({name: rates[name] for name in shown}, rows),),
-        table=_table("run", rates, pairs.level), notes=tuple(notes),
+        table=_table("run", rates, pairs), notes=tuple(notes),
     )  # fmt: skip
+
+
+def _spread(known: Mapping[str, float], runs: int) -> str:
+    """From the lowest to the highest rate of a run, with its name; or that they are all the same."""
+    low, high = min(known, key=known.__getitem__), max(known, key=known.__getitem__)
+    if percent(known[low]) == percent(known[high]):
+        where = "on every run" if len(known) == runs else f"on all {len(known)} runs with {FEW} such labels or more"
+        return f"{percent(known[low])} of cases {where}"
+    return f"{percent(known[low])} ({low}) to {percent(known[high])} ({high}) of cases"
 
 
 def _forest(rates: Mapping[str, tuple[Estimate, Estimate]], rows: Mapping[str, IntArray]) -> Forest:
     return Forest(
         names=tuple(rates), across="how often bronze is right", marks_title="gold labels",
         series=tuple(
-            Series(name=f"on {kind}", values=tuple(_or_none(both[place]) for both in rates.values()))
+            Series(name=f"on {kind}", values=tuple(or_none(both[place]) for both in rates.values()))
             for place, kind in enumerate(KINDS)
         ),
         marks=tuple(f"{len(rows[name]):,}" for name in rates),
     )  # fmt: skip
 
 
-def _or_none(one: Estimate) -> Estimate | None:
-    return None if one.value is None else one
-
-
-def _table(what: str, rates: Mapping[str, tuple[Estimate, Estimate]], level: float) -> Grid:
+def _table(what: str, rates: Mapping[str, tuple[Estimate, Estimate]], pairs: GoldPairs) -> Grid:
     return Grid(
         columns=[what, KINDS[0], "right on these", KINDS[1], "right on these"],
         rows=[
             [name, f"{one.n:,}", percent_told(one), f"{other.n:,}", percent_told(other)]
             for name, (one, other) in rates.items()
         ],
-        caption=f"gold labels, and how often bronze is right on them, with {level:.0%} intervals (Wilson); "
-        f"each label counts for as many documents as it stands for",
+        caption=f"gold labels, and how often bronze is right on them, with {pairs.level:.0%} intervals "
+        f"({pairs.about}); each label counts for as many documents as it stands for",
     )
 
 
@@ -217,46 +233,36 @@ def _answer(pairs: GoldPairs, *tests: _Test) -> str:
             if one.value is not None]  # fmt: skip
     differs = [test.what for test in tests if test.differs]
     so = f", and not equally so by {' and by '.join(differs)}" if differs else ""
-    return f"The bronze judge is right on {' and '.join(told)}{so}."
+    return _among(pairs, f"The bronze judge is right on {' and '.join(told)}{so}.")
 
 
 def _bands(pairs: GoldPairs) -> dict[str, IntArray]:
     """The gold documents by the best place that any run gives them; without bands that are empty."""
-    ends = {f"ranks 1–{HIGH}": (1, HIGH), f"ranks {HIGH + 1}–{DEEP}": (HIGH + 1, DEEP),
-            f"below rank {DEEP}": (DEEP + 1, np.inf), "in no run": (0, 0)}  # fmt: skip
+    ends: dict[str, tuple[int, float]] = {
+        **rank_bands(pairs.depth), f"below rank {pairs.depth}": (pairs.depth + 1, np.inf), "in no run": (0, 0),
+    }  # fmt: skip
     found = {name: np.flatnonzero((pairs.best >= low) & (pairs.best <= high)) for name, (low, high) in ends.items()}
     return {name: where for name, where in found.items() if len(where)}
 
 
 def _at(band: str) -> str:
-    return f"at {band}" if band.startswith("ranks") else band
+    return f"at {band}" if band.startswith("rank") else band
 
 
 def _tested(what: str, groups: Mapping[str, IntArray], pairs: GoldPairs, material: Material) -> _Test:
-    """Whether accuracy differs: as the correction's own check has it, so that the page says one thing, or tested."""
-    try:
-        checks = () if material.correction is None else material.correction.checks
-    except InputError:
-        checks = ()
-    for check in checks:
+    """Whether accuracy differs: as the correction's own check has it, so that the page says one thing, or tested.
+
+    Of a measure that looks at whole lists, the check has whole lists too, and not the tops that are shown here.
+    """
+    found = None if material.measures[0].reach is None else material.corrected
+    for check in found.checks if isinstance(found, Correction) else ():
         if check.name == f"accuracy by {what}":
             return _Test(what=what, p=check.p_value)
     member = np.zeros((len(pairs.gold), len(groups)))
     for column, where in enumerate(groups.values()):
         member[where, column] = 1
-    return _Test(what=what, p=alike_p(pairs.right, pairs.relevant, member, material.rng(f"by {what}")))
-
-
-def _order(material: Material) -> tuple[str, ...]:
-    """The runs as the page has them, the best first."""
-    try:
-        found = material.correction
-    except InputError:
-        found = None
-    if found is not None:
-        return best_first(found.corrected, material.measure)
-    assert material.scores is not None
-    return best_first(material.scores.means(level=material.level), material.measure)
+    p = alike_p(pairs.right, pairs.relevant, member, material.rng(f"by {what}"), pairs.queries)
+    return _Test(what=what, p=p)
 
 
 def _of_matrix(known: Confusion) -> Section:

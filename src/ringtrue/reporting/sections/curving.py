@@ -9,6 +9,8 @@ from ringtrue.curves import Kind, curve
 from ringtrue.grids import Grid
 from ringtrue.reporting.content import Figure, Line, Lines, Section
 from ringtrue.reporting.material import Material
+from ringtrue.reporting.sections.telling import capital, listed
+from ringtrue.reporting.standing import all_of, leaders
 from ringtrue.results import Curve, Curves
 from ringtrue.wording import counted
 
@@ -56,13 +58,16 @@ def section(material: Material) -> Section | None:
     if material.scores is None:
         return None
     rel = _rel(material)
-    every = {kind: curve(material.runs, material.judgments, kind=kind, rel=rel) for kind in KINDS}
-    figures = tuple(_figure(kind, found, rel) for kind, found in every.items())
+    every = {
+        kind: curve(material.runs, material.judgments, kind=kind, rel=rel, **material.evaluating) for kind in KINDS
+    }
+    drawn = _drawn(every)
+    figures = tuple(_figure(kind, found, rel, drawn) for kind, found in every.items())
     notes = dict.fromkeys(note for found in every.values() for note in found.notes)
     if material.gold is not None:
         notes |= {"curves are by the labels as they are: gold corrects means, not curves": None}
-    return Section(name="curves", title=TITLE, answer=_answer(_ranked(every["pr"])), figures=figures,
-                   notes=tuple(notes))  # fmt: skip
+    answer = _answer(_ranked(every["pr"]), "By the raw labels, when" if material.gold is not None else "When")
+    return Section(name="curves", title=TITLE, answer=answer, figures=figures, notes=tuple(notes))
 
 
 def crossings(x: Sequence[float], first: Sequence[float], second: Sequence[float]) -> list[float]:
@@ -94,17 +99,30 @@ def _ranked(found: Curves) -> dict[str, Curve]:
     return dict(sorted(able.items(), key=lambda item: -(item[1].area or 0.0)))
 
 
-def _figure(kind: Kind, found: Curves, rel: int) -> Figure:
+def _drawn(every: Mapping[Kind, Curves]) -> list[str]:
+    """The runs that are drawn, in one order for all figures, so that a run has the same colour in each.
+
+    Those with the largest area of precision by recall; where a run lacks one of the curves, it comes last.
+    """
+    lacking = {name for found in every.values() for name, one in found.runs.items() if one.area is None}
+    return sorted(_ranked(every["pr"]), key=lambda name: name in lacking)[:SHOWN]
+
+
+def _figure(kind: Kind, found: Curves, rel: int, drawn: Sequence[str]) -> Figure:
     told, runs = KINDS[kind], _ranked(found)
-    shown = {name: runs[name] for name in list(runs)[:SHOWN]}
+    shown = {name: one for name, one in runs.items() if name in drawn}
     chart = Lines(
-        lines=tuple(Line(name=name, x=one.x, y=one.y) for name, one in shown.items()), across=told.across, up=told.up,
-        x_range=(0.0, 1.0), y_range=(0.0, 1.0), diagonal=kind == "roc",
+        lines=tuple(Line(name=name, x=runs[name].x, y=runs[name].y) for name in drawn if name in runs),
+        across=told.across, up=told.up, x_range=(0.0, 1.0), y_range=(0.0, 1.0), diagonal=kind == "roc",
     )  # fmt: skip
     relevant = "" if rel == 1 else f", relevant from label {rel} on"
-    parts = [f"{told.up.capitalize()} at each {told.across}: {told.meaning}.", *_seen(kind, shown)]
+    parts = [
+        f"{told.up.capitalize()} at each {told.across}: {told.meaning}.",
+        *_seen(kind, shown, len(runs) > len(shown)),
+    ]
     if len(runs) > SHOWN:
-        parts.append(f"The {SHOWN} largest areas of {len(runs)} runs are drawn; the table has all.")
+        area = KINDS["pr"].area
+        parts.append(f"The {SHOWN} of {len(runs)} runs with the largest {area} are drawn; the table has all.")
     return Figure(
         name=kind, title=FIGURES[kind], sentence=" ".join(parts), charts=(chart,),
         table=Grid(
@@ -116,8 +134,8 @@ def _figure(kind: Kind, found: Curves, rel: int) -> Figure:
     )  # fmt: skip
 
 
-def _seen(kind: Kind, runs: Found) -> list[str]:
-    """Who leads where, and whether the first two cross."""
+def _seen(kind: Kind, runs: Found, in_part: bool) -> list[str]:
+    """Who leads where among the runs that are drawn, and whether the first two cross."""
     told = KINDS[kind]
     if not runs:
         return ["No run has such a curve."]
@@ -125,12 +143,12 @@ def _seen(kind: Kind, runs: Found) -> list[str]:
         name, only = next(iter(runs.items()))
         values = f"{_at(only, told.low):.2f} at {told.low:g} and {_at(only, told.high):.2f} at {told.high:g}"
         return [f"{name} has {values}; its area is {only.area:.3f}."]
-    first, last = (_leader(runs, level) for level in (told.low, told.high))
-    low, high = f"{first} leads ({_at(runs[first], told.low):.2f})", f"{last} ({_at(runs[last], told.high):.2f})"
+    first, last = (_leaders(runs, level) for level in (told.low, told.high))
+    low, high = (f"{_at(runs[some[0]], level):.2f}" for some, level in ((first, told.low), (last, told.high)))
     one, other = list(runs)[:2]
     parts = [
-        f"{one} has the largest area ({runs[one].area:.3f}), then {other} ({runs[other].area:.3f}).",
-        f"At {told.across} {told.low:g} {low}, at {told.high:g} {high}.",
+        _areas(runs, "Of the runs drawn, " if in_part else ""),
+        f"At {told.across} {told.low:g} {_lead(first, runs)} ({low}), at {told.high:g} {_who(last, runs)} ({high}).",
     ]
     crossed = crossings(runs[one].x, runs[one].y, runs[other].y)
     if not crossed:
@@ -142,8 +160,28 @@ def _seen(kind: Kind, runs: Found) -> list[str]:
     return parts
 
 
-def _leader(runs: Found, level: float) -> str:
-    return max(runs, key=lambda name: _at(runs[name], level))
+def _leaders(runs: Found, level: float) -> tuple[str, ...]:
+    """The runs that are ahead at a level: more than one, where several have the same."""
+    return leaders({name: _at(one, level) for name, one in runs.items()})
+
+
+def _areas(runs: Found, of: str) -> str:
+    """The largest area and the next, or whose areas are the same."""
+    largest = leaders({name: one.area for name, one in runs.items()})
+    one, other = list(runs)[:2]
+    if len(largest) == 1:
+        return f"{of}{one} has the largest area ({runs[one].area:.3f}), then {other} ({runs[other].area:.3f})."
+    if len(largest) == len(runs):
+        return f"{capital(all_of(largest))}{' drawn' if of else ''} have the same area ({runs[one].area:.3f})."
+    return f"{of}{listed(largest)} have the largest area ({runs[one].area:.3f})."
+
+
+def _who(some: Sequence[str], runs: Found) -> str:
+    return "all" if len(some) == len(runs) else listed(some)
+
+
+def _lead(some: Sequence[str], runs: Found) -> str:
+    return "all are level" if len(some) == len(runs) else f"{listed(some)} {'leads' if len(some) == 1 else 'lead'}"
 
 
 def _at(one: Curve, level: float) -> float:
@@ -162,15 +200,18 @@ def _over(runs: Found) -> str:
     )
 
 
-def _answer(runs: Found) -> str:
+def _answer(runs: Found, when: str) -> str:
     if not runs or not any(one.area for one in runs.values()):
         return "No run found anything relevant."
     low, high = KINDS["pr"].low, KINDS["pr"].high
-    first, last = (_leader(runs, level) for level in (low, high))
-    one, other = f"{_at(runs[first], low):.0%} precise", f"{_at(runs[last], high):.0%}"
-    if len(runs) == 1:
-        return f"When {low:.0%} of what is relevant has been found, {first} is {one}; when {high:.0%} has, {other}."
-    then = f"when {high:.0%} has, {'it still does' if first == last else last} ({other})"
-    if _at(runs[last], high) < VISIBLE:
+    first, last = (_leaders(runs, level) for level in (low, high))
+    one, other = f"{_at(runs[first[0]], low):.0%} precise", f"{_at(runs[last[0]], high):.0%}"
+    found = f"{when} {low:.0%} of what is relevant has been found"
+    if len(first) == len(last) == len(runs):
+        who = f"{first[0]} is" if len(runs) == 1 else f"{all_of(first)} are"
+        return f"{found}, {who} {one}; when {high:.0%} has, {other}."
+    still = "it still does" if len(first) == 1 else "they still do"
+    then = f"when {high:.0%} has, {still if first == last else _who(last, runs)} ({other})"
+    if _at(runs[last[0]], high) < VISIBLE:
         then = f"hardly a list has {high:.0%} of it"
-    return f"When {low:.0%} of what is relevant has been found, {first} leads ({one}); {then}."
+    return f"{found}, {_lead(first, runs)} ({one}); {then}."

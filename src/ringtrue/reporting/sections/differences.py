@@ -7,14 +7,14 @@ from collections.abc import Iterable
 import numpy as np
 import polars as pl
 
-from ringtrue.errors import InputError
 from ringtrue.grids import Grid, signed
 from ringtrue.reporting.content import Bars, Figure, Section
 from ringtrue.reporting.material import Material
 from ringtrue.reporting.sections.telling import listed
-from ringtrue.reporting.standing import as_labelled, best_first, compared, order
+from ringtrue.reporting.standing import as_labelled, compared, leaders, order
 from ringtrue.results import Comparison
 from ringtrue.significance import differences, moved_most
+from ringtrue.tables import Scores
 from ringtrue.wording import counted
 
 __all__ = ["FIGURES", "NEEDS", "TITLE", "decisive", "section"]
@@ -34,9 +34,9 @@ def section(material: Material) -> Section | None:
         return None
     scores, measure = as_labelled(material)
     names = order(material)
-    by_labels = best_first(scores.means(), measure)[0]
-    rivals = list(dict.fromkeys([names[1], *([by_labels] if by_labels != names[0] else [])]))
-    pairs = _compared(material)
+    by_labels = leaders({run: row[measure].value for run, row in scores.means().items()})
+    rivals = list(dict.fromkeys([names[1], *(by_labels[:1] if names[0] not in by_labels else [])]))
+    pairs = compared(material)
     tables = {rival: differences(scores, names[0], rival, measure) for rival in rivals}
     first = tables[rivals[0]]
     sentences = [
@@ -46,7 +46,7 @@ def section(material: Material) -> Section | None:
     figure = Figure(
         name="differences", title=FIGURES["differences"], sentence=" ".join([*_heading(material), *sentences]),
         charts=tuple(_bars(table, names[0], rival, measure) for rival, table in tables.items()),
-        table=_table(tables, names[0], measure), notes=_notes(tables.values(), material),
+        table=_table(tables, names[0], measure), notes=_notes(tables.values(), scores),
     )  # fmt: skip
     answer = _answer(first, names[0], rivals[0], material)
     return Section(name="differences", title=TITLE, answer=answer, figures=(figure,))
@@ -64,14 +64,6 @@ def decisive(values: list[float]) -> int | None:
     ordered = np.sort(np.array(values))[::-1]
     left = np.round(ordered.sum() - np.cumsum(ordered), 12)
     return int(np.argmax(left <= 0)) + 1 if round(ordered.sum(), 12) > 0 else None
-
-
-def _compared(material: Material) -> dict[tuple[str, str], Comparison]:
-    """The comparisons; none where gold cannot make them, for the labels as they are can still be looked at."""
-    try:
-        return compared(material)
-    except InputError:
-        return {}
 
 
 def _heading(material: Material) -> list[str]:
@@ -152,8 +144,8 @@ def _worth_drawing(table: pl.DataFrame) -> pl.DataFrame:
     return apart if apart.height and table.height - apart.height > LEVEL else table
 
 
-def _notes(tables: Iterable[pl.DataFrame], material: Material) -> tuple[str, ...]:
-    notes = list(material.scores.notes) if material.scores is not None else []
+def _notes(tables: Iterable[pl.DataFrame], scores: Scores) -> tuple[str, ...]:
+    notes = list(scores.notes)
     drawn = [(table.height, _worth_drawing(table).height) for table in tables]
     if any(some < every for every, some in drawn):
         notes.append("queries where the two are level are not drawn; the table has them")
@@ -168,13 +160,19 @@ def _notes(tables: Iterable[pl.DataFrame], material: Material) -> tuple[str, ...
 def _table(tables: dict[str, pl.DataFrame], a: str, measure: str) -> Grid:
     """Every query: the values of the runs, and how far the first is ahead of each other."""
     first = next(iter(tables.values()))
-    shown = first.select("query", pl.col("a").alias(a))
-    for rival, table in tables.items():
-        told = table.select("query", pl.col("b").alias(rival), pl.col("difference").alias(f"{a} − {rival}"))
-        shown = shown.join(told, on="query", how="left", maintain_order="left")
+    found = {rival: {query: rest for query, *rest in table.rows()} for rival, table in tables.items()}
     rows = [
-        [query, *("–" if cell is None else signed(cell, 4) if "−" in name else f"{cell:.4f}"
-                  for name, cell in zip(shown.columns[1:], cells, strict=True))]
-        for query, *cells in shown.rows()
-    ]  # fmt: skip
-    return Grid(columns=shown.columns, rows=rows, caption=f"{measure} of each query, by the labels as they are")
+        [query, _number(value), *(cell for known in found.values() for cell in _beside(known.get(query)))]
+        for query, value in first.select("query", "a").rows()
+    ]
+    columns = ["query", a, *(name for rival in tables for name in (rival, f"{a} − {rival}"))]
+    return Grid(columns=columns, rows=rows, caption=f"{measure} of each query, by the labels as they are")
+
+
+def _beside(found: list[float] | None) -> list[str]:
+    """The other run's value for a query, and the difference; the three numbers of `differences` are a, b and a − b."""
+    return ["–", "–"] if found is None else [_number(found[1]), signed(found[2], 4)]
+
+
+def _number(value: float) -> str:
+    return f"{value:.4f}"

@@ -11,9 +11,11 @@ import polars as pl
 
 from ringtrue.confusion import Confusion
 from ringtrue.correction.correcting import task_of
+from ringtrue.correction.designs import drawn_to_compare
 from ringtrue.correction.told import confusion_of, rate
 from ringtrue.errors import MismatchError
 from ringtrue.measures import FloatArray, IntArray
+from ringtrue.reporting.limits import DEEP
 from ringtrue.results import Estimate
 from ringtrue.tables import Judgments
 
@@ -23,9 +25,8 @@ if TYPE_CHECKING:
     from ringtrue.correction.task import Task
     from ringtrue.reporting.material import Material
 
-__all__ = ["DEEP", "GoldPairs", "gold_task", "pairs_of"]
+__all__ = ["GoldPairs", "gold_task", "pairs_of"]
 
-DEEP = 10  # ranks that people look at, where the measure looks at the whole list
 FROM_THE_RUNS = ("pool_random", "pool_stratified")
 
 
@@ -34,7 +35,9 @@ class GoldPairs:
     """A gold and a bronze label for each document, −1 where bronze has none, and how many documents it stands for.
 
     `relevant` is by gold, `called` by bronze. `best` is the highest place that any run gives the document, 0 where no
-    run has it; `shown` has the documents in each run's first `depth`, as positions.
+    run has it; `shown` has the documents in each run's first `depth`, as positions. `queries` are those of the
+    documents where gold judged whole ones, whose documents are alike; `compared` says that gold was drawn from what the
+    runs do not share, and stands for nothing else.
     """
 
     gold: IntArray
@@ -46,12 +49,19 @@ class GoldPairs:
     shown: Mapping[str, IntArray]
     depth: int
     level: float
+    queries: IntArray | None = None
+    compared: bool = False
 
     @property
     def right(self) -> NDArray[np.bool_]:
         """Whether bronze says of a document what gold says: relevant, or not."""
         right: NDArray[np.bool_] = self.relevant == self.called
         return right
+
+    @property
+    def about(self) -> str:
+        """What the intervals are, in words."""
+        return "Wilson" if self.queries is None else "Wilson, for queries like these"
 
     def counted(self) -> Confusion:
         """How many labels were seen of each kind."""
@@ -70,9 +80,27 @@ class GoldPairs:
     def rates(self, among: NDArray[np.bool_] | IntArray | None = None) -> tuple[Estimate, Estimate]:
         """How often bronze is right on relevant and on other documents, of all or of these."""
         where = np.arange(len(self.gold)) if among is None else np.arange(len(self.gold))[among]
-        right, relevant, weight = self.right[where], self.relevant[where], self.weight[where]
-        of_relevant, of_others = (rate(right[kind], weight[kind], self.level) for kind in (relevant, ~relevant))
+        relevant = self.relevant[where]
+        of_relevant, of_others = (self._rate(self.right, where[kind]) for kind in (relevant, ~relevant))
         return of_relevant, of_others
+
+    def intervals(self) -> tuple[FloatArray, FloatArray]:
+        """The ends of the interval of each share in the matrix; NaN where there is none."""
+        shares = self.weighted()
+        if self.queries is None:
+            return shares.interval(self.level)
+        found = [
+            [self._rate(self.bronze == said, np.flatnonzero((self.gold == truth) & (self.bronze >= 0)))
+             for said in shares.labels]
+            for truth in shares.labels
+        ]  # fmt: skip
+        low, high = (np.array([[getattr(one, end) for one in row] for row in found], dtype=np.float64)
+                     for end in ("low", "high"))  # fmt: skip
+        return low, high
+
+    def _rate(self, hits: NDArray[np.bool_], where: IntArray) -> Estimate:
+        queries = None if self.queries is None else self.queries[where]
+        return rate(hits[where], self.weight[where], self.level, queries)
 
 
 def gold_task(material: Material) -> Task | None:
@@ -102,10 +130,13 @@ def pairs_of(task: Task, material: Material) -> GoldPairs:
     weighted = drawn and "prob" in rows.columns and not rows["prob"].null_count()
     place = np.full(both.height, -1)
     place[kept] = np.arange(len(kept))
+    whole = task.design == "whole_queries"
     return GoldPairs(
         gold=gold, bronze=bronze, weight=1 / rows["prob"].to_numpy() if weighted else np.ones(len(kept)),
         relevant=gold >= measure.rel, called=bronze >= task.threshold(measure), best=best[kept],
         shown={name: place[some][place[some] >= 0] for name, some in shown.items()}, depth=depth, level=material.level,
+        queries=rows["query"].rank("dense").to_numpy().astype(np.int64) if whole else None,
+        compared=bool(drawn_to_compare(task.gold)),
     )  # fmt: skip
 
 

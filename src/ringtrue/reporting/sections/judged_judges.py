@@ -9,10 +9,11 @@ from ringtrue.errors import MismatchError
 from ringtrue.grids import Grid
 from ringtrue.judges import judge_quality
 from ringtrue.reporting.content import Figure, Forest, Section, Series
+from ringtrue.reporting.limits import SHOWN
 from ringtrue.reporting.material import Material
 from ringtrue.reporting.sections.mixing_up import as_grid, as_heatmap, mistake_told, worst_mistake
 from ringtrue.reporting.sections.scales import scales_told
-from ringtrue.reporting.sections.telling import capital, listed, minus, percent, percent_told
+from ringtrue.reporting.sections.telling import capital, listed, minus, or_none, percent, percent_told
 from ringtrue.reporting.sections.trapping import QUESTION, trap_figure
 from ringtrue.reporting.sections.working import are_most, labels_given
 from ringtrue.tables import Judgments, Preferences
@@ -31,7 +32,6 @@ FIGURES = {
     "traps": QUESTION,
     "confusion-by-judge": "What do the judges mix up?",
 }
-SHOWN = 25  # judges in the chart
 MATRICES = 6
 TOLD = 3  # reasons in the notes
 RIGHT = {"gold": "right by gold", "consensus": "who say what most of the others say"}
@@ -69,11 +69,11 @@ def _quality(given: Judgments | Preferences, material: Material) -> tuple[JudgeQ
         gold = traps
     if gold is not None:
         try:
-            return judge_quality(given, gold=gold, traps=traps, repeats="last", level=material.level), ()
+            return judge_quality(given, gold=gold, traps=traps, repeats=material.repeats, level=material.level), ()
         except MismatchError as error:
             notes = (f"gold says nothing about these judges: {error}",)
-            return judge_quality(given, traps=traps, repeats="last", level=material.level), notes
-    return judge_quality(given, traps=traps, repeats="last", level=material.level), ()
+            return judge_quality(given, traps=traps, repeats=material.repeats, level=material.level), notes
+    return judge_quality(given, traps=traps, repeats=material.repeats, level=material.level), ()
 
 
 def _answer(quality: JudgeQuality) -> str:
@@ -92,9 +92,9 @@ def _judges(quality: JudgeQuality) -> Figure:
         "by the others": [one.consensus_accuracy for one in shown],
     }
     series = tuple(
-        Series(name=name, values=tuple(map(_or_none, values)))
+        Series(name=name, values=tuple(map(or_none, values)))
         for name, values in kinds.items()
-        if any(map(_or_none, values))
+        if any(map(or_none, values))
     )
     chart = Forest(
         names=tuple(one.judge for one in shown), series=series, across="share of labels that are right",
@@ -109,10 +109,6 @@ def _judges(quality: JudgeQuality) -> Figure:
         notes.append(f"the chart has {SHOWN} of {len(quality):,} judges, those to look at first{others}; the table all")
     return Figure(name="judges", title=FIGURES["judges"], sentence=_sentence(quality), charts=(chart,),
                   table=_table(quality), notes=tuple(notes))  # fmt: skip
-
-
-def _or_none(one: Estimate | None) -> Estimate | None:
-    return None if one is None or one.value is None else one
 
 
 def _kinds(one: JudgeReport) -> str:
@@ -150,7 +146,8 @@ def _table(quality: JudgeQuality) -> Grid:
         "labels": [f"{one.labels:,}" for one in quality.worst_first],
         "right by gold": [_told(one.gold_accuracy) for one in quality.worst_first],
         "right by the others": [_told(one.consensus_accuracy) for one in quality.worst_first],
-        "others on the same": [percent(one.others_accuracy) for one in quality.worst_first],
+        "others on the same, by gold": [_others(one, "gold") for one in quality.worst_first],
+        "others on the same": [_others(one, "consensus") for one in quality.worst_first],
         "lenient by": [minus(None if one.leniency is None else one.leniency.value) for one in quality.worst_first],
         "without this judge": [str(one.flags[0].effect).partition(": ")[2] if one.flags else ""
                                for one in quality.worst_first],
@@ -159,8 +156,20 @@ def _table(quality: JudgeQuality) -> Grid:
     return Grid(
         columns=list(kept), rows=list(zip(*kept.values(), strict=True)), left=2 if "flags" in kept else 1,
         caption=f"those to look at first; {quality.level:.0%} intervals; others on the same: how often these are right "
-        f"on the same documents; lenient by: own label less the mean of the others'",
+        f"on the same documents, {_others_by(quality)}; lenient by: own label less the mean of the others'",
     )  # fmt: skip
+
+
+def _others(one: JudgeReport, against: str) -> str:
+    return percent(one.others_accuracy) if one.against == against else "–"
+
+
+def _others_by(quality: JudgeQuality) -> str:
+    """By what the others are right; a flag goes by what tells more, and so may have other numbers than the table."""
+    if all(one.against != "gold" for one in quality):
+        return "by what most say"
+    odd = " (a flag may go by the other of the two, and says so)" if quality.flagged else ""
+    return f"by gold where the judge met some, else by what most say{odd}"
 
 
 def _told(one: Estimate | None) -> str:
@@ -179,10 +188,12 @@ def _confusions(quality: JudgeQuality) -> Figure | None:
     )
     notes = ["documents on which the others tie are not in a matrix"] if any(_by_others(one) for one in shown) else []
     if len(known) > len(shown):
-        notes.append(f"{len(shown)} of {len(known):,} judges: flagged ones first, then those with the most labels")
+        notes.append(f"{len(shown)} of {len(quality):,} judges: flagged ones first, then those with the most labels")
     return Figure(
         name="confusion-by-judge", title=FIGURES["confusion-by-judge"], sentence=_mixed(shown), charts=charts,
-        table=as_grid([(one.judge, one.confusion, None) for one in shown], "truth", quality.level), notes=tuple(notes),
+        table=as_grid([(one.judge, one.confusion, None) for one in shown], "truth", quality.level,
+                      about="Wilson, as if every label were drawn by itself"),
+        notes=tuple(notes),
     )  # fmt: skip
 
 

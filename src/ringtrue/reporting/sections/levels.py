@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from statistics import median
 
+import polars as pl
+
 from ringtrue.evaluation import evaluate
-from ringtrue.grids import Grid, estimate_column
+from ringtrue.grids import Grid, estimate_column, footnotes, intervals_told
 from ringtrue.reporting.content import Figure, Forest, Section, Series
+from ringtrue.reporting.limits import SHOWN
 from ringtrue.reporting.material import Material
-from ringtrue.reporting.sections.telling import minus
-from ringtrue.reporting.standing import Means, best_first
+from ringtrue.reporting.sections.leading import answer
+from ringtrue.reporting.standing import Means, best_first, known_intervals, order
 from ringtrue.results import Estimate
+from ringtrue.tables import Judgments
 from ringtrue.wording import counted
 
-__all__ = ["FIGURES", "NEEDS", "TITLE", "best_first", "section"]
+__all__ = ["FIGURES", "NEEDS", "TITLE", "section"]
 
 TITLE = "The runs"
 NEEDS = "runs and judgments"
 FIGURES = {"forest": "How good is each run, raw and corrected?"}
-SHOWN = 25  # runs in a chart
 
 
 def section(material: Material) -> Section | None:
@@ -29,17 +32,42 @@ def section(material: Material) -> Section | None:
     found = material.correction
     raw = material.scores.means(level=material.level) if found is None else found.raw
     kinds: dict[str, Means] = {"raw": raw} if found is None else {"raw": raw, "corrected": found.corrected}
-    names = best_first(kinds[list(kinds)[-1]], material.measure)
-    if material.truth is not None:
-        kinds["truth"] = evaluate(material.runs, material.truth, material.measures).means(level=material.level)
+    truth, doubts = _truth(material)
+    if truth is not None:
+        kinds["truth"] = truth
+    kinds = {kind: known_intervals(means) for kind, means in kinds.items()}
+    names = order(material)
     charts = tuple(_chart(kinds, names[:SHOWN], str(measure)) for measure in material.measures)
     figure = Figure(
         name="forest", title=FIGURES["forest"], sentence=_sentence(kinds, names, material), charts=charts,
-        table=_table(kinds, names, material),
-        notes=() if found is None else tuple(check.text for check in found.checks if not check.passed),
+        table=_table(kinds, names, material), notes=(*_doubts(material, raw), *doubts),
     )  # fmt: skip
     notes = material.scores.notes if found is None else (*found.methods.values(), *found.notes)
-    return Section(name="levels", title=TITLE, answer=_answer(kinds, material), figures=(figure,), notes=notes)
+    return Section(name="levels", title=TITLE, answer=answer(kinds, material), figures=(figure,), notes=notes)
+
+
+def _doubts(material: Material, raw: Means) -> list[str]:
+    """What speaks against single values, and against the gold labels."""
+    from ringtrue.correction.doubting import doubts
+
+    if material.correction is None:
+        return footnotes(raw)
+    failed = [check.text for check in material.correction.checks if not check.passed]
+    return [*doubts(material.correction), *failed]
+
+
+def _truth(material: Material) -> tuple[Means | None, list[str]]:
+    """What the true labels say of the same queries; or why they say nothing of them."""
+    if material.truth is None or material.scores is None:
+        return None, []
+    measured, known = material.scores.frame["query"].unique(), material.truth.frame["query"].unique()
+    both = measured.is_in(known.implode()).sum()
+    if both < len(measured):
+        of = f"{both:,} of the {len(measured):,} queries" if both else "none of the queries"
+        left_out = f"truth is left out: it has labels for {of} that the runs are measured by"
+        return None, [f"{left_out}, and a mean over other queries cannot stand beside theirs"]
+    labels = Judgments(material.truth.frame.filter(pl.col("query").is_in(measured.implode())))
+    return evaluate(material.runs, labels, material.measures, **material.evaluating).means(level=material.level), []
 
 
 def _chart(kinds: Mapping[str, Means], names: tuple[str, ...], measure: str) -> Forest:
@@ -47,47 +75,28 @@ def _chart(kinds: Mapping[str, Means], names: tuple[str, ...], measure: str) -> 
     return Forest(names=names, across=measure, series=tuple(series))
 
 
-def _answer(kinds: Mapping[str, Means], material: Material) -> str:
-    measure = material.measure
-    best = {kind: best_first(means, measure)[0] for kind, means in kinds.items()}
-    told = {kind: f"{best[kind]} ({_value(kinds[kind][best[kind]][measure])})" for kind in kinds}
-    truth = f" In truth it is {told['truth']}." if "truth" in kinds else ""
-    if len(kinds["raw"]) == 1:
-        values = ", ".join(f"{kind} {_value(means[best[kind]][measure])}" for kind, means in kinds.items())
-        return f"By {measure}, {best['raw']} has {values.removeprefix('raw ') if len(kinds) == 1 else values}."
-    if "corrected" not in kinds:
-        return f"By {measure} the best of {counted(len(kinds['raw']), 'run')} is {told['raw']}.{truth}"
-    if best["raw"] == best["corrected"]:
-        return f"By {measure} the best is {told['corrected']}, by the raw labels and corrected.{truth}"
-    return f"By {measure} the raw labels call {told['raw']} the best; corrected, it is {told['corrected']}.{truth}"
-
-
-def _value(one: Estimate) -> str:
-    if one.value is None or one.low is None or one.high is None:
-        return str(one)
-    value, low, high = (minus(number, one.decimals) for number in (one.value, one.low, one.high))
-    return f"{value}, {one.level:.0%} interval {low} to {high}"
-
-
 def _sentence(kinds: Mapping[str, Means], names: tuple[str, ...], material: Material) -> str:
-    parts = [_of_raw(kinds["raw"], names, material) if "corrected" not in kinds else _of_both(kinds, names, material)]
+    parts = [_of_raw(kinds["raw"], material) if "corrected" not in kinds else _of_both(kinds, names, material)]
     if len(names) > SHOWN:
         parts.append(f"The first {SHOWN} of {len(names)} runs are drawn; the table has all.")
     return " ".join(parts)
 
 
-def _of_raw(raw: Means, names: tuple[str, ...], material: Material) -> str:
+def _of_raw(raw: Means, material: Material) -> str:
+    means = {run: row[material.measure] for run, row in raw.items()}
+    halves = [(one.high - one.low) / 2 for one in means.values() if one.low is not None and one.high is not None]
+    if not halves:
+        return "A dot is a run's mean over the queries."
     told = (
         f"A dot is a run's mean over the queries; the line is its {material.level:.0%} interval, for queries like "
         f"these and labels that are right."
     )
-    ends = [raw[run][material.measure].value for run in (names[0], names[-1])]
-    halves = [(one.high - one.low) / 2 for run in names
-              if (one := raw[run][material.measure]).low is not None and one.high is not None]  # fmt: skip
-    if len(names) == 1 or ends[0] is None or ends[1] is None or not halves:
+    names = best_first(raw, material.measure)
+    high, low = (means[run].value for run in (names[0], names[-1]))
+    if high is None or low is None or high == low:
         return told
     return (
-        f"{told} {material.measure} reaches from {ends[1]:.3f} ({names[-1]}) to {ends[0]:.3f} ({names[0]}); half of an "
+        f"{told} {material.measure} reaches from {low:.3f} ({names[-1]}) to {high:.3f} ({names[0]}); half of an "
         f"interval is {median(halves):.3f} as a rule. Lines that overlap do not say that two runs are alike: queries "
         f"that are hard for one are hard for the other, and only a comparison takes that out."
     )
@@ -120,8 +129,11 @@ def _table(kinds: Mapping[str, Means], names: tuple[str, ...], material: Materia
         for measure in material.measures
         for kind, means in kinds.items()
     }
-    cells = zip(*map(estimate_column, columns.values()), strict=True)
+    cells = [estimate_column(column) for column in columns.values()]
+    shown = "corrected" if "corrected" in kinds else "raw"
+    sorted_so = "" if names == best_first({run: kinds[shown][run] for run in names}, material.measure) else (
+        "; the best first by their differences from each other")  # fmt: skip
     return Grid(
-        columns=["run", *columns], rows=[[run, *row] for run, row in zip(names, cells, strict=True)],
-        caption=f"mean over queries; ± half of the {material.level:.0%} interval",
+        columns=["run", *columns], rows=[[run, *row] for run, *row in zip(names, *cells, strict=True)],
+        caption=f"mean over queries{intervals_told(cells, material.level)}{sorted_so}",
     )  # fmt: skip

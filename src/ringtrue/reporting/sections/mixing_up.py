@@ -9,6 +9,7 @@ import numpy as np
 
 from ringtrue.confusion import Confusion
 from ringtrue.grids import Grid
+from ringtrue.measures import FloatArray
 from ringtrue.reporting.content import Heatmap
 from ringtrue.reporting.sections.telling import percent
 
@@ -41,25 +42,31 @@ def as_heatmap(shares: Confusion, counts: Confusion | None = None, *, up: str, a
                    title=title)  # fmt: skip
 
 
-def as_grid(named: Sequence[tuple[str, Confusion, Confusion | None]], truth: str, level: float = 0.95) -> Grid:
-    """A row for each label of each judge: shares, and the labels that were seen; one judge needs no name."""
+def as_grid(
+    named: Sequence[tuple[str, Confusion, Confusion | None]], truth: str, level: float = 0.95, *,
+    ends: tuple[FloatArray, FloatArray] | None = None, about: str = "Wilson",
+) -> Grid:  # fmt: skip
+    """A row for each label of each judge: shares, and the labels that were seen; one judge needs no name.
+
+    `ends` are those of the intervals where they are not those of labels that are all drawn apart, and `about` says in
+    words what the intervals are.
+    """
     labels = named[0][1].labels
     alone = len(named) == 1
     rows = []
     for name, shares, counts in named:
         seen = counts or shares
         known = "counts" in seen.as_dict()
-        low, high = shares.interval(level)
+        low, high = shares.interval(level) if ends is None else ends
         for place, label in enumerate(labels):
             cells = [
-                "–" if np.isnan(share) else f"{share:.3f} ({low[place, at]:.3f} to {high[place, at]:.3f})"
-                for at, share in enumerate(shares.matrix[place])
+                _share(share, low[place, at], high[place, at]) for at, share in enumerate(shares.matrix[place].tolist())
             ]
             total = _count(seen.counts[place].sum()) if known else "–"
             rows.append([*([] if alone else [name]), str(label), *cells, total])
     first = [] if alone else ["judge"]
     return Grid(columns=[*first, truth, *(f"says {label}" for label in labels), "labels"], rows=rows,
-                caption=f"shares of each row, with {level:.0%} intervals (Wilson)", left=1 + len(first))  # fmt: skip
+                caption=f"shares of each row, with {level:.0%} intervals ({about})", left=1 + len(first))  # fmt: skip
 
 
 def worst_mistake(table: Confusion) -> Mistake | None:
@@ -86,6 +93,12 @@ def _cell(share: float | None, count: float | None) -> str:
     if count is None:
         return percent(share)
     return f"{percent(share)}\n{_count(count)}" if count else "0"
+
+
+def _share(share: float, low: float, high: float) -> str:
+    if np.isnan(share):
+        return "–"
+    return f"{share:.3f}" if np.isnan(low) else f"{share:.3f} ({low:.3f} to {high:.3f})"
 
 
 def _count(cell: float) -> str:

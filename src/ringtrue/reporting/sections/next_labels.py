@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import floor, log10
 
 import polars as pl
 
@@ -22,7 +23,7 @@ NEEDS = "runs and judgments"
 FIGURES = {"next": "How much shorter would more gold labels make the interval?"}
 DEEP = 10  # documents of each query, for measures that look at the whole list
 ENOUGH = 20  # whole queries: from there on intervals keep what they say
-LITTLE = 0.05  # of the half-width: less is not worth a label
+LITTLE = 0.1  # of the half-width: less is not worth a label
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,31 +89,32 @@ def _gain(ahead: Forecast) -> str:
         return f"Gold has judged all that it could: only more queries make the interval of {ahead.run} shorter."
     what, width = _amount(ahead), ahead.half_widths[_chosen(ahead)]
     if ahead.now is None:
-        least = "at worst" if ahead.worst else "about"
         return (
-            f"{what} would give {ahead.run} an interval of {least} ±{width:.3f}, and show how far the labels that "
-            f"there are can be trusted."
+            f"{what} would give {ahead.run} an interval of about ±{_about(width)}, if queries differ by gold as they "
+            f"do by the labels that there are, and show how far these can be trusted."
         )
     if _hardly(ahead):
         return (
             f"More gold labels would hardly help: the interval of {ahead.run} is ±{ahead.now:.3f}, and were everything "
-            f"judged by gold, ±{ahead.limit:.3f}."
+            f"judged by gold, about ±{_about(ahead.limit)}."
         )
-    return f"{what} would shorten the interval of {ahead.run} from ±{ahead.now:.3f} to about ±{width:.3f}."
+    between = f" (roughly {_range(ahead.low[_chosen(ahead)], ahead.high[_chosen(ahead)])})" if ahead.low else ""
+    return f"{what} would shorten the interval of {ahead.run} from ±{ahead.now:.3f} to about ±{_about(width)}{between}."
 
 
 def _chosen(ahead: Forecast) -> int:
     """The first amount that brings half of what any amount could; of whole queries, as many as a correction needs."""
     last = len(ahead.further) - 1
-    if ahead.worst:
+    if ahead.alone:
         return next((place for place, count in enumerate(ahead.further) if count >= ENOUGH), last)
     enough = ((ahead.now if ahead.now is not None else ahead.half_widths[0]) + ahead.limit) / 2
     return next((place for place, width in enumerate(ahead.half_widths) if width <= enough), last)
 
 
 def _hardly(ahead: Forecast) -> bool:
-    """Whether more gold labels would change next to nothing."""
-    return ahead.now is not None and ahead.now - ahead.limit < LITTLE * ahead.now
+    """Whether more gold labels would change next to nothing, even if all goes well."""
+    lowest = ahead.limit if ahead.limits is None else ahead.limits[0]
+    return ahead.now is not None and ahead.now - lowest < LITTLE * ahead.now
 
 
 def _amount(ahead: Forecast) -> str:
@@ -130,23 +132,40 @@ def _figures(material: Material, ahead: Forecast) -> tuple[Figure, ...]:
     x = tuple(float(one) for one in (*began, *ahead.further))
     y = (*(() if ahead.now is None else (ahead.now,)), *ahead.half_widths)
     units = "documents" if ahead.unit == "document" else "whole queries"
-    name = "gold alone" if ahead.worst else "with such labels"
+    name = "gold alone" if ahead.alone else "with such labels"
+    band = {} if not ahead.low else {"low": (y[0], *ahead.low), "high": (y[0], *ahead.high)}
+    limit = () if ahead.low else (Line(name="all judged by gold", x=(x[0], x[-1]), y=(ahead.limit, ahead.limit)),)
     chart = Lines(
-        lines=(Line(name=name, x=x, y=y),
-               Line(name="all judged by gold", x=(x[0], x[-1]), y=(ahead.limit, ahead.limit))),
+        lines=(Line(name=name, x=x, y=y, **band), *limit),
         across=f"{'further ' if ahead.labels else ''}{units} that gold judges", up=f"half-width for {ahead.run}",
         y_range=(0.0, max(y) * 1.05), mark=None if ahead.now is None else Point(name="now", x=0.0, y=ahead.now),
     )  # fmt: skip
-    rows = [[f"{int(n):,}", f"±{width:.4f}"] for n, width in zip(x, y, strict=True)]
-    if y[-1] > ahead.limit:
-        rows.append(["all", f"±{ahead.limit:.4f}"])
-    column = f"{'further ' if ahead.labels else ''}{units}"
     figure = Figure(
         name="next", title=FIGURES["next"], sentence=_sentence(material, ahead), charts=(chart,), notes=_notes(ahead),
-        table=Grid(columns=[column, "half-width"], rows=rows, left=0,
-                   caption=f"half of the {material.level:.0%} interval of {material.measure} for {ahead.run}"),
+        table=_table(material, ahead),
     )  # fmt: skip
     return (figure,)
+
+
+def _table(material: Material, ahead: Forecast) -> Grid:
+    """A row for each amount; with a range, where there is gold that leaves one open."""
+    units = "documents" if ahead.unit == "document" else "whole queries"
+    amounts = [f"{count:,}" for count in ahead.further]
+    widths, ranges = list(ahead.half_widths), list(zip(ahead.low, ahead.high, strict=True))
+    if widths[-1] > ahead.limit:
+        amounts.append("all")
+        widths.append(ahead.limit)
+        ranges += [] if ahead.limits is None else [ahead.limits]
+    rows = [[amount, f"±{_about(width)}"] for amount, width in zip(amounts, widths, strict=True)]
+    if ranges:
+        rows = [[*row, _range(*ends)] for row, ends in zip(rows, ranges, strict=True)]
+    if ahead.now is not None:
+        rows.insert(0, ["0", f"±{ahead.now:.4f}", *(["–"] if ranges else [])])
+    caption = f"half of the {material.level:.0%} interval of {material.measure} for {ahead.run}, forecast"
+    return Grid(
+        columns=[f"{'further ' if ahead.labels else ''}{units}", "half-width", *(["range"] if ranges else [])],
+        rows=rows, left=0, caption=f"{caption}; range: what the gold so far leaves open" if ranges else caption,
+    )  # fmt: skip
 
 
 def _sentence(material: Material, ahead: Forecast) -> str:
@@ -157,26 +176,47 @@ def _sentence(material: Material, ahead: Forecast) -> str:
         start = f"No gold label corrects {material.measure} yet."
     else:
         start = "The gold labels that there are cannot be added to, so this is about a new draw from the runs."
-    if ahead.limit > 0:
-        limit = (
-            f"Were everything judged by gold, it would be ±{ahead.limit:.3f}: so far do the queries themselves differ, "
-            f"and only more queries can change that."
-        )
-    else:
-        limit = "Were everything judged by gold, nothing about these queries would be in doubt."
     count = 0 if len(ahead.further) == 1 else -1
-    amounts = " and ".join(f"±{ahead.half_widths[place]:.3f} with {ahead.further[place]:,}"
+    amounts = " and ".join(f"±{_about(ahead.half_widths[place])} with {ahead.further[place]:,}"
                            for place in dict.fromkeys((0, count)))  # fmt: skip
     more = "further " if ahead.labels else ""
     units = "documents" if ahead.unit == "document" else "whole queries"
-    return f"{start} A line is half of the interval to expect: {amounts} {more}{units} judged by gold. {limit}"
+    band = " The band is what the gold so far leaves open." if ahead.low else ""
+    return (
+        f"{start} The line is half of the interval to expect: about {amounts} {more}{units} judged by gold.{band} "
+        f"{_limit_told(ahead)}"
+    )
+
+
+def _limit_told(ahead: Forecast) -> str:
+    """What is left when gold has judged all."""
+    if ahead.limits is None and ahead.limit == 0:
+        return "Were everything judged by gold, nothing about these queries would be in doubt."
+    left = f"about ±{_about(ahead.limit)}" if ahead.limits is None else _range(*ahead.limits)
+    return (
+        f"Were everything judged by gold, {left} would be left: so far do the queries themselves differ, and only more "
+        f"queries can change that."
+    )
+
+
+def _range(low: float, high: float) -> str:
+    """From low to high, as far as these can be told."""
+    return f"±{_about(low)} to ±{_about(high)}" if low > 0 else f"up to ±{_about(high)}"
+
+
+def _about(width: float) -> str:
+    """Two digits that count: a forecast knows no more."""
+    return "0" if width <= 0 else f"{width:.{max(0, 1 - floor(log10(width)))}f}"
 
 
 def _notes(ahead: Forecast) -> tuple[str, ...]:
     notes = [f"a forecast: it rests on {ahead.rests_on}"]
-    if ahead.worst:
+    if ahead.low:
+        notes.append("a range is rough: in simulations about nine of ten held what came")
+    if ahead.alone:
         notes.append(
-            "the better the labels that there are go along with gold, the shorter the interval will be than this"
+            "this is gold by itself: the better the labels that there are go along with it, the more they shorten the "
+            "interval"
         )
     if ahead.now is None:
         notes.append("if the labels that there are come from the judge whom you trust most, no gold is needed")

@@ -7,11 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from ringtrue.grids import Grid, estimate_column, signed
+from ringtrue.grids import Grid, estimate_column, intervals_told, signed
 from ringtrue.reporting.content import Figure, Forest, Section, Series
+from ringtrue.reporting.limits import SHOWN
 from ringtrue.reporting.material import Material
-from ringtrue.reporting.sections.telling import ends, listed, minus, p_told
-from ringtrue.reporting.standing import compared, order, values
+from ringtrue.reporting.sections.telling import capital, ends, listed, minus, p_told
+from ringtrue.reporting.standing import (
+    SAME,
+    Pairs,
+    all_of,
+    at_odds,
+    compared,
+    known_intervals,
+    leaders,
+    order,
+    strengths,
+    values,
+)
 from ringtrue.results import Comparison, Comparisons, Estimate
 from ringtrue.significance import alike, lettered
 from ringtrue.wording import counted
@@ -21,10 +33,11 @@ __all__ = ["FIGURES", "NEEDS", "TITLE", "level_of_last_step", "section"]
 TITLE = "Which runs can be told apart?"
 NEEDS = "two runs or more, and judgments"
 FIGURES = {"ranking": "Which runs can be told from the best, and from each other?"}
-SHOWN = 25  # runs in the chart
 NEAR_TOP = 5
 SUREST = 0.999999
-Pairs = Mapping[tuple[str, str], Comparison]
+DECIDED = "the difference is decided"
+GO_BY = "a difference is worked out for the two together, and is the one to go by"
+BY_CHANCE = "among so many pairs, chance alone shows such differences"
 
 
 def section(material: Material) -> Section | None:
@@ -44,9 +57,11 @@ def section(material: Material) -> Section | None:
     )  # fmt: skip
     figure = Figure(
         name="ranking", title=FIGURES["ranking"], sentence=_sentence(names, pairs, found, material), charts=(chart,),
-        table=_table(material, behind, pairs, letters), notes=_notes(names, pairs, letters),
+        table=_table(material, behind, pairs, letters),
+        notes=(*_notes(names, pairs, letters), *_beside_values(names, pairs, material)),
     )  # fmt: skip
-    return Section(name="ranking", title=TITLE, answer=_answer(names, pairs, found), figures=(figure,),
+    first = leaders(strengths(material))
+    return Section(name="ranking", title=TITLE, answer=_answer(names, first, pairs, found), figures=(figure,),
                    notes=(f"p: {found.test}; adjusted: {found.family}", *found.notes))  # fmt: skip
 
 
@@ -86,37 +101,55 @@ def _behind(material: Material, found: Comparisons, best: str) -> dict[str, Esti
     return {best: itself} | {one.a: one.difference for one in turned}
 
 
-def _alike_the_best(names: Sequence[str], pairs: Pairs) -> list[str]:
-    return [run for run in names[1:] if not pairs[names[0], run].decided]
+def _gap(pairs: Pairs, a: str, b: str) -> float:
+    """How far a is ahead of b; 0 where that is not known, or only how numbers were added up."""
+    return round(pairs[a, b].difference.value or 0.0, SAME)
 
 
-def _answer(names: Sequence[str], pairs: Pairs, found: Comparisons) -> str:
-    best, alike_it = names[0], _alike_the_best(names, pairs)
+def _answer(names: Sequence[str], first: Sequence[str], pairs: Pairs, found: Comparisons) -> str:
+    best, others = names[0], names[1:]
     if len(names) == 2:
         return _of_two(pairs[best, names[1]])
-    beaten = len(names) - 1 - len(alike_it)
-    if not alike_it:
+    if len(first) == len(names):
+        return f"{capital(all_of(names))} have the same value."
+    beaten = sum(pairs[best, run].better == best for run in others)
+    ahead = [run for run in others if pairs[best, run].better == run]
+    alike_it = [run for run in others if pairs[best, run].better is None]
+    if beaten == len(others):
         return f"{best} is better than each of the other {beaten} runs."
-    first = f"{best} is first and better than {beaten} of the others" if beaten else f"{best} is first"
-    cannot = f"{listed(alike_it)} cannot be told from it"
+    if len(first) > 1:
+        said, it = f"{listed(first)} are first, with the same value", best
+        alike_it = [run for run in alike_it if run not in first]
+    else:
+        said, it = f"{best} is first", "it"
+    beats = f"better than {beaten} of the others"
+    parts = [
+        said if not beaten else f"{said} and {beats}" if len(first) == 1 else f"{said}; {best} is {beats}",
+        *([f"{listed(alike_it)} cannot be told from {it}"] if alike_it else []),
+        *([f"{listed(ahead)}, compared with {it} alone, {'is' if len(ahead) == 1 else 'are'} better"] if ahead else []),
+    ]  # fmt: skip
     decided = sum(one.decided for one in found)
     apart = "none is" if not decided else "1 is" if decided == 1 else f"{decided:,} are"
-    return f"{first}; {cannot}. Of {len(found):,} pairs of runs, {apart} told apart."
+    return f"{'; '.join(parts)}. Of {len(found):,} pairs of runs, {apart} told apart."
 
 
 def _of_two(one: Comparison) -> str:
     if one.difference.value is None or one.p_adjusted is None:
         return f"{one.a} and {one.b} cannot be compared: {'; '.join(one.notes)}."
     by = f"{one.a} − {one.b} is {ends(one.difference, _digits(one))}, {p_told(one.p_adjusted)}"
-    if one.decided:
-        return f"{one.better or one.a} is better than {one.b if one.better == one.a else one.a}: {by}."
+    if one.better is not None:
+        return f"{one.better} is better than {one.b if one.better == one.a else one.a}: {by}."
+    if round(one.difference.value, SAME) == 0:
+        return f"{one.a} and {one.b} have the same value, and cannot be told apart."
     return f"{one.a} and {one.b} cannot be told apart: {by}."
 
 
 def _sentence(names: Sequence[str], pairs: Pairs, found: Comparisons, material: Material) -> str:
     best, second = names[0], names[1]
     among = f", also as one of {len(found):,} pairs" if len(found) > 1 else ""
-    parts = [f"A dot is how far a run lies behind {best}. Where its line misses 0, the difference is decided{among}."]
+    ahead = any(_gap(pairs, best, run) < 0 for run in names[1:])
+    side = ", or to the right of 0 how far it lies ahead when the two are compared" if ahead else ""
+    parts = [f"A dot is how far a run lies behind {best}{side}.", f"Where its line misses 0, {DECIDED}{among}."]
     if len(names) > 2:
         parts.append("Two runs that share a letter are not told apart.")
         parts.append(_near_the_top(names[:NEAR_TOP], pairs))
@@ -142,7 +175,8 @@ def _digits(one: Comparison) -> int:
 def _near_the_top(names: Sequence[str], pairs: Pairs) -> str:
     """Which of the first few are told apart."""
     every = [(a, b) for place, a in enumerate(names) for b in names[place + 1 :]]
-    told = [f"{a} over {b}" for a, b in every if pairs[a, b].decided]
+    winners = [(one.better, one) for a, b in every if (one := pairs[a, b]).better is not None]
+    told = [f"{better} over {one.b if better == one.a else one.a}" for better, one in winners]
     where = f"Of the {len(every)} pairs among the first {len(names)} runs"
     if not told:
         return f"{where} none is decided."
@@ -150,13 +184,19 @@ def _near_the_top(names: Sequence[str], pairs: Pairs) -> str:
 
 
 def _notes(names: Sequence[str], pairs: Pairs, letters: Mapping[str, str]) -> tuple[str, ...]:
-    notes = []
-    alone = [one for one in names[1:] if (two := pairs[names[0], one]).p_value is not None and not two.decided
-             and two.p_value < round(1 - two.difference.level, 12)]  # fmt: skip
-    if alone:
+    notes, best = [], names[0]
+    alone = [run for run in names[1:] if (one := pairs[best, run]).p_value is not None and not one.decided
+             and one.p_value < round(1 - one.difference.level, 12)]  # fmt: skip
+    behind, ahead = ([run for run in alone if sign * _gap(pairs, best, run) > 0] for sign in (1, -1))
+    if behind:
+        notes.append(f"looked at alone, the best would also be better than {listed(behind)}; {BY_CHANCE}")
+    if ahead:
+        notes.append(f"looked at alone, {listed(ahead)} would be better than {best}; {BY_CHANCE}")
+    stronger = [run for run in names[1:] if _gap(pairs, best, run) < 0]
+    if stronger:
         notes.append(
-            f"looked at alone, the best would also be better than {listed(alone)}; among so many pairs, chance alone "
-            f"shows such differences"
+            f"the order is by the differences from all the other runs, and {best} is first by those; compared with it "
+            f"alone, {listed(stronger)} {'lies' if len(stronger) == 1 else 'lie'} ahead"
         )
     unknown = [run for run in names[1:] if pairs[names[0], run].p_value is None]
     if unknown:
@@ -171,12 +211,34 @@ def _notes(names: Sequence[str], pairs: Pairs, letters: Mapping[str, str]) -> tu
     return tuple(notes)
 
 
+def _beside_values(names: Sequence[str], pairs: Pairs, material: Material) -> list[str]:
+    """Where differences and the values beside them do not say the same."""
+    means, measure = values(material), material.measure
+    if means is None:
+        return []
+    odd = at_odds(means, pairs, measure)
+    if odd:
+        a, b = min(odd, key=lambda pair: _gap(pairs, *pair))
+        one = pairs[a, b]
+        of = "1 pair" if len(odd) == 1 else f"{len(odd):,} pairs"
+        told = f"{a} has the higher value, and yet lies {minus(-_gap(pairs, a, b), _digits(one))} behind {b}"
+        return [f"values and differences disagree about who is ahead for {of} of runs: {told}; {GO_BY}"]
+    one, (first, second) = pairs[names[0], names[1]], (means[run][measure].value for run in names[:2])
+    gap, digits = one.difference.value, _digits(one)
+    if first is None or second is None or gap is None or abs(first - second - gap) < 0.5 * 10**-digits:
+        return []
+    told = f"{minus(first, digits)} − {minus(second, digits)} stands beside {minus(gap, digits)}"
+    return [f"a difference is not quite that of the two values ({told}); {GO_BY}"]
+
+
 def _table(
     material: Material, behind: Mapping[str, Estimate], pairs: Pairs, letters: Mapping[str, str]
 ) -> Grid:  # fmt: skip
     names, means = list(letters), values(material)
     best, level = names[0], behind[names[0]].level
-    levels = ["–"] * len(names) if means is None else estimate_column([means[run][material.measure] for run in names])
+    shown = None if means is None else known_intervals(means)
+    levels = ["–"] * len(names) if shown is None else estimate_column([shown[run][material.measure] for run in names])
+    told = intervals_told([levels], material.level).replace("; ", ", ")
     rows = [
         [str(place), run, letters[run], value, *(["–"] * 4 if run == best else _against(behind[run], pairs[run, best]))]
         for place, (run, value) in enumerate(zip(names, levels, strict=True), start=1)
@@ -184,7 +246,7 @@ def _table(
     corrected = ", corrected" if material.gold is not None else ""
     return Grid(
         columns=["", "run", "group", material.measure, "to the best", "interval", "p", "adjusted p"], rows=rows, left=3,
-        caption=f"{material.measure}{corrected}, ± half of the {material.level:.0%} interval; to the best: the "
+        caption=f"{material.measure}{corrected}{told}; to the best: the "
                 f"difference to {best}; interval: of level {level * 100:.6g}%, which misses 0 just where adjusted p is "
                 f"below {1 - material.level:.3g}; p: of that pair alone; adjusted p: as one of all pairs",
     )  # fmt: skip
@@ -195,6 +257,6 @@ def _against(drawn: Estimate, one: Comparison) -> list[str]:
         return ["–"] * 4
     digits = drawn.decimals + 1 if drawn.se else 4
     low, high = drawn.low, drawn.high
-    interval = "–" if low is None or high is None else f"{signed(low, digits)} to {signed(high, digits)}"
+    interval = "–" if low is None or high is None or low == high else f"{signed(low, digits)} to {signed(high, digits)}"
     shown = ["–" if p is None else "<0.0001" if p < 0.0001 else f"{p:.4f}" for p in (one.p_value, one.p_adjusted)]
     return [signed(drawn.value, digits), interval, *shown]

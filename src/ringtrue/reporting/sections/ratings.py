@@ -41,10 +41,13 @@ def section(material: Material) -> Section | None:
     if votes is None:
         return None
     asked, trapped = without_traps(votes)
-    found = rate(asked, repeats="last", level=material.level, rng=material.rng("ratings"))
+    found = rate(asked, repeats=material.repeats, level=material.level, rng=material.rng("ratings"))
     again = asked.frame.height - found.votes
     if again:
-        notes = (*notes, f"{counted(again, 'vote')} of a judge on the same pair again: the last one counts")
+        notes = (
+            *notes,
+            f"{counted(again, 'vote')} of a judge on the same pair again: the {material.repeats} one counts",
+        )
     every = [rows for _, rows in found.frame.group_by("query", maintain_order=True)]
     most = sorted(every, key=lambda rows: -int(rows["votes"].sum()))[:QUERIES]
     alone = len(every) == 1

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ringtrue.results import Estimate
 
-__all__ = ["capital", "ends", "listed", "minus", "p_told", "percent", "percent_told"]
+__all__ = ["capital", "ends", "listed", "minus", "or_none", "p_told", "percent", "percent_told"]
 
 
 def percent(share: float | None) -> str:
@@ -80,6 +80,16 @@ def listed(names: Sequence[str], most: int = 5) -> str:
     if len(names) > most:
         shown.append(f"{len(names) - most:,} more")
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def or_none(one: Estimate | None) -> Estimate | None:
+    """What a chart can draw: nothing where the value is not known.
+
+    Examples:
+        >>> or_none(Estimate(value=None, n=0, method="wilson")) is None
+        True
+    """
+    return None if one is None or one.value is None else one
 
 
 def capital(words: str) -> str:

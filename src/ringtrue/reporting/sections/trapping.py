@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ringtrue.grids import Grid
 from ringtrue.reporting.content import Chart, Figure, Forest, Point, Points, Series
+from ringtrue.reporting.limits import SHOWN
 from ringtrue.reporting.sections.telling import listed, percent, percent_told
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ __all__ = ["QUESTION", "trap_figure"]
 
 QUESTION = "Who passes the traps, and how fast?"
 TELLING = ("traps", "too fast", "guessing")  # flags that this figure is about
-SHOWN = 25  # judges, where there is no speed to spread them by
 ACCEPTED = 0.4  # of the traps: the rule of two in five
 
 

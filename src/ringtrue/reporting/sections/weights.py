@@ -9,7 +9,7 @@ from ringtrue.grids import Grid
 from ringtrue.reporting.content import Figure, Forest, Section, Series
 from ringtrue.reporting.material import Material
 from ringtrue.reporting.sections.scales import scales_told
-from ringtrue.reporting.sections.telling import ends, listed, minus, percent
+from ringtrue.reporting.sections.telling import ends, listed, minus, or_none, percent
 from ringtrue.reporting.sections.working import labels_of_work
 from ringtrue.wording import counted
 
@@ -32,8 +32,8 @@ def section(material: Material) -> Section | None:
     labels, notes = labels_of_work(material)
     if labels is None:
         return None
-    found = disagree(labels, AT_LEAST, repeats="last", verify=[AT_LEAST], resamples=RESAMPLES, level=material.level,
-                     rng=material.rng("weights"))  # fmt: skip
+    found = disagree(labels, AT_LEAST, repeats=material.repeats, verify=[AT_LEAST], resamples=RESAMPLES,
+                     level=material.level, rng=material.rng("weights"))  # fmt: skip
     return Section(name="weights", title=TITLE, answer=_answer(found), figures=(_figure(found),),
                    notes=(*scales_told(labels), *notes, *found.flags, *found.notes))  # fmt: skip
 
@@ -67,17 +67,13 @@ def _figure(found: Disagreement) -> Figure:
     chart = Forest(
         names=names, across="share",
         series=(
-            Series(name=f"another judge says {top}", values=tuple(_or_none(found.p[name]) for name in names)),
-            Series(name=f"worth for {least}/{users}", values=tuple(_or_none(found.weights[name]) for name in names)),
+            Series(name=f"another judge says {top}", values=tuple(or_none(found.p[name]) for name in names)),
+            Series(name=f"worth for {least}/{users}", values=tuple(or_none(found.weights[name]) for name in names)),
         ),
         marks=tuple(f"{found.cases[name]:,}" for name in names), marks_title="pairs of labels",
     )  # fmt: skip
     return Figure(name="weights", title=FIGURES["weights"], sentence=_sentence(found), charts=(chart,),
                   table=_table(found), notes=_meant(found))  # fmt: skip
-
-
-def _or_none(one: Estimate) -> Estimate | None:
-    return None if one.value is None else one
 
 
 def _sentence(found: Disagreement) -> str:

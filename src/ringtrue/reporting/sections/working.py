@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from ringtrue.errors import TableError
 from ringtrue.tables import Judgments, Preferences
 from ringtrue.votes.scale import slips
 from ringtrue.wording import counted
@@ -19,13 +20,23 @@ MOST = 0.5  # of the labels: traps that are more than this are no traps among ot
 
 
 def labels_given(material: Material) -> tuple[Judgments | None, tuple[str, ...]]:
-    """All labels but slips, such as a 10 on a scale of 0 to 3, and a word on these; None where there are no labels."""
+    """All labels but slips, such as a 10 on a scale of 0 to 3, and those below 0, which say that nobody judged.
+
+    With a word on these; None where there are no labels.
+    """
     labels = material.labels
-    if labels is None or not (stray := slips(labels.frame.filter(pl.col("label") >= 0)["label"])):
-        return labels, ()
-    kept = labels.frame.filter(~pl.col("label").is_in(list(stray)))
-    told = ", ".join(f"{label} ({n:,} time{'s' * (n > 1)})" for label, n in stray.items())
-    return Judgments(kept), (f"labels that look like slips are left out: {told}",)
+    if labels is None:
+        return None, ()
+    judged = labels.frame.filter(pl.col("label") >= 0)
+    left = labels.frame.height - judged.height
+    if not judged.height:
+        raise TableError("every label is below 0, which says 'not judged': nothing can be told of the judges")
+    notes = [f"{counted(left, 'label')} below 0 ('not judged') left out"] if left else []
+    if stray := slips(judged["label"]):
+        judged = judged.filter(~pl.col("label").is_in(list(stray)))
+        told = ", ".join(f"{label} ({n:,} time{'s' * (n > 1)})" for label, n in stray.items())
+        notes.append(f"labels that look like slips are left out: {told}")
+    return Judgments(judged) if notes else labels, tuple(notes)
 
 
 def labels_of_work(material: Material) -> tuple[Judgments | None, tuple[str, ...]]:
