@@ -167,7 +167,7 @@ def _alpha(summary: Summary) -> None:
         for one, seconds in costs.items():
             ratio = seconds / costs["ringtrue"]
             print(f"{one:<24}{seconds:>8.4f}{ratio:>12.2f}{_words(promise_of_alpha(one, costs))}", flush=True)
-        summary.add(f"Krippendorff's alpha, {case.words[:1].lower()}{case.words[1:]}", costs)
+        summary.add(case.words, costs)
         values = [value for _, value in found.values()]
         print(f"largest difference {max(values) - min(values):.1e}", flush=True)
 
