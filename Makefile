@@ -2,6 +2,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 BENCH := .venv-bench
+# Without bytecode, each of the many commands that tests start would compile all of ringtrue anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo parts test check bench docs site clean
 
