@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from numbers import Integral
 from typing import Literal, TypeAlias, get_args
 
@@ -16,6 +15,7 @@ from ringtrue.errors import MismatchError, UsageError
 from ringtrue.matching import Matcher
 from ringtrue.measures import Compat, FloatArray, RankedLists
 from ringtrue.tables import Judgments, Run
+from ringtrue.wording import first_few
 
 __all__ = ["Entry", "Judges", "Missing", "Notes", "every_run", "line_up", "require_choice", "require_overlap"]
 
@@ -93,7 +93,7 @@ def line_up(
         absent = tuple(query for query, there in zip(queries, present, strict=True) if not there)
         if absent and missing == "skip" and compat == "trec_eval-10":
             raise MismatchError(
-                f"run '{run.name}' lacks {len(absent)} of {len(queries)} judged queries ({_some(absent)}): "
+                f"run '{run.name}' lacks {len(absent)} of {len(queries)} judged queries ({first_few(absent)}): "
                 f"trec_eval 10 stops here unless they count as 0 (--missing zero)"
             )
         lists = [
@@ -136,19 +136,19 @@ class Notes:
 
     def told(self) -> tuple[str, ...]:
         """Every doubt in a sentence, with the runs that it is about."""
-        return tuple(f"{_some(runs)}: {text}" if runs else text for text, runs in self.runs.items())
+        return tuple(f"{first_few(runs)}: {text}" if runs else text for text, runs in self.runs.items())
 
     def of_run(self, entry: Entry, missing: Missing) -> None:
         """Which queries the run and the judgments do not share, and whether they share documents at all."""
         run, absent = entry.run, entry.absent
         if absent:
             done = "counted as having found nothing" if missing == "zero" else "left out of the mean"
-            text = f"{len(absent)} of {len(entry.queries)} judged queries not in the run, {done}: {_some(absent)}"
+            text = f"{len(absent)} of {len(entry.queries)} judged queries not in the run, {done}: {first_few(absent)}"
             self.add(text, run.name)
         judged = set(entry.queries)
         extra = [query for query in run.queries if query not in judged]
         if extra:
-            self.add(f"{_queries(extra)} of the run never judged, not counted: {_some(extra)}", run.name)
+            self.add(f"{_queries(extra)} of the run never judged, not counted: {first_few(extra)}", run.name)
         if not any(len(lists.rank) for _, lists in entry.per_judge):
             self.add(
                 f"no document of the run was judged: it has '{run.docs[0]}', the judgments have "
@@ -174,11 +174,11 @@ class Notes:
         """Which queries have nothing to find, and what was done about them."""
         without = _without(entry, lambda lists: lists.relevant(rel))
         if without and len(entry.per_judge) == 1:
-            self.add(f"{_queries(without)} without a document of label {rel} or higher, {done}: {_some(without)}")
+            self.add(f"{_queries(without)} without a document of label {rel} or higher, {done}: {first_few(without)}")
         elif without:
             self.add(
                 f"{_queries(without)} to which some judges gave no label of {rel} or higher, {done} for those judges: "
-                f"{_some(without)}"
+                f"{first_few(without)}"
             )
 
     def of_nonrelevant(self, entry: Entry, *, count: Callable[[RankedLists], FloatArray], done: str) -> None:
@@ -187,7 +187,7 @@ class Notes:
         if without:
             who = "" if len(entry.per_judge) == 1 else " for some judges"
             self.add(
-                f"{_queries(without)} with nothing but relevant documents{who}, {done}: {_some(without)}",
+                f"{_queries(without)} with nothing but relevant documents{who}, {done}: {first_few(without)}",
                 entry.run.name,
             )
 
@@ -247,8 +247,3 @@ def _without(entry: Entry, count: Callable[[RankedLists], FloatArray]) -> dict[s
 
 def _queries(some: Collection[str]) -> str:
     return "1 query" if len(some) == 1 else f"{len(some)} queries"
-
-
-def _some(names: Collection[str], most: int = 3) -> str:
-    shown = ", ".join(islice(names, most))
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown

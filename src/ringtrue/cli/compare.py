@@ -15,6 +15,7 @@ from ringtrue.cli.options import Command, is_given, output_options
 from ringtrue.cli.output import Grid, OutputFormat, emit, plain, progress_bar, tell
 from ringtrue.cli.question import Question, evaluation_options, gains_option, level_option, runs_and_judgments
 from ringtrue.errors import UsageError, did_you_mean
+from ringtrue.wording import first_few
 
 if TYPE_CHECKING:
     import polars as pl
@@ -276,8 +277,7 @@ def _plain(one: Comparison, scores: Scores, asked: pl.DataFrame | None, *, per_q
 def _without_topic(scores: Scores, asked: pl.DataFrame, path: str) -> list[str]:
     queries = scores.frame["query"].unique(maintain_order=True)
     lacking = queries.filter(~queries.is_in(asked["query"].to_list())).to_list()
-    shown = ", ".join(lacking[:3]) + (f" and {len(lacking) - 3} more" if len(lacking) > 3 else "")
-    return [f"{path} has no row for {len(lacking)} of {len(queries)} queries: {shown}"] if lacking else []
+    return [f"{path} has no row for {len(lacking)} of {len(queries)} queries: {first_few(lacking)}"] if lacking else []
 
 
 def _group(part: Comparisons, scores: Scores) -> dict[str, object]:

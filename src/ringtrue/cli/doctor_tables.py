@@ -12,7 +12,7 @@ import click
 
 from ringtrue.cli.output import Grid
 from ringtrue.doctoring import Checkup, File, Overlap
-from ringtrue.wording import counted
+from ringtrue.wording import counted, first_few
 
 __all__ = ["as_grids", "as_text"]
 
@@ -214,8 +214,7 @@ def _doubts(found: Checkup, short: Mapping[str, str]) -> str:
         return ""
     lines = [_heading("Worth a look")]
     for note, names in files.items():
-        who = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-        lines += _wrapped(f"{who}: {note}", INDENT, 2 * INDENT)
+        lines += _wrapped(f"{first_few(names)}: {note}", INDENT, 2 * INDENT)
     return "\n".join(lines)
 
 

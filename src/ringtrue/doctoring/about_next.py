@@ -5,11 +5,12 @@ from __future__ import annotations
 from ringtrue.doctoring.about_gold import gold_of
 from ringtrue.doctoring.about_runs import NO_RUN, blocked, runs_and
 from ringtrue.doctoring.casting import Cast
-from ringtrue.doctoring.contents import VoteFile, some
+from ringtrue.doctoring.contents import VoteFile
 from ringtrue.doctoring.questions import Replies
 from ringtrue.doctoring.run_facts import TOP
 from ringtrue.doctoring.shell import named, pattern
 from ringtrue.files.source import STDIN
+from ringtrue.wording import first_few
 
 __all__ = ["ask_what_next"]
 
@@ -56,8 +57,8 @@ def _serve(replies: Replies) -> None:
         replies.no("serve", *NO_RUN)
         return
     texts = [one.path for one in cast.texts if one.kind in ("topics", "documents")]
-    also = f", with {some(texts)} for judges to read" if texts else ""
-    replies.yes("serve", why=f"make a project of {some(asked)}{also}")
+    also = f", with {first_few(texts)} for judges to read" if texts else ""
+    replies.yes("serve", why=f"make a project of {first_few(asked)}{also}")
 
 
 def _report(replies: Replies) -> None:

@@ -12,7 +12,7 @@ from ringtrue.confusion import Confusion
 from ringtrue.doctoring.answer import FileKind
 from ringtrue.tables import Judgments, Preferences, Run
 
-__all__ = ["GainsFile", "IdFile", "LabelFile", "MatrixFile", "Note", "PairFile", "Read", "RunFile", "VoteFile", "some"]
+__all__ = ["GainsFile", "IdFile", "LabelFile", "MatrixFile", "Note", "PairFile", "Read", "RunFile", "VoteFile"]
 
 Note: TypeAlias = Callable[[str], None]
 
@@ -106,14 +106,3 @@ class GainsFile(Read):
     """What each label is worth."""
 
     gains: Mapping[int, float] = field(default_factory=dict)
-
-
-def some(names: list[str] | tuple[str, ...], most: int = 3) -> str:
-    """The first of some names, and how many more there are.
-
-    Examples:
-        >>> some(["a", "b", "c", "d", "e"])
-        'a, b, c and 2 more'
-    """
-    shown = ", ".join(names[:most])
-    return f"{shown} and {len(names) - most:,} more" if len(names) > most else shown

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from ringtrue.doctoring.contents import LabelFile, Note, PairFile, some
+from ringtrue.doctoring.contents import LabelFile, Note, PairFile
 from ringtrue.doctoring.naming import is_trap, is_trusted
 from ringtrue.doctoring.recognising import table_form
 from ringtrue.errors import TableError
@@ -19,7 +19,7 @@ from ringtrue.files.tabular import read_table
 from ringtrue.tables import Judgments
 from ringtrue.tables.columns import NAMES, Column, identifiers, rename
 from ringtrue.votes import votes_of
-from ringtrue.wording import counted
+from ringtrue.wording import counted, first_few
 
 __all__ = ["look_at_labels"]
 
@@ -134,7 +134,7 @@ def _of_queries(frame: pl.DataFrame, note: Note) -> None:
     judged = frame.filter(pl.col("label") >= 0)
     without = judged.group_by("query").agg(pl.col("label").max()).filter(pl.col("label") < 1)
     if without.height and judged["label"].n_unique() > 1 and judged["query"].n_unique() > 1:
-        names = some(sorted(without["query"].to_list()))
+        names = first_few(sorted(without["query"].to_list()))
         note(f"{counted(without.height, 'query')} without a relevant document, where most measures are 0: {names}")
 
 
@@ -148,7 +148,7 @@ def _of_judges(frame: pl.DataFrame, note: Note) -> None:
         note(f"'{most['judge']}' gave {share:.0%} of the labels: what is said of all judges is mostly about this one")
     same = by.filter((pl.col("different") == 1) & (pl.col("labels") >= ENOUGH))["judge"].sort().to_list()
     if same and frame["label"].n_unique() > 1:
-        note(f"{counted(len(same), 'judge')} always gave the same label: {some(same)}")
+        note(f"{counted(len(same), 'judge')} always gave the same label: {first_few(same)}")
 
 
 def _of_repeats(frame: pl.DataFrame, again: int, note: Note) -> None:

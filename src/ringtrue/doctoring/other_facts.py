@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from ringtrue.doctoring.answer import FileKind
-from ringtrue.doctoring.contents import GainsFile, IdFile, MatrixFile, Note, PairFile, VoteFile, some
+from ringtrue.doctoring.contents import GainsFile, IdFile, MatrixFile, Note, PairFile, VoteFile
 from ringtrue.doctoring.naming import is_trusted
 from ringtrue.doctoring.recognising import table_form
 from ringtrue.errors import FormatError, TableError
@@ -14,7 +14,7 @@ from ringtrue.files.formats import recognise
 from ringtrue.files.source import Source
 from ringtrue.files.tabular import read_table
 from ringtrue.tables.columns import NAMES, identifiers, rename
-from ringtrue.wording import counted
+from ringtrue.wording import counted, first_few
 
 __all__ = [
     "look_at_gains",
@@ -72,7 +72,7 @@ def _of_voters(frame: pl.DataFrame, judges: int, note: Note) -> None:
     by = decided.group_by("judge").agg(pl.len().alias("votes"), (pl.col("winner") == "left").mean().alias("left"))
     one = by.filter((pl.col("votes") >= ENOUGH) & ~pl.col("left").is_between(1 - ONE_SIDED, ONE_SIDED))
     if one.height:
-        names = some(one["judge"].sort().to_list())
+        names = first_few(one["judge"].sort().to_list())
         note(f"{counted(one.height, 'judge')} nearly always preferred the same side: {names}")
 
 
@@ -108,8 +108,8 @@ def look_at_pool(source: Source, kind: FileKind, note: Note) -> PairFile:
     grades = [name for name in renamed.columns if name.lower() not in known and _grades(renamed[name])]
     if grades and kind == "pool":
         are = "hold" if len(grades) > 1 else "holds"
-        note(f"{some(grades)} {are} small whole numbers: if these are labels, say `--columns label={grades[0]}` to the "
-             f"commands, or rename the column to label")  # fmt: skip
+        note(f"{first_few(grades)} {are} small whole numbers: if these are labels, say `--columns label={grades[0]}` "
+             f"to the commands, or rename the column to label")  # fmt: skip
     counts = {"documents": docs.height, "queries": docs["query"].n_unique()}
     if twice := docs.height - docs.n_unique():
         note(f"{counted(twice, 'document')} of a query stand twice")

@@ -9,10 +9,10 @@ from typing import TypeAlias
 import polars as pl
 
 from ringtrue.doctoring.answer import Overlap
-from ringtrue.doctoring.contents import IdFile, LabelFile, RunFile, VoteFile, some
+from ringtrue.doctoring.contents import IdFile, LabelFile, RunFile, VoteFile
 from ringtrue.doctoring.likeness import likeness
 from ringtrue.doctoring.run_facts import TOP
-from ringtrue.wording import counted
+from ringtrue.wording import counted, first_few
 
 __all__ = [
     "Say",
@@ -72,11 +72,11 @@ def doubts_about_runs(
 def _of_what_is_missing(one: Overlap, run: RunFile, judged: LabelFile, say: Say) -> None:
     known = set(judged.judgments.frame["query"].unique().to_list())
     if one.not_judged:
-        names = some([query for query in run.queries if query not in known])
+        names = first_few([query for query in run.queries if query not in known])
         say(one.run, f"{counted(one.not_judged, 'query')} not judged in {judged.path}, and not counted: {names}")
     if one.not_run:
         has = set(run.queries)
-        names = some(sorted(known - has))
+        names = first_few(sorted(known - has))
         say(one.run, f"{counted(one.not_run, 'query')} of {judged.path} not in the run, and counted as 0: {names}")
     if one.share is not None and one.share < FEW_JUDGED:
         say(one.run, f"most of its top {TOP} is not judged in {judged.path}, and counts as not relevant")
@@ -149,7 +149,7 @@ def doubts_about_texts(
             say(file.path, f"no {what} of the other files is here{_apart(asked, file.ids)}")
         elif len(lacking):
             which = f"in the top {TOP} of the runs " if what == "document" and runs else ""
-            say(file.path, f"{counted(len(lacking), what)} {which}not here: {some(lacking.to_list())}")
+            say(file.path, f"{counted(len(lacking), what)} {which}not here: {first_few(lacking.to_list())}")
 
 
 def _asked(column: str, runs: Sequence[RunFile], labels: Sequence[LabelFile | VoteFile]) -> pl.Series:

@@ -10,6 +10,7 @@ from ringtrue.confusion import Confusion
 from ringtrue.errors import UsageError, did_you_mean
 from ringtrue.judges.records import Against, Drift, Flag, SideBias, Speed, Traps
 from ringtrue.results import Estimate
+from ringtrue.wording import first_few
 
 if TYPE_CHECKING:
     import polars as pl
@@ -127,9 +128,8 @@ class JudgeQuality:
         against = {"gold": "gold", "consensus": "the consensus of the others", None: "nothing"}[self.against]
         told = f"; accuracy against {against} {self.accuracy}" if self.against else ""
         names = [one.judge for one in self.flagged]
-        shown = ", ".join(names[:10]) + (f" and {len(names) - 10:,} more" if len(names) > 10 else "")
         return f"{len(self)} judge{'s' * (len(self) != 1)}, {self.labels:,} labels of {self.items:,} items{told}; " + (
-            f"to look at: {shown}" if names else "nobody is flagged"
+            f"to look at: {first_few(names, most=10)}" if names else "nobody is flagged"
         )
 
     @property

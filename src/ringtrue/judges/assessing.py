@@ -21,6 +21,7 @@ from ringtrue.judges.timing import durations
 from ringtrue.judges.trapping import match_traps, require_rule, rule_note, trap_records
 from ringtrue.votes import Outside, Repeats, Votes, votes_of, with_gold
 from ringtrue.votes.consensus import ALONE, TIED, Others, leave_one_out
+from ringtrue.wording import first_few
 
 __all__ = ["judge_quality"]
 
@@ -203,7 +204,7 @@ def _notes(reports: Sequence[JudgeReport], others: Others, *, gold: bool) -> Ite
         yield f"{alone:,} labels do not count against the consensus: nobody else labelled the item"
     unknown = [one.judge for one in reports if one.against is None and (one.traps is None or not one.traps.n)]
     if unknown:
-        yield f"nothing to check the labels of {_some(unknown)} against: nobody else labelled the same items"
+        yield f"nothing to check the labels of {first_few(unknown)} against: nobody else labelled the same items"
     few = sum(0 < max(one.accuracy.n, one.consensus_accuracy.n) < FEW for one in reports)
     if few:
         verb = "has" if few == 1 else "have"
@@ -214,7 +215,7 @@ def _trap_notes(reports: Sequence[JudgeReport]) -> Iterator[str]:
     records = [one.traps for one in reports if one.traps is not None]
     unmet = [one.judge for one in reports if one.traps is not None and not one.traps.n]
     if unmet:
-        yield f"{_some(unmet)} met no trap"
+        yield f"{first_few(unmet)} met no trap"
     refused, batches = sum(one.batches - one.accepted for one in records), sum(one.batches for one in records)
     if refused:
         yield f"{refused:,} of {batches:,} batches with traps are not accepted"
@@ -225,7 +226,3 @@ def _undefined(work: Votes) -> Iterator[str]:
         yield f"everybody gave the label {work.labels[work.label[0]]}: alpha is undefined"
     else:
         yield "no item has labels of two judges: alpha is undefined"
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")

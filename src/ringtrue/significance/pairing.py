@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ringtrue.errors import MismatchError, UsageError, did_you_mean
 from ringtrue.tables import Scores
 from ringtrue.tables.scores import Cube
+from ringtrue.wording import first_few
 
 __all__ = ["chosen_pairs", "presence", "require_shared_queries"]
 
@@ -74,5 +75,4 @@ def _lacking(cube: Cube, there: BoolArray, run: int) -> str:
     missing = [cube.queries[place] for place in np.flatnonzero(~there[run])]
     if not missing:
         return f"'{cube.runs[run]}' lacks none"
-    shown = ", ".join(missing[:3]) + (f" and {len(missing) - 3} more" if len(missing) > 3 else "")
-    return f"'{cube.runs[run]}' lacks {shown}"
+    return f"'{cube.runs[run]}' lacks {first_few(missing)}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +11,7 @@ from ringtrue.errors import MeasureError, MismatchError, UsageError
 from ringtrue.measures import Measure, parse
 from ringtrue.tables import Scores
 from ringtrue.tables.scores import Cube
-from ringtrue.wording import counted
+from ringtrue.wording import counted, first_few
 
 __all__ = ["shared"]
 
@@ -60,12 +59,12 @@ def _in_common(what: str, one: tuple[str, ...], two: tuple[str, ...], notes: lis
     both = [name for name in one if name in known[1]]
     if not both:
         raise MismatchError(
-            f"the two judges have no {what} in common: the first has {_some(one)}, the second has {_some(two)}"
+            f"the two judges have no {what} in common: the first has {first_few(one)}, the second has {first_few(two)}"
         )
     for which, names, others in (("first", one, known[1]), ("second", two, known[0])):
         alone = [name for name in names if name not in others]
         if alone:
-            notes.append(f"{counted(len(alone), what)} of the {which} judge only, not used: {_some(alone)}")
+            notes.append(f"{counted(len(alone), what)} of the {which} judge only, not used: {first_few(alone)}")
     return both
 
 
@@ -83,7 +82,7 @@ def _matched(one: tuple[str, ...], two: tuple[str, ...], notes: list[str]) -> di
     notes += [f"{name} is of the second judge only, not used" for name in two if name not in matched.values()]
     if not matched:
         raise MismatchError(
-            f"the two judges have no measure in common: the first has {_some(one)}, the second has {_some(two)}"
+            f"the two judges have no measure in common: the first has {first_few(one)}, the second has {first_few(two)}"
         )
     return matched
 
@@ -94,8 +93,3 @@ def _but_for_rel(name: str) -> Measure | str:
     except MeasureError:
         return name
     return replace(measure, parameters=tuple((key, value) for key, value in measure.parameters if key != "rel"))
-
-
-def _some(names: Collection[str], most: int = 3) -> str:
-    shown = ", ".join(list(names)[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown

@@ -72,10 +72,6 @@ class PageRenderer(RendererBase):
         ]
         self._write(gc, "".join(steps), rgbFace)
 
-    def draw_image(self, gc: Any, x: float, y: float, im: Any, transform: Any = None) -> None:
-        """No chart has pictures of pixels."""
-        raise NotImplementedError
-
     def draw_text(
         self, gc: GraphicsContextBase, x: float, y: float, s: str, prop: FontProperties, angle: float,
         ismath: Any = False, mtext: Text | None = None,  # noqa: ARG002 -- Matplotlib's signature
