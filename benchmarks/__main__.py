@@ -11,21 +11,20 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks import (
-    aggregating,
-    alpha,
-    ceilings,
-    comparing,
-    correcting,
-    disagreeing,
-    rating,
-    reporting,
-    resampling,
-    serving,
+    aggregation,
+    ceiling,
+    correction,
+    disagreement,
+    krippendorff_alpha,
+    ratings,
+    report,
+    resampling_tests,
+    service,
+    significance,
 )
-from benchmarks.agreement import agreement
 from benchmarks.data import Collection, Files
-from benchmarks.measure import Cost, cost
 from benchmarks.peers import BASELINES, command, contestants
+from benchmarks.process_cost import Cost, cost
 from benchmarks.promises import (
     Promise,
     promise,
@@ -39,7 +38,8 @@ from benchmarks.promises import (
     promise_of_resampling,
     promise_of_serving,
 )
-from benchmarks.summary import Summary
+from benchmarks.readme_table import Summary
+from benchmarks.same_numbers import agreement
 
 SIZES = (Collection(queries=50), Collection(queries=1_000), Collection(queries=10_000))
 RIVALS = Collection(queries=200, runs=20)
@@ -89,9 +89,9 @@ def _seconds(costs: Mapping[str, Cost]) -> dict[str, float]:
 
 def _report(summary: Summary) -> None:
     """One page with everything, and the demo."""
-    print(f"\nThe report ({correcting.where()})\n{'':<74}{'CPU s':>8}  promise")
-    for task, words in reporting.TASKS.items():
-        found, most = reporting.taken(task), reporting.MOST_SECONDS[task]
+    print(f"\nThe report ({correction.where()})\n{'':<74}{'CPU s':>8}  promise")
+    for task, words in report.TASKS.items():
+        found, most = report.taken(task), report.MOST_SECONDS[task]
         promised = Promise(f"less than {most:g} s", found.seconds < most)
         print(f"{words:<74}{found.seconds:>8.2f}{_words(promised)}", flush=True)
         summary.add(words, {"ringtrue": found.seconds})
@@ -99,9 +99,9 @@ def _report(summary: Summary) -> None:
 
 def _correct(summary: Summary) -> None:
     """Correction by gold labels: no other package does it, so that these are seconds."""
-    print(f"\nCorrection by gold labels ({correcting.where()})\n{'':<74}{'CPU s':>8}  promise")
-    for task, words in correcting.TASKS.items():
-        seconds = correcting.taken(task)
+    print(f"\nCorrection by gold labels ({correction.where()})\n{'':<74}{'CPU s':>8}  promise")
+    for task, words in correction.TASKS.items():
+        seconds = correction.taken(task)
         print(f"{words:<74}{seconds:>8.3f}{_words(promise_of_correcting(task, seconds))}", flush=True)
         if task in ("correct", "compare"):
             summary.add(words, {"ringtrue": seconds})
@@ -109,41 +109,41 @@ def _correct(summary: Summary) -> None:
 
 def _disagreeing() -> None:
     """Weights from disagreement."""
-    print(f"\nWeights from disagreement ({disagreeing.where()})\n{'':<56}{'CPU s':>8}  promise")
-    for task, words in disagreeing.TASKS.items():
-        cost = disagreeing.taken(task)
+    print(f"\nWeights from disagreement ({disagreement.where()})\n{'':<56}{'CPU s':>8}  promise")
+    for task, words in disagreement.TASKS.items():
+        cost = disagreement.taken(task)
         print(f"{words:<56}{cost:>8.2f}" + _words(promise_of_disagreeing(cost)), flush=True)
 
 
 def _ceilings() -> None:
     """The ceiling on nDCG: exact, and as the paper has it."""
-    costs = {task: ceilings.taken(task) for task in ceilings.TASKS}
-    print(f"\nThe ceiling on nDCG, {ceilings.WHAT}\n{'':<42}{'CPU s':>8}{'× exact':>10}  promise")
-    for task, words in ceilings.TASKS.items():
+    costs = {task: ceiling.taken(task) for task in ceiling.TASKS}
+    print(f"\nThe ceiling on nDCG, {ceiling.WHAT}\n{'':<42}{'CPU s':>8}{'× exact':>10}  promise")
+    for task, words in ceiling.TASKS.items():
         line = f"{words:<42}{costs[task]:>8.2f}{costs[task] / costs['exact']:>10.2f}"
         print(line + _words(promise_of_ceilings(task, costs)), flush=True)
 
 
 def _rate(summary: Summary) -> None:
     """Ratings from votes, and the next pairs."""
-    for name, case in rating.CASES.items():
-        costs = {one: rating.taken(name, one) for one in case.contestants}
+    for name, case in ratings.CASES.items():
+        costs = {one: ratings.taken(name, one) for one in case.contestants}
         print(f"\n{case.words}", flush=True)
         print(
             _table(costs, partial(promise_of_rating, name, costs=costs), {}).replace("peak MB", "more MB"), flush=True
         )
         if name in ("elo-1000", "bradley-terry"):
             summary.add(case.words, _seconds(costs))
-    print(rating.agreement(), flush=True)
+    print(ratings.agreement(), flush=True)
 
 
 def _serve(seconds: float) -> None:
     """50 judges at once, on both databases, by pages and by the API."""
-    for kind in serving.DATABASES:
-        for way in serving.WAYS:
-            load = serving.measured(kind, way, judges=50, seconds=seconds)
-            print(f"\n{serving.title(kind, way, judges=50, seconds=seconds)}")
-            words = serving.lines(load, lambda name, load: _words(promise_of_serving(name, load)))
+    for kind in service.DATABASES:
+        for way in service.WAYS:
+            load = service.measured(kind, way, judges=50, seconds=seconds)
+            print(f"\n{service.title(kind, way, judges=50, seconds=seconds)}")
+            words = service.lines(load, lambda name, load: _words(promise_of_serving(name, load)))
             print("\n".join(words), flush=True)
 
 
@@ -160,8 +160,8 @@ def _study() -> None:
 
 def _alpha(summary: Summary) -> None:
     """Krippendorff's alpha, and whether all find the same."""
-    for name, case in alpha.CASES.items():
-        found = {one: alpha.taken(name, one) for one in alpha.CONTESTANTS}
+    for name, case in krippendorff_alpha.CASES.items():
+        found = {one: krippendorff_alpha.taken(name, one) for one in krippendorff_alpha.CONTESTANTS}
         costs = {one: seconds for one, (seconds, _) in found.items()}
         print(f"\n{case.words}\n{'':<24}{'CPU s':>8}{'× ringtrue':>12}  promise")
         for one, seconds in costs.items():
@@ -178,12 +178,12 @@ def _aggregate(sizes: Sequence[int], summary: Summary) -> None:
         costs: dict[str, Cost] = {}
         for name, turns in (("ringtrue", 3), ("crowd-kit", 1)) if labels == sizes[0] else (("ringtrue", 2),):
             for _ in range(turns):
-                costs[name] = aggregating.taken(name, labels).and_again(costs.get(name))
-        print(f"\nDawid–Skene, {labels:,} labels, {aggregating.WHAT}", flush=True)
+                costs[name] = aggregation.taken(name, labels).and_again(costs.get(name))
+        print(f"\nDawid–Skene, {labels:,} labels, {aggregation.WHAT}", flush=True)
         summary.add(f"Dawid–Skene, {labels:,} labels", _seconds(costs))
         promised = partial(promise_of_aggregating, labels=labels, costs=costs)
         print(_table(costs, promised, {}).replace("peak MB", "more MB"), flush=True)
-    print(aggregating.agreement(), flush=True)
+    print(aggregation.agreement(), flush=True)
 
 
 def _compare(files: Files, summary: Summary) -> None:
@@ -194,19 +194,20 @@ def _compare(files: Files, summary: Summary) -> None:
     print(f"\n{what}, {pairs} pairs: {lines:,} lines, {size:,.0f} MB", flush=True)
     costs: dict[str, Cost] = {}
     for _ in range(MOST_TURNS):
-        for name in comparing.JOBS:
-            costs[name] = cost(comparing.command(name, files)).and_again(costs.get(name))
+        for name in significance.JOBS:
+            costs[name] = cost(significance.command(name, files)).and_again(costs.get(name))
     print(_table(costs, partial(promise_of_comparing, costs=costs), SHOWN_COMPARING), flush=True)
     summary.add(
         f"compare {RIVALS.runs} runs of {RIVALS.queries * RIVALS.depth:,} lines, {pairs} pairs",
         _seconds(costs),
         leaving=BASELINES,
     )
-    print(f"\n{comparing.agreement(files)}", flush=True)
+    print(f"\n{significance.agreement(files)}", flush=True)
 
-    print(f"\n{f'tests alone, {resampling.QUERIES} queries':<32}{'runs':>6}{'measures':>10}{'pairs':>7}{'CPU s':>8}")
-    for name, case in resampling.CASES.items():
-        taken = resampling.seconds(name)
+    title = f"tests alone, {resampling_tests.QUERIES} queries"
+    print(f"\n{title:<32}{'runs':>6}{'measures':>10}{'pairs':>7}{'CPU s':>8}")
+    for name, case in resampling_tests.CASES.items():
+        taken = resampling_tests.seconds(name)
         line = f"{case.words:<32}{case.runs:>6}{case.measures:>10}{case.pairs:>7,}{taken:>8.3f}"
         print(line + _words(promise_of_resampling(name, taken)), flush=True)
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from benchmarks.measure import Cost
-from benchmarks.serving import Load
+from benchmarks.process_cost import Cost
+from benchmarks.service import Load
 
 __all__ = [
     "Promise",

@@ -20,10 +20,10 @@ from pathlib import Path
 import ringtrue
 from ringtrue import errors
 from ringtrue.cli import COMMANDS
+from ringtrue.evaluation.measures import CATALOGUE, Definition
+from ringtrue.evaluation.measures.catalogue import PARAMETERS
+from ringtrue.evaluation.measures.names import SYNONYMS, TREC_EVAL
 from ringtrue.files import FORMATS
-from ringtrue.measures import CATALOGUE, Definition
-from ringtrue.measures.catalogue import PARAMETERS
-from ringtrue.measures.names import SYNONYMS, TREC_EVAL
 from ringtrue.tables.columns import NAMES
 
 DOCS = Path(__file__).parent

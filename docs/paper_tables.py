@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 import ringtrue as rt
-from ringtrue.ceilings.bounding import Method
+from ringtrue.judges.ceiling.ndcg_ceiling import Method
 
 Rows: TypeAlias = tuple[list[str], list[list[str]]]
 DRAWS = 50  # of one label of each document, as in the source

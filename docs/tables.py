@@ -30,9 +30,9 @@ from typing import Any
 import polars as pl
 
 import ringtrue as rt
-from ringtrue.aggregation import METHODS, Aggregation, aggregate
-from ringtrue.intervals import share_estimate
-from ringtrue.preference.comparing_methods import WAYS as WAYS_TO_RATE
+from ringtrue.judges.aggregation import METHODS, Aggregation, aggregate
+from ringtrue.preference.compare_ratings import WAYS as WAYS_TO_RATE
+from ringtrue.stats.intervals import share_estimate
 
 DOCS = Path(__file__).parent
 PLACE = re.compile(r"(?P<open><!-- table: (?P<name>[\w-]+) -->\n).*?(?P<close><!-- /table -->)", re.S)

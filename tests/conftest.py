@@ -20,15 +20,20 @@ pytest_plugins = ["real_parts", "browsers"]  # PostgreSQL, a store in each of th
 # Files that take long begin first, by turns those that start servers and those that only compute, so that no process
 # waits for another at the end. A file stays in one process (`--dist=loadfile`), and so does what its tests share.
 FIRST = (
-    "test_kill", "test_correcting", "test_judging_in_browser", "test_levels", "test_pages_run", "test_deciding",
-    "test_story", "test_real_judges", "test_preferring", "test_tables", "test_owning_accessible", "test_coverage",
-    "test_flagging", "test_load", "test_correction_studies", "test_schemathesis",
+    "web/test_kill", "studies/test_correction_coverage", "judge/test_in_browser", "significance/test_error_rates",
+    "docs/test_pages_run", "studies/test_decision_errors", "web/test_story", "owner/test_story",
+    "simulation/studies/test_real_judges", "studies/test_rating_designs", "docs/test_tables",
+    "owner/test_accessibility", "agreement/test_coverage", "disagreement/test_coverage", "quality/test_flags",
+    "web/test_load", "cli/studies/test_correction", "api/test_schemathesis",
 )  # fmt: skip
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    place = {name: at for at, name in enumerate(FIRST)}
-    items.sort(key=lambda item: place.get(item.path.stem, len(FIRST)))
+    def place(item: pytest.Item) -> int:
+        path = item.path.with_suffix("").as_posix()
+        return next((at for at, end in enumerate(FIRST) if path.endswith(end)), len(FIRST))
+
+    items.sort(key=place)
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from typing import NoReturn
 import pytest
 from benchmarks.servers import MissingError, PostgreSQL, running_postgresql
 
-from ringtrue.store import Store
+from ringtrue.service.store import Store
 
 BROWSERS = ("/usr/bin/chromium", "/usr/bin/chromium-browser")
 

@@ -10,9 +10,9 @@ import polars as pl
 from hypothesis import strategies as st
 from scipy import stats
 
+from ringtrue.judges.votes import Votes, votes_of
 from ringtrue.tables import Judgments, Preferences, Run, Scores
 from ringtrue.tables.preferences import OUTCOMES
-from ringtrue.votes import Votes, votes_of
 
 # Spaces and line ends that are none in a TREC file, quotes, comments, separators of other formats.
 ODD = ["\u00a0", "\u2028", "\u0085", "\ufeff", '"', "'", "#", ",", ";", "\t", "é", "漢", "🦊", "\u0301", "\x7f", "\x01"]
@@ -54,7 +54,8 @@ def preferences(draw: st.DrawFn, names: st.SearchStrategy[str] = any_ids, *, tie
     said = list(OUTCOMES) if ties else ["left", "right"]
     docs = names.filter(lambda doc: doc not in OUTCOMES)  # such names are refused where they leave a doubt
     pair = st.lists(docs, min_size=2, max_size=2, unique=True)
-    rows = draw(st.lists(st.tuples(names, pair, names, st.sampled_from(said)), min_size=1, max_size=8))
+    judges = names.filter(str.strip)  # a blank cell in a file names nobody
+    rows = draw(st.lists(st.tuples(names, pair, judges, st.sampled_from(said)), min_size=1, max_size=8))
     return Preferences.of(
         {
             "query": [query for query, _, _, _ in rows],

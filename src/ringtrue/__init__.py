@@ -11,32 +11,21 @@ Everything public is named here and loaded when it is first used, so that import
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from ringtrue._version import __version__
 
 if TYPE_CHECKING:
-    from ringtrue.aggregation import Aggregation, JudgeModel, Prior, aggregate
-    from ringtrue.agreement import Agreement, PairAgreement, Period, Transitivity, agree, krippendorff_alpha
-    from ringtrue.ceilings import Ceiling, CeilingScatter, RunCeiling, ceiling, ceiling_scatter, estimate_confusion
-    from ringtrue.confusion import Confusion
-    from ringtrue.correction import (
-        BronzeScore,
-        Check,
-        Correction,
-        Rates,
-        ScoreCorrection,
-        ScoreDifference,
-        compare_corrected,
-        correct,
-        correct_score,
-    )
-    from ringtrue.curves import curve
-    from ringtrue.disagreement import Disagreement, MutualEvaluation, disagree, mutual_evaluation
-    from ringtrue.doctoring import Checkup, examine
+    from ringtrue.doctor import Checkup, examine
     from ringtrue.errors import InputError, RingtrueError, UsageError
-    from ringtrue.evaluation import evaluate
+    from ringtrue.evaluation.curves import curve
+    from ringtrue.evaluation.evaluate import evaluate
+    from ringtrue.evaluation.measures import Measure, parse
+    from ringtrue.evaluation.significance import compare, compare_by, differences
+    from ringtrue.evaluation.stability import Flip, Stability, Standing, stability
     from ringtrue.files import (
         read_confusion,
         read_documents,
@@ -48,9 +37,31 @@ if TYPE_CHECKING:
         write_confusion,
         write_table,
     )
-    from ringtrue.judges import Flag, JudgeQuality, JudgeReport, judge_quality
-    from ringtrue.measures import Measure, parse
-    from ringtrue.planning import Plan, Plans, plan
+    from ringtrue.gold.correction import (
+        BronzeScore,
+        Check,
+        Correction,
+        Rates,
+        ScoreCorrection,
+        ScoreDifference,
+        compare_corrected,
+        correct,
+        correct_score,
+    )
+    from ringtrue.gold.planning import Plan, Plans, plan
+    from ringtrue.gold.sampling import GoldDraw, sample, sample_queries
+    from ringtrue.judges.aggregation import Aggregation, JudgeModel, Prior, aggregate
+    from ringtrue.judges.agreement import Agreement, PairAgreement, Period, Transitivity, agree, krippendorff_alpha
+    from ringtrue.judges.ceiling import (
+        Ceiling,
+        CeilingScatter,
+        RunCeiling,
+        ceiling,
+        ceiling_scatter,
+        estimate_confusion,
+    )
+    from ringtrue.judges.disagreement import Disagreement, MutualEvaluation, disagree, mutual_evaluation
+    from ringtrue.judges.quality import Flag, JudgeQuality, JudgeReport, judge_quality
     from ringtrue.preference import (
         HeldOut,
         JudgeRating,
@@ -63,88 +74,86 @@ if TYPE_CHECKING:
         implied_preferences,
         rate,
     )
-    from ringtrue.reporting import Figure, Report, Section, report
-    from ringtrue.results import Comparison, Comparisons, Curve, Curves, Estimate
-    from ringtrue.sampling import GoldDraw, sample, sample_queries
-    from ringtrue.significance import compare, compare_by, differences
-    from ringtrue.standings import Flip, Stability, Standing, stability
+    from ringtrue.report import Figure, Report, Section, report
+    from ringtrue.stats.confusion import Confusion
+    from ringtrue.stats.results import Comparison, Comparisons, Curve, Curves, Estimate
     from ringtrue.tables import Judgments, Preferences, Run, Scores
 
 _HOME = {
-    "Aggregation": "aggregation",
-    "Agreement": "agreement",
-    "BronzeScore": "correction",
-    "Ceiling": "ceilings",
-    "CeilingScatter": "ceilings",
-    "Check": "correction",
-    "Checkup": "doctoring",
-    "Comparison": "results",
-    "Comparisons": "results",
-    "Confusion": "confusion",
-    "Correction": "correction",
-    "Curve": "results",
-    "Curves": "results",
-    "Disagreement": "disagreement",
-    "Estimate": "results",
-    "Figure": "reporting",
-    "Flag": "judges",
-    "Flip": "standings",
-    "GoldDraw": "sampling",
+    "Aggregation": "judges.aggregation",
+    "Agreement": "judges.agreement",
+    "BronzeScore": "gold.correction",
+    "Ceiling": "judges.ceiling",
+    "CeilingScatter": "judges.ceiling",
+    "Check": "gold.correction",
+    "Checkup": "doctor",
+    "Comparison": "stats.results",
+    "Comparisons": "stats.results",
+    "Confusion": "stats.confusion",
+    "Correction": "gold.correction",
+    "Curve": "stats.results",
+    "Curves": "stats.results",
+    "Disagreement": "judges.disagreement",
+    "Estimate": "stats.results",
+    "Figure": "report",
+    "Flag": "judges.quality",
+    "Flip": "evaluation.stability",
+    "GoldDraw": "gold.sampling",
     "HeldOut": "preference",
     "InputError": "errors",
-    "JudgeModel": "aggregation",
-    "JudgeQuality": "judges",
+    "JudgeModel": "judges.aggregation",
+    "JudgeQuality": "judges.quality",
     "JudgeRating": "preference",
-    "JudgeReport": "judges",
+    "JudgeReport": "judges.quality",
     "Judgments": "tables",
-    "Measure": "measures",
+    "Measure": "evaluation.measures",
     "MethodScores": "preference",
-    "MutualEvaluation": "disagreement",
-    "PairAgreement": "agreement",
+    "MutualEvaluation": "judges.disagreement",
+    "PairAgreement": "judges.agreement",
     "PairChoice": "preference",
-    "Period": "agreement",
-    "Plan": "planning",
-    "Plans": "planning",
+    "Period": "judges.agreement",
+    "Plan": "gold.planning",
+    "Plans": "gold.planning",
     "Preferences": "tables",
-    "Prior": "aggregation",
-    "Rates": "correction",
+    "Prior": "judges.aggregation",
+    "Rates": "gold.correction",
     "RatingComparison": "preference",
     "Ratings": "preference",
-    "Report": "reporting",
+    "Report": "report",
     "RingtrueError": "errors",
     "Run": "tables",
-    "RunCeiling": "ceilings",
-    "ScoreCorrection": "correction",
-    "ScoreDifference": "correction",
+    "RunCeiling": "judges.ceiling",
+    "ScoreCorrection": "gold.correction",
+    "ScoreDifference": "gold.correction",
     "Scores": "tables",
-    "Section": "reporting",
-    "Stability": "standings",
-    "Standing": "standings",
-    "Transitivity": "agreement",
+    "Section": "report",
+    "Stability": "evaluation.stability",
+    "Standing": "evaluation.stability",
+    "Transitivity": "judges.agreement",
     "UsageError": "errors",
-    "aggregate": "aggregation",
-    "agree": "agreement",
-    "ceiling": "ceilings",
-    "ceiling_scatter": "ceilings",
+    "aggregate": "judges.aggregation",
+    "agree": "judges.agreement",
+    "ceiling": "judges.ceiling",
+    "ceiling_scatter": "judges.ceiling",
     "choose_pairs": "preference",
-    "compare": "significance",
-    "compare_by": "significance",
-    "compare_corrected": "correction",
+    "compare": "evaluation.significance",
+    "compare_by": "evaluation.significance",
+    "compare_corrected": "gold.correction",
     "compare_ratings": "preference",
-    "correct": "correction",
-    "correct_score": "correction",
-    "curve": "curves",
-    "differences": "significance",
-    "disagree": "disagreement",
-    "estimate_confusion": "ceilings",
-    "evaluate": "evaluation",
-    "examine": "doctoring",
+    "correct": "gold.correction",
+    "correct_score": "gold.correction",
+    "curve": "evaluation.curves",
+    "differences": "evaluation.significance",
+    "disagree": "judges.disagreement",
+    "estimate_confusion": "judges.ceiling",
+    "evaluate": "evaluation.evaluate",
+    "examine": "doctor",
     "implied_preferences": "preference",
-    "judge_quality": "judges",
-    "krippendorff_alpha": "agreement",
-    "mutual_evaluation": "disagreement",
-    "parse": "measures",
-    "plan": "planning",
+    "judge_quality": "judges.quality",
+    "krippendorff_alpha": "judges.agreement",
+    "mutual_evaluation": "judges.disagreement",
+    "parse": "evaluation.measures",
+    "plan": "gold.planning",
     "rate": "preference",
     "read_confusion": "files",
     "read_documents": "files",
@@ -153,10 +162,10 @@ _HOME = {
     "read_preferences": "files",
     "read_run": "files",
     "read_topics": "files",
-    "report": "reporting",
-    "sample": "sampling",
-    "sample_queries": "sampling",
-    "stability": "standings",
+    "report": "report",
+    "sample": "gold.sampling",
+    "sample_queries": "gold.sampling",
+    "stability": "evaluation.stability",
     "write_confusion": "files",
     "write_table": "files",
 }
@@ -264,3 +273,14 @@ if not TYPE_CHECKING:  # type checkers see the imports above, and typing mistake
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+class _FrontDoor(ModuleType):
+    """`ringtrue.report` stays the function, although importing the room of that name would put the package there."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOME and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _FrontDoor

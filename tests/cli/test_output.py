@@ -9,7 +9,7 @@ import pytest
 
 from ringtrue import cli
 from ringtrue.cli.output import LATEX, Grid, emit, estimate_column
-from ringtrue.results import Estimate
+from ringtrue.stats.results import Estimate
 
 SIGNS = re.compile(r"[^\x00-\x7f]")
 DRAWN = set("└┬┤⠉")  # the picture of a curve, which LaTeX does not get

@@ -12,8 +12,8 @@ import pytest
 
 from ringtrue import errors
 from ringtrue.cli import COMMANDS
+from ringtrue.evaluation.measures import CATALOGUE
 from ringtrue.files import Format
-from ringtrue.measures import CATALOGUE
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -11,9 +11,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ringtrue.aggregation import aggregate, em
-from ringtrue.cli.real_study import REAL, real
-from ringtrue.cli.studying import Asked
+from ringtrue.cli.studies.real_judges import REAL, real
+from ringtrue.cli.studies.study import Asked
+from ringtrue.judges.aggregation import aggregate, em
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = " ".join((DOCS / "ideas/one-label.md").read_text().split())

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from ringtrue.disagreement import disagree
 from ringtrue.errors import FileError, FormatError
 from ringtrue.files import read_gains, write_gains
+from ringtrue.judges.disagreement import disagree
 
 LABELS = {"doc": ["a"] * 3 + ["b"] * 3, "judge": list("xyz") * 2, "label": [2, 2, 1, 1, 1, 0]}
 

@@ -9,7 +9,7 @@ from polars.testing import assert_frame_equal
 
 from ringtrue.errors import FormatError, RingtrueError, TableError
 from ringtrue.files import read_preferences, write_table
-from ringtrue.preference.implied import implied_preferences
+from ringtrue.preference.implied_preferences import implied_preferences
 from ringtrue.tables import Judgments, Preferences
 
 fresh = settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])

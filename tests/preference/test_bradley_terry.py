@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 import ringtrue as rt
-from preference.voting import matches, preferences, random_votes
+from preference.random_votes import matches, preferences, random_votes
 from ringtrue.preference.bradley_terry import fit
 from ringtrue.preference.matches import FloatArray, Matches
-from ringtrue.preference.methods import Rating
-from ringtrue.preference.outcome import Outcome
+from ringtrue.preference.outcome_model import Outcome
+from ringtrue.preference.rating_methods import Rating
 from ringtrue.tables import Preferences
 
 NO_RIDGE = 1e-9

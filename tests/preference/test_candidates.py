@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from ringtrue.errors import InputError, MismatchError, TableError, UsageError
-from ringtrue.pooling import pool
+from ringtrue.evaluation.pooling import pool
 from ringtrue.preference.candidates import Candidates, tables_in
 from ringtrue.tables import Preferences, Run
 from strategies import preferences, runs

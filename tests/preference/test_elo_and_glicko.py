@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ringtrue as rt
-from preference.voting import matches, random_votes
+from preference.random_votes import matches, random_votes
 from ringtrue.preference.elo import elo, elo_pass, inverted
 from ringtrue.preference.glicko import glicko, learnt, rated_anew
+from ringtrue.preference.match_rounds import Rounds
 from ringtrue.preference.matches import Matches
-from ringtrue.preference.rounds import Rounds
 from ringtrue.preference.win_rate import win_rate
 
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from preference.voting import matches, preferences, random_votes
+from preference.random_votes import matches, preferences, random_votes
 from ringtrue.errors import DuplicateError
+from ringtrue.preference.match_rounds import Rounds
 from ringtrue.preference.matches import Matches
-from ringtrue.preference.rounds import Rounds
 
 
 def test_whichever_side_a_document_stands_on_the_match_is_the_same() -> None:

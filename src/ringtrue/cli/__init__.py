@@ -9,7 +9,7 @@ from importlib import import_module
 
 import click
 
-from ringtrue import __version__
+from ringtrue._version import __version__
 from ringtrue.errors import RingtrueError, UsageError, did_you_mean
 
 __all__ = ["main"]
@@ -55,7 +55,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"ringtrue.cli.{cmd_name}").command
+        command: click.Command = import_module(f"ringtrue.cli.commands.{cmd_name}").command
         return command
 
     def resolve_command(

@@ -15,8 +15,9 @@ from unicodedata import east_asian_width
 
 import click
 
-from ringtrue.grids import Grid, estimate_column, signed
-from ringtrue.results import Estimate
+from ringtrue.formatting.grid import Grid, signed
+from ringtrue.stats.estimate_cells import estimate_column
+from ringtrue.stats.results import Estimate
 
 __all__ = ["Grid", "OutputFormat", "emit", "estimate_column", "plain", "progress_bar", "signed", "steps", "tell"]
 

@@ -1,10 +1,10 @@
 """Files in and out: every format is recognised from its content and can be forced with `form`."""
 
+from ringtrue.files.confusion_matrices import holds_matrix, read_confusion, write_confusion
 from ringtrue.files.formats import FORMATS, Format, Kind, recognise_kind
 from ringtrue.files.gains import read_gains, write_gains
-from ringtrue.files.matrices import holds_matrix, read_confusion, write_confusion
-from ringtrue.files.reading import read_documents, read_judgments, read_preferences, read_run, read_topics
-from ringtrue.files.writing import write_table
+from ringtrue.files.read import read_documents, read_judgments, read_preferences, read_run, read_topics
+from ringtrue.files.write import write_table
 
 __all__ = [
     "FORMATS",

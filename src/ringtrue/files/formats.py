@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Literal, TypeAlias
 
 from ringtrue.errors import FormatError
-from ringtrue.files.fields import NUMBER, Layout, split_fields
 from ringtrue.files.source import HEAD, PARQUET, Source
+from ringtrue.files.whitespace_fields import NUMBER, Layout, split_fields
 from ringtrue.tables.columns import NAMES
 from ringtrue.tables.preferences import OUTCOMES
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from ringtrue.errors import FormatError, TableError
 from ringtrue.files.json_objects import is_amount, read_json
 from ringtrue.files.source import Source
-from ringtrue.files.writing import replace_file
+from ringtrue.files.write import replace_file
 
 if TYPE_CHECKING:
-    from ringtrue.disagreement import Disagreement
+    from ringtrue.judges.disagreement import Disagreement
 
 __all__ = ["read_gains", "write_gains"]
 
@@ -57,7 +57,7 @@ def write_gains(path: str | Path, found: Disagreement) -> None:
     """Write the weights as gains, with M/N and p beside them; the file appears whole or not at all.
 
     Examples:
-        >>> from ringtrue.disagreement import disagree
+        >>> from ringtrue.judges.disagreement import disagree
         >>> labels = {"doc": ["a"] * 3 + ["b"] * 3, "judge": list("xyz") * 2, "label": [2, 2, 1, 1, 1, 0]}
         >>> path = getfixture("tmp_path") / "gains.json"
         >>> write_gains(path, disagree(labels, "1/2", resamples=0))

@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 
 from ringtrue.errors import FormatError, TableError
-from ringtrue.files.fields import find_lines
 from ringtrue.files.formats import LAYOUTS
 from ringtrue.files.source import Source
-from ringtrue.preference.implied import Levels, implying, pair_table
+from ringtrue.files.whitespace_fields import find_lines
+from ringtrue.preference.implied_preferences import Levels, implying, pair_table
 from ringtrue.tables import Judgments
 
 __all__ = ["groups_of_labels", "groups_of_pairs", "pairs_of_groups"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ringtrue.preference.outcome import Outcome
+from ringtrue.preference.outcome_model import Outcome
 
 if TYPE_CHECKING:
     from ringtrue.preference.matches import FloatArray, Matches

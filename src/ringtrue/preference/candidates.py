@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.errors import InputError, MismatchError, TableError, UsageError
-from ringtrue.pooling import pool
+from ringtrue.evaluation.pooling import pool
 from ringtrue.preference.matches import Matches
 from ringtrue.tables import Preferences, Run
 from ringtrue.tables.columns import NAMES, frame_from, identifiers, rename

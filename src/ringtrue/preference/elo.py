@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ringtrue.preference.rounds import Rounds
+from ringtrue.preference.match_rounds import Rounds
 
 if TYPE_CHECKING:
     from ringtrue.preference.matches import FloatArray, Matches

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from ringtrue.aggregation import aggregate
-from ringtrue.votes import FIRST, SECOND, TIE, Votes
+from ringtrue.judges.aggregation import aggregate
+from ringtrue.judges.votes import FIRST, SECOND, TIE, Votes
 
 if TYPE_CHECKING:
     from ringtrue.preference.matches import Matches

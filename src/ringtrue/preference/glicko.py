@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ringtrue.preference.rounds import Rounds
+from ringtrue.preference.match_rounds import Rounds
 
 if TYPE_CHECKING:
     from ringtrue.preference.matches import FloatArray, Matches

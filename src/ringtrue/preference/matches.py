@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ringtrue.encoding import Codes, codes, positions
+from ringtrue.judges.votes import Repeats, Votes
+from ringtrue.stats.encoding import Codes, codes, positions
 from ringtrue.tables import Preferences
 from ringtrue.tables.judgments import NO_JUDGE
 from ringtrue.tables.preferences import OUTCOMES
-from ringtrue.votes import Repeats, Votes
 
 __all__ = ["FloatArray", "Matches"]
 

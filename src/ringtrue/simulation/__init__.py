@@ -1,12 +1,12 @@
 """Seeded worlds with known truth: for the demo, for studies of coverage."""
 
-from ringtrue.simulation.agreeing import Coverage, coverage_of_agreement, judged_labels
-from ringtrue.simulation.collection import Collection, simulate_collection
-from ringtrue.simulation.comparing import coverage, error_rates, paired_scores, system_scores
-from ringtrue.simulation.crowd import Crowd, Voters, simulate_crowd, simulate_voters
-from ringtrue.simulation.goldberg import NoisyScores, noisy_scores
-from ringtrue.simulation.rates import RatesCoverage, coverage_of_rates
-from ringtrue.simulation.texts import simulate_texts
+from ringtrue.simulation.studies.agreement_coverage import Coverage, coverage_of_agreement, judged_labels
+from ringtrue.simulation.studies.goldberg import NoisyScores, noisy_scores
+from ringtrue.simulation.studies.rate_coverage import RatesCoverage, coverage_of_rates
+from ringtrue.simulation.studies.significance_errors import coverage, error_rates, paired_scores, system_scores
+from ringtrue.simulation.worlds.collection import Collection, simulate_collection
+from ringtrue.simulation.worlds.crowd import Crowd, Voters, simulate_crowd, simulate_voters
+from ringtrue.simulation.worlds.texts import simulate_texts
 
 __all__ = [
     "Collection",

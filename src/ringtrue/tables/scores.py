@@ -10,8 +10,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.errors import TableError
-from ringtrue.intervals import mean_estimate
-from ringtrue.results import Estimate
+from ringtrue.stats.intervals import mean_estimate
+from ringtrue.stats.results import Estimate
 from ringtrue.tables.columns import require_schema
 
 __all__ = ["Cube", "Scores"]

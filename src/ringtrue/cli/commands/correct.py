@@ -1,0 +1,170 @@
+"""`ringtrue correct`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from ringtrue.cli.options.common import Command, output_options
+from ringtrue.cli.output import OutputFormat, emit, tell
+from ringtrue.cli.tables.calculator import flat_estimates, named_comparisons, tables_of_correction
+from ringtrue.errors import UsageError
+
+if TYPE_CHECKING:
+    from ringtrue.gold.correction import BronzeScore, Rates, RatesDesign, ScoreCorrection
+    from ringtrue.gold.correction.proportion import Interval
+    from ringtrue.gold.correction.rates import Rate
+
+__all__ = ["command"]
+
+INTERVALS = ("fieller", "wald", "bootstrap", "bayes")
+DESIGNS = ("pool_random", "external", "known")
+
+
+@click.command("correct", cls=Command)
+@click.option("--score", required=True, type=float, help="The mean over queries by the bronze judge, from 0 to 1.")
+@click.option("--sd", type=float, help="The standard deviation of the values of single queries; not needed with --k 1.")
+@click.option("--queries", required=True, type=click.IntRange(min=1), help="How many queries.")
+@click.option("--k", type=click.IntRange(min=1), help="How many documents of each query: 3 for P@3.")
+@click.option("--relevant", required=True, metavar="X/N",
+              help="Bronze is right on X of N documents that gold calls relevant; or a known share: 0.9.")  # fmt: skip
+@click.option("--nonrelevant", required=True, metavar="X/N", help="The same for documents that gold does not.")
+@click.option("--versus-score", type=float, help="A second score, to compare with.")
+@click.option("--versus-sd", type=float, help="Its standard deviation over queries.")
+@click.option("--versus-queries", type=click.IntRange(min=1), help="Its number of queries.")
+@click.option("--versus-relevant", metavar="X/N", help="The rate of its judges, where they are others.")
+@click.option("--versus-nonrelevant", metavar="X/N", help="The same for documents that gold does not call relevant.")
+@click.option("--difference-sd", type=float,
+              help="The standard deviation of the differences, where the queries are the same.")  # fmt: skip
+@click.option("--design", type=click.Choice(DESIGNS),
+              help="The rates come from a random draw from these documents, from others, or are known.")  # fmt: skip
+@click.option("--interval", type=click.Choice(INTERVALS), default="fieller", show_default=True,
+              help="How to make the interval.")  # fmt: skip
+@click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
+              help="How often intervals hold the truth.")  # fmt: skip
+@click.option("--resamples", type=click.IntRange(1, 10_000_000), default=10_000, show_default=True,
+              help="How often to draw, for bootstrap and bayes.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another seed, other draws.")
+@output_options
+def command(
+    score: float,
+    sd: float | None,
+    queries: int,
+    k: int | None,
+    relevant: str,
+    nonrelevant: str,
+    versus_score: float | None,
+    versus_sd: float | None,
+    versus_queries: int | None,
+    versus_relevant: str | None,
+    versus_nonrelevant: str | None,
+    difference_sd: float | None,
+    design: RatesDesign | None,
+    interval: Interval,
+    level: float,
+    resamples: int,
+    seed: int,
+    form: OutputFormat,
+) -> None:
+    """I only have summary numbers: what is the corrected score?
+
+    From a score by a judge who errs, such as P@3, and how often that judge is right, the score that a gold judge
+    would give; and with a second score, whether the difference is real. Both judges' labels in files serve better:
+    the rates of a judge on other documents may not hold for these.
+
+    \b
+    ringtrue correct --score .626 --sd .414 --queries 10278 --relevant 43/59 --nonrelevant 67/84
+    """
+    import numpy as np
+
+    from ringtrue.gold.correction import correct_score
+
+    first = _score(score, sd, queries, k, "")
+    versus = _versus(versus_score, versus_sd, versus_queries, k)
+    answer = correct_score(
+        first, _rates(relevant, nonrelevant, ""), versus=versus,
+        versus_rates=_versus_rates(versus_relevant, versus_nonrelevant), difference_sd=difference_sd, design=design,
+        interval=interval, level=level, resamples=resamples, rng=np.random.default_rng(seed),
+    )  # fmt: skip
+    notes = _notes(answer)
+    tell(notes)
+    data = answer.as_dict() | {"notes": notes, "seed": seed}
+    emit(form, data=data, grid=partial(tables_of_correction, answer), flat=partial(flat_estimates, answer))
+
+
+def _score(mean: float, sd: float | None, queries: int, k: int | None, prefix: str) -> BronzeScore:
+    from ringtrue.gold.correction import BronzeScore
+
+    if sd is None and k != 1:
+        raise UsageError(
+            f"--{prefix}sd is missing, the standard deviation of the values of single queries; with one document for "
+            f"each query, --k 1 says so instead"
+        )
+    with _about(prefix):
+        return BronzeScore(mean=mean, sd=sd, queries=queries, k=k)
+
+
+@contextmanager
+def _about(prefix: str) -> Iterator[None]:
+    """Say which of the two scores is meant."""
+    try:
+        yield
+    except UsageError as error:
+        raise UsageError(f"second score: {error}" if prefix else str(error)) from error
+
+
+def _versus(mean: float | None, sd: float | None, queries: int | None, k: int | None) -> BronzeScore | None:
+    if mean is None:
+        if sd is not None or queries is not None:
+            raise UsageError("--versus-score is missing: what was the second score?")
+        return None
+    if queries is None:
+        raise UsageError("--versus-queries is missing: over how many queries is the second score?")
+    return _score(mean, sd, queries, k, "versus-")
+
+
+def _rates(relevant: str, nonrelevant: str, prefix: str) -> Rates:
+    from ringtrue.gold.correction import Rates
+
+    right, rejected = _rate(relevant, f"--{prefix}relevant"), _rate(nonrelevant, f"--{prefix}nonrelevant")
+    with _about(prefix):
+        return Rates(relevant=right, nonrelevant=rejected)
+
+
+def _versus_rates(relevant: str | None, nonrelevant: str | None) -> Rates | None:
+    if relevant is None and nonrelevant is None:
+        return None
+    if relevant is None or nonrelevant is None:
+        missing = "relevant" if relevant is None else "nonrelevant"
+        raise UsageError(f"--versus-{missing} is missing: judges of their own have both rates")
+    return _rates(relevant, nonrelevant, "versus-")
+
+
+def _rate(text: str, option: str) -> Rate:
+    """`43/59` as counts, `0.9` as a known share."""
+    counts = re.fullmatch(r"\s*(\d+)\s*/\s*(\d+)\s*", text)
+    if counts:
+        return int(counts[1]), int(counts[2])
+    try:
+        return float(text)
+    except ValueError:
+        percent = re.fullmatch(r"\s*([\d.]+)\s*%\s*", text)
+        hint = f"; write {text.strip()} as {float(percent[1]) / 100:g}" if percent else ""
+        raise UsageError(
+            f"{option} expects right/labels, such as 43/59, or a known share, such as 0.9; found '{text}'{hint}"
+        ) from None
+
+
+def _notes(answer: ScoreCorrection) -> list[str]:
+    """Every doubt once, those about the second score or one comparison with a word where they come from."""
+    notes = list(answer.notes)
+    if answer.versus:
+        notes += [f"second score: {note}" for note in answer.versus.notes if note not in notes]
+    for name, one in named_comparisons(answer).items():
+        notes += [f"{name}: {note}" for note in one.difference.notes if note not in notes]
+    return notes

@@ -1,0 +1,198 @@
+"""`ringtrue demo`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from shutil import which
+from typing import TYPE_CHECKING
+
+import click
+
+from ringtrue.cli.options.common import Command, output_options
+from ringtrue.cli.output import Grid, OutputFormat, emit, estimate_column, plain, tell
+from ringtrue.errors import FileError, UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+
+    from ringtrue.simulation import Collection, Crowd, Voters
+    from ringtrue.stats.results import Estimate
+    from ringtrue.tables import Judgments, Preferences, Run
+
+__all__ = ["command"]
+
+MEASURES = ("nDCG@10", "P(rel=2)@10")
+CORRECTED = "P(rel=2)@10"
+LABELS = 150
+VOTERS = 12
+STAMP = "README.txt"
+EXPLAINED = """Made by `ringtrue demo`, which overwrites these files when it is called again.
+
+keyword.run, neural.run, hybrid.run   what three simulated systems found: query Q0 doc rank score tag
+gold.qrels                            the true labels, 0 to 3: query judge doc label
+bronze.qrels                          what a cheap judge said, who is taken in by likeness of words
+crowd.csv                             labels of the first ten by 24 people: query, doc, judge, label, time, seconds
+traps.csv                             documents among them whose label is plain: query, doc, label
+sample.csv                            150 documents that `ringtrue sample` drew, with their true labels: query, doc,
+                                      prob, stratum, design, drawn, label
+preferences.csv                       which of two documents 12 people prefer: query, left, right, judge, winner, trap
+traps.pref                            pairs among them with a plain answer: query doc doc winner
+topics.csv, documents.jsonl           what queries and documents say, for people who judge them (`ringtrue serve`)
+report.html                           all of it on one page (`ringtrue report`)
+"""
+
+
+@click.command("demo", cls=Command)
+@click.option("--folder", default="ringtrue-demo", show_default=True, help="Where to write the files.")
+@click.option("--queries", type=click.IntRange(2, 10_000), default=50, show_default=True, help="How many queries.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Another seed, another world.")
+@click.option("--report/--no-report", "reports", default=True, help="Write the page too; it takes some seconds.")
+@output_options
+def command(folder: str, queries: int, seed: int, reports: bool, form: OutputFormat) -> None:
+    """See it work on data made on the spot.
+
+    Simulates a small collection with known truth: three systems, a crowd of 24 people, a gold judge who is right and a
+    bronze judge who is cheap and wrong, as a model may be. Writes the files, evaluates the systems with either judge's
+    labels, corrects the bronze judge by a few gold labels, and shows all of it on one page.
+    """
+    from pathlib import Path
+
+    import numpy as np
+
+    from ringtrue.evaluation.evaluate import evaluate
+    from ringtrue.gold.correction import correct
+    from ringtrue.gold.sampling import sample
+    from ringtrue.simulation import simulate_collection, simulate_crowd, simulate_texts, simulate_voters
+
+    rng = np.random.default_rng(seed)
+    world = simulate_collection(rng=rng, queries=queries)
+    crowd = simulate_crowd(world, rng=rng)
+    # Drawn apart, so that the rest of the world stays as it is.
+    drawn = sample(world.runs, world.bronze, CORRECTED, budget=LABELS, rng=np.random.default_rng([seed, LABELS]))
+    gold = drawn.frame.join(world.gold.frame.select("query", "doc", "label"), on=["query", "doc"],
+                            maintain_order="left")  # fmt: skip
+    voters = simulate_voters(world, rng=np.random.default_rng([seed, VOTERS]), judges=VOTERS)
+    found = correct(world.runs, world.bronze, gold, CORRECTED).corrected
+    place = Path(folder)
+    texts = simulate_texts(world, rng=np.random.default_rng([seed, queries]))
+    files = _write(world, crowd, voters, gold, texts, place)
+    means = {
+        judge: evaluate(world.runs, labels, MEASURES).means()
+        for judge, labels in (("bronze", world.bronze), ("gold", world.gold))
+    }
+    page, notes = _report(world, crowd, voters, gold, place, seed) if reports else (None, [])
+    first = MEASURES[0]
+    winners = {judge: max(runs, key=lambda run: runs[run][first].value or 0) for judge, runs in means.items()}
+    winners["corrected"] = max(found, key=lambda run: found[run][CORRECTED].value or 0)
+    data = {
+        "folder": folder,
+        "files": files,
+        "report": page,
+        "winners": winners,
+        **{judge: plain(runs) for judge, runs in means.items()},
+        "corrected": plain(found),
+        "notes": notes,
+    }
+    if form == "table":
+        click.echo(f"Three systems, {queries} queries, two judges. The same results, judged twice, and corrected:\n")
+    emit(form, data=data, grid=_grid(means, found))
+    if form == "table":
+        click.echo(_story(winners, place, gold.height, page))
+    tell(notes)
+
+
+def _write(
+    world: Collection, crowd: Crowd, voters: Voters, gold: pl.DataFrame, texts: tuple[pl.DataFrame, pl.DataFrame],
+    place: Path,
+) -> list[str]:  # fmt: skip
+    from ringtrue.files import write_table
+
+    try:
+        if place.is_dir() and any(place.iterdir()) and not (place / STAMP).exists():
+            raise FileError(f"{place}: there are other files in this folder; choose a new one with --folder")
+        place.mkdir(parents=True, exist_ok=True)
+        (place / STAMP).write_text(EXPLAINED)
+    except OSError as error:
+        raise FileError(
+            f"{place}: the folder cannot be made ({error.strerror}); choose another with --folder"
+        ) from error
+    tables: dict[str, Run | Judgments | Preferences | pl.DataFrame] = {f"{run.name}.run": run for run in world.runs}
+    tables |= {"gold.qrels": world.gold, "bronze.qrels": world.bronze}
+    tables |= {"crowd.csv": crowd.labels, "traps.csv": crowd.traps.frame.drop("judge")}
+    tables |= {"sample.csv": gold, "preferences.csv": voters.preferences, "traps.pref": voters.traps}
+    tables |= {"topics.csv": texts[0], "documents.jsonl": texts[1]}
+    for name, table in tables.items():
+        write_table(table, place / name)
+    return list(tables)
+
+
+def _report(
+    world: Collection, crowd: Crowd, voters: Voters, gold: pl.DataFrame, place: Path, seed: int
+) -> tuple[str | None, list[str]]:
+    """Everything on one page, where Matplotlib is there to draw it."""
+    from ringtrue.cli.output import steps
+    from ringtrue.evaluation.measures import parse_all
+    from ringtrue.report.build import SECTIONS, made_from
+    from ringtrue.report.inputs import Material
+    from ringtrue.tables import Judgments
+
+    names = {"judgments": "bronze.qrels", "gold": "sample.csv", "truth": "gold.qrels", "labels": "crowd.csv",
+             "traps": "traps.csv", "preferences": "preferences.csv"}  # fmt: skip
+    material = Material(
+        runs=tuple(world.runs), judgments=world.bronze, measures=tuple(parse_all([CORRECTED, "DCG@10"])),
+        gold=Judgments.of(gold), truth=world.gold, labels=crowd.labels, traps=crowd.traps,
+        preferences=voters.preferences, rel=2, seed=seed,
+        names={"runs": f"{place}/*.run"} | {name: f"{place}/{file}" for name, file in names.items()},
+    )  # fmt: skip
+    path = place / "report.html"
+    with steps(len(SECTIONS) + 1, what="the report") as step:
+        made = made_from(material, progress=step)
+        step("drawing")
+        try:
+            made.save(path)
+        except UsageError as error:  # no Matplotlib
+            return None, [str(error)]
+    return str(path), []
+
+
+def _grid(means: dict[str, dict[str, dict[str, Estimate]]], found: Mapping[str, Mapping[str, Estimate]]) -> Grid:
+    runs = list(means["gold"])
+    columns = {f"{name} {judge}": [means[judge][run][name] for run in runs] for name in MEASURES for judge in means}
+    columns = {**columns, "corrected": [found[run][CORRECTED] for run in runs]}
+    order = [*list(columns)[:-2], "corrected", list(columns)[-2]]
+    cells = [estimate_column(columns[name]) for name in order]
+    rows = [[run, *row] for run, row in zip(runs, zip(*cells, strict=True), strict=True)]
+    return Grid(columns=["run", *order], rows=rows, caption="± half of the 95% interval over queries like these")
+
+
+def _story(winners: dict[str, str], place: Path, labels: int, page: str | None) -> str:
+    if winners["bronze"] == winners["gold"]:
+        verdict = f"Both judges call '{winners['gold']}' the best."
+    else:
+        verdict = (
+            f"The bronze judge calls '{winners['bronze']}' the best; by the true labels it is '{winners['gold']}'.\n"
+            f"The interval does not warn you: it knows the queries vary, not that the labels are wrong.\n"
+            f"Bronze labels corrected by {labels} gold ones call '{winners['corrected']}' the best by {CORRECTED}."
+        )
+    ringtrue = "ringtrue" if which("ringtrue") == sys.argv[0] else sys.argv[0]
+    questions = {
+        "How good is each run?": f"evaluate {place}/*.run --judgments {place}/gold.qrels -m nDCG@10,AP,RR",
+        "Is one really better?": f"compare {place}/*.run --judgments {place}/gold.qrels",
+        "What would a perfect judge say?": f"evaluate {place}/*.run --judgments {place}/bronze.qrels "
+        f"--gold {place}/sample.csv -m '{CORRECTED},DCG@10'",
+        "Does the judge change that?": f"stability {place}/*.run --judgments {place}/gold.qrels "
+        f"--versus {place}/bronze.qrels",
+        "How far does the crowd agree?": f"agree {place}/crowd.csv",
+        "Whom should you not trust?": f"judges {place}/crowd.csv --traps {place}/traps.csv",
+        "What is the one label?": f"aggregate {place}/crowd.csv -o {place}/crowd.qrels",
+        "Is it as good as gold?": f"stability {place}/*.run --judgments {place}/gold.qrels "
+        f"--versus {place}/crowd.qrels",
+        "Where could labels of your own come from?": f"serve --db {place}/judgments.db",
+        "Which documents are preferred?": f"rate {place}/preferences.csv --by-judge --gold {place}/gold.qrels",
+    }
+    asked = "".join(f"\n{question}\n  {ringtrue} {words}" for question, words in questions.items())
+    shown = "" if page is None else f"\n\n{page} shows all of it on one page: open it in a browser."
+    return f"\n{verdict}{shown}\n\nThe files are in {place}/. Ask them yourself.{asked}"

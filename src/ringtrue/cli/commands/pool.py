@@ -1,0 +1,49 @@
+"""`ringtrue pool`."""
+
+from __future__ import annotations
+
+import click
+
+from ringtrue.cli.options.common import Command, columns_of, output_options
+from ringtrue.cli.output import Grid, OutputFormat, emit, tell
+
+__all__ = ["command"]
+
+
+@click.command("pool", cls=Command)
+@click.argument("runs", nargs=-1, required=True, metavar="RUN…")
+@click.option("--depth", type=click.IntRange(1, 2**31 - 1), required=True, help="How many documents of each run.")
+@click.option("-o", "--output", required=True, metavar="FILE", help="Where to write it: .csv, .tsv, .jsonl, .parquet.")
+@click.option("--as", "forced", multiple=True, metavar="FORMAT", help="Force a format; see docs/reference/formats.md.")
+@click.option("--columns", multiple=True, metavar="NAME=COLUMN", help="What the runs call a column: doc=url.")
+@output_options
+def command(
+    runs: tuple[str, ...],
+    depth: int,
+    output: str,
+    forced: tuple[str, ...],
+    columns: tuple[str, ...],
+    form: OutputFormat,
+) -> None:
+    """Which documents should be judged at all?
+
+    Writes the union of the runs' first documents: query, doc, how many runs found it, and its best rank.
+    """
+    from ringtrue.cli.options.files import forms_for, read_runs
+    from ringtrue.evaluation.pooling import pool
+    from ringtrue.files import write_table
+
+    notes: list[str] = []
+    found = pool(
+        read_runs(runs, form=forms_for(["run"], forced)["run"], columns=columns_of(columns), note=notes.append),
+        depth=depth,
+    )
+    write_table(found, output)
+    tell(notes)
+    queries = found["query"].n_unique()
+    grid = Grid(
+        columns=["pairs", "queries", "runs", "file"],
+        rows=[[str(found.height), str(queries), str(len(runs)), output]],
+        left=0,
+    )
+    emit(form, data={"pairs": found.height, "queries": queries}, grid=grid)

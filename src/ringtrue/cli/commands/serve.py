@@ -1,0 +1,134 @@
+"""`ringtrue serve`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ringtrue.cli.options.common import Command, output_options
+from ringtrue.cli.output import Grid, OutputFormat, emit, tell
+from ringtrue.errors import FileError, StoreError, UsageError
+from ringtrue.formatting.phrases import counted
+
+if TYPE_CHECKING:
+    from ringtrue.service.store import Store
+
+__all__ = ["command"]
+
+
+@click.command("serve", cls=Command)
+@click.option("--db", "database", default="ringtrue.db", show_default=True, envvar="RINGTRUE_DB", show_envvar=True,
+              metavar="URL", help="An SQLite file, or postgresql://user@host/name; made when not there.")  # fmt: skip
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen; 0.0.0.0 for every network.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes a free one.")
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    help="How many processes serve; more than one with PostgreSQL.",
+)
+@click.option("--base-url", metavar="URL", help="How people reach it through a proxy: https://judge.example.org.")
+@click.option("--upload-limit", type=click.IntRange(1, 100_000), default=1000, show_default=True, metavar="MB",
+              help="How much may be sent at once.")  # fmt: skip
+@click.option("--restore", metavar="FILE", help="First put a backup into the database, which must be empty.")
+@output_options
+def command(
+    database: str, host: str, port: int, workers: int, base_url: str | None, upload_limit: int, restore: str | None,
+    form: OutputFormat,
+) -> None:  # fmt: skip
+    """Collect judgments in a browser.
+
+    Serves the pages on which owners make projects and judges judge, until Ctrl-C. The first time, it prints a link
+    that makes whoever opens it the owner. Only this machine can reach it; for others, put a proxy with HTTPS before
+    it, and tell its address with --base-url.
+    """
+    try:
+        from ringtrue.service.store import Store
+        from ringtrue.service.store.invitations import invite_first_owner
+        from ringtrue.service.web.app import checked_base_url
+        from ringtrue.service.web.server import Serving, bound, is_loopback, serve
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("ringtrue"):
+            raise
+        raise StoreError(
+            f"collecting judgments needs more packages ({error.name} is missing): pip install 'ringtrue[web]', or "
+            f"in a copy of the sources pip install '.[web]'"
+        ) from None
+
+    address = checked_base_url(base_url)
+    if workers > 1 and not database.startswith("postgresql"):
+        raise UsageError(
+            "SQLite has one writer, and several processes only wait for each other; use one, or PostgreSQL "
+            "(--db postgresql://user@host/name)"
+        )
+    with bound(host, port) as listening:
+        notes: list[str] = []
+        with _none_left(database), Store.open(database) as store:
+            if restore is not None:
+                notes.append(_restored(store, restore))
+            secret = store.write(lambda connection: invite_first_owner(connection, now=time.time()))
+        reached = address or f"http://{_shown_host(host)}:{listening.getsockname()[1]}"
+        if not is_loopback(host) and not (address or "").startswith("https://"):
+            notes.append(
+                f"{host} can be reached from other machines, and without HTTPS passwords and answers travel in plain "
+                f"text: put an HTTPS proxy before it and give its address with --base-url https://…"
+            )
+        link = None if secret is None else f"{reached}/welcome/{secret}"
+        _say(form, reached, _without_password(database), link, notes)
+        what = Serving(database=database, base_url=address, upload_limit=upload_limit * 1_000_000)
+        serve(what, listening, workers=workers)
+
+
+@contextmanager
+def _none_left(database: str) -> Iterator[None]:
+    """Take the file of a new SQLite database away again where nothing came of it."""
+    name = database.removeprefix("sqlite:///")
+    path = Path(name)
+    is_new = "://" not in name and not path.exists()
+    try:
+        yield
+    except BaseException:
+        if is_new:
+            path.unlink(missing_ok=True)
+        raise
+
+
+def _restored(store: Store, file: str) -> str:
+    from ringtrue.service.store.backup import restore_backup
+
+    path = Path(file)
+    if not path.is_file():
+        raise FileError(f"{file}: there is no such file; a backup is a .zip that the server made")
+    rows = restore_backup(store, path).rows
+    counts = ", ".join(counted(rows.get(name, 0), name) for name in ("project", "account", "judgment"))
+    return f"restored from {file}: {counts}"
+
+
+def _shown_host(host: str) -> str:
+    shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"[{shown}]" if ":" in shown else shown
+
+
+def _without_password(database: str) -> str:
+    from sqlalchemy.engine import make_url
+
+    return make_url(database).render_as_string(hide_password=True) if "://" in database else database
+
+
+def _say(form: OutputFormat, reached: str, database: str, link: str | None, notes: list[str]) -> None:
+    tell(notes)
+    if form == "table":
+        click.echo(f"ringtrue serves {database} at {reached}; Ctrl-C ends it")
+        if link is not None:
+            click.echo("nobody owns it yet: this link makes whoever opens it the owner, once, within a day")
+            click.echo(f"  {link}")
+        return
+    data = {"url": reached, "database": database, "owner_link": link, "notes": notes}
+    rows = [[reached, database, link or ""]]
+    emit(form, data=data, grid=Grid(columns=["url", "database", "owner link"], rows=rows, left=3))

@@ -1,0 +1,18 @@
+"""`ringtrue version`."""
+
+from __future__ import annotations
+
+import click
+
+from ringtrue._version import __version__
+from ringtrue.cli.options.common import Command, output_options
+from ringtrue.cli.output import Grid, OutputFormat, emit
+
+__all__ = ["command"]
+
+
+@click.command("version", cls=Command)
+@output_options
+def command(form: OutputFormat) -> None:
+    """Which version is this?"""
+    emit(form, data={"version": __version__}, grid=Grid(columns=["ringtrue"], rows=[[__version__]]))

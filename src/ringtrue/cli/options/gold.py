@@ -1,0 +1,178 @@
+"""What every command is asked that corrects by gold labels: which, how they were drawn, what the answer is about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ringtrue.cli.options.common import Function, columns_of, conditions_of
+from ringtrue.errors import DuplicateError, InputError, TableError, UsageError
+from ringtrue.gold.designs import DESIGNS, Design
+
+if TYPE_CHECKING:
+    from ringtrue.cli.options.runs import Question
+    from ringtrue.files.source import Source
+    from ringtrue.gold.correction.estimator import Method
+    from ringtrue.gold.correction.joint_estimate import Population
+    from ringtrue.stats.confusion import Confusion
+    from ringtrue.tables import Judgments
+
+__all__ = ["Golding", "gold_options", "read_gold", "refuse_other_ways"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Golding:
+    """The gold labels and what to do with them, as somebody asked."""
+
+    gold: str | None
+    design: Design | None
+    method: Method | None
+    population: Population | None
+    bronze_rel: int | None
+    gold_columns: tuple[str, ...]
+    gold_where: tuple[str, ...]
+    gold_seed: int
+
+    def __post_init__(self) -> None:
+        if self.gold is None:
+            named = {"--design": self.design, "--method": self.method, "--population": self.population,
+                     "--bronze-rel": self.bronze_rel, "--gold-columns": self.gold_columns,
+                     "--gold-where": self.gold_where}  # fmt: skip
+            for option, given in named.items():
+                if given:
+                    raise UsageError(f"{option} is about correcting by gold labels, and there is no --gold FILE")
+
+    def read(self, question: Question) -> Judgments | Confusion:
+        """The gold labels, or a confusion matrix."""
+        from ringtrue.cli.options.files import same_file
+        from ringtrue.files import holds_matrix, read_confusion
+        from ringtrue.files.source import Source
+
+        gold = str(self.gold)
+        if gold == "-" and "-" in (question.judgments, *question.runs):
+            raise UsageError("standard input (-) can be read only once; put one of the two into a file")
+        if not (self.gold_columns or self.gold_where):
+            if same_file(gold, question.judgments):
+                raise UsageError(
+                    f"{gold}: --gold is the file of the judgments, and bronze would always be right; give another, or "
+                    f"say which of its columns or rows are gold (--gold-columns label=NAME, --gold-where COLUMN=VALUE)"
+                )
+            if any(same_file(gold, run) for run in question.runs):
+                raise UsageError(f"{gold}: --gold is one of the runs; gold is a file with labels")
+        source = Source(gold)
+        if holds_matrix(source):
+            if self.gold_columns or self.gold_where:
+                option = "--gold-columns" if self.gold_columns else "--gold-where"
+                raise UsageError(f"{option}: {gold} is a confusion matrix, which has no columns; leave it out")
+            known = read_confusion(source)
+            if (known.rows, known.columns) not in (("gold", "bronze"), ("testing judge", "training judge")):
+                question.notes.append(
+                    f"{gold} is the matrix of '{known.columns}' given '{known.rows}': it corrects the labels of "
+                    f"'{known.columns}', and no others"
+                )
+            return known
+        return read_gold(source, "--gold", question.notes.append, columns_of(self.gold_columns),
+                         conditions_of(self.gold_where))  # fmt: skip
+
+    def settings(self) -> dict[str, Any]:
+        """What `correct` and `compare_corrected` take."""
+        import numpy as np
+
+        return {
+            "design": self.design,
+            "method": self.method,
+            "population": self.population or "like-these",
+            "bronze_rel": self.bronze_rel,
+            "rng": np.random.default_rng(self.gold_seed),
+        }
+
+    def require(self, question: Question) -> None:
+        """Refuse what cannot go with correction."""
+        refuse_other_ways(question, "does not go with --gold: leave it out to correct by gold labels")
+
+    def usual(self, gold: Judgments | Confusion, usual: Iterable[str]) -> tuple[str, ...]:
+        """The measures where none is named."""
+        from ringtrue.gold.correction.gold_sample import usual_measures
+
+        return usual_measures(gold, usual, self.design)
+
+
+def refuse_other_ways(question: Question, why: str) -> None:
+    """Refuse ways to evaluate for which nobody worked out a correction."""
+    for option, given in (("--judges average", question.judges == "average"), ("--compat", question.compat),
+                          ("--missing skip", question.missing == "skip"), ("--depth", question.depth),
+                          ("--collection-size", question.collection_size)):  # fmt: skip
+        if given:
+            raise UsageError(f"{option} {why}")
+
+
+def read_gold(
+    source: Source, option: str, note: Callable[[str], None], columns: Mapping[str, str], where: Mapping[str, str]
+) -> Judgments:
+    """Gold labels, one for each document; what is wrong with them is told as of the file that `option` names."""
+    from ringtrue.files import read_judgments
+    from ringtrue.files.read import explain_duplicate
+
+    label = columns.get("label", "label")
+    try:
+        labels = read_judgments(source, note=note, columns=columns, where=where)
+        labels.require_one_label_each()
+    except DuplicateError as error:
+        told = str(explain_duplicate(error, source.path, columns=columns, where=where))
+        several = error.judge is None and option == "--gold"
+        todo = "choose one judge (--gold-where judge=NAME)" if several else "gold says one thing of each: keep one"
+        raise InputError(re.sub(r"(keep one of them|choose one judge) .*?\)(?= \(|$)", todo, told)) from error
+    except TableError as error:
+        told = str(error)
+        if empty := re.search(r"(row [\d,]+): column 'label' is empty(, as in [^;]+)?;", told):
+            told = (
+                f"{source.shown}: {empty[1]}: no gold label in column '{label}'{empty[2] or ''}; gold has to judge all "
+                f"that was drawn, or the answer is biased"
+            )
+            if option == "--gold":
+                told += f" (rows that were never drawn can be left out: --gold-where {label}!=)"
+        elif "needs a column 'label'" in told:
+            told = f"{source.shown}: expected a column label with what gold says; {told[told.index('found') :]}"
+            told = f"{told.split('. Rename')[0]}. Fill it in: {option} is what `ringtrue sample` wrote, with labels"
+        raise TableError(_of_option(told, option)) from error
+    except (InputError, UsageError) as error:
+        raise type(error)(_of_option(str(error), option)) from error
+    return labels
+
+
+def _of_option(told: str, option: str) -> str:
+    """An error in the words of the option: the file of --gold has --gold-columns and --gold-where, others have none."""
+    if option == "--gold":
+        return re.sub(r"--(columns|where)\b", r"--gold-\1", told)
+    cut = re.sub(r"(, or say|; say what they are:|;) `?--(columns|where)\b.*", "", told)
+    return told if cut == told else f"{cut}; {option} is what `ringtrue sample` wrote, with labels"
+
+
+def gold_options(command: Function) -> Function:
+    """`--gold` and what belongs to it; all of it reaches the command as `golding`."""
+
+    @click.option("--gold", metavar="FILE",
+                  help="Trusted labels of a sample: the judgments are then bronze, and corrected.")  # fmt: skip
+    @click.option("--design", type=click.Choice(tuple(DESIGNS)),
+                  help="How gold was drawn, if its column design does not say.")  # fmt: skip
+    @click.option("--method", type=click.Choice(["difference", "confusion", "gold"]),
+                  help="How to correct; chosen by the design if not said.")  # fmt: skip
+    @click.option("--population", type=click.Choice(["these", "like-these"]),
+                  help="What the interval is about: these queries, or queries like these (usual).")  # fmt: skip
+    @click.option("--bronze-rel", type=click.IntRange(1, 2**31 - 1),
+                  help="The lowest bronze label that counts as relevant; that of gold if not said.")  # fmt: skip
+    @click.option("--gold-columns", multiple=True, metavar="NAME=COLUMN",
+                  help="What the gold file calls a column: label=human.")  # fmt: skip
+    @click.option("--gold-where", multiple=True, metavar="COLUMN=VALUE", help="Keep only these rows of the gold file.")
+    @wraps(command)
+    def with_golding(*args: object, **given: Any) -> object:
+        asked = {one.name: given.pop(one.name) for one in fields(Golding) if one.name in given}
+        asked.setdefault("gold_seed", given.get("seed", 0))
+        return command(*args, golding=Golding(**asked), **given)
+
+    return with_golding

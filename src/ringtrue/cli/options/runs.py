@@ -1,0 +1,206 @@
+"""What every command that evaluates runs is asked: which files, which labels, which measures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, fields
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from ringtrue.cli.options.common import Function, columns_of, conditions_of, input_options
+from ringtrue.errors import DuplicateError, UsageError
+
+if TYPE_CHECKING:
+    from ringtrue.evaluation.evaluate import Judges, Missing
+    from ringtrue.evaluation.measures import Compat, Measure
+    from ringtrue.judges.votes import Repeats
+    from ringtrue.tables import Judgments, Run, Scores
+
+__all__ = ["Question", "evaluation_options", "gains_option", "level_option", "repeats_option", "runs_and_judgments"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """The runs, the judgments and how to read them, as somebody asked; `notes` gathers what is doubtful."""
+
+    runs: tuple[str, ...]
+    judgments: str
+    rel: int | None
+    missing: Missing
+    judge: str | None
+    judges: Judges
+    repeats: Repeats | None
+    compat: Compat | None
+    depth: int | None
+    collection_size: int | None
+    level: float = 0.95
+    gains: str | None = None
+    name: Literal["file", "tag"]
+    run_columns: tuple[str, ...]
+    forced: tuple[str, ...]
+    columns: tuple[str, ...]
+    where: tuple[str, ...]
+    notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if [*self.runs, self.judgments].count("-") > 1:
+            raise UsageError("standard input (-) can be read only once; put one of the two into a file")
+        if self.judge is not None and self.judges == "average":
+            raise UsageError("--judge takes one judge and --judges average takes all: choose one of the two")
+
+    def measures(self, named: Iterable[str]) -> list[Measure]:
+        """The measures by these names, with `--rel` and `--gains` where they do not say it themselves."""
+        from ringtrue.evaluation.measures import parse_all
+
+        asked = parse_all(named)
+        if self.rel is not None:
+            asked = [measure.with_default("rel", self.rel) for measure in asked]
+        return asked if self.gains is None else self._with_gains(asked, self.gains)
+
+    def _with_gains(self, asked: list[Measure], path: str) -> list[Measure]:
+        """The measures with the gains of a file; one that says which gains it wants keeps them."""
+        from ringtrue.evaluation.measures import CATALOGUE
+        from ringtrue.files import read_gains
+
+        gains = read_gains(path)
+        worth = [gains[label] for label in sorted(gains)]
+        told = ", ".join(f"{label} is worth {gains[label]:g}" for label in sorted(gains))
+        falls = "" if worth == sorted(worth) else ": a higher label is not always worth more, is that meant?"
+        self.notes.append(f"gains of {path}: {told}{falls}")
+        open_to_it = [measure for measure in asked if "gains" in measure.definition.defaults
+                      and not {"dcg", "gains"} & set(dict(measure.parameters))]  # fmt: skip
+        if not open_to_it:
+            takers = ", ".join(name for name, definition in CATALOGUE.items() if "gains" in definition.defaults)
+            raise UsageError(
+                f"--gains {path} says nothing to {', '.join(map(str, asked))}: ask for a measure that leaves its gains "
+                f"open ({takers})"
+            )
+        return [measure.with_default("gains", gains) if measure in open_to_it else measure for measure in asked]
+
+    def labels(self, path: str | None = None) -> Judgments:
+        """The judgments, or another file read in the same way."""
+        from ringtrue.files import read_judgments
+
+        labels = read_judgments(path or self.judgments, note=self.notes.append, **self._reading())
+        if path is None and {"prob", "design"} <= set(labels.frame.columns):
+            self.notes.append(
+                f"{self.judgments} has columns prob and design, as a gold sample has: all that is not in it "
+                f"counts as non-relevant. Give it as --gold, and the labels of everything as --judgments"
+            )
+        if self.judge is not None:
+            labels = labels.by(self.judge)
+        return labels if self.repeats is None or self.repeats == "all" else labels.without_repeats(self.repeats)
+
+    def each_run(self) -> Iterator[Run]:
+        """The runs, read one at a time."""
+        from ringtrue.cli.options.files import forms_for, read_runs
+
+        return read_runs(
+            self.runs,
+            form=forms_for(("run", "judgments"), self.forced)["run"],
+            columns=columns_of(self.run_columns),
+            name=self.name,
+            note=self.notes.append,
+        )
+
+    def explained(self, compute: Callable[[], Any], path: str | None = None) -> Any:
+        """What `compute` gives; a document with two labels is told with its lines in the file."""
+        from ringtrue.files.read import explain_duplicate
+
+        try:
+            return compute()
+        except DuplicateError as error:
+            if error.table == "run":
+                raise
+            raise explain_duplicate(error, path or self.judgments, **self._reading()) from error
+
+    def scores(
+        self, runs: Iterable[Run], labels: Judgments, measures: Iterable[Measure], path: str | None = None
+    ) -> Scores:
+        """The runs evaluated by these labels, which came from `path` or from the judgments."""
+        from ringtrue.evaluation.evaluate import evaluate
+
+        scores: Scores = self.explained(lambda: evaluate(runs, labels, measures, **self.evaluating()), path)
+        return scores
+
+    def evaluating(self) -> dict[str, Any]:
+        """How `evaluate` and `curve` are to count."""
+        return {
+            "missing": self.missing,
+            "judges": self.judges,
+            "depth": self.depth,
+            "compat": self.compat,
+            "collection_size": self.collection_size,
+        }
+
+    def _reading(self) -> dict[str, Any]:
+        from ringtrue.cli.options.files import forms_for
+
+        return {
+            "form": forms_for(("run", "judgments"), self.forced)["judgments"],
+            "columns": columns_of(self.columns),
+            "where": conditions_of(self.where),
+        }
+
+
+def runs_and_judgments(command: Function) -> Function:
+    """What comes first in the help of a command that evaluates; `evaluation_options` comes last."""
+    command = click.option(
+        "--judgments", "--qrels", required=True, metavar="FILE", help="Relevance labels: qrels, or a table."
+    )(command)
+    return click.argument("runs", nargs=-1, required=True, metavar="RUN…")(command)
+
+
+def level_option(command: Function) -> Function:
+    """How sure intervals and decisions should be, as `question.level`."""
+    told = "How often such intervals hold, for queries like these."
+    return click.option("--level", type=float, default=0.95, show_default=True, help=told)(command)
+
+
+def gains_option(command: Function) -> Function:
+    """What labels are worth, as `question.gains`."""
+    told = "What each label is worth, as `ringtrue disagreement` writes it, for measures with gains."
+    return click.option("--gains", metavar="FILE", help=told)(command)
+
+
+def repeats_option(command: Function) -> Function:
+    """Which label of a judge counts, as `question.repeats`."""
+    told = "Where a judge labelled a document again, keep the first or the last label."
+    return click.option("--repeats", type=click.Choice(["first", "last"]), help=told)(command)
+
+
+def evaluation_options(command: Function, repeats: Callable[[Function], Function] = repeats_option) -> Function:
+    """How to read the runs and the judgments; all of it reaches the command as `question`."""
+
+    @click.option(
+        "--rel", type=click.IntRange(1, 2**31 - 1), help="The lowest label that counts as relevant; 1 if not said."
+    )
+    @click.option("--missing", type=click.Choice(["zero", "skip"]), default="zero", show_default=True,
+                  help="A judged query that a run does not have counts as 0, or is left out.")  # fmt: skip
+    @click.option("--judge", metavar="NAME", help="Use this judge's labels only.")
+    @click.option("--judges", type=click.Choice(["one", "average"]), default="one", show_default=True,
+                  help="With several judges: evaluate by each and average, as trec_eval's qrels_jg.")  # fmt: skip
+    @repeats
+    @click.option("--compat", type=click.Choice(["trec_eval-9", "trec_eval-10"]),
+                  help="Follow trec_eval to the last digit where it departs from the plain formulas.")  # fmt: skip
+    @click.option("--depth", type=click.IntRange(1, 2**31 - 1), help="Cut every list at this rank.")
+    @click.option(
+        "--collection-size", type=click.IntRange(1, 2**53), help="Documents in all, for ROC, AUC, Fallout, SetAcc, TN."
+    )
+    @click.option("--name", type=click.Choice(["file", "tag"]), default="file", show_default=True,
+                  help="Call a run by its file, or by the tag inside.")  # fmt: skip
+    @click.option(
+        "--run-columns", multiple=True, metavar="NAME=COLUMN", help="The same as --columns, for runs that are tables."
+    )
+    @click.option(
+        "--as", "forced", multiple=True, metavar="FORMAT", help="Force a format; see docs/reference/formats.md."
+    )
+    @input_options
+    @wraps(command)
+    def with_question(*args: object, **given: Any) -> object:
+        asked = {one.name: given.pop(one.name) for one in fields(Question) if one.name in given}
+        return command(*args, question=Question(**asked), **given)
+
+    return with_question

@@ -1,5 +1,0 @@
-"""The owner's actions: projects from files, labels in and out, quality, gold, and pairs as votes arrive."""
-
-from ringtrue.collecting.uploads import GivenFile
-
-__all__ = ["GivenFile"]

@@ -1,0 +1,1 @@
+"""Which commands the files at hand can be given to."""

@@ -1,0 +1,1 @@
+"""Tables × measures → scores, and what follows from them: significance, stability, curves."""

@@ -1,0 +1,141 @@
+"""Tables × measures → Scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ringtrue.errors import UsageError, did_you_mean
+from ringtrue.evaluation.inputs import Entry, Judges, Missing, Notes, line_up
+from ringtrue.evaluation.measures import Compat, FloatArray, Measure, RankedLists, parse_all
+from ringtrue.evaluation.measures.catalogue import NEEDS_COLLECTION
+from ringtrue.evaluation.measures.curve_points import nonrelevant
+from ringtrue.tables import Scores
+from ringtrue.tables.columns import frame_from, rename
+
+__all__ = ["Judges", "Missing", "evaluate", "split_by"]
+
+NO_VALUE = "(none)"
+BLIND_TO_LABELS = {"Judged", "NumRet"}
+
+
+def evaluate(
+    runs: object,
+    judgments: object,
+    measures: str | Measure | Iterable[str | Measure],
+    *,
+    missing: Missing = "zero",
+    judges: Judges = "one",
+    depth: int | None = None,
+    compat: Compat | None = None,
+    collection_size: int | None = None,
+) -> Scores:
+    """The value of every measure for every judged query of every run.
+
+    `runs` is a run or several: `Run`, a frame or a dictionary as `Run.of` takes them, or an iterable of
+    `Run` that is read one at a time. A judged query that a run does not have counts as 0, unless `missing`
+    is "skip". Where documents have labels from several judges, `judges="average"` evaluates with each
+    judge's labels and averages over the judges of a query. `depth` cuts every list. `compat` follows
+    trec_eval 9 or 10 where they depart from the plain formulas.
+
+    Examples:
+        >>> run = {"q1": {"d1": 3.0, "d2": 2.0}, "q2": {"d7": 1.0}}
+        >>> scores = evaluate(run, {"q1": {"d2": 1}, "q2": {"d7": 1}}, "RR, nDCG@10")
+        >>> scores.means()["run"]["RR"].value
+        0.75
+    """
+    if isinstance(measures, str | Measure):
+        measures = [measures]
+    wanted = parse_all(measures if isinstance(measures, Iterable) else [])
+    if not wanted:
+        raise UsageError("no measure was asked for; nDCG@10 is a good first one")
+    notes = Notes()
+    entries = line_up(
+        runs,
+        judgments,
+        notes=notes,
+        missing=missing,
+        judges=judges,
+        depth=depth,
+        compat=compat,
+        collection_size=collection_size,
+        top=_deepest(wanted),
+    )
+    frames: list[pl.DataFrame] = []
+    absent: dict[str, tuple[str, ...]] = {}
+    for entry in entries:
+        _note(notes, entry, wanted)
+        ids = pl.Series(entry.queries, dtype=pl.String)
+        if entry.absent:
+            absent[entry.run.name] = entry.absent
+        for measure in wanted:
+            # A query that the run does not have may count as 0, but not as documents that nobody judged.
+            skipped = missing == "skip" or measure.name == "Judged"
+            counted = entry.present if skipped else np.ones(len(ids), dtype=bool)
+            frames.append(
+                pl.DataFrame({"query": ids.filter(counted), "value": entry.averaged(measure)[counted]}).select(
+                    pl.lit(entry.run.name).alias("run"), "query", pl.lit(str(measure)).alias("measure"), "value"
+                )
+            )
+    return Scores(pl.concat(frames), notes=notes.told(), absent=absent)
+
+
+def split_by(scores: Scores, table: object, column: str) -> dict[str, Scores]:
+    """The scores apart for each value of a column of a table with a row for each query: any frame will do.
+
+    Queries without a value come last, under "(none)". A query with two values is an error.
+
+    Examples:
+        >>> scores = evaluate({"q1": {"d1": 1.0}, "q2": {"d2": 1.0}}, {"q1": {"d1": 1}, "q2": {"d9": 1}}, "RR")
+        >>> kinds = pl.DataFrame({"query": ["q1", "q2"], "kind": ["easy", "hard"]})
+        >>> {kind: part.means()["run"]["RR"].value for kind, part in split_by(scores, kinds, "kind").items()}
+        {'easy': 1.0, 'hard': 0.0}
+    """
+    table = frame_from(table)
+    if column not in table.columns:
+        near = did_you_mean(column, table.columns) or "; there is " + ", ".join(table.columns)
+        raise UsageError(f"no column '{column}' to split by{near}")
+    if table[column].dtype.is_nested():
+        raise UsageError(f"column '{column}' holds lists or objects; only single values can split the scores")
+    values = (
+        rename(table.with_columns(pl.col(column).cast(pl.String).alias("_by")), required=["query"], what="table")
+        .select(pl.col("query").cast(pl.String), "_by")
+        .drop_nulls()
+        .unique(maintain_order=True)
+    )
+    twice = values.filter(pl.col("query").is_duplicated())
+    if twice.height:
+        raise UsageError(
+            f"query '{twice['query'][0]}' has several values of '{column}' ({', '.join(twice['_by'][:3])}): "
+            f"only a column that says one thing for each query can split the scores"
+        )
+    joined = scores.frame.join(values, on="query", how="left").with_columns(pl.col("_by").fill_null(NO_VALUE))
+    parts = {str(key[0]): part.drop("_by") for key, part in joined.group_by("_by", maintain_order=True)}
+    return {
+        value: Scores(parts[value], scores.notes, scores.absent)
+        for value in sorted(parts, key=lambda v: (v == NO_VALUE, v))
+    }
+
+
+def _deepest(wanted: list[Measure]) -> int | None:
+    """The lowest rank that any of the measures looks at; None where one of them looks at the whole list."""
+    reach = [measure.reach for measure in wanted]
+    return None if None in reach else max(rank for rank in reach if rank is not None)
+
+
+def _note(notes: Notes, entry: Entry, wanted: list[Measure]) -> None:
+    """What is doubtful about these measures of this run."""
+    for rel in sorted({dict(m.parameters).get("rel", 1) for m in wanted if m.name not in BLIND_TO_LABELS}):
+        notes.of_relevant(entry, rel=rel, done="where most measures are 0")
+    if {m.name for m in wanted} & NEEDS_COLLECTION:
+        notes.of_collection(entry)
+    for given in (dict(m.parameters) for m in wanted if m.name == "AUC"):
+        notes.of_nonrelevant(entry, count=partial(_nonrelevant, given), done="where AUC is 0")
+
+
+def _nonrelevant(given: Mapping[str, Any], lists: RankedLists) -> FloatArray:
+    return nonrelevant(lists.condensed if given.get("judged_only") else lists, rel=given.get("rel", 1))

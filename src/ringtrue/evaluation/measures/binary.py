@@ -1,0 +1,196 @@
+"""Measures of binary relevance: a document counts from label `rel` on, or it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import ceil
+
+import numpy as np
+
+from ringtrue.evaluation.measures.ranked_lists import FloatArray, IntArray, RankedLists, share
+
+__all__ = [
+    "average_precision",
+    "f_measure",
+    "interpolated_average",
+    "interpolated_precision",
+    "precision",
+    "precision_at_recall",
+    "r_precision",
+    "recall",
+    "reciprocal_rank",
+    "success",
+]
+
+ELEVEN_POINTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+def precision(lists: RankedLists, *, k: int, rel: int = 1) -> FloatArray:
+    """Share of the first k documents that is relevant.
+
+        P@k = |relevant in the first k| / k    [Cambridge18]
+
+    A list shorter than k is filled up with non-relevant documents.
+
+    Examples:
+        >>> from ringtrue.evaluation.measures import ranked
+        >>> precision(ranked([1, 0, 1]), k=2)
+        array([0.5])
+    """
+    return lists.hits(rel, k) / k
+
+
+def recall(lists: RankedLists, *, k: int, rel: int = 1) -> FloatArray:
+    """Share of the relevant documents that stands among the first k.
+
+        R@k = |relevant in the first k| / R    [Cambridge18]
+
+    Examples:
+        >>> from ringtrue.evaluation.measures import ranked
+        >>> recall(ranked([1, 0, 1], missed=[1, 1]), k=3)
+        array([0.5])
+    """
+    return share(lists.hits(rel, k), lists.relevant(rel))
+
+
+def f_measure(lists: RankedLists, *, k: int, rel: int = 1, beta: float = 1.0, alpha: float | None = None) -> FloatArray:
+    """Weighted harmonic mean of precision and recall among the first k.
+
+        F@k = (1 + β²) P R / (β² P + R),  β² = (1 − α) / α    [Rijsbergen79]
+
+    Examples:
+        >>> from ringtrue.evaluation.measures import ranked
+        >>> f_measure(ranked([1, 0], missed=[1]), k=2)
+        array([0.5])
+    """
+    return harmonic(precision(lists, k=k, rel=rel), recall(lists, k=k, rel=rel), beta=beta, alpha=alpha)
+
+
+def harmonic(p: FloatArray, r: FloatArray, *, beta: float, alpha: float | None) -> FloatArray:
+    """The weighted harmonic mean of precision and recall, by β or by α."""
+    weight = beta**2 if alpha is None else (1 - alpha) / alpha
+    return share((1 + weight) * p * r, weight * p + r)
+
+
+def success(lists: RankedLists, *, k: int, rel: int = 1) -> FloatArray:
+    """1 where the first k documents hold a relevant one, else 0.
+
+    Examples:
+        >>> from ringtrue.evaluation.measures import ranked
+        >>> success(ranked([0, 0, 1]), k=3)
+        array([1.])
+    """
+    return (lists.hits(rel, k) > 0).astype(np.float64)
+
+
+def reciprocal_rank(lists: RankedLists, *, k: int | None = None, rel: int = 1) -> FloatArray:
+    """1 over the rank of the first relevant document; 0 where there is none.
+
+    Examples:
+        >>> from ringtrue.evaluation.measures import ranked
+        >>> reciprocal_rank(ranked([0, 1, 1]))
+        array([0.5])
+    """
+    found = (lists.label >= rel) & lists.within(k)
+    first = found & (lists.running(lists.label >= rel) == 1)
+    return lists.total(first / lists.rank)
+
+
+def average_precision(lists: RankedLists, *, k: int | None = None, rel: int = 1) -> FloatArray:
+    """Precision at each relevant document, averaged over all R of them; one not retrieved adds 0.
+
+        AP = Σ_{relevant i} (i-th relevant / its rank) / R    [Cambridge18]
+
+    Examples:
+        >>> from ringtrue.evaluation.measures import ranked
+        >>> average_precision(ranked([1, 0, 1], missed=[1])).round(4)
+        array([0.5556])
+    """
+    found = (lists.label >= rel) & lists.within(k)
+    return share(lists.total(found * (lists.running(lists.label >= rel) / lists.rank)), lists.relevant(rel))
+
+
+def r_precision(lists: RankedLists, *, rel: int = 1, mult: float = 1.0) -> FloatArray:
+    """Precision after as many documents as there are relevant ones, or a multiple of that number.
+
+        Rprec = P@R;  Rprec(mult=m) = P@⌈m·R⌉    [Cambridge18]
+
+    Examples:
+        >>> from ringtrue.evaluation.measures import ranked
+        >>> r_precision(ranked([1, 0, 1]))
+        array([0.5])
+    """
+    relevant = lists.relevant(rel).astype(np.int64)
+    cut = (mult * relevant + 0.9).astype(np.int64) if lists.compat else _at_least(mult, relevant)
+    hits = lists.total((lists.label >= rel) & (lists.rank <= cut[lists.owner]))
+    return share(hits, cut.astype(np.float64))
+
+
+def interpolated_precision(lists: RankedLists, *, recall: float, rel: int = 1) -> FloatArray:
+    """The best precision at this recall or any higher one; 0 where it is never reached.
+
+        IPrec@r = max_{r' ≥ r} P(r')    [Cambridge18]
+
+    Recall levels are compared as exact fractions: 3 of 10 reaches 0.3.
+
+    Examples:
+        >>> from ringtrue.evaluation.measures import ranked
+        >>> interpolated_precision(ranked([0, 1, 1]), recall=0.5).round(4)
+        array([0.6667])
+    """
+    needed = _needed(lists, recall, lists.relevant(rel).astype(np.int64))
+    found = lists.label >= rel
+    order = lists.running(found)
+    counts = found & (order >= np.maximum(needed, 1)[lists.owner])
+    best = np.zeros(len(lists))
+    np.maximum.at(best, lists.owner[counts], (order / lists.rank)[counts])
+    return best
+
+
+def interpolated_average(lists: RankedLists, *, rel: int = 1, at: Sequence[float] = ELEVEN_POINTS) -> FloatArray:
+    """Interpolated precision averaged over recall levels: the 11-point average, unless told otherwise.
+
+        IAP = (1/11) Σ_{r ∈ 0, .1, …, 1} IPrec@r    [Cambridge18]
+
+    Examples:
+        >>> from ringtrue.evaluation.measures import ranked
+        >>> interpolated_average(ranked([1, 0, 1, 0, 0, 1, 0, 0, 0, 1], missed=[1])).round(4)
+        array([0.5576])
+    """
+    total = np.zeros(len(lists))
+    for recall in at:
+        total += interpolated_precision(lists, recall=recall, rel=rel)
+    return total / len(at)
+
+
+def precision_at_recall(lists: RankedLists, *, recall: float, rel: int = 1) -> FloatArray:
+    """Precision at the rank where this recall is first reached; 0 where it never is.
+
+    Examples:
+        >>> from ringtrue.evaluation.measures import ranked
+        >>> precision_at_recall(ranked([1, 0, 1, 0, 0, 1, 0, 0, 1, 1]), recall=0.8).round(4)
+        array([0.4444])
+    """
+    relevant = lists.relevant(rel).astype(np.int64)
+    found = lists.label >= rel
+    order = lists.running(found)
+    there = found & (order == np.maximum(_at_least(recall, relevant), 1)[lists.owner])
+    return lists.total(there * (order / lists.rank))
+
+
+def _at_least(part: float, relevant: IntArray) -> IntArray:
+    """The smallest whole number that is at least this part of the relevant documents, exactly."""
+    exact = Fraction(str(part))
+    counts, inverse = np.unique(relevant, return_inverse=True)
+    needed = [ceil(exact * count) for count in counts.tolist()]  # Python's integers do not overflow
+    return np.array(needed, dtype=np.int64)[inverse]
+
+
+def _needed(lists: RankedLists, recall: float, relevant: IntArray) -> IntArray:
+    """How many relevant documents make this recall; trec_eval rounds, each version in its own way."""
+    if lists.compat is None:
+        return _at_least(recall, relevant)
+    add = 0.9 if lists.compat == "trec_eval-9" else 0.5
+    needed: IntArray = np.floor(recall * relevant + add).astype(np.int64)
+    return needed

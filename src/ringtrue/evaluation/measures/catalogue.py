@@ -1,0 +1,178 @@
+"""Which measures there are: a name, a formula, and whatever the formula asks for.
+
+To add a measure, write its formula and give it a name here. Its parameters are the keyword arguments of
+the formula: `k` is the cutoff after `@`, `recall` a cutoff that is a recall level, and every other one must
+be known to `PARAMETERS`, which says what values it takes.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from ringtrue.evaluation.measures import binary, curve_points, graded, incomplete, set_based
+from ringtrue.evaluation.measures.graded import LARGEST_GRADE
+from ringtrue.evaluation.measures.ranked_lists import FloatArray
+
+__all__ = ["CATALOGUE", "NEEDS_COLLECTION", "PARAMETERS", "Cutoff", "Definition", "Parameter"]
+
+Cutoff: TypeAlias = Literal["none", "optional", "required", "recall"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """What values a parameter takes, in words and as a check."""
+
+    expected: str
+    accepts: Callable[[Any], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Definition:
+    """A measure by name: its formula, its cutoff and the defaults of its parameters."""
+
+    name: str
+    formula: Callable[..., FloatArray]
+    cutoff: Cutoff = field(init=False)
+    defaults: Mapping[str, Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        asked = {
+            name: given.default
+            for name, given in inspect.signature(self.formula).parameters.items()
+            if given.kind is given.KEYWORD_ONLY
+        }
+        cutoff: Cutoff = "none"
+        if "recall" in asked:
+            cutoff = "recall"
+        elif "k" in asked:
+            cutoff = "optional" if asked["k"] is None else "required"
+        defaults = {name: value for name, value in asked.items() if name not in ("k", "recall")}
+        object.__setattr__(self, "cutoff", cutoff)
+        object.__setattr__(self, "defaults", defaults | {"judged_only": False})
+
+    @property
+    def summary(self) -> str:
+        """What it measures, in one sentence."""
+        return (inspect.getdoc(self.formula) or "").split("\n", 1)[0]
+
+    @property
+    def usage(self) -> str:
+        """How it is written, with every parameter at its default."""
+        at = {"none": "", "optional": "[@k]", "required": "@k", "recall": "@r"}[self.cutoff]
+        shown = {name: value for name, value in self.defaults.items() if name != "judged_only"}
+        spelled = {
+            name: "…" if value is None else "[…]" if isinstance(value, tuple) else value
+            for name, value in shown.items()
+        }
+        inside = ", ".join(f"{name}={value}" for name, value in spelled.items())
+        return f"{self.name}({inside}){at}" if inside else f"{self.name}{at}"
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value == value
+
+
+PARAMETERS: dict[str, Parameter] = {
+    "rel": Parameter(
+        expected="a whole number of at least 1, the lowest label that counts as relevant",
+        accepts=lambda value: _whole(value) and value >= 1,
+    ),
+    "max_rel": Parameter(
+        expected=f"a whole number from 1 to {LARGEST_GRADE}, the top grade",
+        accepts=lambda value: _whole(value) and 1 <= value <= LARGEST_GRADE,
+    ),
+    "p": Parameter(
+        expected="a number between 0 and 1, the probability of going on",
+        accepts=lambda value: _number(value) and 0 < value < 1,
+    ),
+    "beta": Parameter(
+        expected="a number from 0.001 to 1000, how much recall weighs against precision",
+        accepts=lambda value: _number(value) and 0.001 <= value <= 1000,
+    ),
+    "alpha": Parameter(
+        expected="a number from 0.001 to 0.999, how much precision weighs against recall",
+        accepts=lambda value: _number(value) and 0.001 <= value <= 0.999,
+    ),
+    "mult": Parameter(
+        expected="a number from 0.001 to 1000, the multiple of R",
+        accepts=lambda value: _number(value) and 0.001 <= value <= 1000,
+    ),
+    "dcg": Parameter(
+        expected="log2 (the gain is the label) or exp-log2 (the gain is 2^label − 1)",
+        accepts=lambda value: value in ("log2", "exp-log2"),
+    ),
+    "discount": Parameter(
+        expected="log2 (gains are divided by log₂(rank + 1)) or zipf (by the rank)",
+        accepts=lambda value: value in ("log2", "zipf"),
+    ),
+    "among": Parameter(
+        expected="judged or retrieved: the documents that could be found",
+        accepts=lambda value: value in ("judged", "retrieved"),
+    ),
+    "gains": Parameter(
+        expected="what each label is worth, such as {1:1, 2:3}",
+        accepts=lambda value: (
+            isinstance(value, Mapping)
+            and bool(value)
+            and all(_whole(label) and _number(worth) and abs(worth) < 1e100 for label, worth in value.items())
+        ),
+    ),
+    "at": Parameter(
+        expected="recall levels from 0 to 1, such as [0.25, 0.5, 0.75]",
+        accepts=lambda value: (
+            isinstance(value, list | tuple) and bool(value) and all(_number(r) and 0 <= r <= 1 for r in value)
+        ),
+    ),
+    "judged_only": Parameter(
+        expected="True or False: leave out the documents that nobody judged",
+        accepts=lambda value: isinstance(value, bool),
+    ),
+}
+
+FORMULAS: dict[str, Callable[..., FloatArray]] = {
+    "nDCG": graded.ndcg,
+    "DCG": graded.dcg,
+    "CG": graded.cg,
+    "SDCG": graded.sdcg,
+    "ERR": graded.err,
+    "GAP": graded.graded_average_precision,
+    "RBP": graded.rank_biased_precision,
+    "RBPres": graded.rank_biased_residual,
+    "AP": binary.average_precision,
+    "RR": binary.reciprocal_rank,
+    "P": binary.precision,
+    "R": binary.recall,
+    "F": binary.f_measure,
+    "Success": binary.success,
+    "Rprec": binary.r_precision,
+    "IPrec": binary.interpolated_precision,
+    "IAP": binary.interpolated_average,
+    "PAtRecall": binary.precision_at_recall,
+    "AUC": curve_points.area_under_roc,
+    "Bpref": incomplete.bpref,
+    "infAP": incomplete.inferred_ap,
+    "Judged": set_based.judged_share,
+    "SetP": set_based.set_precision,
+    "SetR": set_based.set_recall,
+    "SetF": set_based.set_f,
+    "SetAcc": set_based.accuracy,
+    "Fallout": set_based.fallout,
+    "TP": set_based.true_positives,
+    "FP": set_based.false_positives,
+    "FN": set_based.false_negatives,
+    "TN": set_based.true_negatives,
+    "NumRet": set_based.num_retrieved,
+    "NumRel": set_based.num_relevant,
+    "NumRelRet": set_based.true_positives,
+}
+
+NEEDS_COLLECTION = frozenset({"AUC", "Fallout", "SetAcc", "TN"})  # all that was retrieved counts, whatever the cutoff
+
+CATALOGUE: dict[str, Definition] = {name: Definition(name=name, formula=formula) for name, formula in FORMULAS.items()}

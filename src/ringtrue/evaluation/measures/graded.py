@@ -1,0 +1,243 @@
+"""Measures of graded relevance: each label is worth a gain, each rank a discount."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from ringtrue.errors import MeasureError
+from ringtrue.evaluation.measures.ranked_lists import FloatArray, IntArray, RankedLists, share
+from ringtrue.stats.ties import Discount, divisor
+
+__all__ = [
+    "DcgForm",
+    "Discount",
+    "Gains",
+    "cg",
+    "dcg",
+    "err",
+    "graded_average_precision",
+    "ndcg",
+    "rank_biased_precision",
+    "rank_biased_residual",
+    "sdcg",
+]
+
+LARGEST_GRADE = 400  # 2^label is still a number there, and so is the square of a sum of them
+DcgForm: TypeAlias = Literal["log2", "exp-log2"]
+Gains: TypeAlias = Mapping[int, float]
+
+
+def gain_of(labels: IntArray, *, form: DcgForm = "log2", gains: Gains | None = None) -> FloatArray:
+    """What each label is worth: itself, 2^label − 1, or what a table says; a label of 0 or less is worth 0.
+
+    Examples:
+        >>> gain_of(np.array([3, 0, -1])).tolist(), gain_of(np.array([3, 0, -1]), form="exp-log2").tolist()
+        ([3.0, 0.0, 0.0], [7.0, 0.0, 0.0])
+    """
+    if gains is not None:
+        known, inverse = np.unique(labels, return_inverse=True)
+        without = [int(label) for label in known if label > 0 and int(label) not in gains]
+        if without:
+            raise MeasureError(
+                f"the gains {dict(gains)} say nothing about label {without[0]}; give every label above 0 a gain"
+            )
+        worth = [float(gains.get(int(label), 0.0)) if label >= 0 else 0.0 for label in known]
+        return np.array(worth, dtype=np.float64)[inverse]
+    positive = np.maximum(labels, 0).astype(np.float64)
+    if form == "log2":
+        return positive
+    if np.any(labels > LARGEST_GRADE):
+        raise MeasureError(f"label {labels.max()} is too large for a gain of 2^label − 1; give each label a gain")
+    return np.exp2(positive) - 1
+
+
+def cg(lists: RankedLists, *, k: int | None = None, gains: Gains | None = None) -> FloatArray:
+    """Gain met by a user who reads down to rank k with steady attention.
+
+        CG@k = Σ_{i≤k} gain_i    [Jarvelin02]
+
+    Examples:
+        >>> from ringtrue.evaluation.measures import ranked
+        >>> cg(ranked([3, 0, 1]))
+        array([4.])
+    """
+    return lists.total(gain_of(lists.label, gains=gains) * lists.within(k))
+
+
+def dcg(
+    lists: RankedLists, *, k: int | None = None, dcg: DcgForm = "log2", gains: Gains | None = None,
+    discount: Discount = "log2",
+) -> FloatArray:  # fmt: skip
+    """Gain met by a user who reads down each list with fading attention.
+
+        DCG@k = Σ_{i≤k} gain_i / log₂(i + 1)    [Jarvelin02]
+
+    with the discount that trec_eval and most others use. `dcg="exp-log2"` takes 2^label − 1 as the gain [Burges05],
+    `discount="zipf"` 1/i as the discount.
+
+    Examples:
+        >>> from ringtrue.evaluation.measures import ranked
+        >>> dcg(ranked([3, 0, 1]))
+        array([3.5])
+    """
+    return _discounted(lists, k, dcg, gains, discount)
+
+
+def _discounted(
+    lists: RankedLists, k: int | None, form: DcgForm, gains: Gains | None, discount: Discount = "log2"
+) -> FloatArray:
+    gain = gain_of(lists.label, form=form, gains=gains)
+    return lists.total(gain * lists.within(k) / divisor(lists.rank, discount))
+
+
+def ndcg(
+    lists: RankedLists, *, k: int | None = None, dcg: DcgForm = "log2", gains: Gains | None = None,
+    discount: Discount = "log2",
+) -> FloatArray:  # fmt: skip
+    """DCG over the DCG of the best possible list of the judged documents.
+
+        nDCG@k = DCG@k / ideal DCG@k    [Jarvelin02]
+
+    Examples:
+        >>> from ringtrue.evaluation.measures import ranked
+        >>> ndcg(ranked([0, 1])).round(4)
+        array([0.6309])
+    """
+    gain = gain_of(lists.pool, form=dcg, gains=gains)
+    rank = lists.pool_rank
+    if gains is not None:  # a table of gains need not rise with the label
+        best_first = np.lexsort((-gain, lists.pool_owner))
+        gain = gain[best_first]
+    counts = (gain > 0) if k is None else (gain > 0) & (rank <= k)
+    ideal = lists.pool_total(counts * gain / divisor(rank, discount))
+    return share(_discounted(lists, k, dcg, gains, discount), ideal)
+
+
+def sdcg(lists: RankedLists, *, k: int, dcg: DcgForm = "log2", max_rel: int | None = None) -> FloatArray:
+    """DCG over the DCG of k documents of the top grade: between 0 and 1, and linear in the gains.
+
+        SDCG@k = DCG@k / Σ_{i≤k} gain(max_rel) / log₂(i + 1)
+
+    `max_rel` is the largest label in the judgments unless given.
+
+    Examples:
+        >>> from ringtrue.evaluation.measures import ranked
+        >>> sdcg(ranked([2, 2, 0]), k=2)
+        array([1.])
+    """
+    top = gain_of(np.array([_top_grade(lists, max_rel)]), form=dcg)[0]
+    best = top * float(np.sum(1 / divisor(np.arange(1, k + 1))))
+    return share(_discounted(lists, k, dcg, None), np.full(len(lists), best))
+
+
+def err(
+    lists: RankedLists, *, k: int | None = None, max_rel: int | None = None, gains: Gains | None = None
+) -> FloatArray:
+    """Expected reciprocal rank at which a user who is satisfied by a good document stops.
+
+        ERR = Σ_i (1/i) · s_i · Π_{j<i} (1 − s_j),  s = (2^label − 1) / 2^max_rel    [Chapelle09]
+
+    With `gains`, s is the gain itself, a probability of being satisfied.
+
+    Examples:
+        >>> from ringtrue.evaluation.measures import ranked
+        >>> err(ranked([1, 0, 1]))
+        array([0.58333333])
+    """
+    if gains is None:
+        stop = gain_of(lists.label, form="exp-log2") / 2.0 ** _top_grade(lists, max_rel)
+    else:
+        stop = gain_of(lists.label, gains=gains)
+        if np.any((stop < 0) | (stop > 1)):
+            raise MeasureError("the gains of ERR are probabilities: each between 0 and 1")
+    useful = (stop > 0) & lists.within(k)
+    place = lists.running(useful)  # 1 for the first document of a list that can satisfy, 2 for the next
+    values, going_on = np.zeros(len(lists)), np.ones(len(lists))
+    by_place = np.argsort(place[useful], kind="stable")
+    owner, rank = lists.owner[useful][by_place], lists.rank[useful][by_place]
+    stop = stop[useful][by_place]
+    ends = np.cumsum(np.bincount(place[useful])) if len(owner) else np.zeros(1, dtype=np.int64)
+    for start, end in pairwise(ends):  # each list appears at most once in a step
+        now = slice(start, end)
+        values[owner[now]] += going_on[owner[now]] * stop[now] / rank[now]
+        going_on[owner[now]] *= 1 - stop[now]
+    return values
+
+
+def rank_biased_precision(
+    lists: RankedLists, *, k: int | None = None, p: float = 0.8, rel: int = 1, gains: Gains | None = None
+) -> FloatArray:
+    """Rate of gain of a user who goes on to the next document with probability p.
+
+        RBP = (1 − p) Σ_i gain_i · p^(i−1)    [Moffat08]
+
+    A document is worth 1 from label `rel` on, or what `gains` says.
+
+    Examples:
+        >>> from ringtrue.evaluation.measures import ranked
+        >>> rank_biased_precision(ranked([1, 0, 1]), p=0.5)
+        array([0.625])
+    """
+    gain = (lists.label >= rel).astype(np.float64) if gains is None else gain_of(lists.label, gains=gains)
+    return (1 - p) * lists.total(gain * lists.within(k) * p ** (lists.rank - 1.0))
+
+
+def graded_average_precision(
+    lists: RankedLists, *, k: int | None = None, gains: Gains | None = None, max_rel: int | None = None,
+    among: Literal["judged", "retrieved"] = "judged",
+) -> FloatArray:  # fmt: skip
+    """Average precision of users who differ in which label is good enough for them.
+
+        GAP = Σ_k (1/k) Σ_{m≤k} min(q_m, q_k) / Σ q    [Robertson10]
+
+    q is the share of users for whom a label is good enough: what `gains` says, else label / `max_rel`. The last sum
+    goes over all judged documents, or with `among="retrieved"` over those in the list [Demeester14].
+
+    Examples:
+        >>> from ringtrue.evaluation.measures import ranked
+        >>> graded_average_precision(ranked([1, 2, 0]), gains={1: 0.5, 2: 1}).round(4)
+        array([0.8333])
+    """
+    if gains is None:
+        top = max(_top_grade(lists, max_rel), 1)
+        gains = {label: label / top for label in range(1, top + 1)}
+    steps = sorted({float(share) for share in gains.values() if share > 0})
+    if steps and (steps[-1] > 1 or min(gains.values()) < 0):
+        raise MeasureError("the gains of GAP are shares of users: each between 0 and 1")
+    gain, pool = (gain_of(labels, gains=gains) for labels in (lists.label, lists.pool))
+    found = np.zeros(len(lists))
+    for lower, step in pairwise([0.0, *steps]):  # min(q, q') = Σ over the steps that both reach: an AP for each step
+        good = gain >= step
+        found += (step - lower) * lists.total(good * lists.within(k) * (lists.running(good) / lists.rank))
+    return share(found, lists.pool_total(pool) if among == "judged" else lists.total(gain))
+
+
+def rank_biased_residual(lists: RankedLists, *, p: float = 0.8) -> FloatArray:
+    """How much RBP could still rise if everything unjudged, and all below the list's end, were relevant.
+
+        residual = 1 − (1 − p) Σ_{judged i} p^(i−1)    [Moffat08]
+
+    Examples:
+        >>> from ringtrue.evaluation.measures import ranked
+        >>> rank_biased_residual(ranked([1, None]), p=0.5)
+        array([0.5])
+    """
+    judged = lists.label >= 0
+    residual = 1 - (1 - p) * lists.total(judged * p ** (lists.rank - 1.0))
+    if lists.compat:  # trec_eval has no residual where every retrieved document was judged
+        residual = np.where(lists.total(judged) < lists.retrieved, residual, 0.0)
+    return residual
+
+
+def _top_grade(lists: RankedLists, max_rel: int | None) -> int:
+    if max_rel is None:
+        if lists.max_label > LARGEST_GRADE:
+            raise MeasureError(f"label {lists.max_label} is too large for a grade; at most {LARGEST_GRADE} is usual")
+        return lists.max_label
+    if lists.max_label > max_rel:
+        raise MeasureError(f"max_rel={max_rel}, but the judgments have a label of {lists.max_label}; raise it")
+    return max_rel

@@ -1,0 +1,253 @@
+"""A file → a table: the doors that everybody uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+
+from ringtrue.errors import DuplicateError, FormatError
+from ringtrue.files.formats import LAYOUTS, TABLES, Format, Kind
+from ringtrue.files.source import COMPRESSED, STDIN, Source
+from ringtrue.files.table_file import Names, Note, Opened, retold
+from ringtrue.files.tabular import mapped
+from ringtrue.files.texts import read_cranfield, read_id_text, read_trec_topics, unique
+from ringtrue.files.whitespace_fields import find_lines, nth_line, split_fields
+from ringtrue.tables import Judgments, Preferences, Run
+from ringtrue.tables.columns import NAMES, identifiers, rename, which_column
+from ringtrue.tables.preferences import first_fault
+
+__all__ = ["Note", "read_documents", "read_judgments", "read_preferences", "read_run", "read_topics"]
+
+
+def read_run(
+    path: str | Path | Source,
+    *,
+    form: Format | None = None,
+    columns: Names = None,
+    where: Names = None,
+    name: Literal["file", "tag"] = "file",
+    note: Note = lambda _: None,
+    progress: Callable[[int], None] | None = None,
+) -> Run:
+    """Read a run; it is named after the file without its extensions, or by the tag inside.
+
+    `note` is called with whatever is worth a word but is no error, `progress` with the number of bytes that
+    were read since it was last called.
+
+    Examples:
+        >>> path = getfixture("tmp_path") / "bm25.run.gz"
+        >>> import gzip; _ = path.write_bytes(gzip.compress(b"q1 Q0 d1 1 3.5 BM25\\n"))
+        >>> run = read_run(path)
+        >>> run.name, run.frame.rows()
+        ('bm25', [('q1', 'd1', 3.5)])
+    """
+    file = Opened.at(path, "run", form, columns, where, progress)
+    tag = _tag(file.source) if file.form == "trec-run" else None
+    called = tag if name == "tag" and tag else run_name(path)
+    frame = file.rows(note)
+    if file.form == "msmarco-run":
+        frame = _scores_of_ranks(frame, file.source)
+    if file.form in LAYOUTS:  # checked as it was read
+        return file.made(lambda: Run(frame, name=called, tag=tag))
+    return file.made(lambda: Run.of(frame, name=called))
+
+
+def read_judgments(
+    path: str | Path | Source,
+    *,
+    form: Format | None = None,
+    columns: Names = None,
+    where: Names = None,
+    needs_query: bool = True,
+    note: Note = lambda _: None,
+) -> Judgments:
+    """Read judgments: TREC qrels with the iteration as judge, or a table with query, doc, judge and label.
+
+    With `needs_query=False` a table may lack the query; a note says so, since a mere misspelling looks the same.
+
+    Examples:
+        >>> path = getfixture("tmp_path") / "human.qrels"
+        >>> _ = path.write_text("q1 0 d1 2\\nq1 0 d2 0\\n")
+        >>> read_judgments(path).frame["label"].to_list()
+        [2, 0]
+    """
+    file = Opened.at(path, "judgments", form, columns, where)
+    frame = file.rows(note)
+    judgments = file.made(lambda: Judgments.of(frame, needs_query=needs_query))
+    if not needs_query and not _names_query(frame):
+        note(_without_query(file.source, "document", judgments.frame))
+    return judgments
+
+
+def read_preferences(
+    path: str | Path | Source,
+    *,
+    form: Format | None = None,
+    columns: Names = None,
+    where: Names = None,
+    note: Note = lambda _: None,
+) -> Preferences:
+    """Read preferences: `query doc doc winner`, trec_eval's prefs, or a table with left, right and winner.
+
+    A table may lack the query; a note says so, since a mere misspelling looks the same. It may have rows without a
+    winner, pairs that are still to be asked: they are left out, and a note says how many.
+
+    Examples:
+        >>> path = getfixture("tmp_path") / "human.pref"
+        >>> _ = path.write_text("q1 d1 d2 d2\\n")
+        >>> read_preferences(path).frame["winner"].to_list()
+        ['right']
+    """
+    file = Opened.at(path, "preferences", form, columns, where)
+    frame = file.rows(note)
+    if file.form == "pairs":
+        _refuse_faults(frame, file.source)
+    if file.form == "trec-prefs":
+        from ringtrue.files.trec_prefs import pairs_of_groups
+
+        frame = file.made(lambda: pairs_of_groups(frame, file.source))
+    preferences = file.made(lambda: Preferences.of(frame, answered_only=file.form in TABLES))
+    if open_ := frame.height - preferences.frame.height:
+        note(f"{file.source.shown}: {open_:,} of {frame.height:,} pairs have no winner yet, and are left out")
+    if not _names_query(frame):
+        note(_without_query(file.source, "pair", preferences.frame))
+    return preferences
+
+
+def read_topics(
+    path: str | Path | Source,
+    *,
+    form: Format | None = None,
+    columns: Names = None,
+    where: Names = None,
+    note: Note = lambda _: None,  # noqa: ARG001 - every reader takes the same
+) -> pl.DataFrame:
+    """Read topics: a frame with query and title, and whatever else there is.
+
+    Examples:
+        >>> path = getfixture("tmp_path") / "topics.tsv"
+        >>> _ = path.write_text("156493\\tdo goldfish grow\\n")
+        >>> read_topics(path).rows()
+        [('156493', 'do goldfish grow')]
+    """
+    return _texts(path, "topics", "query", form, columns, where)
+
+
+def read_documents(
+    path: str | Path | Source,
+    *,
+    form: Format | None = None,
+    columns: Names = None,
+    where: Names = None,
+    note: Note = lambda _: None,  # noqa: ARG001 - every reader takes the same
+) -> pl.DataFrame:
+    """Read documents: a frame with doc and text, and whatever else there is.
+
+    Examples:
+        >>> path = getfixture("tmp_path") / "cran.all"
+        >>> _ = path.write_text(".I 1\\n.T\\nwings\\n.W\\nof a wing in a slipstream\\n")
+        >>> read_documents(path).rows()
+        [('1', 'wings', 'of a wing in a slipstream')]
+    """
+    return _texts(path, "documents", "doc", form, columns, where)
+
+
+def run_name(path: str | Path | Source) -> str:
+    """What a run is called: its file's name without extensions."""
+    path = path.path if isinstance(path, Source) else str(path)
+    if path == STDIN:
+        return "stdin"
+    name = Path(path).name
+    while Path(name).suffix in COMPRESSED:
+        name = Path(name).stem
+    return Path(name).stem if Path(name).suffix else name
+
+
+def explain_duplicate(
+    error: DuplicateError,
+    path: str | Path,
+    *,
+    kind: Kind = "judgments",
+    form: Format | None = None,
+    columns: Names = None,
+    where: Names = None,
+) -> DuplicateError:
+    """The same error about judgments or preferences, with the file and the lines where the document stands."""
+    source = Source(str(path))
+    if source.is_stream or kind == "preferences":  # gone by now; or a pair, which may stand either way round
+        return retold(error, f"{source.shown}: {error}")
+    return Opened.at(path, kind, form, columns, where).with_lines(error)
+
+
+def _names_query(frame: pl.DataFrame) -> bool:
+    return bool({name.lower() for name in frame.columns} & set(NAMES["query"]))
+
+
+def _without_query(source: Source, item: str, frame: pl.DataFrame) -> str:
+    return (
+        f"{source.shown}: no column names the query: each {item} is an item of its own"
+        f"{which_column('query', frame.columns)}"
+    )
+
+
+def _refuse_faults(frame: pl.DataFrame, source: Source) -> None:
+    """Refuse lines that are no preference; in lines without names for columns, only our own words are understood."""
+    if (fault := first_fault(frame)) is not None:
+        row, why = fault
+        raise FormatError(f"{source.shown}:{nth_line(source, row)}: {why}")
+
+
+def _tag(source: Source) -> str | None:
+    for line in source.head().decode("utf-8", "replace").split("\n"):
+        fields = split_fields(line)
+        if fields and not line.startswith("#"):
+            return fields[5] if len(fields) > 5 else None
+    return None
+
+
+def _scores_of_ranks(frame: pl.DataFrame, source: Source) -> pl.DataFrame:
+    """MS MARCO's runs have ranks: the first is the best. Scores in their place would turn the ranking around."""
+    bad = frame.filter((pl.col("score") < 1) | (pl.col("score") != pl.col("score").round(0)))
+    if bad.height:
+        query, doc, found = bad.row(0)
+        line = find_lines(source, LAYOUTS["msmarco-run"], query=query, doc=doc)[0]
+        raise FormatError(
+            f"{source.shown}:{line}: with three fields the last is a rank (1, 2, …), found {found:g}; "
+            f"a run with scores has six: query Q0 doc rank score tag"
+        )
+    return frame.with_columns(-pl.col("score"))
+
+
+def _texts(
+    path: str | Path | Source,
+    kind: Kind,
+    column: Literal["query", "doc"],
+    form: Format | None,
+    columns: Names,
+    where: Names,
+) -> pl.DataFrame:
+    file = Opened.at(path, kind, form, columns, where)
+    if file.form == "trec-topics":
+        return read_trec_topics(file.source)
+    if file.form == "cranfield":
+        return _titled(read_cranfield(file.source, column), kind)
+    if file.form == "id-text":
+        return read_id_text(file.source, column)
+    table = file.rows(lambda _: None)
+    if "_id" in table.columns:  # BEIR
+        table = mapped(table, {column: "_id"})
+
+    def make() -> pl.DataFrame:
+        frame = rename(table, required=[column], what=kind)
+        return _titled(unique(frame.with_columns(identifiers(frame, column)), column, file.source), kind)
+
+    return file.made(make)
+
+
+def _titled(frame: pl.DataFrame, kind: Kind) -> pl.DataFrame:
+    """A topic's only text is its title, whatever the file calls it."""
+    rename_it = kind == "topics" and "text" in frame.columns and "title" not in frame.columns
+    return frame.rename({"text": "title"}) if rename_it else frame

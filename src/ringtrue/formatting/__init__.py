@@ -1,0 +1,1 @@
+"""Tables of text, and numbers with their nouns."""

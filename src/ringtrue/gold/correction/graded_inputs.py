@@ -1,0 +1,234 @@
+"""Checked input of the graded correction: how bronze confuses the grades, and the lists it labelled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ringtrue.errors import InputError, UsageError
+from ringtrue.stats.confusion import Confusion
+from ringtrue.stats.student_t import normal_quantile
+
+__all__ = ["BronzeLists", "Grades"]
+
+Array: TypeAlias = NDArray[np.float64]
+MOST_CONDITION = 10.0  # beyond it, inverting magnifies noise too much
+LEAST_LABELS = 30  # for each gold label
+NUDGE = 2.0  # labels without knowledge, added to each row before asking whether the judge is better than chance
+ROUNDING = 1e-9  # shares told with many digits may be off by less
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Grades:
+    """How bronze labels documents of each gold label, and what each gold label is worth.
+
+    `matrix` has shares of bronze labels in rows of gold labels, `worth` how many gold labels each row is worth.
+    """
+
+    labels: tuple[int, ...]
+    bronze_labels: tuple[int, ...]
+    matrix: Array
+    worth: Array
+    gains: Array
+
+    @classmethod
+    def of(cls, gold: Confusion, gains: ArrayLike, bronze_labels: Sequence[int] | None = None) -> Grades:
+        """Check the table and the gains; every gold label must occur in it.
+
+        Examples:
+            >>> table = Confusion(rows="gold", columns="bronze", labels=(0, 1), counts=np.array([[8, 2], [0, 0]]))
+            >>> try:
+            ...     Grades.of(table, [0, 1])
+            ... except InputError as error:
+            ...     print(error)
+            gold label 1 never occurs in the gold sample, so nobody knows what bronze calls such documents; have gold
+            judge some that may be 1, or merge 1 with another label in both scales
+        """
+        counts, worth_of = np.asarray(gold.counts, dtype=np.float64), np.asarray(gains, dtype=np.float64)
+        rows, columns = counts.shape
+        same = bronze_labels is None and rows == columns
+        names = tuple(gold.labels) if same else tuple(range(columns) if bronze_labels is None else bronze_labels)
+        if len(gold.labels) != rows or len(names) != columns:
+            raise UsageError(
+                f"a confusion matrix of {rows} × {columns} needs as many gold and bronze labels, found "
+                f"{len(gold.labels)} and {len(names)}"
+            )
+        if worth_of.shape != (rows,) or not np.isfinite(worth_of).all():
+            raise UsageError(f"a gain is needed for each of the {rows} gold labels, found {worth_of.tolist()}")
+        if not np.isfinite(counts).all() or (counts < 0).any():
+            raise InputError("counts of a confusion matrix are 0 or more; found a negative or missing one")
+        totals = counts.sum(axis=1)
+        for label in np.array(gold.labels)[totals == 0]:
+            raise InputError(
+                f"gold label {label} never occurs in the gold sample, so nobody knows what bronze calls such "
+                f"documents; have gold judge some that may be {label}, or merge {label} with another label in both "
+                f"scales"
+            )
+        worth = totals if gold.worth is None else np.asarray(gold.worth, dtype=np.float64)
+        if worth.shape != (rows,) or not (worth > 0).all():
+            raise UsageError(f"each row of a confusion matrix is worth more than 0 labels, found {worth.tolist()}")
+        return cls(
+            labels=tuple(gold.labels), bronze_labels=names, matrix=counts / totals[:, None], worth=worth, gains=worth_of
+        )
+
+    @property
+    def size(self) -> str:
+        """Such as `4 gold by 2 bronze labels`."""
+        return f"{len(self.labels)} gold by {len(self.bronze_labels)} bronze labels"
+
+    @property
+    def undetermined(self) -> str | None:
+        """Why bronze labels cannot tell the shares of gold labels, however many there are; None where they can."""
+        rank = int(np.linalg.matrix_rank(self.matrix, tol=ROUNDING))
+        if rank == len(self.labels):
+            return None
+        if len(self.bronze_labels) < len(self.labels):
+            return (
+                f"{len(self.bronze_labels)} bronze labels cannot tell {len(self.labels)} gold labels apart: many "
+                f"shares of gold labels fit them equally well; merge gold labels, or use the difference estimator"
+            )
+        for one, label in enumerate(self.labels):
+            for other in range(one):
+                if np.allclose(self.matrix[one], self.matrix[other], rtol=0, atol=ROUNDING):
+                    return (
+                        f"the judge is no better than chance at telling gold labels {self.labels[other]} and {label} "
+                        f"apart: it labels both alike, and every division between them fits; merge them, or use the "
+                        f"difference estimator"
+                    )
+        return (
+            f"what the judge says of one gold label is a mixture of what it says of others (the confusion matrix of "
+            f"{self.size} has rank {rank}), so that their shares cannot be told; merge gold labels, or use the "
+            f"difference estimator"
+        )
+
+    @property
+    def why_not_inverted(self) -> str | None:
+        """Why the matrix should not be inverted; None where it may.
+
+        Examples:
+            >>> counts = np.array([[30, 10], [2, 18]])
+            >>> table = Confusion(rows="gold", columns="bronze", labels=(0, 1), counts=counts)
+            >>> Grades.of(table, [0, 1]).why_not_inverted
+            'gold label 1 has 20 gold labels, and inverting needs 30 of each'
+        """
+        if len(self.labels) != len(self.bronze_labels):
+            return f"the confusion matrix of {self.size} is not square"
+        few = [f"{label} has {n:.4g}" for label, n in zip(self.labels, self.worth, strict=True) if n < LEAST_LABELS]
+        if few:
+            return f"gold label {', '.join(few)} gold labels, and inverting needs {LEAST_LABELS} of each"
+        condition = float(np.linalg.cond(self.matrix))
+        if condition >= MOST_CONDITION:
+            return (
+                f"the confusion matrix has condition number {condition:.1f}, and inverting needs less than "
+                f"{MOST_CONDITION:g}"
+            )
+        return None
+
+    def hopeless(self, level: float) -> str | None:
+        """Why the judge may be no better than chance at what matters, the gains; None where it is better beyond doubt.
+
+            s = Σ_g x_g (Cu)_g > z √V,    x = v − mean(v),    V = Σ_g x_g² ((Cu²)_g − (Cu)_g²) / (n_g + 2)
+
+        u is what a bronze label is worth at its word, v. Each row is first nudged by 2 labels shared out evenly: with
+        two labels this is the rule of Fieller's interval, z²(V_R' + V_N') < J'². On another scale bronze labels have
+        no word, u = xC is the best that can be read into them, and z² the quantile of χ² with columns − 1 degrees of
+        freedom, for so much can be read into chance.
+        """
+        if np.ptp(self.gains) <= ROUNDING * np.abs(self.gains).max():  # all are worth the same
+            return None
+        apart = self.gains - self.gains.mean()
+        gains, apart = self.gains / np.abs(apart).max(), apart / np.abs(apart).max()
+        matrix = self.matrix + (1 / len(self.bronze_labels) - self.matrix) * (NUDGE / (self.worth + NUDGE))[:, None]
+        if self.labels == self.bronze_labels:
+            told, threshold = gains, normal_quantile((1 + level) / 2)
+        else:
+            from scipy.special import chdtri
+
+            told, threshold = apart @ matrix, math.sqrt(chdtri(len(self.bronze_labels) - 1, 1 - level))
+        shown = float(apart @ matrix @ told)
+        noise = float(apart**2 @ ((matrix @ told**2 - (matrix @ told) ** 2) / (self.worth + NUDGE)))
+        if shown > ROUNDING and shown > threshold * math.sqrt(max(noise, 0)):
+            return None
+        if shown <= ROUNDING:
+            return (
+                "the judge is no better than chance: documents that are worth more to gold are not labelled higher by "
+                "bronze; nothing can be corrected with such labels"
+            )
+        return (
+            f"the judge may be no better than chance: {self.worth.sum():.5g} gold labels leave open at a level of "
+            f"{level * 100:g}% that bronze does not label documents higher that are worth more to gold; have gold "
+            f"judge more"
+        )
+
+    def redrawn(self, size: int, rng: np.random.Generator) -> Array:
+        """The matrix drawn anew `size` times, each row from what its gold labels leave possible."""
+        drawn = np.broadcast_to(self.matrix, (size, *self.matrix.shape)).copy()
+        finite = np.isfinite(self.worth)
+        shape = self.matrix[finite] * self.worth[finite, None] + 1 / len(self.bronze_labels)
+        rows = rng.standard_gamma(shape, (size, *shape.shape))
+        drawn[:, finite] = rows / rows.sum(axis=2, keepdims=True)
+        return drawn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BronzeLists:
+    """Bronze labels of ranked lists: `attention` is the sum of discounts at the ranks of each label, for each query.
+
+    `shares_by_rank` are the shares of bronze labels at each of the `ranks` that hold a document.
+    """
+
+    attention: Array
+    ranks: NDArray[np.int64]
+    shares_by_rank: Array
+
+    @property
+    def queries(self) -> int:
+        """How many lists there are."""
+        return len(self.attention)
+
+    @property
+    def mean(self) -> Array:
+        """The attention that each bronze label gets, averaged over queries."""
+        return np.asarray(self.attention.mean(axis=0))
+
+    @classmethod
+    def of(cls, labels: ArrayLike, discounts: ArrayLike, grades: Grades) -> BronzeLists:
+        """Check positions of labels (queries × ranks) and discounts; no label may be unknown to the gold sample."""
+        said, fading = np.asarray(labels), np.asarray(discounts, dtype=np.float64)
+        wide = len(grades.bronze_labels)
+        if said.ndim != 2 or not len(said) or not np.issubdtype(said.dtype, np.integer):
+            raise UsageError(
+                f"labels are whole numbers, queries × ranks, with at least one query; found {said.dtype} of shape "
+                f"{said.shape}"
+            )
+        if fading.shape != said.shape[1:] or not np.isfinite(fading).all() or (fading < 0).any():
+            raise UsageError(
+                f"a discount of 0 or more is needed for each of the {said.shape[1]} ranks, found {fading.tolist()}"
+            )
+        if said.size and not -1 <= said.min() <= said.max() < wide:
+            raise UsageError(
+                f"positions of labels go from 0 to {wide - 1}, or are −1 where a list is shorter; found "
+                f"{said.min()} to {said.max()}"
+            )
+        query, rank = np.nonzero(said >= 0)
+        label = said[query, rank].astype(np.int64)
+        found = np.bincount(label, minlength=wide)
+        for position in np.flatnonzero((found > 0) & (grades.matrix.sum(axis=0) == 0)):
+            name = grades.bronze_labels[position]
+            raise InputError(
+                f"{found[position]:,} documents have the bronze label {name}, which no document of the gold sample "
+                f"has; have gold judge some of them, or merge {name} with another label"
+            )
+        attention = np.bincount(query * wide + label, weights=fading[rank], minlength=len(said) * wide)
+        by_rank = np.bincount(rank * wide + label, minlength=said.shape[1] * wide).reshape(-1, wide)
+        held = np.flatnonzero(by_rank.any(axis=1))
+        return cls(
+            attention=np.asarray(attention, dtype=np.float64).reshape(len(said), wide),
+            ranks=held + 1,
+            shares_by_rank=by_rank[held] / by_rank[held].sum(axis=1, keepdims=True),
+        )

@@ -1,0 +1,89 @@
+"""How little would explain a difference: a judge who errs a bit otherwise on one of the two systems."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ringtrue.gold.correction.rates import BronzeScore, Rates
+
+__all__ = ["TippingPoint", "tipping_points"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TippingPoint:
+    """How far one of the judge's rates would have to differ between two systems, from 0 to 1.
+
+    With `significance` the difference would no longer be significant, with `difference` there would be none. 0 where
+    there is nothing to take away, None where no two rates do it.
+    """
+
+    significance: float | None
+    difference: float | None
+
+    @property
+    def told(self) -> str:
+        """Both in words, in points of a hundred."""
+        if self.significance is None and self.difference is None:
+            return "no rates explain the difference"
+        some, whole = (
+            "no number of points" if one is None else f"{100 * one:.2g} points"
+            for one in (self.significance, self.difference)
+        )
+        if not self.significance:
+            return f"rates {whole} apart between the systems explain all of the difference"
+        return f"rates {some} apart between the systems take the significance away, {whole} all of the difference"
+
+
+def tipping_points(
+    first: BronzeScore, second: BronzeScore, rates: Rates, *, covariance: float = 0.0, critical: float
+) -> dict[str, TippingPoint]:
+    """How much one of the judge's rates, on relevant or on other documents, must differ between the systems.
+
+        (A_l/J_l − A_h/J_h)² = q² (V_l/J_l² + V_h/J_h² − 2C/(J_l J_h)),  A = j − 1 + m_N,  J_l = J − x/2,  J_h = J + x/2
+
+    solved for x: a quadratic in w = J_l/J_h, with x = 2J (1−w)/(1+w). l is the lower score and h the higher, q the
+    critical value of the test, C the covariance of the scores; the whole difference goes with w = A_l/A_h. For the
+    other rate, A = m_R − j, and x has the opposite sign.
+
+    Examples:
+        >>> first, second = BronzeScore(mean=0.626, sd=0.414, queries=10278), BronzeScore(mean=0.6385, sd=0.402,
+        ...                                                                               queries=20604)
+        >>> found = tipping_points(first, second, Rates(relevant=(43, 59), nonrelevant=(67, 84)), critical=1.96)
+        >>> f"{found['relevant'].significance:.4f}", f"{found['relevant'].difference:.4f}"
+        ('0.0034', '0.0153')
+    """
+    lower, higher = sorted((first, second), key=lambda one: one.mean)
+    (right, _), (wrong, _) = rates.on_relevant, rates.on_nonrelevant
+    common = {"covariance": covariance, "square": critical**2, "youden": rates.youden}
+    return {
+        "relevant": _point(
+            (lower.mean - 1 + wrong, lower.variance), (higher.mean - 1 + wrong, higher.variance), **common
+        ),
+        # Of non-relevant documents the higher system has less.
+        "nonrelevant": _point((right - higher.mean, higher.variance), (right - lower.mean, lower.variance), **common),
+    }
+
+
+def _point(
+    less: tuple[float, float], more: tuple[float, float], *, covariance: float, square: float, youden: float
+) -> TippingPoint:
+    (low, low_variance), (high, high_variance) = less, more
+    if low == high:
+        return TippingPoint(significance=0.0, difference=0.0)
+    whole = low / high if low > 0 else None
+    a, c = high**2 - square * high_variance, low**2 - square * low_variance
+    half_b = low * high - square * covariance
+    inside = half_b**2 - a * c
+    gone = (half_b + math.sqrt(inside)) / a if a > 0 and inside >= 0 else None
+    if (high - low) ** 2 <= square * (low_variance + high_variance - 2 * covariance):
+        gone = 1.0  # it is not significant as it is
+    return TippingPoint(significance=_apart(gone, youden), difference=_apart(whole, youden))
+
+
+def _apart(ratio: float | None, youden: float) -> float | None:
+    """How far rates lie apart whose J have this ratio; None where rates cannot."""
+    if ratio is None or ratio <= 0:
+        return None
+    needed = 2 * youden * (1 - ratio) / (1 + ratio)
+    return needed if needed < 1 else None

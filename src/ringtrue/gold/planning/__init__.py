@@ -1,0 +1,7 @@
+"""How many queries and gold labels a question needs, and what they cost."""
+
+from ringtrue.gold.planning.assumptions import Population
+from ringtrue.gold.planning.plan import plan
+from ringtrue.gold.planning.results import Plan, Plans, Point
+
+__all__ = ["Plan", "Plans", "Point", "Population", "plan"]

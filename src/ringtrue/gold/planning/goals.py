@@ -1,0 +1,114 @@
+"""What a plan is asked for: an interval so wide, or a difference found so often; and how far a variance serves it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ringtrue.errors import UsageError
+from ringtrue.gold.planning.noncentral_t import needed_ratio, power
+from ringtrue.stats.intervals import require_level
+
+__all__ = ["Array", "Goal", "require_share"]
+
+Array: TypeAlias = NDArray[np.float64]
+SUREST = 0.9999  # of a power: no test finds a difference always
+MANY = 1e9  # degrees of freedom with which Student's t is the normal distribution
+WIDEST = 0.5  # half of 0 to 1: an interval that says nothing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Goal:
+    """An interval of this half-width, or a difference that a test finds with this power.
+
+    Where the half-width or the power is None, it is what a budget is to be spent for.
+
+        half-width = t_{(1+level)/2, n−1} · √V,    power = P(T > t_{(1+level)/2, n−1}),  T ~ t_{n−1}(Δ/√V)
+
+    T is Student's noncentral t: the paired t test on n queries. Only a finding in the right direction counts.
+
+    Examples:
+        >>> goal = Goal(half_width=0.05)
+        >>> variance = goal.allowed(60)
+        >>> float(variance.round(6)), float(goal.achieved(variance, 60).round(6))
+        (0.000624, 0.05)
+        >>> float(Goal(difference=0.05, power=0.8).achieved(0.018**2, 60).round(3))
+        0.78
+    """
+
+    half_width: float | None = None
+    difference: float | None = None
+    power: float | None = None
+    level: float = 0.95
+
+    def __post_init__(self) -> None:
+        require_level(self.level)
+        if self.half_width is not None:
+            require_share("a half-width", self.half_width)
+            if self.half_width >= WIDEST:
+                raise UsageError(
+                    f"an interval of half-width {self.half_width:g} holds all from 0 to 1 and needs no label; "
+                    f"ask for less than {WIDEST}, such as 0.05"
+                )
+        if self.difference is not None:
+            require_share("a difference", self.difference)
+        if self.power is not None and not self.chance < self.power <= SUREST:
+            raise UsageError(
+                f"power must lie between {self.chance:g}, which a test of that level reaches by chance alone, and "
+                f"{SUREST}; found {self.power:g}, and 0.8 is usual"
+            )
+
+    @property
+    def chance(self) -> float:
+        """How often a test of this level finds a difference that is not there."""
+        return round(1 - self.level, 12)
+
+    @property
+    def measure(self) -> str:
+        """What of a plan is measured: `half_width` or `power`."""
+        return "half_width" if self.difference is None else "power"
+
+    def allowed(self, queries: ArrayLike, *, normal: bool = False) -> Array:
+        """The largest variance of the estimate with which so many queries reach the goal."""
+        df, t = self._quantile(queries, normal=normal)
+        if self.difference is None:
+            assert self.half_width is not None
+            return np.asarray((self.half_width / t) ** 2, dtype=np.float64)
+        assert self.power is not None
+        return np.asarray((self.difference / needed_ratio(self.power, df, t)) ** 2, dtype=np.float64)
+
+    def achieved(self, variance: ArrayLike, queries: ArrayLike, *, normal: bool = False) -> Array:
+        """The half-width, or the power, that a variance gives with so many queries."""
+        df, t = self._quantile(queries, normal=normal)
+        se = np.sqrt(np.asarray(variance, dtype=np.float64))
+        if self.difference is None:
+            return np.asarray(t * se, dtype=np.float64)
+        return power(self.difference / np.maximum(se, self.difference * 1e-9), df, t)
+
+    def loss(self, achieved: Array) -> Array:
+        """What is to be made small: the half-width, or how often the difference is missed."""
+        return achieved if self.difference is None else 1 - achieved
+
+    def _quantile(self, queries: ArrayLike, *, normal: bool) -> tuple[Array, Array]:
+        from scipy.special import stdtrit
+
+        df = np.maximum(np.asarray(queries, dtype=np.float64) - 1, 1)
+        df = np.full(df.shape, MANY) if normal else df
+        return df, np.asarray(stdtrit(df, (1 + self.level) / 2), dtype=np.float64)
+
+
+def require_share(what: str, value: float, *, ends: bool = False) -> None:
+    """Refuse what does not lie between 0 and 1; a percentage is understood and named.
+
+    Examples:
+        >>> require_share("a score", 62.6)
+        Traceback (most recent call last):
+        ringtrue.errors.UsageError: a score must lie between 0 and 1, found 62.6; is it 62.6%? Write it as 0.626
+    """
+    if 0 < value < 1 or (ends and value in (0, 1)):
+        return
+    hint = f"; is it {value:g}%? Write it as {value / 100:g}" if 1 < value <= 100 else ""
+    raise UsageError(f"{what} must lie between 0 and 1{', both included' if ends else ''}, found {value:g}{hint}")

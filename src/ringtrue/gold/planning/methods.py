@@ -1,0 +1,271 @@
+"""The ways to spend labels, and the variance of what each estimates.
+
+Throughout there are n queries, K documents of each that gold may be asked about (the top k, or for a comparison those
+that only one of the two runs has there), and m gold labels. Queries are a sample of all that there could be: even with
+gold on every document the mean has the variance S²/n, with S the sd of the gold score over queries. What a sample of
+documents adds comes on top of that, and depends on the judge:
+
+    V = S²/n + B·(1/m − 1/(nK))    [Sarndal92]
+
+for m of the nK documents drawn at random, with B the variance of what a gold label adds to what is known of a document.
+This is exact for any judge, also for one whose errors go together within a query.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from ringtrue.gold.planning.goals import Array
+
+__all__ = [
+    "FEWEST_GOLD", "Every", "Inverted", "Method", "Random", "RandomGold", "SharedJudge", "Spread", "Stratified",
+    "worth",
+]  # fmt: skip
+
+FEWEST_GOLD = 30  # below, no interval can be trusted
+LEAST_RATE = 0.1  # of the uniform rate, for a stratum where the judge seems never to err
+UNLIMITED = 1e12
+
+
+class Method(Protocol):
+    """A way to spend n queries and m gold labels.
+
+    `any_judge` is whether it holds whatever errors the judge makes; `bronze` whether the bronze judge labels every
+    document; `normal` whether intervals take the normal quantile, and not Student's with n − 1 degrees of freedom.
+    """
+
+    name: ClassVar[str]
+    any_judge: ClassVar[bool]
+    bronze: ClassVar[bool]
+
+    @property
+    def normal(self) -> bool:
+        """Whether intervals take the normal quantile."""
+        ...
+
+    def variance(self, queries: Array, gold: Array) -> Array:
+        """Of the estimate, with so many queries and gold labels."""
+        ...
+
+    def fewest(self, queries: Array) -> Array:
+        """The fewest gold labels that it can do with."""
+        ...
+
+    def most(self, queries: Array) -> Array:
+        """The most gold labels that there are to have."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfTheseDocuments:
+    """What the ways have in common that ask gold about the documents in question: `spread` is S²."""
+
+    documents: float
+    spread: float
+    normal: bool = False
+
+    def fewest(self, queries: Array) -> Array:
+        """What an interval can rest on."""
+        return np.minimum(FEWEST_GOLD, self.most(queries))
+
+    def most(self, queries: Array) -> Array:
+        """As many as there are documents."""
+        return np.maximum(np.floor(queries * self.documents), 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Every(OfTheseDocuments):
+    """Gold judges every document, and there is no bronze judge: V = S²/n."""
+
+    name: ClassVar[str] = "gold"
+    any_judge: ClassVar[bool] = True
+    bronze: ClassVar[bool] = False
+
+    def variance(self, queries: Array, gold: Array) -> Array:
+        """Of the estimate, with so many queries and gold labels."""
+        return np.asarray(self.spread / queries + 0 * gold, dtype=np.float64)
+
+    def fewest(self, queries: Array) -> Array:
+        """All of them."""
+        return self.most(queries)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread(OfTheseDocuments):
+    """Gold judges a few documents of each query, as many of one as of the other, and there is no bronze judge.
+
+        V = S²/n + W/n · (E[1/r] − 1/K),    W = K/(K−1) · (B − S²)
+
+    r is the number of labels of a query: m/n, or the whole numbers next to it. W is the variance within a query. With
+    one label of each query V = B/m, as in a sample of single documents.
+    """
+
+    name: ClassVar[str] = "gold sample"
+    any_judge: ClassVar[bool] = True
+    bronze: ClassVar[bool] = False
+    unit: float
+
+    def variance(self, queries: Array, gold: Array) -> Array:
+        """Of the estimate, with so many queries and gold labels."""
+        each = np.maximum(gold / queries, 1)
+        whole = np.floor(each)
+        inverse = (1 - (each - whole)) / whole + (each - whole) / (whole + 1)
+        more = self.documents > 1
+        within = self.documents / (self.documents - 1) * max(self.unit - self.spread, 0) if more else 0.0
+        rest = within * np.maximum(inverse - 1 / self.documents, 0) / queries
+        return np.asarray(self.spread / queries + rest, dtype=np.float64)
+
+    def fewest(self, queries: Array) -> Array:
+        """One of each query, where each has one."""
+        return np.minimum(queries, self.most(queries))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Random(OfTheseDocuments):
+    """The difference estimator: bronze on every document, gold on some of them, drawn at random.
+
+        B = jP(1−P) + (1−j)Q(1−Q)    [Angelopoulos23]
+
+    j is the share that bronze calls relevant, P and Q the shares of those and of the others that gold calls relevant.
+    """
+
+    name: ClassVar[str] = "difference"
+    any_judge: ClassVar[bool] = True
+    bronze: ClassVar[bool] = True
+    unit: float
+
+    def variance(self, queries: Array, gold: Array) -> Array:
+        """Of the estimate, with so many queries and gold labels."""
+        rest = self.unit * np.maximum(1 / gold - 1 / (queries * self.documents), 0)
+        return np.asarray(self.spread / queries + rest, dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RandomGold(Random):
+    """The same without a bronze judge: B = θ(1−θ)."""
+
+    name: ClassVar[str] = "gold sample"
+    bronze: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stratified(OfTheseDocuments):
+    """The difference estimator with gold drawn apart from what bronze calls relevant and from the rest.
+
+        V = S²/n + Σ_h w_h² v_h · (1/m_h − 1/(w_h nK)),    m_h ∝ w_h √v_h    [Neyman34]
+
+    with w = (j, 1−j) and v = (P(1−P), Q(1−Q)): gold goes where the bronze label leaves most doubt. No stratum gets
+    fewer than a tenth of what it would at random, or more than it has.
+    """
+
+    name: ClassVar[str] = "stratified"
+    any_judge: ClassVar[bool] = True
+    bronze: ClassVar[bool] = True
+    shares: tuple[float, float]
+    units: tuple[float, float]
+
+    def allocated(self, queries: Array, gold: Array) -> tuple[Array, Array]:
+        """How many gold labels go to what bronze calls relevant, and how many to the rest."""
+        share, doubt = np.array(self.shares), np.sqrt(self.units)
+        sure = share @ doubt
+        wanted = share * doubt / sure if sure > 0 else share
+        wanted = np.maximum(wanted, LEAST_RATE * share)
+        wanted /= wanted.sum()
+        there = np.asarray(queries)[..., None] * self.documents * share
+        first = np.clip(np.asarray(gold) * wanted[0], np.asarray(gold) - there[..., 1], there[..., 0])
+        return first, np.asarray(gold) - first
+
+    def variance(self, queries: Array, gold: Array) -> Array:
+        """Of the estimate, with so many queries and gold labels."""
+        rest = np.zeros(np.broadcast(queries, gold).shape)
+        for labels, share, unit in zip(self.allocated(queries, gold), self.shares, self.units, strict=True):
+            there = queries * self.documents * share
+            rest += share**2 * unit * np.maximum(1 / np.maximum(labels, 1e-9) - 1 / there, 0)
+        return np.asarray(self.spread / queries + rest, dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inverted:
+    """The bronze score corrected by the judge's rates, which are measured on gold labels from elsewhere.
+
+        V = (s²/n + D²/m) / J²,    D = θ√(m_R(1−m_R)) + (1−θ)√(m_N(1−m_N))    [Goldberg17], eq. 7
+
+    s is the sd of the bronze score over queries and J = m_R + m_N − 1; gold has θ√(m_R(1−m_R)) of its labels on
+    relevant documents for each (1−θ)√(m_N(1−m_N)) on others, which makes V smallest. Holds where the judge errs on
+    these documents as often as on those.
+    """
+
+    name: ClassVar[str] = "confusion"
+    any_judge: ClassVar[bool] = False
+    bronze: ClassVar[bool] = True
+    normal: bool = True
+    spread: float
+    doubts: tuple[float, float]
+    youden: float
+
+    def allocated(self, gold: Array) -> tuple[Array, Array]:
+        """How many gold labels are of relevant documents, and how many of others."""
+        total = sum(self.doubts)
+        first = np.asarray(gold) * (self.doubts[0] / total if total else 0.5)
+        return first, gold - first
+
+    def variance(self, queries: Array, gold: Array) -> Array:
+        """Of the estimate, with so many queries and gold labels."""
+        doubt = sum(self.doubts) ** 2
+        return np.asarray((self.spread / queries + doubt / gold) / self.youden**2, dtype=np.float64)
+
+    def fewest(self, queries: Array) -> Array:
+        """What an interval can rest on."""
+        return np.full(np.shape(queries), float(FEWEST_GOLD))
+
+    def most(self, queries: Array) -> Array:
+        """No end: they need not be of these documents."""
+        return np.full(np.shape(queries), UNLIMITED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedJudge:
+    """The paired test on the bronze scores alone: V = var(d)/(nJ²), d the difference of a query by bronze labels.
+
+    Holds where the judge errs alike on both runs. No gold label could tell whether that is so.
+    """
+
+    name: ClassVar[str] = "shared judge"
+    any_judge: ClassVar[bool] = False
+    bronze: ClassVar[bool] = True
+    spread: float
+    youden: float
+    normal: bool = False
+
+    def variance(self, queries: Array, gold: Array) -> Array:
+        """Of the estimate, with so many queries."""
+        return np.asarray(self.spread / queries / self.youden**2 + 0 * gold, dtype=np.float64)
+
+    def fewest(self, queries: Array) -> Array:
+        """None."""
+        return np.zeros(np.shape(queries))
+
+    def most(self, queries: Array) -> Array:
+        """None."""
+        return np.zeros(np.shape(queries))
+
+
+def worth(way: Method, alone: RandomGold, queries: int, gold: int) -> float | None:
+    """How many gold labels by themselves, drawn at random for the same queries, do the work of one of these.
+
+    None where there is no gold label, or where gold on every document would do worse.
+
+    Examples:
+        >>> alone = RandomGold(documents=10, spread=0.09, unit=0.25)
+        >>> round(worth(Random(documents=10, spread=0.09, unit=0.125), alone, 10_000, 100), 4)
+        1.998
+    """
+    if not gold:
+        return None
+    n, m = np.array(float(queries)), np.array(float(gold))
+    added = float(way.variance(n, m)) - alone.spread / queries
+    inverse = 1 / (queries * alone.documents) + added / alone.unit
+    return None if added < -1e-12 else 1 / inverse / gold

@@ -1,0 +1,221 @@
+"""What `ceiling` and `ceiling_scatter` give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ringtrue.stats.confusion import Confusion
+from ringtrue.stats.results import Estimate
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Ceiling", "CeilingScatter", "RunCeiling"]
+
+STRETCHED = 0.5  # of the judged documents, below which a matrix says little about the others
+THIN = 0.8  # of what a run found, below which it is judgments that are missing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RunCeiling:
+    """Where a run stands below the ceiling, on the queries that have one.
+
+    `ceiling` is its mean on the run's queries, `share` how much of it the run's nDCG reaches, and `room` the mean of
+    ceiling − nDCG, with an interval over queries. A run may stand above: it need not have learned from that judge.
+    `judged` is the share of what it found, down to the cutoff, that was judged: the rest counts as worth nothing.
+
+    Examples:
+        >>> import ringtrue as rt
+        >>> known = rt.Confusion(rows="gold", columns="crowd", labels=(0, 1), counts=[[80, 20], [30, 70]])
+        >>> labels = {f"q{number}": {"a": 1, "b": 0} for number in range(3)}
+        >>> run = {query: {"a": 0.0, "b": 1.0} for query in labels}
+        >>> found = rt.ceiling(labels, known, runs=run).runs["run"]
+        >>> round(found.ndcg.value, 3), round(found.ceiling, 3), round(found.share, 3)
+        (0.631, 0.908, 0.695)
+    """
+
+    ndcg: Estimate
+    ceiling: float | None
+    share: float | None
+    room: Estimate
+    per_query: Mapping[str, float] = field(repr=False)
+    judged: float | None = None
+
+    @property
+    def is_thinly_judged(self) -> bool:
+        """Whether so little of what it found was judged that `room` need not be room for a better ranker."""
+        return self.judged is not None and self.judged < THIN
+
+    @property
+    def above(self) -> bool:
+        """Whether the run's mean is above the ceiling, by more than rounding."""
+        return self.room.value is not None and self.room.value < -1e-9
+
+    @property
+    def surely_above(self) -> bool:
+        """Whether the whole interval of `room` lies below 0."""
+        return self.above and self.room.high is not None and self.room.high < 0
+
+    def __str__(self) -> str:
+        if self.share is None or self.ceiling is None:
+            return "undefined: " + "; ".join(self.ndcg.notes)
+        return f"nDCG {self.ndcg}, {self.share:.0%} of the ceiling of {self.ceiling:.{self.ndcg.decimals}f}"
+
+    def as_dict(self) -> dict[str, object]:
+        """The run as plain data, in the key order of the command line's JSON."""
+        return {
+            "ndcg": self.ndcg.value,
+            "share": self.share,
+            "ceiling": self.ceiling,
+            "queries": self.ndcg.n,
+            "estimate": self.ndcg.as_dict(),
+            "room": self.room.as_dict(),
+            "judged": self.judged,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Ceiling:
+    """The nDCG that a ranker reaches which has learned the training judge perfectly, scored by the testing judge.
+
+    `estimate` is the mean over `queries`, with an interval as `evaluate` has it: for queries like these, and the
+    matrix as it is. `per_query` has every judged query: how many documents, and the ceiling, which is null for the
+    `skipped` ones, whose labels are all worth nothing. `simulated_se` is what draws leave open in the mean. The
+    matrix was estimated from `covered` of the judged `documents`, None where nothing tells.
+
+    Examples:
+        >>> import ringtrue as rt
+        >>> known = rt.Confusion(rows="gold", columns="crowd", labels=(0, 1), counts=[[80, 20], [30, 70]])
+        >>> print(rt.ceiling({"q": {"a": 1, "b": 0}}, known, gain="linear"))
+        nDCG 0.9077 at most over 1 query: rows are the testing judge (gold), columns the training judge (crowd)
+    """
+
+    estimate: Estimate
+    skipped: int
+    runs: Mapping[str, RunCeiling]
+    per_query: pl.DataFrame = field(repr=False)
+    method: str
+    measure: str
+    confusion: Confusion
+    simulated_se: float | None = None
+    documents: int = 0
+    covered: int | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_stretched(self) -> bool:
+        """Whether the matrix comes from less than half of the documents that it is applied to."""
+        return self.covered is not None and self.covered < STRETCHED * self.documents
+
+    @property
+    def queries(self) -> int:
+        """How many queries the mean is over."""
+        return self.estimate.n
+
+    @property
+    def orientation(self) -> str:
+        """In words, which judge stands in the rows of the matrix and which in its columns."""
+        return orientation(self.confusion)
+
+    def __str__(self) -> str:
+        if self.estimate.value is None:
+            return str(self.estimate)
+        over = f"{self.queries:,} quer{'y' if self.queries == 1 else 'ies'}"
+        runs = [f"{name}: {one}" for name, one in self.runs.items()]
+        return "\n".join([f"{self.measure} {self.estimate} at most over {over}: {self.orientation}", *runs])
+
+    def as_dict(self, *, per_query: bool = False) -> dict[str, object]:
+        """The ceiling as plain data, in the key order of the command line's JSON."""
+        plain: dict[str, object] = {
+            "ceiling": self.estimate.as_dict(),
+            "queries": self.queries,
+            "skipped": self.skipped,
+            "runs": {name: one.as_dict() for name, one in self.runs.items()},
+        }
+        if per_query:
+            plain["per_query"] = {
+                query: {
+                    "documents": documents,
+                    "ceiling": value,
+                    "runs": {name: one.per_query[query] for name, one in self.runs.items() if query in one.per_query},
+                }
+                for query, documents, value in self.per_query.iter_rows()
+            }
+        return plain | {
+            "method": self.method,
+            "measure": self.measure,
+            "simulated_se": self.simulated_se,
+            "documents": self.documents,
+            "covered": self.covered,
+            "orientation": self.orientation,
+            "confusion": self.confusion.as_dict(),
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CeilingScatter:
+    """What a ranking by one judge's labels really reaches by another's, beside what the confusion matrix predicts.
+
+    `points` has a row for each pair of judges and each query: training, testing, query, documents, real, predicted.
+    Lists of one document, in which there is nothing to rank, are left out; `single` is their number.
+    `correlation` is Pearson's over the points, None where one side never changes; `difference` the mean of
+    real − predicted, first of each query and then over the queries, with an interval over them.
+
+    Examples:
+        >>> import ringtrue as rt
+        >>> docs = ["a", "a", "b", "b", "c", "c"]
+        >>> labels = {"query": ["q"] * 6, "doc": docs, "judge": ["x", "y"] * 3, "label": [1, 1, 0, 1, 0, 0]}
+        >>> print(rt.ceiling_scatter(labels))
+        2 points of 2 ordered pairs of judges: real − predicted -0.0038, correlation 1.000
+    """
+
+    points: pl.DataFrame = field(repr=False)
+    pairs: int
+    correlation: float | None
+    difference: Estimate
+    measure: str
+    single: int = 0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def documents(self) -> float | None:
+        """How many documents a list has on average: the scatter says nothing about much longer ones."""
+        return float(self.points["documents"].to_numpy().mean()) if self.points.height else None
+
+    def __str__(self) -> str:
+        told = "undefined" if self.correlation is None else f"{self.correlation:.3f}"
+        what = (
+            f"{self.points.height:,} point{'s' * (self.points.height != 1)} of {self.pairs:,} ordered pairs of judges"
+        )
+        return f"{what}: real − predicted {self.difference}, correlation {told}"
+
+    def as_dict(self) -> dict[str, object]:
+        """The scatter as plain data, in the key order of the command line's JSON."""
+        return {
+            "points": self.points.to_dicts(),
+            "pairs": self.pairs,
+            "correlation": self.correlation,
+            "difference": self.difference.as_dict(),
+            "measure": self.measure,
+            "documents": self.documents,
+            "single": self.single,
+            "notes": list(self.notes),
+        }
+
+
+def orientation(confusion: Confusion) -> str:
+    """In words, which judge stands in the rows of a matrix and which in its columns.
+
+    Examples:
+        >>> import numpy as np
+        >>> orientation(Confusion(rows="gold", columns="training judge", labels=(0, 1), counts=np.eye(2)))
+        'rows are the testing judge (gold), columns the training judge'
+    """
+
+    def judge(name: str, role: str) -> str:
+        return f"the {name}" if name.startswith(role) else f"the {role} ({name})"
+
+    return f"rows are {judge(confusion.rows, 'testing judge')}, columns {judge(confusion.columns, 'training judge')}"

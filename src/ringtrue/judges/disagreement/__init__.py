@@ -1,0 +1,17 @@
+"""The User Disagreement Model: what each label is worth when users disagree about the top."""
+
+from ringtrue.judges.disagreement.disagree import disagree
+from ringtrue.judges.disagreement.mutual_evaluation import MutualEvaluation, mutual_evaluation
+from ringtrue.judges.disagreement.results import Consistency, Disagreement, Verification
+from ringtrue.judges.disagreement.user_weights import share_of_users, weight
+
+__all__ = [
+    "Consistency",
+    "Disagreement",
+    "MutualEvaluation",
+    "Verification",
+    "disagree",
+    "mutual_evaluation",
+    "share_of_users",
+    "weight",
+]

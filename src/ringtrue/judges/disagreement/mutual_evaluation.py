@@ -1,0 +1,201 @@
+"""Two judges' labels as each other's ranking: how much a measure depends on whose labels it uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ringtrue.errors import MismatchError, UsageError, did_you_mean
+from ringtrue.judges.disagreement.levels import votes_on_levels
+from ringtrue.judges.disagreement.user_weights import Share, share_of_users, weight
+from ringtrue.judges.votes import Outside, Repeats, Votes
+from ringtrue.stats.ties import Discount, tied_dcg, tied_gap
+
+__all__ = ["USUAL", "MutualEvaluation", "mutual_evaluation"]
+
+USUAL = ("1/2", "1/3", "1/4")  # M/N of the source
+
+Counts: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+Formula: TypeAlias = Callable[[Counts], Floats]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MutualEvaluation:
+    """How each measure scores one judge's order by the other's labels: 1 where both agree on what it looks at.
+
+    `table` has measure, mean, sd over queries (n − 1), queries, and how many were left out because the measure is
+    undefined there; `values` has query, measure, value; `judges` the two judges of each query.
+
+    Examples:
+        >>> queries, docs = ["q1", "q1", "q1", "q1", "q2", "q2", "q2", "q2"], ["x", "x", "y", "y"] * 2
+        >>> labels = {"query": queries, "doc": docs, "judge": ["a", "b"] * 4, "label": [1, 1, 0, 1, 1, 1, 0, 0]}
+        >>> found = mutual_evaluation(labels)
+        >>> found.judges["q1"], found.values.row(0)
+        (('a', 'b'), ('q1', 'AP', 0.875))
+    """
+
+    table: pl.DataFrame
+    values: pl.DataFrame
+    judges: dict[str, tuple[str, str]]
+    notes: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, object]:
+        """The answer as plain data."""
+        return {"measures": self.table.to_dicts(), "judges": {query: list(two) for query, two in self.judges.items()}}
+
+
+def mutual_evaluation(
+    labels: object,
+    *,
+    judges: Sequence[str] | None = None,
+    at_least: Iterable[str | Share] = USUAL,
+    levels: Sequence[str] | None = None,
+    scale: Sequence[int] | None = None,
+    outside: Outside = "refuse",
+    repeats: Repeats | None = None,
+    keep_lowest: bool = False,
+) -> MutualEvaluation:
+    """Rank the documents of a query by one judge's labels, score the order by the other's, and the other way round.
+
+    Of each query the documents that both `judges` labelled; without names, the two who labelled the most in common.
+    `levels` names labels that are words, the lowest first.
+    Ties in random order, by their exact expectation; the weights of a query come from the double judgments of all
+    others [Demeester14, section 6.1]. AP takes the top label alone as relevant, GAP and nDCG the weights for at least
+    M of N users, nDCG also gains of 2^level − 1, with discounts 1/log₂(k + 1) and 1/k. Of a judge's repeats the last
+    counts, unless `repeats` says the first.
+
+    Examples:
+        >>> docs = [doc for doc in "abcd" for _ in "xy"] * 3
+        >>> queries = [query for query in ("q1", "q2", "q3") for _ in range(8)]
+        >>> said = [2, 2, 1, 2, 0, 0, 1, 0] * 2 + [2, 2, 1, 1, 0, 0, 0, 0]
+        >>> labels = {"query": queries, "doc": docs, "judge": ["x", "y"] * 12, "label": said}
+        >>> mutual_evaluation(labels, at_least=["1/3"]).table.select("measure", pl.col("mean").round(3)).rows()
+        [('AP', 0.889), ('GAP(1/3)', 0.938), ('nDCG(exp, zipf)', 0.934), ('nDCG(exp)', 0.954), ('nDCG(1/3)', 0.96)]
+    """
+    shares = [share_of_users(one) for one in at_least]
+    votes, _ = votes_on_levels(labels, levels=levels, top=None, scale=scale, outside=outside)
+    votes = votes.settled("last" if repeats == "all" else repeats)
+    joint, pairs = _paired(votes, judges)
+    if len(joint) < 2:
+        raise MismatchError(
+            f"{len(joint)} of the queries have documents that two judges labelled, and the weights of one come from "
+            f"the others: expected two queries or more"
+        )
+    both = joint + joint.transpose(0, 2, 1)  # asked in both directions
+    elsewhere = both.sum(axis=0) - both
+    with np.errstate(invalid="ignore"):
+        p = elsewhere[:, :, -1] / elsewhere.sum(axis=2)  # NaN: never seen elsewhere
+    needed = both.sum(axis=2) > 0
+    values: dict[str, Floats] = {}
+    top = (np.arange(joint.shape[1]) == joint.shape[1] - 1).astype(np.float64)
+    values["AP"] = _both_ways(joint, lambda one: _over(tied_gap(one, top), one, top))
+    for least, users in shares:
+        worth = _weights(p, least, users, keep_lowest=keep_lowest)
+        usable = ~(needed & np.isnan(worth)).any(axis=1)
+        worth = np.where(np.isnan(worth), 0.0, worth)
+        found = _both_ways(joint, lambda one, worth=worth: _over(tied_gap(one, worth), one, worth))  # type: ignore[misc]
+        values[f"GAP({least}/{users})"] = np.where(usable, found, np.nan)
+        found = _both_ways(joint, lambda one, worth=worth: _ndcg(one, worth))  # type: ignore[misc]
+        values[f"nDCG({least}/{users})"] = np.where(usable, found, np.nan)
+    exp = np.exp2(np.array(votes.labels) - min(votes.labels)) - 1  # from the lowest level, as the weights
+    values["nDCG(exp, zipf)"] = _both_ways(joint, lambda one: _ndcg(one, exp, zipf=True))
+    values["nDCG(exp)"] = _both_ways(joint, lambda one: _ndcg(one, exp))
+    order = [name for start in ("AP", "GAP", "nDCG(exp, zipf)", "nDCG(exp)", "nDCG(") for name in values
+             if name.startswith(start) and (start != "nDCG(" or "exp" not in name)]  # fmt: skip
+    return MutualEvaluation(
+        table=pl.DataFrame([_told(name, values[name]) for name in order], schema=_COLUMNS, orient="row"),
+        values=pl.concat(
+            [pl.DataFrame({"query": list(pairs), "measure": [name] * len(pairs), "value": values[name]})
+             for name in order]
+        ).with_columns(pl.col("value").fill_nan(None)),
+        judges=pairs,
+        notes=votes.notes,
+    )  # fmt: skip
+
+
+_COLUMNS = {"measure": pl.String, "mean": pl.Float64, "sd": pl.Float64, "queries": pl.Int64, "left_out": pl.Int64}
+
+
+def _told(name: str, values: Floats) -> tuple[str, float | None, float | None, int, int]:
+    known = values[~np.isnan(values)]
+    return (
+        name,
+        float(known.mean()) if len(known) else None,
+        float(known.std(ddof=1)) if len(known) > 1 else None,
+        len(known),
+        len(values) - len(known),
+    )
+
+
+def _weights(p: Floats, least: int, users: int, *, keep_lowest: bool) -> Floats:
+    """The weight of each level for each query: queries × levels."""
+    worth = weight(p, least, users)
+    worth[:, -1] = weight(p[:, -1], least, users, top=True)
+    if not keep_lowest:
+        worth[:, 0] = 0.0
+    return worth
+
+
+def _both_ways(joint: Counts, formula: Formula) -> Floats:
+    """The mean of both directions; NaN where either is undefined."""
+    found: Floats = (formula(joint) + formula(joint.transpose(0, 2, 1))) / 2
+    return found
+
+
+def _over(found: Floats, joint: Counts, worth: Floats) -> Floats:
+    whole = np.einsum("qij,qi->q", joint, np.broadcast_to(worth, joint.shape[:2]))
+    shares: Floats = np.divide(found, whole, out=np.full(len(found), np.nan), where=whole > 0)
+    return shares
+
+
+def _ndcg(joint: Counts, worth: Floats, *, zipf: bool = False) -> Floats:
+    """Expected nDCG; the ideal is sorted by worth, not by label."""
+    discount: Discount = "zipf" if zipf else "log2"
+    worth = np.broadcast_to(worth, joint.shape[:2])
+    best = np.argsort(worth, axis=1, kind="stable")
+    counts = np.take_along_axis(joint.sum(axis=2), best, axis=1)
+    ideal = tied_dcg(counts[:, :, None] * np.eye(counts.shape[1], dtype=np.int64), np.take_along_axis(worth, best, 1),
+                     discount=discount)  # fmt: skip
+    found = tied_dcg(joint, worth, discount=discount)
+    shares: Floats = np.divide(found, ideal, out=np.full(len(ideal), np.nan), where=ideal > 0)
+    return shares
+
+
+def _paired(votes: Votes, judges: Sequence[str] | None) -> tuple[Counts, dict[str, tuple[str, str]]]:
+    """How many documents of each query have each label by one judge and by the other; and who the two are."""
+    if "first" in votes.items.columns:
+        raise UsageError("these are preferences; mutual evaluation takes judgments (query, doc, judge, label)")
+    places = _by_name(votes, judges)
+    frame = pl.DataFrame({"item": votes.item, "judge": votes.judge, "label": votes.label}).with_columns(
+        query=votes.items["query"].gather(votes.item)
+    )
+    twice = frame.join(frame.drop("query"), on="item", suffix="_b").filter(pl.col("judge") < pl.col("judge_b"))
+    if places is not None:
+        twice = twice.filter(pl.col("judge").is_in(places) & pl.col("judge_b").is_in(places))
+    met = twice.group_by("query", "judge", "judge_b", maintain_order=True).len()
+    most = met.sort("len", descending=True, maintain_order=True).unique("query", keep="first", maintain_order=True)
+    wide = len(votes.labels)
+    joint, pairs = [], {}
+    for (query,), rows in twice.join(most, on=["query", "judge", "judge_b"]).group_by("query", maintain_order=True):
+        cell = rows["label"].to_numpy().astype(np.int64) * wide + rows["label_b"].to_numpy()
+        joint.append(np.bincount(cell, minlength=wide**2).reshape(wide, wide))
+        pairs[str(query)] = (votes.judges[rows["judge"][0]], votes.judges[rows["judge_b"][0]])
+    return np.array(joint, dtype=np.int64).reshape(-1, wide, wide), pairs
+
+
+def _by_name(votes: Votes, judges: Sequence[str] | None) -> list[int] | None:
+    if judges is None:
+        return None
+    if len(set(judges)) != 2:
+        raise UsageError(f"mutual evaluation takes two judges, found {len(set(judges))}: {', '.join(judges)}")
+    for judge in judges:
+        if judge not in votes.judges:
+            near = did_you_mean(judge, votes.judges) or "; there is " + ", ".join(votes.judges[:5])
+            raise UsageError(f"no judge '{judge}'{near}")
+    return [votes.judges.index(judge) for judge in judges]

@@ -1,0 +1,180 @@
+"""What `disagree` gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ringtrue.stats.results import Estimate
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Consistency", "Disagreement", "Histogram", "Verification"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """One prediction of the model beside what happened: how often at least M of N users said the top, given `level`.
+
+    `experimental` counts every way to draw N labels of a document, one of them being the given one; `predicted` is the
+    weight by the same documents' p.
+
+    Examples:
+        >>> import ringtrue as rt
+        >>> labels = {"doc": ["a"] * 4 + ["b"] * 4, "judge": list("wxyz") * 2, "label": [0, 1, 2, 2, 0, 0, 1, 2]}
+        >>> (one, *_) = rt.disagree(labels, "1/3", verify=["1/3"], resamples=0).verified
+        >>> one.level, round(one.experimental.value, 4), round(one.predicted.value, 4)
+        ('0', 0.7778, 0.6914)
+    """
+
+    at_least: tuple[int, int]
+    level: str
+    experimental: Estimate
+    predicted: Estimate
+
+    def as_dict(self) -> dict[str, object]:
+        """The two as plain data."""
+        return {
+            "at_least": "/".join(map(str, self.at_least)),
+            "level": self.level,
+            "experimental": self.experimental.as_dict(),
+            "predicted": self.predicted.as_dict(),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Histogram:
+    """How many judges, or documents, have a p of the top given the top in each tenth of 0 to 1.
+
+    `within` counts by labels of the same judge, `across` by labels of different judges.
+    """
+
+    within: tuple[int, ...]
+    across: tuple[int, ...]
+
+    def as_dict(self) -> dict[str, object]:
+        """The counts as plain data, with the ends of the bins."""
+        bins = len(self.within)
+        edges = [place / bins for place in range(bins + 1)]
+        return {"edges": edges, "within": list(self.within), "across": list(self.across)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consistency:
+    """Is it disagreement between users, or does each contradict himself? p within a judge, and across judges.
+
+    On the documents that some judge labelled again: `within` is p of the top from two labels of one judge, by level;
+    `across` from labels of two judges. `overlap_*` is the share of pairs with a top label in which both are.
+    """
+
+    documents: int
+    within: Mapping[str, Estimate]
+    across: Mapping[str, Estimate]
+    overlap_within: Estimate
+    overlap_across: Estimate
+    by_judge: Histogram
+    by_document: Histogram
+
+    def as_dict(self) -> dict[str, object]:
+        """The answer as plain data."""
+        return {
+            "documents": self.documents,
+            "within": {name: one.as_dict() for name, one in self.within.items()},
+            "across": {name: one.as_dict() for name, one in self.across.items()},
+            "overlap_within": self.overlap_within.as_dict(),
+            "overlap_across": self.overlap_across.as_dict(),
+            "histograms": {"judges": self.by_judge.as_dict(), "documents": self.by_document.as_dict()},
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Disagreement:
+    """What each label is worth when users disagree: by level, from the lowest to the top.
+
+    `p` is the probability that another user says the top level, `weights` that at least M of N do, one of whom said
+    this level; `cases` counts the ordered pairs of labels behind p. `labels` are the whole numbers that stand for the
+    levels in judgments. `flags` name what rests on few cases or on none. `strata` has the same for each value of a
+    column, `verified` the model's predictions beside what happened, `consistency` the same judge again.
+
+    Examples:
+        >>> import ringtrue as rt
+        >>> labels = {"doc": ["a"] * 3 + ["b"] * 3, "judge": list("xyz") * 2, "label": [2, 2, 1, 1, 1, 0]}
+        >>> found = rt.disagree(labels, "1/3", resamples=0)
+        >>> print(found)
+        at least 1 of 3 users say 2: a label 0 is worth 0, 1 is worth 0.5556, 2 is worth 1
+        >>> found.gains
+        {0: 0.0, 1: 0.5555555555555555, 2: 1.0}
+    """
+
+    at_least: tuple[int, int]
+    levels: tuple[str, ...]
+    labels: tuple[int, ...]
+    top: tuple[str, ...]
+    p: Mapping[str, Estimate]
+    weights: Mapping[str, Estimate]
+    cases: Mapping[str, int]
+    documents: int
+    queries: int
+    judges: int
+    votes: int
+    min_labels: int
+    flags: tuple[str, ...] = ()
+    strata: Mapping[str, Disagreement] = field(default_factory=dict)
+    verified: tuple[Verification, ...] = ()
+    consistency: Consistency | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def gains(self) -> dict[int, float]:
+        """What each label is worth, for measures with gains; a level that was never seen has none."""
+        values = {label: self.weights[name].value for name, label in zip(self.levels, self.labels, strict=True)}
+        return {label: value for label, value in values.items() if value is not None}
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """A row for each level: its label, cases, p and weight, with their intervals."""
+        import polars as pl
+
+        rows = [
+            {
+                "level": name, "label": label, "top": name in self.top, "cases": self.cases[name],
+                "p": self.p[name].value, "p_low": self.p[name].low, "p_high": self.p[name].high,
+                "weight": self.weights[name].value, "weight_low": self.weights[name].low,
+                "weight_high": self.weights[name].high,
+            }
+            for name, label in zip(self.levels, self.labels, strict=True)
+        ]  # fmt: skip
+        words = {"level": pl.String, "label": pl.Int64, "top": pl.Boolean, "cases": pl.Int64}
+        return pl.DataFrame(rows, schema=words | {name: pl.Float64 for name in rows[0] if name not in words})
+
+    def __str__(self) -> str:
+        least, users = self.at_least
+        worth = ", ".join(
+            f"{name} is worth {'nobody knows what' if one.value is None else f'{one.value:.4g}'}"
+            for name, one in self.weights.items()
+        )
+        return f"at least {least} of {users} users say {' or '.join(self.top)}: a label {worth}"
+
+    def as_dict(self) -> dict[str, object]:
+        """The answer as plain data, in the key order of the command line's JSON."""
+        return {
+            "p": {name: one.as_dict() for name, one in self.p.items()},
+            "weights": {name: one.as_dict() for name, one in self.weights.items()},
+            "cases": dict(self.cases),
+            "flags": list(self.flags),
+            "at_least": "/".join(map(str, self.at_least)),
+            "top": list(self.top),
+            "gains": {str(label): gain for label, gain in self.gains.items()},
+            "levels": dict(zip(self.levels, self.labels, strict=True)),
+            "documents": self.documents,
+            "queries": self.queries,
+            "judges": self.judges,
+            "votes": self.votes,
+            "min_labels": self.min_labels,
+            "strata": {name: part.as_dict() for name, part in self.strata.items()},
+            "verification": [one.as_dict() for one in self.verified],
+            "consistency": None if self.consistency is None else self.consistency.as_dict(),
+            "notes": list(self.notes),
+        }

@@ -1,0 +1,133 @@
+"""Traps: questions whose answer is known, mixed in to see who pays attention."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ringtrue.errors import DuplicateError, MismatchError, TableError, UsageError
+from ringtrue.judges.quality.judge_findings import Traps
+from ringtrue.judges.quality.reference_labels import percent, rows_of_each
+from ringtrue.judges.quality.tail_bounds import binomial_tail
+from ringtrue.judges.votes import Votes, with_gold
+from ringtrue.stats.intervals import share_estimate
+
+__all__ = ["chance_accepted", "match_traps", "needed", "require_rule", "rule_note", "trap_records"]
+
+DOUBTFUL = 0.2  # a rule that lets more guessers through than this is said to be weak
+
+
+def require_rule(accept: tuple[int, int]) -> None:
+    """Refuse a rule of acceptance that cannot be kept."""
+    least, of = accept
+    if not 1 <= least <= of:
+        raise UsageError(f"a batch is accepted at M of N traps, 1 ≤ M ≤ N, found {least} of {of}; 4 of 5 is strict")
+
+
+def match_traps(votes: Votes, traps: Votes) -> NDArray[np.int32]:
+    """The known label of each item, as a position; −1 where it is no trap. The scales must be the same already."""
+    if votes.items.columns != traps.items.columns:
+        kinds = ["documents" if len(one.items.columns) == 2 else "pairs of documents" for one in (votes, traps)]
+        raise MismatchError(f"the judges labelled {kinds[0]}, the traps are {kinds[1]}; give traps of the same kind")
+    met = votes.items.join(traps.items, on=votes.items.columns, how="semi").height
+    if not met:
+        raise MismatchError(
+            f"no trap was met by any judge: the first trap is {traps.named(0)}, the judges have {votes.named(0)}; "
+            f"do both use the same ids?"
+        )
+    try:
+        return with_gold(votes, traps)[1]
+    except DuplicateError as error:
+        raise TableError(str(error).replace("gold has", "the traps have", 1)) from error
+
+
+def needed(n: int, accept: tuple[int, int]) -> int:
+    """How many of n traps have to be passed: the same share as M of N, rounded up.
+
+    Examples:
+        >>> needed(5, (2, 5)), needed(4, (2, 5)), needed(10, (4, 5))
+        (2, 2, 8)
+    """
+    return -(-n * accept[0] // accept[1])
+
+
+def chance_accepted(n: int, accept: tuple[int, int], guess: float) -> float:
+    """How often a batch with n traps is accepted when each is passed by luck alone.
+
+        P = Σ_{i ≥ ⌈n M/N⌉} C(n, i) gⁱ (1 − g)ⁿ⁻ⁱ    [Bashir13]
+
+    Examples:
+        >>> chance_accepted(5, (2, 5), 0.5), chance_accepted(5, (4, 5), 0.5)
+        (0.8125, 0.1875)
+    """
+    return round(binomial_tail(n - needed(n, accept), n, 1 - guess), 12)
+
+
+def guess_chance(votes: Votes) -> float:
+    """How often a trap is passed by luck: 1 of as many labels as there are; one half for a pair."""
+    return 0.5 if len(votes.items.columns) == 3 else 1 / max(len(votes.labels), 2)
+
+
+def trap_records(
+    votes: Votes,
+    trap: NDArray[np.int32],
+    *,
+    accept: tuple[int, int],
+    level: float,
+) -> list[Traps]:
+    """What each judge did with the traps; a judge who met none has n = 0.
+
+    A batch, or where there is no such column all of a judge's work, is accepted when the same share of its traps
+    was passed as in the rule M of N, rounded up [Bashir13].
+    """
+    met = np.flatnonzero(trap[votes.item] >= 0)
+    judge, item = votes.judge[met], votes.item[met]
+    passed = votes.label[met] == trap[item]
+    cluster = votes.clusters()[0]
+    batch = np.zeros(len(met), dtype=np.int64)
+    if "batch" in votes.others.columns:
+        names = votes.others["batch"].gather(met).cast(pl.String).fill_null("")
+        batch = names.rank("dense").to_numpy().astype(np.int64)
+    settings = {"accept": accept, "guess": guess_chance(votes), "level": level}
+    return [
+        _record(passed[own], cluster[item[own]], batch[own], **settings)  # type: ignore[arg-type]
+        for own in rows_of_each(judge, len(votes.judges))
+    ]
+
+
+def _record(
+    passed: NDArray[np.bool_],
+    cluster: NDArray[np.int32],
+    batch: NDArray[np.int64],
+    *,
+    accept: tuple[int, int],
+    guess: float,
+    level: float,
+) -> Traps:
+    rate = share_estimate(passed, cluster, level=level, what="trap that this judge met")
+    _, place, sizes = np.unique(batch, return_inverse=True, return_counts=True)
+    right = np.bincount(place, weights=passed, minlength=len(sizes))
+    least = [needed(int(n), accept) for n in sizes]
+    chances = [chance_accepted(int(n), accept, guess) for n in sizes]
+    return Traps(
+        passed=int(passed.sum()),
+        n=len(passed),
+        rate=rate,
+        accepted=int((right >= least).sum()),
+        batches=len(sizes),
+        guessing=float(np.mean(chances)) if chances else None,
+    )
+
+
+def rule_note(votes: Votes, accept: tuple[int, int]) -> str:
+    """How likely the rule lets a guesser through, and what would be stricter."""
+    least, of = accept
+    guess = guess_chance(votes)
+    chance = chance_accepted(of, accept, guess)
+    strict = chance_accepted(5, (4, 5), guess)
+    stricter = f"; 4 of 5 (--accept 4/5) would let {percent(strict)} through" if chance > DOUBTFUL else ""
+    return (
+        f"a batch is accepted at {least} of {of} traps passed, and so are {percent(chance)} of batches that are "
+        f"guessed, one label in {1 / guess:.0f}{stricter}"
+    )

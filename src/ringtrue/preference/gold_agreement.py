@@ -1,0 +1,131 @@
+"""Ratings against labels to be trusted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ringtrue.errors import MismatchError
+from ringtrue.judges.votes import require_one_label_each, votes_of
+from ringtrue.stats.rank_correlation import pair_signs, tau_from_signs
+from ringtrue.tables import Judgments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ringtrue.preference.matches import FloatArray, Matches
+
+__all__ = ["AgainstGold", "area"]
+
+ALL = "all"  # the mean over the queries that have a value
+
+
+def area(ratings: FloatArray, relevant: NDArray[np.bool_]) -> float | None:
+    """How often a relevant document is rated above another, a tie half: the area under the ROC curve.
+
+        AUC = (Σ_relevant rank − r (r + 1) / 2) / (r · (n − r))    [Mann47]
+
+    None where all are relevant, or none is.
+
+    Examples:
+        >>> area(np.array([3.0, 2.0, 1.0]), np.array([True, False, True]))
+        0.5
+    """
+    yes, no = int(relevant.sum()), int((~relevant).sum())
+    if not yes or not no:
+        return None
+    ordered = np.sort(ratings)
+    below, up_to = (np.searchsorted(ordered, ratings[relevant], side=side) for side in ("left", "right"))
+    rank = (below + up_to + 1) / 2  # the mean rank of all that are rated the same
+    return float((rank.sum() - yes * (yes + 1) / 2) / (yes * no))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AgainstGold:
+    """The gold label of each rated document, NaN where it has none, and the least that counts as relevant.
+
+    Documents of different groups, which no chain of votes joins, are not held against each other.
+    """
+
+    matches: Matches
+    label: FloatArray
+    group: NDArray[np.int32]
+    rel: float
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, gold: object, matches: Matches, *, rel: float) -> Self:
+        """The gold labels of the documents that were compared; labels below 0 say that one was not judged."""
+        if ALL in matches.queries:
+            raise MismatchError(f"a query is called '{ALL}', which is the name of the mean over queries; rename it")
+        judged = Judgments.of(gold)
+        require_one_label_each(votes_of(judged))
+        known = judged.frame.filter(pl.col("label") >= 0).select("query", "doc", "label").unique()
+        label = (
+            matches.docs.join(known, on=["query", "doc"], how="left", maintain_order="left")["label"]
+            .cast(pl.Float64)
+            .fill_null(np.nan)
+            .to_numpy()
+        )
+        met = ~np.isnan(label)
+        if not met.any():
+            query, doc = matches.docs.row(0)
+            raise MismatchError(
+                f"gold has no label for any document that was compared, such as '{doc}' of query '{query}'; gold has "
+                f"'{known['doc'][0]}' of query '{known['query'][0]}'; do both use the same ids?"
+            )
+        notes = []
+        if missing := int((~met).sum()):
+            notes.append(f"{missing:,} of {len(met):,} rated documents have no gold label and are left out of the AUC")
+        unvoted = known.select("query").unique().join(matches.docs, on="query", how="anti").height
+        if unvoted:
+            what = "1 query of gold has" if unvoted == 1 else f"{unvoted:,} queries of gold have"
+            notes.append(f"{what} no preferences, and no ratings")
+        return cls(matches=matches, label=label, group=matches.components(), rel=rel, notes=tuple(notes))
+
+    def areas(self, ratings: FloatArray) -> dict[str, float | None]:
+        """The AUC of each query and their mean; None where all documents are relevant, or none is."""
+        return self._each(ratings, lambda rated, label, group: _areas(rated, label >= self.rel, group))
+
+    def taus(self, ratings: FloatArray) -> dict[str, float | None]:
+        """Kendall's tau-b between ratings and labels, of each query and their mean; None where all labels are equal.
+
+        Where all ratings are equal it is 0, so that all methods have the same queries.
+        """
+        return self._each(ratings, _tau)
+
+    def _each(
+        self,
+        ratings: FloatArray,
+        measure: Callable[[FloatArray, FloatArray, NDArray[np.int32]], float | None],
+    ) -> dict[str, float | None]:
+        start, found = self.matches.start, {}
+        for query, low, high in zip(self.matches.queries, start[:-1], start[1:], strict=True):
+            known = low + np.flatnonzero(~np.isnan(self.label[low:high]))
+            found[query] = measure(ratings[known], self.label[known], self.group[known])
+        values = [one for one in found.values() if one is not None]
+        return found | {ALL: float(np.mean(values)) if values else None}
+
+
+def _areas(ratings: FloatArray, relevant: NDArray[np.bool_], group: NDArray[np.int32]) -> float | None:
+    """The AUC over the pairs of one group each, all pairs alike."""
+    won = pairs = 0.0
+    for one in np.unique(group):
+        own = group == one
+        share = area(ratings[own], relevant[own])
+        if share is not None:
+            size = int(relevant[own].sum()) * int((~relevant[own]).sum())
+            won, pairs = won + share * size, pairs + size
+    return won / pairs if pairs else None
+
+
+def _tau(ratings: FloatArray, label: FloatArray, group: NDArray[np.int32]) -> float | None:
+    same = np.equal(*(group[side] for side in np.triu_indices(len(group), k=1)))
+    rated, labelled = pair_signs(ratings)[same], pair_signs(label)[same]
+    if not labelled.any():
+        return None
+    return float(tau_from_signs(rated, labelled)) if rated.any() else 0.0

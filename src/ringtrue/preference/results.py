@@ -1,0 +1,227 @@
+"""What comes out when documents are rated by preferences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from ringtrue.errors import UsageError, did_you_mean
+from ringtrue.preference.label_cutoffs import by_gaps, by_quantiles, by_thresholds
+from ringtrue.preference.outcome_model import Outcome
+from ringtrue.tables import Judgments, Run
+
+if TYPE_CHECKING:
+    from ringtrue.preference.matches import FloatArray
+
+__all__ = ["JudgeRating", "Ratings"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeRating:
+    """A judge as the ratings see them: how many votes, and how far these can be trusted.
+
+    `value` is the sensitivity: 1 is a typical judge who looks, 0 one who guesses, below 0 one who says the opposite. By
+    Crowd-BT it is how often the judge is honest: 1, ½ and 0.
+
+    Examples:
+        >>> import ringtrue as rt
+        >>> votes = {"left": [*"aaab"] * 3, "right": [*"bbcc"] * 3, "winner": [*"aaab"] * 2 + [*"bbcc"],
+        ...          "judge": [*"wxyz" * 2, *"vvvv"]}
+        >>> told = rt.rate(votes, by_judge="crowd-bt", repeats="all").judges["v"]
+        >>> told.votes, round(told.value, 1)
+        (4, 0.7)
+    """
+
+    judge: str
+    votes: int
+    value: float
+    se: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    def as_dict(self, name: str) -> dict[str, object]:
+        """The judge as plain data; `name` says what the value is."""
+        return {"judge": self.judge, "votes": self.votes, name: self.value, "se": self.se, "low": self.low,
+                "high": self.high}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Ratings:
+    """Every document's rating, how sure it is, and what follows from it.
+
+    `frame` has a row for each document, the best of each group first: query, doc, rating, se, low, high, ahead (how
+    sure it is that the document is better than the next of its group), matches (how many others it met), votes, and
+    group: documents that no chain of votes joins are in different groups of their query, the largest first, and cannot
+    be compared.
+    Ratings of bradley-terry are in log odds around 0, those of elo and glicko in points around the start. `passes`
+    says how many of the pairs that met changed places in each pass after the first, `auc` how well each query's
+    ratings tell relevant documents from others, where gold was given.
+
+    Examples:
+        >>> import ringtrue as rt
+        >>> votes = {"left": [*"aab"] * 4, "right": [*"bcc"] * 4, "winner": [*"aab"] * 3 + [*"bcb"]}
+        >>> print(rt.rate(votes))
+        3 documents of 1 query rated by bradley-terry from 12 votes
+        best of query '0': a 0.74 (95% CI -0.31 to 1.79)
+        >>> round(rt.rate(votes).chance("a", "c"), 2)
+        0.86
+    """
+
+    method: str
+    frame: pl.DataFrame
+    settings: Mapping[str, object]
+    level: float
+    votes: int
+    unit: float | None
+    outcome: Outcome = field(default_factory=Outcome)
+    judge_model: str | None = None
+    judges: Mapping[str, JudgeRating] = field(default_factory=dict)
+    passes: pl.DataFrame | None = None
+    auc: Mapping[str, float | None] | None = None
+    tau: Mapping[str, float | None] | None = None
+    notes: tuple[str, ...] = ()
+
+    def chance(self, a: str, b: str, *, query: str | None = None) -> float:
+        """How likely a vote prefers `a` to `b`, half of the ties counted; with several queries, say of which."""
+        rows = self._query(query)
+        one, other = self._row(rows, a), self._row(rows, b)
+        if rows["group"][one] != rows["group"][other]:
+            raise UsageError(f"'{a}' and '{b}' cannot be compared: no chain of votes joins them")
+        apart = np.array([rows["rating"][one] - rows["rating"][other]])
+        return float(self.outcome.expected(apart / self._unit())[0])
+
+    def chances(self, *, query: str | None = None) -> pl.DataFrame:
+        """The chance of every document against every other of a query, or of all: query, a, b, chance, tie.
+
+        Each pair stands once, the better document first; half of the ties are in `chance`, and `tie` is empty where
+        ties are half wins. Pairs that no chain of votes joins are left out.
+        """
+        found = [self._chances(rows) for rows in ([self._query(query)] if query else self._by_query().values())]
+        return pl.concat(found)
+
+    def labels(
+        self,
+        *,
+        thresholds: Sequence[float] | None = None,
+        quantiles: Sequence[float] | None = None,
+        gaps: int | None = None,
+    ) -> Judgments:
+        """The ratings as labels for evaluation, cut in each query at thresholds, at quantiles or at the widest gaps.
+
+        Examples:
+            >>> import ringtrue as rt
+            >>> votes = {"left": [*"aab"], "right": [*"bcc"], "winner": [*"aab"]}
+            >>> rt.rate(votes).labels(quantiles=[0.4, 0.9]).frame["label"].to_list()
+            [2, 1, 0]
+        """
+        if sum(one is not None for one in (thresholds, quantiles, gaps)) != 1:
+            raise UsageError("how should ratings become labels? By thresholds, by quantiles or by gaps: one of them")
+        parts = []
+        for rows in self._by_query().values():
+            ratings = rows["rating"].to_numpy()
+            if thresholds is not None:
+                label = by_thresholds(ratings, thresholds)
+            elif quantiles is not None:
+                label = by_quantiles(ratings, quantiles)
+            else:
+                label = by_gaps(ratings, gaps or 0)
+            parts.append(rows.select("query", "doc", label=pl.Series(label)))
+        return Judgments.of(pl.concat(parts))
+
+    def run(self) -> Run:
+        """The ratings as a run, the best document of every query first."""
+        return Run.of(self.frame.select("query", "doc", score="rating"), name=self.method)
+
+    def groups(self) -> dict[str, list[list[str]]]:
+        """The documents that cannot be compared with each other, as groups, for the queries that have several."""
+        apart = self.frame.filter(pl.col("group").n_unique().over("query") > 1)
+        return {
+            str(query): [part["doc"].to_list() for _, part in rows.group_by("group", maintain_order=True)]
+            for (query,), rows in apart.group_by("query", maintain_order=True)
+        }
+
+    def __str__(self) -> str:
+        docs, queries = self.frame.height, self.frame["query"].n_unique()
+        best = self.frame.row(0, named=True)
+        said = (
+            f"{docs:,} document{'s' * (docs > 1)} of {queries:,} {'query' if queries == 1 else 'queries'} rated by "
+            f"{self.method} from {self.votes:,} vote{'s' * (self.votes > 1)}\n"
+            f"best of query '{best['query']}': {best['doc']} {best['rating']:.2f}"
+        )
+        if best["low"] is None:
+            return said
+        return said + f" ({100 * self.level:g}% CI {best['low']:.2f} to {best['high']:.2f})"
+
+    def as_dict(self) -> dict[str, object]:
+        """The answer as plain data, in the key order of the command line's JSON."""
+        shown = ("doc", "rating", "low", "high", "matches", "se", "ahead", "votes")
+        plain: dict[str, object] = {
+            "queries": {query: rows.select(shown).to_dicts() for query, rows in self._by_query().items()},
+            "passes": self._passes(),
+            "auc": dict(self.auc or {}),
+            "tau": dict(self.tau or {}),
+            "method": self.method,
+            "settings": dict(self.settings),
+            "level": self.level,
+            "votes": self.votes,
+            "groups": self.groups(),
+        }
+        if self.judge_model is not None:
+            name = "sensitivity" if self.judge_model == "sensitivity" else "honesty"
+            plain["judges"] = [one.as_dict(name) for one in self.judges.values()]
+        return plain | {"notes": list(self.notes)}
+
+    def _passes(self) -> list[dict[str, object]]:
+        """Of the pairs that met in any query, the share that changed places in each pass after the first."""
+        if self.passes is None:
+            return []
+        shares = self.passes.group_by("pass", maintain_order=True).agg(
+            inverted=pl.col("inverted").sum() / pl.col("pairs").sum()
+        )
+        return shares.to_dicts()
+
+    def _by_query(self) -> dict[str, pl.DataFrame]:
+        return {str(query): rows for (query,), rows in self.frame.group_by("query", maintain_order=True)}
+
+    def _query(self, query: str | None) -> pl.DataFrame:
+        queries = self.frame["query"].unique(maintain_order=True)
+        if query is None:
+            if len(queries) > 1:
+                raise UsageError(f"of which query? There are {len(queries):,}, from '{queries[0]}' on")
+            return self.frame
+        if query not in queries:
+            raise UsageError(f"no query '{query}' was rated{did_you_mean(query, queries)}")
+        return self.frame.filter(pl.col("query") == query)
+
+    @staticmethod
+    def _row(rows: pl.DataFrame, doc: str) -> int:
+        found = (rows["doc"] == doc).arg_true()
+        if not len(found):
+            raise UsageError(f"document '{doc}' was not rated{did_you_mean(doc, rows['doc'])}")
+        return int(found[0])
+
+    def _unit(self) -> float:
+        if self.unit is None:
+            raise UsageError("a win rate says nothing about the chance of a win; rate by another method")
+        return self.unit
+
+    def _chances(self, rows: pl.DataFrame) -> pl.DataFrame:
+        one, other = np.triu_indices(rows.height, k=1)
+        group = rows["group"].to_numpy()
+        joined = group[one] == group[other]
+        one, other = one[joined], other[joined]
+        apart: FloatArray = (rows["rating"].to_numpy()[one] - rows["rating"].to_numpy()[other]) / self._unit()
+        return pl.DataFrame(
+            {
+                "query": rows["query"].gather(one),
+                "a": rows["doc"].gather(one),
+                "b": rows["doc"].gather(other),
+                "chance": self.outcome.expected(apart),
+                "tie": self.outcome.tie(apart) if self.outcome.ties else [None] * len(one),
+            },
+            schema_overrides={"tie": pl.Float64},
+        )

@@ -1,0 +1,75 @@
+"""A frame with two scales: what lines and points have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ringtrue.report.charts.axis_scales import Scale, logarithmic_scale, scale
+from ringtrue.report.charts.sheet import Box, Sheet, line_height
+from ringtrue.report.charts.text_metrics import width_of, wrapped
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Frame", "draw_frame", "frame_height"]
+
+
+UNDER = 10.0  # pixels between what the scale means and its highest number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """Where the data are drawn, and by which scales."""
+
+    axes: Axes
+    box: Box
+    x: Scale
+    y: Scale
+
+    def place(self, x: float, y: float) -> tuple[float, float]:
+        """Where on the sheet a point lies."""
+        box = self.box
+        return box.left + box.width * self.x.share(x), box.bottom - box.height * self.y.share(y)
+
+
+def _inner_height(width: float) -> float:
+    return max(200.0, min(300.0, width * 0.62))
+
+
+def frame_height(across: str, up: str, width: float) -> float:
+    """How high a frame is when it is so wide, with all that stands around it."""
+    lines = len(wrapped(across, width * 0.8)) + len(wrapped(up, width))
+    return _inner_height(width) + lines * line_height() + UNDER + 28
+
+
+def draw_frame(
+    sheet: Sheet, box: Box, *, name: str, across: str, up: str, xs: Sequence[float | None], ys: Sequence[float | None],
+    x_range: tuple[float, float] | None = None, y_range: tuple[float, float] | None = None, logarithmic: bool = False,
+    diagonal: bool = False,
+) -> Frame:  # fmt: skip
+    """Draw scales for these values, what they mean, and the diagonal; `logarithmic` is the one across."""
+    above = wrapped(up, box.width)
+    height = _inner_height(box.width)
+    y = scale(ys, ticks=max(3, int(height // 50)), wanted=y_range)
+    gutter = max(map(width_of, y.labels), default=0.0) + 10
+    inner = Box(left=box.left + gutter, top=box.top + len(above) * line_height() + UNDER,
+                width=max(40.0, box.width - gutter - 14), height=height)  # fmt: skip
+    many = max(2, int(inner.width // 64))
+    x = (logarithmic_scale if logarithmic else scale)(xs, ticks=many, wanted=x_range)
+    sheet.lines(box.left, box.top, above)
+    sheet.left_scale(inner, y)
+    sheet.bottom_scale(inner, x)
+    sheet.lines(inner.left + inner.width / 2, inner.bottom + 22, wrapped(across, box.width * 0.8), align="center")
+    sheet.line((inner.left, inner.right), (inner.bottom, inner.bottom))
+    axes = sheet.frame(inner, f"{name} {up}", (x.low, x.high), (y.low, y.high))
+    if logarithmic:
+        axes.set_xscale("log", nonpositive="mask")
+        axes.set_xlim(x.low, x.high)
+    found = Frame(axes=axes, box=inner, x=x, y=y)
+    low, high = max(x.low, y.low), min(x.high, y.high)
+    if diagonal and low < high:
+        ends = [found.place(one, one) for one in (low, high)]
+        sheet.line((ends[0][0], ends[1][0]), (ends[0][1], ends[1][1]), width=1.25, dash=(0, (4, 3)), behind=True)
+    return found

@@ -1,0 +1,143 @@
+"""A sheet to draw on, measured in pixels from its top left corner; frames for data lie on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Drawing
+from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
+
+from ringtrue.report.charts.text_metrics import SIZE, in_font, on_one_line, width_of
+
+if TYPE_CHECKING:
+    from ringtrue.report.charts.axis_scales import Scale
+    from ringtrue.report.charts.palettes import Palette
+
+__all__ = ["DASHES", "DPI", "HALO", "MARKERS", "PIXEL", "Box", "Dash", "Sheet", "line_height"]
+
+HALO = "halo"  # how the page knows which words have one
+DPI = 96  # of CSS: a pixel of the page is a pixel of the sheet
+PIXEL = 72 / DPI  # in points, the unit of Matplotlib's lines and letters
+Dash: TypeAlias = Literal["solid"] | tuple[int, tuple[float, ...]]
+# Lines and markers that differ also for who sees no colour.
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+DASHES: tuple[Dash, ...] = ("solid", (0, (5, 2)), (0, (1.5, 1.5)), (0, (7, 2, 1.5, 2)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """A part of the sheet: pixels from the left, from the top, and how wide and high."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+    @property
+    def right(self) -> float:
+        """Where it ends."""
+        return self.left + self.width
+
+    @property
+    def bottom(self) -> float:
+        """Where it ends below."""
+        return self.top + self.height
+
+
+class Sheet:
+    """Matplotlib's figure, and how to draw on it by pixels. With `plain`, letters that the font has not are boxes."""
+
+    def __init__(self, width: float, height: float, palette: Palette, *, plain: bool) -> None:
+        self.width, self.height, self.palette, self._plain = width, height, palette, plain
+        self.drawing = Drawing(figsize=(width / DPI, height / DPI), dpi=DPI, facecolor=palette.ground)
+
+    def series(self, number: int) -> str:
+        """The colour of a series, from 0; after the last comes the first again."""
+        return self.palette.series[number % len(self.palette.series)]
+
+    def words(self, text: str) -> str:
+        """A text as it can be shown here."""
+        return in_font(on_one_line(text)) if self._plain else on_one_line(text)
+
+    def text(
+        self, x: float, y: float, words: str, *, align: Literal["left", "center", "right"] = "left",
+        size: float = SIZE, bold: bool = False, colour: str | None = None, turned: bool = False,
+        halo: bool = False,
+    ) -> None:  # fmt: skip
+        """Write one line whose letters stand around `y`; `turned` ones run up, from `y`. A `halo` keeps lines off."""
+        words = self.words(words)
+        if not words.strip():
+            return
+        written = self.drawing.text(
+            x / self.width, 1 - y / self.height, words, ha="center" if turned else align,
+            va="bottom" if turned else "center_baseline", fontsize=size * PIXEL,
+            fontweight="bold" if bold else "normal", color=colour or self.palette.ink, rotation=90 if turned else 0,
+        )  # fmt: skip
+        if halo and self._plain:
+            written.set_path_effects([withStroke(linewidth=3 * PIXEL, foreground=self.palette.ground)])
+        elif halo:
+            written.set_gid(HALO)
+
+    def line(
+        self, x: tuple[float, ...], y: tuple[float, ...], *, colour: str | None = None, width: float = 1.0,
+        dash: Dash = "solid", marker: str = "", size: float = 0.0, hollow: bool = False, behind: bool = False,
+    ) -> None:  # fmt: skip
+        """Draw a line through places of the sheet, and a marker at each; before the data, or behind them."""
+        paint = colour or self.palette.ink
+        self.drawing.add_artist(
+            Line2D(
+                [one / self.width for one in x], [1 - one / self.height for one in y],
+                color=paint, linewidth=width * PIXEL, linestyle=dash, marker=marker, markersize=size * PIXEL,
+                markerfacecolor=self.palette.ground if hollow else paint, markeredgecolor=paint,
+                markeredgewidth=1.5 * PIXEL, solid_capstyle="butt", zorder=-1 if behind else 2,
+            )
+        )  # fmt: skip
+
+    def frame(self, box: Box, name: str, x: tuple[float, float], y: tuple[float, float]) -> Axes:
+        """A place for data, from these numbers to those; without ticks, which `text` writes around it."""
+        made: Axes = self.drawing.add_axes(
+            (box.left / self.width, 1 - box.bottom / self.height, box.width / self.width, box.height / self.height),
+            label=name,
+        )
+        made.set_axis_off()
+        made.set(xlim=x, ylim=y)
+        made.set_autoscale_on(False)
+        return made
+
+    def bottom_scale(self, box: Box, scale: Scale, *, above: bool = False) -> None:
+        """Lines up through a frame, and numbers below it; also above, where a frame is higher than a screen."""
+        for tick, label in zip(scale.ticks, scale.labels, strict=True):
+            x = box.left + box.width * scale.share(tick)
+            self.line((x, x), (box.top, box.bottom), colour=self.palette.quiet, behind=True)
+            half = width_of(label) / 2
+            inside = min(self.width - half - 1, max(half + 1, x))
+            self.text(inside, box.bottom + 12, label, align="center")
+            if above:
+                self.text(inside, box.top - 10, label, align="center")
+
+    def bands(self, box: Box, row: float, many: int) -> None:
+        """Every second row a little apart from the others, so that the eye stays in its row."""
+        for number in range(1, many, 2):
+            middle = box.top + (number + 0.5) * row
+            self.line((box.left, box.right), (middle, middle), colour=self.palette.raised, width=row, behind=True)
+
+    def left_scale(self, box: Box, scale: Scale) -> None:
+        """Lines across a frame, and numbers to its left."""
+        for tick, label in zip(scale.ticks, scale.labels, strict=True):
+            y = box.bottom - box.height * scale.share(tick)
+            self.line((box.left, box.right), (y, y), colour=self.palette.quiet, behind=True)
+            self.text(box.left - 7, y, label, align="right")
+
+    def lines(self, x: float, top: float, lines: list[str], *, align: Literal["left", "center"] = "left",
+              bold: bool = False, size: float = SIZE) -> None:  # fmt: skip
+        """Write lines below each other, from `top`."""
+        for number, line in enumerate(lines):
+            self.text(x, top + (number + 0.5) * line_height(size), line, align=align, bold=bold, size=size)
+
+
+def line_height(size: float = SIZE) -> float:
+    """How far one line lies below another."""
+    return round(size * 1.4)

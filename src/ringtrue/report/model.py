@@ -1,0 +1,235 @@
+"""What a report says, as plain data: tests read numbers here, and drawing comes later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from ringtrue.errors import UsageError, did_you_mean
+from ringtrue.formatting.grid import Grid
+from ringtrue.stats.results import Estimate
+
+__all__ = [
+    "Bars",
+    "Chart",
+    "Figure",
+    "Forest",
+    "Heatmap",
+    "Line",
+    "Lines",
+    "Point",
+    "Points",
+    "Report",
+    "Section",
+    "Series",
+]
+
+
+FORMS: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """One estimate for each row of a chart, None where there is none; `name` stands in the legend."""
+
+    name: str
+    values: tuple[Estimate | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forest:
+    """Estimates with intervals, a row for each name: a dot and a line, the series of a row close together.
+
+    `marks` are some words at the end of each row, such as the letters of groups; `at` draws a line across all rows.
+    """
+
+    names: tuple[str, ...]
+    series: tuple[Series, ...]
+    across: str
+    marks: tuple[str, ...] = ()
+    marks_title: str = ""
+    at: float | None = None
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bars:
+    """A bar for each name, in the order given; `low` and `high` are the ends of intervals, where there are any."""
+
+    names: tuple[str, ...]
+    values: tuple[float | None, ...]
+    low: tuple[float | None, ...] = ()
+    high: tuple[float | None, ...] = ()
+    across: str  # what the length of a bar means
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A line through points; `low` and `high` bound a band around it, where there is one."""
+
+    name: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lines:
+    """Lines in one frame; `mark` is a point to look at, such as where you are now."""
+
+    lines: tuple[Line, ...]
+    across: str
+    up: str
+    x_range: tuple[float, float] | None = None
+    y_range: tuple[float, float] | None = None
+    logarithmic: bool = False
+    diagonal: bool = False
+    mark: Point | None = None
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heatmap:
+    """A coloured cell for each row and column, with `texts` in it; a value of None stays empty."""
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    values: tuple[tuple[float | None, ...], ...]
+    texts: tuple[tuple[str, ...], ...]
+    up: str  # what the rows are
+    across: str  # what the columns are
+    value_range: tuple[float, float] = (0.0, 1.0)
+    kind: Literal["sequential", "diverging"] = "sequential"
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """A point with its name; `low` and `high` are an interval of y. `noted` ones are drawn apart and named."""
+
+    name: str
+    x: float
+    y: float
+    low: float | None = None
+    high: float | None = None
+    noted: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Points:
+    """Points in one frame; `at` draws a line across, `diagonal` the line where y is x."""
+
+    points: tuple[Point, ...]
+    across: str
+    up: str
+    x_range: tuple[float, float] | None = None
+    y_range: tuple[float, float] | None = None
+    at: float | None = None
+    at_name: str = ""
+    diagonal: bool = False
+    title: str = ""
+
+
+Chart: TypeAlias = Forest | Bars | Lines | Heatmap | Points
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """One figure: charts side by side, a sentence that says what they mean, and their numbers as a table.
+
+    Examples:
+        >>> import ringtrue as rt
+        >>> found = rt.report({"new": {"q1": {"a": 1.0}}, "old": {"q1": {"b": 1.0}}}, {"q1": {"a": 1}}, "RR")
+        >>> found.figure("forest").table.rows
+        [['new', '1.0000'], ['old', '0.0000']]
+    """
+
+    name: str
+    title: str
+    sentence: str
+    charts: tuple[Chart, ...]
+    table: Grid
+    notes: tuple[str, ...] = ()
+
+    def save(self, path: str | Path, *, width: float = 6.5, dark: bool = False) -> None:
+        """Write the picture, as the name of the file says: .svg, .png or .pdf; `width` is in inches."""
+        from ringtrue.files.write import replace_file
+        from ringtrue.report.charts.picture_files import picture
+
+        form = FORMS.get(Path(path).suffix.lower())
+        if form is None:
+            raise UsageError(f"{path}: a picture is written as .svg, .png or .pdf; choose such a name")
+        drawn = picture(self, form, width=width, dark=dark)
+        replace_file(Path(path), lambda stream: stream.write(drawn))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """What belongs together; `answer` is the sentence that somebody takes home.
+
+    Examples:
+        >>> import ringtrue as rt
+        >>> found = rt.report({"new": {"q1": {"a": 1.0}}, "old": {"q1": {"b": 1.0}}}, {"q1": {"a": 1}}, "RR")
+        >>> found.sections[0].title
+        'The runs'
+    """
+
+    name: str
+    title: str
+    answer: str
+    figures: tuple[Figure, ...] = ()
+    tables: tuple[tuple[str, Grid], ...] = ()  # a caption and its table, where there is nothing to draw
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """Everything on one page: what was asked, the answers in short, and a section for whatever was given.
+
+    Examples:
+        >>> import ringtrue as rt
+        >>> found = rt.report({"new": {"q1": {"a": 1.0}}, "old": {"q1": {"b": 1.0}}}, {"q1": {"a": 1}}, "RR")
+        >>> found.title, found.figure("forest").name
+        ('new and old', 'forest')
+    """
+
+    title: str
+    asked: tuple[tuple[str, str], ...]
+    answers: tuple[str, ...]
+    sections: tuple[Section, ...]
+    absent: tuple[tuple[str, str], ...] = ()  # sections that are not here, and what they need
+    notes: tuple[str, ...] = ()
+    seed: int | None = None  # of all that was drawn by lot
+
+    def figures(self) -> Iterator[Figure]:
+        """Every figure, in the order of the page."""
+        return (figure for section in self.sections for figure in section.figures)
+
+    def figure(self, name: str) -> Figure:
+        """The figure of this name."""
+        known = {figure.name: figure for figure in self.figures()}
+        if name not in known:
+            near = did_you_mean(name, known) or f"; there are {', '.join(known) or 'none'}"
+            raise UsageError(f"there is no figure '{name}' in this report{near}")
+        return known[name]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return asdict(self)
+
+    def html(self) -> str:
+        """The page, which needs no other file and no network."""
+        from ringtrue.report.html.page import page_of
+
+        return page_of(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write the page."""
+        from ringtrue.files.write import replace_file
+
+        page = self.html().encode()
+        replace_file(Path(path), lambda stream: stream.write(page))

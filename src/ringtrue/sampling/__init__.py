@@ -1,5 +1,0 @@
-"""Which documents the gold judge should see, and with what probability."""
-
-from ringtrue.sampling.choosing import GoldDraw, sample, sample_queries
-
-__all__ = ["GoldDraw", "sample", "sample_queries"]

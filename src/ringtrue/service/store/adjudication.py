@@ -1,0 +1,211 @@
+"""What judges disagree about, and what was decided."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Double, Integer, and_, case, cast, distinct, func, insert, select
+
+from ringtrue.errors import NotFoundError, UsageError
+from ringtrue.service.store import schema
+from ringtrue.service.store.projects import FLIPPED
+from ringtrue.service.store.records import Project, Queue, ShownDocument
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, Connection, Select, Subquery
+
+__all__ = [
+    "Disagreement",
+    "Verdict",
+    "disagreement_at",
+    "disagreement_count",
+    "disagreements",
+    "record_verdict",
+    "tie_count",
+    "verdicts",
+]
+
+account, assignment, item, judgment, verdict = (
+    schema.account, schema.assignment, schema.item, schema.judgment, schema.verdict,
+)  # fmt: skip
+doc, other = schema.document.alias("doc"), schema.document.alias("other")
+REASON_LENGTH = 2_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disagreement:
+    """An item that judges see differently: how many gave each answer, without names.
+
+    `left` is the document, or the first of a pair; votes and verdict are as if it stood on the left. `spread` is the
+    variance of the answers: of labels, or of 1 for the left, −1 for the right, 0 for neither.
+    """
+
+    item: int
+    query: str
+    query_text: str | None
+    description: str | None
+    narrative: str | None
+    left: ShownDocument
+    right: ShownDocument | None
+    votes: tuple[tuple[str, int], ...]
+    spread: float
+    verdict: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What somebody decided about an item, as if `doc` stood on the left."""
+
+    item: int
+    query: str
+    doc: str
+    other: str | None
+    answer: str
+    reason: str | None
+    handle: str
+    time: float
+
+
+def disagreements(
+    connection: Connection, project: Project, *, queue: Queue = "main", open_only: bool = True, limit: int = 50,
+    offset: int = 0,
+) -> list[Disagreement]:  # fmt: skip
+    """Items that got different answers, the biggest disagreement first; with `open_only`, those without a verdict."""
+    apart = _apart(project, queue, open_only=open_only).subquery()
+    rows = connection.execute(
+        select(apart.c.item, apart.c.spread).order_by(apart.c.spread.desc(), apart.c.item).limit(limit).offset(offset)
+    ).all()
+    return [_disagreement(connection, project, row.item, float(row.spread)) for row in rows]
+
+
+def disagreement_count(
+    connection: Connection, project: Project, *, queue: Queue = "main", open_only: bool = True
+) -> int:
+    """How many items got different answers."""
+    apart = _apart(project, queue, open_only=open_only).subquery()
+    return int(connection.execute(select(func.count()).select_from(apart)).scalar_one())
+
+
+def tie_count(connection: Connection, project: Project, *, queue: Queue = "main") -> int:
+    """How many items without a verdict have no answer that most judges gave; of a pair, ties of any kind are one."""
+    votes = _votes(project).where(item.c.queue == queue).subquery()
+    counts = select(votes.c.item, func.count().label("n")).group_by(votes.c.item, votes.c.number).subquery()
+    ranked = select(counts.c.item, func.rank().over(partition_by=counts.c.item, order_by=counts.c.n.desc()).label("at"))
+    first = ranked.subquery()
+    tied = (
+        select(first.c.item)
+        .where(first.c.at == 1, first.c.item.not_in(select(verdict.c.item)))
+        .group_by(first.c.item)
+        .having(func.count() > 1)
+    )
+    return int(connection.execute(select(func.count()).select_from(tied.subquery())).scalar_one())
+
+
+def disagreement_at(connection: Connection, project: Project, at: int) -> Disagreement:
+    """What judges said about one item, whether they disagree or not."""
+    _require_item(connection, project, at)
+    votes = _votes(project).where(item.c.id == at).subquery()
+    spread = connection.execute(select(_spread(votes))).scalar()
+    return _disagreement(connection, project, at, float(spread or 0.0))
+
+
+def record_verdict(
+    connection: Connection, project: Project, at: int, account: int, answer: str, reason: str | None, now: float
+) -> None:
+    """Keep what was decided about an item, as if its first document stood on the left; the last verdict counts."""
+    _require_item(connection, project, at)
+    project.scale.require(answer)
+    reason = (reason or "").strip()[:REASON_LENGTH] or None
+    connection.execute(insert(verdict).values(item=at, account=account, answer=answer, reason=reason, time=now))
+
+
+def verdicts(connection: Connection, project: Project) -> list[Verdict]:
+    """Every verdict, the newest first."""
+    rows = connection.execute(
+        select(
+            verdict.c.item, schema.query.c.name.label("query"), doc.c.name.label("doc"), other.c.name.label("other"),
+            verdict.c.answer, verdict.c.reason, account.c.handle, verdict.c.time,
+        )
+        .join(item, item.c.id == verdict.c.item)
+        .join(schema.query, schema.query.c.id == item.c.query)
+        .join(doc, doc.c.id == item.c.doc)
+        .outerjoin(other, other.c.id == item.c.other)
+        .join(account, account.c.id == verdict.c.account)
+        .where(item.c.project == project.id)
+        .order_by(verdict.c.id.desc())
+    )  # fmt: skip
+    return [Verdict(**row._mapping) for row in rows]
+
+
+def _votes(project: Project) -> Select[Any]:
+    """A row for each answer that counts: the item, the answer as if its first document stood left, and its number."""
+    said = case(
+        *((and_(assignment.c.flipped, judgment.c.answer == seen), kept) for seen, kept in FLIPPED.items()),
+        else_=judgment.c.answer,
+    )
+    number = (
+        cast(judgment.c.answer, Integer)
+        if project.scale.kind == "graded"
+        else case((said == "left", 1), (said == "right", -1), else_=0)
+    )
+    return (
+        select(item.c.id.label("item"), said.label("answer"), cast(number, Double).label("number"))
+        .join(assignment, assignment.c.item == item.c.id)
+        .join(judgment, and_(judgment.c.assignment == assignment.c.id, judgment.c.version == assignment.c.version))
+        .where(item.c.project == project.id, assignment.c.state == "done", judgment.c.kind == "answer")
+    )
+
+
+def _spread(votes: Subquery) -> ColumnElement[Any]:
+    mean = func.avg(votes.c.number)
+    return (func.avg(votes.c.number * votes.c.number) - mean * mean).label("spread")
+
+
+def _apart(project: Project, queue: str, *, open_only: bool) -> Select[Any]:
+    votes = _votes(project).where(item.c.queue == queue).subquery()
+    found = select(votes.c.item, _spread(votes)).group_by(votes.c.item).having(func.count(distinct(votes.c.answer)) > 1)
+    decided = select(verdict.c.item)
+    return found.where(votes.c.item.not_in(decided)) if open_only else found
+
+
+def _disagreement(connection: Connection, project: Project, at: int, spread: float) -> Disagreement:
+    row = connection.execute(
+        select(
+            schema.query.c.name, schema.query.c.text.label("query_text"), schema.query.c.description,
+            schema.query.c.narrative, item.c.doc, item.c.other,
+        )
+        .join(schema.query, schema.query.c.id == item.c.query)
+        .where(item.c.id == at)
+    ).one()  # fmt: skip
+    votes = _votes(project).where(item.c.id == at).subquery()
+    counts = {
+        answer: int(count)
+        for answer, count in connection.execute(select(votes.c.answer, func.count()).group_by(votes.c.answer))
+    }
+    order = {label.value: place for place, label in enumerate(project.scale.labels)}
+    said = connection.execute(
+        select(verdict.c.answer).where(verdict.c.item == at).order_by(verdict.c.id.desc()).limit(1)
+    ).scalar()
+    return Disagreement(
+        item=at, query=row.name, query_text=row.query_text, description=row.description, narrative=row.narrative,
+        left=_document(connection, row.doc), right=None if row.other is None else _document(connection, row.other),
+        votes=tuple(sorted(counts.items(), key=lambda pair: order.get(pair[0], len(order)))),
+        spread=max(spread, 0.0), verdict=said,
+    )  # fmt: skip
+
+
+def _document(connection: Connection, at: int) -> ShownDocument:
+    table = schema.document.c
+    row = connection.execute(
+        select(table.name, table.title, table.url, table.snippet, table.text).where(table.id == at)
+    ).one()
+    return ShownDocument(**row._mapping)
+
+
+def _require_item(connection: Connection, project: Project, at: int) -> None:
+    queue = connection.execute(select(item.c.queue).where(item.c.id == at, item.c.project == project.id)).scalar()
+    if queue is None:
+        raise NotFoundError(f"there is no item {at} in '{project.title}'")
+    if queue == "trap":
+        raise UsageError(f"item {at} is a trap: its answer is known, and nothing is to be decided")

@@ -1,0 +1,309 @@
+"""How far a project is: over all, by query, by judge; who is at work, and which tasks failed their traps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import and_, case, distinct, func, or_, select, union
+
+from ringtrue.service.store import schema
+from ringtrue.service.store.label_queries import failed_task_ids
+from ringtrue.service.store.records import Progress, Project, Queue
+from ringtrue.service.store.revisions import TAKEN_BACK
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, Connection, Row, Select, Subquery
+
+__all__ = [
+    "FailedTask",
+    "JudgeProgress",
+    "MissingTexts",
+    "QueryProgress",
+    "Unsure",
+    "failed_tasks",
+    "judges_at_work",
+    "missing_texts",
+    "progress",
+    "progress_by_judge",
+    "progress_by_query",
+    "unsure_reasons",
+    "worker_ids",
+]
+
+account, assignment, item, judgment, task = (
+    schema.account, schema.assignment, schema.item, schema.judgment, schema.task,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryProgress:
+    """How far one query is, counted as `Progress` is."""
+
+    query: str
+    text: str | None
+    items: int
+    wanted: int
+    done: int
+    open: int
+    complete: int
+    unsure: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeProgress:
+    """What one judge has done of the main queue, without traps; `gold` answers beside; `seconds` is the median."""
+
+    account: int
+    handle: str
+    kind: str
+    done: int
+    open: int
+    unsure: int
+    skipped: int
+    seconds: float | None
+    last_seen: float | None
+    tasks: int
+    traps: int
+    passed: int
+    failed_tasks: int
+    gold: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedTask:
+    """A task with too few traps right; `answers` of it count, none where it was set aside."""
+
+    task: int
+    account: int
+    handle: str
+    traps: int
+    passed: int
+    closed: float
+    outcome: str
+    answers: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingTexts:
+    """How many of the queries and documents that are asked about have nothing to read."""
+
+    queries: int
+    all_queries: int
+    documents: int
+    all_documents: int
+
+
+def progress(connection: Connection, project: int, queue: Queue = "main") -> Progress:
+    """How far a queue of a project is."""
+    tally = _tally(project, queue).subquery()
+    found = connection.execute(select(*_sums(tally))).one()
+    judges = connection.execute(
+        select(func.count(distinct(assignment.c.account)))
+        .join(item, item.c.id == assignment.c.item)
+        .where(item.c.project == project, item.c.queue == queue, assignment.c.state == "done")
+    ).scalar_one()
+    return Progress(**_counts(found), skipped=int(found.skipped or 0), judges=judges)
+
+
+def progress_by_query(connection: Connection, project: int, queue: Queue = "main") -> list[QueryProgress]:
+    """How far each query is, in the order in which they came."""
+    tally = _tally(project, queue).subquery()
+    rows = connection.execute(
+        select(schema.query.c.name, schema.query.c.text, *_sums(tally))
+        .join(schema.query, schema.query.c.id == tally.c.query)
+        .group_by(schema.query.c.id, schema.query.c.name, schema.query.c.text)
+        .order_by(schema.query.c.id)
+    )
+    return [QueryProgress(query=row.name, text=row.text, **_counts(row)) for row in rows]
+
+
+def progress_by_judge(connection: Connection, project: Project) -> list[JudgeProgress]:
+    """What each judge has done, those with the most answers first."""
+    main = item.c.queue == "main"
+    states = {
+        name: func.count(case((and_(main, assignment.c.state == name), 1))).label(name)
+        for name in ("done", "open", "unsure", "skipped")
+    }
+    states["gold"] = func.count(case((and_(item.c.queue == "gold", assignment.c.state == "done"), 1))).label("gold")
+    work = {
+        row.account: row
+        for row in connection.execute(
+            select(assignment.c.account, *states.values())
+            .join(item, item.c.id == assignment.c.item)
+            .where(item.c.project == project.id)
+            .group_by(assignment.c.account)
+        )
+    }
+    tasks = {
+        row.account: row
+        for row in connection.execute(
+            select(
+                task.c.account, account.c.handle, account.c.kind, func.count().label("tasks"),
+                func.coalesce(func.sum(task.c.traps), 0).label("traps"),
+                func.coalesce(func.sum(task.c.passed), 0).label("passed"),
+            )
+            .join(account, account.c.id == task.c.account)
+            .where(task.c.project == project.id, func.coalesce(task.c.outcome, "") != TAKEN_BACK)
+            .group_by(task.c.account, account.c.handle, account.c.kind)
+        )
+    }  # fmt: skip
+    seconds, seen = _medians(connection, project.id), _last_seen(connection, project.id)
+    failed = [one.account for one in failed_tasks(connection, project)]
+    found = [
+        JudgeProgress(
+            account=who, handle=row.handle, kind=row.kind, **{name: getattr(work.get(who), name, 0) for name in states},
+            seconds=seconds.get(who), last_seen=seen.get(who), tasks=row.tasks, traps=int(row.traps),
+            passed=int(row.passed), failed_tasks=failed.count(who),
+        )
+        for who, row in tasks.items()
+    ]  # fmt: skip
+    return sorted(found, key=lambda one: (-one.done, one.handle))
+
+
+def failed_tasks(connection: Connection, project: Project) -> list[FailedTask]:
+    """The tasks with too few traps right, the newest first."""
+    failed = failed_task_ids(connection, project)
+    if not failed:
+        return []
+    rows = connection.execute(
+        select(
+            task.c.id, task.c.account, account.c.handle, task.c.traps, task.c.passed, task.c.closed, task.c.outcome,
+            func.count(case((and_(assignment.c.state == "done", item.c.queue != "trap"), 1))).label("answers"),
+        )
+        .join(account, account.c.id == task.c.account)
+        .join(assignment, assignment.c.task == task.c.id)
+        .join(item, item.c.id == assignment.c.item)
+        .where(task.c.project == project.id, task.c.traps > 0)
+        .group_by(task.c.id, account.c.handle)
+        .order_by(task.c.id.desc())
+    )  # fmt: skip
+    return [
+        FailedTask(task=row.id, **{name: value for name, value in row._mapping.items() if name != "id"})
+        for row in rows
+        if row.id in failed
+    ]
+
+
+def missing_texts(connection: Connection, project: int) -> MissingTexts:
+    """How many of the queries and documents in a project's items a judge cannot read."""
+    query, document = schema.query, schema.document
+    asked = select(item.c.query).where(item.c.project == project)
+    either = union(
+        select(item.c.doc).where(item.c.project == project),
+        select(item.c.other).where(item.c.project == project, item.c.other.is_not(None)),
+    )
+    silent = and_(query.c.text.is_(None), query.c.description.is_(None), query.c.narrative.is_(None))
+    blank = and_(*(document.c[name].is_(None) for name in ("title", "url", "snippet", "text")))
+    queries = connection.execute(
+        select(func.count(), func.count(case((silent, 1)))).select_from(query).where(query.c.id.in_(asked))
+    ).one()
+    documents = connection.execute(
+        select(func.count(), func.count(case((blank, 1)))).select_from(document).where(document.c.id.in_(either))
+    ).one()
+    return MissingTexts(queries=queries[1], all_queries=queries[0], documents=documents[1], all_documents=documents[0])
+
+
+def _tally(project: int, queue: str) -> Select[Any]:
+    """A row for each item: how many assignments of it are in each state."""
+    states = [
+        func.count(case((assignment.c.state == name, 1))).label(name) for name in ("done", "open", "unsure", "skipped")
+    ]
+    return (
+        select(item.c.id, item.c.query, item.c.wanted, *states)
+        .outerjoin(assignment, assignment.c.item == item.c.id)
+        .where(item.c.project == project, item.c.queue == queue)
+        .group_by(item.c.id, item.c.query, item.c.wanted)
+    )
+
+
+def _sums(tally: Subquery) -> list[ColumnElement[Any]]:
+    return [
+        func.count(tally.c.id).label("items"),
+        *(func.sum(tally.c[name]).label(name) for name in ("wanted", "done", "open", "unsure", "skipped")),
+        func.count(case((tally.c.done >= tally.c.wanted, 1))).label("complete"),
+    ]
+
+
+def _counts(row: Row[Any]) -> dict[str, int]:
+    return {name: int(getattr(row, name) or 0) for name in ("items", "wanted", "done", "open", "complete", "unsure")}
+
+
+def _medians(connection: Connection, project: int) -> dict[int, float]:
+    """The median of the seconds that each judge took for an answer that counts."""
+    ranked = (
+        select(
+            assignment.c.account, judgment.c.seconds,
+            func.row_number().over(partition_by=assignment.c.account, order_by=judgment.c.seconds).label("place"),
+            func.count().over(partition_by=assignment.c.account).label("size"),
+        )
+        .join(judgment, and_(judgment.c.assignment == assignment.c.id, judgment.c.version == assignment.c.version))
+        .join(task, task.c.id == assignment.c.task)
+        .where(task.c.project == project, assignment.c.state == "done", judgment.c.seconds.is_not(None))
+        .subquery()
+    )  # fmt: skip
+    middle = or_(2 * ranked.c.place == ranked.c.size, 2 * ranked.c.place == ranked.c.size + 1,
+                 2 * ranked.c.place == ranked.c.size + 2)  # fmt: skip
+    rows = connection.execute(
+        select(ranked.c.account, func.avg(ranked.c.seconds)).where(middle).group_by(ranked.c.account)
+    )
+    return {who: float(seconds) for who, seconds in rows}
+
+
+def _last_seen(connection: Connection, project: int) -> dict[int, float]:
+    rows = connection.execute(
+        select(assignment.c.account, func.max(judgment.c.time))
+        .join(judgment, judgment.c.assignment == assignment.c.id)
+        .join(task, task.c.id == assignment.c.task)
+        .where(task.c.project == project)
+        .group_by(assignment.c.account)
+    )
+    return {who: float(when) for who, when in rows}
+
+
+NO_REASON = "no reason given"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unsure:
+    """Why judges could not tell, and how often."""
+
+    reason: str
+    count: int
+
+
+def judges_at_work(connection: Connection, project: int, now: float) -> int:
+    """How many judges have a task open whose lease has not ended."""
+    task = schema.task
+    wanted = select(func.count(distinct(task.c.account))).where(
+        task.c.project == project, task.c.closed.is_(None), task.c.leased > now
+    )
+    return int(connection.execute(wanted).scalar_one())
+
+
+def unsure_reasons(connection: Connection, project: int, *, limit: int = 20) -> list[Unsure]:
+    """The reasons why judges could not tell, the most frequent first; traps, gold and what was undone do not count."""
+    assignment, judgment, item = schema.assignment, schema.judgment, schema.item
+    reason = judgment.c.reason
+    rows = connection.execute(
+        select(reason, func.count())
+        .join(assignment, and_(assignment.c.id == judgment.c.assignment, assignment.c.version == judgment.c.version))
+        .join(item, item.c.id == assignment.c.item)
+        .where(item.c.project == project, item.c.queue == "main", assignment.c.state == "unsure")
+        .group_by(reason)
+        .order_by(func.count().desc(), reason)
+        .limit(limit)
+    )
+    return [Unsure(reason=words or NO_REASON, count=count) for words, count in rows]
+
+
+def worker_ids(connection: Connection, project: int) -> dict[int, str]:
+    """The ids that a crowd platform gave to those who came by a link of this project, by account; they are personal."""
+    visit, invitation = schema.visit, schema.invitation
+    rows = connection.execute(
+        select(visit.c.account, visit.c.worker)
+        .join(invitation, invitation.c.id == visit.c.invitation)
+        .where(invitation.c.project == project, visit.c.worker.is_not(None))
+        .order_by(visit.c.id)
+    )
+    return {row.account: row.worker for row in rows}

@@ -1,0 +1,47 @@
+"""Handles: the names by which judges stand in every export."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import count
+
+from ringtrue.errors import UsageError
+from ringtrue.service.store.slugs import in_plain_letters
+
+__all__ = ["checked_handle", "numbered", "slug_of"]
+
+HANDLE = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
+RESERVED = re.compile(r"(worker|erased)-\d+")
+
+
+def checked_handle(handle: str) -> str:
+    """A handle that somebody chose, as it is kept."""
+    handle = handle.strip().lower()
+    if not HANDLE.fullmatch(handle):
+        raise UsageError(
+            f"a log-in name has small letters, digits, '.', '_' and '-', 63 at most, and begins with a letter or a "
+            f"digit; found '{handle}'"
+        )
+    if RESERVED.fullmatch(handle):
+        raise UsageError(f"log-in names such as '{handle}' are made by the server; choose another one")
+    return handle
+
+
+def slug_of(name: str) -> str:
+    """A name as a handle.
+
+    Examples:
+        >>> slug_of("Zoë van der Berg")
+        'zoe-van-der-berg'
+        >>> slug_of("李")
+        'judge'
+    """
+    slug = in_plain_letters(name, 50)
+    return "judge" if not slug or RESERVED.fullmatch(slug) else slug
+
+
+def numbered(handle: str) -> Iterator[str]:
+    """A handle, and those to be tried in turn where it is taken."""
+    yield handle
+    yield from (f"{handle}-{number}" for number in count(2))

@@ -1,0 +1,1 @@
+"""What travels through the API, as Pydantic models."""

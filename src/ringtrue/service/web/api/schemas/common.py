@@ -1,0 +1,114 @@
+"""What travels: how texts, numbers and times are written, and what an error looks like."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+
+from ringtrue.service.store.records import LARGEST, Queue, Role
+
+__all__ = [
+    "FAULTS",
+    "LARGEST",
+    "Answering",
+    "Asking",
+    "Choosing",
+    "Fault",
+    "Handle",
+    "Moment",
+    "Name",
+    "Number",
+    "Page",
+    "Queue",
+    "Role",
+    "Sentence",
+    "Text",
+    "body_of",
+    "faults",
+]
+
+WITHOUT_NUL = r"^[^\x00]*$"  # PostgreSQL keeps no such character
+
+Sentence: TypeAlias = Annotated[str, StringConstraints(max_length=2_000, pattern=WITHOUT_NUL)]
+Text: TypeAlias = Annotated[str, StringConstraints(pattern=WITHOUT_NUL)]
+Name: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
+Handle: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00/]+$")]
+Number: TypeAlias = Annotated[int, Field(ge=1, le=LARGEST)]
+
+
+def _moment(value: Any) -> Any:
+    return datetime.fromtimestamp(value, UTC) if isinstance(value, int | float) else value
+
+
+Moment: TypeAlias = Annotated[datetime, BeforeValidator(_moment)]
+
+
+class Asking(BaseModel):
+    """What is sent to us: nothing unknown, and every value of its own type."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class Answering(BaseModel):
+    """What is sent back."""
+
+    model_config = ConfigDict(from_attributes=True, frozen=True)
+
+
+class Choosing(BaseModel):
+    """What stands in an address behind the question mark: nothing unknown."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+class Page(Choosing):
+    """Which part of a long list is wanted."""
+
+    offset: Annotated[int, Field(ge=0, le=LARGEST, description="How many to pass over.")] = 0
+    limit: Annotated[int, Field(ge=1, le=1_000, description="How many to give at most.")] = 100
+
+
+class FaultDetail(BaseModel):
+    """Why something was refused: a kind for programs, and a sentence for people."""
+
+    kind: Literal[
+        "malformed", "unauthorized", "forbidden", "not_found", "not_allowed", "conflict", "late", "too_large",
+        "media_type", "invalid", "fault", "unavailable",
+    ]  # fmt: skip
+    message: str
+
+
+class Fault(BaseModel):
+    """Every answer that is not what was asked for."""
+
+    error: FaultDetail
+
+
+FAULTS: dict[int, str] = {
+    400: "What was sent is no JSON, or no form.",
+    401: "There is no token, or it is unknown, revoked or too old.",
+    403: "The token or its account may not do this.",
+    404: "There is no such thing, or not for this account.",
+    409: "Something else was said or done meanwhile.",
+    410: "The time for this is over.",
+    413: "Too much was sent at once.",
+    415: "What was sent is neither of the kinds that are expected here.",
+    422: "What was sent cannot be used as it is: the message says what was expected.",
+    503: "The database cannot do it now. Nothing was written, and sending it again is safe.",
+}
+
+
+def faults(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The errors of an operation, as OpenAPI tells them; those that every operation can have are added."""
+    return {
+        status: {"model": Fault, "description": FAULTS[status]}
+        for status in sorted({400, 401, 403, 413, 422, 503, *statuses})
+    }
+
+
+def body_of(model: type[BaseModel]) -> dict[str, Any]:
+    """The body of an operation that reads it by itself, as OpenAPI tells it."""
+    schema = {"$ref": f"#/components/schemas/{model.__name__}"}
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}

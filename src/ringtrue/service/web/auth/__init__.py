@@ -1,0 +1,1 @@
+"""Who is asking, and whether they may: passwords, invitations, guards of routes."""

@@ -1,0 +1,100 @@
+"""What every page has at hand: the store, the clock, and how cookies are signed."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+from itsdangerous import BadSignature, Signer
+
+if TYPE_CHECKING:
+    from fastapi import Request
+    from sqlalchemy import Connection
+
+    from ringtrue.service.store import Store
+
+__all__ = ["Site", "site_of"]
+
+T = TypeVar("T")
+READERS = 8  # threads that read; fewer than the connections of the store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """One server: where it keeps things, how it is reached, and what it signs with.
+
+    `secure` says that browsers reach it by https only, so that its cookies travel no other way.
+    """
+
+    store: Store
+    secret: bytes
+    base_url: str | None = None
+    secure: bool = False
+    upload_limit: int = 0
+    clock: Callable[[], float] = time.time
+    readers: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(READERS, "ringtrue-reader"))
+
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        """Look something up, without holding up anybody else."""
+        return await asyncio.get_running_loop().run_in_executor(self.readers, self._read, work)
+
+    def _read(self, work: Callable[[Connection], T]) -> T:
+        with self.store.read() as connection:
+            return work(connection)
+
+    async def write(self, work: Callable[[Connection], T]) -> T:
+        """Run a short piece of work in a transaction; it is on the disk when this returns."""
+        return await self.store.written(work)  # a browser that goes away takes nothing back
+
+    async def compute(self, work: Callable[[], T]) -> T:
+        """Run something longer in a thread of its own."""
+        return await asyncio.get_running_loop().run_in_executor(None, work)
+
+    def later(self, work: Callable[[], object]) -> None:
+        """Run something in a thread of its own while nobody waits for it; what fails is tried again by the next."""
+        running = asyncio.get_running_loop().run_in_executor(None, work)
+        running.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+
+    @property
+    def cookie(self) -> str:
+        """The name of the cookie of who is logged in; browsers keep __Host- to https and to this very host."""
+        return "__Host-ringtrue" if self.secure else "ringtrue"
+
+    @property
+    def form_cookie(self) -> str:
+        """The name of the cookie that ties the forms of somebody who is not logged in to their browser."""
+        return f"{self.cookie}-form"
+
+    def signed(self, value: str, purpose: str) -> str:
+        """A value with our signature; one that was made for another purpose is not good for this one."""
+        return self._signer(purpose).sign(value).decode()
+
+    def unsigned(self, text: str, purpose: str) -> str | None:
+        """The value that we signed; None when we did not."""
+        try:
+            return self._signer(purpose).unsign(text).decode()
+        except (BadSignature, UnicodeDecodeError):
+            return None
+
+    def _signer(self, purpose: str) -> Signer:
+        return Signer(self.secret, salt=f"ringtrue {purpose}", digest_method=hashlib.sha256)
+
+    def form_word(self, nonce: str) -> str:
+        """What a form of somebody who is not logged in has to send back, for the cookie that came with it."""
+        return hmac.new(self.secret, f"form {nonce}".encode(), hashlib.sha256).hexdigest()
+
+    def address_of(self, request: Request, path: str) -> str:
+        """A whole address to be sent to people."""
+        return f"{self.base_url or str(request.base_url).rstrip('/')}{path}"
+
+
+def site_of(request: Request) -> Site:
+    """The site that a request came to."""
+    site: Site = request.app.state.site
+    return site

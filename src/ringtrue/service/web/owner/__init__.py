@@ -1,0 +1,11 @@
+"""The owner's pages: making projects, people, progress, quality, decisions, gold, exports, and the whole server."""
+
+from fastapi import APIRouter
+
+from ringtrue.service.web.owner import adjudication, administration, exports, gold, people, progress, projects, quality
+
+__all__ = ["router"]
+
+router = APIRouter(include_in_schema=False)
+for part in (projects, progress, people, quality, adjudication, gold, exports, administration):
+    router.include_router(part.router)

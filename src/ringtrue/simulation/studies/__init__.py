@@ -1,0 +1,1 @@
+"""How often intervals and tests keep their promise in such worlds, and on real judges."""

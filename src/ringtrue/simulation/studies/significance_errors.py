@@ -1,0 +1,236 @@
+"""Worlds of runs whose true difference is known, and how often each test finds it, or finds it where it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ringtrue.errors import UsageError, did_you_mean
+from ringtrue.evaluation.significance.paired_statistics import welch
+from ringtrue.evaluation.significance.pairwise_tests import Setting, Test, pairs_tested
+from ringtrue.stats.results import Comparison
+
+__all__ = ["KINDS", "TESTS", "Kind", "Shape", "coverage", "error_rates", "paired_scores", "system_scores"]
+
+FloatArray = NDArray[np.float64]
+Kind: TypeAlias = Literal["nDCG", "AP", "P@10", "RR"]
+
+ROWS = 2_500  # replications tested at a time; with 2,000 resamples a batch takes some 150 MB
+HELPED, HELP = 0.1, 0.8  # a lopsided run closes this much of the gap to 1, for this share of the queries
+
+# What `compare` calls each test, and whether the mid-p value is asked for.
+TESTS: dict[str, tuple[Test, bool]] = {
+    "t": ("t", False),
+    "permutation": ("permutation", False),
+    "bootstrap": ("bootstrap", False),
+    "wilcoxon": ("wilcoxon", False),
+    "sign": ("sign", False),
+    "sign, mid-p": ("sign", True),
+    "welch": ("welch", False),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """How the values of a measure look: their mean and sd, the correlation of two runs, and the values that occur."""
+
+    mean: float
+    sd: float
+    correlation: float
+    grid: FloatArray
+
+
+# Like the 37 runs of TREC Deep Learning 2019: hard and easy queries, more or less the same ones for every run.
+KINDS: dict[Kind, Shape] = {
+    "nDCG": Shape(mean=0.6, sd=0.24, correlation=0.7, grid=np.linspace(0, 1, 10_001)),
+    "AP": Shape(mean=0.35, sd=0.25, correlation=0.75, grid=np.linspace(0, 1, 10_001)),
+    "P@10": Shape(mean=0.55, sd=0.3, correlation=0.8, grid=np.linspace(0, 1, 11)),
+    "RR": Shape(mean=0.75, sd=0.3, correlation=0.4, grid=np.append(0, 1 / np.arange(10, 0, -1))),
+}
+
+
+def paired_scores(
+    rng: np.random.Generator,
+    *,
+    queries: int,
+    replications: int,
+    effect: float = 0.0,
+    kind: Kind = "nDCG",
+    lopsided: bool = False,
+) -> tuple[FloatArray, FloatArray]:
+    """Two runs over the same queries, many times: the values of each, replications × queries.
+
+    The mean over all queries that there could be is higher by exactly `effect` for the first run. With no effect the
+    two could be swapped at random for each query without anybody noticing, which is what most tests take for granted
+    under "no difference". With `lopsided` they could not: the first run then helps a tenth of the queries much and
+    hurts all the others a little, and the means differ by `effect` all the same.
+
+    Examples:
+        >>> first, second = paired_scores(np.random.default_rng(1), queries=50, replications=2_000, effect=0.05)
+        >>> first.shape, round(float((first - second).mean()), 3)
+        ((2000, 50), 0.05)
+    """
+    difficulty = _difficulty(rng, kind, queries, replications)
+    expected = np.repeat(difficulty, 2, axis=1)
+    if lopsided:
+        mean = KINDS[kind].mean
+        hurt = HELPED * HELP * (1 - mean) / ((1 - HELPED) * mean)
+        helped = rng.random((replications, queries)) < HELPED
+        expected[:, 0] = np.where(helped, expected[:, 0] + HELP * (1 - expected[:, 0]), expected[:, 0] * (1 - hurt))
+    values = _values(rng, _raised(expected, (effect, 0.0), kind), kind)
+    return values[:, 0], values[:, 1]
+
+
+def system_scores(
+    rng: np.random.Generator, *, queries: int, replications: int, effects: Sequence[float], kind: Kind = "nDCG"
+) -> FloatArray:
+    """Several runs over the same queries, many times: replications × runs × queries.
+
+    The true mean of each run lies by its effect above that of a run with effect 0. Runs with the same effect could be
+    swapped at random for each query.
+
+    Examples:
+        >>> values = system_scores(np.random.default_rng(1), queries=50, replications=2_000, effects=(0, 0, 0.1))
+        >>> values.shape, values.mean(axis=(0, 2)).round(2)
+        ((2000, 3, 50), array([0.6, 0.6, 0.7]))
+    """
+    expected = np.repeat(_difficulty(rng, kind, queries, replications), len(effects), axis=1)
+    return _values(rng, _raised(expected, effects, kind), kind)
+
+
+def error_rates(
+    rng: np.random.Generator,
+    *,
+    queries: int,
+    replications: int,
+    effect: float = 0.0,
+    kind: Kind = "nDCG",
+    lopsided: bool = False,
+    tests: Iterable[str] = tuple(TESTS),
+    resamples: int = 2_000,
+    level: float = 0.95,
+) -> dict[str, float]:
+    """How often each test says that two runs differ: falsely, where there is no effect; else that is its power.
+
+    Welch's test gets what it is made for: the second run over other queries, as many as the first has.
+
+    Examples:
+        >>> rates = error_rates(np.random.default_rng(1), queries=20, replications=2_000, tests=("t", "sign"))
+        >>> {test: round(share, 3) for test, share in rates.items()}
+        {'t': 0.052, 'sign': 0.043}
+    """
+    first, second = paired_scores(
+        rng, queries=queries, replications=replications, effect=effect, kind=kind, lopsided=lopsided
+    )
+    seed = int(rng.integers(2**32))
+    rates = {}
+    for test in tests:
+        _require("test", test, TESTS)
+        if test == "welch":
+            p = _unpaired(first, np.roll(second, 1, axis=0))  # the queries of another replication
+        else:
+            found = _tested(first, second, test, resamples, level, seed)
+            p = np.array([1.0 if one.p_value is None else one.p_value for one in found])
+        rates[test] = float((p < 1 - level).mean())
+    return rates
+
+
+def coverage(
+    rng: np.random.Generator,
+    *,
+    queries: int,
+    replications: int,
+    effect: float = 0.0,
+    kind: Kind = "nDCG",
+    lopsided: bool = False,
+    resamples: int = 2_000,
+    level: float = 0.95,
+) -> dict[str, tuple[float, float]]:
+    """How often the interval of the difference misses the truth: how often it ends below, and begins above it.
+
+    For the interval by t, and the one by the bootstrap (BCa).
+
+    Examples:
+        >>> coverage(np.random.default_rng(1), queries=50, replications=1_000, resamples=500)["t"]
+        (0.021, 0.026)
+    """
+    first, second = paired_scores(
+        rng, queries=queries, replications=replications, effect=effect, kind=kind, lopsided=lopsided
+    )
+    seed = int(rng.integers(2**32))
+    missed = {}
+    for method, test in (("t", "t"), ("BCa", "bootstrap")):
+        found = [one.difference for one in _tested(first, second, test, resamples, level, seed)]
+        below = np.mean([one.high is not None and one.high < effect for one in found])
+        above = np.mean([one.low is not None and one.low > effect for one in found])
+        missed[method] = (float(below), float(above))
+    return missed
+
+
+def _tested(
+    first: FloatArray, second: FloatArray, test: str, resamples: int, level: float, seed: int
+) -> Iterator[Comparison]:
+    """Each replication as `compare` tests it, in batches that draw anew."""
+    name, mid_p = TESTS[test]
+    for batch, start in enumerate(range(0, len(first), ROWS)):
+        both = np.concatenate([first[start : start + ROWS], second[start : start + ROWS]])
+        count = len(both) // 2
+        pairs = np.column_stack([np.arange(count), np.arange(count) + count])
+        setting = Setting(test=name, level=level, resamples=resamples, seed=seed + batch, mid_p=mid_p)
+        yield from pairs_tested(name, [""] * len(both), both, pairs, setting)
+
+
+def _unpaired(first: FloatArray, second: FloatArray) -> FloatArray:
+    both = np.stack([first, second], axis=1)
+    means, variances = both.mean(axis=2), both.var(axis=2, ddof=1)
+    p, _, _ = welch(means, variances, np.full(means.shape, float(first.shape[1])))
+    return p
+
+
+def _require(what: str, name: str, known: Iterable[str]) -> None:
+    names = list(known)
+    if name not in names:
+        near = did_you_mean(name, names) or f"; there is {', '.join(names)}"
+        raise UsageError(f"no {what} '{name}'{near}")
+
+
+def _difficulty(rng: np.random.Generator, kind: Kind, queries: int, replications: int) -> FloatArray:
+    """What runs with no effect can expect of each query: replications × 1 × queries."""
+    _require("kind", kind, KINDS)
+    if queries < 2 or replications < 1:
+        raise UsageError(f"a test needs two queries and a replication, found {queries} and {replications}")
+    shape = KINDS[kind]
+    concentration = 1 / _shares(shape)[0] - 1
+    return rng.beta(shape.mean * concentration, (1 - shape.mean) * concentration, (replications, 1, queries))
+
+
+def _raised(expected: FloatArray, effects: Sequence[float], kind: Kind) -> FloatArray:
+    """Each run's expected values moved towards 1 by the same share of what is missing, so that the mean is right."""
+    missing = 1 - KINDS[kind].mean
+    if min(effects) < 0 or max(effects) >= missing:
+        raise UsageError(f"an effect on {kind} must lie between 0 and {missing:.2g}, found {list(effects)}")
+    share = np.array(effects)[:, None] / missing
+    return expected + (1 - expected) * share
+
+
+def _values(rng: np.random.Generator, expected: FloatArray, kind: Kind) -> FloatArray:
+    """Values that occur, drawn around those expected: between two neighbours of the grid, chance keeps the mean."""
+    shape = KINDS[kind]
+    apart = 2 * _shares(shape)[1] * rng.random((len(expected), 1, expected.shape[2]))  # by query: heavy tails
+    own = 1 / np.maximum(apart, 1e-6) - 1
+    drawn = rng.beta(np.maximum(expected * own, 1e-9), np.maximum((1 - expected) * own, 1e-9))
+    left = np.clip(np.searchsorted(shape.grid, drawn, side="right") - 1, 0, len(shape.grid) - 2)
+    low, high = shape.grid[left], shape.grid[left + 1]
+    up = rng.random(drawn.shape) * (high - low) < drawn - low
+    return np.where(up, high, low)
+
+
+def _shares(shape: Shape) -> tuple[float, float]:
+    """Of μ (1 − μ), how much the difficulty of queries varies; of that at a given difficulty, how much values do."""
+    total = shape.sd**2 / (shape.mean * (1 - shape.mean))
+    common = total * shape.correlation
+    return common, (total - common) / (1 - common)

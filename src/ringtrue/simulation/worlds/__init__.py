@@ -1,0 +1,1 @@
+"""Seeded worlds with known truth."""

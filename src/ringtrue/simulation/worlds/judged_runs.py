@@ -1,0 +1,242 @@
+"""Runs drawn in a seeded world, whose documents a gold and a bronze judge labelled, many experiments at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ringtrue.errors import UsageError
+from ringtrue.evaluation.measures import FloatArray, IntArray, Measure, RankedLists
+from ringtrue.gold.correction.pool import Pool
+from ringtrue.simulation.worlds.judged_world import BronzeJudge, JudgedWorld
+from ringtrue.tables import Judgments, Run
+
+__all__ = ["BronzeJudge", "By", "JudgedRuns", "JudgedWorld", "simulate_judged_runs", "true_means"]
+
+By: TypeAlias = Literal["gold", "bronze"]
+BETTER = 0.4  # how probable each grade above the lowest relevant one is, by gold
+OFF = 0.2  # how often bronze is a grade too high, and as often too low, on what it rightly calls relevant
+LARGE = 50_000  # queries that stand for all there could be
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class JudgedRuns:
+    """Many experiments in one world: experiments × queries × documents, those in common first.
+
+    `shown` has the document at each rank: experiments × queries × systems × ranks.
+    """
+
+    world: JudgedWorld
+    gold: NDArray[np.int8]
+    bronze: NDArray[np.int8]
+    shown: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.gold)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the systems are called."""
+        return tuple(f"system {number}" for number in range(1, len(self.world.shares) + 1))
+
+    @property
+    def pooled_docs(self) -> int:
+        """How many documents of a query some system shows."""
+        return int(self.gold.shape[2]) - self.world.unseen
+
+    def labels(self, by: By) -> NDArray[np.int8]:
+        """What one of the judges says of every document."""
+        return self.gold if by == "gold" else self.bronze
+
+    def values(self, measure: Measure, by: By) -> FloatArray:
+        """The measure by one of the judges: systems × experiments × queries.
+
+        Examples:
+            >>> from ringtrue.evaluation.measures import parse
+            >>> drawn = simulate_judged_runs(np.random.default_rng(1), JudgedWorld(queries=200), replications=100)
+            >>> drawn.values(parse("P@10"), "gold").mean(axis=(1, 2)).round(2).tolist()
+            [0.4, 0.4]
+        """
+        labels = self.labels(by).astype(np.int64)
+        lists, k = labels.shape[0] * labels.shape[1], self.world.k
+        ideal = -np.sort(-labels, axis=2)
+        found = []
+        for system in range(len(self.names)):
+            top = np.take_along_axis(labels, self.shown[:, :, system], axis=2)
+            values = measure(
+                RankedLists(
+                    offsets=np.arange(lists + 1) * k,
+                    rank=np.tile(np.arange(1, k + 1), lists),
+                    label=top.ravel(),
+                    retrieved=np.full(lists, k),
+                    pool_offsets=np.arange(lists + 1) * labels.shape[2],
+                    pool=ideal.ravel(),
+                    max_label=self.world.grades,
+                )
+            )
+            found.append(values.reshape(labels.shape[:2]))
+        return np.stack(found)
+
+    def pool(self, experiment: int) -> Pool:
+        """What the systems show in one experiment, as `correct` sees it: document d of query q at place q·docs + d."""
+        queries, systems, k = self.shown.shape[1:]
+        docs = self.pooled_docs
+        labels = self.bronze[experiment, :, :docs].ravel()
+        levels, level = np.unique(labels, return_inverse=True)
+        first = np.arange(queries)[:, None, None] * docs
+        return Pool(
+            runs=self.names,
+            queries=tuple(map(str, range(queries))),
+            levels=tuple(int(one) for one in levels),
+            depth=k,
+            docs=pl.DataFrame(),
+            query=np.repeat(np.arange(queries), docs),
+            level=level.astype(np.int64),
+            run=np.broadcast_to(np.arange(systems)[:, None], self.shown.shape[1:]).ravel(),
+            shown=(first + self.shown[experiment]).ravel(),
+            rank=np.broadcast_to(np.arange(1, k + 1), self.shown.shape[1:]).ravel(),
+        )
+
+    def pool_gold(self, experiment: int) -> IntArray:
+        """The gold label of every document of the pool."""
+        labels: IntArray = self.gold[experiment, :, : self.pooled_docs].astype(np.int64).ravel()
+        return labels
+
+    def tables(self, experiment: int) -> tuple[list[Run], Judgments, Judgments]:
+        """The runs of one experiment, and all bronze and all gold labels, as people have them."""
+        queries, systems, k = self.shown.shape[1:]
+        docs = self.gold.shape[2]
+        runs = []
+        for system in range(systems):
+            frame = pl.DataFrame({
+                "query": np.repeat(np.arange(queries), k),
+                "doc": self.shown[experiment, :, system].ravel(),
+                "score": np.tile(np.arange(k, 0.0, -1), queries),
+            })  # fmt: skip
+            runs.append(Run(frame.cast({"query": pl.String, "doc": pl.String}), name=self.names[system]))
+        items = pl.DataFrame({"query": np.repeat(np.arange(queries), docs), "doc": np.tile(np.arange(docs), queries)})
+        bronze, gold = (
+            Judgments.of(
+                items.cast(pl.String).with_columns(judge=pl.lit(by), label=self.labels(by)[experiment].ravel())
+            )
+            for by in ("bronze", "gold")
+        )
+        return runs, bronze, gold
+
+
+def simulate_judged_runs(rng: np.random.Generator, world: JudgedWorld, *, replications: int) -> JudgedRuns:
+    """Draw queries, documents, their order by each system, and both judges' labels, many times.
+
+    A query has a share of relevant documents from a beta distribution, and each system's own documents one around it.
+    Every system orders what it shows by chance and by relevance. The bronze judge sees whether a document is relevant,
+    and errs; where relevant documents have grades, it may also be a grade off.
+
+    Examples:
+        >>> world = JudgedWorld(queries=5, judge=BronzeJudge(relevant=1, nonrelevant=1))
+        >>> drawn = simulate_judged_runs(np.random.default_rng(1), world, replications=100)
+        >>> drawn.gold.shape, drawn.shown.shape, bool((drawn.gold == drawn.bronze).all())
+        ((100, 5, 15), (100, 5, 2, 10), True)
+    """
+    if replications < 1:
+        raise UsageError(f"a study needs a replication, found {replications}")
+    systems, own = len(world.shares), world.k - world.shared
+    shape = (replications, world.queries)
+    share = _around(rng, np.full((*shape, 1), float(min(world.shares))), world.alike)
+    of_systems = share + (1 - share) * world.lifted
+    parts = [np.repeat(share, world.shared, axis=2)]
+    parts += [np.repeat(_around(rng, of_systems[..., [one]], world.apart), own, axis=2) for one in range(systems)]
+    parts += [np.repeat(share, world.unseen, axis=2)]
+    chance = np.concatenate(parts, axis=2)
+    relevant = rng.random(chance.shape) < chance
+    grade = 1 + rng.binomial(world.grades - 1, BETTER, chance.shape)
+    shown = _ordered(rng, world, relevant)
+    called = rng.random(chance.shape) < _calling(rng, world, relevant, shown)
+    return JudgedRuns(
+        world=world,
+        gold=np.where(relevant, grade, 0).astype(np.int8),
+        bronze=np.where(called, _seen(rng, world, relevant, grade), 0).astype(np.int8),
+        shown=shown,
+    )
+
+
+def true_means(rng: np.random.Generator, world: JudgedWorld, measures: Iterable[Measure]) -> list[FloatArray]:
+    """For each measure, the mean of each system by gold over all queries there could be: that of very many.
+
+    Examples:
+        >>> from ringtrue.evaluation.measures import parse
+        >>> (means,) = true_means(np.random.default_rng(1), JudgedWorld(shares=(0.5, 0.4)), [parse("P@10")])
+        >>> means.round(2).tolist()
+        [0.5, 0.4]
+    """
+    drawn = simulate_judged_runs(rng, world, replications=-(-LARGE // world.queries))
+    return [drawn.values(measure, "gold").mean(axis=(1, 2)) for measure in measures]
+
+
+def _around(rng: np.random.Generator, mean: FloatArray, alike: float) -> FloatArray:
+    """Shares with this mean, and the variance that makes draws from one of them so much alike."""
+    if alike == 0:
+        return mean
+    size = 1 / alike - 1
+    drawn: FloatArray = rng.beta(np.maximum(mean * size, 1e-9), np.maximum((1 - mean) * size, 1e-9))
+    return drawn
+
+
+def _ordered(rng: np.random.Generator, world: JudgedWorld, relevant: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The document at each rank of each system."""
+    own = world.k - world.shared
+    shown = []
+    for system in range(len(world.shares)):
+        first = world.shared + system * own
+        docs = np.concatenate([np.arange(world.shared), np.arange(first, first + own)])
+        score = world.order * relevant[..., docs] + rng.normal(size=(*relevant.shape[:2], world.k))
+        shown.append(docs[np.argsort(-score, axis=2)])
+    return np.stack(shown, axis=2)
+
+
+def _calling(
+    rng: np.random.Generator, world: JudgedWorld, relevant: NDArray[np.bool_], shown: NDArray[np.int64]
+) -> FloatArray:
+    """How probable it is that bronze calls each document relevant."""
+    height = _height(world, relevant.shape, shown)
+    chance = _called_by(rng, world, world.judge, relevant, height)
+    if world.second_judge is not None:
+        own = slice(world.k, 2 * world.k - world.shared)
+        chance[..., own] = _called_by(rng, world, world.second_judge, relevant, height)[..., own]
+    return chance
+
+
+def _called_by(
+    rng: np.random.Generator, world: JudgedWorld, judge: BronzeJudge, relevant: NDArray[np.bool_], height: FloatArray
+) -> FloatArray:
+    right, wrong = (_around(rng, np.full((*relevant.shape[:2], 1), float(rate)), judge.moods)
+                    for rate in (judge.relevant, judge.nonrelevant))  # fmt: skip
+    chance = np.where(relevant, right, 1 - wrong)
+    chance[..., world.shared : world.k] += judge.favours
+    return np.clip(chance + judge.by_rank * height, 0, 1)
+
+
+def _height(world: JudgedWorld, shape: tuple[int, ...], shown: NDArray[np.int64]) -> FloatArray:
+    """1 where some system shows the document first, 0 where it comes last or is not shown."""
+    highest = np.zeros(shape)
+    of_rank = np.broadcast_to(np.linspace(1, 0, world.k), (*shape[:2], world.k))
+    for system in range(shown.shape[2]):
+        here = np.zeros(shape)
+        np.put_along_axis(here, shown[:, :, system], of_rank, axis=2)
+        highest = np.maximum(highest, here)
+    return highest
+
+
+def _seen(rng: np.random.Generator, world: JudgedWorld, relevant: NDArray[np.bool_], grade: IntArray) -> IntArray:
+    """The grade that bronze gives to what it calls relevant: about the right one, or any, low ones more often."""
+    if world.grades == 1:
+        return np.ones(relevant.shape, dtype=np.int64)
+    chance = rng.random(relevant.shape)
+    off = np.where(chance < OFF, -1, np.where(chance > 1 - OFF, 1, 0))
+    anything = 1 + rng.binomial(world.grades - 1, BETTER / 2, relevant.shape)
+    seen: IntArray = np.where(relevant, np.clip(grade + off, 1, world.grades), anything)
+    return seen

@@ -1,0 +1,1 @@
+"""Estimates and what they are made with: intervals, Student's t, the bootstrap, ties, rank correlation, confusion."""

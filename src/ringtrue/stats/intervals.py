@@ -1,0 +1,118 @@
+"""Intervals for a mean over queries, and for shares."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ringtrue.errors import UsageError
+from ringtrue.stats.results import Estimate
+from ringtrue.stats.student_t import t_quantile
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["mean_estimate", "require_level", "share_estimate", "wilson"]
+
+
+def mean_estimate(values: NDArray[np.float64], *, level: float = 0.95) -> Estimate:
+    """The mean over queries with Student's t interval.
+
+        mean ± t_{(1+level)/2, n−1} · s / √n
+
+    Holds for queries drawn at random from those that matter, and for the labels as they are: it says
+    nothing about wrong labels.
+
+    Examples:
+        >>> print(mean_estimate(np.array([0.2, 0.4, 0.6, 0.8])))
+        0.5 (95% CI 0.1 to 0.9)
+    """
+    require_level(level)
+    n = len(values)
+    if n == 0:
+        return Estimate(value=None, level=level, n=0, method="t", notes=("there is no query to average",))
+    value = float(np.mean(values))
+    if n == 1:
+        note = "a single query: no interval can be given"
+        return Estimate(value=value, level=level, n=1, method="t", notes=(note,))
+    se = float(np.std(values, ddof=1)) / math.sqrt(n)
+    if np.all(values == values[0]):
+        note = f"all {n} queries have the same value: the interval cannot show what other queries would give"
+        return Estimate(value=float(values[0]), se=0.0, low=float(values[0]), high=float(values[0]), level=level,
+                        n=n, method="t", notes=(note,))  # fmt: skip
+    half = t_quantile((1 + level) / 2, n - 1) * se
+    return Estimate(value=value, se=se, low=value - half, high=value + half, level=level, n=n, method="t")
+
+
+def require_level(level: float) -> None:
+    """Refuse a confidence level that no interval can have."""
+    if not 0 < level <= 0.999999:
+        raise UsageError(f"level must lie between 0 and 0.999999, found {level:.15g}; 0.95 is usual")
+
+
+def wilson(share: ArrayLike, n: ArrayLike, *, level: float = 0.95) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Wilson's interval for shares of n cases each: where the score test does not reject.
+
+        (p + z²/2n ± z √(p(1−p)/n + z²/4n²)) / (1 + z²/n)    [Wilson27]
+
+    n need not be whole: it is what the cases are worth. With none, the interval is 0 to 1.
+
+    Examples:
+        >>> [float(end.round(4)) for end in wilson(0.9, 10)]
+        [0.5958, 0.9821]
+    """
+    require_level(level)
+    share, n = np.asarray(share, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    z2 = NormalDist().inv_cdf((1 + level) / 2) ** 2
+    half = np.sqrt(z2 * (share * (1 - share) * n + z2 / 4))
+    low, high = ((share * n + z2 / 2 + sign * half) / (n + z2) for sign in (-1, 1))
+    # Rounding must not leave a share of 1 above its own interval.
+    return np.clip(np.minimum(low, share), 0, 1), np.clip(np.maximum(high, share), 0, 1)
+
+
+def share_estimate(hits: ArrayLike, clusters: ArrayLike, *, level: float = 0.95, what: str = "case") -> Estimate:
+    """How large a share of the cases are hits, where cases of one cluster (a query) are alike.
+
+    Wilson's interval, with the number of cases that would be worth as much if each were drawn by itself [Korn98]:
+
+        n_eff = p(1−p)/V · (t_{n−1} / t_ν)²,    V = G/(G−1) · Σ_g r_g² / n²,    r_g = Σ_{i in g} (hit_i − p)
+
+    and never more than n. Where few of the G clusters hold all the misses, V itself is known badly, and
+    ν = min(G − 1, 2G/(κ − 1)), with κ the kurtosis of the r_g. Where all are hits, or none, nothing tells how alike
+    the cases of a cluster are: equal clusters then count as one case each, n_eff = n² / Σ_g n_g² in general.
+
+    Examples:
+        >>> print(share_estimate([1, 1, 0, 1], clusters=[0, 1, 2, 3]))
+        0.8 (95% CI 0.3 to 1.0)
+    """
+    require_level(level)
+    hits = np.asarray(hits, dtype=np.float64)
+    n = len(hits)
+    if n == 0:
+        return Estimate(value=None, level=level, n=0, method="wilson", notes=(f"there is no {what}",))
+    found, group, sizes = np.unique(np.asarray(clusters), return_inverse=True, return_counts=True)
+    share = float(hits.mean())
+    alone = worth = float(n)
+    if 1 < len(found) < n:
+        rest = np.bincount(group, weights=hits - share).astype(np.float64)
+        if not 0 < share < 1:
+            worth = n**2 / float(sizes @ sizes)
+        elif (squares := float(rest @ rest)) > 0:
+            alone = share * (1 - share) / (len(found) / (len(found) - 1) * squares / n**2)
+            wider = t_quantile((1 + level) / 2, n - 1) / t_quantile((1 + level) / 2, _freedom(rest))
+            worth = min(alone * wider**2, n)
+    low, high = wilson(share, worth, level=level)
+    se = math.sqrt(share * (1 - share) / min(alone, n))
+    notes = ("all of it from one query: the interval knows nothing of others",) if len(found) == 1 < n else ()
+    return Estimate(
+        value=share, se=se, low=float(low), high=float(high), level=level, n=n, method="wilson", notes=notes
+    )
+
+
+def _freedom(rest: NDArray[np.float64]) -> float:
+    """How many degrees of freedom the sum of squares of these has, from their kurtosis."""
+    kurtosis = len(rest) * float((rest**4).sum()) / float((rest**2).sum()) ** 2
+    return min(len(rest) - 1, 2 * len(rest) / (kurtosis - 1) if kurtosis > 1 else math.inf)

@@ -1,0 +1,242 @@
+"""`ringtrue doctor`: the contract that scripts rely on, what people read, and commands that work when pasted."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ringtrue.cli import COMMANDS, main
+from ringtrue.cli.commands import serve
+
+BIN = Path(sys.executable).parent
+WIDTH = 80
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of the demo."""
+    folder = tmp_path_factory.mktemp("doctor") / "the demo"
+    with pytest.raises(SystemExit) as stop:
+        main(["demo", "--folder", str(folder), "--queries", "20", "--json"])
+    assert not stop.value.code
+    return folder
+
+
+def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """A line as somebody pastes it into a shell."""
+    path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
+    there = os.environ | {"PATH": path, "OPENBLAS_NUM_THREADS": "1"}
+    return subprocess.run(["bash", "-c", line], cwd=folder, env=there, capture_output=True, text=True)
+
+
+def examined(paths: list[str], folder: Path) -> Any:
+    done = shell(f"ringtrue doctor {' '.join(map(shlex.quote, paths))} --json", folder)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def require_that_all_work(found: Any, folder: Path, *, but: tuple[str, ...] = ()) -> None:
+    """Paste every command into a shell; `serve` would not end, and is only parsed."""
+    assert found["can"]
+    for one in found["can"]:
+        if one["verb"] == "serve":
+            serve.command.make_context("serve", shlex.split(one["command"])[2:])
+        elif one["verb"] not in but:
+            done = shell(one["command"], folder)
+            assert done.returncode == 0, f"{one['command']}\n{done.stderr}"
+
+
+@pytest.mark.slow
+def test_every_command_that_is_printed_works_on_the_demo(demo: Path, tmp_path: Path) -> None:
+    found = examined([str(path) for path in sorted(demo.iterdir())], tmp_path)
+    assert {one["verb"] for one in found["can"]} >= {
+        "report", "evaluate", "evaluate --gold", "compare", "compare --gold", "stability", "curve", "ceiling", "agree",
+        "judges", "aggregate", "disagreement", "rate", "sample", "plan", "pool", "pairs", "serve",
+    }  # fmt: skip
+    assert found["cannot"] == []
+    require_that_all_work(found, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["neural.run"],
+        ["neural.run", "gold.qrels"],
+        ["neural.run", "hybrid.run", "bronze.qrels", "sample.csv"],
+        ["keyword.run", "crowd.csv", "traps.csv", "gold.qrels"],
+        ["crowd.csv", "sample.csv"],
+        ["preferences.csv", "traps.pref"],
+        ["topics.csv", "documents.jsonl", "neural.run", "keyword.run", "hybrid.run", "preferences.csv"],
+    ],
+    ids=lambda names: "+".join(names),
+)
+def test_every_command_works_with_some_files_of_the_demo(names: list[str], demo: Path, tmp_path: Path) -> None:
+    require_that_all_work(examined([str(demo / name) for name in names], tmp_path), tmp_path, but=("report",))
+
+
+@pytest.mark.slow
+def test_what_commands_write_can_be_given_to_doctor_again(demo: Path, tmp_path: Path) -> None:
+    first = [str(demo / name) for name in ("neural.run", "keyword.run", "bronze.qrels", "crowd.csv", "traps.csv")]
+    found = examined(first, tmp_path)
+    require_that_all_work(found, tmp_path, but=("report",))
+    judges = "ringtrue judges {} --confusion-out matrix.json"
+    assert shell(judges.format(shlex.quote(str(demo / "crowd.csv"))), tmp_path).returncode == 0
+    written = sorted(path.name for path in tmp_path.iterdir())
+    again = examined([*first, *written], tmp_path)
+    kinds = {file["path"]: file["kind"] for file in again["files"]}
+    assert {name: kinds[name] for name in written} == {
+        "crowd-one-label.qrels": "judgments", "gains.json": "gains", "gold-sample.csv": "sample",
+        "matrix.json": "confusion", "pairs.csv": "pairs", "pool.csv": "pool",
+    }  # fmt: skip
+    assert "gold-sample-2.csv" in " ".join(one["command"] for one in again["can"])
+    require_that_all_work(again, tmp_path, but=("report",))
+
+
+@pytest.mark.slow
+def test_a_folded_command_is_one_command_for_a_shell(demo: Path, tmp_path: Path) -> None:
+    done = shell(f"ringtrue doctor {shlex.quote(str(demo))}/*.run {shlex.quote(str(demo / 'gold.qrels'))}", tmp_path)
+    lines = done.stdout.splitlines()
+    start = next(place for place, line in enumerate(lines) if line.strip().startswith("ringtrue evaluate"))
+    end = next(place for place in range(start, len(lines)) if not lines[place].endswith("\\"))
+    assert shell("\n".join(lines[start : end + 1]), tmp_path).returncode == 0
+
+
+def test_json_has_files_overlaps_can_and_cannot(world: Path, ringtrue) -> None:
+    answer = ringtrue("doctor", "a.run", "j.qrels", "--json")
+    assert (answer.code, list(answer.json)) == (0, ["files", "overlaps", "can", "cannot"])
+    run, judged = answer.json["files"]
+    assert {name: run[name] for name in ("path", "kind", "format")} == {
+        "path": "a.run", "kind": "run", "format": "trec-run",
+    }  # fmt: skip
+    assert run["counts"] == {"queries": 2, "documents": 4, "fewest": 1, "most": 3, "tag": "A"}
+    assert judged["counts"]["shares"] == {"0": 0.25, "1": 0.5, "2": 0.25}
+    assert answer.json["overlaps"][0]["judged_share"] == 1.0
+    assert {"verb": "evaluate", "question": "How good is each run?",
+            "command": "ringtrue evaluate a.run --judgments j.qrels"} in answer.json["can"]  # fmt: skip
+    assert {"verb": "compare", "question": "Is one run better than another?", "needs": "two runs or more",
+            "todo": "give another run of the same queries"} in answer.json["cannot"]  # fmt: skip
+
+
+def test_every_verb_is_a_command_of_ours(world: Path, ringtrue) -> None:
+    answer = ringtrue("doctor", "a.run", "b.run", "j.qrels", "--json").json
+    verbs = {one["verb"].split()[0] for one in (*answer["can"], *answer["cannot"])}
+    assert verbs <= set(COMMANDS)
+
+
+def test_the_table_fits_a_terminal_and_says_first_what_the_files_are(demo: Path, ringtrue) -> None:
+    answer = ringtrue("doctor", *map(str, sorted(demo.iterdir())))
+    lines = answer.out.splitlines()
+    assert (answer.code, answer.err) == (0, "")
+    assert [line for line in lines if len(line) > WIDTH and str(demo) not in line] == []
+    assert lines[0].split()[:4] == ["hybrid.run", "run", "20", "queries,"]
+    headings = [line for line in lines if line and not line.startswith(" ")]
+    assert headings[-6:] == [
+        "How much of each run's top 10 is judged", "Worth a look", "About the runs", "About the judges",
+        "About preferences", "What to judge next",
+    ]  # fmt: skip
+    assert "README.txt" in answer.out
+    assert "cannot be used: nothing that we know" in answer.out
+
+
+def test_many_runs_are_told_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ringtrue) -> None:
+    monkeypatch.chdir(tmp_path)
+    for number in range(15):
+        lines = [f"q{q} Q0 d{rank + number} {rank} {50 - rank} t" for q in (1, 2) for rank in range(1, 12)]
+        (tmp_path / f"r{number:02}.run").write_text("\n".join(lines) + "\n")
+    (tmp_path / "j.qrels").write_text("".join(f"q{q} 0 d{d} {d % 2}\n" for q in (1, 2) for d in range(1, 18)))
+    answer = ringtrue("doctor", *(path.name for path in sorted(tmp_path.iterdir())))
+    assert answer.out.startswith("15 runs  run        2 queries, 11 documents each\n")
+    assert "  15 runs  30% to 100%" in answer.out
+    assert "ringtrue evaluate *.run --judgments j.qrels" in answer.out
+
+
+def test_the_same_doubt_about_several_files_is_told_once(world: Path, ringtrue) -> None:
+    answer = ringtrue("doctor", "a.run", "b.run")
+    assert answer.out.count("every query has fewer than 10 documents") == 1
+    assert "  a.run, b.run: every query has" in answer.out
+
+
+@pytest.mark.parametrize("form", ["csv", "markdown", "latex"])
+def test_other_formats_have_the_same_commands(form: str, world: Path, ringtrue) -> None:
+    answer = ringtrue("doctor", "a.run", "j.qrels", "--format", form)
+    assert answer.code == 0
+    assert "ringtrue evaluate a.run" in answer.out
+    assert "two runs or more" in answer.out
+
+
+def test_standard_input_is_a_file_too(demo: Path) -> None:
+    done = shell("ringtrue doctor - --json < neural.run", demo)
+    assert json.loads(done.stdout)["files"][0]["kind"] == "run"
+
+
+def test_standard_input_can_be_read_only_once(ringtrue) -> None:
+    answer = ringtrue("doctor", "-", "-")
+    assert (answer.code, "only once" in answer.err) == (2, True)
+
+
+def test_the_exit_code_is_1_only_if_no_file_can_be_used(world: Path, ringtrue) -> None:
+    (world / "empty.run.gz").touch()
+    (world / "paper.pdf").write_text("%PDF-1.4\n")
+    assert ringtrue("doctor", "a.run", "empty.run.gz", "no-such.run").code == 0
+    answer = ringtrue("doctor", "empty.run.gz", "paper.pdf", "no-such.run", ".")
+    assert answer.code == 1
+    assert answer.out.count("cannot be used") == 4
+    assert "None of these files can be used" in answer.out
+    assert "ringtrue evaluate" not in answer.out
+    told = ringtrue("doctor", "empty.run.gz", "--json")
+    assert (told.code, told.json["files"][0]["kind"], told.json["files"][0]["error"]) == (1, None, "the file is empty")
+
+
+def test_no_file_at_all_is_a_wrong_question(ringtrue) -> None:
+    assert ringtrue("doctor").code == 2
+
+
+SETS = {
+    "dl19": ["runs/ICT-BERT2.run", "runs/bm25base_p.run", "runs/idst_bert_p1.run", "human.qrels",
+             "llm-umbrela_gpt4.qrels", "llm-binary_gpt4.qrels", "topics.tsv"],
+    "rf10": ["labels.csv"],
+    "web5": ["label.csv", "truth.csv"],
+    "nyt17": ["pilot_docs.csv", "pilot_labels.csv"],
+    "arena": ["food.csv", "llmfao.csv", "llmfao-golden.csv", "codings.csv"],
+}  # fmt: skip
+KINDS = {
+    "dl19": ["run", "run", "run", "judgments", "judgments", "judgments", "topics"],
+    "rf10": ["judgments"],
+    "web5": ["judgments", "judgments"],
+    "nyt17": ["pool", "judgments"],
+    "arena": ["preferences", "preferences", "run", None],
+}
+
+
+@pytest.mark.real
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SETS)
+def test_every_command_works_on_real_data(name: str, data: Path, tmp_path: Path) -> None:
+    found = examined([str(data / name / one) for one in SETS[name]], tmp_path)
+    assert [file["kind"] for file in found["files"]] == KINDS[name]
+    require_that_all_work(
+        found, tmp_path, but=("report", "agree") if name in ("arena", "web5", "nyt17") else ("report",)
+    )
+
+
+@pytest.mark.real
+def test_real_data_are_told_for_what_they_are(data: Path, tmp_path: Path) -> None:
+    crowd = examined([str(data / "rf10/labels.csv")], tmp_path)
+    commands = {one["verb"]: one["command"] for one in crowd["can"]}
+    assert commands["judges"].endswith("--gold-columns label=gold --gold-where 'gold!='")
+    assert "--repeats last" in commands["aggregate"]
+    nist = examined([str(data / "nyt17/pilot_docs.csv"), str(data / "nyt17/pilot_labels.csv")], tmp_path)
+    assert any("--gold-columns label=nist_rel" in one["command"] for one in nist["can"])
+    assert any("--where experiment=" in note for file in nist["files"] for note in file["notes"])
+    passages = examined([str(data / "dl19" / one) for one in SETS["dl19"]], tmp_path)
+    roles = {Path(file["path"]).name: file.get("role") for file in passages["files"]}
+    assert (roles["human.qrels"], roles["llm-umbrela_gpt4.qrels"]) == ("gold", "bronze")
+    assert min(one["judged_share"] for one in passages["overlaps"]) > 0.99

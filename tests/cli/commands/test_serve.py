@@ -1,0 +1,275 @@
+"""`ringtrue serve`: a real process, spoken to over HTTP."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from benchmarks.servers import PostgreSQL
+
+from ringtrue.service.store import Store
+from ringtrue.service.store.accounts import create_account
+from ringtrue.service.store.backup import write_backup
+
+COMMAND = str(Path(sys.executable).with_name("ringtrue"))
+PASSWORD = "lamp river seven coat"
+PATIENT = 60  # seconds: a slow machine is no bug
+
+
+@contextmanager
+def serving(folder: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, Any]]]:
+    """A server on a free port, once it has said where; it is ended by force if it has not ended by then."""
+    process = subprocess.Popen(
+        [COMMAND, "serve", "--port", "0", "--json", *words],
+        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert line, process.communicate()[1]
+        yield process, json.loads(line)
+    finally:
+        process.kill()
+        process.communicate(timeout=PATIENT)
+
+
+def ended(process: subprocess.Popen[str], by: signal.Signals) -> tuple[int, str]:
+    process.send_signal(by)
+    _, said = process.communicate(timeout=PATIENT)
+    return process.returncode, said
+
+
+def hidden(page: str) -> dict[str, str]:
+    return dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', page))
+
+
+def test_the_first_link_makes_an_owner_who_is_still_there_after_a_restart_and_is_in_no_log(tmp_path: Path) -> None:
+    with serving(tmp_path) as (process, said):
+        assert said["url"].startswith("http://127.0.0.1:")
+        assert said["database"] == "ringtrue.db"
+        assert said["notes"] == []
+        with httpx.Client(timeout=PATIENT) as browser:
+            fields = hidden(browser.get(said["owner_link"]).text)
+            fields |= {"name": "Olga", "password": PASSWORD, "again": PASSWORD}
+            assert browser.post(said["owner_link"], data=fields).status_code == 303
+            assert "Olga" in browser.get(said["url"]).text
+            cookies = dict(browser.cookies)
+        assert ended(process, signal.SIGINT) == (0, "")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ringtrue.db"]
+    with serving(tmp_path) as (process, said):
+        assert said["owner_link"] is None
+        again = httpx.get(said["url"], cookies=cookies, timeout=PATIENT)  # the signing secret is the same
+        assert (again.status_code, "Olga" in again.text) == (200, True)
+        assert ended(process, signal.SIGTERM) == (0, "")
+
+
+@pytest.mark.slow
+def test_a_link_that_nobody_used_is_replaced_at_the_next_start(tmp_path: Path) -> None:
+    with serving(tmp_path) as (process, said):
+        path = said["owner_link"].removeprefix(said["url"])
+        ended(process, signal.SIGTERM)
+    with serving(tmp_path) as (_, said):
+        assert httpx.get(said["url"] + path, timeout=PATIENT).status_code == 410
+        assert httpx.get(said["owner_link"], timeout=PATIENT).status_code == 200
+
+
+@pytest.mark.slow
+def test_several_processes_serve_one_database_and_end_together(tmp_path: Path, postgresql: PostgreSQL) -> None:
+    database = postgresql.url(postgresql.create())
+    with serving(tmp_path, "--db", database, "--workers", "2") as (process, said):
+        # One login is good at every process: they sign with the same secret.
+        with httpx.Client(timeout=PATIENT) as browser:
+            fields = hidden(browser.get(said["owner_link"]).text)
+            fields |= {"name": "Olga", "password": PASSWORD, "again": PASSWORD}
+            assert browser.post(said["owner_link"], data=fields).status_code == 303
+            cookies = dict(browser.cookies)
+        for _ in range(20):
+            assert httpx.get(said["url"], cookies=cookies, timeout=PATIENT).status_code == 200
+        assert ended(process, signal.SIGINT) == (0, "")
+    with pytest.raises(httpx.TransportError):
+        httpx.get(said["url"])
+
+
+@pytest.mark.slow
+def test_processes_end_with_the_one_that_started_them_even_by_force(tmp_path: Path, postgresql: PostgreSQL) -> None:
+    database = postgresql.url(postgresql.create())
+    with serving(tmp_path, "--db", database, "--workers", "2") as (process, said):
+        assert httpx.get(f"{said['url']}/healthz", timeout=PATIENT).status_code == 200
+        process.kill()
+        # Their standard output ends only when the last of them has.
+        process.communicate(timeout=PATIENT)
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(said["url"])
+
+
+@pytest.mark.slow
+def test_people_read_where_it_serves_and_what_to_open(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [COMMAND, "serve", "--port", "0", "--db", "judged.db"], cwd=tmp_path, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        lines = [process.stdout.readline().rstrip() for _ in range(3)]
+    finally:
+        process.terminate()
+        process.communicate(timeout=PATIENT)
+    assert re.fullmatch(r"ringtrue serves judged\.db at http://127\.0\.0\.1:\d+; Ctrl-C ends it", lines[0])
+    assert lines[1].startswith("nobody owns it yet")
+    assert re.fullmatch(r"  http://127\.0\.0\.1:\d+/welcome/[\w-]{43}", lines[2])
+
+
+@pytest.mark.slow
+def test_other_machines_and_plain_http_are_worth_a_word(tmp_path: Path) -> None:
+    with serving(tmp_path, "--host", "0.0.0.0") as (_, said):
+        assert "passwords and answers travel in plain text" in said["notes"][0]
+        assert said["url"].startswith("http://127.0.0.1:")
+    behind = ("--host", "0.0.0.0", "--base-url", "https://judge.example.org/")
+    with serving(tmp_path, *behind) as (_, said):
+        assert said["notes"] == []
+        assert said["owner_link"].startswith("https://judge.example.org/welcome/")
+
+
+def _login_attempts(tmp_path: Path, *words: str) -> set[str]:
+    """What a server wrote down of attempts that claim to come from two addresses."""
+    with serving(tmp_path, "--db", "a.db", *words) as (process, said):
+        port = int(said["url"].rsplit(":", 1)[1]) if not words else _port_of(process)
+        for claimed in ("203.0.113.1", "203.0.113.2"):
+            with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENT) as browser:
+                page = browser.get("/login")
+                fields = hidden(page.text) | {"handle": "x", "password": "y"}
+                headers = {"X-Forwarded-For": claimed, "Cookie": "; ".join(_cookies(page))}
+                assert browser.post("/login", data=fields, headers=headers).status_code == 401
+        ended(process, signal.SIGTERM)
+    with Store.open(str(tmp_path / "a.db")) as store, store.read() as connection:
+        rows = connection.exec_driver_sql("SELECT DISTINCT what FROM attempt WHERE what LIKE 'address:%'")
+        return {row[0] for row in rows}
+
+
+def _cookies(page: httpx.Response) -> list[str]:
+    return [one.split(";")[0] for one in page.headers.get_list("set-cookie")]
+
+
+def _port_of(process: subprocess.Popen[str]) -> int:
+    """The port on which a process listens, where it said another address."""
+    inodes = {
+        path.readlink().name.removeprefix("socket:[").rstrip("]")
+        for path in Path(f"/proc/{process.pid}/fd").iterdir()
+        if str(path.readlink()).startswith("socket:")
+    }
+    for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+        fields = line.split()
+        if fields[3] == "0A" and fields[9] in inodes:
+            return int(fields[1].split(":")[1], 16)
+    raise AssertionError("the server listens nowhere")
+
+
+@pytest.mark.slow
+def test_a_proxy_is_believed_only_where_there_is_one(tmp_path: Path) -> None:
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "proxied").mkdir()
+    assert len(_login_attempts(tmp_path / "plain")) == 1
+    assert len(_login_attempts(tmp_path / "proxied", "--base-url", "https://judge.example.org")) == 2
+
+
+@pytest.mark.slow
+def test_a_backup_is_restored_before_serving(tmp_path: Path) -> None:
+    with Store.open(str(tmp_path / "old.db")) as store:
+        store.write(lambda c: create_account(c, kind="named", name="Olga", owner=True, password="x", now=1.0))
+        write_backup(store, tmp_path / "backup.zip", now=2.0)
+    with serving(tmp_path, "--db", "new.db", "--restore", "backup.zip") as (_, said):
+        assert said["owner_link"] is None
+        assert said["notes"] == ["restored from backup.zip: 0 projects, 1 account, 0 judgments"]
+
+
+@pytest.mark.slow
+def test_a_second_ctrl_c_ends_it_at_once_without_a_word(tmp_path: Path) -> None:
+    with serving(tmp_path) as (process, said):
+        assert httpx.get(f"{said['url']}/healthz", timeout=PATIENT).status_code == 200
+        host, port = said["url"].removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port))) as slow:  # a form that never comes to its end
+            kind = "Content-Type: application/x-www-form-urlencoded"
+            slow.sendall(f"POST /login HTTP/1.1\r\nHost: x\r\n{kind}\r\nContent-Length: 9\r\n\r\n".encode())
+            assert httpx.get(f"{said['url']}/healthz", timeout=PATIENT).status_code == 200
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.5)  # two at the same moment are one
+            assert ended(process, signal.SIGINT) == (0, "")
+
+
+@pytest.mark.parametrize("file", ["none.zip", "notes.txt", "hollow.zip"])
+def test_a_backup_that_cannot_be_restored_leaves_no_database(
+    world: Path, ringtrue: Callable[..., Any], file: str
+) -> None:
+    Path("notes.txt").write_text("these are notes")
+    zipfile.ZipFile("hollow.zip", "w").close()
+    assert ringtrue("serve", "--port", "0", "--db", "new.db", "--restore", file).code == 1
+    assert not list(Path().glob("new.db*"))
+    with Store.open("old.db") as store:
+        store.write(lambda c: create_account(c, kind="crowd", now=1.0))
+    assert ringtrue("serve", "--port", "0", "--db", "sqlite:///old.db", "--restore", file).code == 1
+    assert Path("old.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["--db", "none/at/all.db"], 1, "none/at"),
+        (["--db", "mysql://x/y"], 1, "sqlite or postgresql"),
+        (["--db", "notes.txt"], 1, "notes.txt"),
+        (["--restore", "none.zip"], 1, "none.zip: there is no such file"),
+        (["--restore", "notes.txt"], 1, "notes.txt"),
+        (["--base-url", "judge.example.org"], 2, "expected an address without a path"),
+        (["--base-url", "https://example.org/judge"], 2, "expected an address without a path"),
+        (["--base-url", "https://example.org:x"], 2, "expected an address without a path"),
+        (["--host", "no such host"], 2, "'no such host' is no address of this machine"),
+        (["--host", "192.0.2.1"], 2, "cannot listen on 192.0.2.1"),
+        (["--port", "70000"], 2, "--port"),
+        (["--workers", "0"], 2, "--workers"),
+        (["--workers", "2"], 2, "SQLite has one writer"),
+    ],
+)
+def test_what_cannot_be_served_is_told_in_one_line(
+    world: Path, ringtrue: Callable[..., Any], words: list[str], code: int, says: str
+) -> None:
+    Path("notes.txt").write_text("these are notes and no database" * 100)
+    port = [] if "--port" in words else ["--port", "0"]
+    answer = ringtrue("serve", *port, *words)
+    assert (answer.code, answer.out) == (code, "")
+    assert says in answer.err
+    assert len(answer.err.strip().splitlines()) == 1 or code == 2
+
+
+def test_a_port_that_is_taken_is_told_in_one_line(world: Path, ringtrue: Callable[..., Any]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        answer = ringtrue("serve", "--port", str(port))
+    assert answer.code == 2
+    assert answer.err == f"ringtrue: port {port} is taken by another program; choose another one: --port {port + 1}\n"
+    assert not Path("ringtrue.db").exists()
+
+
+def test_a_password_in_the_address_of_the_database_is_not_shown(world: Path, ringtrue: Callable[..., Any]) -> None:
+    answer = ringtrue("serve", "--port", "0", "--db", "postgresql://me:s3cret@127.0.0.1:1/none")
+    assert answer.code == 1
+    assert "s3cret" not in answer.err
+
+
+def test_help_loads_no_server() -> None:
+    code = (
+        "import sys; from ringtrue.cli import main\n"
+        "try: main(['serve', '--help'])\n"
+        "except SystemExit: print([m for m in ('sqlalchemy', 'fastapi', 'uvicorn', 'jinja2') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -1,0 +1,90 @@
+"""`ringtrue simulate`: the list of studies, what they take and what they show."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from ringtrue.cli.commands.simulate import STUDIES
+
+
+def words(line: str) -> list[str]:
+    return line.split()
+
+
+def test_without_a_name_the_studies_are_listed(ringtrue) -> None:
+    answer = ringtrue("simulate")
+    assert answer.code == 0
+    assert all(name in answer.out and study.says in answer.out for name, study in STUDIES.items())
+    assert "goldberg takes --replications, --level, --seed, and --set first=0.49" in answer.out
+    listed = ringtrue("simulate", "--json").json["studies"]
+    assert [one["name"] for one in listed] == list(STUDIES)
+    assert list(listed[0]) == ["name", "says", "takes", "settings"]
+
+
+def test_the_published_simulation_with_its_histogram(ringtrue) -> None:
+    answer = ringtrue("simulate", "goldberg", "--replications", "3000")
+    lines = answer.out.splitlines()
+    assert lines[0].split("  ")[0] == "score and interval"
+    assert any(line.startswith("0.40–0.41   ▶ ") for line in lines)
+    assert "█" in answer.out
+    assert max(map(len, lines)) <= 100
+    assert [line for line in lines if line != line.rstrip()] == []
+    found = ringtrue("simulate", "goldberg", "--replications", "3000", "--json").json
+    assert found["study"] == "goldberg"
+    assert list(found["coverage"]) == ["naive", "wald", "fieller"]
+    histogram = found["histogram"]
+    assert sum(histogram["naive"]) == sum(histogram["corrected"]) == 3000
+    assert len(histogram["edges"]) == len(histogram["naive"]) + 1
+
+
+def test_a_world_can_be_changed(ringtrue) -> None:
+    asked = words("simulate goldberg --replications 500 --set relevant=.6 --set nonrelevant=.5 --json")
+    answer = ringtrue(*asked)
+    assert answer.json["settings"]["relevant"] == 0.6
+    assert answer.json["refused"] > 0.1
+    assert "the rates allow a judge no better than chance" in answer.err
+    assert ringtrue(*asked, "--seed", "1").json["coverage"] != answer.json["coverage"]
+    rows = list(csv.DictReader(io.StringIO(ringtrue(*asked[:-1], "--format", "csv").out)))
+    assert sum(int(row["naive"]) for row in rows) == 500
+
+
+def test_the_coverage_of_rates_over_a_few_worlds(ringtrue) -> None:
+    asked = words("simulate rates --set worlds=4 --set resamples=100 --replications 300")
+    found = ringtrue(*asked, "--json").json
+    assert list(found) == ["study", "replications", "resamples", "level", "usual", "harder", "worlds", "seed", "notes"]
+    assert list(found["usual"]) == ["worlds", "fieller", "wald", "bootstrap", "refused", "answered"]
+    assert list(found["usual"]["fieller"]) == ["mean", "min", "below_0.9", "below_0.5"]
+    assert len(found["worlds"]) == 8
+    table = ringtrue(*asked)
+    assert "usual worlds" in table.out
+    assert "no answer, which counts as held" in table.out
+    assert max(map(len, table.out.splitlines())) <= 100
+    rows = list(csv.DictReader(io.StringIO(ringtrue(*asked, "--format", "csv").out)))
+    assert [row["kind"] for row in rows] == ["usual"] * 4 + ["harder"] * 4
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["golberg"], "no study 'golberg'; did you mean 'goldberg'?"),
+        (["xyzzy"], "no study 'xyzzy'; there is real, goldberg, rates"),
+        (["goldberg", "--data", "folder"], "simulate goldberg takes no --data; it takes --replications"),
+        (["--level", ".9"], "--level of which study? Name one of real, goldberg, rates"),
+        (["goldberg", "--set", "quereis=4"], "simulate goldberg has no 'quereis'; did you mean 'queries'?"),
+        (["goldberg", "--set", "queries=4.5"], "expected a whole number, found '4.5'"),
+        (["goldberg", "--set", "relevant=high"], "expected a number, found 'high'"),
+        (["goldberg", "--set", "queries"], "--set expects name=number, such as --set first=1; found 'queries'"),
+        (["goldberg", "--set", "queries=1"], "a study needs a replication, 2 queries"),
+        (["goldberg", "--set", "relevant=2"], "shares and rates lie between 0 and 1, found 2"),
+        (["rates", "--set", "resamples=0"], "a replication and a resample"),
+        (["rates", "--set", "worlds=-1"], "worlds=-1"),
+    ],
+)
+def test_what_no_study_takes_is_told_in_one_line(ringtrue, words: list[str], says: str) -> None:
+    answer = ringtrue("simulate", *words)
+    assert (answer.code, answer.out) == (2, "")
+    assert says in answer.err
+    assert len(answer.err.splitlines()) == 1

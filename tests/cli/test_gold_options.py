@@ -1,0 +1,705 @@
+"""`evaluate --gold` and `compare --gold`: the contract that scripts rely on, what people read, and what is refused."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from shutil import copy, copytree
+from typing import get_args
+
+import numpy as np
+import pytest
+
+import ringtrue as rt
+from ringtrue.gold.correction import RatesDesign
+from ringtrue.gold.correction.estimator import Method
+from ringtrue.gold.correction.joint_estimate import Population
+from ringtrue.gold.correction.proportion import Interval
+from ringtrue.gold.designs import Design
+
+ESTIMATE = ["value", "se", "low", "high", "level", "n", "method", "notes"]
+CORRECTED = ["runs", "corrected", "gold_only", "methods", "design", "population", "judge", "checks", "notes"]
+COMPARED = ["measure", "a", "b", "difference", "p_value", "p_adjusted", "test", "effect_size", "wins", "ties", "losses",
+            "naive", "notes"]  # fmt: skip
+RUNS = ("new.run", "old.run", "far.run")
+WORDS = (*RUNS, "--judgments", "bronze.qrels")
+Rows = list[dict[str, str]]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three runs over 24 queries of 16 documents, the labels of a bronze judge who is kind, and gold of everything."""
+    folder, chance = tmp_path_factory.mktemp("shop"), random.Random(7)
+    truth = {(q, d): chance.choice([0, 0, 0, 1, 2]) for q in range(24) for d in range(16)}
+    bronze = {pair: min(label + (chance.random() < 0.3), 2) for pair, label in truth.items()}
+    for name, noise in (("new", 0.8), ("old", 1.2), ("far", 3.0)):
+        lines = []
+        for q in range(24):
+            score = {d: truth[q, d] + chance.gauss(0, noise) for d in range(16)}
+            best = sorted(score, key=lambda d: -score[d])[:8]
+            lines += [f"q{q:02} Q0 d{d} {rank} {score[d]:.6f} {name}" for rank, d in enumerate(best, start=1)]
+        (folder / f"{name}.run").write_text("\n".join(lines) + "\n")
+    for file, labels in (("truth.qrels", truth), ("bronze.qrels", bronze)):
+        (folder / file).write_text("".join(f"q{q:02} 0 d{d} {label}\n" for (q, d), label in labels.items()))
+    return folder
+
+
+@pytest.fixture
+def shop(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The files of `made` in a folder of one's own, in which the commands are called."""
+    copytree(made, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def gold(made: Path, shop: Path, ringtrue) -> Callable[..., str]:
+    """A gold file: drawn with `ringtrue sample` and these words, the labels filled in by who knows them all."""
+
+    def make(*words: str, name: str = "gold.csv") -> str:
+        if not words and Path(name).exists():
+            return name
+        given = words or ("--budget", "120", "--for", "P@5,DCG@5")
+        runs = [word for word in given if word.endswith(".run")] or RUNS
+        more = [word for word in given if word not in runs]
+        answer = ringtrue("sample", *runs, "--judgments", "bronze.qrels", *more, "-o", "drawn.csv")
+        assert answer.code == 0, answer.err
+        known = labels_in(Path("truth.qrels"))
+        write(name, [row | {"label": row.get("label") or known.get((row["query"], row["doc"]), "0")}
+                     for row in read("drawn.csv")])  # fmt: skip
+        if not words:  # the usual one is drawn once
+            copy(name, made)
+        return name
+
+    return make
+
+
+def labels_in(path: Path) -> dict[tuple[str, str], str]:
+    rows = (line.split() for line in path.read_text().splitlines())
+    return {(query, doc): label for query, _, doc, label in rows}
+
+
+def read(path: str) -> Rows:
+    with Path(path).open() as file:
+        return list(csv.DictReader(file))
+
+
+def write(path: str, rows: Rows) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    Path(path).write_text(text.getvalue())
+    return path
+
+
+def changed(path: str, name: str, change: Callable[[int, dict[str, str]], dict[str, str] | None]) -> str:
+    """A copy of a gold file with every row changed, or left out where nothing comes back."""
+    rows = [new for place, row in enumerate(read(path)) if (new := change(place, row)) is not None]
+    return write(name, rows)
+
+
+def without(row: dict[str, str], *names: str) -> dict[str, str]:
+    return {key: value for key, value in row.items() if key not in names}
+
+
+def elsewhere(path: str, name: str = "elsewhere.csv") -> str:
+    """The same labels, of which nobody says how they were drawn."""
+    return changed(path, name, lambda _, row: without(row, "prob", "stratum", "design", "drawn"))
+
+
+def test_json_has_every_key_of_the_contract(gold, ringtrue) -> None:
+    answer = ringtrue("evaluate", *WORDS, "--gold", gold(), "-m", "P@5,DCG@5", "--json")
+    few = (
+        "P@5 of new and 2 more: few labels of a kind in this run's list: estimated by bronze label, with half a label "
+        "added to either side"
+    )
+    assert (answer.code, answer.err) == (0, f"note: {few}\n")
+    found = answer.json
+    assert list(found) == CORRECTED
+    for table in ("runs", "corrected", "gold_only"):
+        assert list(found[table]) == ["new", "old", "far"]
+        assert list(found[table]["new"]) == ["P@5", "DCG@5"]
+        assert list(found[table]["new"]["P@5"]) == ESTIMATE
+    assert (found["design"], found["population"]) == ("pool_stratified", "like-these")
+    assert found["notes"] == [few]
+    assert list(found["judge"]) == ["relevant", "nonrelevant", "youden", "confusion"]
+    assert found["judge"]["confusion"]["rows"] == "gold"
+    assert {tuple(check) for check in found["checks"]} == {("check", "passed", "p_value", "text")}
+    assert found["methods"]["P@5"].startswith("P@5 by the difference estimator")
+
+
+def test_the_answer_is_the_library_s(gold, ringtrue) -> None:
+    name = gold()
+    found = ringtrue("evaluate", *WORDS, "--gold", name, "-m", "P@5", "--level", "0.9", "--json").json
+    runs = [rt.read_run(run) for run in RUNS]
+    expected = rt.correct(runs, rt.read_judgments("bronze.qrels"), rt.read_judgments(name), "P@5", level=0.9)
+    assert found["corrected"]["old"]["P@5"] == expected.corrected["old"]["P@5"].as_dict()
+    assert found["gold_only"]["old"]["P@5"] == expected.gold_only["old"]["P@5"].as_dict()
+    assert found["checks"] == [check.as_dict() for check in expected.checks]
+
+
+def test_raw_is_what_bronze_says_and_gold_of_everything_is_the_truth(gold, ringtrue) -> None:
+    found = ringtrue("evaluate", *WORDS, "--gold", gold("--budget", "9999", "--for", "P@5"), "-m", "P@5",
+                     "--population", "these", "--json").json  # fmt: skip
+    for run in ("new", "old", "far"):
+        by_bronze, by_gold = (
+            ringtrue("evaluate", f"{run}.run", "--judgments", file, "-m", "P@5", "--json").json["runs"][run]["P@5"]
+            for file in ("bronze.qrels", "truth.qrels")
+        )
+        assert found["runs"][run]["P@5"] == by_bronze
+        one = found["corrected"][run]["P@5"]
+        assert (one["value"], one["low"], one["high"]) == pytest.approx([by_gold["value"]] * 3, abs=1e-9)
+
+
+def test_the_table_shows_bronze_corrected_and_gold_alone_best_first(gold, ringtrue) -> None:
+    answer = ringtrue("evaluate", *WORDS, "--gold", gold(), "-m", "P@5,DCG@5")
+    lines = answer.out.splitlines()
+    assert lines[0].split("  ")[0] == "run"
+    assert [word for word in ("bronze says", "corrected", "95% interval", "gold alone", "gold labels")
+            if word not in lines[0]] == []  # fmt: skip
+    found = ringtrue("evaluate", *WORDS, "--gold", "gold.csv", "-m", "P@5", "--json").json["corrected"]
+    assert [line.split()[0] for line in lines[2:5]] == sorted(found, key=lambda run: -found[run]["P@5"]["value"])
+    assert "the interval is for queries like these" in lines
+    assert "bronze is right on " in answer.out
+    assert [line for line in lines if line != line.rstrip()] == []
+
+
+def test_checks_are_listed_and_what_follows_from_a_doubt_stands_below(gold, ringtrue) -> None:
+    few = changed(gold("--budget", "12"), "few.csv", lambda _, row: row)
+    answer = ringtrue("evaluate", *WORDS, "--gold", few, "-m", "P@5")
+    (line,) = [line for line in answer.out.splitlines() if "number of labels  " in line]
+    assert line.startswith("look")
+    assert "trust" not in line
+    assert "number of labels: trust the intervals with care" in answer.out
+
+
+def test_csv_has_every_digit_and_markdown_and_latex_are_tables(gold, ringtrue) -> None:
+    words = ("evaluate", *WORDS, "--gold", gold(), "-m", "P@5")
+    rows = list(csv.DictReader(io.StringIO(ringtrue(*words, "--format", "csv").out)))
+    found = ringtrue(*words, "--json").json
+    assert [(row["run"], row["estimate"]) for row in rows][:4] == [
+        ("new", "raw"), ("old", "raw"), ("far", "raw"), ("new", "corrected"),
+    ]  # fmt: skip
+    assert float(rows[3]["low"]) == found["corrected"]["new"]["P@5"]["low"]
+    assert ringtrue(*words, "--format", "markdown").out.startswith("| run | bronze says | corrected |")
+    assert r"run & bronze says & corrected & 95\% interval" in ringtrue(*words, "--format", "latex").out
+
+
+def test_these_queries_are_told_more_surely_than_queries_like_these(gold, ringtrue) -> None:
+    words = ("evaluate", *WORDS, "--gold", gold(), "-m", "P@5", "--population")
+    these, like = (ringtrue(*words, about, "--json").json for about in ("these", "like-these"))
+    assert (these["population"], like["population"]) == ("these", "like-these")
+    one, other = these["corrected"]["new"]["P@5"], like["corrected"]["new"]["P@5"]
+    assert one["value"] == other["value"]
+    assert one["se"] < other["se"]
+    assert "the interval is for these queries" in ringtrue(*words, "these").out
+
+
+def test_without_a_measure_single_documents_serve_sums_and_whole_queries_the_usual_ones(gold, ringtrue) -> None:
+    by_document = ringtrue("evaluate", *WORDS, "--gold", gold("--budget", "120"), "--json").json
+    assert list(by_document["corrected"]["new"]) == ["P@10", "DCG@10"]
+    whole = gold("--queries", "12", name="queries.csv")
+    by_query = ringtrue("evaluate", *WORDS, "--gold", whole, "--json").json
+    assert list(by_query["corrected"]["new"]) == ["nDCG@10", "AP", "P@10", "RR"]
+    assert (by_query["design"], by_query["corrected"]["new"]["AP"]["n"]) == ("whole_queries", 12)
+    assert "only 12 queries with gold" in by_query["corrected"]["new"]["AP"]["notes"][0]
+    compared = ringtrue("compare", *WORDS, "--gold", whole, "--json").json
+    assert {one["measure"] for one in compared["comparisons"]} == {"nDCG@10"}
+    assert "gold queries" in ringtrue("compare", *WORDS, "--gold", whole).out
+
+
+def test_gold_alone_can_be_asked_for(gold, ringtrue) -> None:
+    words = ("--gold", gold(), "-m", "P@5", "--method", "gold")
+    found = ringtrue("evaluate", *WORDS, *words, "--json").json
+    assert found["corrected"] == found["gold_only"]
+    assert found["methods"]["P@5"] == "P@5 from the gold labels alone, as asked"
+    compared = ringtrue("compare", *WORDS, *words, "--json").json
+    assert compared["test"] == "t test on the gold labels alone"
+
+
+def test_the_judge_s_rates_can_be_asked_for_and_carry_what_they_take_for_granted(gold, ringtrue) -> None:
+    answer = ringtrue("evaluate", *WORDS, "--gold", gold(), "-m", "P@5", "--method", "confusion", "--json")
+    assert answer.json["corrected"]["new"]["P@5"]["method"] == "confusion, fieller"
+    assert answer.json["gold_only"] == {}
+    assert "--method difference does not need that" in answer.err
+
+
+def test_bronze_may_count_as_relevant_from_another_label_on(gold, ringtrue) -> None:
+    words = ("evaluate", *WORDS, "--gold", gold(), "-m", "P@5", "--rel", "1")
+    found = ringtrue(*words, "--bronze-rel", "2", "--json").json
+    strict = ringtrue("evaluate", *WORDS, "-m", "P@5", "--rel", "2", "--json").json["runs"]
+    assert found["runs"]["new"]["P@5"]["value"] == strict["new"]["P(rel=2)@5"]["value"]
+    same = ringtrue(*words, "--json").json
+    here, there = (one["corrected"]["new"]["P@5"]["value"] for one in (found, same))
+    assert here == pytest.approx(there, abs=0.05)
+    assert found["judge"]["relevant"]["value"] < same["judge"]["relevant"]["value"]
+
+
+def test_the_same_question_has_the_same_answer_and_a_seed_moves_only_what_is_drawn(gold, ringtrue) -> None:
+    name = gold()
+    words = ("evaluate", *WORDS, "--gold", name, "-m", "DCG@5", "--method", "confusion", "--json")
+    assert ringtrue(*words).out == ringtrue(*words).out
+    compare = ("compare", *WORDS, "--gold", name, "-m", "P@5", "--json")
+    one, other = (ringtrue(*compare, "--seed", seed).json for seed in ("1", "2"))
+    assert (one["seed"], other["seed"]) == (1, 2)
+    assert one["comparisons"] == other["comparisons"]  # nothing is drawn for a difference
+
+
+# Comparing.
+
+
+def test_json_of_a_comparison_has_what_bronze_says_beside_it(gold, ringtrue) -> None:
+    words = ("compare", *WORDS, "-m", "P@5")
+    answer = ringtrue(*words, "--gold", gold("--budget", "100", "--compare", "--for", "P@5"), "--json")
+    assert answer.code == 0
+    one = answer.json["comparisons"][0]
+    assert [key for key in COMPARED if key not in one] == []
+    assert list(one["difference"]) == ESTIMATE
+    plain = ringtrue(*words, "--json").json["comparisons"][0]
+    assert one["naive"] == {"difference": plain["difference"], "p_value": plain["p_value"]}
+    assert (one["wins"], one["ties"], one["losses"]) == (plain["wins"], plain["ties"], plain["losses"])
+    assert (one["a"], one["b"], one["test"]) == ("new", "old", "difference")
+    assert [key for key in ("test", "adjust", "family", "level", "population", "seed", "notes")
+            if key not in answer.json] == []  # fmt: skip
+    runs = [rt.read_run(run) for run in RUNS]
+    theirs = rt.compare_corrected(runs, rt.read_judgments("bronze.qrels"), rt.read_judgments("gold.csv"), "P@5")
+    assert (one["difference"], one["p_adjusted"]) == (theirs[0].difference.as_dict(), theirs[0].p_adjusted)
+
+
+def test_the_table_of_comparisons_says_who_is_better_and_by_how_much(gold, ringtrue) -> None:
+    answer = ringtrue("compare", *WORDS, "--gold", gold(), "-m", "P@5")
+    header = answer.out.splitlines()[0]
+    assert [word for word in ("bronze a − b", "bronze p", "corrected a − b", "adjusted", "gold labels")
+            if word not in header] == []  # fmt: skip
+    assert "P@5: new is better than far, by 0." in answer.out
+    assert "a − b: as gold would have it, for queries like these; interval for one pair alone" in answer.out
+    assert "gold labels: on documents that the two do not share" in answer.out
+    rows = list(csv.DictReader(io.StringIO(ringtrue("compare", *WORDS, "--gold", "gold.csv", "-m", "P@5", "--format",
+                                                    "csv").out)))  # fmt: skip
+    assert list(rows[0])[-2:] == ["naive_difference", "naive_p"]
+    assert len(rows) == 3
+
+
+def test_many_runs_are_shown_run_by_run_best_first_and_with_baselines_pair_by_pair(gold, ringtrue) -> None:
+    for number in range(3):
+        for name in ("new", "far"):
+            Path(f"{name}{number}.run").write_text(Path(f"{name}.run").read_text())
+    gold()
+    runs = [f"{name}{number}.run" for number in range(3) for name in ("far", "new")]
+    words = ("compare", *runs, "--judgments", "bronze.qrels", "--gold", "gold.csv", "-m", "P@5")
+    lines = ringtrue(*words).out.splitlines()
+    assert lines[0].split() == ["nr", "run", "better", "than", "worse", "than"]
+    assert [line.split()[:2] for line in lines[2:8]] == [
+        ["1", "new0"], ["2", "new1"], ["3", "new2"], ["4", "far0"], ["5", "far1"], ["6", "far2"],
+    ]  # fmt: skip
+    assert lines[2].split()[2:] == ["4–6"]
+    assert lines[7].split()[2:] == ["1–3"]
+    assert "not decided: 6 of 15 comparisons" in lines
+    assert "▲" not in "".join(lines)
+    paired = ringtrue(*words, "--baseline", "far0").out.splitlines()
+    assert paired[0].split()[:3] == ["measure", "a", "b"]
+
+
+def test_what_is_said_of_every_pair_is_said_once(gold, ringtrue) -> None:
+    words = ("--gold", elsewhere(gold()), "--design", "external", "-m", "P@5")
+    answer = ringtrue("compare", *WORDS, *words)
+    assert answer.out.count("assumes that the judge errs alike on both systems") == 1
+    assert "gold labels" not in answer.out.splitlines()[0]  # a difference rests on all of them
+    independent = ringtrue("compare", *WORDS, *words, "--test", "independent", "--json").json
+    assert independent["comparisons"][0]["test"] == "independent"
+    assert any("treats two estimates as independent" in note for note in independent["comparisons"][0]["notes"])
+
+
+def test_the_published_test_takes_rates_whatever_the_design(gold, ringtrue) -> None:
+    answer = ringtrue("compare", *WORDS, "--gold", gold(), "-m", "P@5", "--test", "independent", "--json")
+    assert answer.json["comparisons"][0]["test"] == "independent"
+    assert answer.json["test"] == "z test as if each run had gold labels of its own"
+
+
+# Gold from elsewhere.
+
+
+def test_gold_from_elsewhere_is_corrected_by_the_judge_s_rates(gold, ringtrue) -> None:
+    words = ("evaluate", *WORDS, "--gold", elsewhere(gold()), "--design", "external", "-m")
+    answer = ringtrue(*words, "P@5,DCG@5", "--json")
+    found = answer.json
+    assert (found["design"], found["gold_only"]) == ("external", {})
+    assert found["corrected"]["new"]["P@5"]["method"] == "confusion, fieller"
+    assert found["corrected"]["new"]["DCG@5"]["method"].startswith("confusion")
+    assert answer.err.count("errs on these documents") == 1
+    assert "the interval is for queries like these" in ringtrue(*words, "P@5", "--population", "these").out
+
+
+def matrix(name: str, **given: object) -> str:
+    Path(name).write_text(json.dumps({"rows": "gold", "columns": "bronze", "labels": [0, 1]} | given))
+    return name
+
+
+def test_a_confusion_matrix_serves_as_gold_with_counts_or_exactly_known(shop: Path, ringtrue) -> None:
+    words = ("evaluate", *WORDS, "-m", "P@5", "--json", "--gold")
+    exact = ringtrue(*words, matrix("exact.json", matrix=[[0.7, 0.3], [0.1, 0.9]]))
+    counted = ringtrue(*words, matrix("counted.json", counts=[[140, 60], [10, 90]]))
+    one, other = (answer.json["corrected"]["new"]["P@5"] for answer in (exact, counted))
+    j = exact.json["runs"]["new"]["P@5"]["value"]
+    assert one["value"] == pytest.approx((j - 0.3) / 0.6)
+    assert other["value"] == pytest.approx(one["value"])
+    assert one["high"] - one["low"] < other["high"] - other["low"]
+    assert (exact.json["design"], exact.json["checks"]) == ("known", [])
+    assert exact.json["judge"]["confusion"]["matrix"] == [[0.7, 0.3], [0.1, 0.9]]
+    assert "check" not in ringtrue("evaluate", *WORDS, "-m", "P@5", "--gold", "exact.json").out
+
+
+def test_a_matrix_that_lacks_a_label_of_bronze_is_told(shop: Path, ringtrue) -> None:
+    known = matrix("known.json", matrix=[[0.8, 0.2], [0.1, 0.9]])
+    answer = ringtrue("evaluate", *WORDS, "-m", "DCG@5", "--gold", known)
+    assert (answer.code, answer.out) == (1, "")
+    assert "the confusion matrix has the labels 0, 1, and bronze says 2 too" in answer.err
+
+
+def test_a_judge_no_better_than_chance_is_refused_in_words(gold, ringtrue) -> None:
+    chance = matrix("chance.json", counts=[[20, 20], [20, 20]])
+    answer = ringtrue("evaluate", *WORDS, "-m", "P@5", "--gold", chance)
+    assert answer.code == 0
+    assert "the judge is no better than chance" in answer.err
+    assert [line.split()[2:] for line in answer.out.splitlines()[2:5]] == [["–", "0.000", "to", "1.000"]] * 3
+    one = ringtrue("evaluate", *WORDS, "-m", "P@5", "--gold", chance, "--json").json["corrected"]["new"]["P@5"]
+    assert (one["value"], one["low"], one["high"]) == (None, 0, 1)
+    assert "no better than chance" in one["notes"][0]
+    guessed = changed(gold(), "guessed.csv", lambda place, row: row | {"label": str(place % 3)})
+    external = ringtrue("evaluate", *WORDS, "-m", "P@5,DCG@5", "--gold", elsewhere(guessed), "--design", "external",
+                        "--json")  # fmt: skip
+    for measure in ("P@5", "DCG@5"):
+        one = external.json["corrected"]["new"][measure]
+        assert (external.code, one["value"]) == (0, None)
+        assert "no better than chance" in one["notes"][0]
+    compared = ringtrue("compare", *WORDS, "-m", "P@5", "--gold", chance)
+    assert "the judge is no better than chance" in compared.out
+    assert not set("▲▼≠") & set(compared.out)
+
+
+def test_a_grade_that_gold_never_gave_is_told(gold, ringtrue) -> None:
+    some = changed(elsewhere(gold()), "some.csv", lambda _, row: None if row["label"] == "2" else row)
+    answer = ringtrue("evaluate", *WORDS, "--gold", some, "--design", "external", "-m", "DCG@5")
+    assert answer.code == 0
+    assert "2 gold by 3 bronze labels" in answer.err
+
+
+# What is doubtful is told beside the answer.
+
+
+def test_gold_documents_that_no_run_shows_are_counted_and_left_out(gold, ringtrue) -> None:
+    name = gold()
+    more = write("more.csv", [*read(name), *(read(name)[0] | {"doc": f"x{place}"} for place in range(3))])
+    answer = ringtrue("evaluate", *WORDS, "--gold", more, "-m", "P@5")
+    assert "3 of 123 gold documents are in no run's top 5: worth nothing here" in answer.err
+    same = [ringtrue("evaluate", *WORDS, "--gold", file, "-m", "P@5", "--json").json["corrected"]
+            for file in (name, more)]  # fmt: skip
+    assert same[0] == same[1]
+
+
+def test_documents_without_a_bronze_label_are_a_level_of_their_own(gold, ringtrue) -> None:
+    name = gold()
+    lines = Path("bronze.qrels").read_text().splitlines()
+    Path("bronze.qrels").write_text("\n".join(line for line in lines if " d3 " not in line) + "\n")
+    answer = ringtrue("evaluate", *WORDS, "--gold", name, "-m", "P@5", "--json")
+    assert answer.code == 0
+    assert "no bronze label: a level of their own" in answer.err
+    assert answer.json["corrected"]["new"]["P@5"]["value"] is not None
+
+
+def test_a_sample_for_comparing_runs_does_not_evaluate_one_of_them(gold, ringtrue) -> None:
+    name = gold("--budget", "100", "--compare", "--for", "P@5")
+    answer = ringtrue("evaluate", *WORDS, "--gold", name, "-m", "P@5")
+    assert (answer.code, answer.out) == (1, "")
+    assert "drawn to compare runs by P@5, and what the runs share had no chance" in answer.err
+    assert "(`ringtrue sample … --for P@5`, without --compare)" in answer.err
+    assert len(answer.err.splitlines()) == 1
+    assert ringtrue("compare", *WORDS, "--gold", name, "-m", "P@5").code == 0
+
+
+def test_a_part_of_a_draw_is_seen_by_its_probabilities_where_nobody_says_how_large_it_was(gold, ringtrue) -> None:
+    half = changed(gold(), "half.csv", lambda place, row: without(row, "drawn") if place % 2 else None)
+    answer = ringtrue("evaluate", *WORDS, "--gold", half, "-m", "P@5")
+    assert (answer.code, answer.out) == (1, "")
+    assert "by its probabilities" in answer.err
+    assert len(answer.err.splitlines()) == 1
+
+
+def test_a_few_documents_that_gold_could_not_judge_are_left_out_with_a_word(gold, ringtrue) -> None:
+    some = changed(gold(), "some.csv", lambda place, row: row | {"label": "-1"} if place == 0 else row)
+    answer = ringtrue("evaluate", *WORDS, "--gold", some, "-m", "P@5")
+    assert answer.code == 0
+    assert "left out: 1 gold label is negative, which says 'not judged'" in answer.err
+
+
+# Gold and bronze may come in many ways.
+
+
+def test_gold_may_come_from_standard_input_labels_or_a_matrix(gold, ringtrue, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ("evaluate", *WORDS, "-m", "P@5", "--json", "--gold")
+    for name in (gold(), matrix("known.json", matrix=[[0.8, 0.2], [0.1, 0.9]])):
+        expected = ringtrue(*words, name).out
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(name).read_bytes())))
+        assert ringtrue(*words, "-").out == expected
+
+
+def test_gold_may_be_a_column_or_some_rows_of_a_larger_table(gold, ringtrue) -> None:
+    words = ("evaluate", *WORDS, "-m", "P@5", "--json", "--gold")
+    plain = ringtrue(*words, gold()).json
+    named = write("named.csv", [{("human" if key == "label" else key): value for key, value in row.items()}
+                                for row in read("gold.csv")])  # fmt: skip
+    assert ringtrue(*words, named, "--gold-columns", "label=human").json == plain
+    both = [row | {"judge": judge, "label": row["label"] if judge == "ann" else "0"}
+            for row in read("gold.csv") for judge in ("ann", "bob")]  # fmt: skip
+    several = ringtrue(*words, write("both.csv", both))
+    assert (several.code, "choose one judge (--gold-where judge=NAME)" in several.err) == (1, True)
+    assert ringtrue(*words, "both.csv", "--gold-where", "judge=ann").json["corrected"] == plain["corrected"]
+
+
+def test_one_table_can_hold_both_judges(shop: Path, ringtrue) -> None:
+    lines = ["query,doc,judge,label,design"]
+    for file, judge in (("bronze.qrels", "model"), ("truth.qrels", "human")):
+        rows = [line.split() for line in Path(file).read_text().splitlines()]
+        lines += [f"{query},{doc},{judge},{label},pool_random" for query, _, doc, label in rows]
+    Path("all.csv").write_text("\n".join(lines) + "\n")
+    answer = ringtrue("evaluate", *RUNS, "--judgments", "all.csv", "--judge", "model", "--gold", "all.csv",
+                      "--gold-where", "judge=human", "-m", "P@5", "--json")  # fmt: skip
+    assert answer.code == 0
+    expected = ringtrue("evaluate", "new.run", "--judgments", "truth.qrels", "-m", "P@5", "--json").json["runs"]["new"]
+    assert answer.json["corrected"]["new"]["P@5"]["value"] == pytest.approx(expected["P@5"]["value"])
+
+
+# What cannot be done is told in one line.
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--design", "external"], "--design is about correcting by gold labels, and there is no --gold FILE"),
+        (["--method", "gold"], "--method is about correcting by gold labels"),
+        (["--population", "these"], "--population is about correcting"),
+        (["--bronze-rel", "2"], "--bronze-rel is about correcting"),
+        (["--gold-columns", "label=human"], "--gold-columns is about correcting"),
+        (["--gold-where", "judge=ann"], "--gold-where is about correcting"),
+        (["--gold", "bronze.qrels"], "--gold is the file of the judgments, and bronze would always be right"),
+        (["--gold", "./bronze.qrels"], "(--gold-columns label=NAME, --gold-where COLUMN=VALUE)"),
+        (["--gold", "old.run"], "--gold is one of the runs; gold is a file with labels"),
+        (["--gold", "gold.csv", "--per-query"], "--by and --per-query do not go with --gold"),
+        (["--gold", "gold.csv", "--by", "stratum"], "--by and --per-query do not go with --gold"),
+        (["--gold", "gold.csv", "--judges", "average"], "--judges average does not go with --gold: leave it out"),
+        (["--gold", "gold.csv", "--compat", "trec_eval-9"], "--compat does not go with --gold"),
+        (["--gold", "gold.csv", "--missing", "skip"], "--missing skip does not go with --gold"),
+        (["--gold", "gold.csv", "--depth", "3"], "--depth does not go with --gold"),
+        (["--gold", "gold.csv", "--collection-size", "900"], "--collection-size does not go with --gold: leave it out"),
+        (
+            ["--gold", "known.json", "--gold-columns", "label=human"],
+            "--gold-columns: known.json is a confusion matrix, which has no columns; leave it out",
+        ),
+        (["--gold", "known.json", "--gold-where", "judge=ann"], "--gold-where: known.json is a confusion matrix"),
+        (
+            ["--gold", "gold.csv", "--design", "external"],
+            "the gold labels say themselves that they are 'pool_stratified'",
+        ),
+        (["--gold", "elsewhere.csv", "--design", "known"], "the design 'known' needs a confusion matrix"),
+        (["--gold", "known.json", "--design", "pool_random"], "a confusion matrix has no documents"),
+        (["--gold", "gold.csv", "--gold-columns", "label=lable"], "--gold-columns: gold.csv has no column 'lable'"),
+        (["--gold", "gold.csv", "--gold-where", "judge=ann"], "--gold-where: gold.csv has no column 'judge'"),
+        (["--gold", "gold.csv", "--level", "1.5"], "level must lie between 0 and"),
+    ],
+)
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+def test_a_wrong_question_is_told_with_exit_code_2(gold, ringtrue, command: str, words: list[str], says: str) -> None:
+    elsewhere(gold())
+    matrix("known.json", matrix=[[0.8, 0.2], [0.1, 0.9]])
+    answer = ringtrue(command, *WORDS, "-m", "P@5", *words)
+    assert (answer.code, answer.out) == (2, "")
+    assert says in answer.err
+    assert len(answer.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--test", "permutation"], "--test permutation takes labels as they are: with --gold, leave it out"),
+        (["--test", "wilcoxon"], "or say independent"),
+        (["--adjust", "tukey"], "with gold, adjust by holm or bh"),
+        (["--mid-p"], "--mid-p says nothing with --gold, where no sign test is made: leave it out"),
+        (["--resamples", "10000"], "--resamples says nothing with --gold, where nothing is drawn anew: leave it out"),
+        (["--topics", "topics.csv"], "--topics says nothing with --gold, where no single query is shown: leave it out"),
+        (["--test", "independent", "--method", "difference"], "it goes with --method confusion"),
+        (["--baseline", "nwe"], "no run is called 'nwe', the baseline; did you mean 'new'?"),
+    ],
+)
+def test_a_wrong_comparison_is_told_with_exit_code_2(gold, ringtrue, words: list[str], says: str) -> None:
+    answer = ringtrue("compare", *WORDS, "-m", "P@5", "--gold", gold(), *words)
+    assert (answer.code, answer.out) == (2, "")
+    assert says in answer.err
+    assert len(answer.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "known"),
+    [
+        ("evaluate", "design", Design),
+        ("compare", "design", Design),
+        ("compare", "method", Method),
+        ("compare", "population", Population),
+        ("correct", "design", RatesDesign),
+        ("correct", "interval", Interval),
+    ],
+)
+def test_an_option_offers_what_the_library_takes(command: str, option: str, known: object) -> None:
+    words = import_module(f"ringtrue.cli.commands.{command}").command
+    (offered,) = [one.type.choices for one in words.params if one.name == option]
+    assert tuple(offered) == get_args(known)
+
+
+def test_the_published_test_needs_gold(shop: Path, ringtrue) -> None:
+    answer = ringtrue("compare", *WORDS, "-m", "P@5", "--test", "independent")
+    assert (answer.code, "give them as --gold FILE" in answer.err) == (2, True)
+
+
+def test_gold_that_does_not_say_how_it_was_drawn_is_refused_with_the_five_designs(gold, ringtrue) -> None:
+    plain = changed(gold(), "plain.csv", lambda _, row: {key: row[key] for key in ("query", "doc", "label")})
+    for command in ("evaluate", "compare"):
+        answer = ringtrue(command, *WORDS, "--gold", plain, "-m", "P@5")
+        assert (answer.code, answer.out) == (1, "")
+        assert "say --design NAME, or give the file a column design" in answer.err
+        assert [name for name in ("pool_random", "pool_stratified", "whole_queries", "external", "known")
+                if f"{name}: " not in answer.err] == []  # fmt: skip
+        assert len(answer.err.splitlines()) == 1
+
+
+BAD: dict[str, tuple[Callable[[int, dict[str, str]], dict[str, str] | None], str]] = {
+    "a probability above 1": (
+        lambda place, row: row | {"prob": "1.5"} if place == 2 else row,
+        "bad.csv: row 3: expected a probability above 0 and up to 1 in 'prob', found 1.5",
+    ),
+    "a probability of 0": (lambda _, row: row | {"prob": "0"}, "row 1: expected a probability above 0 and up to 1"),
+    "a probability below 0": (lambda _, row: row | {"prob": "-0.2"}, "row 1: expected a probability above 0"),
+    "a probability that is none": (lambda _, row: row | {"prob": "half"}, "expected a finite number in column 'prob'"),
+    "no probability": (
+        lambda _, row: {key: value for key, value in row.items() if key != "prob"},
+        "a stratified sample needs the probability of each document to be drawn in a column prob",
+    ),
+    "labels left empty": (
+        lambda place, row: row | {"label": ""} if place > 99 else row,
+        "bad.csv: row 101: no gold label in column 'label', as in 20 of 120 rows; gold has to judge all that was drawn",
+    ),
+    "no labels at all": (
+        lambda _, row: {key: value for key, value in row.items() if key != "label"},
+        "bad.csv: expected a column label with what gold says; found query, doc, prob, stratum, design",
+    ),
+    "a label that is no number": (lambda _, row: row | {"label": "good"}, "found 'good'"),
+    "one gold label": (
+        lambda place, row: without(row, "drawn") if place == 0 else None,
+        "expected at least 2 gold labels among the",
+    ),
+    "half of a draw": (
+        lambda place, row: row if place % 2 else None,
+        "120 documents were drawn, and 60 are here: were rows lost, or added?",
+    ),
+    "only labels that say nothing": (
+        lambda _, row: row | {"label": "-1"},
+        "every gold label is negative, which says 'not judged': there is nothing to correct with",
+    ),
+    "a tenth that was not judged": (
+        lambda place, row: row | {"label": "-1"} if place % 10 == 0 else row,
+        "12 gold labels are negative, which says 'not judged'",
+    ),
+    "a document twice": (
+        lambda place, row: row | {"query": "q00", "doc": "d1"} if place < 2 else row,
+        "bad.csv: document 'd1' of query 'q00' has",
+    ),
+    "ids of another kind": (
+        lambda _, row: row | {"doc": f"https://{row['doc']}"},
+        "no gold document is in any run's top",
+    ),
+    "an unknown design": (
+        lambda _, row: row | {"design": "pool-random"},
+        "column design: no design 'pool-random'; did you mean 'pool_random'?",
+    ),
+    "two designs": (
+        lambda place, row: row | {"design": "external"} if place else row,
+        "the gold labels were drawn in several ways (pool_stratified, external)",
+    ),
+}
+
+
+@pytest.mark.parametrize("bad", list(BAD))
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+def test_gold_that_cannot_be_used_is_told_with_exit_code_1(gold, ringtrue, command: str, bad: str) -> None:
+    change, says = BAD[bad]
+    answer = ringtrue(command, *WORDS, "-m", "P@5", "--gold", changed(gold(), "bad.csv", change))
+    assert (answer.code, answer.out) == (1, "")
+    assert says in answer.err
+    assert len(answer.err.splitlines()) == 1
+    assert "bronze.qrels" not in answer.err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--gold", "gold.csv", "-m", "nDCG@5"], "draw whole queries (`ringtrue sample … --queries 20 --for nDCG@5`)"),
+        (["--gold", "gold.csv", "-m", "AP"], "or ask for a measure that is a sum over documents (P@k, CG@k, DCG@k"),
+        (
+            ["--gold", "elsewhere.csv", "--design", "external", "-m", "nDCG@5"],
+            "`ringtrue sample … --queries 20 --for nDCG@5`",
+        ),
+        (
+            ["--gold", "elsewhere.csv", "--design", "external", "--method", "gold", "-m", "P@5"],
+            "only the method 'confusion'",
+        ),
+        (["--gold", "one.csv", "--design", "whole_queries", "-m", "RR"], "at least 2 whole queries that bronze judged"),
+        (["--gold", "one.csv", "--design", "external", "-m", "P@5"], "no gold label is"),
+        (["--gold", "none.csv", "-m", "P@5"], "none.csv: no such file; did you mean 'one.csv'?"),
+        (["--gold", "empty.csv", "-m", "P@5"], "empty.csv: a header but no rows"),
+        (["--gold", "rows.json", "-m", "P@5"], "each row of a confusion matrix adds up to 1"),
+        (
+            ["--gold", "gold.csv", "-m", "DCG@5", "--method", "confusion"],
+            "cannot be compared by the judge's rates alone",
+        ),
+    ],
+)
+def test_what_the_data_do_not_allow_is_told_with_exit_code_1(gold, ringtrue, words: list[str], says: str) -> None:
+    changed(elsewhere(gold()), "one.csv", lambda place, row: row if place == 0 else None)
+    Path("empty.csv").write_text("query,doc,label\n")
+    matrix("rows.json", matrix=[[0.8, 0.3], [0.1, 0.9]])
+    answer = ringtrue("compare" if "compared" in says else "evaluate", *WORDS, *words)
+    assert (answer.code, answer.out) == (1, "")
+    assert says in answer.err
+    assert len(answer.err.splitlines()) == 1
+
+
+def test_standard_input_is_read_once(shop: Path, ringtrue) -> None:
+    answer = ringtrue("evaluate", *RUNS, "--judgments", "-", "--gold", "-")
+    assert (answer.code, "standard input (-) can be read only once" in answer.err) == (2, True)
+
+
+@pytest.mark.real
+def test_a_model_judge_of_trec_is_corrected_and_its_kindness_is_seen(data: Path, tmp_path: Path, ringtrue) -> None:
+    folder = data / "dl19"
+    runs = [str(folder / f"runs/{name}.run") for name in ("bm25base_p", "idst_bert_p1", "p_bert")]
+    words = (*runs, "--judgments", str(folder / "llm-umbrela_gpt4.qrels"), "--rel", "2")
+    drawn = tmp_path / "drawn.csv"
+    assert ringtrue("sample", *words, "--budget", "300", "--for", "P@10", "-o", str(drawn)).code == 0
+    known = labels_in(folder / "human.qrels")
+    filled = write(str(tmp_path / "gold.csv"), [row | {"label": known.get((row["query"], row["doc"]), "0")}
+                                                for row in read(str(drawn))])  # fmt: skip
+    found = ringtrue("evaluate", *words, "--gold", filled, "-m", "P@10", "--population", "these", "--json").json
+    truth = ringtrue("evaluate", *runs, "--judgments", str(folder / "human.qrels"), "--rel", "2", "-m", "P@10",
+                     "--json").json["runs"]  # fmt: skip
+    for name, row in found["corrected"].items():
+        one, right = row["P(rel=2)@10"], truth[name]["P(rel=2)@10"]["value"]
+        assert found["runs"][name]["P(rel=2)@10"]["value"] > right + 0.05
+        assert one["low"] < right < one["high"]
+    compared = ringtrue("compare", *words, "--gold", filled, "-m", "P@10", "--json").json["comparisons"]
+    assert [one["p_adjusted"] < 0.05 for one in compared] == [True, True, False]
+    assert np.sign(compared[0]["difference"]["value"]) == -1

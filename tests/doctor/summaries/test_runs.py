@@ -1,0 +1,77 @@
+"""What is said about a run alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ringtrue.doctor.diagnose import NOTHING
+from ringtrue.doctor.summaries.runs import look_at_run, top_of
+from ringtrue.files.source import Source
+from ringtrue.tables import Run
+
+DOCS = st.dictionaries(
+    st.text("abcdef", min_size=1, max_size=3), st.integers(-2, 2).map(float), min_size=1, max_size=12
+)
+
+
+@given(st.dictionaries(st.sampled_from(["q1", "q2", "q3"]), DOCS, min_size=1), st.integers(1, 5))
+def test_tops_are_those_of_the_whole_ranking(lists: dict[str, dict[str, float]], depth: int) -> None:
+    run = Run.of(lists)
+    assert top_of(run, depth).ranked().equals(run.ranked(depth))
+
+
+def notes_of(folder: Path, lines: list[str]) -> list[str]:
+    path = folder / "a.run"
+    path.write_text("\n".join(lines) + "\n")
+    notes: list[str] = []
+    look_at_run(Source(str(path)), NOTHING, notes.append)
+    return notes
+
+
+def lines_of(score: str, queries: int = 3, docs: int = 12) -> list[str]:
+    """A run whose score is an expression of the rank."""
+    return [
+        f"q{q} Q0 d{rank} {rank} {eval(score, {'rank': rank})} t" for q in range(queries) for rank in range(1, docs + 1)
+    ]
+
+
+def test_an_ordinary_run_has_nothing_odd(tmp_path: Path) -> None:
+    assert notes_of(tmp_path, lines_of("100 - rank")) == []
+
+
+def test_constant_scores_are_told(tmp_path: Path) -> None:
+    (note,) = notes_of(tmp_path, lines_of("0.5"))
+    assert "all scores are 0.5" in note
+
+
+def test_many_ties_at_the_top_are_told(tmp_path: Path) -> None:
+    (note,) = notes_of(tmp_path, lines_of("100 - rank // 2"))
+    assert "of the first 10 documents share their score" in note
+
+
+def test_scores_that_rise_with_the_rank_are_told(tmp_path: Path) -> None:
+    (note,) = notes_of(tmp_path, lines_of("rank / 10"))
+    assert "the scores rise from line to line in every list: are they distances?" in note
+
+
+def test_a_single_query_and_short_lists_are_told(tmp_path: Path) -> None:
+    assert "a single query" in notes_of(tmp_path, lines_of("100 - rank", queries=1))[0]
+    assert "every query has fewer than 10" in notes_of(tmp_path, lines_of("100 - rank", docs=4))[0]
+
+
+def test_ranks_of_ms_marco_are_told_as_such(tmp_path: Path) -> None:
+    lines = [f"q{q}\td{rank}\t{rank}" for q in range(2) for rank in range(1, 12)]
+    (note,) = notes_of(tmp_path, lines)
+    assert "read as ranks" in note
+
+
+def test_wanted_documents_are_found_at_any_rank(tmp_path: Path) -> None:
+    (tmp_path / "a.run").write_text("\n".join(lines_of("100 - rank", docs=50)) + "\n")
+    wanted = pl.DataFrame({"query": ["q0", "q1", "q9"], "doc": ["d49", "d99", "d1"]})
+    found = look_at_run(Source(str(tmp_path / "a.run")), wanted, lambda _: None)
+    assert found.wanted.rows() == [("q0", "d49")]
+    assert (found.counts["queries"], found.counts["documents"], found.counts["most"]) == (3, 150, 50)

@@ -1,0 +1,428 @@
+"""Checks of the gold labels: what they find, and what they leave alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from gold.correction.worlds import Asked, World, world
+from ringtrue.gold.correction.diagnostics import (
+    Check,
+    alike_p,
+    check_by_test,
+    checked,
+    drawn_p,
+    rank_bands,
+    rank_check,
+    share_p,
+    stands_for,
+)
+from ringtrue.gold.correction.difference import GoldSample
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def large(seed: int = 0, *, runs: int = 2, queries: int = 20) -> Asked:
+    return world(seed, runs=runs, queries=queries, docs=25, length=20, whole=True).asked("P@20")
+
+
+def checks(
+    asked: Asked, sample: GoldSample, *, called: Any = None, among: Any = None, right: Any = None
+) -> dict[str, Check]:
+    """By name; `right` says of each label of the sample whether bronze is."""
+    said = np.array(asked.pool.levels)[asked.pool.level] >= 1 if called is None else called
+    relevant = sample.labels >= 1 if right is None else np.where(right, said[sample.places], ~said[sample.places])
+    every = np.ones(len(asked.pool), dtype=bool) if among is None else among
+    found = checked(asked.pool, sample, relevant=relevant, called=said, among=every, rng=np.random.default_rng(5))
+    return {check.name: check for check in found}
+
+
+def at_random(asked: Asked, size: int, seed: int = 1) -> GoldSample:
+    places = np.random.default_rng(seed).permutation(len(asked.pool))[:size]
+    return asked.sample(places, size / len(asked.pool))
+
+
+def test_a_check_as_plain_data() -> None:
+    check = Check(name="number of labels", passed=True, p_value=None, text="300 gold labels")
+    assert check.as_dict() == {"check": "number of labels", "passed": True, "p_value": None, "text": "300 gold labels"}
+
+
+@given(sample=st.floats(0, 1), pool=st.floats(0.01, 0.99), labels=st.floats(1, 500))
+def test_a_mean_is_held_against_its_pool_by_a_z_test(sample: float, pool: float, labels: float) -> None:
+    error = np.sqrt(pool * (1 - pool) / labels)
+    expected = 2 * stats.norm.sf(abs(sample - pool) / error)
+    assert drawn_p(sample, pool, error) == pytest.approx(expected, rel=1e-9, abs=1e-300)
+    assert share_p(sample, pool, labels) == pytest.approx(expected, rel=1e-9, abs=1e-300)
+
+
+def test_a_sample_that_cannot_differ_from_its_pool_has_no_p() -> None:
+    assert drawn_p(0.5, 0.5, 0.0) is None
+    assert share_p(0.3, 0.0, 40) is None
+    assert share_p(0.3, 1.0, 40) is None
+
+
+@pytest.mark.parametrize(("p", "passed", "text"), [(None, True, "found"), (0.01, True, "found"),
+                                                   (0.0099, False, "found: look")])  # fmt: skip
+def test_a_small_p_gives_reason_to_doubt(p: float | None, passed: bool, text: str) -> None:
+    assert check_by_test("a", p, "found", "look") == Check(name="a", passed=passed, p_value=p, text=text)
+
+
+def steady(asked: Asked, seed: int = 2) -> Any:
+    """What a judge calls relevant who is right on 80% of relevant and on 70% of other documents, whatever they are."""
+    right = np.random.default_rng(seed).random(len(asked.pool)) < np.where(asked.labels >= 1, 0.8, 0.7)
+    return (asked.labels >= 1) == right
+
+
+def test_every_check_is_made_and_a_random_sample_of_a_steady_judge_passes_all() -> None:
+    asked = large()
+    sample = at_random(asked, 200)
+    found = checks(asked, sample, called=steady(asked))
+    assert list(found) == ["sample against pool", "ranks against pool", "better than chance", "accuracy by rank",
+                           "accuracy by run", "accuracy by query", "number of labels",
+                           "spread over queries"]  # fmt: skip
+    assert all(check.passed for check in found.values())
+    assert found["number of labels"].text == "200 gold labels among the documents that the runs show"
+
+
+def test_the_sample_against_its_pool_is_a_z_test_of_shares() -> None:
+    asked = large()
+    called = np.arange(len(asked.pool)) % 5 < 2  # two of five
+    inside, outside = np.flatnonzero(called), np.flatnonzero(~called)
+    n = len(asked.pool)
+    sample = asked.sample(np.concatenate([inside[:63], outside[:37]]), 100 / n)
+    found = checks(asked, sample, called=called)["sample against pool"]
+    pool = called.mean()
+    # Under the pool's own share, with the factor for a finite pool; the residuals are taken about that share.
+    error = np.sqrt((63 * (1 - pool) ** 2 + 37 * pool**2) * (1 - 100 / n)) / 100
+    assert found.p_value == pytest.approx(2 * stats.norm.sf(abs(0.63 - pool) / error))
+    assert not found.passed
+    told = "bronze calls 63% of the gold sample relevant (weighted), and 40% of its pool"
+    assert found.text == f"{told}: the sample was not drawn from this pool with these probabilities"
+
+
+def test_a_sample_of_which_bronze_calls_everything_relevant_does_not_pass_for_lack_of_spread() -> None:
+    asked = large()
+    called = np.arange(len(asked.pool)) % 5 < 2
+    found = checks(asked, asked.sample(np.flatnonzero(called)[:40], 0.1), called=called)["sample against pool"]
+    assert not found.passed
+    assert found.p_value < 1e-6
+
+
+def test_probabilities_weigh_the_sample_before_it_is_held_against_the_pool() -> None:
+    asked = large()
+    called = np.arange(len(asked.pool)) % 2 == 0
+    prob = np.where(called, 0.4, 0.1)
+    places = np.flatnonzero(np.random.default_rng(3).random(len(asked.pool)) < prob)
+    assert checks(asked, asked.sample(places, prob), called=called)["sample against pool"].passed
+    assert not checks(asked, asked.sample(places, 0.25), called=called)["sample against pool"].passed
+
+
+def test_only_documents_that_count_are_held_against_the_sample() -> None:
+    # Drawn from the even documents alone: no sample of all of them, but one of these.
+    asked = large()
+    even = np.arange(len(asked.pool)) % 2 == 0
+    called = np.random.default_rng(4).random(len(asked.pool)) < np.where(even, 0.2, 0.8)
+    sample = asked.sample(np.flatnonzero(even)[::3], 1 / 3)
+    assert not checks(asked, sample, called=called)["sample against pool"].passed
+    assert checks(asked, sample, called=called, among=even)["sample against pool"].passed
+    nothing = checks(asked, sample, called=called, among=~even)["sample against pool"]
+    assert (nothing.passed, nothing.p_value) == (False, None)
+    assert checks(asked, sample, called=called, among=np.zeros_like(even))["sample against pool"].passed
+
+
+def test_a_census_fits_its_pool() -> None:
+    asked = large()
+    found = checks(asked, asked.sample(np.arange(len(asked.pool)), 1.0))["sample against pool"]
+    assert (found.passed, found.p_value) == (True, None)
+
+
+@pytest.mark.simulation
+def test_good_samples_are_doubted_one_time_in_a_hundred_by_each_check() -> None:
+    asked = large(queries=10)
+    found = [checks(asked, at_random(asked, 80, seed), called=steady(asked, seed)) for seed in range(200)]
+    for name in ("sample against pool", "ranks against pool", "accuracy by rank", "accuracy by run",
+                 "accuracy by query"):  # fmt: skip
+        p = np.array([one[name].p_value for one in found])
+        assert np.mean(p < 0.01) <= 0.03, name
+        assert np.mean(p < 0.5) == pytest.approx(0.5, abs=0.1), name
+
+
+def test_a_judge_who_errs_at_the_bottom_is_found_by_rank_alone() -> None:
+    asked = large(runs=1)
+    sample = at_random(asked, 240)
+    rank = np.zeros(len(asked.pool))
+    rank[asked.pool.shown] = asked.pool.rank
+    found = checks(asked, sample, right=rank[sample.places] <= 7)
+    assert not found["accuracy by rank"].passed
+    assert found["accuracy by rank"].p_value == 0.001
+    assert found["accuracy by rank"].text == "how often bronze is right differs by rank"
+    assert found["accuracy by query"].passed
+    assert found["accuracy by run"].p_value is None  # there is one run
+
+
+def test_a_judge_who_errs_in_one_query_is_found_by_query() -> None:
+    asked = large(runs=1)
+    sample = at_random(asked, 240)
+    found = checks(asked, sample, right=asked.pool.query[sample.places] > 4)
+    assert not found["accuracy by query"].passed
+    assert found["accuracy by rank"].passed
+
+
+def test_a_judge_who_favours_a_run_is_found_by_run() -> None:
+    asked = large(runs=2)
+    sample = at_random(asked, 240)
+    member = np.zeros((len(asked.pool), 2), dtype=bool)
+    member[asked.pool.shown, asked.pool.run] = True
+    found = checks(asked, sample, right=~(member[:, 0] & ~member[:, 1])[sample.places])
+    assert not found["accuracy by run"].passed
+
+
+def test_a_judge_who_is_always_right_differs_nowhere() -> None:
+    asked = large()
+    found = checks(asked, at_random(asked, 100), right=np.ones(100, dtype=bool))
+    for what in ("rank", "run", "query"):
+        check = found[f"accuracy by {what}"]
+        assert (check.passed, check.p_value) == (True, None)
+        assert check.text == f"how often bronze is right does not visibly differ by {what}"
+
+
+@pytest.mark.parametrize(("depth", "bands"), [
+    (1, {"rank 1": (1, 1)}), (3, {"ranks 1–3": (1, 3)}), (4, {"ranks 1–3": (1, 3), "rank 4": (4, 4)}),
+    (5, {"ranks 1–3": (1, 3), "ranks 4–5": (4, 5)}), (10, {"ranks 1–3": (1, 3), "ranks 4–10": (4, 10)}),
+    (1000, {"ranks 1–3": (1, 3), "ranks 4–10": (4, 10), "ranks 11–1000": (11, 1000)}),
+])  # fmt: skip
+def test_bands_of_ranks_end_where_the_measure_does(depth: int, bands: dict[str, tuple[int, int]]) -> None:
+    assert rank_bands(depth) == bands
+
+
+def test_queries_that_are_easier_are_no_difference_between_groups() -> None:
+    # Bronze is always right in the first five queries, and never in the others, of which the first group has more.
+    query = np.repeat(np.arange(10), 20)
+    right, relevant = query < 5, np.ones(200, dtype=bool)
+    rng = np.random.default_rng(3)
+    first = rng.random(200) < np.where(query < 5, 0.3, 0.7)
+    groups = np.column_stack([first, ~first]).astype(float)
+    assert alike_p(right, relevant, groups, np.random.default_rng(1)) < 0.01
+    assert alike_p(right, relevant, groups, np.random.default_rng(1), query) is None
+    some = right ^ (rng.random(200) < 0.1)
+    assert alike_p(some, relevant, groups, np.random.default_rng(1), query) > 0.05
+
+
+def test_a_difference_within_queries_is_found() -> None:
+    query = np.repeat(np.arange(10), 20)
+    rng = np.random.default_rng(3)
+    first, relevant = rng.random(200) < 0.5, rng.random(200) < 0.5
+    right = rng.random(200) < np.where(first, 0.9, 0.4)
+    groups = np.column_stack([first, ~first]).astype(float)
+    assert alike_p(right, relevant, groups, np.random.default_rng(1), query) == 0.001
+
+
+@pytest.mark.simulation
+def test_permuting_within_queries_keeps_its_level_where_queries_differ() -> None:
+    rng = np.random.default_rng(9)
+    small = {"within": 0, "across": 0}
+    for _ in range(300):
+        sizes = rng.integers(5, 40, 12)
+        query = np.repeat(np.arange(12), sizes)
+        right = rng.random(len(query)) < rng.beta(2, 1, 12)[query]
+        first = rng.random(len(query)) < rng.beta(1, 1, 12)[query]
+        groups = np.column_stack([first, ~first]).astype(float)
+        relevant = rng.random(len(query)) < 0.5
+        small["within"] += (alike_p(right, relevant, groups, rng, query) or 1) <= 0.05
+        small["across"] += (alike_p(right, relevant, groups, rng) or 1) <= 0.05
+    assert small["within"] <= 0.085 * 300
+    assert small["across"] > 0.2 * 300
+
+
+def test_permuting_agrees_with_chi_square_tests_on_relevant_and_other_documents() -> None:
+    asked = large(runs=1)
+    sample = at_random(asked, 300)
+    rank = np.zeros(len(asked.pool))
+    rank[asked.pool.shown] = asked.pool.rank
+    band, relevant = np.searchsorted([3, 10, 20], rank)[sample.places], sample.labels >= 1
+    right = np.random.default_rng(6).random(300) < np.array([0.75, 0.7, 0.65])[band]
+    called = np.zeros(len(asked.pool), dtype=bool)
+    called[sample.places] = relevant == right
+    found = checks(asked, sample, called=called)["accuracy by rank"]
+    chi = [
+        stats.chi2_contingency(
+            [[(right[kind & (band == part)] == hit).sum() for hit in (True, False)] for part in range(3)]
+        )
+        for kind in (relevant, ~relevant)
+    ]
+    p = stats.chi2.sf(sum(one.statistic for one in chi), sum(one.dof for one in chi))
+    assert 0.05 < p < 0.95
+    assert found.p_value == pytest.approx(p, abs=0.05)
+
+
+def test_few_labels_and_few_queries_are_told() -> None:
+    asked = large()
+    few = checks(asked, at_random(asked, 29))["number of labels"]
+    assert (few.passed, few.text) == (
+        False, "only 29 gold labels among the documents that the runs show: trust the intervals with care"
+    )  # fmt: skip
+    assert checks(asked, at_random(asked, 30))["number of labels"].passed
+    one = np.flatnonzero(asked.pool.query < 3)
+    narrow = checks(asked, asked.sample(one, 0.5))["spread over queries"]
+    assert not narrow.passed
+    assert narrow.text.startswith("the gold labels lie in 3 of 20 queries, at most ")
+    assert narrow.text.endswith(": so few queries say little about others")
+
+
+def test_labels_that_crowd_in_one_query_are_told_though_others_have_one_each() -> None:
+    asked = large()
+    first = [int(np.flatnonzero(asked.pool.query == query)[0]) for query in range(20)]
+    crowd = np.flatnonzero(asked.pool.query == 0)[:20]
+    assert not checks(asked, asked.sample(np.union1d(first, crowd), 0.5))["spread over queries"].passed
+    assert checks(asked, asked.sample(first, 0.5))["spread over queries"].passed
+
+
+def test_a_small_collection_is_not_blamed_for_its_size() -> None:
+    asked = large(queries=4)
+    assert checks(asked, at_random(asked, 40))["spread over queries"].passed
+
+
+@settings(max_examples=30)
+@given(SEEDS)
+def test_what_a_sample_stands_for_by_loops(seed: int) -> None:
+    asked = world(seed).asked("DCG@4")
+    sample = asked.some(np.random.default_rng(seed))
+    shares, sure = stands_for(asked.weights, sample)
+    weights = asked.weights.toarray()
+    for run in range(len(weights)):
+        found = sum(weights[run, doc] / prob for doc, prob in zip(sample.places, sample.prob, strict=True))
+        squares = sum((1 - prob) * (weights[run, doc] / prob) ** 2
+                      for doc, prob in zip(sample.places, sample.prob, strict=True))  # fmt: skip
+        share = found / weights[run].sum()
+        assert shares[run] == pytest.approx(share)
+        if found == 0:
+            assert sure[run] == 0
+        elif squares:
+            # A sample that has half of what it should have shows half of its error.
+            error = np.sqrt(squares) / min(share, 1)
+            assert sure[run] == pytest.approx(abs(found - weights[run].sum()) / error)
+
+
+def test_a_sample_stands_for_itself_and_for_nothing_else() -> None:
+    asked = large()
+    every = np.arange(len(asked.pool))
+    shares, sure = stands_for(asked.weights, asked.sample(every, 1.0))
+    assert (shares.tolist(), sure.tolist()) == (pytest.approx([1, 1]), [0, 0])
+    shares, sure = stands_for(asked.weights, asked.sample(every[:50], 1.0))
+    assert (shares < 1).all()
+    assert np.isinf(sure).all()
+    assert np.isinf(stands_for(asked.weights, asked.sample(every[:-1], 1.0))[1]).any()  # a single one is missing
+    nothing = asked.weights[[0]] - asked.weights[[0]]
+    shares, sure = stands_for(nothing, asked.sample(every[:50], 0.5))
+    assert (shares.tolist(), sure.tolist()) == ([1], [0])
+
+
+def test_what_a_sample_stands_for_by_hand() -> None:
+    # Four documents that weigh ¼ each; two were drawn with ½ where it should be four halves: all of it.
+    here = World(runs={"r": {"q": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}}}, bronze={"q": dict.fromkeys("abcd", 1)},
+                 gold={"q": dict.fromkeys("abcd", 1)})  # fmt: skip
+    asked = here.asked("P@4")
+    for places, share, off in (([0, 1], 1, 0), ([0], 0.5, 2), ([0, 1, 2], 1.5, 2), ([], 0, 0)):
+        # The labels of each say ±√(n · ½ · 2²) documents; one that stands for half of them, twice that.
+        error = np.sqrt(len(places) * 0.5 * 4) / min(share or 1, 1)
+        shares, sure = stands_for(asked.weights, asked.sample(places, 0.5))
+        assert (shares[0], sure[0]) == pytest.approx((share, off / error if error else 0))
+
+
+@settings(max_examples=30)
+@given(SEEDS, st.floats(0.1, 1))
+def test_a_sample_that_lost_a_part_of_its_labels_is_no_surer_than_the_draw_it_came_from(seed: int, kept: float) -> None:
+    asked = world(seed, queries=6, whole=True).asked("P@5")
+    sample = asked.some(np.random.default_rng(seed), least=4)
+    some = max(1, int(kept * len(sample)))
+    less = GoldSample(places=sample.places[:some], labels=sample.labels[:some], prob=sample.prob[:some])
+    shares, sure = stands_for(asked.weights, less)
+    drawn = asked.weights[:, less.places].toarray() / less.prob
+    plain = np.sqrt((drawn**2 * (1 - less.prob)).sum(axis=1))
+    whole = np.asarray(asked.weights.sum(axis=1)).ravel()
+    for run in range(len(shares)):
+        if plain[run]:
+            assert sure[run] <= abs(shares[run] - 1) * whole[run] / plain[run] + 1e-9
+
+
+def best_ranks(asked: Asked) -> Any:
+    """Of each document, over the runs that show it."""
+    best = {}
+    for doc, rank in zip(asked.pool.shown.tolist(), asked.pool.rank.tolist(), strict=True):
+        best[doc] = min(rank, best.get(doc, rank))
+    return np.array([best[doc] for doc in range(len(asked.pool))], dtype=float)
+
+
+@settings(max_examples=30)
+@given(SEEDS)
+def test_ranks_are_held_against_the_pool_by_loops(seed: int) -> None:
+    asked = world(seed, queries=6).asked("DCG@4")
+    rng = np.random.default_rng(seed)
+    sample, among = asked.some(rng, least=3), rng.random(len(asked.pool)) < 0.8
+    found, best = rank_check(asked.pool, sample, among), best_ranks(asked)
+    inside = [(doc, prob) for doc, prob in zip(sample.places, sample.prob, strict=True) if among[doc]]
+    if not inside:
+        assert (found.passed, found.p_value) == (True, None)
+        return
+    whole, mean = sum(1 / prob for _, prob in inside), best[among].mean()
+    seen = sum(best[doc] / prob for doc, prob in inside) / whole
+    error = np.sqrt(sum((1 - prob) * ((best[doc] - mean) / prob) ** 2 for doc, prob in inside)) / whole
+    if error:
+        assert found.p_value == pytest.approx(2 * stats.norm.sf(abs(seen - mean) / error), rel=1e-6, abs=1e-12)
+    told = f"the best rank of a gold document is {seen:.1f} on average (weighted), that of the pool {mean:.1f}"
+    assert found.text.startswith(told)
+
+
+def test_a_sample_of_the_tops_is_doubted_by_its_ranks_and_by_nothing_else_in_the_pool() -> None:
+    asked = large(runs=1)
+    top = np.flatnonzero(best_ranks(asked) <= 10)
+    called = np.random.default_rng(8).random(len(asked.pool)) < 0.4
+    found = checks(asked, asked.sample(top[::2], 0.25), called=called)  # as many as of all, by its probabilities
+    assert not found["ranks against pool"].passed
+    assert found["ranks against pool"].p_value < 1e-6
+    assert found["ranks against pool"].text.endswith(": the sample was not drawn from all of it")
+    assert found["sample against pool"].passed
+    among = np.isin(np.arange(len(asked.pool)), top)
+    assert checks(asked, asked.sample(top[::2], 0.5), called=called, among=among)["ranks against pool"].passed
+
+
+def test_ranks_say_nothing_where_there_is_nothing_to_compare() -> None:
+    asked = large()
+    every, none = np.arange(len(asked.pool)), np.zeros(len(asked.pool), dtype=bool)
+    census, sure, half = asked.sample(every, 1.0), asked.sample(every[:50], 1.0), asked.sample(every[:50], 0.5)
+    for sample, among in ((census, ~none), (sure, ~none), (half, none), (half, every >= 50)):
+        found = rank_check(asked.pool, sample, among)
+        assert (found.passed, found.p_value, found.text) == (True, None, "there is nothing to compare")
+
+
+def test_a_judge_no_better_than_chance_is_told_by_weighted_shares() -> None:
+    asked = large()
+    places = np.arange(100)
+    relevant, said = asked.labels[places] >= 1, np.zeros(len(asked.pool), dtype=bool)
+    prob = np.where(np.arange(len(asked.pool)) % 2, 0.2, 0.8)
+    sample = asked.sample(places, prob)
+    said[places] = ~relevant
+    found = checks(asked, sample, called=said)["better than chance"]
+    assert (found.passed, found.p_value) == (False, None)
+    assert found.text == ("bronze calls 0% of what gold calls relevant so, and 100% of the rest: are the gold labels "
+                          "beside their documents, and --bronze-rel as it should be?")  # fmt: skip
+    said[places] = np.random.default_rng(9).random(100) < np.where(relevant, 0.7, 0.2)
+    weight = 1 / prob[:100]
+    yes, no = (np.average(said[places][kind], weights=weight[kind]) for kind in (relevant, ~relevant))
+    found = checks(asked, sample, called=said)["better than chance"]
+    told = f"bronze calls {yes:.0%} of what gold calls relevant so, and {no:.0%} of the rest"
+    assert (found.passed, found.text) == (True, told)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_gold_of_one_kind_says_nothing_about_chance(label: int) -> None:
+    asked = large()
+    sample = replace(at_random(asked, 50), labels=np.full(50, label))
+    found = checks(asked, sample)["better than chance"]
+    assert (found.passed, found.p_value, found.text) == (True, None, "gold has labels of one kind only")

@@ -1,0 +1,142 @@
+"""The formulas that turn a bronze score into a gold one."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy.optimize import brentq
+from statsmodels.stats.proportion import proportion_confint
+
+from ringtrue.gold.correction.rate_inversion import (
+    adjusted_interval,
+    inverted,
+    inverted_variance,
+    rate_variance,
+    where_below,
+)
+
+Z = 1.959963984540054
+SHARES = st.floats(0, 1)
+RATES = st.floats(0.55, 1)
+
+
+@given(SHARES, RATES, RATES)
+def test_a_mixture_is_taken_apart_again(truth: float, relevant: float, nonrelevant: float) -> None:
+    bronze = truth * relevant + (1 - truth) * (1 - nonrelevant)
+    assert float(inverted(bronze, relevant, nonrelevant)) == pytest.approx(truth, abs=1e-9)
+
+
+@given(SHARES)
+def test_a_judge_who_never_errs_changes_nothing(score: float) -> None:
+    assert float(inverted(score, 1, 1)) == pytest.approx(score)
+    assert float(inverted_variance(score, 0.01, (1, 50), (1, 50))) == pytest.approx(0.01)
+
+
+def test_the_published_example_to_its_digits() -> None:
+    values = inverted([0.626, 0.6385], 43 / 59, 67 / 84)
+    assert values == pytest.approx([0.8046976, 0.8284423], abs=5e-8)
+    variances = [0.414**2 / 10278, 0.402**2 / 20604]
+    errors = np.sqrt(inverted_variance([0.626, 0.6385], variances, (43 / 59, 59), (67 / 84, 84)))
+    assert errors == pytest.approx([0.0902883, 0.0923496], abs=5e-8)
+
+
+@given(st.floats(0.05, 0.95), RATES, RATES, st.integers(5, 1000), st.integers(5, 1000), st.floats(1e-6, 1e-2))
+def test_the_standard_error_is_what_the_slopes_give(j: float, r: float, n: float, a: int, b: int, v: float) -> None:
+    # The delta method with slopes measured, not derived.
+    step = 1e-6
+    slopes = [
+        (inverted(*(np.array([j, r, n]) + move)) - inverted(*(np.array([j, r, n]) - move))) / (2 * step)
+        for move in np.eye(3) * step
+    ]
+    parts = [v, float(rate_variance(r, a)), float(rate_variance(n, b))]
+    expected = sum(float(slope) ** 2 * part for slope, part in zip(slopes, parts, strict=True))
+    assert float(inverted_variance(j, v, (r, a), (n, b))) == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_published_example_has_the_interval_that_was_worked_out() -> None:
+    ends = []
+    for score, sd, queries in ((0.626, 0.414, 10278), (0.6385, 0.402, 20604)):
+        worth = score * (1 - score) / (sd**2 / queries)
+        low, high, hopeless = adjusted_interval(score, worth, (43 / 59, 59), (67 / 84, 84), z=Z)
+        assert not hopeless
+        ends.append((float(low), float(high)))
+    assert ends[0] == pytest.approx((0.65749, 1.04381), abs=5e-6)
+    assert ends[1] == pytest.approx((0.67919, 1.07504), abs=5e-6)
+
+
+@given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_with_a_perfect_judge_it_is_the_interval_of_agresti_and_coull(counts: tuple[int, int]) -> None:
+    hits, n = counts
+    low, high, _ = adjusted_interval(hits / n, n, (1, np.inf), (1, np.inf), z=Z)
+    expected = proportion_confint(hits, n, method="agresti_coull")
+    assert (min(max(float(low), 0), 1), min(max(float(high), 0), 1)) == pytest.approx(expected, abs=1e-7)
+
+
+def nudged(rate: float, n: float) -> tuple[float, float]:
+    """One more hit and one more miss, and the variance of that, written out."""
+    moved = (rate * n + 1) / (n + 2)
+    return moved, moved * (1 - moved) / (n + 2)
+
+
+@given(
+    st.floats(0.02, 0.98),
+    st.floats(5, 1e5),
+    st.tuples(RATES, st.integers(5, 500)),
+    st.tuples(RATES, st.integers(5, 500)),
+)
+def test_it_ends_where_a_test_of_the_share_begins_to_reject(score: float, worth: float, relevant, nonrelevant) -> None:
+    low, high, hopeless = adjusted_interval(score, worth, relevant, nonrelevant, z=Z)
+    assume(not hopeless and high - low < 1e3)
+    (right, of_right), (wrong, of_wrong) = nudged(*relevant), nudged(*nonrelevant)
+    moved = (worth * score + Z**2 / 2) / (worth + Z**2)
+
+    def rejected(share: float) -> float:
+        apart = moved - (share * right + (1 - share) * (1 - wrong))
+        variance = moved * (1 - moved) / (worth + Z**2) + share**2 * of_right + (1 - share) ** 2 * of_wrong
+        return abs(apart) / math.sqrt(variance) - Z
+
+    middle = (moved - 1 + wrong) / (right + wrong - 1)
+    width = float(high - low)
+    assert brentq(rejected, middle - 2 * width, middle) == pytest.approx(float(low), abs=1e-6 * max(1, width))
+    assert brentq(rejected, middle, middle + 2 * width) == pytest.approx(float(high), abs=1e-6 * max(1, width))
+
+
+@given(st.floats(0.02, 0.98), st.floats(5, 1e4), RATES, RATES)
+def test_a_rate_that_is_known_is_one_from_very_many_labels(score: float, worth: float, r: float, n: float) -> None:
+    known = adjusted_interval(score, worth, (r, np.inf), (n, np.inf), z=Z)
+    measured = adjusted_interval(score, worth, (r, 1e12), (n, 1e12), z=Z)
+    assert [float(one) for one in known] == pytest.approx([float(one) for one in measured], abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("relevant", "nonrelevant", "hopeless"),
+    [
+        ((0.5, 100), (0.5, 100), True),  # guesses
+        ((0.2, 100), (0.3, 100), True),  # worse
+        ((0.6, 100), (0.45, 100), True),  # perhaps not better
+        ((0.6, 10_000), (0.45, 10_000), False),
+        ((1.0, 1), (1.0, 1), True),  # one label of each
+        ((0.9, 50), (0.9, 50), False),
+        ((0.5, np.inf), (0.5, np.inf), True),
+    ],
+)
+def test_where_the_judge_may_guess_every_share_fits(relevant, nonrelevant, hopeless: bool) -> None:
+    low, high, told = adjusted_interval(0.4, 100, relevant, nonrelevant, z=Z)
+    assert bool(told) is hopeless
+    assert ((float(low), float(high)) == (0, 1)) is hopeless
+
+
+@given(st.floats(0.01, 100), st.floats(-100, 100), st.floats(-100, 100))
+def test_a_quadratic_is_solved(a: float, first: float, second: float) -> None:
+    low, high = where_below(a, -a * (first + second), a * first * second)
+    assert sorted((float(low), float(high))) == pytest.approx(sorted((first, second)), abs=1e-4)
+
+
+def test_a_small_root_beside_a_large_one_keeps_its_digits() -> None:
+    low, high = where_below(1.0, -1e8, 1.0)
+    assert float(low) == pytest.approx(1e-8, rel=1e-12)
+    assert float(high) == pytest.approx(1e8, rel=1e-12)

@@ -1,0 +1,128 @@
+"""How probable it should be to draw each document."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.sparse import csr_array
+
+from gold.correction.worlds import world
+from ringtrue.errors import UsageError
+from ringtrue.gold.correction.pool import pooled
+from ringtrue.gold.sampling.allocation import LEAST, SURE, UNSURE, assumed_spread, importance, neyman, require_budget
+from ringtrue.tables import Judgments, Run
+
+SIZES = arrays(np.float64, st.integers(2, 30), elements=st.one_of(st.just(0.0), st.floats(1e-3, 100)))
+
+
+def clipped(size: np.ndarray, budget: float, most: float) -> np.ndarray:
+    """In proportion to size between the two limits, by halving the interval that the factor lies in."""
+    counts = size > 0
+    least, low, high = LEAST * budget / counts.sum(), 0.0, 1e9
+    for _ in range(200):
+        middle = (low + high) / 2
+        total = np.where(counts, np.clip(middle * size, least, most), 0).sum()
+        low, high = (middle, high) if total < budget else (low, middle)
+    return np.where(counts, np.clip(high * size, least, most), 0)
+
+
+def test_by_hand() -> None:
+    assert neyman(np.array([1.0, 2.0, 3.0, 4.0]), 2).tolist() == pytest.approx([0.2, 0.4, 0.6, 0.8])
+    # The last would be above 1: it is drawn for sure, and the others share what is left.
+    assert neyman(np.array([1.0, 1.0, 2.0, 8.0]), 2).tolist() == pytest.approx([0.25, 0.25, 0.5, 1])
+    # The first would be far below a tenth of 3/4.
+    assert neyman(np.array([1e-6, 1.0, 1.0, 1.0]), 2).tolist() == pytest.approx([0.05, 0.65, 0.65, 0.65])
+
+
+def test_a_budget_for_all_draws_all_that_count() -> None:
+    assert neyman(np.array([1.0, 0.0, 2.0]), 2).tolist() == [1, 0, 1]
+    assert neyman(np.array([1.0, 0.0, 2.0]), 50).tolist() == [1, 0, 1]
+    assert neyman(np.array([1.0, 0.0, 2.0]), 50, most=0.5).tolist() == [0.5, 0, 0.5]
+    assert neyman(np.zeros(3), 2).tolist() == [0, 0, 0]
+
+
+@given(SIZES, st.integers(2, 30), st.floats(0.05, 1))
+def test_probabilities_add_up_to_the_budget_between_the_least_and_the_most(
+    size: np.ndarray, budget: int, most: float
+) -> None:
+    prob, counts = neyman(size, budget, most=most), size > 0
+    assert prob[~counts].tolist() == [0] * int((~counts).sum())
+    assert prob.sum() == pytest.approx(min(budget, most * counts.sum()))
+    if counts.any():
+        assert prob[counts].max() <= most * (1 + 1e-12)
+        assert prob[counts].min() >= min(LEAST * budget / counts.sum(), most) * (1 - 1e-12)
+    order = np.argsort(size, kind="stable")
+    assert (np.diff(prob[order]) >= -1e-12).all()
+
+
+@given(SIZES, st.integers(2, 30), st.floats(0.05, 1))
+def test_halving_finds_the_same(size: np.ndarray, budget: int, most: float) -> None:
+    counts = size > 0
+    if budget >= most * counts.sum():
+        return
+    assert neyman(size, budget, most=most).tolist() == pytest.approx(clipped(size, budget, most).tolist(), abs=1e-9)
+
+
+@given(SIZES, st.integers(2, 30), st.floats(0.01, 100))
+def test_units_do_not_matter(size: np.ndarray, budget: int, unit: float) -> None:
+    assert neyman(size * unit, budget).tolist() == pytest.approx(neyman(size, budget).tolist())
+
+
+@settings(max_examples=30)
+@given(arrays(np.float64, st.integers(3, 12), elements=st.floats(0.1, 10)), st.integers(0, 2**32 - 1))
+def test_no_other_probabilities_with_these_limits_have_a_smaller_variance(size: np.ndarray, seed: int) -> None:
+    budget = max(2, len(size) // 2)
+    best = neyman(size, budget)
+    rng = np.random.default_rng(seed)
+    for _ in range(20):
+        a, b = rng.choice(len(size), 2, replace=False)
+        least = LEAST * budget / len(size)
+        moved = best.copy()
+        step = rng.uniform(0, min(1 - best[a], best[b] - least))
+        moved[a], moved[b] = moved[a] + step, moved[b] - step
+        assert (size**2 / moved).sum() >= (size**2 / best).sum() - 1e-9 * (size**2 / best).sum()
+
+
+def test_importance_by_hand() -> None:
+    weights = csr_array([[0.1, 0.2, 0.0], [0.1, 0.0, 0.2], [0.1, 0.2, 0.4]])
+    assert importance(weights, compare=False).tolist() == pytest.approx([0.1, np.sqrt(0.08 / 3), np.sqrt(0.20 / 3)])
+    # Pairs: 0.2, 0, 0.2 apart in the second; 0.2, 0.4, 0.2 in the third; never in the first.
+    assert importance(weights, compare=True).tolist() == pytest.approx([0, np.sqrt(0.08 / 3), np.sqrt(0.24 / 3)])
+
+
+@given(
+    arrays(
+        np.float64, st.tuples(st.integers(2, 6), st.integers(1, 8)), elements=st.integers(0, 9).map(lambda n: n / 90)
+    )
+)
+def test_importance_between_runs_is_the_root_mean_square_over_all_pairs(weights: np.ndarray) -> None:
+    runs = len(weights)
+    squares = [(weights[a] - weights[b]) ** 2 for a in range(runs) for b in range(a)]
+    naive = np.sqrt(np.mean(squares, axis=0))
+    found = importance(csr_array(weights), compare=True)
+    assert found.tolist() == pytest.approx(naive.tolist(), abs=1e-7)
+    assert not found[naive == 0].any()  # rounding must not make a document count that all runs have alike
+
+
+def test_the_lowest_bronze_label_is_taken_to_be_the_surest() -> None:
+    run = Run.of({"q": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}})
+    told = assumed_spread(pooled([run], Judgments.of({"q": {"a": 2, "b": 0, "c": 1}}), depth=4))
+    assert told.tolist() == [UNSURE, SURE, UNSURE, UNSURE]
+    alike = assumed_spread(pooled([run], Judgments.of({"q": dict.fromkeys("abcd", 0)}), depth=4))
+    assert alike.tolist() == [UNSURE] * 4  # one label tells nothing apart
+
+
+def test_a_document_that_no_run_counts_is_never_drawn() -> None:
+    asked = world(0, runs=2, whole=True).asked("P@3", depth=5)
+    counts = importance(asked.weights, compare=False) > 0
+    assert not counts.all()
+    assert (neyman(importance(asked.weights, compare=False), 4)[~counts] == 0).all()
+
+
+def test_a_budget_that_can_tell_nothing_is_refused() -> None:
+    with pytest.raises(UsageError, match="at least 2 documents, found 1; 100 or more are usual"):
+        require_budget(1)
+    require_budget(2)

@@ -1,0 +1,142 @@
+"""The exact ceiling: by hand, against everything tried, and what must not change it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from judges.ceiling.oracle import dcg_of_all, discounts
+from ringtrue.judges.ceiling.exact import exact_dcg
+from ringtrue.judges.ceiling.label_counts import ideal_dcg
+
+shares = st.sampled_from([0.0, 0.5, 1.0]) | st.floats(1e-6, 1 - 1e-6)  # SciPy's binomials fail nearer to 0
+cutoffs = st.none() | st.integers(1, 7)
+
+
+@st.composite
+def matrices(draw: st.DrawFn, size: int) -> NDArray[np.float64]:
+    """Rows that add up to 1, with many zeros among them."""
+    cells = st.lists(st.sampled_from([0.0, 0.0, 1.0, 0.5]) | st.floats(0, 1), min_size=size, max_size=size)
+    rows = np.array(draw(st.lists(cells.filter(lambda row: sum(row) > 1e-3), min_size=size, max_size=size)))
+    return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+
+
+@st.composite
+def worlds(draw: st.DrawFn, most: int = 6) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    size = draw(st.integers(2, 3))
+    counts = draw(
+        st.lists(st.integers(0, most), min_size=size, max_size=size).filter(lambda some: 1 <= sum(some) <= most)
+    )
+    gain = draw(st.lists(st.floats(0, 10), min_size=size, max_size=size))
+    return np.array([counts]), draw(matrices(size)), np.array(gain)
+
+
+def test_one_good_and_one_bad_document_by_hand() -> None:
+    # The good one is first if it alone is called good, .7·.8; second if the other alone is, .3·.2; else they tie.
+    found = exact_dcg(np.array([[1, 1]]), np.array([[0.8, 0.2], [0.3, 0.7]]), np.array([0.0, 1.0]))
+    assert found[0] == pytest.approx(0.75 + 0.25 / math.log2(3), abs=1e-15)
+    assert found[0] == pytest.approx(0.907732438, abs=1e-9)
+
+
+@settings(max_examples=60)
+@given(worlds(), cutoffs)
+def test_trying_every_labelling_and_every_order_of_ties_gives_the_same(world, k: int | None) -> None:
+    counts, matrix, gain = world
+    expected = dcg_of_all(counts[0].tolist(), matrix, gain.tolist(), k)
+    assert exact_dcg(counts, matrix, gain, k=k)[0] == pytest.approx(
+        expected, abs=1e-12 * max(1, ideal_dcg(counts, gain)[0])
+    )
+
+
+@given(st.integers(1, 400), st.integers(1, 400), shares, shares, st.none() | st.integers(1, 50))
+@settings(max_examples=30)
+def test_two_labels_and_scipys_binomials_give_the_same(
+    n0: int, n1: int, wrong: float, right: float, k: int | None
+) -> None:
+    matrix = np.array([[1 - wrong, wrong], [1 - right, right]])
+    discount = np.array([*discounts(n0 + n1, k), 0.0])
+    reached = np.concatenate([[0.0], np.cumsum(discount)])
+    called = np.convolve(binom.pmf(np.arange(n0 + 1), n0, wrong), binom.pmf(np.arange(n1), n1 - 1, right))
+    size = np.arange(len(called))
+    in_front = (reached[size + 1] / (size + 1)) @ called
+    behind = ((reached[n0 + n1] - reached[size]) / (n0 + n1 - size)) @ called
+    found = exact_dcg(np.array([[n0, n1]]), matrix, np.array([0.0, 1.0]), k=k)[0] / n1
+    assert found == pytest.approx(right * in_front + (1 - right) * behind, abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [2, 30, 121, 700])
+@pytest.mark.parametrize("k", [None, 10])
+def test_a_judge_who_says_the_same_is_no_bound(n: int, k: int | None) -> None:
+    gain = np.array([0.0, 1, 3, 7])
+    counts = np.array([[n, n // 2, n // 3, 1]])
+    assert exact_dcg(counts, np.eye(4), gain, k=k) == pytest.approx(ideal_dcg(counts, gain, k=k), rel=1e-12)
+
+
+@pytest.mark.parametrize("label", [0, 1, 2])
+def test_a_judge_who_always_says_one_label_leaves_a_random_order(label: int) -> None:
+    matrix = np.zeros((3, 3))
+    matrix[:, label] = 1
+    counts, gain = np.array([[50, 20, 9]]), np.array([0.0, 1, 3])
+    everybody = np.mean(discounts(79, None))
+    assert exact_dcg(counts, matrix, gain) == pytest.approx(everybody * (counts @ gain), rel=1e-12)
+
+
+def test_a_judge_who_does_not_look_leaves_a_random_order_too() -> None:
+    matrix = np.tile([0.2, 0.3, 0.5], (3, 1))
+    counts, gain = np.array([[50, 20, 9]]), np.array([0.0, 1, 3])
+    assert exact_dcg(counts, matrix, gain) == pytest.approx(np.mean(discounts(79, None)) * (counts @ gain), rel=1e-12)
+
+
+def test_a_judge_who_turns_everything_around_finds_the_worst_order() -> None:
+    counts, gain = np.array([[5, 3]]), np.array([0.0, 1.0])
+    found = exact_dcg(counts, np.array([[0.0, 1], [1, 0]]), gain)
+    assert found == pytest.approx([sum(discounts(8, None)[5:])], rel=1e-12)
+
+
+@given(worlds(most=40), st.integers(0, 2**32 - 1))
+def test_every_list_is_what_it_is_alone(world, seed: int) -> None:
+    _, matrix, gain = world
+    counts = np.random.default_rng(seed).integers(0, 30, (12, len(gain)))
+    counts[0] = 0
+    counts[0, 0] = 1
+    together = exact_dcg(counts, matrix, gain)
+    alone = [exact_dcg(row[None], matrix, gain)[0] for row in counts]
+    assert together == pytest.approx(alone, rel=1e-12, abs=1e-12)
+
+
+@given(worlds(most=30), cutoffs)
+def test_a_label_that_nobody_gives_and_nothing_has_changes_nothing(world, k: int | None) -> None:
+    counts, matrix, gain = world
+    wider = np.insert(np.insert(matrix, 1, 0, axis=1), 1, 0, axis=0)
+    wider[1, 1] = 1
+    found = exact_dcg(np.insert(counts, 1, 0, axis=1), wider, np.insert(gain, 1, 5.0), k=k)
+    assert found == pytest.approx(exact_dcg(counts, matrix, gain, k=k), rel=1e-12, abs=1e-12)
+
+
+def test_fewer_nodes_than_the_degree_asks_for_are_enough() -> None:
+    """Nodes for half of the degree make no error at all; 5√n + 8 of them none that can be seen."""
+    import ringtrue.judges.ceiling.exact as module
+
+    rng = np.random.default_rng(1)
+    few = module._nodes
+    for n, blur in ((150, 0.02), (150, 0.5), (600, 0.02), (600, 0.5)):
+        matrix = blur * rng.dirichlet(np.ones(5), 5) + (1 - blur) * np.eye(5)
+        counts, gain = rng.multinomial(n, [0.5, 0.3, 0.15, 0.03, 0.02], 1), 2.0 ** np.arange(5) - 1
+        for k in (None, 1, 10):
+            found = exact_dcg(counts, matrix, gain, k=k)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(module, "_nodes", lambda _, n=n: few(math.ceil(1.1 * n / 2)))
+                assert exact_dcg(counts, matrix, gain, k=k) == pytest.approx(found, rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_the_smallest_lists_are_right(n: int) -> None:
+    matrix = np.array([[0.5, 0.5], [0.5, 0.5]])
+    expected = dcg_of_all([n - 1, 1], matrix, [0, 1])
+    assert exact_dcg(np.array([[n - 1, 1]]), matrix, np.array([0.0, 1.0])) == pytest.approx([expected], abs=1e-14)

@@ -1,0 +1,310 @@
+"""How good each judge is: numbers by hand, properties, odd input, intervals that hold, real crowds."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ringtrue as rt
+from judges.quality.worlds import compared, crowd
+from ringtrue.errors import DuplicateError, MismatchError, TableError, UsageError
+from ringtrue.judges.votes import leave_one_out, votes_of
+
+BY_HAND = {
+    "query": ["p", "p", "p", "q", "q", "q", "q"],
+    "doc": ["a", "a", "a", "b", "b", "b", "c"],
+    "judge": ["x", "y", "z", "x", "y", "z", "x"],
+    "label": [1, 1, 0, 2, 0, 0, 1],
+}
+GOLD = {"query": ["p", "q"], "doc": ["a", "b"], "label": [1, 2]}
+
+
+def plain(quality: rt.JudgeQuality) -> Any:
+    return json.loads(json.dumps(quality.as_dict(), allow_nan=False))
+
+
+def test_against_the_consensus_by_hand() -> None:
+    quality = rt.judge_quality(BY_HAND)
+    x, y, z = quality
+    # The others of x say 1 and 0 of a (a tie, and 1 is right by half), and 0 of b; nobody else labelled c.
+    assert (x.accuracy.value, x.accuracy.n, x.against, x.labels, x.items) == (0.25, 2, "consensus", 3, 3)
+    assert "labels that do not count against the consensus: nobody else labelled 1" in x.notes
+    assert x.confusion.rows == "consensus"
+    assert x.confusion.counts.tolist() == [[0, 0, 1], [0, 0, 0], [0, 0, 0]]
+    assert (y.accuracy.value, y.accuracy.n) == (0.5, 2)
+    assert (z.accuracy.value, z.accuracy.n) == (0.25, 2)
+    assert "on 4 labels the others tie: saying what one of m such labels says is right by 1/m" in quality.notes
+    assert x.leniency is not None
+    assert x.leniency.value == pytest.approx((0.5 + 2) / 2)  # 1 against (1, 0), 2 against (0, 0)
+    assert (x.common_label, x.common_share) == (1, pytest.approx(2 / 3))
+
+
+def test_against_gold_by_hand() -> None:
+    quality = rt.judge_quality(BY_HAND, gold=GOLD)
+    x, y, z = quality
+    assert [(one.accuracy.value, one.against) for one in quality] == [(1.0, "gold"), (0.5, "gold"), (0.0, "gold")]
+    assert (x.others_accuracy, y.others_accuracy, z.others_accuracy) == (0.25, 0.5, 0.75)
+    assert z.confusion.counts.tolist() == [[0, 0, 0], [1, 0, 0], [1, 0, 0]]
+    assert y.chance == pytest.approx(1 / 4)  # says 0 and 1 where gold has 1 and 2
+    assert quality.accuracy.value == pytest.approx(0.5)
+    assert quality.majority_accuracy is not None
+    assert quality.majority_accuracy.value == 0.5
+    assert (quality.labels, quality.items, quality.against) == (7, 3, "gold")
+
+
+def test_a_judge_who_met_no_gold_item_is_held_against_the_consensus() -> None:
+    table = {name: [*column, *more] for (name, column), more in
+             zip(BY_HAND.items(), (["q"] * 2, ["c", "c"], ["v", "w"], [1, 1]), strict=True)}  # fmt: skip
+    quality = rt.judge_quality(table, gold=GOLD)
+    assert quality["v"].against == "consensus"
+    assert quality["v"].gold_accuracy is not None
+    assert quality["v"].gold_accuracy.notes == ("there is no gold item that this judge met",)
+    assert any("2 of 5 judges met no gold item" in note for note in quality.notes)
+
+
+def test_preferences_have_sides_and_no_leniency() -> None:
+    table = {
+        "query": ["q"] * 4, "left": ["a", "b", "a", "c"], "right": ["b", "a", "b", "d"],
+        "judge": ["x", "y", "z", "x"], "winner": ["left", "right", "right", "tie"],
+    }  # fmt: skip
+    x, y, z = rt.judge_quality(table)
+    assert (x.leniency, y.leniency) == (None, None)
+    assert x.side_bias is not None
+    assert (x.side_bias.left.value, x.side_bias.left.n) == (1.0, 1)
+    assert [one.accuracy.value for one in (x, y, z)] == [0.5, 0.5, 0]  # a beats b by x and y, and z says otherwise
+
+
+def test_every_answer_is_json_without_nan() -> None:
+    table, gold = crowd(np.random.default_rng(1), queries=2, repeated=0.1)
+    traps = pl.DataFrame(gold)[:3]
+    found = plain(rt.judge_quality(table, gold=pl.DataFrame(gold)[3:8], traps=traps, repeats="all"))
+    assert list(found) == ["judges", "overall", "notes"]
+    assert {"judge", "labels", "accuracy", "confusion", "traps", "speed", "flags"} <= set(found["judges"][0])
+    plain(rt.judge_quality(compared(np.random.default_rng(1), pairs=6)))
+    plain(rt.judge_quality(BY_HAND))
+
+
+def test_the_frame_has_a_row_for_each_judge() -> None:
+    frame = rt.judge_quality(BY_HAND, gold=GOLD).frame
+    assert frame["judge"].to_list() == ["x", "y", "z"]
+    assert frame["accuracy"].to_list() == [1.0, 0.5, 0.0]
+
+
+def test_a_judge_is_found_by_name_and_a_slip_is_pointed_out() -> None:
+    quality = rt.judge_quality(BY_HAND | {"judge": ["ann", "bob", "cid", "ann", "bob", "cid", "ann"]})
+    assert quality["bob"].judge == "bob"
+    assert len(quality) == 3
+    with pytest.raises(UsageError, match="no judge 'bbo' here; did you mean 'bob'"):
+        quality["bbo"]
+
+
+rows = st.lists(
+    st.tuples(st.sampled_from("pq"), st.sampled_from("abcd"), st.sampled_from("wxyz"), st.integers(0, 2)),
+    min_size=4, max_size=40, unique_by=lambda row: row[:3],
+).filter(lambda rows: len({row[:2] for row in rows}) < len(rows))  # fmt: skip
+
+
+def table_of(rows: list[tuple[str, str, str, int]]) -> dict[str, Any]:
+    return dict(zip(("query", "doc", "judge", "label"), map(list, zip(*rows, strict=True)), strict=True))
+
+
+@given(rows, st.randoms(use_true_random=False))
+def test_the_order_of_the_rows_changes_nothing(rows: list[tuple[str, str, str, int]], random) -> None:
+    mixed = random.sample(rows, len(rows))
+    one, other = rt.judge_quality(table_of(rows)), rt.judge_quality(table_of(mixed))
+    assert {each.judge for each in one} == {each.judge for each in other}
+    for each in one:
+        first, second = plain_report(each), plain_report(other[each.judge])
+        assert first == pytest.approx(second, abs=1e-9)
+
+
+def plain_report(one: rt.JudgeReport) -> dict[str, Any]:
+    """Every number of a report, by the path to it."""
+    found: dict[str, Any] = {}
+
+    def walk(value: Any, path: str) -> None:
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                walk(inner, f"{path}.{key}")
+        elif isinstance(value, list):
+            for place, inner in enumerate(value):
+                walk(inner, f"{path}[{place}]")
+        elif isinstance(value, int | float):
+            found[path] = value
+
+    walk(one.as_dict(), "")
+    return {path: value for path, value in found.items() if "common" not in path}  # of two as common, the first met
+
+
+@given(rows)
+def test_other_names_of_the_judges_change_nothing_else(rows: list[tuple[str, str, str, int]]) -> None:
+    renamed = [(query, doc, judge * 2, label) for query, doc, judge, label in rows]
+    one, other = rt.judge_quality(table_of(rows)), rt.judge_quality(table_of(renamed))
+    assert [plain_report(each) for each in one] == [plain_report(each) for each in other]
+
+
+@given(rows)
+def test_one_who_says_what_most_of_the_others_say_is_as_right_as_can_be(rows: list[tuple[str, str, str, int]]) -> None:
+    said: dict[tuple[str, str], Counter[int]] = {}
+    for query, doc, _, label in rows:
+        said.setdefault((query, doc), Counter())[label] += 1
+    copy = [(query, doc, "copy", votes.most_common(1)[0][0]) for (query, doc), votes in said.items()]
+    tied = [sum(n == max(votes.values()) for n in votes.values()) for votes in said.values()]
+    accuracy = rt.judge_quality(table_of([*rows, *copy]))["copy"].accuracy
+    assert accuracy.value == pytest.approx(np.mean([1 / m for m in tied]))
+
+
+@given(rows)
+def test_the_confusion_matrix_holds_the_labels_on_which_the_others_do_not_tie(
+    rows: list[tuple[str, str, str, int]],
+) -> None:
+    for one in rt.judge_quality(table_of(rows)):
+        votes = votes_of(table_of(rows))
+        mine = np.array(votes.judges)[votes.judge] == one.judge
+        settled = mine & (leave_one_out(votes).label >= 0)
+        assert one.confusion.counts.sum() == settled.sum() <= one.accuracy.n
+        assert np.trace(one.confusion.counts) == (leave_one_out(votes).credit[settled] == 1).sum()
+
+
+def test_labels_of_everybody_the_same_are_no_trouble() -> None:
+    table = {"item": list("aabb"), "judge": list("xyxy"), "label": [1, 1, 1, 1]}
+    quality = rt.judge_quality(table)
+    assert [one.accuracy.value for one in quality] == [1.0, 1.0]
+    assert (quality.alpha, quality.flagged) == (None, ())
+    assert "everybody gave the label 1: alpha is undefined" in quality.notes
+
+
+def test_one_judge_alone_needs_gold_or_traps() -> None:
+    alone = {"item": ["a", "b"], "judge": ["x", "x"], "label": [0, 1]}
+    with pytest.raises(MismatchError, match=r"one judge, 'x', and nobody to compare with; give gold labels \(--gold\)"):
+        rt.judge_quality(alone)
+    quality = rt.judge_quality(alone, gold={"item": ["a"], "label": [0]})
+    assert quality["x"].accuracy.value == 1
+    assert quality["x"].consensus_accuracy.notes == ("there is no item that another judge labelled",)
+    assert "one judge alone: there are no others to compare with" in quality.notes
+    assert rt.judge_quality(alone, traps={"item": ["a"], "label": [0]})["x"].traps is not None
+
+
+def test_judges_who_share_nothing_need_gold_or_traps() -> None:
+    with pytest.raises(MismatchError, match="no two of the 2 judges labelled the same item"):
+        rt.judge_quality({"item": ["a", "b"], "judge": ["x", "y"], "label": [0, 1]})
+
+
+def test_a_judge_with_no_overlap_is_named() -> None:
+    quality = rt.judge_quality({"item": ["a", "a", "b"], "judge": ["x", "y", "z"], "label": [0, 1, 1]})
+    assert (quality["z"].against, quality["z"].accuracy.value) == (None, None)
+    assert "nothing to check the labels of z against: nobody else labelled the same items" in quality.notes
+
+
+def test_repeats_have_to_be_settled() -> None:
+    twice = {"item": ["a", "a", "a"], "judge": ["x", "x", "y"], "label": [0, 1, 1]}
+    with pytest.raises(DuplicateError, match="--repeats first"):
+        rt.judge_quality(twice)
+    assert [rt.judge_quality(twice, repeats=one)["x"].accuracy.value for one in ("first", "last", "all")] == [0, 1, 0.5]
+
+
+def test_settings_and_labels_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(UsageError, match="level"):
+        rt.judge_quality(BY_HAND, level=1)
+    with pytest.raises(TableError, match="outside the scale"):
+        rt.judge_quality(BY_HAND, scale=[0, 1])
+    clipped = rt.judge_quality(BY_HAND, scale=[0, 1], outside="clip")
+    assert any("moved to the nearest label" in note for note in clipped.notes)
+
+
+def test_progress_counts_the_labels() -> None:
+    told: list[int] = []
+    rt.judge_quality(BY_HAND, progress=told.append)
+    assert sum(told) == 7
+
+
+def test_the_answer_says_whom_to_look_at() -> None:
+    table, _ = crowd(np.random.default_rng(2), accuracy=np.array([0.0, *[0.9] * 11]))
+    assert str(rt.judge_quality(table)).endswith("; to look at: j0")
+
+
+@pytest.mark.simulation
+def test_intervals_of_accuracy_hold_as_often_as_they_say() -> None:
+    # Queries differ in difficulty, and the truth is the judge's accuracy over all queries there might be.
+    rng, held = np.random.default_rng(3), []
+    for _ in range(250):
+        hard = rng.normal(0, 0.1, 40)
+        knows = rng.random((4, 40, 10)) < 0.7 + hard[:, None]
+        truth = rng.integers(0, 2, (40, 10))
+        label = np.where(knows, truth, 1 - truth)
+        query, doc = (np.broadcast_to(one, (4, 40, 10)).ravel() for one in np.indices((40, 10)))
+        table = {"query": query, "doc": doc, "judge": np.repeat(list("wxyz"), 400), "label": label.ravel()}
+        gold = {"query": query[:400], "doc": doc[:400], "label": truth.ravel()}
+        held += [one.accuracy.low <= 0.7 <= one.accuracy.high for one in rt.judge_quality(table, gold=gold)]  # type: ignore[operator]
+    assert 0.92 <= np.mean(held) <= 0.98
+
+
+@pytest.mark.real
+def test_the_crowd_of_rf10(data: Path) -> None:
+    labels = rt.read_judgments(data / "rf10/labels.csv")
+    gold = labels.frame.filter(pl.col("gold").cast(int, strict=False) >= 0)
+    known = gold.select("query", "doc", label=pl.col("gold").cast(int)).unique()
+    quality = rt.judge_quality(labels, gold=known, repeats="first")
+    judged = labels.frame.filter(pl.col("label") >= 0).unique(
+        ["query", "doc", "judge"], keep="first", maintain_order=True
+    )
+    right = judged.join(known, on=["query", "doc"])
+    share = right.group_by("judge").agg((pl.col("label") == pl.col("label_right")).mean())
+    for judge, accuracy in share.rows():
+        assert quality[judge].accuracy.value == pytest.approx(accuracy)
+    assert quality["w101"].common_share > 0.99
+    assert {flag.kind for flag in quality["w101"].flags} == {"guessing", "one label", "lenient"}
+    assert {flag.kind for flag in quality["w103"].flags} >= {"inconsistent"}
+    assert 30 < len(quality.flagged) < 100
+
+
+@pytest.mark.real
+def test_leaving_out_the_flagged_judges_of_web5_never_hurts_the_majority_much(data: Path) -> None:
+    labels = rt.read_judgments(data / "web5/label.csv", needs_query=False)
+    gold = rt.read_judgments(data / "web5/truth.csv", needs_query=False)
+    flagged = rt.judge_quality(labels, gold=gold).flagged
+    effects = [one.flags[0].effect for one in flagged]
+    gains = [(one.accuracy_without or 0) - (one.accuracy or 0) for one in effects]
+    assert np.mean(gains) > 0
+    assert min(gains) > -0.001
+
+
+@pytest.mark.real
+def test_workers_who_compare_models(data: Path) -> None:
+    pairs = rt.read_preferences(data / "arena/llmfao.csv", columns={"query": "prompt"})
+    quality = rt.judge_quality(pairs)
+    assert len(quality) == 124
+    assert "side bias" in {flag.kind for flag in quality["20"].flags}
+
+
+@pytest.mark.parametrize("each", [3, 4, 5])
+def test_a_guesser_among_good_judges_is_found_from_three_labels_an_item_on(each: int) -> None:
+    table = guesser_among(np.random.default_rng(each), each=each)
+    quality = rt.judge_quality(table)
+    assert [one.judge for one in quality.flagged] == ["0"]
+    guesser, good = quality["0"], quality["5"]
+    assert guesser.accuracy.value + 0.1 < guesser.others_accuracy < 1
+    assert abs(good.accuracy.value - good.others_accuracy) < 0.1
+
+
+def test_two_labels_an_item_cannot_tell_who_is_wrong() -> None:
+    quality = rt.judge_quality(guesser_among(np.random.default_rng(2), each=2))
+    assert quality.flagged == ()
+    assert any("two labels of an item cannot tell which is wrong" in note for note in quality.notes)
+
+
+def guesser_among(rng: np.random.Generator, *, each: int, items: int = 1_000) -> dict[str, object]:
+    """Twelve judges who are right in four of five cases, but for the first, who guesses among three labels."""
+    item = np.repeat(np.arange(items), each)
+    judge = np.concatenate([rng.permutation(12)[:each] for _ in range(items)])
+    truth = rng.integers(0, 3, items)[item]
+    right = rng.random(len(item)) < np.where(judge == 0, 1 / 3, 0.8)
+    return {"item": item, "worker": judge, "label": np.where(right, truth, (truth + rng.integers(1, 3, len(item))) % 3)}

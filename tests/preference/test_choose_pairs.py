@@ -1,0 +1,216 @@
+"""choose_pairs: one question, four designs, and what is said beside the answer."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ringtrue as rt
+from ringtrue.errors import InputError, MismatchError, TableError, UsageError
+from ringtrue.preference.choose_pairs import DESIGNS
+
+RUN = {f"q{q}": {f"d{rank}": float(-rank) for rank in range(10 + q)} for q in range(3)}
+TRAPS = {"query": ["q0"] * 8, "left": [f"good{n}" for n in range(8)], "right": ["bad"] * 8, "winner": ["left"] * 8}
+
+
+def answered(choice: rt.PairChoice, seed: int = 0) -> pl.DataFrame:
+    """The table as people give it back: better documents have lower numbers, and people are sometimes wrong."""
+    rng = np.random.default_rng(seed)
+    rank = [choice.frame[side].str.strip_chars("dgoba").cast(pl.Int64, strict=False).fill_null(99).to_numpy()
+            for side in ("left", "right")]  # fmt: skip
+    left = rng.random(choice.frame.height) < 1 / (1 + np.exp((rank[0] - rank[1]) / 3))
+    return choice.frame.with_columns(
+        judge=pl.Series([f"w{batch % 5}" for batch in choice.frame["batch"]]),
+        winner=pl.Series(np.where(left, "left", "right")),
+    )
+
+
+def test_the_published_design_by_default_asks_four_people() -> None:
+    choice = rt.choose_pairs(RUN, design="seed")
+    assert (choice.pairs, choice.votes) == (35 + 40 + 45, 4 * 120)
+    assert choice.as_dict() == {
+        "pairs": 120, "votes": 480, "queries": 3, "tasks": 7 + 8 + 9, "traps": 0, "design": "seed", "notes": [],
+    }  # fmt: skip
+    assert str(choice) == "seed: 120 pairs and 480 votes on 3 queries in 24 tasks"
+
+
+def test_without_a_budget_active_fills_a_task_for_each_query_and_swiss_plays_a_round() -> None:
+    alike = {f"q{q}": RUN["q0"] for q in range(3)}
+    choice = rt.choose_pairs(alike)
+    assert (choice.votes, choice.queries, choice.tasks, choice.traps) == (60, 3, 3, 0)
+    assert rt.choose_pairs(alike, traps=TRAPS).frame.group_by("batch").len()["len"].to_list() == [20] * 3
+    assert rt.choose_pairs(alike, votes=3).votes == 3 * 6 * 3
+    assert rt.choose_pairs(RUN, design="swiss").pairs == 5 + 5 + 6
+
+
+@pytest.mark.parametrize("design", list(DESIGNS))
+def test_the_same_seed_gives_the_same_tasks_and_another_seed_others(design: rt.preference.PairDesign) -> None:
+    one, same, other = (
+        rt.choose_pairs(RUN, design=design, budget=20, traps=TRAPS, rng=np.random.default_rng(seed)).frame
+        for seed in (1, 1, 2)
+    )
+    assert one.equals(same)
+    assert not one.equals(other)
+
+
+@pytest.mark.parametrize("design", list(DESIGNS))
+def test_what_is_given_back_is_read_rated_and_continued(design: rt.preference.PairDesign) -> None:
+    first = rt.choose_pairs(RUN, design=design, budget=60, votes=1, traps=TRAPS)
+    assert first.traps > 0
+    assert {"judge", "winner"} <= set(first.frame.columns)
+    back = answered(first)
+    assert not set(rt.rate(back, repeats="all").frame["doc"]) & {"bad", "good0"}
+    second = rt.choose_pairs(RUN, design=design, preferences=back, budget=30, votes=1)
+    asked = first.frame.filter(~pl.col("trap"))
+    assert any("traps left out" in note for note in second.notes)
+    assert any(note.startswith(f"{asked.height} votes on {first.pairs} pairs are known") for note in second.notes)
+    assert second.frame["batch"].min() > first.frame["batch"].max()  # type: ignore[operator]  # both are numbers
+    if design != "active":
+        pair = pl.concat_list("left", "right").list.sort()
+        before = set(map(str, asked.select("query", pair).rows()))
+        assert not before & set(map(str, second.frame.select("query", pair).rows()))
+
+
+def test_pairs_that_have_some_of_their_votes_are_asked_for_the_rest() -> None:
+    known = {"query": ["q0"] * 3, "left": ["d1"] * 3, "right": ["d0"] * 3, "winner": ["left", "tie", "right"]}
+    choice = rt.choose_pairs(RUN, design="seed", preferences=known)
+    assert choice.votes == 480 - 3
+    assert choice.notes == ("3 votes on 1 pair are known; 0 have 4 or more, and are not asked again",)
+
+
+def test_only_answered_rows_count() -> None:
+    choice = rt.choose_pairs(RUN, design="swiss", votes=1)
+    some = answered(choice).with_columns(winner=pl.when(pl.int_range(pl.len()) < 4).then("winner"))
+    assert rt.choose_pairs(RUN, preferences=some).notes[0].startswith("4 votes on 4 pairs are known")
+    with pytest.raises(TableError, match="no pair has a winner yet"):
+        rt.choose_pairs(RUN, preferences=choice.frame.drop("judge"))
+
+
+def test_a_budget_beyond_all_pairs_gives_all_of_them() -> None:
+    for design in ("random", "swiss"):
+        choice = rt.choose_pairs(RUN, design=design, budget=10_000)
+        assert choice.pairs == 45 + 55 + 66
+        assert choice.notes == ("10,000 pairs were asked for, and only 166 are left: all of them",)
+
+
+def test_active_asks_for_a_pair_four_times_at_most_and_says_what_is_left_over() -> None:
+    two = {f"q{q}": {"a": 2.0, "b": 1.0} for q in range(5)}
+    choice = rt.choose_pairs(two, budget=100)
+    assert (choice.pairs, choice.votes, choice.tasks) == (5, 20, 20)
+    (note,) = choice.notes
+    assert note == (
+        "100 votes were asked for, and only 20 are possible: at once, a pair is asked for 4 at most, each of another "
+        "person"
+    )
+    assert rt.choose_pairs(two).votes == 20  # all that there is of a usual task
+    assert rt.choose_pairs(two, votes=6, budget=100).votes == 30
+    assert (
+        rt.choose_pairs(two, votes=3, budget=100)
+        .notes[0]
+        .startswith("300 votes were asked for, and only 15 are possible: at once, a pair is asked for 3 at most")
+    )
+    with pytest.raises(UsageError, match=r"at most 100,000 pairs at once, and 1,000,000 are asked for"):
+        rt.choose_pairs(two, budget=1_000_000)
+
+
+def test_several_runs_are_pooled_and_several_tables_of_preferences_joined() -> None:
+    runs = [{"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, {"q": {"d": 9.0, "b": 8.0}}]
+    choice = rt.choose_pairs(runs, design="seed", votes=1, depth=2)
+    assert (choice.pairs, set(choice.frame["left"]) | set(choice.frame["right"])) == (3, {"b", "a", "d"})
+    known = [{"query": ["q"], "left": ["a"], "right": [doc], "winner": ["left"]} for doc in "bd"]
+    assert rt.choose_pairs(runs, preferences=known).notes == ("2 votes on 2 pairs are known",)
+    records = [{"query": "q", "left": "a", "right": doc, "winner": "left"} for doc in "bd"]
+    assert rt.choose_pairs(runs, preferences=records).notes == ("2 votes on 2 pairs are known",)
+
+
+def test_where_every_pair_has_its_votes_nothing_is_left_but_for_active() -> None:
+    known = {"query": ["q"] * 2, "left": ["a"] * 2, "right": ["b"] * 2, "winner": ["left", "right"]}
+    for design in ("seed", "random", "swiss"):
+        with pytest.raises(InputError, match=f"every pair of the design '{design}' has its 2 votes"):
+            rt.choose_pairs({"q": {"a": 2.0, "b": 1.0}}, design=design, preferences=known, votes=2)
+    again = rt.choose_pairs({"q": {"a": 2.0, "b": 1.0}}, preferences=known, budget=3)
+    assert (again.pairs, again.votes, again.tasks) == (1, 3, 3)
+    assert sorted(again.frame["vote"]) == [1, 2, 3]
+
+
+def test_the_table_does_not_tell_who_wins_a_trap() -> None:
+    choice = rt.choose_pairs(RUN, traps=TRAPS)
+    assert choice.frame["winner"].null_count() == choice.frame.height
+    sides = Counter(choice.frame.filter("trap")["left"] == "bad")
+    assert min(sides[True], sides[False]) > 0
+
+
+def test_a_query_with_one_document_is_left_out_and_none_with_two_is_an_error() -> None:
+    choice = rt.choose_pairs(RUN | {"alone": {"d": 1.0}})
+    assert choice.notes == ("query 'alone' has a single document, and nothing to compare: left out",)
+    assert choice.queries == 3
+    with pytest.raises(InputError, match="no query has two documents"):
+        rt.choose_pairs({"alone": {"d": 1.0}})
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"design": "actve"}, "no design 'actve'; did you mean 'active'?"),
+        ({"design": "xyzzy"}, "no design 'xyzzy'; there is seed, random, swiss, active"),
+        ({"budget": 0}, "expected a budget of at least 1, found 0"),
+        ({"votes": 0}, "expected a number of votes on a pair of at least 1, found 0"),
+        ({"depth": 1}, "two documents are the least that can be compared, found a depth of 1"),
+        ({"per_task": 5, "traps": TRAPS}, "a task of 5 pairs has room for 0 to 4 traps, found 5"),
+        ({"per_task": 0}, "a task needs at least one pair, found 0"),
+        ({"design": ["active"]}, "no design '['active']'"),
+        ({"budget": 2.5}, "expected a budget that is a whole number, found 2.5"),
+        ({"budget": "9"}, "expected a budget that is a whole number, found '9'"),
+        ({"votes": True}, "expected a number of votes on a pair that is a whole number, found True"),
+        ({"depth": 2.5}, "expected a depth that is a whole number, found 2.5"),
+        ({"per_task": 7.0}, "expected a number of pairs in a task that is a whole number, found 7.0"),
+        ({"traps": TRAPS, "traps_per_task": 0.5}, "expected a number of traps that is a whole number, found 0.5"),
+        ({"traps_per_task": 3}, "3 traps should be in a task, and no traps are given; --traps FILE"),
+        ({"rng": 1}, "expected a numpy Generator as rng, such as np.random.default_rng(1), found int"),
+        ({"rng": np.random.RandomState(0)}, "expected a numpy Generator as rng"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(asked: dict[str, object], said: str) -> None:
+    with pytest.raises(UsageError) as error:
+        rt.choose_pairs(RUN, **asked)  # type: ignore[arg-type]
+    assert str(error.value).startswith(said)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    assert rt.choose_pairs(RUN, budget=np.int64(7), depth=np.int32(5)).votes == 7  # type: ignore[arg-type]
+
+
+def test_traps_for_labels_are_told_from_pairs() -> None:
+    with pytest.raises(TableError, match="these look like traps for labels; pairs need two documents and a winner"):
+        rt.choose_pairs(RUN, traps=rt.Judgments.of({"q0": {"d1": 1}}))
+
+
+def test_preferences_about_other_queries_are_refused() -> None:
+    with pytest.raises(MismatchError, match="do both use the same ids"):
+        rt.choose_pairs(RUN, preferences={"query": [1], "left": ["a"], "right": ["b"], "winner": ["a"]})
+
+
+def test_a_document_against_itself_is_refused() -> None:
+    with pytest.raises(TableError, match="document 'a' is compared with itself"):
+        rt.choose_pairs(RUN, preferences={"query": ["q0"], "left": ["a"], "right": ["a"], "winner": ["tie"]})
+
+
+@given(st.sampled_from(list(DESIGNS)), st.integers(1, 50), st.integers(1, 3), st.integers(0, 9))
+def test_what_is_counted_is_what_is_in_the_table(
+    design: rt.preference.PairDesign, budget: int, votes: int, seed: int
+) -> None:
+    choice = rt.choose_pairs(RUN, design=design, budget=budget, votes=votes, traps=TRAPS,
+                             rng=np.random.default_rng(seed))  # fmt: skip
+    real = choice.frame.filter(~pl.col("trap"))
+    assert choice.votes == real.height == votes * budget
+    assert choice.pairs == real.select("query", pl.concat_list("left", "right").list.sort()).n_unique()
+    assert (choice.pairs == budget) or design == "active"
+    assert choice.traps == choice.frame.height - real.height
+    assert choice.tasks == choice.frame["batch"].n_unique()
+    assert choice.queries == real["query"].n_unique()
+    assert set(choice.frame["design"]) == {design}

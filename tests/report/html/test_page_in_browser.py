@@ -1,0 +1,130 @@
+"""The page in a real browser: wide and narrow, light and dark, on paper. Pictures are left in build/pictures/."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from playwright.sync_api import Browser, Page
+
+import ringtrue as rt
+from browsers import take_picture, violations
+from report.gallery import gallery
+from ringtrue.report.html.page import page_of
+from ringtrue.report.model import Report
+
+pytestmark = pytest.mark.slow
+PICTURES = Path(__file__).parents[3] / "build" / "pictures"
+LOOKS = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
+SIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+SHOWN = "[...document.querySelectorAll('.picture svg')].filter(one => one.getBoundingClientRect().width > 0)"
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page with every kind of chart, as a file."""
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    path.write_text(page_of(gallery()), encoding="utf-8")
+    return path
+
+
+def opened(browser: Browser, path: Path, width: int, **look: Any) -> tuple[Page, list[str]]:
+    """The file in a window of its own, and what it asked the network for."""
+    page = browser.new_context(viewport={"width": width, "height": 900}, **look).new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(path.as_uri())
+    return page, asked
+
+
+def checked(page: Page, asked: list[str], path: Path, name: str) -> None:
+    """Nothing is too wide, nothing is asked for, nobody is shut out; and a picture is taken."""
+    assert page.evaluate(SIDE) <= 0
+    assert asked == [path.as_uri()]
+    found = violations(page)
+    assert not found, found
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    take_picture(page, PICTURES / f"{name}.png")
+
+
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
+def test_the_page_is_whole_at_any_width_in_light_and_dark(
+    windows: Browser, written: Path, width: int, scheme: str
+) -> None:
+    page, asked = opened(windows, written, width, color_scheme=scheme)
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+    checked(page, asked, written, f"report-{width}-{scheme}")
+
+
+@pytest.mark.parametrize("width", [320, 390, 700, 768, 1024, 1280, 1920])
+def test_letters_in_pictures_can_be_read_at_any_width(windows: Browser, written: Path, width: int) -> None:
+    page, _ = opened(windows, written, width)
+    assert page.evaluate(SIDE) <= 0
+    scales = page.evaluate(f"{SHOWN}.map(one => one.getBoundingClientRect().width / one.viewBox.baseVal.width)")
+    assert len(scales) == len(list(gallery().figures()))  # one of the two drawings of each
+    assert min(scales) * 12 >= 10.5
+
+
+def test_words_of_a_picture_stay_inside_of_it_in_the_fonts_of_the_browser(windows: Browser, written: Path) -> None:
+    for width in (390, 1280):
+        page, _ = opened(windows, written, width)
+        outside = page.evaluate(f"""{SHOWN}.flatMap(svg => {{
+            const sheet = svg.getBoundingClientRect();
+            return [...svg.querySelectorAll('text')].filter(one => {{
+                const box = one.getBoundingClientRect();
+                return box.left < sheet.left - 2 || box.right > sheet.right + 2;
+            }}).map(one => one.textContent);
+        }})""")
+        assert outside == []
+
+
+def test_tables_open_by_the_keyboard_and_scroll_by_themselves(windows: Browser, written: Path) -> None:
+    page, _ = opened(windows, written, 390)
+    details = page.locator("#figure-many details")
+    details.locator("summary").focus()
+    page.keyboard.press("Enter")
+    region = details.locator(".table")
+    assert region.is_visible()
+    page.keyboard.press("Tab")
+    assert region.evaluate("one => one === document.activeElement")
+    assert page.evaluate(SIDE) <= 0
+
+
+def test_the_first_key_leads_past_the_navigation(windows: Browser, written: Path) -> None:
+    page, _ = opened(windows, written, 1280)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the answers"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+
+
+def test_on_paper_it_is_light_and_wide_and_its_tables_are_shown(windows: Browser, written: Path) -> None:
+    page, _ = opened(windows, written, 680, color_scheme="dark")
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert set(page.evaluate(f"{SHOWN}.map(one => one.viewBox.baseVal.width)")) == {720}
+    tables = page.evaluate("[...document.querySelectorAll('table')].map(one => one.getBoundingClientRect().height)")
+    assert min(tables) > 0
+    assert page.evaluate(SIDE) <= 0
+    assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+def of_dl19(data: Path) -> Report:
+    """37 runs, judged by a model, and half of the queries by people too."""
+    people = rt.read_judgments(data / "dl19/human.qrels")
+    queries = sorted(people.frame["query"].unique())[::2]
+    gold = rt.Judgments(people.frame.filter(pl.col("query").is_in(queries)))
+    runs = [rt.read_run(path) for path in sorted((data / "dl19/runs").glob("*.run"))]
+    return rt.report(runs, rt.read_judgments(data / "dl19/llm-umbrela_gpt4.qrels"), gold=gold, design="whole_queries")
+
+
+@pytest.mark.real
+def test_the_report_of_37_real_runs_is_whole(windows: Browser, data: Path, tmp_path: Path) -> None:
+    path = tmp_path / "dl19.html"
+    path.write_text(page_of(of_dl19(data)), encoding="utf-8")
+    assert path.stat().st_size < 3_000_000
+    for width, scheme in LOOKS:
+        page, asked = opened(windows, path, width, color_scheme=scheme)
+        checked(page, asked, path, f"report-dl19-{width}-{scheme}")

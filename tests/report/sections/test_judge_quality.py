@@ -1,0 +1,156 @@
+"""What the report says of each judge."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ringtrue as rt
+from report.small_inputs import simulated
+from ringtrue.errors import DuplicateError
+from ringtrue.report.inputs import Material
+from ringtrue.report.sections import judge_quality
+from ringtrue.tables import Judgments
+
+
+def table(**judges: list[int]) -> Judgments:
+    rows = [("q", f"d{place}", judge, label) for judge, said in judges.items() for place, label in enumerate(said)]
+    query, doc, judge, label = zip(*rows, strict=True)
+    return Judgments.of({"query": query, "doc": doc, "judge": judge, "label": label})
+
+
+def figures(some: Material) -> dict[str, rt.Figure]:
+    return {one.name: one for one in judge_quality.section(some).figures}
+
+
+def test_accuracy_and_matrices_by_gold_by_hand() -> None:
+    labels = table(ann=[0, 0, 1, 1], bob=[0, 1, 1, 0])
+    gold = Judgments.of({"q": {"d0": 0, "d1": 0, "d2": 1, "d3": 1}})
+    found = figures(Material(labels=labels, gold=gold))
+    (chart,) = found["judges"].charts
+    accuracy = dict(zip(chart.names, (one.value for one in chart.series[0].values), strict=True))
+    assert chart.series[0].name == "by gold"
+    assert accuracy == {"ann": 1.0, "bob": 0.5}
+    assert chart.at == 0.75
+    assert "By gold, the judges are right in 50% (bob) to 100% (ann) of cases" in found["judges"].sentence
+    matrices = {one.across: one.texts for one in found["confusion-by-judge"].charts}
+    assert matrices == {
+        "ann says": (("100%\n2", "0"), ("0", "100%\n2")),
+        "bob says": (("50%\n1", "50%\n1"), ("50%\n1", "50%\n1")),
+    }
+
+
+def test_flags_are_marks_and_their_reasons_sentences() -> None:
+    found = judge_quality.section(simulated("none"))
+    quality = rt.judge_quality(simulated("none").labels, traps=simulated("none").traps, repeats="last")
+    flagged = [one.judge for one in quality.flagged]
+    assert flagged
+    (chart,) = found.figures[0].charts
+    assert list(chart.names[: len(flagged)]) == flagged
+    assert all(chart.marks[: len(flagged)])
+    assert not any(chart.marks[len(flagged) :])
+    assert quality.flagged[0].flags[0].reason in found.figures[0].sentence
+    assert f"look at {flagged[0]}" in found.answer
+
+
+def test_what_others_are_right_by_stands_above_their_share() -> None:
+    """Ann met gold and bob did not: the others are right by gold on hers, and by each other on his."""
+    labels = table(ann=[0, 0, 1, 1], cy=[0, 1, 1, 1])
+    more = Judgments.of({"query": ["p"] * 4, "doc": [*"aabb"], "judge": ["bob", "cy"] * 2, "label": [1, 1, 0, 0]})
+    both = Judgments.of(pl.concat([labels.frame, more.frame]))
+    gold = Judgments.of({"q": {"d0": 0, "d1": 0, "d2": 1, "d3": 1}})
+    found = figures(Material(labels=both, gold=gold))["judges"].table
+    rows = {row[0]: dict(zip(found.columns, row, strict=True)) for row in found.rows}
+    assert (rows["ann"]["others on the same, by gold"], rows["ann"]["others on the same"]) == ("75%", "–")
+    assert (rows["bob"]["others on the same, by gold"], rows["bob"]["others on the same"]) == ("–", "100%")
+
+
+def test_a_flag_that_goes_by_the_others_is_not_held_against_numbers_by_gold() -> None:
+    found = figures(simulated("documents"))["judges"].table
+    assert "others on the same, by gold" in found.columns
+    assert "a flag may go by the other of the two, and says so" in found.caption
+
+
+def test_which_label_of_a_judge_counts_is_asked_as_by_the_command() -> None:
+    again = {"doc": [*"aabb", "a"], "judge": ["ann", "bob"] * 2 + ["ann"], "label": [0, 0, 1, 1, 1]}
+    given = Judgments.of(again, needs_query=False)
+    with pytest.raises(DuplicateError, match="say which label counts: --repeats first"):
+        judge_quality.section(Material(labels=given))
+    for kept in ("first", "last", "all"):
+        quality = rt.judge_quality(given, repeats=kept)
+        assert figures(Material(labels=given, repeats=kept))["judges"].charts[0].at == quality.accuracy.value
+
+
+@pytest.mark.real
+def test_rf10_one_page_counts_its_judges_alike(data: Path) -> None:
+    frame = pl.read_csv(data / "rf10/labels.csv").rename({"topic": "query", "worker": "judge"})
+    labels = Judgments.of(frame.select(pl.col("query").cast(pl.String), "doc", "judge", "label"))
+    found = judge_quality.section(Material(labels=labels, repeats="last"))
+    assert found.answer.startswith("762 judges")
+    assert all("of 762 judges" in " ".join(one.notes) for one in found.figures)
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_renaming_judges_changes_names_alone(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    said = [rng.integers(0, 2, 12).tolist() for _ in range(3)]
+    one, other = (
+        figures(Material(labels=table(**dict(zip(names, said, strict=True)))))["judges"].charts[0]
+        for names in (("a", "b", "c"), ("x", "y", "z"))
+    )
+    assert [{"a": "x", "b": "y", "c": "z"}[name] for name in one.names] == list(other.names)
+    assert one.series == other.series
+
+
+def test_gold_of_other_documents_is_told_and_the_judges_judge_each_other() -> None:
+    gold = Judgments.of({"elsewhere": {"x": 1}})
+    found = judge_quality.section(Material(labels=table(ann=[0, 1, 1], bob=[0, 1, 1], cy=[0, 1, 0]), gold=gold))
+    assert any(note.startswith("gold says nothing about these judges") for note in found.notes)
+    assert "who say what most of the others say in" in found.answer
+
+
+def test_traps_that_are_most_of_the_labels_are_gold() -> None:
+    labels = table(ann=[0, 0, 1, 1], bob=[0, 1, 1, 0])
+    traps = Judgments.of({"q": {"d0": 0, "d1": 0, "d2": 1, "d3": 1}})
+    found = judge_quality.section(Material(labels=labels, traps=traps))
+    assert found.answer.startswith("2 judges, right by gold in 75%")
+    assert [one.name for one in found.figures] == ["judges", "traps", "confusion-by-judge"]
+
+
+def test_judges_of_preferences_have_no_matrix_of_grades() -> None:
+    some = replace(simulated("none"), labels=None, traps=None)
+    found = figures(some)
+    assert list(found) == ["judges"]
+    assert len(found["judges"].charts[0].names) == 12
+
+
+def test_a_single_judge_with_nothing_to_hold_against_is_no_section() -> None:
+    votes = rt.Preferences.of({"left": ["a", "b"], "right": ["b", "c"], "winner": ["a", "b"]})
+    assert judge_quality.section(Material(preferences=votes)) is None
+    assert judge_quality.section(Material()) is None
+
+
+def test_of_many_judges_25_are_drawn_and_all_are_in_the_table() -> None:
+    rng = np.random.default_rng(3)
+    said = {f"j{number:02}": rng.integers(0, 2, 20).tolist() for number in range(30)}
+    found = figures(Material(labels=table(**said)))
+    assert len(found["judges"].charts[0].names) == 25
+    assert len(found["judges"].table.rows) == 30
+    assert len(found["confusion-by-judge"].charts) == 6
+    assert any("25 of 30 judges" in note for note in found["judges"].notes)
+
+
+@pytest.mark.real
+def test_web5_judges_by_the_truth(data: Path) -> None:
+    labels = rt.read_judgments(data / "web5/label.csv", needs_query=False)
+    truth = rt.read_judgments(data / "web5/truth.csv", columns={"label": "truth"}, needs_query=False)
+    found = judge_quality.section(Material(labels=labels, gold=truth))
+    both = labels.frame.join(truth.frame.select("query", "doc", known="label"), on=["query", "doc"])
+    share = both.select((pl.col("label") == pl.col("known")).mean()).item()
+    assert f"177 judges, right by gold in {share:.0%} (" in found.answer

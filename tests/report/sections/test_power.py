@@ -1,0 +1,186 @@
+"""How small a difference could be found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import sqrt
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import nct, norm, t
+from statsmodels.stats.power import TTestPower
+
+from report.small_inputs import by_hand, simulated
+from ringtrue.errors import InputError
+from ringtrue.evaluation.measures import parse_all
+from ringtrue.files import read_judgments, read_run
+from ringtrue.report.inputs import Material
+from ringtrue.report.model import Lines, Section
+from ringtrue.report.run_order import order
+from ringtrue.report.sections import power
+from ringtrue.report.sections.power import Spread, detectable, queries_for
+from ringtrue.stats.confusion import Confusion
+
+
+def made(material: Material) -> Section:
+    found = power.section(material)
+    assert found is not None
+    return found
+
+
+def chart(section: Section) -> Lines:
+    found = section.figures[0].charts[0]
+    assert isinstance(found, Lines)
+    return found
+
+
+@pytest.mark.parametrize(("sd", "queries", "level"), [(0.2, 43, 0.95), (0.05, 10, 0.95), (0.3, 200, 0.99)])
+def test_what_is_detectable_is_what_statsmodels_has(sd: float, queries: int, level: float) -> None:
+    ratio = TTestPower().solve_power(nobs=queries, alpha=1 - level, power=0.8, alternative="two-sided")
+    assert detectable(Spread(sd=sd), [queries], level)[0] == pytest.approx(ratio * sd, rel=1e-4)
+
+
+def test_about_these_queries_alone_the_test_is_a_normal_one() -> None:
+    expected = (norm.ppf(0.975) + norm.ppf(0.8)) * 0.2 / sqrt(50)
+    assert detectable(Spread(sd=0.2, normal=True), [50], 0.95)[0] == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("queries", [30, 50, 200])
+def test_where_gold_judges_whole_queries_only_these_count_for_the_degrees_of_freedom(queries: int) -> None:
+    found = detectable(Spread(sd=0.2, share=0.4, lost=2), [queries], 0.95)[0]
+    df = 0.4 * queries - 2
+    ratio = found / 0.2 * sqrt(queries)
+    assert nct.sf(t.ppf(0.975, df), df, ratio) == pytest.approx(0.8, abs=1e-6)
+
+
+def test_too_few_queries_for_a_test_find_nothing() -> None:
+    assert detectable(Spread(sd=0.2, share=0.4, lost=2), [5], 0.95)[0] == np.inf
+    assert queries_for(100.0, Spread(sd=0.2, share=0.4, lost=2), 0.95) == 8
+
+
+@given(sd=st.floats(0.001, 1), queries=st.integers(2, 5000), more=st.integers(1, 5000))
+def test_more_queries_show_smaller_differences_and_differences_scale_with_the_spread(
+    sd: float, queries: int, more: int
+) -> None:
+    few, many = detectable(Spread(sd=sd), [queries, queries + more], 0.95)
+    assert many < few
+    assert detectable(Spread(sd=2 * sd), [queries], 0.95)[0] == pytest.approx(2 * few)
+
+
+@given(sd=st.floats(0.01, 1), difference=st.floats(0.005, 0.5))
+def test_so_many_queries_are_enough_and_one_fewer_is_not(sd: float, difference: float) -> None:
+    needed = queries_for(difference, Spread(sd=sd), 0.95)
+    assert needed is not None
+    assert detectable(Spread(sd=sd), [needed], 0.95)[0] <= difference
+    if needed > 2:
+        assert detectable(Spread(sd=sd), [needed - 1], 0.95)[0] > difference
+
+
+def test_where_no_number_of_queries_is_enough_there_is_none() -> None:
+    assert queries_for(1e-6, Spread(sd=1.0), 0.95) is None
+
+
+def test_the_page_tells_what_these_queries_show_and_how_many_the_seen_difference_takes() -> None:
+    # Differences of RR 1/2, 2/3, −1/2, 0: mean 1/6, sd 0.527.
+    section = made(by_hand({"new": [1, 1, 2, 1], "old": [2, 3, 1, 1]}))
+    sd = float(np.std([1 / 2, 2 / 3, -1 / 2, 0], ddof=1))
+    now = TTestPower().solve_power(nobs=4, alpha=0.05, power=0.8) * sd
+    needed = int(np.ceil(TTestPower().solve_power(effect_size=1 / 6 / sd, alpha=0.05, power=0.8)))
+    assert section.answer == (
+        f"With 4 queries, a difference of {now:.2f} between new and old is found in 4 of 5 tests; 0.17 was seen, and "
+        f"to find that takes about {needed} queries."
+    )
+    mark = chart(section).mark
+    assert mark is not None
+    assert (mark.x, mark.y) == (4, pytest.approx(now, rel=1e-3))
+
+
+def test_a_difference_that_is_large_enough_says_how_few_would_have_done() -> None:
+    section = made(by_hand({"new": [1] * 20, "old": [2, 3] * 10}))
+    assert "would have been enough" in section.answer
+
+
+def test_the_lines_fall_and_the_table_says_the_same() -> None:
+    section = made(simulated("none"))
+    for line in chart(section).lines:
+        assert list(line.y) == sorted(line.y, reverse=True)
+    now = next(row for row in section.figures[0].table.rows if row[0] == "40")
+    mark = chart(section).mark
+    assert mark is not None
+    assert float(now[1]) == pytest.approx(mark.y, abs=5e-3)
+
+
+def test_with_gold_the_spread_is_that_of_the_corrected_difference() -> None:
+    material = simulated("documents")
+    section = made(material)
+    one = next(one for one in material.comparisons or () if {one.a, one.b} == {"neural", "hybrid"})
+    assert one.detectable is not None
+    mark = chart(section).mark
+    assert mark is not None
+    assert mark.y == pytest.approx(one.detectable, rel=5e-3)  # which adds two quantiles of Student's t
+    assert one.difference.se is not None
+    ratio = TTestPower().solve_power(nobs=40, alpha=0.05, power=0.8)
+    assert mark.y == pytest.approx(ratio * one.difference.se * sqrt(40), rel=1e-4)
+    assert "Each further query is taken to get as many gold labels as these had." in section.figures[0].sentence
+
+
+def test_with_gold_on_whole_queries_the_test_has_their_degrees_of_freedom() -> None:
+    material = simulated("whole queries")
+    section = made(material)
+    mark = chart(section).mark
+    assert mark is not None
+    one = next(one for one in material.comparisons or () if {one.a, one.b} == set(order(material)[:2]))
+    assert one.difference.se is not None
+    assert one.difference.n == 20
+    assert nct.sf(t.ppf(0.975, 18), 18, mark.y / one.difference.se) == pytest.approx(0.8, abs=1e-6)
+    assert one.detectable == pytest.approx((t.ppf(0.975, 18) + t.ppf(0.8, 18)) * one.difference.se)
+    assert "Of further queries gold is taken to judge as large a part as of these (20 of 40)." in (
+        section.figures[0].sentence
+    )
+
+
+def test_gold_from_elsewhere_leaves_the_test_to_the_bronze_scores_and_needs_no_more_labels() -> None:
+    counts = np.full((4, 4), 5) + np.diag([80, 60, 60, 60])
+    matrix = Confusion(rows="gold", columns="bronze", labels=(0, 1, 2, 3), counts=counts)
+    material = replace(simulated("none"), gold=matrix)
+    section = made(material)
+    one = next(one for one in material.comparisons or () if {one.a, one.b} == set(order(material)[:2]))
+    assert one.naive is not None
+    assert one.naive.difference.se is not None
+    youden = (65 + 5 + 5 + 65) / 160 + (85 + 5 + 5 + 65) / 180 - 1  # labels 2 and 3 are relevant
+    now = TTestPower().solve_power(nobs=40, alpha=0.05, power=0.8) * one.naive.difference.se * sqrt(40) / youden
+    mark = chart(section).mark
+    assert mark is not None
+    assert mark.y == pytest.approx(now, rel=1e-3)
+    assert one.naive.detectable is not None
+    assert one.detectable == pytest.approx(one.naive.detectable / youden)
+    sentence = section.figures[0].sentence
+    assert "Further queries need no further gold labels here" in sentence
+    assert "Each further query" not in sentence
+
+
+def test_where_the_first_two_are_equal_a_usual_pair_is_told_of() -> None:
+    ranks = {"one": [1, 2, 1, 1], "same": [1, 2, 1, 1], "other": [2, 3, 1, 4], "last": [3, 5, 9, 4]}
+    section = made(by_hand(ranks))
+    assert "is found in 4 of 5 tests of a usual pair; what one and same would take cannot be told." in section.answer
+
+
+def test_runs_that_do_not_differ_tell_nothing_about_other_queries() -> None:
+    with pytest.raises(InputError, match="no two runs differ on several queries"):
+        power.section(by_hand({"one": [1, 2, 3], "other": [1, 2, 3]}))
+
+
+@pytest.mark.real
+def test_the_43_queries_of_2019_show_less_between_like_runs_than_between_usual_ones(data: Path) -> None:
+    runs = tuple(read_run(path) for path in sorted(data.glob("dl19/runs/*.run")))
+    labels = read_judgments(data / "dl19/human.qrels")
+    material = Material(runs=runs, judgments=labels, measures=tuple(parse_all(["nDCG@10"])))
+    section = made(material)
+    one = next(one for one in material.comparisons or () if {one.a, one.b} == {"idst_bert_p1", "idst_bert_p2"})
+    assert one.difference.se is not None
+    now = TTestPower().solve_power(nobs=43, alpha=0.05, power=0.8) * one.difference.se * sqrt(43)
+    assert f"a difference of {now:.4f} between idst_bert_p1 and idst_bert_p2" in section.answer
+    assert "0.089 for a usual pair" in section.figures[0].sentence

@@ -1,0 +1,181 @@
+"""How good each run is."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from report.small_inputs import by_hand, noisy, simulated
+from ringtrue.evaluation.measures import parse_all
+from ringtrue.report.model import Forest
+from ringtrue.report.run_order import compared, order, values
+from ringtrue.report.sections import run_scores
+from ringtrue.tables import Judgments
+
+
+def test_without_gold_the_means_stand_in_order_with_what_the_measure_reaches() -> None:
+    section = run_scores.section(by_hand({"old": [2, 3, 1, 1], "new": [1, 1, 2, 1]}))
+    assert section is not None
+    figure = section.figures[0]
+    assert [row[0] for row in figure.table.rows] == ["new", "old"]
+    assert "RR reaches from 0.708 (old) to 0.875 (new)" in figure.sentence
+    assert section.answer == ("By RR the best of 2 runs is new (0.9, 95% interval 0.5 to 1.3).")
+
+
+def test_with_gold_raw_and_corrected_stand_side_by_side_and_the_winner_changes() -> None:
+    material = simulated("documents")
+    section = run_scores.section(material)
+    assert section is not None
+    assert material.correction is not None
+    chart = section.figures[0].charts[0]
+    assert isinstance(chart, Forest)
+    assert [one.name for one in chart.series] == ["raw", "corrected"]
+    for run, raw, corrected in zip(chart.names, chart.series[0].values, chart.series[1].values, strict=True):
+        assert raw == material.correction.raw[run][material.measure]
+        assert corrected == material.correction.corrected[run][material.measure]
+    assert "the raw labels call keyword" in section.answer
+    assert "corrected, it is neural" in section.answer
+
+
+def test_how_many_raw_values_lie_outside_is_counted() -> None:
+    material = simulated("documents")
+    section = run_scores.section(material)
+    assert section is not None
+    assert material.correction is not None
+    outside = 0
+    for run in material.runs:
+        raw, corrected = (kind[run.name][material.measure] for kind in
+                          (material.correction.raw, material.correction.corrected))  # fmt: skip
+        assert raw.value is not None
+        assert corrected.low is not None
+        assert corrected.high is not None
+        outside += not corrected.low <= raw.value <= corrected.high
+    assert f"of {outside} run" in section.figures[0].sentence
+
+
+def test_bronze_that_counts_as_relevant_from_another_label_on_is_shown_as_it_was_read() -> None:
+    material = replace(simulated("documents"), correcting={"bronze_rel": 1})
+    section = run_scores.section(material)
+    assert section is not None
+    usual = run_scores.section(simulated("documents"))
+    assert usual is not None
+    raw, other = ([row[1] for row in one.figures[0].table.rows] for one in (section, usual))
+    assert raw != other
+
+
+def test_an_interval_about_these_queries_says_so() -> None:
+    section = run_scores.section(replace(simulated("documents"), correcting={"population": "these"}))
+    assert section is not None
+    assert "is about these queries and knows how the judge errs" in section.figures[0].sentence
+
+
+@pytest.mark.parametrize("count", [25, 26])
+def test_more_than_25_runs_are_drawn_in_part_and_told_in_full(count: int) -> None:
+    section = run_scores.section(by_hand({f"r{place:02d}": [1, 1 + place % 9] for place in range(count)}))
+    assert section is not None
+    chart = section.figures[0].charts[0]
+    assert isinstance(chart, Forest)
+    assert len(chart.names) == 25
+    assert len(section.figures[0].table.rows) == count
+    assert ("The first 25 of 26 runs are drawn" in section.figures[0].sentence) == (count == 26)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_one_run_is_the_best_of_the_whole_page_and_a_higher_value_is_owned_up_to(seed: int) -> None:
+    material = noisy(seed)
+    section, means = run_scores.section(material), values(material)
+    assert section is not None
+    assert means is not None
+    best, found = order(material)[0], {run: row["P@3"].value or 0.0 for run, row in means.items()}
+    assert [row[0] for row in section.figures[0].table.rows] == list(order(material))
+    assert f"it is {best}" in section.answer or f"the best is {best}" in section.answer
+    told = re.search(r"(r\d) has a higher corrected value, but compared with (r\d), it lies", section.answer)
+    assert (told is not None) == (max(found.values()) > found[best])
+    if told is not None:
+        assert told[2] == best
+        assert found[told[1]] > found[best]
+        assert (compared(material)[told[1], best].difference.value or 0.0) < 0
+
+
+def outside() -> run_scores.Section | None:
+    """Rates from a judge that is far stricter elsewhere: they correct P@3 to more than 1."""
+    elsewhere = {f"x{q}": {"a": 1, "b": 0} for q in range(60)}
+    bronze = {f"x{q}": {"a": int(q < 20), "b": 0} for q in range(60)}
+    material = noisy(0)
+    assert material.judgments is not None
+    ours = {
+        query: {doc: int(doc != "d7") for doc in part["doc"]}
+        for (query,), part in material.judgments.frame.group_by("query")
+    }
+    labels = Judgments.of(ours | bronze)  # type: ignore[operator]
+    return run_scores.section(replace(material, judgments=labels, gold=Judgments.of(elsewhere),
+                                  correcting={"design": "external"}))  # fmt: skip
+
+
+def test_a_value_that_no_list_can_have_is_no_headline_and_its_doubt_is_on_the_page() -> None:
+    section = outside()
+    assert section is not None
+    assert "No corrected value is told here: it lies above 1, where no score can be." in section.answer
+    assert not re.search(r"corrected[^.]*\d\.\d", section.answer)
+    assert any("where no score can be: these are not the judge's rates here" in note
+               for note in section.figures[0].notes)  # fmt: skip
+
+
+def test_an_interval_that_is_not_around_its_value_is_shown_by_its_ends() -> None:
+    section = outside()
+    assert section is not None
+    assert all("±" not in row[2] and " to " in row[2] for row in section.figures[0].table.rows)
+    assert "in brackets" in section.figures[0].table.caption
+
+
+def test_a_single_query_has_its_doubt_on_the_page() -> None:
+    section = run_scores.section(by_hand({"new": [1], "old": [2]}))
+    assert section is not None
+    assert section.figures[0].notes == ("RR of new and 1 more: a single query: no interval can be given",)
+
+
+def test_truth_about_other_queries_is_left_out_and_that_is_said() -> None:
+    ranks = {"new": [1, 1, 2, 1], "old": [2, 3, 1, 1]}
+    labels = {"hit": 1, "miss1": 0}
+    for queries, told in (("q1 q2", "2 of the 4 queries"), ("x1 x2", "none of the queries")):
+        truth = Judgments.of(dict.fromkeys(queries.split(), labels))
+        section = run_scores.section(by_hand(ranks, truth=truth))
+        assert section is not None
+        assert section.answer == "By RR the best of 2 runs is new (0.9, 95% interval 0.5 to 1.3)."
+        assert any(f"truth is left out: it has labels for {told}" in note for note in section.figures[0].notes)
+
+
+def test_truth_about_more_queries_counts_for_those_that_were_measured() -> None:
+    truth = Judgments.of({f"q{q}": {"hit": 1} for q in range(1, 9)})
+    section = run_scores.section(by_hand({"new": [1, 1], "old": [2, 3]}, truth=truth))
+    assert section is not None
+    assert [row[1:] for row in section.figures[0].table.rows] == [["1.000"] * 2, ["0.417 ±1.059"] * 2]
+    assert section.answer.endswith("In truth the best is new (1.0000).")
+
+
+def test_where_all_are_equal_nobody_is_the_best() -> None:
+    section = run_scores.section(by_hand({"one": [1, 2, 3], "other": [1, 2, 3]}))
+    assert section is not None
+    assert section.answer.startswith("By RR both runs have the same value (0.6, 95% interval")
+    three = run_scores.section(by_hand({"one": [1, 2, 3], "other": [1, 2, 3], "last": [9, 9, 9]}))
+    assert three is not None
+    assert three.answer.startswith("By RR the best of 3 runs are one and other (0.6,")
+
+
+def test_where_nothing_is_relevant_there_is_no_interval() -> None:
+    labels = Judgments.of({f"q{q}": {"hit": 0} for q in (1, 2, 3)})
+    section = run_scores.section(by_hand({"one": [1, 2, 3], "other": [2, 3, 1]}, judgments=labels))
+    assert section is not None
+    assert section.answer == "By RR both runs have the same value (0.0000)."
+    assert [row[1] for row in section.figures[0].table.rows] == ["0.0000", "0.0000"]
+    chart = section.figures[0].charts[0]
+    assert isinstance(chart, Forest)
+    assert all(one is not None and one.low is None for one in chart.series[0].values)
+
+
+def test_a_single_run_is_told_without_rivals() -> None:
+    section = run_scores.section(replace(noisy(0), runs=noisy(0).runs[:1], measures=tuple(parse_all(["P@3"]))))
+    assert section is not None
+    assert re.fullmatch(r"By P@3, r0 has raw 0\.\d+, 95% interval .*, corrected 0\.\d.*\.", section.answer)

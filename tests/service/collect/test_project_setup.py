@@ -1,0 +1,233 @@
+"""A project from files: what is taken, what is told, and what is refused."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from ringtrue.errors import ConflictError, FormatError, InputError, MismatchError, NotFoundError, TableError, UsageError
+from ringtrue.service.collect import GivenFile
+from ringtrue.service.collect.project_setup import extend_project, make_project
+from ringtrue.service.collect.uploads import source_of, upload_content, uploads
+from ringtrue.service.store import Settings, Store
+from service.collect.worlds import (
+    DOCS,
+    GRADED,
+    NOW,
+    QUERIES,
+    documents,
+    given,
+    graded,
+    pairs,
+    rng,
+    runs,
+    settings,
+    topics,
+)
+from service.small_projects import rows
+
+
+def items(store: Store) -> list[tuple]:
+    return rows(
+        store,
+        "SELECT q.name, d.name, o.name, i.queue, i.wanted, i.expected FROM item i JOIN query q ON q.id = i.query "
+        "JOIN document d ON d.id = i.doc LEFT JOIN document o ON o.id = i.other ORDER BY q.name, d.name, o.name",
+    )
+
+
+def test_runs_are_pooled_at_a_depth_and_texts_come_with_them(store: Store) -> None:
+    made = graded(store, depth=3)
+    assert made.items == len({(query, doc) for query, doc, *_ in items(store)})
+    assert len(QUERIES) * 3 <= made.items < len(QUERIES) * 6
+    assert (made.queries, made.documents, made.traps, made.notes) == (6, 8, 0, ())
+    assert {row[4] for row in items(store)} == {2}
+    assert rows(store, "SELECT text FROM query WHERE name = 'q3'") == [("what is q3",)]
+    assert rows(store, "SELECT title, text FROM document WHERE name = 'd2'") == [("T d2", "about d2")]
+
+
+def test_a_pool_a_judged_table_and_packed_files_do_as_well(store: Store) -> None:
+    pool = given("pool.csv", "query,doc,runs,best_rank\nq1,d1,2,1\nq1,d2,1,2\n")
+    packed = GivenFile(name="pool.csv.gz", content=gzip.compress(pool.content))
+    qrels = given("old.qrels", "q1 0 d1 2\nq1 0 d2 0\n")
+    for place, file in enumerate((pool, packed, qrels)):
+        made = graded(store, name=f"p{place}", ask=[file], topics=None, documents=[])
+        assert made.items == 2
+        assert "1 query of 1 has no text" in made.notes
+        assert "2 documents of 2 that are asked about have no text: judges see the id alone" in made.notes
+    assert any("to count its labels too, import them" in note for note in made.notes)
+
+
+def test_a_pool_may_say_what_its_documents_are(store: Store) -> None:
+    pool = given("pool.csv", "query,doc,title,url,snippet\nq1,d1,One,https://one.example,so short\n")
+    made = graded(store, ask=[pool], topics=None, documents=[])
+    assert not any("documents" in note for note in made.notes)
+    assert rows(store, "SELECT title, url, snippet FROM document") == [("One", "https://one.example", "so short")]
+
+
+def test_pairs_are_asked_once_each_with_the_lesser_name_first(store: Store) -> None:
+    table = "batch,query,left,right,trap,winner\n1,q1,b,a,false,\n1,q1,a,c,false,\n2,q1,a,b,false,\n1,q1,x,y,true,\n"
+    made = pairs(store, ask=[given("pairs.csv", table)])
+    assert [row[:3] for row in items(store)] == [("q1", "a", "b"), ("q1", "a", "c")]
+    assert "pairs.csv: 1 trap left out; give their answers as traps" in made.notes
+    assert "pairs.csv: it asks 3 times about 2 pairs; here 2 judges are asked about each" in made.notes
+
+
+def test_a_run_in_a_project_of_pairs_gives_the_published_design(store: Store) -> None:
+    made = pairs(store, depth=6)
+    assert made.items == 6 * 15
+    assert any(
+        note == "90 pairs of 6 queries were chosen by the published design, for 2 judges each" for note in made.notes
+    )
+    assert {row[4] for row in items(store)} == {2}
+
+
+def test_an_active_project_begins_with_pairs_that_want_one_judge_each(store: Store) -> None:
+    made = pairs(store, active=True, depth=8)
+    assert made.items > 0
+    assert sum(row[4] for row in items(store)) == made.items
+    assert [one.kind for one in uploads(store, made.project.id)] == ["run", "candidates"]
+
+
+def test_traps_are_kept_apart_with_their_answers(store: Store) -> None:
+    made = graded(store, known=given("traps.csv", "query,doc,label\nq1,t1,2\nq1,t2,0\n"))
+    assert made.traps == 2
+    assert [row for row in items(store) if row[3] == "trap"] == [
+        ("q1", "t1", None, "trap", None, "2"), ("q1", "t2", None, "trap", None, "0"),
+    ]  # fmt: skip
+
+
+def test_traps_of_pairs_keep_who_wins_whichever_side_it_stands_on(store: Store) -> None:
+    traps = given("traps.csv", "query,left,right,winner\nq1,z,a,z\nq1,b,c,both_bad\n")
+    pairs(store, known=traps)
+    assert [row[:3] + row[5:] for row in items(store) if row[3] == "trap"] == [
+        ("q1", "a", "z", "right"), ("q1", "b", "c", "both_bad"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("traps", "words"),
+    [
+        (
+            "query,doc,label\nq1,t1,2\nq1,t2,7\n",
+            r"traps\.csv: line 3: a judge cannot answer '7' here, only 0, 1, 2; .* or choose a scale",
+        ),
+        ("query,doc,label\nq1,t1,2\nq1,t1,0\n", r"traps\.csv: line 3: .* with two answers; keep one"),
+        ("query,left,right,winner\nq1,a,b,a\n", r"traps\.csv: this looks like preferences, and this project has judg"),
+    ],
+)
+def test_traps_that_nobody_can_pass_are_refused(quick: Store, traps: str, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        graded(quick, known=given("traps.csv", traps))
+    assert rows(quick, "SELECT COUNT(*) FROM project") == [(0,)]
+
+
+def test_a_tie_is_no_answer_to_a_trap_since_there_is_no_such_button(quick: Store) -> None:
+    with pytest.raises(InputError, match="cannot answer 'tie' here, only left, right, both_good, both_bad"):
+        pairs(quick, known=given("traps.csv", "query,left,right,winner\nq1,a,b,tie\n"))
+
+
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [
+        (given("t.tsv", "q1\twhat is it\n"), r"t\.tsv: this looks like topics; expected what is to be judged"),
+        (given("x.bin", "\0\1\2"), r"x\.bin: this is a binary file"),
+        (given("e.csv", ""), r"e\.csv: the file is empty"),
+        (given("h.csv", "query,doc\n"), r"h\.csv: a header but no rows"),
+        (
+            given("w.txt", "one two\n"),
+            r"w\.txt: neither run, judgments nor preferences.*expected a run, a pool or pairs",
+        ),
+        (given("p.csv", "query,left,right\nq1,a,b\n"), r"p\.csv: these are pairs, and this project asks for labels"),
+        (given("b.run", "q1 Q0 d1 1 x A\n"), r"b\.run"),
+    ],
+)
+def test_a_file_that_is_of_no_use_is_refused_by_its_name(quick: Store, file: GivenFile, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        graded(quick, ask=[file])
+    assert rows(quick, "SELECT COUNT(*) FROM project") == [(0,)]
+
+
+def test_a_pair_of_one_document_is_refused(quick: Store) -> None:
+    with pytest.raises(TableError, match=r"p\.csv: document 'a' of query 'q1' is paired with itself"):
+        pairs(quick, ask=[given("p.csv", "query,left,right\nq1,a,a\n")])
+
+
+def test_several_files_are_put_together_only_if_all_are_runs(quick: Store) -> None:
+    with pytest.raises(UsageError, match=r"only if all are runs; found bm25\.run \(runs\), p\.csv \(a pool\)"):
+        graded(quick, ask=[runs()[0], given("p.csv", "query,doc\nq1,d1\n")])
+
+
+def test_pairs_for_a_project_that_chooses_its_own_are_refused(quick: Store) -> None:
+    with pytest.raises(UsageError, match="this project chooses its own; give a run or a pool"):
+        pairs(quick, active=True, ask=[given("p.csv", "query,left,right\nq1,a,b\n")])
+
+
+def test_texts_of_other_ids_are_refused(quick: Store) -> None:
+    strange = given("docs.jsonl", '{"doc": "x1", "text": "about x1"}\n')
+    with pytest.raises(MismatchError, match=r"docs\.jsonl: none of its 1 document is asked about: the first is 'x1'"):
+        graded(quick, documents=[strange])
+    with pytest.raises(MismatchError, match=r"t\.tsv: none of its 1 topics is asked about: the first is 'z9'"):
+        graded(quick, topics=given("t.tsv", "z9\twhat\n"))
+
+
+def test_a_name_that_is_taken_makes_nothing(store: Store) -> None:
+    graded(store)
+    with pytest.raises(ConflictError, match="there is a project 'graded' already"):
+        graded(store)
+
+
+def test_more_can_be_added_and_what_is_there_stays(store: Store) -> None:
+    made = graded(store, ask=[given("pool.csv", "query,doc\nq1,d1\n")], topics=None, documents=[])
+    more = extend_project(
+        store, made.project, ask=[given("more.csv", "query,doc\nq1,d1\nq1,d2\n")], topics=topics(),
+        documents=[documents()], now=NOW, rng=rng(),
+    )  # fmt: skip
+    assert (more.items, more.queries, more.documents, more.notes) == (1, 6, 8, ())
+    again = extend_project(store, made.project, documents=[documents()], now=NOW, rng=rng())
+    assert (again.items, again.documents) == (0, 8)
+    assert rows(store, "SELECT COUNT(*) FROM document") == [(len(DOCS),)]
+
+
+def test_the_files_are_kept_as_they_were_sent(store: Store) -> None:
+    made = graded(store)
+    found = uploads(store, made.project.id)
+    assert [(one.kind, one.name) for one in found] == [
+        ("run", "bm25.run"), ("run", "dense.run"), ("topics", "topics.tsv"), ("documents", "docs.jsonl"),
+    ]  # fmt: skip
+    assert upload_content(store, made.project.id, found[0].id) == runs()[0]
+    given_sizes = [len(file.content) for file in (*runs(), topics(), documents())]
+    assert [one.size for one in found] == given_sizes  # and not what they take in the database
+    with pytest.raises(NotFoundError, match="the texts are kept"):
+        upload_content(store, made.project.id, found[3].id)
+    with pytest.raises(NotFoundError):
+        upload_content(store, made.project.id, 999)
+
+
+def test_a_project_can_be_made_before_there_is_anything_to_judge(quick: Store) -> None:
+    made = make_project(quick, name="bare", title="", scale=GRADED, settings=settings(), now=NOW, rng=rng())
+    assert (made.items, made.notes, made.project.title) == (0, (), "bare")
+
+
+def test_traps_and_settings_that_do_not_fit_are_told(quick: Store) -> None:
+    usual = {"traps": 5, "traps_needed": 4}
+    ask = [given("pool.csv", "query,doc,title\nq1,d1,One\n")]
+    common = {"title": "", "scale": GRADED, "ask": ask, "topics": topics(), "now": NOW, "rng": rng()}
+    one = make_project(quick, name="a", settings=Settings(task_size=20, **usual), **common)
+    assert one.notes == ("there are no traps yet: tasks go without",)
+    few = given("t.csv", "query,doc,label,title\nq1,d1,2,T\n")
+    two = make_project(quick, name="b", settings=Settings(task_size=20, **usual), traps=few, **common)
+    assert two.notes == ("1 trap for 5 in a task: a judge meets each of them once",)
+    three = make_project(quick, name="c", settings=settings(), traps=few, **common)
+    assert three.notes == ("traps were given, and the settings put none into a task",)
+
+
+def test_a_small_file_that_unpacks_to_an_enormous_one_is_refused() -> None:
+    bomb = GivenFile(name="bomb.csv.gz", content=gzip.compress(b"query,doc\n" + b"q1,d1\n" * (1 << 19)))
+    with pytest.raises(FormatError, match=r"bomb\.csv\.gz: it unpacks to more than 1 MB"):
+        source_of(bomb, largest=1 << 20)
+
+
+def test_a_file_has_a_plain_name_wherever_it_came_from() -> None:
+    names = ["../../etc/passwd", "C:\\runs\\a.run", "a\r\nb.run", "", "-"]
+    assert [GivenFile(name=name, content=b"").name for name in names] == ["passwd", "a.run", "ab.run", "file", "file"]

@@ -1,0 +1,99 @@
+"""Judges who work at the same time, in threads or in processes of their own."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from ringtrue.service.store import Answer, Store
+from ringtrue.service.store.answers import hand_in, record_answer, undo
+from ringtrue.service.store.projects import project_named
+from ringtrue.service.store.tasks import next_shown, open_task
+from service.small_projects import NOW, rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acknowledged:
+    """What the store said it has kept."""
+
+    assignment: int
+    version: int
+    answer: str | None
+
+
+def judge_until_nothing_is_left(
+    store: Store, project: str, account: int, *, seed: int, leaves_after: int | None = None, now: float = NOW
+) -> list[Acknowledged]:
+    """Answer, skip, be unsure, undo and hand in by lot; or leave in the middle of a task for good."""
+    rng = np.random.default_rng(seed)
+    kept: list[Acknowledged] = []
+    with store.read() as connection:
+        where = project_named(connection, project)
+    while True:
+        task = store.write(lambda c: open_task(c, where, account, now=now, rng=rng))
+        if task is None:
+            return kept
+        while True:
+            with store.read() as connection:
+                shown = next_shown(connection, task.id, account)
+            if shown is None:
+                break
+            kind = rng.choice(["answer", "unsure", "skip"], p=[0.9, 0.05, 0.05])
+            said = Answer(kind=kind, answer=str(rng.integers(3)) if kind == "answer" else None)
+            saved = store.write(
+                lambda c, shown=shown, said=said: record_answer(
+                    c, account, shown.assignment, shown.version, said, now=now
+                )
+            )
+            assert not saved.late
+            kept.append(Acknowledged(assignment=shown.assignment, version=shown.version + 1, answer=said.answer))
+            if leaves_after is not None and len(kept) >= leaves_after:
+                return kept
+            if kind == "answer" and rng.random() < 0.05:
+                store.write(lambda c, task=task: undo(c, account, task.id, now=now))
+        store.write(lambda c, task=task: hand_in(c, account, task.id, now=now))
+
+
+def judge_in_a_process(url: str, project: str, account: int, seed: int) -> list[Acknowledged]:
+    """The same by a server of its own."""
+    with Store.open(url, patience=30) as store:
+        return judge_until_nothing_is_left(store, project, account, seed=seed)
+
+
+def wait_for_answers(url: str, count: int, *, patience: float = 120) -> int:
+    """Wait until judges who work on a server have given this many answers; how many they are by then.
+
+    Looks at the database from outside, and is gone again before it returns. However slow the machine is, it is
+    answers that count and not seconds.
+    """
+    end = time.monotonic() + patience
+    while True:
+        with Store.open(url, patience=30) as store:
+            ((there,),) = rows(store, "SELECT COUNT(*) FROM judgment")
+        if there >= count:
+            return int(there)
+        if time.monotonic() > end:
+            pytest.fail(f"{there} answers in {patience:g} seconds, where {count} were waited for")
+        time.sleep(0.05)
+
+
+def check_nothing_is_lost(store: Store, kept: list[Acknowledged]) -> None:
+    """All that was acknowledged is there, once; items count their judges, and none has too many or one twice."""
+    there = rows(store, "SELECT assignment, version, answer FROM judgment WHERE kind IN ('answer', 'unsure', 'skip')")
+    assert sorted(there, key=str) == sorted(((one.assignment, one.version, one.answer) for one in kept), key=str)
+    counted = """
+        SELECT i.id, i.wanted, i.given,
+               (SELECT COUNT(*) FROM assignment a WHERE a.item = i.id AND a.state IN ('open', 'done'))
+        FROM item i WHERE i.queue = 'main'"""
+    for item, wanted, given, held in rows(store, counted):
+        assert held == given <= wanted, item
+    twice = """
+        SELECT item, account FROM assignment WHERE state <> 'expired' GROUP BY item, account HAVING COUNT(*) > 1"""
+    assert rows(store, twice) == []
+    stray = """
+        SELECT a.id FROM assignment a JOIN judgment j ON j.assignment = a.id AND j.version = a.version
+        WHERE (a.state = 'done') <> (j.kind = 'answer')"""
+    assert rows(store, stray) == []

@@ -1,0 +1,206 @@
+from __future__ import annotations
+
+import pytest
+
+from ringtrue.errors import ConflictError, LateError, NotFoundError, UsageError
+from ringtrue.service.store import Store
+from ringtrue.service.store.answers import hand_in, set_aside, undo
+from ringtrue.service.store.records import Shown, TaskState
+from ringtrue.service.store.tasks import shown_at
+from service.small_projects import NOW, begin, finish, judge, pairs_project, project, question, rows, say
+
+HISTORY = "SELECT version, kind, answer FROM judgment WHERE assignment = :at ORDER BY id"
+
+
+def _first(store: Store, **changes: object) -> tuple[int, TaskState, Shown]:
+    where, ann = project(store, **changes), judge(store)
+    task = begin(store, where, ann)
+    shown = question(store, task, ann)
+    assert shown is not None
+    return ann, task, shown
+
+
+def _state(store: Store, shown: Shown) -> tuple[str, int, int]:
+    found = rows(
+        store, "SELECT a.state, a.version, i.given FROM assignment a JOIN item i ON i.id = a.item WHERE a.id = :at",
+        at=shown.assignment,
+    )  # fmt: skip
+    return found[0]  # type: ignore[return-value]
+
+
+def test_an_answer_is_kept_and_the_next_question_follows(store: Store) -> None:
+    ann, task, shown = _first(store)
+    saved = say(store, ann, shown, "2")
+    assert (saved.late, saved.repeated, saved.task.open) == (False, False, 3)
+    assert rows(store, HISTORY, at=shown.assignment) == [(1, "answer", "2")]
+    after = question(store, task, ann)
+    assert after is not None
+    assert after.assignment != shown.assignment
+
+
+def test_the_same_answer_sent_twice_is_kept_once(store: Store) -> None:
+    ann, _, shown = _first(store)
+    say(store, ann, shown, "2")
+    assert say(store, ann, shown, "2").repeated
+    assert rows(store, HISTORY, at=shown.assignment) == [(1, "answer", "2")]
+
+
+def test_another_answer_from_a_second_tab_overwrites_nothing_unseen(store: Store) -> None:
+    ann, _, shown = _first(store)
+    say(store, ann, shown, "2")
+    with pytest.raises(ConflictError, match="answered meanwhile"):
+        say(store, ann, shown, "0")
+    assert rows(store, HISTORY, at=shown.assignment) == [(1, "answer", "2")]
+
+
+def test_an_answer_may_be_changed_by_who_has_seen_it(store: Store) -> None:
+    ann, _, shown = _first(store)
+    say(store, ann, shown, "2")
+    with store.read() as connection:
+        again = shown_at(connection, shown.assignment, ann)
+    assert (again.version, again.answer) == (1, "2")
+    say(store, ann, again, "0")
+    assert rows(store, HISTORY, at=shown.assignment) == [(1, "answer", "2"), (2, "answer", "0")]
+    assert _state(store, shown) == ("done", 2, 1)
+
+
+def test_undo_opens_the_last_question_again_and_keeps_the_history(store: Store) -> None:
+    ann, task, shown = _first(store)
+    say(store, ann, shown, "2")
+    back = store.write(lambda c: undo(c, ann, task.id, now=NOW + 5))
+    assert (back.assignment, back.version, back.answer) == (shown.assignment, 2, None)
+    say(store, ann, back, "1")
+    assert rows(store, HISTORY, at=shown.assignment) == [(1, "answer", "2"), (2, "undo", None), (3, "answer", "1")]
+    assert _state(store, shown) == ("done", 3, 1)
+
+
+def test_undo_goes_back_one_answer_at_a_time(store: Store) -> None:
+    ann, task, first = _first(store)
+    say(store, ann, first)
+    second = question(store, task, ann)
+    assert second is not None
+    say(store, ann, second)
+    assert store.write(lambda c: undo(c, ann, task.id, now=NOW + 5)).assignment == second.assignment
+    assert store.write(lambda c: undo(c, ann, task.id, now=NOW + 6)).assignment == first.assignment
+    with pytest.raises(ConflictError, match="nothing to undo"):
+        store.write(lambda c: undo(c, ann, task.id, now=NOW + 7))
+
+
+@pytest.mark.parametrize(("kind", "state"), [("unsure", "unsure"), ("skip", "skipped")])
+def test_an_item_nobody_decided_goes_to_another_judge_but_not_to_the_same(store: Store, kind: str, state: str) -> None:
+    where, ann = project(store, items=1), judge(store)
+    task = begin(store, where, ann)
+    shown = question(store, task, ann)
+    assert shown is not None
+    say(store, ann, shown, kind=kind, reason="it is in Greek")
+    assert _state(store, shown) == (state, 1, 0)
+    store.write(lambda c: hand_in(c, ann, task.id, now=NOW + 3))
+    assert begin(store, where, judge(store, "ben")).size == 1
+    assert rows(store, "SELECT reason FROM judgment") == [("it is in Greek",)]
+
+
+def test_a_skipped_item_that_another_judge_took_cannot_be_opened_again(store: Store) -> None:
+    where, ann = project(store, items=1), judge(store)
+    task = begin(store, where, ann)
+    shown = question(store, task, ann)
+    assert shown is not None
+    say(store, ann, shown, kind="skip")
+    begin(store, where, judge(store, "ben"))
+    with pytest.raises(ConflictError, match="another judge has taken"):
+        store.write(lambda c: undo(c, ann, task.id, now=NOW + 5))
+    with store.read() as connection:
+        again = shown_at(connection, shown.assignment, ann)
+    assert say(store, ann, again, "2").late
+    assert _state(store, shown) == ("skipped", 1, 1)
+
+
+def test_an_answer_after_the_lease_counts_while_nobody_took_the_place(store: Store) -> None:
+    where, ann = project(store, items=1, lease_minutes=1), judge(store)
+    task = begin(store, where, ann)
+    shown = question(store, task, ann)
+    assert shown is not None
+    assert not say(store, ann, shown, now=NOW + 3_000).late
+    assert _state(store, shown) == ("done", 1, 1)
+
+
+def test_an_answer_after_another_judge_took_the_place_is_kept_and_does_not_count(store: Store) -> None:
+    where, ann = project(store, items=1, lease_minutes=1), judge(store)
+    task = begin(store, where, ann)
+    shown = question(store, task, ann)
+    assert shown is not None
+    begin(store, where, judge(store, "ben"), now=NOW + 3_000)
+    assert say(store, ann, shown, "2", now=NOW + 3_001).late
+    assert say(store, ann, shown, "2", now=NOW + 3_002).repeated
+    assert say(store, ann, shown, "0", now=NOW + 3_003).late
+    assert rows(store, HISTORY, at=shown.assignment) == [(-1, "late", "2"), (-2, "late", "0")]
+    assert _state(store, shown) == ("expired", 0, 1)
+
+
+def test_an_answer_after_the_time_limit_is_kept_and_does_not_count(store: Store) -> None:
+    where, ann = project(store, items=1, minutes=1), judge(store)
+    task = begin(store, where, ann)
+    shown = question(store, task, ann)
+    assert shown is not None
+    assert say(store, ann, shown, "2", now=NOW + 61).late
+    assert rows(store, HISTORY, at=shown.assignment) == [(-1, "late", "2")]
+
+
+def test_after_handing_in_answers_stay_as_they_are(store: Store) -> None:
+    ann, task, shown = _first(store, items=1)
+    finish(store, task, ann)
+    with store.read() as connection:
+        again = shown_at(connection, shown.assignment, ann)
+    assert say(store, ann, again, "0").late
+    assert _state(store, shown) == ("done", 1, 1)
+    with pytest.raises(LateError, match="has ended"):
+        store.write(lambda c: undo(c, ann, task.id, now=NOW + 5))
+
+
+def test_a_task_is_handed_in_when_all_is_answered_and_twice_is_once(store: Store) -> None:
+    ann, task, shown = _first(store, items=2)
+    say(store, ann, shown)
+    with pytest.raises(ConflictError, match="1 question of this task"):
+        store.write(lambda c: hand_in(c, ann, task.id, now=NOW + 3))
+    done = finish(store, task, ann)
+    assert done.outcome == "handed_in"
+    assert store.write(lambda c: hand_in(c, ann, task.id, now=NOW + 99, code="LATER")) == done
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "words"),
+    [("3", "answer", "no answer '3'"), (None, "answer", "choose one"), ("1", "perhaps", "expected an answer")],
+)
+def test_answers_that_the_scale_does_not_have_are_refused(
+    store: Store, answer: str | None, kind: str, words: str
+) -> None:
+    ann, _, shown = _first(store)
+    with pytest.raises(UsageError, match=words):
+        say(store, ann, shown, answer, kind=kind)
+    assert rows(store, "SELECT COUNT(*) FROM judgment") == [(0,)]
+
+
+def test_nobody_answers_for_another(store: Store) -> None:
+    _, _, shown = _first(store)
+    with pytest.raises(NotFoundError):
+        say(store, judge(store, "ben"), shown)
+
+
+def test_setting_a_task_aside_gives_all_its_items_out_again(store: Store) -> None:
+    where, ann = project(store, items=3), judge(store)
+    task = begin(store, where, ann)
+    finish(store, task, ann)
+    store.write(lambda c: set_aside(c, task.id, now=NOW + 9))
+    store.write(lambda c: set_aside(c, task.id, now=NOW + 10))
+    assert rows(store, "SELECT DISTINCT state FROM assignment") == [("set_aside",)]
+    assert rows(store, "SELECT SUM(given) FROM item") == [(0,)]
+    assert rows(store, "SELECT COUNT(*) FROM judgment") == [(3,)]
+    assert begin(store, where, judge(store, "ben"), now=NOW + 11).size == 3
+    with pytest.raises(NotFoundError):
+        store.write(lambda c: set_aside(c, 999, now=NOW))
+
+
+def test_the_winner_is_kept_as_the_judge_saw_the_sides(store: Store) -> None:
+    where, ann = pairs_project(store, items=20, task_size=20), judge(store)
+    task = begin(store, where, ann)
+    finish(store, task, ann, "left")
+    assert rows(store, "SELECT DISTINCT answer FROM judgment") == [("left",)]

@@ -1,0 +1,106 @@
+"""Several answers of one task, kept together or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlalchemy import Connection
+
+from ringtrue.errors import ConflictError, NotFoundError, UsageError
+from ringtrue.service.store import Store
+from ringtrue.service.store.answers import record_answer, record_answers
+from ringtrue.service.store.records import Answer, AnswerTo, Saved, SavedAll, Shown, TaskState
+from ringtrue.service.store.tasks import all_shown
+from service.small_projects import NOW, begin, judge, project, question, rows, say
+
+ALL = "SELECT assignment, version, kind, answer, reason, seconds FROM judgment ORDER BY assignment, version"
+STATES = """
+SELECT a.id, a.state, a.version, i.given FROM assignment a JOIN item i ON i.id = a.item ORDER BY a.id"""
+SAID = st.sampled_from(
+    [
+        Answer(kind="answer", answer="2", seconds=3.5),
+        Answer(kind="answer", answer="0"),
+        Answer(kind="unsure", reason="in Greek"),
+        Answer(kind="skip"),
+    ]
+)
+
+
+def _begun(store: Store, **changes: object) -> tuple[int, TaskState, list[Shown]]:
+    where, ann = project(store, **changes), judge(store)
+    task = begin(store, where, ann)
+    with store.read() as connection:
+        return ann, task, all_shown(connection, task.id, ann)
+
+
+def _say_all(store: Store, who: int, task: TaskState, answers: Sequence[AnswerTo], now: float = NOW + 1) -> SavedAll:
+    return store.write(lambda connection: record_answers(connection, who, task.id, answers, now=now))
+
+
+def _say_one(connection: Connection, *, who: int, answer: AnswerTo) -> Saved:
+    return record_answer(connection, who, *answer, now=NOW + 1)
+
+
+def _to(shown: Shown, answer: str = "1") -> AnswerTo:
+    return AnswerTo(shown.assignment, shown.version, Answer(kind="answer", answer=answer))
+
+
+def test_all_questions_of_a_task_are_seen_in_their_order(store: Store) -> None:
+    ann, task, shown = _begun(store)
+    assert [one.place for one in shown] == [1, 2, 3, 4]
+    assert shown[0] == question(store, task, ann)
+
+
+@settings(max_examples=12, deadline=None)
+@given(said=st.lists(SAID, min_size=4, max_size=4), order=st.permutations(range(4)))
+def test_at_once_is_the_same_as_one_after_the_other(said: list[Answer], order: list[int]) -> None:
+    seen = []
+    for at_once in (True, False):
+        with Store.open("sqlite://") as store:
+            ann, task, shown = _begun(store)
+            answers = [AnswerTo(shown[at].assignment, shown[at].version, said[at]) for at in order]
+            if at_once:
+                state = _say_all(store, ann, task, answers).task
+            else:
+                for each in answers:
+                    state = store.write(partial(_say_one, who=ann, answer=each)).task
+            seen.append((state, rows(store, ALL), rows(store, STATES)))
+    assert seen[0] == seen[1]
+
+
+def test_what_is_sent_twice_is_kept_once_and_what_is_new_is_added(store: Store) -> None:
+    ann, task, shown = _begun(store)
+    _say_all(store, ann, task, [_to(shown[0]), _to(shown[1])])
+    again = _say_all(store, ann, task, [_to(one) for one in shown[:3]])
+    assert (again.repeated, again.late, again.task.open) == ((shown[0].assignment, shown[1].assignment), (), 1)
+    assert len(rows(store, ALL)) == 3
+
+
+@pytest.mark.parametrize("scene", ["another answer", "not on the scale", "twice", "of nobody", "of another judge"])
+def test_where_one_is_refused_none_is_kept(store: Store, scene: str) -> None:
+    ann, task, shown = _begun(store)
+    say(store, ann, shown[3], "2")
+    before = rows(store, ALL)
+    last, error, words = {
+        "another answer": (_to(shown[3], "0"), ConflictError, f"question {shown[3].assignment}: .*answered meanwhile"),
+        "not on the scale": (_to(shown[2], "9"), UsageError, f"question {shown[2].assignment}: .*'9'"),
+        "twice": (_to(shown[0], "2"), UsageError, f"question {shown[0].assignment} is answered twice"),
+        "of nobody": (AnswerTo(999, 0, Answer(kind="skip")), NotFoundError, "no question 999"),
+        "of another judge": (_to(shown[2]), NotFoundError, f"no question {shown[0].assignment}"),
+    }[scene]
+    who = judge(store, "Ben") if scene == "of another judge" else ann
+    with pytest.raises(error, match=words):
+        _say_all(store, who, task, [_to(shown[0]), _to(shown[1]), last])
+    assert rows(store, ALL) == before
+
+
+def test_after_the_time_limit_all_are_kept_and_none_counts(store: Store) -> None:
+    ann, task, shown = _begun(store, minutes=30)
+    late = _say_all(store, ann, task, [_to(one) for one in shown], now=NOW + 31 * 60)
+    assert late.late == tuple(one.assignment for one in shown)
+    assert {row[1:4] for row in rows(store, ALL)} == {(-1, "late", "1")}
+    assert _say_all(store, ann, task, [_to(shown[0])], now=NOW + 32 * 60).repeated == (shown[0].assignment,)

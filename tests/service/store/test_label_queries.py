@@ -1,0 +1,154 @@
+"""What counts, what does not, and what is kept all the same."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from ringtrue.judges.votes.timestamps import moments
+from ringtrue.service.store import Store
+from ringtrue.service.store.adjudication import record_verdict
+from ringtrue.service.store.answers import set_aside, undo
+from ringtrue.service.store.label_queries import (
+    collected,
+    failed_task_ids,
+    history,
+    judgments_frame,
+    known_answers,
+    preferences_frame,
+    verdict_frame,
+)
+from ringtrue.tables import Judgments, Preferences
+from service.small_projects import NOW, begin, finish, judge, pairs_project, project, question, rows, say
+
+
+def told_in(connection, where) -> list[dict]:
+    return pl.concat(history(connection, where)).to_dicts()
+
+
+def frame_of(store: Store, where, **options) -> pl.DataFrame:
+    with store.read() as connection:
+        return judgments_frame(connection, where, **options)
+
+
+def test_nothing_is_collected_at_first(store: Store) -> None:
+    where = project(store)
+    with store.read() as connection:
+        assert collected(connection, where) is None
+        assert known_answers(connection, where) is None
+        assert told_in(connection, where) == []
+        assert verdict_frame(connection, where).height == 0
+    assert frame_of(store, where).height == 0
+
+
+def test_labels_have_their_judge_time_task_and_place(store: Store) -> None:
+    where, ann = project(store), judge(store)
+    task = begin(store, where, ann)
+    shown = question(store, task, ann)
+    say(store, ann, shown, "2", now=NOW + 3.25)
+    frame = frame_of(store, where)
+    assert frame.columns == ["query", "doc", "judge", "label", "time", "seconds", "batch", "place", "queue"]
+    assert frame.row(0, named=True) == {
+        "query": "q0", "doc": shown.left.name, "judge": "ann", "label": 2, "time": "1970-01-12T13:46:43.250Z",
+        "seconds": 2.0, "batch": task.id, "place": 1, "queue": "main",
+    }  # fmt: skip
+    assert moments(frame["time"]).tolist() == [NOW + 3.25]
+    with store.read() as connection:
+        assert isinstance(collected(connection, where), Judgments)
+
+
+def test_only_the_last_version_of_a_finished_question_counts_and_all_of_it_is_history(store: Store) -> None:
+    where, ann = project(store), judge(store)
+    task = begin(store, where, ann)
+    first = question(store, task, ann)
+    say(store, ann, first, "0")
+    again = store.write(lambda connection: undo(connection, ann, task.id, now=NOW + 2))
+    say(store, ann, again, "1", now=NOW + 3)
+    say(store, ann, question(store, task, ann), kind="unsure", reason="in Greek", now=NOW + 4)
+    say(store, ann, question(store, task, ann), kind="skip", now=NOW + 5)
+    assert frame_of(store, where)["label"].to_list() == [1]
+    with store.read() as connection:
+        told = [(row["kind"], row["label"], row["counts"], row["reason"]) for row in told_in(connection, where)]
+    assert told == [
+        ("answer", "0", False, None), ("undo", None, False, None), ("answer", "1", True, None),
+        ("unsure", None, False, "in Greek"), ("skip", None, False, None),
+    ]  # fmt: skip
+
+
+def test_a_task_that_was_set_aside_counts_for_nothing_and_stays_in_the_history(store: Store) -> None:
+    where, ann = project(store), judge(store)
+    task = finish(store, begin(store, where, ann), ann)
+    assert frame_of(store, where).height == 4
+    store.write(lambda connection: set_aside(connection, task.id, now=NOW + 9))
+    assert frame_of(store, where).height == 0
+    with store.read() as connection:
+        told = told_in(connection, where)
+    assert {(row["state"], row["counts"], row["outcome"]) for row in told} == {("set_aside", False, "set_aside")}
+
+
+def test_a_late_answer_is_in_the_history_and_does_not_count(store: Store) -> None:
+    where, ann = project(store, minutes=1), judge(store)
+    task = begin(store, where, ann)
+    assert say(store, ann, question(store, task, ann), "2", now=NOW + 3600).late
+    assert frame_of(store, where).height == 0
+    with store.read() as connection:
+        assert [(row["kind"], row["version"], row["counts"]) for row in told_in(connection, where)] == [
+            ("late", -1, False)
+        ]
+
+
+def test_traps_are_left_out_unless_they_are_asked_for_and_so_are_tasks_that_failed_them(store: Store) -> None:
+    where = project(store, known=2, task_size=6, traps=2, traps_needed=2, judges=2)
+    ann, bob = judge(store, "ann"), judge(store, "bob")
+    failed = finish(store, begin(store, where, ann), ann, "1")
+    finish(store, begin(store, where, bob), bob, "2")
+    assert frame_of(store, where).height == 8
+    with_traps = frame_of(store, where, traps=True)
+    assert with_traps.group_by("judge", "trap").len().sort("judge", "trap")["len"].to_list() == [4, 2, 4, 2]
+    assert frame_of(store, where, failed=False)["judge"].unique().to_list() == ["bob"]
+    with store.read() as connection:
+        assert failed_task_ids(connection, where) == {failed.id}
+        known = known_answers(connection, where)
+    assert isinstance(known, Judgments)
+    assert known.frame.select("query", "doc", "label").rows() == [("q0", "t0", 2), ("q0", "t1", 2)]
+
+
+def test_preferences_name_left_and_right_as_the_judge_saw_them(store: Store) -> None:
+    where, ann = pairs_project(store, items=12, known=1, task_size=12), judge(store)
+    task = begin(store, where, ann)
+    seen = {}
+    while (shown := question(store, task, ann)) is not None:
+        seen[shown.left.name, shown.right.name] = answer = "left" if shown.place % 2 else "both_bad"
+        say(store, ann, shown, answer)
+    with store.read() as connection:
+        frame = preferences_frame(connection, where)
+        assert isinstance(collected(connection, where), Preferences)
+        told = {(row["left"], row["right"]): row["winner"] for row in told_in(connection, where)}
+        known = known_answers(connection, where)
+    assert {(left, right): winner for left, right, winner in frame.select("left", "right", "winner").rows()} == seen
+    assert told == seen
+    assert {left[0] for left, _ in seen} == {"d", "e"}  # both sides occur
+    assert isinstance(known, Preferences)
+    assert known.frame.select("left", "right", "winner").rows() == [("t0", "u0", "left")]
+
+
+def test_only_the_last_verdict_on_an_item_is_the_word(store: Store) -> None:
+    where, ann = project(store), judge(store)
+    (at,) = rows(store, "SELECT MIN(id) FROM item")[0]
+    for answer in ("0", "2"):
+        store.write(lambda connection, answer=answer: record_verdict(connection, where, at, ann, answer, " why ", NOW))
+    with store.read() as connection:
+        frame = verdict_frame(connection, where)
+    assert frame.select("answer", "judge", "reason", "time").rows() == [("2", "ann", "why", "1970-01-12T13:46:40.000Z")]
+
+
+def test_the_gold_queue_is_collected_by_itself(store: Store) -> None:
+    import numpy as np
+
+    from ringtrue.service.store.projects import add_items
+
+    where, ann = project(store), judge(store)
+    gold = [{"query": "q0", "doc": "d1", "design": "pool_random", "prob": 0.5}]
+    store.write(lambda c: add_items(c, where, gold, queue="gold", wanted=1, rng=np.random.default_rng(1)))
+    finish(store, begin(store, where, ann, queue="gold"), ann, "2")
+    assert frame_of(store, where).height == 0
+    assert frame_of(store, where, queue="gold").select("doc", "label", "queue").rows() == [("d1", 2, "gold")]

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from sqlalchemy import inspect, text
+
+from ringtrue.errors import StoreError
+from ringtrue.service.store import Store
+from ringtrue.service.store.migrations import STEPS, migrate, version_of
+from ringtrue.service.store.schema import metadata
+
+TOGETHER = 6
+
+
+def test_the_migrations_make_the_tables_that_the_schema_describes(store: Store) -> None:
+    found = inspect(store.engine)
+    assert set(found.get_table_names()) == {*metadata.tables, "migration"}
+    for name, table in metadata.tables.items():
+        columns = {column["name"]: column for column in found.get_columns(name)}
+        assert list(columns) == [column.name for column in table.columns], name
+        for column in table.columns:
+            made = columns[column.name]
+            described = column.type.dialect_impl(store.engine.dialect)
+            where = f"{name}.{column.name}"
+            assert made["type"]._type_affinity is described._type_affinity, where
+            assert made["nullable"] == column.nullable or column.primary_key, where
+        assert found.get_pk_constraint(name)["constrained_columns"] == [column.name for column in table.primary_key]
+
+
+def test_each_reference_goes_where_the_schema_says_and_is_deleted_with_it(store: Store) -> None:
+    for name, table in metadata.tables.items():
+        described = {(key.parent.name, key.column.table.name, str(key.ondelete)) for key in table.foreign_keys}
+        assert _references(store, name) == described, name
+
+
+def test_a_database_that_is_up_to_date_stays_as_it_is(store: Store) -> None:
+    with store.transaction() as connection:
+        assert migrate(connection) == 0
+        assert version_of(connection) == len(STEPS)
+
+
+def test_only_the_steps_that_are_missing_are_taken(store: Store) -> None:
+    more = (*STEPS, ("one more", "CREATE TABLE more (id {key}, content {bytes});\nCREATE INDEX m ON more (content);"))
+    with store.transaction() as connection:
+        assert migrate(connection, more) == 1
+    with store.transaction() as connection:
+        assert migrate(connection, more) == 0
+        named = connection.execute(text("SELECT number, what FROM migration ORDER BY number")).all()
+    assert [tuple(row) for row in named] == [(at, what) for at, (what, _) in enumerate(more, start=1)]
+
+
+def test_a_step_that_fails_leaves_nothing_behind(store: Store) -> None:
+    broken = (*STEPS, ("broken", "CREATE TABLE half (id {key});\nCREATE TABLE account (id {key});"))
+    with pytest.raises(Exception, match="account"), store.transaction() as connection:
+        migrate(connection, broken)
+    assert not inspect(store.engine).has_table("half")
+    with store.read() as connection:
+        assert version_of(connection) == len(STEPS)
+
+
+def test_a_database_of_a_newer_version_is_refused(store_url: str) -> None:
+    with Store.open(store_url) as store, store.transaction() as connection:
+        connection.execute(text("INSERT INTO migration (number, what, time) VALUES (99, 'from the future', 0)"))
+    with pytest.raises(StoreError, match=f"newer ringtrue: it has step 99, and this one knows {len(STEPS)}"):
+        Store.open(store_url)
+
+
+def test_servers_that_start_together_migrate_once(store_url: str) -> None:
+    start = threading.Barrier(TOGETHER)
+
+    def server(_: int) -> int:
+        start.wait()
+        with Store.open(store_url, pool_size=2) as store, store.read() as connection:
+            return version_of(connection)
+
+    with ThreadPoolExecutor(TOGETHER) as pool:
+        assert list(pool.map(server, range(TOGETHER))) == [len(STEPS)] * TOGETHER
+    with Store.open(store_url) as store, store.read() as connection:
+        assert connection.execute(text("SELECT COUNT(*) FROM migration")).scalar_one() == len(STEPS)
+
+
+def _references(store: Store, table: str) -> set[tuple[str, str, str]]:
+    """Column, table and what follows a deletion; SQLAlchemy does not tell the last of SQLite's columns."""
+    if store.engine.dialect.name == "sqlite":
+        with store.read() as connection:
+            rows = connection.exec_driver_sql(f"PRAGMA foreign_key_list({table})").mappings().all()
+        return {(row["from"], row["table"], row["on_delete"]) for row in rows}
+    keys = inspect(store.engine).get_foreign_keys(table)
+    return {(key["constrained_columns"][0], key["referred_table"], str(key["options"]["ondelete"])) for key in keys}

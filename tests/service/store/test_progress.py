@@ -1,0 +1,116 @@
+"""How far a project is, whoever asks: owner, viewer, or a script."""
+
+from __future__ import annotations
+
+import pytest
+
+from ringtrue.service.store import Answer, Store
+from ringtrue.service.store.answers import record_answer
+from ringtrue.service.store.progress import (
+    failed_tasks,
+    missing_texts,
+    progress,
+    progress_by_judge,
+    progress_by_query,
+)
+from ringtrue.service.store.projects import add_documents, add_queries
+from service.small_projects import NOW, begin, finish, judge, pairs_project, project, question, say
+
+
+def test_a_new_project_has_everything_before_it(store: Store) -> None:
+    where = project(store, items=4, judges=2)
+    with store.read() as connection:
+        found = progress(connection, where.id)
+    assert (found.items, found.wanted, found.done, found.open, found.complete, found.judges) == (4, 8, 0, 0, 0, 0)
+
+
+def test_an_empty_queue_is_no_error(store: Store) -> None:
+    where = project(store)
+    with store.read() as connection:
+        found = progress(connection, where.id, "gold")
+        assert progress_by_query(connection, where.id, "gold") == []
+    assert (found.items, found.wanted, found.done) == (0, 0, 0)
+
+
+def test_done_open_unsure_and_skipped_are_counted_and_traps_are_not(store: Store) -> None:
+    where = project(store, items=6, known=2, judges=2, task_size=6, traps=2, traps_needed=1, queries=2)
+    ann, bob = judge(store, "ann"), judge(store, "bob")
+    finish(store, begin(store, where, ann), ann)
+    task = begin(store, where, bob)
+    kinds = iter(["answer", "unsure", "skip"])
+    for kind in kinds:
+        say(store, bob, question(store, task, bob), kind=kind)
+    with store.read() as connection:
+        found = progress(connection, where.id)
+        by_query = progress_by_query(connection, where.id)
+        by_judge = progress_by_judge(connection, where)
+    states = found.done + found.open + found.unsure + found.skipped
+    assert (found.items, found.wanted, states) == (6, 12, 4 + 4)
+    assert found.judges in (1, 2)  # bob's three may have been traps
+    assert [one.query for one in by_query] == ["q0", "q1"]
+    for name in ("items", "wanted", "done", "open", "complete", "unsure"):
+        assert sum(getattr(one, name) for one in by_query) == getattr(found, name)
+    for name in ("done", "open", "unsure", "skipped"):  # the tables agree with the tiles
+        assert sum(getattr(one, name) for one in by_judge) == getattr(found, name)
+    assert [(one.handle, one.tasks) for one in by_judge] == [("ann", 1), ("bob", 1)]
+    assert (by_judge[0].done, by_judge[0].traps) == (4, 2)
+    assert (by_judge[0].traps, by_judge[0].passed) == (2, 0)
+    assert (by_judge[1].unsure, by_judge[1].skipped) == (1, 1)
+
+
+def test_an_item_is_complete_when_all_the_judges_it_wants_have_answered(store: Store) -> None:
+    where = project(store, items=4, judges=2)
+    for handle, complete in (("ann", 0), ("bob", 4)):
+        who = judge(store, handle)
+        finish(store, begin(store, where, who), who)
+        with store.read() as connection:
+            assert progress(connection, where.id).complete == complete
+
+
+@pytest.mark.parametrize(("seconds", "median"), [([5.0], 5.0), ([9.0, 1.0, 4.0], 4.0), ([1.0, 2.0, 4.0, 9.0], 3.0)])
+def test_the_time_of_a_judge_is_the_median(store: Store, seconds: list[float], median: float) -> None:
+    where, ann = project(store, items=4), judge(store)
+    task = begin(store, where, ann)
+    for taken in seconds:
+        shown = question(store, task, ann)
+        said = Answer(answer="1", seconds=taken)
+        store.write(
+            lambda c, shown=shown, said=said: record_answer(c, ann, shown.assignment, shown.version, said, now=NOW + 7)
+        )
+    with store.read() as connection:
+        (one,) = progress_by_judge(connection, where)
+    assert (one.seconds, one.last_seen, one.done) == (median, NOW + 7, len(seconds))
+
+
+def test_a_judge_who_measured_no_time_has_none(store: Store) -> None:
+    where, ann = project(store), judge(store)
+    begin(store, where, ann)
+    with store.read() as connection:
+        (one,) = progress_by_judge(connection, where)
+    assert (one.seconds, one.last_seen, one.open) == (None, None, 4)
+
+
+def test_tasks_that_failed_their_traps_are_listed_with_what_depends_on_them(store: Store) -> None:
+    where = pairs_project(store, items=3, known=2, task_size=5, traps=2, traps_needed=2)
+    ann = judge(store)
+    task = finish(store, begin(store, where, ann), ann, "both_bad")
+    with store.read() as connection:
+        (found,) = failed_tasks(connection, where)
+        (one,) = progress_by_judge(connection, where)
+    assert (found.task, found.handle, found.traps, found.passed, found.outcome, found.answers) == (
+        task.id, "ann", 2, 0, "handed_in", 3,
+    )  # fmt: skip
+    assert one.failed_tasks == 1
+
+
+def test_what_judges_cannot_read_is_counted(store: Store) -> None:
+    where = project(store, items=3, known=1, queries=2)
+
+    def tell(connection) -> None:
+        add_queries(connection, where.id, [{"name": "q0", "text": "bread"}])
+        add_documents(connection, where.id, [{"name": "d0", "text": "flour"}, {"name": "far", "text": "away"}])
+
+    store.write(tell)
+    with store.read() as connection:
+        found = missing_texts(connection, where.id)
+    assert (found.queries, found.all_queries, found.documents, found.all_documents) == (1, 2, 3, 4)

@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ringtrue.errors import ConflictError, NotFoundError, UsageError
+from ringtrue.service.store import PREFERENCE, Label, Scale, Settings, Store
+from ringtrue.service.store.projects import (
+    add_documents,
+    add_items,
+    add_queries,
+    ask_again,
+    change_project,
+    create_project,
+    delete_project,
+    project_by_id,
+    project_named,
+    projects,
+)
+from ringtrue.service.store.records import Project
+from ringtrue.service.store.tasks import release_all_expired
+from service.small_projects import GRADED, NOW, begin, finish, judge, pairs_project, project, rows, settings
+
+RNG = np.random.default_rng
+
+
+def _ask(store: Store, where: Project, *pairs: tuple[str, str]) -> None:
+    asked = [{"query": "q0", "doc": one, "other": other} for one, other in pairs]
+    store.write(lambda c: ask_again(c, where, asked, rng=RNG(1)))
+
+
+def test_a_project_comes_back_as_it_was_made(store: Store) -> None:
+    made = project(store)
+    with store.read() as connection:
+        assert project_named(connection, "small") == project_by_id(connection, made.id) == made
+        assert projects(connection) == [made]
+        for missing in (lambda: project_named(connection, "none"), lambda: project_by_id(connection, 99)):
+            with pytest.raises(NotFoundError, match="there is no project"):
+                missing()
+
+
+def test_two_projects_cannot_have_one_name(store: Store) -> None:
+    project(store)
+    with pytest.raises(ConflictError, match="a project 'small' already"):
+        project(store)
+
+
+@pytest.mark.parametrize("name", ["", "Small", "a b", "-a", "a/b", "x" * 64])
+def test_names_that_an_address_cannot_hold_are_refused(store: Store, name: str) -> None:
+    with pytest.raises(UsageError, match="small letters"):
+        store.write(lambda c: create_project(c, name=name, title="A", scale=GRADED, settings=settings(), now=NOW))
+
+
+def test_documents_and_queries_are_brought_up_to_date_and_not_doubled(store: Store) -> None:
+    where = project(store)
+    for text in ("one", "two"):
+        store.write(lambda c, text=text: add_documents(c, where.id, [{"name": "d0", "text": text}]))
+        store.write(lambda c, text=text: add_queries(c, where.id, [{"name": "q0", "text": text}]))
+    assert rows(store, "SELECT text FROM document WHERE name = 'd0'") == [("two",)]
+    assert rows(store, "SELECT text FROM query WHERE name = 'q0'") == [("two",)]
+    assert rows(store, "SELECT COUNT(*) FROM document") == [(4,)]
+
+
+def test_a_document_named_twice_in_one_file_is_taken_once(store: Store) -> None:
+    where = project(store)
+    twice = [{"name": "x", "text": "one"}, {"name": "x", "text": "two"}]
+    store.write(lambda c: add_documents(c, where.id, twice))
+    assert rows(store, "SELECT text FROM document WHERE name = 'x'") == [("two",)]
+
+
+def test_an_item_that_is_there_keeps_its_answers(store: Store) -> None:
+    where, ann = project(store), judge(store)
+    finish(store, begin(store, where, ann), ann)
+    again = [{"query": "q0", "doc": name} for name in ("d0", "d1", "new", "new")]
+    assert store.write(lambda c: add_items(c, where, again, queue="main", wanted=1, rng=RNG(2))) == 1
+    assert rows(store, "SELECT COUNT(*), SUM(given) FROM item") == [(5, 4)]
+
+
+def test_a_pair_is_the_same_either_way_round_and_so_is_its_known_winner(store: Store) -> None:
+    where = pairs_project(store, items=1)
+    turned = [{"query": "q0", "doc": "e0", "other": "d0"}]
+    assert store.write(lambda c: add_items(c, where, turned, queue="main", wanted=1, rng=RNG(2))) == 0
+    trap = [{"query": "q0", "doc": "z", "other": "a", "expected": "left"}]
+    store.write(lambda c: add_items(c, where, trap, queue="trap", wanted=None, rng=RNG(2)))
+    known = """SELECT d.name, o.name, expected FROM item i JOIN document d ON d.id = i.doc
+               JOIN document o ON o.id = i.other WHERE queue = 'trap'"""
+    assert rows(store, known) == [("a", "z", "right")]
+
+
+def test_items_that_do_not_fit_the_scale_are_refused(store: Store) -> None:
+    where = project(store)
+    for row, words in (
+        ({"query": "q", "doc": "a", "other": "b"}, "has one document"),
+        ({"query": "q", "doc": "a", "expected": "7"}, "no answer '7'"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            store.write(lambda c, row=row: add_items(c, where, [row], queue="trap", wanted=None, rng=RNG(1)))
+
+
+def test_a_pair_of_one_document_is_refused(store: Store) -> None:
+    where = pairs_project(store)
+    with pytest.raises(UsageError, match="two different documents"):
+        _ask(store, where, ("a", "a"))
+    with pytest.raises(UsageError, match="two documents"):
+        store.write(lambda c: add_items(c, where, [{"query": "q", "doc": "a"}], queue="main", wanted=1, rng=RNG(1)))
+
+
+def test_a_pair_that_is_asked_again_wants_one_judge_more(store: Store) -> None:
+    where = pairs_project(store, items=1)
+    _ask(store, where, ("e0", "d0"), ("a", "b"))
+    assert sorted(rows(store, "SELECT wanted FROM item")) == [(1,), (2,)]
+
+
+def test_a_new_number_of_judges_takes_no_answer_away(store: Store) -> None:
+    where = project(store, items=8, judges=2)
+    for name in ("ann", "ben"):
+        who = judge(store, name)
+        finish(store, begin(store, where, who), who)
+    for judges, wanted in ((3, [(3, 8)]), (1, [(1, 4), (2, 4)])):
+        changed = settings(judges=judges)
+        store.write(lambda c, changed=changed: change_project(c, where.id, settings=changed))
+        assert rows(store, "SELECT wanted, COUNT(*) FROM item GROUP BY wanted ORDER BY wanted") == wanted
+
+
+def test_with_fewer_judges_what_is_given_back_is_not_asked_again(store: Store) -> None:
+    where = project(store, items=2, judges=2, lease_minutes=1)
+    for name in ("ann", "ben"):
+        begin(store, where, judge(store, name))
+    store.write(lambda c: change_project(c, where.id, settings=settings(judges=1, lease_minutes=1)))
+    assert rows(store, "SELECT DISTINCT wanted FROM item") == [(2,)]
+    store.write(lambda c: release_all_expired(c, NOW + 1_000))
+    assert rows(store, "SELECT DISTINCT wanted, given FROM item") == [(1, 0)]
+
+
+def test_numbers_are_never_used_again(store: Store) -> None:
+    where = project(store)
+    store.write(lambda c: delete_project(c, where.id))
+    assert project(store).id > where.id
+
+
+def test_title_and_guidelines_change_alone(store: Store) -> None:
+    where = project(store)
+    store.write(lambda c: change_project(c, where.id, title="  ", guidelines="Read it all."))
+    with store.read() as connection:
+        changed = project_named(connection, "small")
+    assert (changed.title, changed.guidelines, changed.settings) == ("small", "Read it all.", where.settings)
+    with pytest.raises(UsageError, match="decided when a project is made"):
+        store.write(lambda c: change_project(c, where.id, settings=settings(active=True)))
+
+
+def test_deleting_a_project_leaves_nothing_of_it(store: Store) -> None:
+    where, ann = project(store), judge(store)
+    finish(store, begin(store, where, ann), ann)
+    store.write(lambda c: delete_project(c, where.id))
+    for table in ("project", "query", "document", "item", "task", "assignment", "judgment"):
+        assert rows(store, f"SELECT COUNT(*) FROM {table}") == [(0,)]
+    assert rows(store, "SELECT COUNT(*) FROM account") == [(1,)]
+
+
+def test_only_pairs_can_be_chosen_as_votes_arrive(store: Store) -> None:
+    with pytest.raises(UsageError, match="only pairs"):
+        project(store, active=True)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"judges": 0}, "judges should be"), ({"task_size": 0}, "task_size should be"),
+        ({"traps": 20}, "traps should be a whole number from 0 to 19"), ({"traps_needed": 6}, "from 0 to 5"),
+        ({"minutes": 0}, "minutes should be"), ({"failed_traps": "pay"}, "flag or set_aside"),
+        ({"judges": True}, "judges should be"),
+    ],
+)  # fmt: skip
+def test_settings_that_make_no_sense_are_refused(changes: dict[str, object], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        Settings(**changes)  # type: ignore[arg-type]
+
+
+def test_scales_and_settings_come_back_from_the_database_as_they_were() -> None:
+    for scale in (GRADED, PREFERENCE):
+        assert Scale.loaded(scale.dumped()) == scale
+    assert Settings.loaded(Settings(minutes=None).dumped()) == Settings(minutes=None)
+    assert Settings.loaded('{"judges": 2, "of_a_newer_version": 1}') == Settings(judges=2)
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        ((("0", "No"),), "at least two"), ((("0", "No"), ("0", "Yes")), "value of its own"),
+        ((("0", "No"), ("-1", "Yes")), "whole number"), ((("0", "No"), ("1", " ")), "no name"),
+    ],
+)  # fmt: skip
+def test_scales_that_make_no_sense_are_refused(labels: tuple[tuple[str, str], ...], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        Scale(kind="graded", labels=tuple(Label(value=value, name=name) for value, name in labels))

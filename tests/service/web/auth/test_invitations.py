@@ -1,0 +1,231 @@
+"""Links: the first owner's, invitations, new passwords, crowd links."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from ringtrue.service.store import Store
+from ringtrue.service.store.accounts import person, secret_of
+from ringtrue.service.store.invitations import invitations, invite, invite_first_owner, revoke_invitation
+from ringtrue.service.store.projects import close_project
+from ringtrue.service.store.records import Project
+from ringtrue.service.web.auth.password_hashing import is_right
+
+PASSWORD = {"password": "lamp river seven coat", "again": "lamp river seven coat"}
+
+
+def rows(store: Store, statement: str) -> list[tuple[Any, ...]]:
+    with store.read() as connection:
+        return [tuple(row) for row in connection.execute(text(statement))]
+
+
+@pytest.fixture
+def crowd_link(web_store: Store, project: Project, clock) -> str:
+    secret = web_store.write(
+        lambda c: invite(c, role="judge", kind="crowd", project=project.id, uses=None, code="C0DE", now=clock())
+    )
+    return f"/join/{secret}"
+
+
+def test_the_first_owner_comes_in_by_the_link_once(web_store: Store, visit, clock) -> None:
+    secret = web_store.write(lambda c: invite_first_owner(c, now=clock()))
+    browser = visit()
+    assert "an owner of this site" in browser.get(f"/welcome/{secret}").text
+    done = browser.send(f"/welcome/{secret}", name="Olga O.", **PASSWORD)
+    assert (done.status_code, done.headers["location"]) == (303, "/?new=1")
+    assert "Your log-in name is olga-o;" in browser.get("/?new=1").text
+    assert "New project" in browser.page.text
+    found = web_store.write(lambda c: secret_of(c, "olga-o"))
+    assert found is not None
+    assert is_right(PASSWORD["password"], found[1])
+    late = visit().get(f"/welcome/{secret}")
+    assert (late.status_code, "This link was used already; log in" in late.text) == (410, True)
+
+
+def test_a_judge_chooses_a_name_a_handle_and_a_password(web_store: Store, project: Project, nobody, clock) -> None:
+    secret = web_store.write(lambda c: invite(c, role="judge", project=project.id, now=clock()))
+    page = nobody.get(f"/welcome/{secret}")
+    assert "a judge" in page.text
+    assert "News of 1994" in page.text
+    nobody.send(f"/welcome/{secret}", name="Jan <b>", handle="jan", **PASSWORD)
+    assert "Jan &lt;b&gt;" in nobody.get("/").text
+    assert rows(web_store, "SELECT handle, role FROM member m JOIN account a ON a.id = m.account") == [("jan", "judge")]
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"name": " "}, "Say your name"),
+        ({"password": "short", "again": "short"}, "at least 10 characters"),
+        ({"again": "another one altogether"}, "two passwords differ"),
+        ({"handle": "No Spaces"}, "A log-in name has small letters"),
+        ({"handle": "worker-9"}, "made by the server"),
+        ({"password": "aaaaaaaaaaaa", "again": "aaaaaaaaaaaa"}, "repeats a few characters"),
+    ],
+)
+def test_what_cannot_be_used_is_said_on_the_form_which_keeps_the_rest(
+    web_store: Store, project: Project, nobody, clock, fields: dict[str, str], says: str
+) -> None:
+    secret = web_store.write(lambda c: invite(c, role="judge", project=project.id, now=clock()))
+    nobody.get(f"/welcome/{secret}")
+    page = nobody.send(f"/welcome/{secret}", **({"name": "Jan"} | PASSWORD | fields))
+    assert page.status_code == 422
+    assert says in page.text
+    assert "lamp river" not in page.text
+    assert rows(web_store, 'SELECT "left" FROM invitation') == [(1,)]
+    assert nobody.send(f"/welcome/{secret}", name="Jan", **PASSWORD).status_code == 303
+
+
+def test_a_handle_that_is_taken_is_told_and_another_can_be_chosen(
+    web_store: Store, project: Project, judge, nobody, clock
+) -> None:
+    secret = web_store.write(lambda c: invite(c, role="judge", project=project.id, now=clock()))
+    nobody.get(f"/welcome/{secret}")
+    page = nobody.send(f"/welcome/{secret}", name="Jan", handle="jan-judge", **PASSWORD)
+    assert page.status_code == 422
+    assert "&#39;jan-judge&#39; is taken" in page.text
+
+
+def test_who_has_an_account_accepts_with_it(web_store: Store, project: Project, judge, clock) -> None:
+    secret = web_store.write(lambda c: invite(c, role="viewer", project=project.id, now=clock()))
+    assert "Accept as Jan Judge" in judge.get(f"/welcome/{secret}").text
+    fields = {"word": judge.hidden()["word"], "as": "me"}
+    assert judge.post(f"/welcome/{secret}", fields).headers["location"] == "/"
+    assert web_store.write(lambda c: person(c, judge.account)).roles[project.id] == {"judge", "viewer"}
+
+
+def test_a_new_password_comes_by_a_link_and_ends_every_visit(web_store: Store, judge, nobody, clock) -> None:
+    secret = web_store.write(lambda c: invite(c, role="reset", account=judge.account, days=1, now=clock()))
+    page = nobody.get(f"/welcome/{secret}")
+    assert "A new password" in page.text
+    assert 'name="name"' not in page.text
+    assert nobody.send(f"/welcome/{secret}", **PASSWORD).status_code == 303
+    assert "Jan Judge" in nobody.get("/").text
+    assert judge.get("/").headers["location"] == "/login"
+    assert nobody.get(f"/welcome/{secret}").status_code == 410
+
+
+@pytest.mark.parametrize("path", ["/welcome/", "/join/"])
+def test_links_that_are_unknown_withdrawn_or_too_old_say_so(
+    web_store: Store, project: Project, nobody, clock, path: str
+) -> None:
+    kind: Any = "named" if path == "/welcome/" else "crowd"
+
+    def link() -> str:
+        return web_store.write(lambda c: invite(c, role="judge", kind=kind, project=project.id, days=1, now=clock()))
+
+    assert nobody.get(f"{path}{'x' * 43}").status_code == 404
+    withdrawn, old = link(), link()
+    number = web_store.write(lambda c: invitations(c, project.id))[1].id
+    web_store.write(lambda c: revoke_invitation(c, number, project=project.id, now=clock()))
+    gone = nobody.get(f"{path}{withdrawn}")
+    assert (gone.status_code, "withdrawn" in gone.text) == (410, True)
+    clock.now += 86_400
+    late = nobody.get(f"{path}{old}")
+    assert (late.status_code, "too old" in late.text) == (410, True)
+
+
+def test_a_crowd_link_is_no_named_one_and_the_other_way_round(
+    web_store: Store, project: Project, nobody, crowd_link: str, clock
+) -> None:
+    named = web_store.write(lambda c: invite(c, role="judge", project=project.id, now=clock()))
+    assert nobody.get(f"/join/{named}").status_code == 404
+    assert nobody.get(crowd_link.replace("/join/", "/welcome/")).status_code == 404
+
+
+def test_a_crowd_link_that_is_used_up_says_so_at_once_and_lets_in_who_came_before(
+    web_store: Store, project: Project, visit, clock
+) -> None:
+    secret = web_store.write(lambda c: invite(c, role="judge", kind="crowd", project=project.id, uses=2, now=clock()))
+    worker, anonymous = visit(), visit()
+    for browser, more in ((worker, "?PROLIFIC_PID=5f0c"), (anonymous, "")):
+        browser.get(f"/join/{secret}{more}")
+        assert browser.send(f"/join/{secret}").status_code == 303
+    late = visit().get(f"/join/{secret}?PROLIFIC_PID=77aa")
+    assert (late.status_code, "This link is used up" in late.text, "Begin" in late.text) == (410, True, False)
+    assert "log in" not in late.text.split("<main")[1].lower()
+    assert "Begin" in visit().get(f"/join/{secret}?PROLIFIC_PID=5f0c").text
+    assert "Begin" in anonymous.get(f"/join/{secret}").text
+
+
+def test_looking_at_a_link_makes_no_account(web_store: Store, nobody, crowd_link: str) -> None:
+    page = nobody.get(f"{crowd_link}?PROLIFIC_PID=5f0c")
+    assert page.status_code == 200
+    assert "Begin" in page.text
+    assert rows(web_store, "SELECT COUNT(*) FROM account") == [(0,)]
+    assert rows(web_store, "SELECT COUNT(*) FROM visit") == [(0,)]
+
+
+def test_a_worker_begins_and_what_the_platform_said_is_kept(web_store: Store, nobody, crowd_link: str) -> None:
+    nobody.get(f"{crowd_link}?PROLIFIC_PID=5f0c&STUDY_ID=61&SESSION_ID=7&evil=1")
+    done = nobody.send(crowd_link)
+    assert (done.status_code, done.headers["location"]) == (303, "/p/news/judge?begin=1")
+    assert rows(web_store, "SELECT handle, name, kind FROM account") == [("worker-1", None, "crowd")]
+    ((worker, parameters),) = rows(web_store, "SELECT worker, parameters FROM visit")
+    assert worker == "prolific:5f0c"
+    assert json.loads(parameters) == {"PROLIFIC_PID": "5f0c", "STUDY_ID": "61", "SESSION_ID": "7"}
+    assert "worker-1" in nobody.get("/").text
+
+
+def test_the_same_worker_is_the_same_judge_on_another_machine(web_store: Store, visit, crowd_link: str) -> None:
+    for _ in range(2):
+        browser = visit()
+        browser.get(f"{crowd_link}?workerId=A1B2&assignmentId=3X&hitId=3H")
+        browser.send(crowd_link)
+        assert "worker-1" in browser.get("/").text
+    assert rows(web_store, "SELECT COUNT(*) FROM account") == [(1,)]
+    assert rows(web_store, "SELECT worker FROM visit") == [("mturk:A1B2",), ("mturk:A1B2",)]
+
+
+def test_two_workers_at_one_machine_are_two_judges(web_store: Store, nobody, crowd_link: str) -> None:
+    for worker in ("a", "b"):
+        nobody.get(f"{crowd_link}?PROLIFIC_PID={worker}")
+        nobody.send(crowd_link)
+    assert rows(web_store, "SELECT COUNT(*) FROM account") == [(2,)]
+
+
+def test_without_parameters_a_browser_stays_one_judge(web_store: Store, nobody, visit, crowd_link: str) -> None:
+    for browser in (nobody, nobody, visit()):
+        browser.get(crowd_link)
+        browser.send(crowd_link)
+    assert rows(web_store, "SELECT COUNT(*) FROM account") == [(2,)]
+
+
+def test_a_preview_shows_the_guidelines_and_makes_no_account(web_store: Store, nobody, crowd_link: str) -> None:
+    page = nobody.get(f"{crowd_link}?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=3H")
+    assert "This is a preview" in page.text
+    assert "<strong>all</strong>" in page.text
+    assert "Begin" not in page.text
+    nobody.get(crowd_link)
+    assert nobody.send(crowd_link, assignmentId="ASSIGNMENT_ID_NOT_AVAILABLE").status_code == 422
+    assert rows(web_store, "SELECT COUNT(*) FROM account") == [(0,)]
+
+
+def test_another_site_cannot_make_its_visitors_join(web_store: Store, nobody, crowd_link: str) -> None:
+    assert nobody.post(crowd_link, {"PROLIFIC_PID": "5f0c"}).status_code == 403
+    nobody.get(crowd_link)
+    assert nobody.post(crowd_link, {"PROLIFIC_PID": "5f0c", "word": "x"}).status_code == 403
+    assert rows(web_store, "SELECT COUNT(*) FROM account") == [(0,)]
+
+
+def test_odd_parameters_are_cut_and_shown_as_text(web_store: Store, nobody, crowd_link: str) -> None:
+    page = nobody.get(crowd_link, params={"PROLIFIC_PID": '"><script>' + "x" * 5000, "STUDY_ID": " "})
+    assert "<script>x" not in page.text
+    nobody.send(crowd_link)
+    ((parameters,),) = rows(web_store, "SELECT parameters FROM visit")
+    found = json.loads(parameters)
+    assert list(found) == ["PROLIFIC_PID"]
+    assert len(found["PROLIFIC_PID"]) == 200
+
+
+def test_a_closed_project_has_no_button_to_begin(
+    web_store: Store, project: Project, nobody, crowd_link: str, clock
+) -> None:
+    web_store.write(lambda c: close_project(c, project.id, clock()))
+    page = nobody.get(crowd_link)
+    assert "This project is closed" in page.text
+    assert "Begin" not in page.text

@@ -1,0 +1,214 @@
+"""Coming in and going out by a password."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from ringtrue.service.store import Store
+from ringtrue.service.store.access import LIMITS, WINDOW, try_to_log_in
+from ringtrue.service.store.accounts import create_account
+from ringtrue.service.store.audit_log import entries
+from ringtrue.service.store.records import Project
+from ringtrue.service.web.app import create_app
+from ringtrue.service.web.auth.password_hashing import hash_password
+
+PASSWORD = "lamp river seven coat"
+HASH = hash_password(PASSWORD)
+
+
+@pytest.fixture
+def ann(web_store: Store) -> int:
+    return web_store.write(lambda c: create_account(c, kind="named", name="Ann", password=HASH, now=1.0))
+
+
+def log_in(browser, handle: str = "ann", password: str = PASSWORD, **fields: str) -> httpx.Response:
+    browser.get("/login")
+    return browser.send("/login", handle=handle, password=password, **fields)
+
+
+def test_the_right_password_opens_the_door(ann: int, nobody) -> None:
+    assert nobody.get("/").headers["location"] == "/login"
+    done = log_in(nobody, " Ann ")
+    assert (done.status_code, done.headers["location"]) == (303, "/")
+    assert "Ann" in nobody.get("/").text
+
+
+def test_who_is_logged_in_already_is_not_asked_again(judge) -> None:
+    assert judge.get("/login?next=/p/news/judge").headers["location"] == "/p/news/judge"
+
+
+def test_after_logging_in_one_is_where_one_wanted_to_be(ann: int, nobody) -> None:
+    asked = nobody.get("/p/news/judge?queue=gold")
+    assert (asked.status_code, asked.headers["location"]) == (303, "/login?next=%2Fp%2Fnews%2Fjudge%3Fqueue%3Dgold")
+    nobody.get(asked.headers["location"])
+    done = nobody.send("/login", handle="ann", password=PASSWORD)
+    assert done.headers["location"] == "/p/news/judge?queue=gold"
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    ["https://evil.example/", "//evil.example", "/\\evil.example", "\\\\evil.example", "/\t/evil.example",
+     "javascript:alert(1)", "/ok\r\nSet-Cookie: a=b", "evil.example", "///evil.example", " //evil.example"],
+)  # fmt: skip
+def test_nobody_is_sent_to_another_site(ann: int, nobody, judge, elsewhere: str) -> None:
+    assert log_in(nobody, next=elsewhere).headers["location"] == "/"
+    assert judge.get("/login", params={"next": elsewhere}).headers["location"] == "/"
+
+
+def test_a_wrong_password_and_a_handle_that_nobody_has_are_told_in_the_same_words(
+    ann: int, web_store: Store, visit
+) -> None:
+    web_store.write(lambda c: create_account(c, kind="crowd", now=1.0))
+    pages = [log_in(visit(), handle, "not the password") for handle in ("ann", "nobody", "worker-2")]
+    assert [page.status_code for page in pages] == [401] * 3
+    texts = {
+        page.text.replace(handle, "…").replace(page.request.content.decode(), "")
+        for page, handle in zip(pages, ("ann", "nobody", "worker-2"), strict=True)
+    }
+    without_words = {"".join(line for line in text.splitlines() if 'name="word"' not in line) for text in texts}
+    assert len(without_words) == 1
+    assert "The log-in name or the password is wrong." in without_words.pop()
+
+
+def test_who_guesses_is_slowed_down_even_with_the_right_password_and_locks_nobody_else_out(
+    ann: int, visit, clock
+) -> None:
+    for _ in range(LIMITS["both"]):
+        assert log_in(visit(), password="wrong").status_code == 401
+    browser = visit()
+    assert log_in(visit(address="198.51.100.1"), password="wrong").status_code == 401
+    late = log_in(browser)
+    assert late.status_code == 429
+    assert "wait 15 minutes" in late.text
+    assert log_in(visit(address="198.51.100.1")).status_code == 303
+    clock.now += WINDOW
+    assert log_in(browser).status_code == 303
+
+
+def test_a_forged_address_in_a_header_does_not_help_guessing(ann: int, web_store: Store, visit, clock) -> None:
+    for attempt in range(LIMITS["address"]):
+        web_store.write(lambda c, n=attempt: try_to_log_in(c, handle=f"h{n}", address="192.0.2.1", now=clock()))
+    browser = visit(address="192.0.2.1")
+    browser.get("/login")
+    fields = browser.hidden() | {"handle": "ann", "password": PASSWORD}
+    assert browser.post("/login", fields, headers={"X-Forwarded-For": "203.0.113.9"}).status_code == 429
+    assert log_in(visit(address="192.0.2.2")).status_code == 303
+
+
+def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(ann: int, nobody) -> None:
+    cookie = log_in(nobody).headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=lax" in cookie
+    assert "Secure" not in cookie
+
+
+def test_behind_https_the_cookie_travels_by_https_only_and_belongs_to_the_host(
+    ann: int, web_store: Store, visit
+) -> None:
+    app = create_app(web_store, secret=b"s", base_url="https://judge.example.org")
+    browser = visit(of=app)
+    browser.client.base_url = httpx.URL("https://ringtrue.test")
+    cookie = log_in(browser).headers["set-cookie"]
+    assert cookie.startswith("__Host-ringtrue=")
+    assert "Secure" in cookie
+    assert "Path=/" in cookie
+    assert "Domain" not in cookie
+    assert browser.get("/").status_code == 200
+
+
+def test_a_cookie_that_we_did_not_sign_is_nobody(judge, app: FastAPI) -> None:
+    site = app.state.site
+    genuine = judge.client.cookies[site.cookie]
+    secret, _, signature = genuine.rpartition(".")
+    for forged in (secret, f"{secret}.", f"{secret}x.{signature}", f"{secret}.{signature}x", "", "ä", "." * 50):
+        judge.client.cookies.clear()
+        answer = judge.get("/", headers={"Cookie": f"{site.cookie}={forged}".encode()})
+        assert answer.headers["location"] == "/login"
+    for_a_form = site.signed(secret, "form")
+    assert judge.get("/", headers={"Cookie": f"{site.cookie}={for_a_form}"}).headers["location"] == "/login"
+    assert judge.get("/", headers={"Cookie": f"{site.cookie}={genuine}"}).status_code == 200
+
+
+def test_another_site_cannot_log_its_visitors_in(ann: int, nobody, visit) -> None:
+    fields = {"handle": "ann", "password": PASSWORD, "next": "/"}
+    assert nobody.post("/login", fields).status_code == 403  # neither cookie nor word
+    nobody.get("/login")
+    assert nobody.post("/login", fields).status_code == 403  # the cookie alone
+    assert nobody.post("/login", fields | {"word": "ä"}).status_code == 403
+    other = visit()
+    other.get("/login")
+    assert nobody.post("/login", fields | {"word": other.hidden()["word"]}).status_code == 403  # another browser's word
+
+
+def test_logging_in_again_ends_the_visit_before_and_changes_every_secret(ann: int, visit) -> None:
+    browser = visit()
+    log_in(browser)
+    first = browser.client.cookies["ringtrue"]
+    browser.get("/")
+    word = browser.hidden()["csrf"]
+    other = visit()
+    other.client.cookies.set("ringtrue", first, domain="ringtrue.test")
+    other.client.cookies.set("ringtrue-form", browser.client.cookies["ringtrue-form"], domain="ringtrue.test")
+    other.post("/login", {"word": _word(visit, other), "handle": "ann", "password": PASSWORD})
+    assert browser.get("/").headers["location"] == "/login"
+    assert other.get("/").status_code == 200
+    assert other.hidden()["csrf"] != word
+
+
+def _word(visit, of) -> str:
+    """The word of a browser's forms, as a page for nobody shows it."""
+    fresh = visit()
+    fresh.client.cookies.set("ringtrue-form", of.client.cookies["ringtrue-form"], domain="ringtrue.test")
+    fresh.get("/login")
+    return fresh.hidden()["word"]
+
+
+def test_logging_out_ends_the_visit_for_whoever_kept_the_cookie(judge, visit) -> None:
+    thief = visit()
+    thief.client.cookies.set("ringtrue", judge.client.cookies["ringtrue"], domain="ringtrue.test")
+    assert thief.get("/").status_code == 200
+    judge.get("/")
+    out = judge.send("/logout")
+    assert (out.status_code, out.headers["location"]) == (303, "/login")
+    assert 'ringtrue=""' in out.headers["set-cookie"]
+    assert thief.get("/").headers["location"] == "/login"
+
+
+def test_nobody_is_logged_out_by_a_link(judge) -> None:
+    assert judge.get("/logout").status_code == 405
+    assert judge.post("/logout").status_code == 403
+    assert judge.get("/").status_code == 200
+
+
+def test_a_visit_ends_with_its_time(judge, clock) -> None:
+    clock.now += 3600
+    assert judge.get("/").headers["location"] == "/login"
+
+
+def test_logging_in_is_on_record_without_a_name(ann: int, nobody, web_store: Store) -> None:
+    log_in(nobody)
+    (entry,) = web_store.write(entries)
+    assert (entry.action, entry.handle, entry.detail) == ("log in", "ann", {})
+
+
+def test_the_first_page_shows_what_each_may_do(
+    owner, judge, gold_judge, viewer, project: Project, visit, account: Callable[..., int]
+) -> None:
+    assert "New project" in owner.get("/").text
+    assert 'href="/p/news/judge"' in judge.get("/").text
+    assert "New project" not in judge.page.text
+    assert 'href="/p/news"' not in judge.page.text
+    assert 'href="/p/news/judge?queue=gold"' in gold_judge.get("/").text
+    assert 'href="/p/news"' in viewer.get("/").text
+    assert "/judge" not in viewer.page.text
+    stranger = visit(account("Nobody Special"))
+    assert "News of 1994" not in stranger.get("/").text
+    assert "You have no part in a project yet" in stranger.page.text
+
+
+def test_the_server_says_that_it_is_well(nobody, web_store: Store) -> None:
+    assert nobody.get("/healthz").json() == {"status": "ok"}

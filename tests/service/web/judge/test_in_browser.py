@@ -1,0 +1,383 @@
+"""The judge's screen in a real browser: keys, time, and answers that outlive a crash of the server."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from benchmarks.servers import Serving
+from playwright.sync_api import Browser, Page, expect
+
+from browsers import comes_to, shows, violations
+from ringtrue.service.store import PREFERENCE, Scale, Settings, Store
+from ringtrue.service.store.access import log_in, signing_secret
+from ringtrue.service.store.accounts import add_member, create_account
+from ringtrue.service.store.projects import add_documents, add_items, add_queries, create_project
+from ringtrue.service.web.context import Site
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("windows")]
+LOOKS = [(1280, 800, "light"), (360, 740, "dark"), (320, 256, "light")]  # the last is a page at 400 %
+LINE = "The wind gives power, and water gives power too. " * 20
+NASTY = "<script>document.title = 'hacked'</script><img src=x onerror=\"document.title='hacked'\"> wind"
+
+
+class Place:
+    """A server with a graded project and one of pairs, and judges who come with browsers of their own."""
+
+    def __init__(self, server: Serving, browser: Browser, path: Path) -> None:
+        self.server, self.browser, self.path = server, browser, path
+        self.address = f"http://127.0.0.1:{server.port}"
+        self.account = 0
+
+    def judge(self, name: str, **options: Any) -> Page:
+        """Somebody new who judges in all projects."""
+        with Store.open(str(self.path)) as store:
+
+            def work(connection: Any) -> tuple[int, bytes, str]:
+                made = create_account(connection, kind="named", name=name, password="unusable", now=time.time())
+                for project in (1, 2, 3):
+                    add_member(connection, project, made, "judge", time.time())
+                return made, signing_secret(connection), log_in(connection, made, now=time.time(), hours=1)[0]
+
+            self.account, secret, login = store.write(work)
+            site = Site(store=store, secret=secret)
+            cookie = {"name": site.cookie, "value": site.signed(login, "login"), "url": self.address}
+            site.readers.shutdown()
+        context = self.browser.new_context(base_url=self.address, **options)
+        context.add_cookies([cookie])  # type: ignore[list-item]
+        return context.new_page()
+
+    def judgments(self) -> list[tuple[Any, ...]]:
+        """What was saved so far of the judge who came last."""
+        said = """SELECT j.kind, j.answer, j.seconds, j.away FROM judgment j JOIN assignment a ON a.id = j.assignment
+                  WHERE a.account = ? ORDER BY j.id"""
+        with closing(sqlite3.connect(self.path)) as connection:
+            return connection.execute(said, (self.account,)).fetchall()
+
+
+@pytest.fixture(scope="module")
+def place(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    path = tmp_path_factory.mktemp("judged") / "judged.db"
+    with Store.open(str(path)) as store:
+        store.write(_projects)
+    with Serving(str(path)) as server:
+        yield Place(server, browser, path)
+
+
+def _projects(connection: Any) -> None:
+    graded = Scale.graded("Not relevant", "Related", "Relevant")
+    _project(connection, "graded", graded, [NASTY, LINE * 20, LINE, None], [("d0",), ("d1",), ("d2",), ("d3",)])
+    _project(
+        connection, "pairs", PREFERENCE, [NASTY, LINE * 20, LINE, None], [("d0", "d1"), ("d0", "d2"), ("d0", "d3")]
+    )
+    _project(connection, "huge", graded, ["\n".join([LINE] * 5_000)], [("d0",)])
+
+
+def _project(connection: Any, name: str, scale: Scale, texts: list[str | None], items: list[tuple[str, ...]]) -> None:
+    settings = Settings(judges=99, task_size=4, traps=0, traps_needed=0)
+    made = create_project(
+        connection, name=name, title=name.title(), scale=scale, settings=settings, guidelines="# Read\n*all*", now=1.0
+    )  # fmt: skip
+    query = {"name": "q", "text": "wind power", "description": "How much?", "narrative": "Numbers count."}
+    add_queries(connection, made.id, [query])
+    docs = [{"name": f"d{at}", "title": text and f"T{at}", "text": text} for at, text in enumerate(texts)]
+    add_documents(connection, made.id, docs)
+    rows = [dict(zip(("query", "doc", "other"), ("q", *item), strict=False)) for item in items]
+    add_items(connection, made, rows, queue="main", wanted=99, rng=np.random.default_rng(1))
+
+
+def test_single_keys_answer_skip_undo_and_open_panels(place: Place) -> None:
+    page = place.judge("Ann")
+    page.goto("/p/graded/judge?begin=1")
+    expect(page.locator("h1")).to_be_focused()
+    page.keyboard.press("2")
+    shows(page, "2 of 4")
+    page.keyboard.press("s")
+    shows(page, "3 of 4")
+    page.keyboard.press("u")
+    shows(page, "2 of 4")
+    expect(page.get_by_role("status")).to_have_text("Your last answer is undone. Answer again.")
+    page.keyboard.press("c")
+    expect(page.get_by_role("button", name="The document is broken")).to_be_focused()
+    page.get_by_label("Another reason").fill("2 much to read, s")
+    page.keyboard.press("Enter")
+    shows(page, "3 of 4")
+    page.keyboard.press("g")
+    expect(page.get_by_role("heading", name="Read")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("heading", name="Read")).to_be_hidden()
+    page.keyboard.press("Control+1")
+    shows(page, "3 of 4")
+    assert [row[:2] for row in place.judgments()] == [
+        ("answer", "2"), ("skip", None), ("undo", None), ("unsure", None),
+    ]  # fmt: skip
+
+
+def test_arrows_choose_a_side_and_up_and_down_still_scroll(place: Place) -> None:
+    page = place.judge("Ann")
+    page.goto("/p/pairs/judge?begin=1")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    shows(page, "1 of 3")
+    page.keyboard.press("ArrowLeft")
+    shows(page, "2 of 3")
+    page.keyboard.press("ArrowRight")
+    shows(page, "3 of 3")
+    page.keyboard.press("3")
+    comes_to(page, "All 3 answered")
+    assert [row[1] for row in place.judgments()] == ["left", "right", "both_good"]
+
+
+def test_a_judge_switches_single_keys_off_for_good(place: Place) -> None:
+    page = place.judge("Ann")
+    page.goto("/p/graded/judge?begin=1")
+    page.keyboard.press("?")
+    page.get_by_label("Answer with single keys").uncheck()
+    page.keyboard.press("Escape")
+    page.keyboard.press("1")
+    page.reload()
+    expect(page.locator(".label kbd").first).to_be_hidden()
+    page.keyboard.press("1")
+    page.get_by_role("button", name="Relevant", exact=True).click()
+    shows(page, "2 of 4")
+    assert [row[1] for row in place.judgments()] == ["2"]
+
+
+def test_time_in_view_and_time_away_are_kept(place: Place) -> None:
+    page = place.judge("Ann")
+    page.goto("/p/graded/judge?begin=1")
+    page.evaluate("new Promise((done) => setTimeout(done, 350))")
+    page.evaluate("window.dispatchEvent(new Event('blur')); new Promise((done) => setTimeout(done, 450))")
+    page.evaluate("window.dispatchEvent(new Event('focus'))")
+    page.keyboard.press("1")
+    shows(page, "2 of 4")
+    ((_, _, seconds, away),) = place.judgments()
+    assert seconds >= 0.3
+    assert away >= 0.4
+
+
+def test_an_answer_given_while_the_server_is_down_is_sent_when_it_is_back(place: Place) -> None:
+    page = place.judge("Ann")
+    page.goto("/p/graded/judge?begin=1")
+    place.server.kill()
+    page.keyboard.press("1")
+    expect(page.get_by_role("status")).to_contain_text("Not saved yet")
+    page.keyboard.press("2")  # one answer is on its way already
+    place.server.start()
+    shows(page, "2 of 4")
+    assert [row[1] for row in place.judgments()] == ["1"]
+
+
+def test_an_answer_outlives_the_tab_that_gave_it(place: Place) -> None:
+    page = place.judge("Ann")
+    page.goto("/p/graded/judge?begin=1")
+    place.server.kill()
+    page.keyboard.press("1")
+    expect(page.get_by_role("status")).to_contain_text("Not saved yet")
+    context = page.context
+    page.close()
+    place.server.start()
+    again = context.new_page()
+    again.goto("/p/graded/judge?begin=1")
+    shows(again, "2 of 4")
+    assert [row[1] for row in place.judgments()] == ["1"]
+
+
+def waiting(page: Page) -> dict[str, Any]:
+    """What the browser still keeps to be sent, by its entry."""
+    kept: dict[str, Any] = page.evaluate(
+        "Object.fromEntries(Object.entries(localStorage).filter(([name]) => name.startsWith('ringtrue.pending.')))"
+    )
+    return kept
+
+
+def entry(page: Page) -> str:
+    """Where the browser keeps the answer to the question on the page."""
+    name: str = page.evaluate(
+        "(({judge, assignment}) => `ringtrue.pending.${judge}.${assignment}`)"
+        "(document.getElementById('judging').dataset)"
+    )
+    return name
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {"status": 200, "content_type": "text/html", "body": "<h1>Wireless of the hotel: log in</h1>"},
+        {"status": 200, "content_type": "application/json", "body": "{}"},
+        {"status": 429, "body": "slow down"},
+        {"status": 404, "content_type": "text/html", "body": "a proxy that has lost its server"},
+        {"status": 500, "content_type": "application/json", "body": "{}"},
+    ],
+)  # fmt: skip
+def test_an_answer_is_kept_until_the_server_itself_says_that_it_has_it(place: Place, reply: dict[str, Any]) -> None:
+    page = place.judge("Ann")
+    page.goto("/p/graded/judge?begin=1")
+    name = entry(page)
+    page.route("**/answer", lambda route: route.fulfill(**reply))
+    page.keyboard.press("1")
+    expect(page.get_by_role("status")).to_contain_text("Not saved yet")
+    assert list(waiting(page)) == [name]
+    page.unroute("**/answer")
+    shows(page, "2 of 4")
+    assert waiting(page) == {}
+    assert [row[1] for row in place.judgments()] == ["1"]
+
+
+def test_an_answer_that_is_refused_for_good_is_let_go_and_the_judge_is_told(place: Place) -> None:
+    page = place.judge("Ann")
+    page.goto("/p/graded/judge?begin=1")
+    gone = entry(page).rpartition(".")[0] + ".99999"
+    sent = '[["csrf","old"],["assignment","99999"],["version","0"],["answer","1"]]'
+    page.evaluate("([name, sent]) => localStorage.setItem(name, sent)", [gone, sent])
+    page.reload()
+    expect(page.get_by_role("status")).to_contain_text("was not taken")
+    assert waiting(page) == {}
+
+
+def test_answers_waiting_in_two_tabs_do_not_wipe_each_other(place: Place) -> None:
+    page = place.judge("Ann")
+    page.goto("/p/graded/judge?begin=1")
+    first = entry(page)
+    page.route("**/answer", lambda route: route.abort())
+    page.keyboard.press("1")
+    expect(page.get_by_role("status")).to_contain_text("Not saved yet")
+    other = page.context.new_page()
+    other.route("**/answer", lambda route: route.abort() if f"assignment={first.rpartition('.')[2]}&" in
+                (route.request.post_data or "") else route.continue_())  # fmt: skip
+    other.goto("/p/pairs/judge?begin=1")
+    other.keyboard.press("1")
+    shows(other, "2 of 3")
+    assert list(waiting(other)) == [first]
+    page.unroute("**/answer")
+    shows(page, "2 of 4")
+    assert waiting(page) == {}
+
+
+def test_nobody_sends_what_another_account_left_in_the_browser(place: Place) -> None:
+    page = place.judge("Ann")
+    page.goto("/p/graded/judge?begin=1")
+    project, account, number = entry(page).removeprefix("ringtrue.pending.").split(".")
+    others = f"ringtrue.pending.{project}.{account}1.{number}"
+    sent = f'[["csrf","old"],["assignment","{number}"],["version","0"],["answer","1"]]'
+    page.evaluate("([name, sent]) => localStorage.setItem(name, sent)", [others, sent])
+    page.reload()
+    page.keyboard.press("2")
+    shows(page, "2 of 4")
+    assert list(waiting(page)) == [others]
+    assert [row[1] for row in place.judgments()] == ["2"]
+
+
+def test_on_a_phone_there_are_no_key_caps_and_what_counts_is_open(place: Place) -> None:
+    page = place.judge("Ann", viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)
+    page.goto("/p/graded/judge?begin=1")
+    expect(page.locator(".label kbd").first).to_be_hidden()
+    expect(page.get_by_text("Numbers count.")).to_be_visible()
+    page.set_viewport_size({"width": 390, "height": 120})
+    page.reload()
+    expect(page.get_by_text("Numbers count.")).to_be_hidden()  # it would take a good part of what there is
+
+
+def test_the_first_task_is_begun_by_a_button_without_a_script(place: Place) -> None:
+    page = place.judge("Ann", java_script_enabled=False)
+    page.goto("/p/graded/judge")
+    expect(page.get_by_role("heading", name="Read")).to_be_visible()
+    page.get_by_role("button", name="Begin").click()
+    shows(page, "1 of 4")
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_an_answer_that_met_a_locked_database_is_sent_again_from_its_page(place: Place, script: bool) -> None:
+    page = place.judge("Ann", java_script_enabled=script)
+    page.goto("/p/graded/judge?begin=1")
+    with closing(sqlite3.connect(place.path, isolation_level=None)) as other_program:
+        other_program.execute("BEGIN IMMEDIATE")
+        if script:  # past our own script, as a browser would that could not run it in time
+            page.evaluate(
+                "() => { const field = document.createElement('input'); [field.name, field.value] = ['answer', '1'];"
+                " const form = document.getElementById('answer'); form.append(field); form.submit(); }"
+            )
+        else:
+            page.get_by_role("button", name="Related").click()
+        comes_to(page, "Your answer is not saved yet")
+        assert not violations(page) if script else True
+    if not script:
+        page.get_by_role("button", name="Send again").click()
+    shows(page, "2 of 4")
+    assert [row[1] for row in place.judgments()] == ["1"]
+
+
+def test_everything_works_without_a_script(place: Place) -> None:
+    page = place.judge("Ann", java_script_enabled=False)
+    page.goto("/p/graded/judge?begin=1")
+    page.get_by_role("button", name="Related").click()
+    shows(page, "2 of 4")
+    page.locator("#unsure summary").click()
+    page.get_by_role("button", name="I do not understand what was asked").click()
+    shows(page, "3 of 4")
+    page.get_by_role("button", name="Undo").click()
+    shows(page, "2 of 4")
+    for far in ("3 of 4", "4 of 4"):
+        page.get_by_role("button", name="Skip").click()
+        shows(page, far)
+    page.get_by_role("button", name="Relevant", exact=True).click()
+    page.get_by_role("button", name="Hand in").click()
+    comes_to(page, "Thank you")
+
+
+def test_documents_run_nothing(place: Place) -> None:
+    page = place.judge("Ann")
+    page.goto("/p/graded/judge?begin=1")
+    for far in range(1, 5):
+        shows(page, f"{far} of 4")
+        assert page.title().startswith(f"{far} of 4")
+        page.keyboard.press("1")
+    comes_to(page, "All 4 answered")
+
+
+def test_a_document_of_five_megabytes_is_whole_and_answered(place: Place) -> None:
+    page = place.judge("Ann")
+    page.goto("/p/huge/judge?begin=1")
+    assert page.evaluate("document.getElementById('first').textContent.length") > 4_800_000
+    page.keyboard.press("1")
+    comes_to(page, "All answered")
+
+
+@pytest.mark.parametrize(("width", "height", "scheme"), LOOKS)
+def test_nobody_is_shut_out_of_any_page(place: Place, width: int, height: int, scheme: str) -> None:
+    page = place.judge("Ann", viewport={"width": width, "height": height}, color_scheme=scheme)
+
+    def fine(what: str) -> None:
+        found = violations(page)
+        assert not found, f"{what}: {found}"
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), f"{what} is too wide"
+
+    for path in ("/p/graded/judge", "/p/pairs/judge?begin=1", "/p/graded/guidelines", "/p/graded/judge?begin=1"):
+        page.goto(path)
+        fine(path)
+    for panel in ("unsure", "guidelines", "keys"):
+        page.locator(f"#{panel} summary").click()
+        fine(panel)
+    page.keyboard.press("Escape")
+    stale = page.context.new_page()
+    stale.goto("/p/graded/judge?begin=1")
+    for far in range(1, 5):
+        shows(page, f"{far} of 4")
+        page.get_by_role("button", name="Related").click()
+    comes_to(page, "All 4 answered")
+    fine("all answered")
+    page.get_by_role("button", name="Hand in").click()
+    comes_to(page, "Thank you")
+    fine("thanks")
+    page.goto("/p/graded/judge?begin=1")
+    fine("nothing left")
+    page = stale
+    page.get_by_role("button", name="Not relevant").click()
+    comes_to(page, "This question was answered already")
+    fine("stale")

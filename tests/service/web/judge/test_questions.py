@@ -1,0 +1,719 @@
+"""The judge's screens without any script: forms, and what happens when they are sent late, twice or from two tabs."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from sqlalchemy import text
+
+from ringtrue.service.collect.project_setup import make_project
+from ringtrue.service.collect.uploads import GivenFile
+from ringtrue.service.store import PREFERENCE, Label, Scale, Settings, Store
+from ringtrue.service.store.accounts import add_member, remove_member
+from ringtrue.service.store.answers import record_answer
+from ringtrue.service.store.invitations import accept_invitation, invite
+from ringtrue.service.store.pair_queue import take_turn
+from ringtrue.service.store.projects import (
+    add_documents,
+    add_items,
+    add_queries,
+    change_project,
+    close_project,
+    create_project,
+)
+from ringtrue.service.store.records import Answer, Project
+from ringtrue.service.store.tasks import open_task
+from ringtrue.service.web.judge import screen
+from ringtrue.service.web.judge.screen import answers_of
+from ringtrue.service.web.owner.default_guidelines import default_guidelines
+
+JSON = {"accept": "application/json"}
+
+
+@pytest.fixture
+def web_store(tmp_path: Path) -> Iterator[Store]:
+    """A store that soon gives up on a database that is locked."""
+    with Store.open(str(tmp_path / "web.db"), patience=0.2) as store:
+        yield store
+
+
+@pytest.fixture
+def asked(web_store: Store, project: Project) -> Project:
+    """The project `news` with four documents about wind power."""
+
+    def work(connection: Any) -> None:
+        query = {"name": "q1", "text": "Wind power", "description": "How much of it?", "narrative": "Numbers count."}
+        add_queries(connection, project.id, [query])
+        docs = [
+            {
+                "name": f"secret-id-{at}",
+                "title": f"Title {at}",
+                "url": "https://example.org/a",
+                "text": "The wind <blows>",
+            }
+            for at in range(4)
+        ]
+        add_documents(connection, project.id, docs)
+        items = [{"query": "q1", "doc": f"secret-id-{at}"} for at in range(4)]
+        add_items(connection, project, items, queue="main", wanted=2, rng=np.random.default_rng(1))
+
+    web_store.write(work)
+    return project
+
+
+def other_project(store: Store, *, scale: Scale = PREFERENCE, pair: bool = True, **changes: Any) -> Project:
+    """A project `other` with one item about one query."""
+
+    def work(connection: Any) -> Project:
+        settings = Settings(**({"judges": 1, "task_size": 4, "traps": 0, "traps_needed": 0, "minutes": None} | changes))
+        made = create_project(connection, name="other", title="Other", scale=scale, settings=settings, now=1.0)
+        docs = [{"name": name, "text": f"Text of {name}"} for name in ("doc-a", "doc-b")]
+        add_documents(connection, made.id, docs)
+        item = {"query": "q", "doc": "doc-a", "other": "doc-b" if pair else None}
+        add_items(connection, made, [item], queue="main", wanted=1, rng=np.random.default_rng(1))
+        return made
+
+    return store.write(work)
+
+
+def rows(store: Store, statement: str) -> list[tuple[Any, ...]]:
+    with store.read() as connection:
+        return [tuple(row) for row in connection.execute(text(statement))]
+
+
+def judgments(store: Store) -> list[tuple[Any, ...]]:
+    return rows(store, "SELECT kind, answer FROM judgment ORDER BY id")
+
+
+def fields(visitor: Any, **changes: Any) -> dict[str, Any]:
+    """What the form of the answers sends, with the button that was used."""
+    hidden = visitor.hidden()
+    for name in ("open", "kind", "reason"):
+        hidden.pop(name, None)
+    return hidden | changes
+
+
+def say(visitor: Any, *, where: str = "news", **changes: Any) -> httpx.Response:
+    """Answer the question on the screen, and look at the page that follows."""
+    return follow(visitor, visitor.post(f"/p/{where}/answer", fields(visitor, **changes)))
+
+
+def follow(visitor: Any, answer: httpx.Response) -> httpx.Response:
+    assert answer.status_code == 303, answer.text
+    return visitor.get(answer.headers["location"])
+
+
+def heading(page: httpx.Response) -> str:
+    found = re.search("<h1[^>]*>(.*?)</h1>", page.text)
+    assert found is not None
+    return unescape(found[1])
+
+
+def progress(page: httpx.Response) -> str:
+    found = re.search(r"<title>(\d+ of \d+)", page.text)
+    assert found is not None, heading(page)
+    return found[1]
+
+
+def test_the_first_time_a_judge_reads_the_guidelines_before_any_clock_runs(
+    judge: Any, asked: Project, web_store: Store, clock: Any
+) -> None:
+    page = judge.get("/p/news/judge")
+    assert (page.status_code, heading(page)) == (200, "News of 1994")
+    for wanted in ("<strong>all</strong>", "4 questions", "30 minutes", "Begin", 'name="begin" value="1"'):
+        assert wanted in page.text
+    assert rows(web_store, "SELECT COUNT(*) FROM task") == [(0,)]
+    clock.now += 600
+    page = judge.get("/p/news/judge?begin=1")
+    assert progress(page) == "1 of 4"
+    assert "30 min left" in page.text
+    assert progress(judge.get("/p/news/judge")) == "1 of 4"  # a task is there: straight to it, now and later
+
+
+def test_the_page_before_the_first_task_keeps_to_the_queue_that_was_asked_for(
+    gold_judge: Any, asked: Project, web_store: Store
+) -> None:
+    assert 'name="queue" value="gold"' in gold_judge.get("/p/news/judge?queue=gold").text
+    web_store.write(
+        lambda c: change_project(c, asked.id, settings=Settings(task_size=1, traps=0, traps_needed=0, minutes=None))
+    )
+    page = gold_judge.get("/p/news/judge").text
+    assert 'name="queue"' not in page
+    assert "1 question and no time limit" in page
+
+
+def test_a_judge_sees_the_query_the_document_and_the_answers(judge: Any, asked: Project) -> None:
+    page = judge.get("/p/news/judge?begin=1")
+    assert (page.status_code, heading(page), progress(page)) == (200, "Wind power", "1 of 4")
+    for wanted in (
+        "How much of it?", "Numbers count.", "The <mark>wind</mark> &lt;blows&gt;", "30 min left", "Not relevant",
+        "<strong>all</strong>", 'rel="noopener noreferrer nofollow"', 'aria-keyshortcuts="2"',
+    ):  # fmt: skip
+        assert wanted in page.text
+
+
+def test_nothing_tells_ids_others_votes_or_traps(judge: Any, asked: Project, web_store: Store) -> None:
+    def trap(connection: Any) -> None:
+        row = {"query": "q1", "doc": "secret-id-9", "expected": "2"}
+        docs = [{"name": "secret-id-9", "title": "Title 9", "text": "x"}]
+        add_documents(connection, asked.id, docs)
+        add_items(connection, asked, [row], queue="trap", wanted=None, rng=np.random.default_rng(1))
+        change_project(connection, asked.id, settings=Settings(judges=2, task_size=5, traps=1, traps_needed=1))
+
+    web_store.write(trap)
+    judge.get("/p/news/judge?begin=1")
+    for _ in range(5):
+        assert judge.page is not None
+        shape = re.sub(r"Title \d|[\w.:-]{20,}|\d+", "", judge.page.text)
+        assert "secret-id" not in judge.page.text
+        assert "trap" not in shape
+        assert "expected" not in shape
+        say(judge, answer="1")
+    assert heading(judge.page) == "All 5 answered"
+
+
+def test_answers_lead_through_the_task_to_handing_in_and_thanks(judge: Any, asked: Project, web_store: Store) -> None:
+    judge.get("/p/news/judge?begin=1")
+    assert progress(say(judge, answer="2")) == "2 of 4"
+    assert progress(say(judge, kind="skip")) == "3 of 4"
+    assert progress(say(judge, reason="It is broken")) == "4 of 4"
+    assert heading(say(judge, answer="0")) == "All 4 answered"
+    thanks = follow(judge, judge.send("/p/news/hand-in"))
+    assert heading(thanks) == "Thank you"
+    assert "completion code" not in thanks.text
+    assert rows(web_store, "SELECT kind, answer, reason FROM judgment ORDER BY id") == [
+        ("answer", "2", None), ("skip", None, None), ("unsure", None, "It is broken"), ("answer", "0", None),
+    ]  # fmt: skip
+
+
+def test_can_t_tell_takes_the_judge_s_own_words(judge: Any, asked: Project, web_store: Store) -> None:
+    judge.get("/p/news/judge?begin=1")
+    assert progress(say(judge, kind="unsure", reason="Half of it is missing")) == "2 of 4"
+    assert rows(web_store, "SELECT kind, reason FROM judgment") == [("unsure", "Half of it is missing")]
+
+
+def test_undo_opens_the_last_question_again_and_is_done_once(judge: Any, asked: Project, web_store: Store) -> None:
+    first = judge.get("/p/news/judge?begin=1").text
+    assert 'form="undo" data-keys="u" aria-keyshortcuts="u" disabled' in first
+    say(judge, answer="2")
+    say(judge, answer="1")
+    sent = judge.hidden()
+    page = follow(judge, judge.post("/p/news/undo", sent))
+    assert progress(page) == "2 of 4"
+    assert "Your last answer is undone" in page.text
+    assert progress(follow(judge, judge.post("/p/news/undo", sent))) == "2 of 4"
+    assert [kind for kind, _ in judgments(web_store)] == ["answer", "answer", "undo"]
+
+
+def test_undo_of_nothing_is_told(judge: Any, asked: Project) -> None:
+    judge.get("/p/news/judge?begin=1")
+    assert "There is nothing to undo" in follow(judge, judge.send("/p/news/undo")).text
+
+
+def test_the_last_answer_can_be_undone_before_handing_in(judge: Any, asked: Project) -> None:
+    judge.get("/p/news/judge?begin=1")
+    for _ in range(4):
+        say(judge, answer="1")
+    assert progress(follow(judge, judge.send("/p/news/undo"))) == "4 of 4"
+
+
+def test_a_task_with_open_questions_is_not_handed_in(judge: Any, asked: Project) -> None:
+    judge.get("/p/news/judge?begin=1")
+    assert progress(follow(judge, judge.send("/p/news/hand-in"))) == "1 of 4"
+
+
+def test_handing_in_twice_thanks_twice(judge: Any, asked: Project, web_store: Store) -> None:
+    judge.get("/p/news/judge?begin=1")
+    for _ in range(4):
+        say(judge, answer="1")
+    sent = judge.hidden()
+    assert heading(follow(judge, judge.post("/p/news/hand-in", sent))) == "Thank you"
+    assert heading(follow(judge, judge.post("/p/news/hand-in", sent))) == "Thank you"
+    assert heading(follow(judge, judge.get(f"/p/news/judge?task={sent['task']}"))) == "Thank you"
+    assert heading(judge.get("/p/news/judge?begin=1")) == "Nothing left to judge"
+
+
+def crowd_worker(store: Store, project: Project, parameters: dict[str, str], *, code: str | None = "C1 & MORE") -> int:
+    """Somebody who came by a crowd link."""
+
+    def come(connection: Any) -> int:
+        secret = invite(
+            connection, role="judge", kind="crowd", project=project.id, code=code, now=1.0, uses=None, days=None
+        )
+        return accept_invitation(connection, secret, now=1.0, worker="w", parameters=parameters)
+
+    return store.write(come)
+
+
+@pytest.mark.parametrize("parameters", [{"PROLIFIC_PID": "p1"}, {"workerId": "w1"}])
+def test_crowd_workers_get_their_code_and_the_way_back(
+    visit: Callable[..., Any], asked: Project, web_store: Store, parameters: dict[str, str]
+) -> None:
+    worker = visit(crowd_worker(web_store, asked, parameters))
+    worker.get("/p/news/judge?begin=1")
+    for _ in range(4):
+        say(worker, answer="1")
+    page = follow(worker, worker.send("/p/news/hand-in")).text
+    assert "<code>C1 &amp; MORE</code>" in page
+    back = "https://app.prolific.com/submissions/complete?cc=C1%20%26%20MORE" in page
+    assert back == ("PROLIFIC_PID" in parameters)
+    assert "another task" not in page
+
+
+def test_a_crowd_worker_whose_time_ran_out_gets_the_code_for_what_was_answered_and_the_owner_is_told(
+    owner: Any, visit: Callable[..., Any], asked: Project, web_store: Store, clock: Any
+) -> None:
+    worker = visit(crowd_worker(web_store, asked, {"PROLIFIC_PID": "p1"}))
+    worker.get("/p/news/judge?begin=1")
+    task = worker.hidden()["task"]
+    clock.now += 31 * 60
+    page = worker.get(f"/p/news/judge?task={task}").text
+    assert "return your submission on the platform" in page
+    assert "Begin another task" in page
+    worker = visit(worker.account)
+    worker.get("/p/news/judge")
+    say(worker, answer="1")
+    task = worker.hidden()["task"]
+    clock.now += 31 * 60
+    page = worker.get(f"/p/news/judge?task={task}").text
+    assert "The time of this task is over" in page
+    assert "<code>C1 &amp; MORE</code>" in page
+    assert "complete?cc=C1%20%26%20MORE" in page
+    assert "return your submission" not in page
+    assert "Your projects" not in page
+    assert ">2 ran out of time</td>" in visit(owner.account).get("/p/news/people").text
+
+
+def test_a_crowd_worker_who_finds_nothing_left_is_told_the_way_back(
+    visit: Callable[..., Any], project: Project, asked: Project, web_store: Store, clock: Any
+) -> None:
+    empty = web_store.write(
+        lambda c: create_project(
+            c, name="empty", title="Empty", scale=project.scale, settings=project.settings, now=clock()
+        )
+    )
+    worker = visit(crowd_worker(web_store, empty, {"workerId": "w1"}))
+    page = worker.get("/p/empty/judge?begin=1")
+    assert heading(page) == "Nothing left to judge"
+    assert "return your submission on the platform" in page.text
+    assert "Your projects" not in page.text
+    worker = visit(crowd_worker(web_store, asked, {"workerId": "w1"}))
+    worker.get("/p/news/judge?begin=1")
+    for _ in range(4):
+        say(worker, answer="1")
+    worker.send("/p/news/hand-in")
+    page = worker.get("/p/news/judge")
+    assert heading(page) == "Nothing left to judge"
+    assert "<code>C1 &amp; MORE</code>" in page.text
+    web_store.write(lambda c: close_project(c, asked.id, clock()))
+    assert "<code>C1 &amp; MORE</code>" in worker.get("/p/news/judge").text
+
+
+def test_a_crowd_worker_without_a_code_is_sent_back_in_words(
+    visit: Callable[..., Any], asked: Project, web_store: Store
+) -> None:
+    worker = visit(crowd_worker(web_store, asked, {"workerId": "w1"}, code=None))
+    worker.get("/p/news/judge?begin=1")
+    for _ in range(4):
+        say(worker, answer="1")
+    worker.send("/p/news/hand-in")
+    assert "say there that you are finished" in worker.get("/p/news/judge").text
+
+
+def test_a_double_click_is_one_answer(judge: Any, asked: Project, web_store: Store) -> None:
+    judge.get("/p/news/judge?begin=1")
+    sent = fields(judge, answer="1")
+    assert progress(follow(judge, judge.post("/p/news/answer", sent))) == "2 of 4"
+    assert progress(follow(judge, judge.post("/p/news/answer", sent))) == "2 of 4"
+    assert judgments(web_store) == [("answer", "1")]
+
+
+def test_another_answer_from_a_second_tab_shows_both_and_changes_nothing_unseen(
+    judge: Any, asked: Project, web_store: Store
+) -> None:
+    judge.get("/p/news/judge?begin=1")
+    tab = fields(judge, answer="0")
+    say(judge, answer="2")
+    page = judge.post("/p/news/answer", tab)
+    assert (page.status_code, heading(page)) == (409, "This question was answered already")
+    assert "<dt>Saved</dt><dd><b>Relevant</b></dd>" in page.text
+    assert "<dt>Chosen now</dt><dd><b>Not relevant</b></dd>" in page.text
+    assert judgments(web_store) == [("answer", "2")]
+    assert progress(follow(judge, judge.send("/p/news/answer"))) == "2 of 4"
+    assert judgments(web_store) == [("answer", "2"), ("answer", "0")]
+
+
+def test_after_undoing_elsewhere_the_old_tab_is_told_so(judge: Any, asked: Project) -> None:
+    judge.get("/p/news/judge?begin=1")
+    tab = fields(judge, answer="0")
+    say(judge, answer="2")
+    judge.send("/p/news/undo")
+    page = judge.post("/p/news/answer", tab)
+    assert (page.status_code, "No answer: skipped, undone or can’t tell" in page.text) == (409, True)
+
+
+def test_a_task_that_was_handed_in_cannot_be_changed_by_the_back_button(judge: Any, asked: Project) -> None:
+    judge.get("/p/news/judge?begin=1")
+    tab = fields(judge, answer="0")
+    for _ in range(4):
+        say(judge, answer="1")
+    judge.send("/p/news/hand-in")
+    page = judge.post("/p/news/answer", tab)
+    assert page.status_code == 409
+    assert "Change to" not in page.text
+
+
+def test_the_time_limit_ends_the_task_and_keeps_what_was_answered(
+    judge: Any, asked: Project, clock: Any, web_store: Store
+) -> None:
+    judge.get("/p/news/judge?begin=1")
+    say(judge, answer="1")
+    late = fields(judge, answer="2")
+    clock.now += 31 * 60
+    page = follow(judge, judge.post("/p/news/answer", late))
+    assert (page.status_code, heading(page)) == (410, "The time of this task is over")
+    assert "came too late: it is kept, but does not count" in page.text
+    assert judgments(web_store) == [("answer", "1"), ("late", "2")]
+    again = judge.get("/p/news/judge?queue=main")
+    assert progress(again) == "1 of 3"
+
+
+def test_a_judge_who_comes_back_after_the_lease_goes_on_where_nobody_took_the_place(
+    judge: Any, web_store: Store, visit: Callable[..., Any], account: Callable[..., int], clock: Any
+) -> None:
+    where = other_project(web_store, lease_minutes=1)
+    judge.account and web_store.write(lambda c: add_member(c, where.id, judge.account, "judge", clock()))
+    judge.get("/p/other/judge?begin=1")
+    mine = fields(judge, answer="left")
+    clock.now += 120
+    assert judge.get(f"/p/other/judge?task={mine['task']}").status_code == 200
+    other = visit(account("Other", where, "judge"))
+    other.get("/p/other/judge?begin=1")
+    say(other, where="other", answer="right")
+    page = follow(judge, judge.post("/p/other/answer", mine))
+    assert (page.status_code, heading(page)) == (410, "The time of this task is over")
+    assert judgments(web_store) == [("answer", "right"), ("late", "left")]
+
+
+def test_a_closed_project_says_so(judge: Any, asked: Project, web_store: Store, clock: Any) -> None:
+    web_store.write(lambda c: close_project(c, asked.id, clock()))
+    page = judge.get("/p/news/judge?begin=1")
+    assert (page.status_code, heading(page)) == (410, "This project is closed")
+
+
+def test_nothing_left_is_a_page_of_its_own(judge: Any, project: Project) -> None:
+    assert heading(judge.get("/p/news/judge?begin=1")) == "Nothing left to judge"
+
+
+def test_an_answer_is_kept_on_the_page_when_the_database_is_away(judge: Any, asked: Project, web_store: Store) -> None:
+    judge.get("/p/news/judge?begin=1")
+    sent = fields(judge, answer="1", reason='"quoted" <b>')
+    with closing(sqlite3.connect(str(web_store.engine.url.database), isolation_level=None)) as other_program:
+        other_program.execute("BEGIN IMMEDIATE")
+        page = judge.post("/p/news/answer", sent)
+        reply = judge.post("/p/news/answer", sent, headers=JSON)
+    assert (page.status_code, page.headers["retry-after"]) == (503, "2")
+    assert heading(page) == "Your answer is not saved yet"
+    assert (reply.status_code, "error" in reply.json()) == (503, True)
+    judge.page = page
+    assert judge.hidden() == sent
+    assert progress(follow(judge, judge.send("/p/news/answer"))) == "2 of 4"
+    assert judgments(web_store) == [("answer", "1")]
+
+
+def test_the_script_is_answered_in_json(judge: Any, asked: Project) -> None:
+    judge.get("/p/news/judge?begin=1")
+    sent = fields(judge, answer="1")
+    reply = judge.post("/p/news/answer", sent, headers=JSON)
+    assert (reply.status_code, reply.json()) == (200, {"next": f"/p/news/judge?task={sent['task']}"})
+    assert judge.post("/p/news/answer", sent | {"answer": "0"}, headers=JSON).status_code == 409
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"assignment": "x"}, {"assignment": ""}, {"assignment": "9" * 30}, {"version": "-1"}, {"version": "²"},
+        {"answer": "7"}, {"answer": ""}, {"kind": "nonsense"}, {"assignment": "99999999999999999999"},
+    ],
+)  # fmt: skip
+def test_a_form_that_makes_no_sense_is_refused_in_words(
+    judge: Any, asked: Project, web_store: Store, changes: dict[str, str]
+) -> None:
+    judge.get("/p/news/judge?begin=1")
+    page = judge.post("/p/news/answer", fields(judge, **({"answer": "1"} | changes)))
+    assert page.status_code == 422
+    assert judgments(web_store) == []
+
+
+@pytest.mark.parametrize("address", ["judge?task=x", "judge?task=99999999999999999999", "done", "done?task=-1"])
+def test_an_address_that_makes_no_sense_is_refused_in_words(judge: Any, asked: Project, address: str) -> None:
+    assert judge.get(f"/p/news/{address}").status_code == 422
+
+
+@pytest.mark.parametrize("address", ["judge?task=77", "done?task=77", "judge?queue=trap"])
+def test_unknown_tasks_and_queues_are_not_found(judge: Any, asked: Project, address: str) -> None:
+    assert judge.get(f"/p/news/{address}").status_code == 404
+
+
+def test_tasks_and_questions_of_others_are_not_found(
+    judge: Any, asked: Project, visit: Callable[..., Any], account: Callable[..., int], web_store: Store
+) -> None:
+    judge.get("/p/news/judge?begin=1")
+    mine = fields(judge, answer="1")
+    other = visit(account("Other", asked, "judge"))
+    other.get("/p/news/judge?begin=1")
+    foreign = other.hidden()["csrf"]
+    assert other.get(f"/p/news/judge?task={mine['task']}").status_code == 404
+    for what in ("answer", "undo", "hand-in"):
+        assert other.post(f"/p/news/{what}", mine | {"csrf": foreign}).status_code == 404
+    assert judgments(web_store) == []
+
+
+def test_a_task_is_shown_in_its_own_project_only(judge: Any, asked: Project, web_store: Store, clock: Any) -> None:
+    where = other_project(web_store)
+    web_store.write(lambda c: add_member(c, where.id, judge.account, "judge", clock()))
+    judge.get("/p/news/judge?begin=1")
+    assert judge.get(f"/p/other/judge?task={judge.hidden()['task']}").status_code == 404
+
+
+def test_who_was_removed_from_a_project_changes_nothing_there_by_the_address_of_another(
+    judge: Any, asked: Project, web_store: Store, clock: Any
+) -> None:
+    where = other_project(web_store)
+    web_store.write(lambda c: add_member(c, where.id, judge.account, "judge", clock()))
+    judge.get("/p/news/judge?begin=1")
+    say(judge, answer="1")
+    mine = fields(judge, answer="2")
+    web_store.write(lambda c: remove_member(c, asked.id, judge.account, now=clock()))
+    for what in ("answer", "undo", "hand-in"):
+        assert judge.post(f"/p/other/{what}", mine).status_code == 404
+    taken = mine | {"assignment": rows(web_store, "SELECT assignment FROM judgment")[0][0], "version": "0"}
+    assert judge.post("/p/other/answer", taken).status_code == 404  # nor is it shown what was said there
+    assert judge.get(f"/p/other/done?task={mine['task']}").status_code == 404
+    assert judgments(web_store) == [("answer", "1")]
+
+
+def test_who_is_no_gold_judge_any_more_changes_no_gold(
+    judge: Any, asked: Project, web_store: Store, clock: Any
+) -> None:
+    items = [{"query": "q1", "doc": f"secret-id-{at}"} for at in range(2)]
+    rng = np.random.default_rng(1)
+    web_store.write(lambda c: add_items(c, asked, items, queue="gold", wanted=1, rng=rng))
+    web_store.write(lambda c: add_member(c, asked.id, judge.account, "gold", clock()))
+    judge.get("/p/news/judge?queue=gold&begin=1")
+    say(judge, answer="1")
+    mine = fields(judge, answer="2")
+    web_store.write(lambda c: remove_member(c, asked.id, judge.account, "gold", now=clock()))
+    for what in ("answer", "undo", "hand-in"):
+        assert judge.post(f"/p/news/{what}", mine).status_code == 403
+    assert judge.get(f"/p/news/judge?task={mine['task']}").status_code == 403
+    assert judgments(web_store) == [("answer", "1")]
+
+
+def test_the_gold_queue_is_for_gold_judges(judge: Any, gold_judge: Any, asked: Project, web_store: Store) -> None:
+    item = {"query": "q1", "doc": "secret-id-0"}
+    rng = np.random.default_rng(1)
+    web_store.write(lambda c: add_items(c, asked, [item], queue="gold", wanted=1, rng=rng))
+    assert judge.get("/p/news/judge?queue=gold").status_code == 403
+    assert gold_judge.get("/p/news/judge?queue=main").status_code == 403
+    assert progress(gold_judge.get("/p/news/judge?queue=gold&begin=1")) == "1 of 1"
+    assert progress(gold_judge.get("/p/news/judge?begin=1")) == "1 of 1"
+
+
+@pytest.mark.parametrize("what", ["answer", "undo", "hand-in"])
+def test_a_form_without_the_word_of_the_login_changes_nothing(
+    judge: Any, asked: Project, web_store: Store, what: str
+) -> None:
+    judge.get("/p/news/judge?begin=1")
+    assert judge.post(f"/p/news/{what}", fields(judge, answer="1", csrf="guessed")).status_code == 403
+    assert judgments(web_store) == []
+
+
+def test_without_a_script_the_server_measures_the_time(
+    judge: Any, asked: Project, web_store: Store, clock: Any
+) -> None:
+    judge.get("/p/news/judge?begin=1")
+    clock.now += 12.3456
+    say(judge, answer="1")
+    assert rows(web_store, "SELECT seconds, away FROM judgment") == [(12.35, None)]
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ({"seconds": "7.25", "away": "3"}, (7.25, 3.0)),
+        ({"seconds": "7.12345", "away": "0.98765"}, (7.12, 0.99)),
+        ({"seconds": "9000"}, (10.0, None)),  # longer than the question was there
+        ({"seconds": "nan", "away": "inf"}, (10.0, None)),
+        ({"seconds": "-4", "away": "x"}, (10.0, None)),
+        ({"seconds": "7", "since": "forged"}, (7.0, None)),
+        ({"since": "1:0.0.forged"}, (None, None)),
+    ],
+)
+def test_times_of_the_script_are_believed_within_reason(
+    judge: Any,
+    asked: Project,
+    web_store: Store,
+    clock: Any,
+    sent: dict[str, str],
+    kept: tuple[float | None, float | None],
+) -> None:
+    judge.get("/p/news/judge?begin=1")
+    clock.now += 10
+    say(judge, answer="1", **sent)
+    assert rows(web_store, "SELECT seconds, away FROM judgment") == [kept]
+
+
+def test_the_time_of_another_question_is_not_taken(judge: Any, asked: Project, web_store: Store) -> None:
+    judge.get("/p/news/judge?begin=1")
+    old = judge.hidden()["since"]
+    say(judge, answer="1")
+    say(judge, answer="1", since=old)
+    assert rows(web_store, "SELECT seconds FROM judgment ORDER BY id DESC LIMIT 1") == [(None,)]
+
+
+def test_pairs_are_shown_side_by_side_and_kept_as_seen(judge: Any, web_store: Store, clock: Any) -> None:
+    where = other_project(web_store)
+    web_store.write(lambda c: add_member(c, where.id, judge.account, "judge", clock()))
+    page = judge.get("/p/other/judge?begin=1").text
+    assert [name in page for name in ("Equally good", "Equally bad", "Text of doc-a", "Text of doc-b", "←")] == [
+        True
+    ] * 5
+    assert re.findall('class="side"[^>]*>(.*?)<', page) == ["Left", "Right"]
+    ((flipped,),) = rows(web_store, "SELECT flipped FROM assignment")
+    assert (page.index("Text of doc-b") < page.index("Text of doc-a")) == bool(flipped)
+    say(judge, where="other", answer="left")
+    assert judgments(web_store) == [("answer", "left")]
+
+
+def test_shortcuts_and_highlights_are_settings_of_the_project(judge: Any, web_store: Store, clock: Any) -> None:
+    where = other_project(web_store, shortcuts=False, highlight=False)
+    web_store.write(lambda c: add_member(c, where.id, judge.account, "judge", clock()))
+    page = judge.get("/p/other/judge?begin=1").text
+    assert "<kbd" not in page
+    assert "data-keys" not in page
+    assert "<mark>" not in page
+
+
+def test_answers_show_hints_and_keys_of_long_scales() -> None:
+    labels = tuple(Label(value=str(at * 5), name=f"N{at}", hint="<i>" if at == 3 else "") for at in range(12))
+    shown = answers_of(Scale(kind="graded", labels=labels), "", shortcuts=True, first=False)
+    assert re.findall(r'value="(\d+)" data-keys="(.)"', shown)[:3] == [("0", "1"), ("5", "2"), ("10", "3")]
+    assert len(re.findall('class="label"', shown)) == 12
+    assert "<small>&lt;i&gt;</small>" in shown
+    assert "Guidelines</summary>" not in shown
+
+
+def test_guidelines_have_a_page_for_everybody_with_a_part_in_the_project(
+    judge: Any, viewer: Any, nobody: Any, visit: Callable[..., Any], account: Callable[..., int], project: Project
+) -> None:
+    assert "<strong>all</strong>" in judge.get("/p/news/guidelines").text
+    assert 'href="/p/news/judge"' in judge.page.text
+    assert 'href="/p/news/judge"' not in viewer.get("/p/news/guidelines").text
+    assert nobody.get("/p/news/guidelines").status_code == 303
+    assert visit(account("Stranger")).get("/p/news/guidelines").status_code == 404
+
+
+def test_viewers_do_not_judge(viewer: Any, asked: Project) -> None:
+    assert viewer.get("/p/news/judge?begin=1").status_code == 403
+
+
+def test_an_answer_given_by_other_means_is_not_asked_again(
+    judge: Any, asked: Project, web_store: Store, clock: Any
+) -> None:
+    def work(connection: Any) -> None:
+        state = open_task(connection, asked, judge.account, now=clock(), rng=np.random.default_rng(1))
+        assert state is not None
+        record_answer(connection, judge.account, 1, 0, Answer(answer="1"), now=clock())
+
+    web_store.write(work)
+    assert progress(judge.get("/p/news/judge?begin=1")) == "2 of 4"
+
+
+def test_pairs_are_chosen_as_votes_arrive_when_a_task_is_begun(judge: Any, web_store: Store, clock: Any) -> None:
+    lines = "".join(f"q1 Q0 d{at} {at + 1} {20 - at} bm25\n" for at in range(8))
+    settings = Settings(judges=1, task_size=3, traps=0, traps_needed=0, active=True)
+    made = make_project(
+        web_store, name="live", title="Live", scale=PREFERENCE, settings=settings,
+        ask=[GivenFile(name="bm25.run", content=lines.encode())], now=clock(), rng=np.random.default_rng(1),
+    )  # fmt: skip
+    web_store.write(lambda c: add_member(c, made.project.id, judge.account, "judge", clock()))
+    for _ in range(made.items // 3 + 2):
+        judge.get("/p/live/judge?begin=1")
+        while "<title>All" not in judge.page.text:
+            say(judge, where="live", answer="left")
+        assert heading(follow(judge, judge.send("/p/live/hand-in"))) == "Thank you"
+    ((asked_for,),) = rows(web_store, "SELECT SUM(wanted) FROM item")
+    assert asked_for > made.items
+
+
+def active_project(store: Store, judge: int) -> Project:
+    """A project `live` whose pairs are chosen as votes arrive, with none left."""
+    lines = "".join(f"q1 Q0 d{at} {at + 1} {20 - at} bm25\n" for at in range(8))
+    made = make_project(
+        store, name="live", title="Live", scale=PREFERENCE, now=1.0, rng=np.random.default_rng(1),
+        settings=Settings(judges=1, task_size=3, traps=0, traps_needed=0, active=True),
+        ask=[GivenFile(name="bm25.run", content=lines.encode())],
+    ).project  # fmt: skip
+    store.write(lambda c: add_member(c, made.id, judge, "judge", 1.0))
+    store.write(lambda c: c.execute(text("UPDATE item SET wanted = given")))
+    return made
+
+
+def test_judges_who_wait_for_pairs_hold_up_nobody(
+    judge: Any, nobody: Any, web_store: Store, clock: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More of them than there are threads, while a server that died had the turn to choose."""
+    monkeypatch.setattr(screen, "PATIENCE", 2.0)
+    where = active_project(web_store, judge.account)
+    web_store.write(lambda c: take_turn(c, where.id, now=clock(), until=clock() + 120))
+    nobody.get("/login")
+    sent = nobody.hidden() | {"handle": "nobody", "password": "x" * 12}
+    order: list[str] = []
+
+    async def ask(what: str, work: Any) -> httpx.Response:
+        answer: httpx.Response = await work
+        order.append(what)
+        return answer
+
+    async def all_at_once() -> list[httpx.Response]:
+        waiting = [ask("pair", judge.client.get("/p/live/judge?begin=1")) for _ in range(40)]
+        return await asyncio.gather(*waiting, ask("login", nobody.client.post("/login", data=sent)))
+
+    *waited, login = judge.runner.run(all_at_once())
+    assert (order[0], login.status_code) == ("login", 401)
+    assert {answer.status_code for answer in waited} == {503}
+    assert heading(waited[0]) == "New pairs are being chosen"
+    assert waited[0].headers["refresh"] == "5"
+
+
+def test_a_judge_who_waits_gets_pairs_when_the_turn_of_a_server_that_died_has_ended(
+    judge: Any, web_store: Store, clock: Any
+) -> None:
+    where = active_project(web_store, judge.account)
+    web_store.write(lambda c: take_turn(c, where.id, now=clock(), until=clock() + 120))
+
+    async def wait() -> httpx.Response:
+        asked = asyncio.create_task(judge.client.get("/p/live/judge?begin=1"))
+        while not asked.done():
+            await asyncio.sleep(0.2)
+            clock.now += 100
+        return await asked
+
+    assert progress(judge.runner.run(wait())) == "1 of 3"
+
+
+@pytest.mark.parametrize("scale", [PREFERENCE, Scale.graded("No", "Yes")])
+def test_the_usual_guidelines_tell_nobody_of_traps(scale: Scale) -> None:
+    words = default_guidelines(scale).lower()
+    assert not [word for word in ("known", "trap", "check", "test") if word in words]

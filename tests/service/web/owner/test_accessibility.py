@@ -1,0 +1,150 @@
+"""The owner's pages in a real browser: no violation that axe finds, nothing wider than the screen, and the script."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import uvicorn
+from fastapi import FastAPI
+from playwright.sync_api import Browser, Page, expect
+
+from browsers import comes_to, violations
+from ringtrue.service.collect.project_setup import make_project
+from ringtrue.service.collect.uploads import GivenFile
+from ringtrue.service.store import Scale, Settings, Store
+from ringtrue.service.store.access import log_in
+from ringtrue.service.store.answers import hand_in
+from ringtrue.service.store.records import Project
+from service.small_projects import begin, question, say
+from service.web.owner.stories import whole
+
+pytestmark = pytest.mark.slow
+NOW = 1_800_000_000.0
+PAGES = (
+    "/projects/new", "/p/sea-bees", "/p/sea-bees/people", "/p/sea-bees/quality", "/p/sea-bees/adjudicate",
+    "/p/sea-bees/gold", "/p/sea-bees/exports", "/p/sea-bees/files", "/p/sea-bees/import", "/p/sea-bees/settings",
+    "/p/sea-bees/delete", "/p/sea-bees/audit", "/server/people", "/server/backup", "/server/audit", "/tokens",
+    "/people/2/erase", "/p/sea-bees/exports/gold",
+)  # fmt: skip
+
+
+@pytest.fixture
+def served(app: FastAPI) -> Iterator[str]:
+    """The server on a port of its own."""
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", lifespan="off"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive(), "the server did not start"
+        time.sleep(0.02)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture
+def made(web_store: Store) -> Project:
+    """The small project, made from its files; not through a client, whose loop would stand in the browser's way."""
+    given = {field: GivenFile(name=name, content=content) for field, (name, content, _) in whole()}
+    return make_project(
+        web_store, name="sea-bees", title="Sea & bees", scale=Scale.graded("Not relevant", "Relevant"),
+        settings=Settings(judges=2, task_size=10, traps=2, traps_needed=2), guidelines="Read.", ask=[given["ask"]],
+        topics=given["topics"], documents=[given["documents"]], traps=given["trap_file"], now=NOW,
+        rng=np.random.default_rng(1),
+    ).project  # fmt: skip
+
+
+def answer_all(store: Store, project: Project, account: int, good: str) -> None:
+    """A judge answers one task, who finds these documents good."""
+    task = begin(store, project, account, now=NOW)
+    while (shown := question(store, task, account)) is not None:
+        say(store, account, shown, "1" if shown.left.name in good else "0", now=NOW)
+    store.write(lambda c: hand_in(c, account, task.id, now=NOW))
+
+
+@pytest.fixture
+def judged(made: Project, account: Callable[..., int], web_store: Store) -> Project:
+    """The same, judged by two who differ."""
+    for name, good in (("Ann", "ab"), ("Bob", "abct")):
+        answer_all(web_store, made, account(name, made, "judge"), good)
+    return made
+
+
+@pytest.fixture
+def owner(account: Callable[..., int]) -> int:
+    return account("Olga Owner", owner=True)
+
+
+def logged_in(browser: Browser, served: str, app: FastAPI, account: int, **look: Any) -> Page:
+    site = app.state.site
+    secret, _ = site.store.write(lambda c: log_in(c, account, now=site.clock(), hours=1))
+    context = browser.new_context(**look)
+    context.add_cookies([{"name": site.cookie, "value": site.signed(secret, "login"), "url": served}])
+    return context.new_page()
+
+
+def checked(page: Page, where: str) -> None:
+    found = violations(page)
+    assert not found, f"{where}: {found}"
+    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wide <= 0, f"{where} is {wide} pixels wider than the screen"
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (320, "dark")])
+def test_no_page_has_a_violation_or_is_too_wide(
+    windows: Browser, served: str, app: FastAPI, owner: int, judged: Project, width: int, scheme: str
+) -> None:
+    page = logged_in(windows, served, app, owner, viewport={"width": width, "height": 700}, color_scheme=scheme)
+    for path in PAGES:
+        page.goto(served + path)
+        checked(page, path)
+    page.goto(f"{served}/p/sea-bees/people")
+    page.fill("#whom", "Hanna\nIvan")
+    page.click("text=Make links")
+    comes_to(page, "The links")
+    checked(page, "links")
+    page.goto(f"{served}/p/sea-bees/people")
+    page.click("text=Make the link")
+    comes_to(page, "The link")
+    checked(page, "crowd link")
+    page.goto(f"{served}/p/sea-bees/adjudicate")
+    page.click("text=Decide the first")
+    expect(page.locator("#document-1")).to_be_visible()
+    checked(page, "decision")
+    page.goto(f"{served}/projects/new")
+    page.fill("#title", "Wrong")
+    page.set_input_files("#ask", [{"name": "bad.run", "mimeType": "text/plain", "buffer": b"junk"}])
+    page.click("text=Make the project")
+    expect(page.locator("#ask-problem")).to_be_visible()
+    checked(page, "wrong file")
+
+
+def test_fields_of_other_scales_are_hidden(windows: Browser, served: str, app: FastAPI, owner: int) -> None:
+    page = logged_in(windows, served, app, owner)
+    page.goto(f"{served}/projects/new")
+    assert not page.locator("#grades").is_visible()
+    page.check("#scale-graded")
+    assert page.locator("#grades").is_visible()
+    page.click("summary:has-text('Settings')")
+    assert not page.locator("#active").is_visible()
+    page.check("#scale-preference")
+    assert page.locator("#active").is_visible()
+    assert not page.locator("#grades").is_visible()
+
+
+def test_numbers_are_brought_up_to_date_while_somebody_looks(
+    windows: Browser, served: str, app: FastAPI, owner: int, made: Project, account: Callable[..., int],
+    web_store: Store,
+) -> None:  # fmt: skip
+    page = logged_in(windows, served, app, owner)
+    page.clock.install()
+    page.goto(f"{served}/p/sea-bees")
+    assert "0 of 16 wanted" in page.inner_text(".figures")
+    answer_all(web_store, made, account("Ann", made, "judge"), "ab")
+    page.clock.fast_forward(11_000)
+    page.locator(".figures", has_text="8 of 16 wanted").wait_for()

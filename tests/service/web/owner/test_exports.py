@@ -1,0 +1,276 @@
+"""Exports, imports, gold, backups and tokens through the pages."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ringtrue.service.store import Store
+from ringtrue.service.store.accounts import add_member
+from ringtrue.service.store.backup import restore_backup
+from ringtrue.service.store.projects import project_named
+from service.web.owner.stories import (
+    DOCUMENTS,
+    RUN,
+    beside,
+    files,
+    judge_all,
+    ringtrue,
+    said,
+    send_new,
+    title_shown,
+    whole,
+)
+
+GRADED = ("qrels", "qrels-3", "trec-prefs", "csv", "tsv", "jsonl", "parquet", "answers", "traps", "history", "all")
+
+
+@pytest.fixture
+def judged(owner: Any, visit: Callable[..., Any], account: Callable[..., int], web_store: Store) -> Any:
+    """The small project, judged by Ann and Bob, who differ on one document."""
+    send_new(owner, whole())
+    with web_store.read() as connection:
+        project = project_named(connection, "sea-bees")
+    for name, good in (("Ann", "ab"), ("Bob", "abc")):
+        judge = visit(account(name, project, "judge"))
+        judge_all(judge, "sea-bees", lambda page, good=good: "1" if title_shown(page) in good else "0")
+    return project
+
+
+@pytest.mark.parametrize("key", GRADED)
+def test_every_export_is_a_file_with_a_name_and_a_type(owner: Any, judged: Any, key: str) -> None:
+    answer = owner.get(f"/p/sea-bees/exports/{key}")
+    assert answer.status_code == 200, answer.text
+    assert 'filename="sea-bees.' in answer.headers["content-disposition"]
+    assert "html" not in answer.headers["content-type"]
+    assert answer.headers["cache-control"] == "no-store"
+    assert len(answer.content) > 20
+
+
+def test_the_commands_on_the_page_read_their_exports(
+    owner: Any, judged: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("my.run").write_text(RUN)
+    page = owner.get("/p/sea-bees/exports").text
+    commands = re.findall(r"<code>ringtrue ([^<]*)</code>.*?formaction=\"([^\"]*)\"", page, re.DOTALL)
+    assert len(commands) == 8
+    Path("sea-bees.traps.csv").write_bytes(owner.get("/p/sea-bees/exports/traps").content)
+    for command, address in commands:
+        if address.endswith("/gold"):
+            continue  # see below
+        answer = owner.get(address)
+        name = re.search(r'filename="([^"]+)"', answer.headers["content-disposition"])
+        assert name is not None
+        Path(name[1]).write_bytes(answer.content)
+        found = ringtrue(capsys, *command.split())
+        if "--traps" in command:
+            assert command == "judges sea-bees.answers.csv --traps sea-bees.traps.csv --accept 2/2"
+            assert {one["judge"]: one["traps"]["n"] for one in found["judges"]} == {"ann": 2, "bob": 2}
+
+
+def test_traps_failed_tasks_and_single_judges_are_chosen(owner: Any, judged: Any) -> None:
+    def rows(**asked: str) -> list[str]:
+        return owner.get("/p/sea-bees/exports/csv", params=asked).text.strip().splitlines()[1:]
+
+    assert len(rows(which="every", failed="on")) == 16
+    assert len(rows(which="every", failed="on", traps="on")) == 20
+    assert len(rows(which="every", failed="on", judge="ann")) == 8
+    assert len(rows(which="one", failed="on")) == 8
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("csv?judge=nobody", "no judge 'nobody' has labels here"),
+        ("csv?which=two", "every judge's labels or one for each item"),
+        ("csv?which=one&traps=on", "leave out one of the two"),
+        ("cvs", "did you mean 'csv'?"),
+        ("gold", "no gold was drawn"),
+    ],
+)
+def test_an_export_that_cannot_be_had_is_told_on_the_page(owner: Any, judged: Any, path: str, words: str) -> None:
+    answer = owner.get(f"/p/sea-bees/exports/{path}")
+    assert answer.status_code == 422
+    assert words.lower() in said(answer).lower()
+
+
+def test_ties_are_told_where_one_answer_is_chosen(owner: Any, judged: Any) -> None:
+    page = said(owner.get("/p/sea-bees/exports"))
+    assert "Judges tie on 2 items" in page
+    assert "the lower is taken, until somebody decides under Disagreements" in page
+
+
+def test_an_import_is_taken_back_after_a_look_at_what_it_takes(owner: Any) -> None:
+    send_new(owner, whole())
+    owner.get("/p/sea-bees/import")
+    owner.post(
+        "/p/sea-bees/import", owner.hidden(), files=files(labels="query,doc,judge,label\nq1,a,zoe,1\nq1,z,zoe,0\n")
+    )
+    address = re.search(r'href="([^"]+/take-back)"', owner.get("/p/sea-bees/files").text)
+    assert address is not None
+    page = owner.get(address[1])
+    assert "2 labels that came with this file will not count any more, and 1 item" in said(page)
+    assert owner.send(address[1]).status_code == 303
+    page = said(owner.get("/p/sea-bees/files"))
+    assert "2 labels taken back, and 1 item that came with them" in page
+    assert "imported labels" not in page
+    assert "Judgments 0 of 16" in said(owner.get("/p/sea-bees"))
+
+
+def test_a_draw_is_withdrawn_by_a_button_while_nobody_has_judged_it(owner: Any, judged: Any) -> None:
+    form = {"how": "documents", "number": "6", "measures": "P@4", "wanted": "1"}
+    owner.get("/p/sea-bees/gold")
+    owner.post("/p/sea-bees/gold", form | owner.hidden())
+    assert "Withdraw the draw" in owner.get("/p/sea-bees/gold").text
+    assert owner.send("/p/sea-bees/gold/withdraw").status_code == 303
+    page = said(owner.get("/p/sea-bees/gold"))
+    assert "6 documents wait for gold no longer" in page
+    assert "Withdraw the draw" not in page
+
+
+def test_the_files_are_listed_with_documents_and_their_sizes(owner: Any) -> None:
+    send_new(owner, whole())
+    page = said(owner.get("/p/sea-bees/files"))
+    assert f"ask.run run {len(RUN)} bytes" in page
+    assert f"documents.csv documents {len(DOCUMENTS)} bytes" in page
+
+
+def test_an_empty_project_exports_nothing_and_says_so(owner: Any) -> None:
+    send_new(owner, whole())
+    assert "Nothing was collected yet" in said(owner.get("/p/sea-bees/exports"))
+    answer = owner.get("/p/sea-bees/exports/csv")
+    assert answer.status_code == 422
+    assert "there is nothing to export" in said(answer)
+
+
+def test_labels_from_elsewhere_count_and_wrong_ones_change_nothing(owner: Any) -> None:
+    send_new(owner, whole())
+    for text, words in (
+        ("", "this file is empty"),
+        ("q1 0 a 7\n", "label 7 is not on the scale"),
+        ("not,a,table\n1,2,3\n", "labels.csv"),
+        ("query,left,right,winner\nq1,a,b,left\n", "labels.csv"),
+    ):
+        owner.get("/p/sea-bees/import")
+        answer = owner.post("/p/sea-bees/import", owner.hidden(), files=files(labels=text))
+        assert answer.status_code == 422
+        assert words in beside(answer, "labels")
+    assert owner.post("/p/sea-bees/import", owner.hidden()).status_code == 422
+    assert "Judgments 0 of 16" in said(owner.get("/p/sea-bees"))
+    labels = "query,doc,judge,label\nq1,a,zoe,1\nq1,b,zoe,0\n"
+    for new, known in ((2, 0), (0, 2)):
+        owner.get("/p/sea-bees/import")
+        done = owner.post("/p/sea-bees/import", owner.hidden(), files=files(labels=labels))
+        assert done.status_code == 303, done.text
+        page = said(owner.get(done.headers["location"]))
+        assert f"{new} new labels" in page
+        assert ("were there already" in page) == (known > 0)
+        assert "Judgments 2 of 16" in page
+
+
+def test_gold_is_drawn_judged_and_read_by_evaluate(
+    owner: Any, judged: Any, visit: Callable[..., Any], account: Callable[..., int], tmp_path: Path,
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    page = owner.get("/p/sea-bees/gold")
+    for changed, field in (
+        ({"number": "0"}, "number"),
+        ({"measures": "P@@"}, "measures"),
+        ({"wanted": "no"}, "wanted"),
+    ):
+        form = {"how": "documents", "number": "6", "measures": "P@4", "wanted": "1"} | changed
+        answer = owner.post("/p/sea-bees/gold", form | owner.hidden())
+        assert answer.status_code == 422
+        assert beside(answer, field)
+    form = {"how": "documents", "number": "6", "measures": "P@4", "wanted": "1"} | owner.hidden()
+    done = owner.post("/p/sea-bees/gold", form)
+    assert done.status_code == 303, done.text
+    page = said(owner.get("/p/sea-bees/gold"))
+    assert "wait for gold judges" in page
+    assert "Nobody judges gold yet" in page
+    assert owner.post("/p/sea-bees/gold", form).status_code == 422
+    greta = visit(account("Greta", judged, "gold"))
+    assert judge_all(greta, "sea-bees", lambda page: "1" if title_shown(page) in "ab" else "0", "&queue=gold") == 6
+    page = owner.get("/p/sea-bees/gold")
+    bronze = re.search(r'href="(/p/sea-bees/files/\d+)">bronze', page.text)
+    assert bronze is not None
+    monkeypatch.chdir(tmp_path)
+    Path("my.run").write_text(RUN)
+    Path("bronze.csv").write_bytes(owner.get(bronze[1]).content)
+    Path("gold.csv").write_bytes(owner.get("/p/sea-bees/exports/gold").content)
+    found = ringtrue(capsys, "evaluate", "my.run", "--judgments", "bronze.csv", "--gold", "gold.csv", "-m", "P@4")
+    assert found["corrected"]["my"]["P@4"]["value"] == pytest.approx(0.5, abs=0.2)
+
+
+def test_gold_needs_runs_and_says_so(owner: Any) -> None:
+    send_new(owner, [("ask", ("pool.csv", b"query,doc\nq1,a\nq1,b\n", "text/csv"))])
+    assert "this project has none. Add the runs first" in said(owner.get("/p/sea-bees/gold"))
+    form = {"how": "queries", "number": "1", "measures": "AP", "wanted": "1"} | owner.hidden()
+    answer = owner.post("/p/sea-bees/gold", form)
+    assert answer.status_code == 422
+
+
+def test_a_backup_holds_everything_and_can_be_restored(owner: Any, judged: Any, tmp_path: Path) -> None:
+    page = said(owner.get("/server/backup"))
+    assert "ringtrue serve --db new.db --restore" in page
+    answer = owner.send("/server/backup")
+    assert answer.headers["content-type"] == "application/zip"
+    assert zipfile.is_zipfile(io.BytesIO(answer.content))
+    (tmp_path / "b.zip").write_bytes(answer.content)
+    with Store.open(str(tmp_path / "new.db")) as store:
+        restore_backup(store, tmp_path / "b.zip")
+        with store.read() as connection:
+            assert project_named(connection, "sea-bees").title == "Sea & bees"
+    assert "back up" in said(owner.get("/server/audit"))
+
+
+def test_a_token_is_shown_once_works_and_is_revoked(owner: Any, nobody: Any, judged: Any) -> None:
+    assert "You have no token" in said(owner.get("/tokens"))
+    for changed, field in (({"label": " "}, "label"), ({"days": "0"}, "days")):
+        wrong = owner.send("/tokens", **{"label": "x", "days": "9", "read": "on"} | changed)
+        assert beside(wrong, field)
+    assert "at least one thing" in said(owner.send("/tokens", label="x", days="9"))
+    page = owner.send("/tokens", label="nightly <b>", days="9", read="on")
+    secret = re.search(r'id="token" value="([^"]+)"', page.text)
+    assert secret is not None
+    bearer = {"Authorization": f"Bearer {secret[1]}"}
+    assert nobody.get("/api/v1/projects", headers=bearer).status_code == 200
+    listed = owner.get("/tokens")
+    assert secret[1] not in listed.text
+    assert "nightly <b> read" in said(listed)
+    revoke = re.search(r"/tokens/\d+/revoke", listed.text)
+    assert revoke is not None
+    owner.send(revoke[0])
+    assert nobody.get("/api/v1/projects", headers=bearer).status_code == 401
+    assert "revoked" in said(owner.get("/tokens"))
+
+
+def test_nobody_but_an_owner_makes_a_token_that_manages(viewer: Any) -> None:
+    assert "manage" not in said(viewer.get("/tokens"))
+    assert viewer.send("/tokens", label="x", days="9", manage="on").status_code == 422
+
+
+def test_temporary_files_are_deleted_when_they_were_sent(
+    owner: Any, judged: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    assert owner.get("/p/sea-bees/exports/all").status_code == 200
+    assert owner.get("/p/sea-bees/exports/gold").status_code == 422
+    owner.get("/server/backup")
+    assert owner.send("/server/backup").status_code == 200
+    assert list(folder.iterdir()) == []
+
+
+def test_a_judge_who_becomes_a_viewer_sees_exports(judge: Any, project: Any, web_store: Store) -> None:
+    assert judge.get("/p/news/exports").status_code == 403
+    web_store.write(lambda c: add_member(c, project.id, judge.account, "viewer", 1.0))
+    assert judge.get("/p/news/exports").status_code == 200

@@ -1,0 +1,255 @@
+"""Making, extending, changing, closing and deleting a project: what is wrong stands beside its field, and nothing is
+half made."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from ringtrue.service.store import Store, schema
+from ringtrue.service.store.projects import project_named, projects
+from ringtrue.service.store.records import Project
+from service.web.owner.stories import (
+    DOCUMENTS,
+    FORM,
+    PAIRS,
+    RUN,
+    SETTINGS,
+    TOPICS,
+    TRAPS,
+    beside,
+    files,
+    said,
+    send_new,
+    whole,
+)
+
+
+def is_empty(store: Store) -> bool:
+    with store.read() as connection:
+        tables = (schema.project, schema.query, schema.document, schema.item, schema.upload)
+        return not any(connection.execute(select(func.count()).select_from(table)).scalar_one() for table in tables)
+
+
+@pytest.mark.parametrize(
+    ("sent", "field", "words"),
+    [
+        ({}, "ask", "Choose the runs, the pool or the pairs"),
+        ({"ask": ""}, "ask", "ask.run: this file is empty"),
+        ({"ask": "hello\n"}, "ask", "ask.run"),
+        ({"ask": b"\x00\xff\xfe\x01" * 50}, "ask", "ask.run"),
+        ({"ask": RUN, "topics": ""}, "topics", "this file is empty"),
+        ({"ask": RUN, "topics": "nothing\nuseful\n"}, "topics", "topics.csv"),
+        ({"ask": RUN, "topics": "query,text\nz9,elsewhere\n"}, "topics", "do both use the same ids?"),
+        ({"ask": RUN, "documents": "a,b\n1,2\n"}, "documents", "documents.csv"),
+        ({"ask": RUN, "trap_file": "query,doc,label\nq1,t,9\n"}, "trap_file", "9"),
+        ({"ask": RUN, "trap_file": "query,doc\nq1,t\n"}, "trap_file", "trap_file.csv"),
+        ({"ask": gzip.compress(RUN.encode())[:40]}, "ask", "ask.run"),
+    ],
+)  # fmt: skip
+def test_a_file_that_cannot_be_used_is_told_beside_its_field_and_nothing_is_made(
+    owner: Any, web_store: Store, sent: dict[str, Any], field: str, words: str
+) -> None:
+    answer = send_new(owner, files(**sent), title="My title", guidelines="My <words>")
+    assert answer.status_code == 422
+    assert words in beside(answer, field), answer.text
+    assert 'value="My title"' in answer.text
+    assert "My &lt;words&gt;" in answer.text
+    assert "choose your files again" in said(answer)
+    assert is_empty(web_store)
+
+
+@pytest.mark.parametrize(
+    ("changed", "field", "words"),
+    [
+        ({"title": " "}, "title", "A project needs a title"),
+        ({"title": "x" * 201}, "title", "at most 200 characters, found 201"),
+        ({"title": "李"}, "name", "No address can be made from this title"),
+        ({"name": "Not/good"}, "name", "small letters, digits and hyphens"),
+        ({"scale": "graded", "grades": "one"}, "grades", "Expected 2 to 10 names, one in a line; found 1"),
+        ({"scale": "graded", "grades": "Good\ngood"}, "grades", "the same name"),
+        ({"scale": "graded", "grades": f"Good\n{'x' * 61}"}, "grades", "at most 60 characters"),
+        ({"judges": "two"}, "judges", "expected a whole number from 1 to 1,000, found 'two'"),
+        ({"judges": "0"}, "judges", "found '0'"),
+        ({"judges": ""}, "judges", "found nothing"),
+        ({"minutes": "9999"}, "minutes", "or nothing, found '9999'"),
+        ({"traps": "10"}, "traps", "Traps in a task should be a whole number from 0 to 9, found 10"),
+        ({"traps_needed": "3"}, "traps_needed", "Traps to be passed should be a whole number from 0 to 2, found 3"),
+        ({"depth": "1e3"}, "depth", "found '1e3'"),
+        ({"judges": "9" * 400}, "judges", "found '9999"),
+        ({"active": "on"}, "active", "Only pairs can be chosen as votes arrive"),
+    ],
+)  # fmt: skip
+def test_a_field_that_cannot_be_used_is_told_and_what_was_typed_is_kept(
+    owner: Any, web_store: Store, changed: dict[str, str], field: str, words: str
+) -> None:
+    answer = send_new(owner, whole(), **changed)
+    assert answer.status_code == 422
+    assert words in beside(answer, field), answer.text
+    assert f'href="#{field}"' in answer.text
+    assert is_empty(web_store)
+
+
+def test_choices_that_no_form_has_are_refused(owner: Any, web_store: Store) -> None:
+    for changed in ({"scale": "stars"}, {"failed_traps": "fire"}, {"scale": None}):
+        answer = send_new(owner, whole(), **changed)
+        assert answer.status_code == 422
+        assert "choose one of" in said(answer)
+    assert is_empty(web_store)
+
+
+def test_a_run_is_no_file_of_pairs_and_pairs_are_no_run(owner: Any, web_store: Store) -> None:
+    answer = send_new(owner, files(ask=PAIRS), scale="binary")
+    assert answer.status_code == 422
+    assert "ask.run" in beside(answer, "ask")
+    answer = send_new(owner, files(ask="q1,d1,1,judge\n"), scale="preference", traps="0", traps_needed="0")
+    assert answer.status_code == 422
+    assert is_empty(web_store)
+
+
+def test_a_name_that_is_taken_is_told_and_the_project_there_is_untouched(owner: Any, web_store: Store) -> None:
+    assert send_new(owner, whole()).status_code == 303
+    again = send_new(owner, whole(), title="Sea bees")
+    assert again.status_code == 409
+    assert "there is a project 'sea-bees' already" in beside(again, "name").lower()
+    with web_store.read() as connection:
+        assert [one.title for one in projects(connection)] == ["Sea & bees"]
+
+
+def test_an_upload_that_is_too_large_is_a_page_and_nothing_is_made(owner: Any, web_store: Store) -> None:
+    answer = send_new(owner, files(ask=RUN, documents=b"x" * 3_500_000))
+    assert answer.status_code == 413
+    assert "at most 3 MB" in said(answer)
+    assert is_empty(web_store)
+
+
+def test_settings_and_grades_arrive_as_they_were_chosen(owner: Any, web_store: Store) -> None:
+    made = send_new(
+        owner, whole(), scale="graded", grades="Bad\n\n Fair \nGood", minutes="", shortcuts=None, html="on",
+        name="mine", failed_traps="set_aside", guidelines="# Rules\r\nRead.",
+    )  # fmt: skip
+    assert made.headers["location"] == "/p/mine"
+    with web_store.read() as connection:
+        project = project_named(connection, "mine")
+    assert [label.name for label in project.scale.labels] == ["Bad", "Fair", "Good"]
+    found = project.settings
+    assert (found.minutes, found.shortcuts, found.html, found.failed_traps) == (None, False, True, "set_aside")
+    assert project.guidelines == "# Rules\nRead."
+
+
+def test_several_runs_are_pooled_at_the_depth_that_was_asked(owner: Any) -> None:
+    other = RUN.replace(" a ", " z ")
+    made = send_new(owner, files(ask1=RUN, ask2=other), depth="1")
+    assert "4 items to judge" in said(owner.get(made.headers["location"]))
+
+
+def test_names_with_markup_and_nul_are_shown_as_text(owner: Any) -> None:
+    made = send_new(owner, files(ask=RUN), title="<script>alert(1)</script>\x00", name="odd")
+    assert made.status_code == 303, made.text
+    page = owner.get("/p/odd")
+    assert "<script>alert" not in page.text
+    assert "&lt;script&gt;alert(1)" in page.text
+
+
+def test_more_files_can_be_added_and_wrong_ones_change_nothing(owner: Any) -> None:
+    send_new(owner, files(ask=RUN))
+    page = said(owner.get("/p/sea-bees/files"))
+    assert "ask.run run" in page
+    form = owner.hidden() | {"depth": "10"}
+    for sent, field, words in (
+        ([], None, "Choose at least one file"),
+        (files(topics="query,text\nz,z\n", ask="junk"), "ask", "ask.run"),
+        (files(documents=""), "documents", "this file is empty"),
+    ):
+        answer = owner.post("/p/sea-bees/files", form, files=sent or None)
+        assert answer.status_code == 422
+        assert words in (said(answer) if field is None else beside(answer, field))
+    added = owner.post("/p/sea-bees/files", form, files=files(topics=TOPICS, documents=DOCUMENTS, trap_file=TRAPS))
+    assert added.status_code == 303, added.text
+    page = said(owner.get("/p/sea-bees/files"))
+    assert "New in this project: 0 items to judge, 2 query texts, 5 document texts, 2 traps" in page
+    assert "wind at sea" in said(owner.get("/p/sea-bees"))
+
+
+def test_an_uploaded_file_comes_back_as_it_was(owner: Any) -> None:
+    send_new(owner, [("ask", ('my "best" rün.run', RUN.encode(), "text/plain"))])
+    found = re.search(r'href="(/p/sea-bees/files/\d+)"', owner.get("/p/sea-bees/files").text)
+    assert found is not None
+    answer = owner.get(found[1])
+    assert answer.content == RUN.encode()
+    assert "attachment" in answer.headers["content-disposition"]
+    assert "r%C3%BCn.run" in answer.headers["content-disposition"]
+    assert owner.get("/p/sea-bees/files/999").status_code == 404
+
+
+def test_settings_are_changed_and_wrong_ones_refused(owner: Any, project: Project, web_store: Store) -> None:
+    owner.get("/p/news/settings")
+    form = {name: value for name, value in FORM.items() if name in SETTINGS} | {"guidelines": "New rules"}
+    wrong = owner.send("/p/news/settings", **form | {"title": "T", "task_size": "many"})
+    assert wrong.status_code == 422
+    assert "found 'many'" in beside(wrong, "task_size")
+    done = owner.send("/p/news/settings", **form | {"title": "News again", "judges": "5"})
+    assert done.status_code == 303, done.text
+    with web_store.read() as connection:
+        now = project_named(connection, "news")
+    assert (now.title, now.guidelines, now.settings.judges, now.settings.html) == ("News again", "New rules", 5, False)
+    assert "The settings are saved" in said(owner.get("/p/news/settings"))
+
+
+def test_a_project_is_closed_and_opened_again(owner: Any, judge: Any, project: Project) -> None:
+    owner.get("/p/news/settings")
+    owner.send("/p/news/close")
+    assert judge.get("/p/news/judge", follow_redirects=True).status_code == 410
+    assert "Open the project" in said(owner.get("/p/news/settings"))
+    owner.send("/p/news/open")
+    assert judge.get("/p/news/judge", follow_redirects=True).status_code == 200
+
+
+def test_a_project_is_deleted_only_by_its_name(owner: Any, project: Project, web_store: Store) -> None:
+    owner.get("/p/news/delete")
+    wrong = owner.send("/p/news/delete", typed="News")
+    assert wrong.status_code == 422
+    assert "type its name: news" in beside(wrong, "typed")
+    assert owner.send("/p/news/delete", typed=" news ").headers["location"] == "/"
+    assert owner.get("/p/news").status_code == 404
+    assert is_empty(web_store)
+    assert "delete project" in said(owner.get("/server/audit"))
+
+
+def test_letters_of_other_languages_make_an_address(owner: Any) -> None:
+    made = send_new(owner, whole(), title="Smørrebrød & Größe")
+    assert made.headers["location"] == "/p/smorrebrod-grosse"
+
+
+def test_pairs_that_are_chosen_as_votes_arrive_have_no_number_of_judges(owner: Any) -> None:
+    made = send_new(owner, files(ask=RUN), scale="preference", active="on", traps="0", traps_needed="0")
+    assert made.status_code == 303, made.text
+    page = said(owner.get("/p/sea-bees"))
+    assert "more follow as votes arrive, for one judge at a time" in page
+    assert " tasks" not in page.partition("Next steps")[0]
+    assert "Pairs · chosen as votes arrive" in said(owner.get("/"))
+    settings = owner.get("/p/sea-bees/settings")
+    assert "There is no number of judges for each" in said(settings)
+    assert 'type="number" name="judges"' not in settings.text
+    assert 'for="judges"' not in settings.text
+    assert owner.send("/p/sea-bees/settings", **SETTINGS, title="Other").status_code == 303
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "words"),
+    [
+        ("trap_file", "q1 Q0 a 1 3 x\n", "expected query, doc and label"),
+        ("trap_file", "query,doc,label\nq1,t,3\n", "line 2: a judge cannot answer '3' here, only 0, 1; give the trap"),
+        ("ask", "what is this\n", "expected a run, a pool or pairs"),
+    ],
+)
+def test_errors_are_told_without_the_command_line(owner: Any, field: str, text: str, words: str) -> None:
+    sent = files(**({"ask": RUN} | {field: text}))
+    answer = send_new(owner, sent)
+    assert answer.status_code == 422
+    assert words in beside(answer, field)
+    assert "--" not in beside(answer, field)

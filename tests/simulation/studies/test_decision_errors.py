@@ -1,0 +1,110 @@
+"""Tests between two systems keep their level, each in the world that it is made for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ringtrue.errors import UsageError
+from ringtrue.simulation.studies.decision_errors import COMPARED, TESTS, Compared, decisions, found_share
+
+REPLICATIONS = 2_000
+BY_NAME = {(one.setting, one.test, one.measure): one for one in COMPARED}
+
+
+def rng(seed: int = 7) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def false_alarms(
+    setting: str, test: str, measure: str = "P@10", *, seed: int = 7, replications: int = REPLICATIONS
+) -> float:
+    return found_share(rng(seed), BY_NAME[setting, test, measure], effect=0.0, replications=replications)
+
+
+@pytest.mark.simulation
+def test_the_difference_estimator_keeps_its_level_also_if_the_judge_favours_one() -> None:
+    settings = (
+        ("errs alike", "difference", "P@10"),
+        ("favours one", "difference", "DCG@10"),
+        ("favours one", "difference, random draw", "P@10"),
+    )
+    found = [false_alarms(*one, seed=seed, replications=800) for seed, one in enumerate(settings)]
+    # Each of 800 experiments and all 2,400 together: three standard errors either way.
+    assert all(0.027 <= share <= 0.073 for share in found), found
+    assert 0.0365 <= np.mean(found) <= 0.0635
+
+
+@pytest.mark.simulation
+@pytest.mark.parametrize("setting", ["errs alike", "favours one"])
+@pytest.mark.parametrize("measure", ["nDCG@10", "AP"])
+def test_whole_queries_keep_their_level_also_if_the_judge_favours_one(setting: str, measure: str) -> None:
+    assert 0.035 <= false_alarms(setting, "difference, whole queries", measure) <= 0.065
+
+
+@pytest.mark.simulation
+@pytest.mark.parametrize(
+    ("setting", "test"),
+    [
+        ("errs alike", "shared judge"),
+        ("a judge for each", "separate judges"),
+        ("a judge for each", "separate judges, other queries"),
+        ("errs alike", "naive"),
+    ],
+)
+def test_each_test_by_the_judges_rates_keeps_its_level_in_its_own_setting(setting: str, test: str) -> None:
+    assert 0.035 <= false_alarms(setting, test) <= 0.065
+
+
+@pytest.mark.simulation
+@pytest.mark.parametrize(
+    ("setting", "test"), [("favours one", "naive"), ("favours one", "shared judge"), ("a judge for each", "naive")]
+)
+def test_bronze_scores_alone_are_misled_by_a_judge_who_favours_one(setting: str, test: str) -> None:
+    one = BY_NAME[setting, test, "P@10"]
+    assert not one.promised
+    assert found_share(rng(), one, effect=0.0, replications=500) > 0.4
+
+
+@pytest.mark.simulation
+def test_the_published_test_on_one_sample_finds_next_to_nothing_where_others_do() -> None:
+    shared, published = (
+        decisions(rng(), [BY_NAME["errs alike", test, "P@10"]], replications=500)[0]
+        for test in ("shared judge", "independent")
+    )
+    assert shared.power > 0.6
+    assert published.power < 0.1
+    assert published.type_one < 0.005
+
+
+@pytest.mark.simulation
+def test_gold_drawn_for_the_comparison_finds_more_than_a_random_draw() -> None:
+    drawn, at_random = (
+        found_share(rng(), BY_NAME["favours one", test, "P@10"], effect=0.1, replications=300)
+        for test in ("difference", "difference, random draw")
+    )
+    assert drawn > 0.7
+    assert drawn > at_random
+
+
+def test_every_test_has_a_setting_that_it_is_made_for_but_the_published_one() -> None:
+    assert {one.test for one in COMPARED} == set(TESTS)
+    assert set(TESTS) - {one.test for one in COMPARED if one.promised} == {"independent"}
+
+
+def test_a_row_tells_setting_test_and_both_shares_and_progress_is_told() -> None:
+    told: list[int] = []
+    rows = decisions(rng(), COMPARED, replications=3, progress=told.append)
+    assert len(rows) == len(COMPARED)
+    assert sum(told) == 2 * 3 * 50 * len(COMPARED)
+    assert list(rows[0].as_dict()) == [
+        "setting", "test", "measure", "queries", "gold", "replications", "type_one", "power", "promised",
+    ]  # fmt: skip
+    assert decisions(rng(), COMPARED[-2:], replications=20) == decisions(rng(), COMPARED[-2:], replications=20)
+
+
+def test_a_test_that_is_not_there_is_refused() -> None:
+    with pytest.raises(UsageError, match="test is one of 'difference'"):
+        decisions(rng(), [Compared(setting="any", test="guess")], replications=3)
+    with pytest.raises(UsageError, match="a study needs a replication"):
+        decisions(rng(), COMPARED[-1:], replications=0)
