@@ -87,9 +87,9 @@ def _task(task: str) -> Callable[[], object]:
 
     import ringtrue as rt
     from ringtrue.evaluation.measures import parse
-    from ringtrue.gold.correction.correct import task_of
-    from ringtrue.gold.correction.proportion import corrected_share
-    from ringtrue.gold.correction.rate_estimator import ByRates
+    from ringtrue.gold.correction.correct import build_problem
+    from ringtrue.gold.correction.proportion import correct_share
+    from ringtrue.gold.correction.rate_estimator import RateEstimator
 
     runs, bronze, gold = with_gold()
     if task == "sample":
@@ -99,13 +99,13 @@ def _task(task: str) -> Callable[[], object]:
     if task == "compare":
         return lambda: rt.compare_corrected(runs, bronze, gold, MEASURES[:1])
     elsewhere = gold.select("query", "doc", "label")
-    asked, _ = task_of(runs, bronze, elsewhere, design="external", method=None, population="like-these",
+    asked, _ = build_problem(runs, bronze, elsewhere, design="external", method=None, population="like-these",
                        bronze_rel=None, level=0.95, rng=None)  # fmt: skip
-    way = ByRates(task=asked)
+    way = RateEstimator(problem=asked)
     if task == "graded":
         return lambda: way.estimates(parse("DCG@10"))
     p10 = parse(MEASURES[0])
-    return lambda: [corrected_share(score, way.rates(p10), interval="bootstrap", resamples=10_000)
+    return lambda: [correct_share(score, way.rates(p10), interval="bootstrap", resamples=10_000)
                     for score in way.scores(p10)]  # fmt: skip
 
 

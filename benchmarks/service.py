@@ -83,10 +83,10 @@ def prepare(
     import numpy as np
 
     from ringtrue.service.store import Scale, Settings, Store
-    from ringtrue.service.store.access import issue_token, log_in, signing_secret
+    from ringtrue.service.store.access import get_or_create_signing_secret, issue_token, log_in
     from ringtrue.service.store.accounts import add_member, create_account
     from ringtrue.service.store.projects import add_documents, add_items, add_queries, create_project
-    from ringtrue.service.web.context import Site
+    from ringtrue.service.web.context import ServerContext
 
     rng, now = np.random.default_rng(0), time.time()
     with Store.open(url) as store, store.transaction() as connection:
@@ -107,7 +107,7 @@ def prepare(
         add_items(connection, project, rows, queue="main", wanted=wanted, rng=rng)
         traps = [{"query": f"q{at % queries}", "doc": f"d{at}", "expected": "2"} for at in range(min(500, items))]
         add_items(connection, project, traps, queue="trap", wanted=None, rng=rng)
-        site = Site(store=store, secret=signing_secret(connection))
+        site = ServerContext(store=store, secret=get_or_create_signing_secret(connection))
         known = []
         for number in range(judges):
             account = create_account(connection, kind="named", now=now, name=f"Judge {number}")
@@ -116,7 +116,7 @@ def prepare(
                 known.append([issue_token(connection, account, name="load", scopes=["judge"], now=now, days=1)])
             else:
                 secret, csrf = log_in(connection, account, now=now, hours=24)
-                known.append([f"{site.cookie}={site.signed(secret, 'login')}", csrf])
+                known.append([f"{site.session_cookie}={site.sign(secret, 'login')}", csrf])
     return known
 
 

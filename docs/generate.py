@@ -24,7 +24,7 @@ from ringtrue.evaluation.measures import CATALOGUE, Definition
 from ringtrue.evaluation.measures.catalogue import PARAMETERS
 from ringtrue.evaluation.measures.names import SYNONYMS, TREC_EVAL
 from ringtrue.files import FORMATS
-from ringtrue.tables.columns import NAMES
+from ringtrue.tables.columns import COLUMN_ALIASES
 
 DOCS = Path(__file__).parent
 PART = re.compile(r"(?P<open><!-- generated: (?P<name>[^\n]+?) -->\n).*?(?P<close><!-- /generated -->)", re.S)
@@ -126,7 +126,7 @@ def format_table(_: str) -> str:
 
 def column_table(_: str) -> str:
     """The names under which a column is found."""
-    rows = [[f"`{column}`", ", ".join(f"`{name}`" for name in names)] for column, names in NAMES.items()]
+    rows = [[f"`{column}`", ", ".join(f"`{name}`" for name in names)] for column, names in COLUMN_ALIASES.items()]
     return table(["column", "found under the names, the first one first"], rows)
 
 

@@ -16,12 +16,12 @@ import numpy as np
 import polars as pl
 
 import ringtrue as rt
-from ringtrue.judges.ceiling.ndcg_ceiling import Method
+from ringtrue.judges.ceiling.ndcg_ceiling import CeilingMethod
 
 Rows: TypeAlias = tuple[list[str], list[list[str]]]
 DRAWS = 50  # of one label of each document, as in the source
 DL19_JUDGES = ("umbrela_gpt4", "binary_gpt4", "binary_gpt4o", "binary_llama3.2")  # the best first
-METHODS: tuple[Method, ...] = ("exact", "simulation", "closed-form")
+METHODS: tuple[CeilingMethod, ...] = ("exact", "simulation", "closed-form")
 TABLE_1 = {"1/3": ("0.49", "0.51"), "2/3": ("0.10", "0.09"), "2/4": ("0.23", "0.21"), "2/5": ("0.35", "0.35")}
 
 

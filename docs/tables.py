@@ -31,8 +31,8 @@ import polars as pl
 
 import ringtrue as rt
 from ringtrue.judges.aggregation import METHODS, Aggregation, aggregate
-from ringtrue.preference.compare_ratings import WAYS as WAYS_TO_RATE
-from ringtrue.stats.intervals import share_estimate
+from ringtrue.preference.compare_ratings import RATING_METHODS as WAYS_TO_RATE
+from ringtrue.stats.intervals import estimate_share
 
 DOCS = Path(__file__).parent
 PLACE = re.compile(r"(?P<open><!-- table: (?P<name>[\w-]+) -->\n).*?(?P<close><!-- /table -->)", re.S)
@@ -360,7 +360,7 @@ def _off(row: Mapping[str, Any]) -> str:
 
 
 def _percent(items: pl.DataFrame) -> str:
-    one = share_estimate(items["right"].to_numpy(), _clusters(items))
+    one = estimate_share(items["right"].to_numpy(), _clusters(items))
     return f"{100 * (one.value or 0):.1f} ({100 * (one.low or 0):.1f} to {100 * (one.high or 0):.1f})"
 
 

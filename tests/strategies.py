@@ -10,7 +10,7 @@ import polars as pl
 from hypothesis import strategies as st
 from scipy import stats
 
-from ringtrue.judges.votes import Votes, votes_of
+from ringtrue.judges.votes import Votes, make_votes
 from ringtrue.tables import Judgments, Preferences, Run, Scores
 from ringtrue.tables.preferences import OUTCOMES
 
@@ -73,7 +73,7 @@ def judged(draw: st.DrawFn) -> Votes:
     few = st.tuples(st.sampled_from(["q", "r"]), st.sampled_from("abc"), st.sampled_from("xyz"), st.integers(0, 2))
     rows = draw(st.lists(few, min_size=1, max_size=12))
     query, doc, judge, label = zip(*rows, strict=True)
-    return votes_of({"query": query, "doc": doc, "judge": judge, "label": label})
+    return make_votes({"query": query, "doc": doc, "judge": judge, "label": label})
 
 
 @st.composite

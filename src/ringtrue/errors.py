@@ -130,7 +130,7 @@ class LateError(RefusedError):
     """The lease or the time of the task has ended."""
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, candidates: Iterable[str]) -> str:
     """Suggest the nearest known word, as the middle of a sentence; empty when nothing is near.
 
     Examples:
@@ -141,6 +141,6 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """
     from difflib import get_close_matches
 
-    by_lower = {name.lower(): name for name in known}
+    by_lower = {name.lower(): name for name in candidates}
     near = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
     return f"; did you mean '{by_lower[near[0]]}'?" if near else ""

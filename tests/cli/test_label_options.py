@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 
 from ringtrue.cli import COMMANDS
 from ringtrue.cli.options.common import Command, output_options
-from ringtrue.cli.options.labels import Labelling, labelling_options
-from ringtrue.cli.output import Grid, OutputFormat, emit, tell
+from ringtrue.cli.options.labels import LabelInputs, label_options
+from ringtrue.cli.output import Grid, OutputFormat, emit, print_notes
 from ringtrue.errors import DuplicateError, RingtrueError
-from ringtrue.judges.votes import Votes, votes_of, with_gold
+from ringtrue.judges.votes import Votes, align_with_gold, make_votes
 from strategies import messy_texts
 
 LABELS = "query,doc,judge,label\nq1,d1,ann,0\nq1,d1,ben,2\nq1,d2,ann,1\nq2,d3,ben,1\nq2,d3,ann,1\n"
@@ -32,32 +32,32 @@ PAIRS = "query,left,right,judge,winner\nq1,d1,d2,ann,left\nq1,d2,d1,ben,d1\nq1,d
 
 
 @click.command("labels", cls=Command)
-@labelling_options
+@label_options
 @click.option("--traps")
 @output_options
-def command(labelling: Labelling, traps: str | None, form: OutputFormat) -> None:
+def command(label_inputs: LabelInputs, traps: str | None, form: OutputFormat) -> None:
     """Which labels are there?"""
 
     def settled() -> tuple[Votes, list[int | None]]:
-        votes, gold = labelling.votes(), labelling.gold_votes()
-        votes = votes.settled(labelling.repeats)
+        votes, gold = label_inputs.read_votes(), label_inputs.read_gold_votes()
+        votes = votes.resolve_repeats(label_inputs.repeats)
         if gold is None:
             return votes, []
-        votes, known = with_gold(votes, gold)
+        votes, known = align_with_gold(votes, gold)
         return votes, [votes.labels[label] if label >= 0 else None for label in known]
 
-    votes, gold = labelling.explained(settled)
-    tell(labelling.notes)
+    votes, gold = label_inputs.explain_errors(settled)
+    print_notes(label_inputs.notes)
     data = {
         "votes": votes.size,
         "items": votes.items.rows(),
         "judges": votes.judges,
         "labels": votes.labels,
         "gold": gold,
-        "traps": labelling.table(traps).items.rows() if traps else [],
-        "notes": labelling.notes,
+        "traps": label_inputs.read_reference_votes(traps).items.rows() if traps else [],
+        "notes": label_inputs.notes,
     }
-    emit(form, data=data, grid=Grid(columns=["votes"], rows=[[str(votes.size)]]))
+    emit(form, payload=data, grid=Grid(columns=["votes"], rows=[[str(votes.size)]]))
 
 
 @pytest.fixture
@@ -517,10 +517,10 @@ def test_further_files_are_read_with_the_names_that_they_have(folder: Path, ring
 
 def test_a_clash_in_some_other_file_is_told_as_it_is() -> None:
     asked = dict.fromkeys(("gold_columns", "gold_where", "forced", "columns", "where"), ())
-    labelling = Labelling(labels="l.csv", gold=None, scale=None, outside="refuse", repeats=None, level=0.95, **asked)
-    traps = votes_of({"item": ["a", "a"], "label": [0, 1]})
+    labelling = LabelInputs(labels="l.csv", gold=None, scale=None, outside="refuse", repeats=None, level=0.95, **asked)
+    traps = make_votes({"item": ["a", "a"], "label": [0, 1]})
     with pytest.raises(DuplicateError, match=r"^gold has several labels \(0, 1\) for document 'a'; keep one for each$"):
-        labelling.explained(lambda: with_gold(traps, traps))
+        labelling.explain_errors(lambda: align_with_gold(traps, traps))
 
 
 # Formats.
@@ -580,16 +580,24 @@ def test_whatever_two_files_hold_only_our_own_errors_come_out(
 ) -> None:
     (tmp_path / "l").write_bytes(labels)
     (tmp_path / "g").write_bytes(gold)
-    asked = Labelling(
+    asked = LabelInputs(
         labels=(str(tmp_path / "l"),), gold=str(tmp_path / "g"), scale=scale, outside="clip" if scale else "refuse",
         repeats=None, level=0.95, gold_columns=(), gold_where=where, forced=forced, columns=columns, where=where,
     )  # fmt: skip
     with suppress(RingtrueError):
-        assert asked.votes().size
+        assert asked.read_votes().size
     with suppress(RingtrueError):
-        asked.explained(lambda: with_gold(asked.votes().settled(None), asked.gold_votes() or asked.votes()))
+        asked.explain_errors(
+            lambda: align_with_gold(
+                asked.read_votes().resolve_repeats(None), asked.read_gold_votes() or asked.read_votes()
+            )
+        )
     with suppress(RingtrueError):
-        assert replace(asked, labels=(str(tmp_path / "l"), str(tmp_path / "g")), gold=None, gold_where=()).votes().size
+        assert (
+            replace(asked, labels=(str(tmp_path / "l"), str(tmp_path / "g")), gold=None, gold_where=())
+            .read_votes()
+            .size
+        )
 
 
 # Real data.

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ringtrue import cli
-from ringtrue.cli.output import LATEX, Grid, emit, estimate_column
+from ringtrue.cli.output import LATEX_ESCAPES, Grid, emit, format_estimates
 from ringtrue.stats.results import Estimate
 
 SIGNS = re.compile(r"[^\x00-\x7f]")
@@ -22,20 +22,20 @@ def estimated(value: float, half: float | None = None) -> Estimate:
 
 
 def test_negative_numbers_have_a_minus_and_no_hyphen() -> None:
-    assert estimate_column([estimated(-0.25, 0.1), estimated(0.5, 0.1)]) == ["−0.250 ±0.100", "0.500 ±0.100"]
-    assert estimate_column([estimated(-0.25)]) == ["−0.2500"]
+    assert format_estimates([estimated(-0.25, 0.1), estimated(0.5, 0.1)]) == ["−0.250 ±0.100", "0.500 ±0.100"]
+    assert format_estimates([estimated(-0.25)]) == ["−0.2500"]
 
 
 def test_every_sign_of_our_tables_is_known_to_latex() -> None:
     folder = Path(cli.__file__).parent
     used = {sign for module in folder.glob("*.py") for sign in SIGNS.findall(module.read_text())}
-    assert used - LATEX.keys() - DRAWN == set()
+    assert used - LATEX_ESCAPES.keys() - DRAWN == set()
 
 
-@pytest.mark.parametrize("sign", sorted({*SIGNS.findall("".join(LATEX)), "&", "_", "<"}))
+@pytest.mark.parametrize("sign", sorted({*SIGNS.findall("".join(LATEX_ESCAPES)), "&", "_", "<"}))
 def test_latex_gets_plain_letters(sign: str, capsys: pytest.CaptureFixture[str]) -> None:
-    emit("latex", data=None, grid=Grid(columns=["a"], rows=[[f"x {sign} 1"]]))
+    emit("latex", payload=None, grid=Grid(columns=["a"], rows=[[f"x {sign} 1"]]))
     row = capsys.readouterr().out.splitlines()[5]
     assert row.isascii()
     assert row.startswith("x ")
-    assert LATEX[sign] in row
+    assert LATEX_ESCAPES[sign] in row

@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ringtrue.cli.studies.real_judges import REAL, real
-from ringtrue.cli.studies.study import Asked
+from ringtrue.cli.studies.real_judges import REAL_JUDGE_SETTINGS, study_real_judges
+from ringtrue.cli.studies.study import StudyParameters
 from ringtrue.judges.aggregation import aggregate, em
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -71,7 +71,7 @@ def test_what_the_page_says_of_equally_common_labels(data: Path, monkeypatch: py
     def even(truth: Any) -> Any:
         return np.full(truth.shape[1], 1 / truth.shape[1])
 
-    monkeypatch.setattr(em, "_shares", even)
+    monkeypatch.setattr(em, "_column_means", even)
     right = {}
     for name in ("web5", "rf10"):
         labels, truth = TABLES.data(name)
@@ -99,8 +99,10 @@ def read_table(text: str) -> tuple[list[str], dict[str, list[float]]]:
 
 
 def studied(data: Path, name: str, draws: int) -> dict[str, Any]:
-    asked = Asked(seed=0, replications=draws, level=0.95, data=(str(data / name),), settings=REAL)
-    return {"study": "real", **real(asked).data}
+    asked = StudyParameters(
+        seed=0, replications=draws, level=0.95, folders=(str(data / name),), settings=REAL_JUDGE_SETTINGS
+    )
+    return {"study": "real", **study_real_judges(asked).payload}
 
 
 @pytest.mark.parametrize(("name", "draws"), [("dl19", 4), ("dl21", 20)])

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import ringtrue as rt
-from ringtrue.doctor.recognise import told_kind
+from ringtrue.doctor.recognise import recognise_file_kind
 from ringtrue.errors import FormatError
 from ringtrue.files.source import Source
 
@@ -31,7 +31,7 @@ TEXTS = {
 def kind_of(folder: Path, text: str | bytes, name: str = "file") -> str:
     path = folder / name
     path.write_bytes(text.encode() if isinstance(text, str) else text)
-    return told_kind(Source(str(path)))
+    return recognise_file_kind(Source(str(path)))
 
 
 @pytest.mark.parametrize("kind", TEXTS)
@@ -49,13 +49,15 @@ def test_tables_are_told_whatever_their_format(tmp_path: Path) -> None:
     frame.write_csv(tmp_path / "a.tsv", separator="\t")
     frame.write_parquet(tmp_path / "a.parquet")
     frame.write_ndjson(tmp_path / "a.jsonl")
-    assert {told_kind(Source(str(tmp_path / f"a.{end}"))) for end in ("tsv", "parquet", "jsonl")} == {"judgments"}
+    assert {recognise_file_kind(Source(str(tmp_path / f"a.{end}"))) for end in ("tsv", "parquet", "jsonl")} == {
+        "judgments"
+    }
 
 
 def test_what_a_command_estimated_is_a_confusion_matrix_too(tmp_path: Path) -> None:
     matrix = rt.Confusion(rows="gold", columns="ann", labels=(0, 1), counts=[[8, 2], [1, 9]])
     rt.write_confusion(tmp_path / "m.json", matrix)
-    assert told_kind(Source(str(tmp_path / "m.json"))) == "confusion"
+    assert recognise_file_kind(Source(str(tmp_path / "m.json"))) == "confusion"
 
 
 def test_names_tell_queries_from_documents_where_their_lines_look_alike(tmp_path: Path) -> None:

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ringtrue.doctor.shell_commands import Names, command, named, pattern
+from ringtrue.doctor.shell_commands import FreeNames, build_command, quote_path, quote_paths
 
 ODD = st.text(st.characters(codec="utf-8", exclude_characters="\0/", exclude_categories=["Cs", "Cc"]), min_size=1)
 
 
 @given(ODD)
 def test_any_name_comes_back_from_a_shell_as_it_was(name: str) -> None:
-    (word,) = shlex.split(named(name))
+    (word,) = shlex.split(quote_path(name))
     assert word.removeprefix("./") == name.removeprefix("./")
     assert word == "-" or not word.startswith("-")
 
@@ -48,7 +48,7 @@ def test_many_files_become_a_pattern_that_matches_them_and_no_others(
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
     monkeypatch.chdir(tmp_path)
-    assert pattern(files) == short
+    assert quote_paths(files) == short
     assert sorted(expanded(short, tmp_path)) == sorted(files)
 
 
@@ -56,7 +56,7 @@ def test_files_among_others_alike_are_named_one_by_one(tmp_path: Path, monkeypat
     for name in "abcd":
         (tmp_path / f"{name}.run").touch()
     monkeypatch.chdir(tmp_path)
-    assert pattern(["a.run", "b.run", "d.run"]) == "a.run b.run d.run"
+    assert quote_paths(["a.run", "b.run", "d.run"]) == "a.run b.run d.run"
 
 
 def test_files_of_several_folders_have_a_pattern_for_each(tmp_path: Path) -> None:
@@ -64,17 +64,17 @@ def test_files_of_several_folders_have_a_pattern_for_each(tmp_path: Path) -> Non
     for path in paths:
         Path(path).parent.mkdir(exist_ok=True)
         Path(path).touch()
-    assert pattern(paths) == f"{tmp_path}/x/*.run {tmp_path}/y/*.run"
+    assert quote_paths(paths) == f"{tmp_path}/x/*.run {tmp_path}/y/*.run"
 
 
 def test_a_name_that_is_taken_gets_a_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "pool.csv").touch()
     monkeypatch.chdir(tmp_path)
-    names = Names()
-    assert [names.free("pool.csv"), names.free("pool.csv"), names.free("x.qrels")] == [
+    names = FreeNames()
+    assert [names.claim("pool.csv"), names.claim("pool.csv"), names.claim("x.qrels")] == [
         "pool-2.csv", "pool-3.csv", "x.qrels",
     ]  # fmt: skip
 
 
 def test_words_that_say_nothing_leave_no_gap() -> None:
-    assert command("agree", "a.csv", "", "--repeats last") == "ringtrue agree a.csv --repeats last"
+    assert build_command("agree", "a.csv", "", "--repeats last") == "ringtrue agree a.csv --repeats last"

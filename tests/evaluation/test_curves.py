@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 import ringtrue as rt
 from ringtrue.errors import DuplicateError, MeasureError, MismatchError, UsageError
-from ringtrue.evaluation.curves import Kind
+from ringtrue.evaluation.curves import CurveKind
 from strategies import nested
 
-KINDS = get_args(Kind)
+KINDS = get_args(CurveKind)
 AREAS = {"pr": "AP", "11pt": "IAP", "roc": "AUC"}
 RUN = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}, "q2": {"d4": 1.0}}
 LABELS = {"q1": {"d1": 0, "d2": 2, "d3": 1}, "q2": {"d4": 1}, "q3": {"d5": 1}}
@@ -104,7 +104,7 @@ def test_a_collection_that_was_given_its_size_needs_no_note_and_moves_the_curve(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_missing_query_counts_as_having_found_nothing_or_is_left_out(kind: Kind) -> None:
+def test_a_missing_query_counts_as_having_found_nothing_or_is_left_out(kind: CurveKind) -> None:
     settings = {"collection_size": 9} if kind == "roc" else {}
     whole = rt.curve(RUN, LABELS, kind=kind, **settings)
     assert whole.runs["run"].n == 3
@@ -121,13 +121,13 @@ def test_a_query_without_relevant_documents_is_0_and_counted() -> None:
 
 
 @pytest.mark.parametrize("kind", ["pr", "11pt"])
-def test_rel_and_depth_reach_the_curve(kind: Kind) -> None:
+def test_rel_and_depth_reach_the_curve(kind: CurveKind) -> None:
     assert rt.curve(RUN, LABELS, kind=kind, rel=2, missing="skip").runs["run"].y[-1] == 0.25
     assert rt.curve(RUN, LABELS, kind=kind, depth=1, missing="skip").runs["run"].y[0] == 0.5
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_several_judges_are_averaged_for_each_query(kind: Kind) -> None:
+def test_several_judges_are_averaged_for_each_query(kind: CurveKind) -> None:
     frame = {
         "query": ["q1", "q1", "q1", "q1", "q2", "q2"],
         "doc": ["d1", "d2", "d1", "d2", "d4", "d9"],

@@ -7,7 +7,7 @@ import pytest
 
 import ringtrue as rt
 from ringtrue.errors import UsageError
-from ringtrue.evaluation.inputs import Entry, Notes, line_up
+from ringtrue.evaluation.inputs import MatchedRun, NoteCollector, match_runs_to_qrels
 from ringtrue.evaluation.measures import parse
 
 RUN = {"q1": {"d1": 2.0, "d2": 1.0}, "q2": {"d1": 1.0}}
@@ -20,17 +20,19 @@ FRAME = {
 USUAL = {"missing": "zero", "judges": "average", "depth": None, "compat": None, "collection_size": None}
 
 
-def only_entry(labels: object) -> Entry:
-    (entry,) = line_up(RUN, labels, notes=Notes(), **USUAL)  # type: ignore[arg-type]
+def only_entry(labels: object) -> MatchedRun:
+    (entry,) = match_runs_to_qrels(RUN, labels, notes=NoteCollector(), **USUAL)  # type: ignore[arg-type]
     return entry
 
 
 def test_a_number_for_each_list_is_averaged_over_the_judges_of_its_query() -> None:
-    assert only_entry(FRAME).averaged(parse("RR")).tolist() == [0.75, 1.0]
+    assert only_entry(FRAME).average_over_judges(parse("RR")).tolist() == [0.75, 1.0]
 
 
 def test_a_row_for_each_list_is_averaged_like_a_number() -> None:
-    rows = only_entry(FRAME).averaged(lambda lists: np.stack([parse("RR")(lists), parse("P@2")(lists)], axis=1))
+    rows = only_entry(FRAME).average_over_judges(
+        lambda lists: np.stack([parse("RR")(lists), parse("P@2")(lists)], axis=1)
+    )
     assert rows.tolist() == [[0.75, 0.5], [1.0, 0.5]]
 
 
@@ -39,15 +41,15 @@ def test_a_judge_under_whom_it_is_undefined_has_no_say() -> None:
         values = parse("RR")(lists)
         return np.where(values < 1, np.nan, values)
 
-    assert only_entry(FRAME).averaged(undefined_below_1).tolist() == [1.0, 1.0]
-    nobody = only_entry({**FRAME, "label": [0, 0, 1, 1]}).averaged(undefined_below_1)
+    assert only_entry(FRAME).average_over_judges(undefined_below_1).tolist() == [1.0, 1.0]
+    nobody = only_entry({**FRAME, "label": [0, 0, 1, 1]}).average_over_judges(undefined_below_1)
     assert np.isnan(nobody).tolist() == [True, False]
 
 
 @pytest.mark.parametrize("size", [0, -1, "many", 2.5, 2**53 + 1])
 def test_a_collection_size_that_is_none_is_refused_at_once(size: object) -> None:
     with pytest.raises(UsageError, match="collection_size must be a whole number"):
-        line_up(RUN, FRAME, notes=Notes(), **{**USUAL, "collection_size": size})  # type: ignore[arg-type]
+        match_runs_to_qrels(RUN, FRAME, notes=NoteCollector(), **{**USUAL, "collection_size": size})  # type: ignore[arg-type]
 
 
 def test_the_same_doubt_about_several_runs_is_told_once() -> None:

@@ -34,7 +34,7 @@ def by_sorting(run: dict[str, dict[str, float]], labels: dict[str, dict[str, int
 @given(runs, judgments, st.sampled_from([None, "trec_eval-9", "trec_eval-10"]))
 def test_ranks_are_those_of_a_full_sort_with_ties_by_larger_doc_id(run: dict, labels: dict, compat: str | None) -> None:
     matcher = Matcher(Judgments.of(labels))
-    lists = matcher.lists(Run.of(run), compat=compat)  # type: ignore[arg-type]
+    lists = matcher.match(Run.of(run), compat=compat)  # type: ignore[arg-type]
     with np.errstate(over="ignore"):
         expected = by_sorting(run, labels, np.float32 if compat == "trec_eval-9" else np.float64)
     for i, query in enumerate(matcher.queries):
@@ -48,7 +48,7 @@ def test_ranks_are_those_of_a_full_sort_with_ties_by_larger_doc_id(run: dict, la
 
 @given(runs, judgments, st.integers(1, 5))
 def test_a_depth_cuts_every_list(run: dict, labels: dict, depth: int) -> None:
-    whole, cut = (Matcher(Judgments.of(labels)).lists(Run.of(run), depth=d) for d in (None, depth))
+    whole, cut = (Matcher(Judgments.of(labels)).match(Run.of(run), depth=d) for d in (None, depth))
     np.testing.assert_array_equal(cut.retrieved, np.minimum(whole.retrieved, depth))
     np.testing.assert_array_equal(cut.rank, whole.rank[whole.rank <= depth])
 
@@ -64,7 +64,7 @@ def test_what_stands_below_the_top_changes_no_measure_that_looks_at_the_top(
     if in_order:  # as most files are; others are looked at as a whole
         run = {query: dict(sorted(found.items(), key=lambda pair: -pair[1])) for query, found in run.items()}
     matcher = Matcher(Judgments.of(labels))
-    whole, leading = (matcher.lists(Run.of(run), top=t, compat=compat) for t in (None, top))  # type: ignore[arg-type]
+    whole, leading = (matcher.match(Run.of(run), top=t, compat=compat) for t in (None, top))  # type: ignore[arg-type]
     np.testing.assert_array_equal(leading.rank[leading.rank <= top], whole.rank[whole.rank <= top])
     np.testing.assert_array_equal(leading.retrieved, whole.retrieved)
     assert bool(len(leading.rank)) == bool(len(whole.rank))
@@ -81,8 +81,8 @@ def test_measures_that_look_at_the_whole_list_say_so() -> None:
 def test_only_the_top_is_looked_up_and_what_is_tied_with_its_end() -> None:
     labels = Judgments.of({"q": {f"d{n}": 1 for n in range(9)}})
     run = Run.of({"q": {"d0": 9.0, "d1": 8.0, "d2": 7.0, "d3": 7.0, "d4": 7.0, "d5": 6.0, "d6": 5.0}})
-    assert Matcher(labels).lists(run, top=3).rank.tolist() == [1, 2, 3, 4, 5]
-    assert Matcher(labels).lists(run, top=2).rank.tolist() == [1, 2]
+    assert Matcher(labels).match(run, top=3).rank.tolist() == [1, 2, 3, 4, 5]
+    assert Matcher(labels).match(run, top=2).rank.tolist() == [1, 2]
 
 
 def test_large_runs_in_several_batches_match_the_full_sort() -> None:
@@ -97,7 +97,7 @@ def test_large_runs_in_several_batches_match_the_full_sort() -> None:
         judged = rng.choice(5000, size=100, replace=False)
         labels[f"q{q}"] = {f"document-{n}": int(rng.integers(0, 4)) for n in judged}
     matcher = Matcher(Judgments.of(labels))
-    lists = matcher.lists(Run.of(run))
+    lists = matcher.match(Run.of(run))
     expected = by_sorting(run, labels, np.float64)
     flat = [pair for query in matcher.queries for pair in expected[query]]
     assert list(zip(lists.rank.tolist(), lists.label.tolist(), strict=True)) == flat
@@ -105,7 +105,7 @@ def test_large_runs_in_several_batches_match_the_full_sort() -> None:
 
 def test_the_same_document_under_another_query_is_not_judged() -> None:
     matcher = Matcher(Judgments.of({"q1": {"d1": 1}, "q2": {"d2": 1}}))
-    lists = matcher.lists(Run.of({"q1": {"d2": 1.0}, "q2": {"d1": 1.0}}))
+    lists = matcher.match(Run.of({"q1": {"d2": 1.0}, "q2": {"d1": 1.0}}))
     assert len(lists.rank) == 0
 
 

@@ -14,7 +14,7 @@ from ringtrue.files import (
     read_topics,
     recognise_kind,
 )
-from ringtrue.files.formats import FORMATS, Format, recognise, separator_of
+from ringtrue.files.formats import FORMATS, Format, find_separator, recognise_format
 from ringtrue.files.source import Source
 
 
@@ -53,28 +53,28 @@ def made(tmp_path: Path, text: str) -> Source:
     ],
 )
 def test_a_format_is_recognised_from_the_first_line(tmp_path: Path, kind: Any, text: str, form: str) -> None:
-    assert recognise(made(tmp_path, text), kind) == form
+    assert recognise_format(made(tmp_path, text), kind) == form
 
 
 def test_a_table_is_recognised_by_names_that_the_caller_knows(tmp_path: Path) -> None:
     source = made(tmp_path, "Anfrage,Dokument,Urteil\na,b,1\n")
-    assert recognise(source, "judgments", columns=["Anfrage", "Dokument", "Urteil"]) == "csv"
+    assert recognise_format(source, "judgments", columns=["Anfrage", "Dokument", "Urteil"]) == "csv"
     with pytest.raises(
         FormatError, match=r"looks like a table with the columns Anfrage, Dokument, Urteil; .*--columns"
     ):
-        recognise(source, "judgments")
+        recognise_format(source, "judgments")
 
 
 def test_a_file_of_another_kind_is_called_what_it_looks_like(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"this looks like a run .* expected judgments"):
-        recognise(made(tmp_path, "q1 Q0 d1 1 1.5 t\n"), "judgments")
+        recognise_format(made(tmp_path, "q1 Q0 d1 1 1.5 t\n"), "judgments")
     with pytest.raises(FormatError, match=r"this looks like judgments .* expected a run"):
-        recognise(made(tmp_path, "q1 0 d1 1\n"), "run")
+        recognise_format(made(tmp_path, "q1 0 d1 1\n"), "run")
 
 
 def test_text_in_no_known_format_says_what_was_expected(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"expected topics as <top>.*found 'just words'"):
-        recognise(made(tmp_path, "just words\n"), "topics")
+        recognise_format(made(tmp_path, "just words\n"), "topics")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_a_file_of_no_kind_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_separator_of_a_header_is_the_most_frequent_one() -> None:
-    assert [separator_of(text) for text in ("a,b;c,d", "a;b;c", "a\tb,c\td", "abc")] == [",", ";", "\t", None]
+    assert [find_separator(text) for text in ("a,b;c,d", "a;b;c", "a\tb,c\td", "abc")] == [",", ";", "\t", None]
 
 
 JUDGMENTS = [
@@ -139,7 +139,7 @@ JUDGMENTS = [
 @pytest.mark.parametrize(("name", "form", "rows", "queries", "judges"), JUDGMENTS)
 def test_real_judgments_are_read_whole(data: Path, name: str, form: str, rows: int, queries: int, judges: int) -> None:
     source = Source(str(data / name))
-    assert recognise(source, "judgments") == form
+    assert recognise_format(source, "judgments") == form
     assert recognise_kind(source) == "judgments"
     judgments = read_judgments(data / name)
     frame = judgments.frame
@@ -193,7 +193,7 @@ PREFERENCES = [
 @pytest.mark.parametrize(("name", "form", "rows", "queries"), PREFERENCES)
 def test_real_preferences_are_read_whole(data: Path, name: str, form: str, rows: int, queries: int) -> None:
     source = Source(str(data / name))
-    assert recognise(source, "preferences") == form
+    assert recognise_format(source, "preferences") == form
     assert recognise_kind(source) == "preferences"
     frame = read_preferences(data / name).frame
     assert (frame.height, frame["query"].n_unique()) == (rows, queries)
@@ -226,7 +226,7 @@ def test_real_runs_are_read_whole(data: Path) -> None:
     assert len(paths) == 37 + 3 + 3
     for path in paths:
         lines = path.read_text().splitlines()
-        assert recognise(Source(str(path)), "run") == "trec-run"
+        assert recognise_format(Source(str(path)), "run") == "trec-run"
         assert recognise_kind(Source(str(path))) == "run"
         run = read_run(path)
         assert run.frame.height == len(lines)
@@ -260,6 +260,6 @@ def test_every_format_belongs_to_a_kind_of_file() -> None:
 
 
 def test_three_words_are_a_broken_line_and_not_a_run_of_ranks(tmp_path: Path) -> None:
-    assert recognise(made(tmp_path, "q1 Q0 d1\n"), "run") == "trec-run"
-    assert recognise(made(tmp_path, "q1 0 d1\n"), "judgments") == "trec-qrels"
-    assert recognise(made(tmp_path, "q1 d1 1\n"), "run") == "msmarco-run"
+    assert recognise_format(made(tmp_path, "q1 Q0 d1\n"), "run") == "trec-run"
+    assert recognise_format(made(tmp_path, "q1 0 d1\n"), "judgments") == "trec-qrels"
+    assert recognise_format(made(tmp_path, "q1 d1 1\n"), "run") == "msmarco-run"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ringtrue.errors import FormatError
-from ringtrue.files.json_objects import is_amount, read_json, shortened
+from ringtrue.files.json_objects import is_nonnegative_number, read_json, shorten_json
 from ringtrue.files.source import Source
 
 
@@ -35,10 +35,12 @@ def test_one_name_may_stand_in_several_objects(tmp_path: Path) -> None:
 
 
 def test_amounts_are_finite_numbers_of_at_least_0() -> None:
-    assert all(map(is_amount, (0, 0.0, 1, 1e308)))
-    assert not any(map(is_amount, (-1, -1e-9, float("inf"), float("nan"), 10**400, True, False, "1", None, [1])))
+    assert all(map(is_nonnegative_number, (0, 0.0, 1, 1e308)))
+    assert not any(
+        map(is_nonnegative_number, (-1, -1e-9, float("inf"), float("nan"), 10**400, True, False, "1", None, [1]))
+    )
 
 
 def test_long_values_are_cut_in_messages() -> None:
-    assert shortened([0, 1]) == "[0, 1]"
-    assert shortened(10**100) == "1" + "0" * 39 + "…"
+    assert shorten_json([0, 1]) == "[0, 1]"
+    assert shorten_json(10**100) == "1" + "0" * 39 + "…"

@@ -23,7 +23,7 @@ from ringtrue.files import (
     read_topics,
     recognise_kind,
 )
-from ringtrue.files.read import explain_duplicate, run_name
+from ringtrue.files.read import derive_run_name, explain_duplicate
 from ringtrue.files.source import Source
 from strategies import messy_texts
 
@@ -60,7 +60,7 @@ def test_a_run_is_read_packed_or_not(tmp_path: Path, pack: Callable[[bytes], byt
     ],
 )
 def test_a_run_is_named_after_its_file(path: str, name: str) -> None:
-    assert run_name(path) == name
+    assert derive_run_name(path) == name
 
 
 def test_a_run_can_be_named_by_its_tag(tmp_path: Path) -> None:

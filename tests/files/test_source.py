@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ringtrue.errors import FileError, FormatError
-from ringtrue.files.source import Source, _Zstd
+from ringtrue.files.source import Source, _ZstdStream
 
 TEXT = "".join(f"q{n} 0 document-{n * 7919} {n % 4}\n" for n in range(2000)).encode()
 
@@ -38,15 +38,15 @@ def test_every_packing_gives_the_same_lines_whatever_the_name(tmp_path: Path, pa
     source = made(tmp_path, PACKERS[packing](TEXT + ending), "name.txt")
     expected = [*TEXT.decode().splitlines(), *([ending.decode()] if ending else [])]
     assert list(source.lines()) == list(enumerate(expected, start=1))
-    assert source.whole() == TEXT + ending
-    assert source.head(10) == TEXT[:10]
+    assert source.read_all() == TEXT + ending
+    assert source.read_head(10) == TEXT[:10]
 
 
 @pytest.mark.parametrize("packing", list(PACKERS))
 def test_pieces_end_with_a_line_and_together_are_the_whole(tmp_path: Path, packing: str) -> None:
     source = made(tmp_path, PACKERS[packing](TEXT + b"last"))
     for size in (1, 7, 100, 1 << 22):
-        pieces = list(source.pieces(size))
+        pieces = list(source.chunks(size))
         assert all(piece.endswith(b"\n") for piece in pieces)
         assert b"".join(pieces) == TEXT + b"last\n"
 
@@ -54,15 +54,15 @@ def test_pieces_end_with_a_line_and_together_are_the_whole(tmp_path: Path, packi
 def test_a_byte_order_mark_at_the_beginning_is_no_text(tmp_path: Path) -> None:
     source = made(tmp_path, b"\xef\xbb\xbfq1 0 d1 1\r\n\xef\xbb\xbfq2 0 d1 1")
     assert list(source.lines()) == [(1, "q1 0 d1 1"), (2, "\ufeffq2 0 d1 1")]
-    assert source.head() == source.whole() == b"q1 0 d1 1\r\n\xef\xbb\xbfq2 0 d1 1"
+    assert source.read_head() == source.read_all() == b"q1 0 d1 1\r\n\xef\xbb\xbfq2 0 d1 1"
 
 
 @pytest.mark.parametrize("packing", ["gz", "zst"])
 def test_several_packed_parts_in_a_row_are_one_file(tmp_path: Path, packing: str) -> None:
     pack = PACKERS[packing]
     source = made(tmp_path, pack(b"a\n") + pack(b"") + pack(TEXT) + pack(b"z\n"))
-    assert source.whole() == b"a\n" + TEXT + b"z\n"
-    assert b"".join(source.pieces(100)) == b"a\n" + TEXT + b"z\n"
+    assert source.read_all() == b"a\n" + TEXT + b"z\n"
+    assert b"".join(source.chunks(100)) == b"a\n" + TEXT + b"z\n"
 
 
 @pytest.mark.parametrize("packing", ["gz", "zst", "zst with checksum", "two zst", "two gz"])
@@ -76,7 +76,7 @@ def test_a_packed_file_that_is_cut_off_is_refused(tmp_path: Path, packing: str, 
         "two gz": gzip.compress(TEXT) + gzip.compress(TEXT),
     }[packing]
     source = made(tmp_path, packed[:-cut])
-    for read in (source.whole, lambda: list(source.pieces()), lambda: list(source.pieces(64))):
+    for read in (source.read_all, lambda: list(source.chunks()), lambda: list(source.chunks(64))):
         with pytest.raises(FileError, match="damaged or cut off; fetch it again"):
             read()
 
@@ -88,12 +88,12 @@ def test_a_damaged_packed_file_is_refused(tmp_path: Path, packing: str) -> None:
     packed[len(packed) // 2 + 1] ^= 0xFF
     damaged = bytes(packed) if packing == "gz" else zstd(TEXT) + b"no frame at all"
     with pytest.raises(FileError, match="damaged or cut off"):
-        made(tmp_path, damaged).whole()
+        made(tmp_path, damaged).read_all()
 
 
 @given(st.lists(st.binary(max_size=300), min_size=1, max_size=5), st.lists(st.integers(1, 50), max_size=20))
 def test_a_zstd_stream_gives_its_bytes_in_any_portions(parts: list[bytes], sizes: list[int]) -> None:
-    stream = _Zstd(io.BytesIO(b"".join(map(zstd, parts))))
+    stream = _ZstdStream(io.BytesIO(b"".join(map(zstd, parts))))
     given_out = b"".join(stream.read(size) for size in sizes)
     assert given_out + stream.read() == b"".join(parts)
     assert stream.read() == stream.read(5) == b""
@@ -104,23 +104,23 @@ def test_a_zstd_stream_gives_its_bytes_in_any_portions(parts: list[bytes], sizes
 )
 def test_an_empty_file_is_refused(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(FormatError, match="file: the file is empty"):
-        made(tmp_path, content).head()
+        made(tmp_path, content).read_head()
 
 
 @pytest.mark.parametrize("codec", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 def test_text_in_another_encoding_is_refused(tmp_path: Path, codec: str) -> None:
     with pytest.raises(FormatError, match=r"UTF-16; save it as UTF-8|this is a binary file"):
-        made(tmp_path, "q1 0 d1 1\n".encode(codec)).head()
+        made(tmp_path, "q1 0 d1 1\n".encode(codec)).read_head()
 
 
 def test_utf16_with_its_mark_is_called_by_its_name(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="the text is UTF-16; save it as UTF-8"):
-        made(tmp_path, "q1 0 d1 1\n".encode("utf-16")).head()
+        made(tmp_path, "q1 0 d1 1\n".encode("utf-16")).read_head()
 
 
 def test_a_binary_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="this is a binary file; expected text"):
-        made(tmp_path, b"\x7fELF\x02\x01\x01\x00\x00\x00").head()
+        made(tmp_path, b"\x7fELF\x02\x01\x01\x00\x00\x00").read_head()
 
 
 def test_a_line_that_is_no_text_is_named(tmp_path: Path) -> None:
@@ -132,32 +132,32 @@ def test_a_line_that_is_no_text_is_named(tmp_path: Path) -> None:
 
 def test_a_directory_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="this is a directory; name the files in it"):
-        Source(str(tmp_path)).head()
+        Source(str(tmp_path)).read_head()
 
 
 def test_a_missing_file_suggests_its_neighbour(tmp_path: Path) -> None:
     made(tmp_path, b"x", "bm25.run")
     with pytest.raises(FileError, match=r"bm52\.run: no such file; did you mean 'bm25\.run'\?"):
-        Source(str(tmp_path / "bm52.run")).head()
+        Source(str(tmp_path / "bm52.run")).read_head()
     with pytest.raises(FileError, match=r"no such file$"):
-        Source(str(tmp_path / "nothing-like-it.txt")).head()
+        Source(str(tmp_path / "nothing-like-it.txt")).read_head()
 
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"no such file; there is no folder '.*nowhere' either"):
-        Source(str(tmp_path / "nowhere" / "bm25.run")).head()
+        Source(str(tmp_path / "nowhere" / "bm25.run")).read_head()
 
 
 def test_a_file_used_as_a_folder_is_refused(tmp_path: Path) -> None:
     made(tmp_path, b"x", "bm25.run")
     with pytest.raises(FileError, match=r"bm25\.run/x: cannot be read \(Not a directory\)"):
-        Source(str(tmp_path / "bm25.run" / "x")).head()
+        Source(str(tmp_path / "bm25.run" / "x")).read_head()
 
 
 def test_a_name_that_no_file_can_have_is_refused(tmp_path: Path) -> None:
     for name in ("x" * 5000, "a\0b"):
         with pytest.raises(FileError, match="cannot be read"):
-            Source(str(tmp_path / name)).head()
+            Source(str(tmp_path / name)).read_head()
 
 
 def test_a_file_that_may_not_be_read_is_refused(tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_a_file_that_may_not_be_read_is_refused(tmp_path: Path) -> None:
     # Root may read everything, but not the first byte of its own memory.
     path = "/proc/self/mem" if os.access(source.path, os.R_OK) else source.path
     with pytest.raises(FileError, match=r"cannot be read \((Permission denied|Input/output error)\)"):
-        Source(path).head()
+        Source(path).read_head()
 
 
 class _Stdin:
@@ -179,17 +179,17 @@ def test_standard_input_can_be_read_again(monkeypatch: pytest.MonkeyPatch, packi
     monkeypatch.setattr(sys, "stdin", _Stdin(PACKERS[packing](TEXT)))
     source = Source("-")
     assert source.is_stream
-    assert source.head(5) == TEXT[:5]
-    assert b"".join(source.pieces()) == source.whole() == TEXT
+    assert source.read_head(5) == TEXT[:5]
+    assert b"".join(source.chunks()) == source.read_all() == TEXT
 
 
 def test_standard_input_is_called_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", _Stdin(b""))
     with pytest.raises(FormatError, match=r"^standard input: the file is empty"):
-        Source("-").head()
+        Source("-").read_head()
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(FileError, match=r"^standard input is closed; name a file"):
-        Source("-").head()
+        Source("-").read_head()
 
 
 def test_a_named_pipe_can_be_read_again(tmp_path: Path) -> None:
@@ -199,8 +199,8 @@ def test_a_named_pipe_can_be_read_again(tmp_path: Path) -> None:
     writer.start()
     source = Source(str(path))
     assert source.is_stream
-    assert source.head(5) == TEXT[:5]
-    assert b"".join(source.pieces()) == source.whole() == TEXT
+    assert source.read_head(5) == TEXT[:5]
+    assert b"".join(source.chunks()) == source.read_all() == TEXT
     writer.join(timeout=5)
     assert not writer.is_alive()
 
@@ -210,4 +210,4 @@ def test_a_file_packed_in_another_way_is_called_by_its_packer(tmp_path: Path, mo
     path = tmp_path / "packed"
     path.write_bytes(importlib.import_module(module).compress(b"q1 Q0 d1 1 1.0 x\n"))
     with pytest.raises(FormatError, match=f"packed with {name}; unpack it"):
-        Source(str(path)).head()
+        Source(str(path)).read_head()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ringtrue.errors import FormatError, RingtrueError, TableError, UsageError
 from ringtrue.files import read_judgments, read_run
 from ringtrue.files.source import Source
-from ringtrue.files.tabular import column_names, mapped, read_table
+from ringtrue.files.tabular import map_columns, read_column_names, read_table
 from strategies import any_ids, number_texts
 
 
@@ -42,7 +42,7 @@ def parquet(**columns: list[Any]) -> bytes:
 )
 def test_one_table_in_every_form_is_the_same_judgments(tmp_path: Path, text: str | bytes, form: Any) -> None:
     source = made(tmp_path, text)
-    assert column_names(source, form) == ["query", "doc", "label"]
+    assert read_column_names(source, form) == ["query", "doc", "label"]
     assert read_judgments(source.path).frame.rows() == [("q1", "d1", "0", 1), ("q1", "d2", "0", 0)]
 
 
@@ -134,13 +134,13 @@ def test_where_cannot_look_into_lists(tmp_path: Path) -> None:
 
 def test_a_mapped_column_takes_the_place_of_the_one_with_its_name() -> None:
     frame = pl.DataFrame({"label": [1], "label_before": [2], "nist": [3]})
-    assert mapped(frame, {"label": "nist"}).to_dicts() == [{"label": 3, "label_before_2": 1, "label_before": 2}]
-    assert mapped(frame, {}).equals(frame)
+    assert map_columns(frame, {"label": "nist"}).to_dicts() == [{"label": 3, "label_before_2": 1, "label_before": 2}]
+    assert map_columns(frame, {}).equals(frame)
 
 
 def test_two_columns_can_change_places() -> None:
     frame = pl.DataFrame({"query": ["d1"], "doc": ["q1"]})
-    assert mapped(frame, {"query": "doc", "doc": "query"}).to_dicts() == [{"query": "q1", "doc": "d1"}]
+    assert map_columns(frame, {"query": "doc", "doc": "query"}).to_dicts() == [{"query": "q1", "doc": "d1"}]
 
 
 @given(text=number_texts.filter(lambda text: "," not in text))

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from ringtrue.errors import FormatError
 from ringtrue.files.formats import LAYOUTS
-from ringtrue.files.source import PIECE, Source
+from ringtrue.files.source import CHUNK_SIZE, Source
 from ringtrue.files.whitespace_fields import (
-    BLOCK,
+    BLOCK_SIZE,
     Layout,
-    _at_once,
-    _line_by_line,
-    _side_by_side,
+    _has_adjacent_blanks,
+    _parse_line_by_line,
+    _parse_with_polars,
     find_lines,
     read_fields,
     split_fields,
@@ -154,15 +154,15 @@ def test_a_zero_byte_in_the_middle_of_a_file_names_the_line(tmp_path: Path, tidy
 @pytest.mark.parametrize("last", ["q9 Q0 d9 1 abc t", "q9 Q0 d9 1", "q9 Q0 d9 1 nan t", "q9 Q0 d9 1 1.5 t\x00"])
 def test_an_error_beyond_the_first_piece_names_the_right_line(tmp_path: Path, last: str) -> None:
     line = "q1 Q0 a-rather-long-document-id-to-fill-the-piece 1 1.5 t\n"
-    count = 2 * PIECE // len(line) + 7
+    count = 2 * CHUNK_SIZE // len(line) + 7
     assert f"file:{count + 1}: " in refusal(tmp_path, line * count + last, RUN)
 
 
 def test_pieces_of_different_tidiness_make_one_table(tmp_path: Path) -> None:
-    tidy = "q1 Q0 a-rather-long-document-id-to-fill-the-piece 1 1.5 t\n" * (PIECE // 50)
+    tidy = "q1 Q0 a-rather-long-document-id-to-fill-the-piece 1 1.5 t\n" * (CHUNK_SIZE // 50)
     text = "# a comment\n" + tidy + "q2\tQ0  d2 1 .5 t more\r\n" + tidy
     read = read_fields(source(tmp_path, text), RUN)
-    assert read.frame.height == 2 * (PIECE // 50) + 1
+    assert read.frame.height == 2 * (CHUNK_SIZE // 50) + 1
     assert read.frame.filter(query="q2").rows() == [("q2", "d2", 0.5)]
     assert len(read.notes) == 1
 
@@ -183,9 +183,9 @@ def bits(frame: pl.DataFrame) -> list[tuple[object, ...]]:
 def test_the_fast_path_never_says_other_than_the_slow_one(name: str, data: st.DataObject) -> None:
     layout = LAYOUTS[name]  # type: ignore[index]
     text = data.draw(messy_texts(NUMERIC[name]))  # type: ignore[index]
-    fast = _at_once(text, layout)
+    fast = _parse_with_polars(text, layout)
     try:
-        slow = _line_by_line(text, layout, Source("file"), 1)
+        slow = _parse_line_by_line(text, layout, Source("file"), 1)
     except FormatError:
         assert fast is None
         return
@@ -193,7 +193,7 @@ def test_the_fast_path_never_says_other_than_the_slow_one(name: str, data: st.Da
         assert bits(fast.frame) == bits(slow.frame)
         assert fast.frame.schema == slow.frame.schema
         assert slow.with_extra == 0
-        assert fast.lines == slow.lines == text.count(b"\n")
+        assert fast.line_count == slow.line_count == text.count(b"\n")
 
 
 clean_ids = any_ids.filter(lambda x: not any(c <= " " for c in x) and not x.startswith(("#", "\ufeff")))
@@ -202,7 +202,7 @@ clean_ids = any_ids.filter(lambda x: not any(c <= " " for c in x) and not x.star
 @given(st.lists(st.tuples(clean_ids, clean_ids, finite), min_size=1, max_size=5), st.sampled_from(" \t"))
 def test_tidy_text_takes_the_fast_path(lines: list[tuple[str, str, float]], gap: str) -> None:
     text = "".join(f"{gap.join([query, 'Q0', doc, '1', repr(score), 't'])}\n" for query, doc, score in lines)
-    parsed = _at_once(text.encode(), RUN)
+    parsed = _parse_with_polars(text.encode(), RUN)
     assert parsed is not None
     assert bits(parsed.frame) == bits(pl.DataFrame(lines, orient="row"))
 
@@ -210,7 +210,7 @@ def test_tidy_text_takes_the_fast_path(lines: list[tuple[str, str, float]], gap:
 @given(st.lists(st.tuples(clean_ids, int32), min_size=1, max_size=5))
 def test_untidy_text_is_tidied_for_the_fast_path(lines: list[tuple[str, int]]) -> None:
     text = "# c\n\n" + "".join(f"  q1\t 0  {doc}\t{label}.0 \r\n#c\n" for doc, label in lines)
-    parsed = _at_once(text.encode(), QRELS)
+    parsed = _parse_with_polars(text.encode(), QRELS)
     assert parsed is not None
     assert parsed.frame.rows() == [("q1", "0", doc, label) for doc, label in lines]
 
@@ -222,7 +222,7 @@ def test_untidy_text_is_tidied_for_the_fast_path(lines: list[tuple[str, int]]) -
 @example("0." + "1" * 900)
 @example("-0")
 def test_a_score_is_the_number_that_python_reads(text: str) -> None:
-    parsed = _at_once(f"q Q0 d 1 {text} t\n".encode(), RUN)
+    parsed = _parse_with_polars(f"q Q0 d 1 {text} t\n".encode(), RUN)
     value = float(text)
     if parsed is None:
         assert value in (float("inf"), float("-inf"))
@@ -233,9 +233,9 @@ def test_a_score_is_the_number_that_python_reads(text: str) -> None:
 @pytest.mark.parametrize("text", NUMBERS)
 def test_both_paths_agree_on_what_a_number_is(text: str) -> None:
     piece = f"q Q0 d 1 {text} t\n".encode()
-    fast = _at_once(piece, RUN)
+    fast = _parse_with_polars(piece, RUN)
     try:
-        slow = _line_by_line(piece, RUN, Source("file"), 1)
+        slow = _parse_line_by_line(piece, RUN, Source("file"), 1)
     except FormatError:
         assert fast is None
     else:
@@ -245,6 +245,6 @@ def test_both_paths_agree_on_what_a_number_is(text: str) -> None:
 
 @pytest.mark.parametrize("offset", [-1, 0, 1])
 def test_blanks_side_by_side_are_found_where_two_blocks_meet(offset: int) -> None:
-    assert not _side_by_side(b"x" * 3 * BLOCK)
-    for place in (BLOCK + offset, 2 * BLOCK + offset):
-        assert _side_by_side(b"x" * (place - 1) + b"  " + b"x" * BLOCK)
+    assert not _has_adjacent_blanks(b"x" * 3 * BLOCK_SIZE)
+    for place in (BLOCK_SIZE + offset, 2 * BLOCK_SIZE + offset):
+        assert _has_adjacent_blanks(b"x" * (place - 1) + b"  " + b"x" * BLOCK_SIZE)

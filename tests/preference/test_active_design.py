@@ -12,11 +12,18 @@ from numpy.typing import NDArray
 
 from ringtrue.errors import UsageError
 from ringtrue.preference import active_design
-from ringtrue.preference.active_design import Belief, active_pairs, believed, main_group, most_telling, top_weights
-from ringtrue.preference.bradley_terry import fit
+from ringtrue.preference.active_design import (
+    Belief,
+    choose_active_pairs,
+    choose_most_informative,
+    main_group,
+    top_weights,
+    update_belief,
+)
+from ringtrue.preference.bradley_terry import fit_bradley_terry
 from ringtrue.preference.candidates import Candidates
 from ringtrue.preference.matches import FloatArray, Matches
-from ringtrue.preference.pair_designs import random_pairs, seed_pairs
+from ringtrue.preference.pair_designs import choose_random_pairs, choose_seed_pairs
 
 Rows = NDArray[np.int64]
 NOISE = np.random.default_rng(0).standard_normal((400, 40))
@@ -24,7 +31,7 @@ NOISE = np.random.default_rng(0).standard_normal((400, 40))
 
 def matched(docs: int, queries: int = 1) -> Matches:
     names = {"query": np.repeat([f"q{q}" for q in range(queries)], docs), "doc": np.tile(np.arange(docs), queries)}
-    return Candidates.of(names).matches(None)
+    return Candidates.of(names).to_matches(None)
 
 
 def voted(known: Matches, first: Rows, second: Rows, score: FloatArray) -> Matches:
@@ -45,7 +52,7 @@ def voted_worlds(draw: st.DrawFn) -> Matches:
 
 
 def rated(known: Matches) -> FloatArray:
-    return fit(known, ridge=0.25) if known.size else np.zeros(known.docs.height)
+    return fit_bradley_terry(known, ridge=0.25) if known.size else np.zeros(known.docs.height)
 
 
 def groups_asked(known: Matches) -> list[int]:
@@ -67,20 +74,20 @@ def precision(known: Matches, ratings: FloatArray) -> FloatArray:
 
 
 def test_before_any_vote_the_initial_order_is_what_is_believed() -> None:
-    belief = believed(matched(5), np.zeros(5))
+    belief = update_belief(matched(5), np.zeros(5))
     assert (np.diff(belief.mean) < 0).all()
     assert belief.mean[2] == pytest.approx(0)
-    assert np.allclose(belief.spread, np.eye(5) / 0.25 + np.outer(belief.mean, belief.mean))
+    assert np.allclose(belief.covariance, np.eye(5) / 0.25 + np.outer(belief.mean, belief.mean))
 
 
 @given(voted_worlds())
 def test_the_covariance_is_the_inverse_of_what_votes_and_prior_tell(known: Matches) -> None:
     ratings = rated(known)
-    x = believed(matched(len(ratings)), np.zeros(len(ratings))).mean
+    x = update_belief(matched(len(ratings)), np.zeros(len(ratings))).mean
     prior = np.eye(len(ratings)) / 0.25 + np.outer(x, x)
     expected = np.linalg.inv(precision(known, ratings) + np.linalg.inv(prior))
-    belief = believed(known, ratings)
-    assert np.allclose(belief.spread, expected)
+    belief = update_belief(known, ratings)
+    assert np.allclose(belief.covariance, expected)
     # One Newton step from the ratings: the slope of the log posterior there, where votes and ridge cancel.
     slope = 0.25 * ratings - np.linalg.inv(prior) @ (ratings - x)
     assert np.allclose(belief.mean, ratings + expected @ slope)
@@ -89,16 +96,16 @@ def test_the_covariance_is_the_inverse_of_what_votes_and_prior_tell(known: Match
 def test_votes_overrule_the_initial_order() -> None:
     first, second = np.triu_indices(4, 1)
     known = voted(matched(4), np.repeat(first, 20), np.repeat(second, 20), np.zeros(120))
-    assert (np.diff(believed(known, rated(known)).mean) > 0).all()
+    assert (np.diff(update_belief(known, rated(known)).mean) > 0).all()
 
 
 @given(voted_worlds(), st.integers(1, 30), st.integers(1, 6))
 def test_each_choice_is_the_best_that_is_allowed_by_brute_force(known: Matches, count: int, votes: int) -> None:
     ratings = rated(known)
-    belief = believed(known, ratings)
+    belief = update_belief(known, ratings)
     weight = top_weights(belief, NOISE) + np.linspace(0, 0.1, len(ratings))  # so that few gains are equal
-    first, second, gain = most_telling(belief, weight, group=known.components(), count=count, votes=votes)
-    curve, asked = np.linalg.inv(belief.spread), known
+    first, second, gain = choose_most_informative(belief, weight, group=known.components(), count=count, votes=votes)
+    curve, asked = np.linalg.inv(belief.covariance), known
     every = [(i, j) for i in range(len(ratings)) for j in range(i + 1, len(ratings))]
     times = dict.fromkeys(every, 0)
 
@@ -126,13 +133,13 @@ def test_each_choice_is_the_best_that_is_allowed_by_brute_force(known: Matches, 
 @pytest.mark.parametrize("turn", [5, 256])
 @pytest.mark.parametrize("kept", [1, 7, 10**6])
 def test_looking_at_few_pairs_at_a_time_changes_nothing(monkeypatch: pytest.MonkeyPatch, kept: int, turn: int) -> None:
-    belief = believed(matched(40), np.zeros(40))
+    belief = update_belief(matched(40), np.zeros(40))
     weight = top_weights(belief, NOISE)
     group = np.arange(40) // 3
-    whole = most_telling(belief, weight, group=group, count=90)
-    monkeypatch.setattr(active_design, "KEPT", kept)
-    monkeypatch.setattr(active_design, "TURN", turn)
-    few = most_telling(belief, weight, group=group, count=90)
+    whole = choose_most_informative(belief, weight, group=group, count=90)
+    monkeypatch.setattr(active_design, "MAX_SHORTLIST", kept)
+    monkeypatch.setattr(active_design, "MAX_STEPS", turn)
+    few = choose_most_informative(belief, weight, group=group, count=90)
     assert np.array_equal(whole[0], few[0])
     assert np.array_equal(whole[1], few[1])
     assert np.allclose(whole[2], few[2])
@@ -150,7 +157,7 @@ def test_the_main_group_is_the_largest_then_the_one_that_is_likeliest_at_the_top
 def test_whatever_was_asked_before_every_chosen_pair_hangs_together_with_the_main_group(
     known: Matches, count: int
 ) -> None:
-    pairs = active_pairs(known, votes=1, budget=count, rng=np.random.default_rng(0))
+    pairs = choose_active_pairs(known, votes=1, budget=count, rng=np.random.default_rng(0))
     before = groups_asked(known)[0] if known.size else 1
     after = voted(known, pairs.first, pairs.second, np.ones(len(pairs.first)))
     assert groups_asked(after)[0] <= before
@@ -162,34 +169,34 @@ def test_whatever_was_asked_before_every_chosen_pair_hangs_together_with_the_mai
 def test_after_every_round_all_documents_that_were_asked_are_one_group() -> None:
     known, rng = matched(40, queries=12), np.random.default_rng(5)
     for _ in range(6):
-        pairs = active_pairs(known, votes=1, budget=12 * 15, rng=rng)
+        pairs = choose_active_pairs(known, votes=1, budget=12 * 15, rng=rng)
         known = voted(known, pairs.first, pairs.second, (rng.random(len(pairs.first)) < 0.6).astype(np.float64))
         assert groups_asked(known) == [1] * 12
 
 
 def test_two_islands_are_joined_when_a_pair_across_is_chosen() -> None:
-    belief = Belief(mean=np.zeros(5), spread=4 * np.eye(5))
+    belief = Belief(mean=np.zeros(5), covariance=4 * np.eye(5))
     island = np.array([0, 0, 0, 1, 1])
-    first, second, _ = most_telling(belief, np.array([0.1, 0.1, 0.1, 1.0, 1.0]), group=island, count=2)
+    first, second, _ = choose_most_informative(belief, np.array([0.1, 0.1, 0.1, 1.0, 1.0]), group=island, count=2)
     assert (first[0], second[0]) == (0, 3)
     assert (first[1], second[1]) == (3, 4)  # the smaller island has become part of the main group
 
 
 def test_a_batch_comes_back_to_a_pair_when_nothing_else_is_left_but_asks_for_four_votes_at_most() -> None:
-    belief = Belief(mean=np.zeros(3), spread=4 * np.eye(3))
-    first, second, _ = most_telling(belief, np.ones(3), count=6)
+    belief = Belief(mean=np.zeros(3), covariance=4 * np.eye(3))
+    first, second, _ = choose_most_informative(belief, np.ones(3), count=6)
     assert {(0, 1), (0, 2), (1, 2)} == set(zip(first[:3].tolist(), second[:3].tolist(), strict=True))
     assert len(first) == 6
     for votes, choices in ((1, 12), (2, 6), (3, 3), (4, 3), (7, 3)):
-        assert len(most_telling(belief, np.ones(3), count=100, votes=votes)[0]) == choices
+        assert len(choose_most_informative(belief, np.ones(3), count=100, votes=votes)[0]) == choices
 
 
 def test_weights_are_chances_and_add_up_to_the_places_that_count() -> None:
-    weight = top_weights(believed(matched(40), np.zeros(40)), NOISE)
+    weight = top_weights(update_belief(matched(40), np.zeros(40)), NOISE)
     assert weight.sum() == pytest.approx(15)
     assert (weight <= 1).all()
     assert weight[:10].mean() > 2 * weight[-10:].mean()
-    assert top_weights(believed(matched(9), np.zeros(9)), NOISE).tolist() == [1.0] * 9
+    assert top_weights(update_belief(matched(9), np.zeros(9)), NOISE).tolist() == [1.0] * 9
 
 
 def test_over_queries_the_best_of_all_are_chosen_as_if_each_were_asked_for_everything() -> None:
@@ -197,8 +204,10 @@ def test_over_queries_the_best_of_all_are_chosen_as_if_each_were_asked_for_every
     rng = np.random.default_rng(3)
     first = rng.integers(0, 6, 60)  # the first query is known well, the others not at all
     known = voted(known, first, first + 6, (rng.random(60) < 0.8).astype(float))
-    found = active_pairs(known, votes=1, budget=45, rng=np.random.default_rng(0))
-    whole = [active_pairs(part, votes=1, budget=45, rng=np.random.default_rng(0)) for _, part in known.by_query()]
+    found = choose_active_pairs(known, votes=1, budget=45, rng=np.random.default_rng(0))
+    whole = [
+        choose_active_pairs(part, votes=1, budget=45, rng=np.random.default_rng(0)) for _, part in known.by_query()
+    ]
     count = np.bincount(known.query[found.first], minlength=3)
     assert count.sum() == 45
     assert count[0] < count[1]
@@ -211,14 +220,14 @@ def test_a_query_that_takes_nearly_all_of_a_budget_may_do_so() -> None:
     known = matched(5, queries=30)
     pair = np.repeat([q * 5 + doc for q in range(29) for doc in range(4)], 400)  # one more teaches next to nothing
     known = voted(known, pair, pair + 1, np.tile([0.0, 1.0], 29 * 4 * 200))
-    found = active_pairs(known, votes=1, budget=38, rng=np.random.default_rng(0))
+    found = choose_active_pairs(known, votes=1, budget=38, rng=np.random.default_rng(0))
     assert (known.query[found.first] == 29).sum() == 38
 
 
 def test_what_a_query_cannot_use_goes_to_others_until_none_can() -> None:
-    known = Candidates.of({"query": [*"aabbb"], "doc": [*"xyxyz"]}).matches(None)
+    known = Candidates.of({"query": [*"aabbb"], "doc": [*"xyxyz"]}).to_matches(None)
     for budget, shares in ((15, [4, 11]), (16, [4, 12]), (99, [4, 12])):
-        found = active_pairs(known, votes=1, budget=budget, rng=np.random.default_rng(0))
+        found = choose_active_pairs(known, votes=1, budget=budget, rng=np.random.default_rng(0))
         assert np.bincount(known.query[found.first]).tolist() == shares
 
 
@@ -226,15 +235,15 @@ def test_a_choice_counts_for_no_more_than_those_before_it_in_its_query() -> None
     # Query 0 reaches its gain of 9 only by way of 1: of three choices, two are those of query 1.
     sequences = [np.array([1.0, 9.0]), np.array([5.0, 2.0])]
     by_query = [lambda count, gain=gain: (*np.array([[0, 1], [2, 3]])[:, :count], gain[:count]) for gain in sequences]
-    first, _, query = active_design._merged(by_query, 3)
+    first, _, query = active_design._merge_choices(by_query, 3)
     assert (first.tolist(), query.tolist()) == ([0, 1, 0], [1, 1, 0])
 
 
 def test_too_many_documents_or_choices_are_refused_with_a_way_out() -> None:
     with pytest.raises(UsageError, match=r"at most 3,000 documents of a query, and query 'q0' has 3,001; .* --depth"):
-        active_pairs(matched(3001), votes=1, budget=1, rng=np.random.default_rng(0))
+        choose_active_pairs(matched(3001), votes=1, budget=1, rng=np.random.default_rng(0))
     with pytest.raises(UsageError, match=r"at most 100,000 pairs at once, and 100,001 are asked for; .* --budget"):
-        active_pairs(matched(3), votes=1, budget=100_001, rng=np.random.default_rng(0))
+        choose_active_pairs(matched(3), votes=1, budget=100_001, rng=np.random.default_rng(0))
 
 
 def ndcg(ratings: FloatArray, grades: Rows) -> float:
@@ -261,17 +270,17 @@ def test_active_reaches_the_published_design_with_a_third_of_its_votes_and_beats
         won = rng.random(len(first)) < 1 / (1 + np.exp(true[second] - true[first]))
         return voted(known, first, second, won.astype(np.float64))
 
-    design = seed_pairs(nobody, votes=4, budget=None, rng=rng)
+    design = choose_seed_pairs(nobody, votes=4, budget=None, rng=rng)
     full = ask(nobody, np.repeat(design.first, 4), np.repeat(design.second, 4))
     known, reached = nobody, {}
     for part in (1 / 4, 1 / 3):
         while known.size < part * full.size:
-            pairs = active_pairs(known, votes=1, budget=20 * queries, rng=rng)
+            pairs = choose_active_pairs(known, votes=1, budget=20 * queries, rng=rng)
             known = ask(known, pairs.first, pairs.second)
-        reached[part] = ndcg(fit(known, ridge=0.25), grades)
-    drawn = random_pairs(nobody, votes=1, budget=known.size, rng=rng)
-    by_chance = ndcg(fit(ask(nobody, drawn.first, drawn.second), ridge=0.25), grades)
-    published = ndcg(fit(full, ridge=0.25), grades)
+        reached[part] = ndcg(fit_bradley_terry(known, ridge=0.25), grades)
+    drawn = choose_random_pairs(nobody, votes=1, budget=known.size, rng=rng)
+    by_chance = ndcg(fit_bradley_terry(ask(nobody, drawn.first, drawn.second), ridge=0.25), grades)
+    published = ndcg(fit_bradley_terry(full, ridge=0.25), grades)
     assert reached[1 / 3] > published - 0.005
     assert reached[1 / 4] > published - 0.015
     assert reached[1 / 4] > by_chance + 0.04

@@ -16,10 +16,10 @@ from scipy.optimize import minimize
 
 import ringtrue as rt
 from preference.random_votes import matches, preferences, random_votes
-from ringtrue.preference.bradley_terry import fit
+from ringtrue.preference.bradley_terry import fit_bradley_terry
 from ringtrue.preference.matches import FloatArray, Matches
-from ringtrue.preference.outcome_model import Outcome
-from ringtrue.preference.rating_methods import Rating
+from ringtrue.preference.outcome_model import OutcomeModel
+from ringtrue.preference.rating_methods import RatingSettings
 from ringtrue.tables import Preferences
 
 NO_RIDGE = 1e-9
@@ -69,7 +69,7 @@ def test_evalicas_reference_scores_with_ties_as_half_wins_and_with_a_model_of_ti
 @given(st.integers(0, 10_000), st.sampled_from([0.05, 0.25, 2.0]), st.integers(1, 3))
 def test_ratings_are_those_of_a_general_optimiser(seed: int, ridge: float, queries: int) -> None:
     votes = Matches.of(random_votes(seed, queries=queries, votes=40), repeats="all")
-    assert fit(votes, ridge=ridge).tolist() == pytest.approx(least(votes, ridge).tolist(), abs=1e-4)
+    assert fit_bradley_terry(votes, ridge=ridge).tolist() == pytest.approx(least(votes, ridge).tolist(), abs=1e-4)
 
 
 @settings(max_examples=25)
@@ -81,14 +81,16 @@ def test_choix_says_the_same_with_its_ridge(seed: int) -> None:
         for one, other, score in zip(votes.first, votes.second, votes.score, strict=True)
     ]
     other = choix.opt_pairwise(votes.docs.height, games, alpha=0.125)  # a penalty of alpha Σ θ²
-    assert fit(votes, ridge=0.25).tolist() == pytest.approx(other.tolist(), abs=1e-3)
+    assert fit_bradley_terry(votes, ridge=0.25).tolist() == pytest.approx(other.tolist(), abs=1e-3)
 
 
 @settings(max_examples=25)
 @given(st.integers(0, 10_000))
 def test_pairs_and_single_votes_give_the_same_ratings(seed: int) -> None:
     votes = Matches.of(random_votes(seed), repeats="all")
-    assert fit(votes, ridge=0.25).tolist() == pytest.approx(fit(votes.paired(), ridge=0.25).tolist(), abs=1e-7)
+    assert fit_bradley_terry(votes, ridge=0.25).tolist() == pytest.approx(
+        fit_bradley_terry(votes.merge_by_pair(), ridge=0.25).tolist(), abs=1e-7
+    )
 
 
 def test_queries_know_nothing_of_each_other() -> None:
@@ -111,13 +113,13 @@ def test_a_document_that_never_wins_has_a_rating_and_the_last_one() -> None:
 
 def test_the_mean_of_every_group_is_zero() -> None:
     votes = matches([("a", "b", "a"), ("b", "c", "c"), ("x", "y", "x"), ("x", "y", "x")])
-    ratings, group = fit(votes, ridge=0.25), votes.components()
+    ratings, group = fit_bradley_terry(votes, ridge=0.25), votes.components()
     assert np.bincount(group, weights=ratings).tolist() == pytest.approx([0, 0], abs=1e-8)
 
 
 def test_far_apart_documents_do_no_harm() -> None:
     rows = [(f"d{i}", f"d{j}", "left") for i in range(6) for j in range(i + 1, 6)] * 2_000
-    ratings = fit(matches(rows).paired(), ridge=0.25)
+    ratings = fit_bradley_terry(matches(rows).merge_by_pair(), ridge=0.25)
     assert np.isfinite(ratings).all()
     assert (np.diff(ratings) < 0).all()
 
@@ -125,7 +127,7 @@ def test_far_apart_documents_do_no_harm() -> None:
 @settings(max_examples=20)
 @given(st.integers(0, 10_000))
 def test_davidsons_ties_are_the_maximum_of_the_joint_posterior(seed: int) -> None:
-    votes = Matches.of(random_votes(seed, ties=0.3, docs=5), repeats="all").paired()
+    votes = Matches.of(random_votes(seed, ties=0.3, docs=5), repeats="all").merge_by_pair()
 
     def cost(values: FloatArray) -> float:
         ratings, nu = values[:-1], np.exp(values[-1])
@@ -135,7 +137,7 @@ def test_davidsons_ties_are_the_maximum_of_the_joint_posterior(seed: int) -> Non
         return float(-votes.weight @ said + 0.125 * ratings @ ratings)
 
     other = minimize(cost, np.zeros(votes.docs.height + 1), method="BFGS", options={"gtol": 1e-7}).x
-    found = Rating(ties="davidson", interval="none").rated(votes)
+    found = RatingSettings(ties="davidson", interval="none").rate_votes(votes)
     assert found.ratings.tolist() == pytest.approx(other[:-1].tolist(), abs=1e-4)
     assert found.outcome.ties == pytest.approx(np.exp(other[-1]), rel=1e-3)
 
@@ -143,12 +145,12 @@ def test_davidsons_ties_are_the_maximum_of_the_joint_posterior(seed: int) -> Non
 @settings(max_examples=100)
 @given(st.floats(-700, 700), st.floats(0, 50))
 def test_outcomes_are_chances_and_derivatives_of_one_another(z: float, nu: float) -> None:
-    outcome = Outcome(ties=nu)
+    outcome = OutcomeModel(ties=nu)
     at = np.array([z])
-    win = (outcome.expected(at) - outcome.tie(at) / 2)[0]
-    loss = (outcome.expected(-at) - outcome.tie(at) / 2)[0]
-    assert win + loss + outcome.tie(at)[0] == pytest.approx(1)
-    assert outcome.expected(at)[0] + outcome.expected(-at)[0] == pytest.approx(1)
+    win = (outcome.expected_score(at) - outcome.tie_probability(at) / 2)[0]
+    loss = (outcome.expected_score(-at) - outcome.tie_probability(at) / 2)[0]
+    assert win + loss + outcome.tie_probability(at)[0] == pytest.approx(1)
+    assert outcome.expected_score(at)[0] + outcome.expected_score(-at)[0] == pytest.approx(1)
     step = 1e-4
-    slope = (outcome.expected(at + step) - outcome.expected(at - step))[0] / (2 * step)
+    slope = (outcome.expected_score(at + step) - outcome.expected_score(at - step))[0] / (2 * step)
     assert outcome.information(at)[0] == pytest.approx(slope, abs=1e-6)

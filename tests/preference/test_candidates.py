@@ -9,7 +9,7 @@ from hypothesis import given
 
 from ringtrue.errors import InputError, MismatchError, TableError, UsageError
 from ringtrue.evaluation.pooling import pool
-from ringtrue.preference.candidates import Candidates, tables_in
+from ringtrue.preference.candidates import Candidates, list_tables
 from ringtrue.tables import Preferences, Run
 from strategies import preferences, runs
 
@@ -67,7 +67,7 @@ def test_several_pools_cannot_be_put_in_one_order() -> None:
     ],
 )
 def test_a_list_of_tables_is_told_from_a_table(data: object, count: int) -> None:
-    assert len(tables_in(data)) == count
+    assert len(list_tables(data)) == count
 
 
 def test_a_document_that_stands_twice_in_a_pool_is_refused() -> None:
@@ -86,16 +86,20 @@ def test_a_depth_of_one_leaves_nothing_to_compare() -> None:
 
 
 def test_queries_with_one_document_are_left_out_with_a_word() -> None:
-    found, notes = Candidates.of({"q1": {"a": 1.0}, "q2": {"a": 1.0, "b": 0.0}, "q3": {"c": 1.0}}).comparable()
+    found, notes = Candidates.of(
+        {"q1": {"a": 1.0}, "q2": {"a": 1.0, "b": 0.0}, "q3": {"c": 1.0}}
+    ).drop_single_documents()
     assert found.queries == ("q2",)
     assert notes == ("query 'q1' and 1 more have a single document, and nothing to compare: left out",)
     with pytest.raises(InputError, match="no query has two documents"):
-        Candidates.of({"q1": {"a": 1.0}}).comparable()
+        Candidates.of({"q1": {"a": 1.0}}).drop_single_documents()
 
 
 def test_documents_that_only_preferences_know_come_last_and_other_queries_say_nothing() -> None:
     votes = {"query": ["q1", "q1", "q9"], "left": ["x", "b", "m"], "right": ["a", "y", "n"], "winner": ["left"] * 3}
-    found, kept, notes = Candidates.of({"q1": {"a": 2.0, "b": 1.0}, "q2": {"c": 1.0}}).joined(Preferences.of(votes))
+    found, kept, notes = Candidates.of({"q1": {"a": 2.0, "b": 1.0}, "q2": {"c": 1.0}}).add_preferences(
+        Preferences.of(votes)
+    )
     assert found.docs.rows() == [("q1", "a"), ("q1", "b"), ("q1", "x"), ("q1", "y"), ("q2", "c")]
     assert kept.frame["query"].to_list() == ["q1", "q1"]
     assert notes[0] == "1 of 3 preferences are about queries with no candidates: left out"
@@ -107,14 +111,14 @@ def test_documents_that_only_preferences_know_come_last_and_other_queries_say_no
 def test_preferences_about_none_of_the_queries_are_refused() -> None:
     votes = Preferences.of({"query": ["7"], "left": ["a"], "right": ["b"], "winner": ["a"]})
     with pytest.raises(MismatchError, match="first of theirs is '7', the first candidates are of 'q1'"):
-        Candidates.of({"q1": {"a": 2.0}}).joined(votes)
+        Candidates.of({"q1": {"a": 2.0}}).add_preferences(votes)
 
 
 @given(preferences())
 def test_votes_become_matches_between_rows_whoever_stood_left(votes: Preferences) -> None:
     names = pl.concat([votes.frame.select("query", doc=side) for side in ("right", "left")]).unique(maintain_order=True)
     found = Candidates.of(names)
-    matches = found.matches(votes)
+    matches = found.to_matches(votes)
     assert (matches.first < matches.second).all()
     for row, (query, left, right, winner) in enumerate(votes.frame.select("query", "left", "right", "winner").rows()):
         first, second = (found.docs.row(int(side[row])) for side in (matches.first, matches.second))

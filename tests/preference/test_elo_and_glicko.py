@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 import ringtrue as rt
 from preference.random_votes import matches, random_votes
-from ringtrue.preference.elo import elo, elo_pass, inverted
-from ringtrue.preference.glicko import glicko, learnt, rated_anew
-from ringtrue.preference.match_rounds import Rounds
+from ringtrue.preference.elo import elo, find_inverted, play_elo_pass
+from ringtrue.preference.glicko import glicko, learn_from_match, update_rating
+from ringtrue.preference.match_rounds import MatchRounds
 from ringtrue.preference.matches import Matches
 from ringtrue.preference.win_rate import win_rate
 
@@ -46,7 +46,7 @@ def test_the_elo_example_of_a_tournament(anchors: dict[str, Any]) -> None:
         word = {1: "left", 0: "right", 0.5: "tie"}[score]
         match = matches([("player", "opponent", word)])
         ratings = np.array([given_["rating"], opponent]) / unit
-        elo_pass(match, Rounds.of(match), ratings, k=given_["K"] / unit)
+        play_elo_pass(match, MatchRounds.of(match), ratings, k=given_["K"] / unit)
         gained += ratings[0] * unit - given_["rating"]
     assert given_["rating"] + gained == pytest.approx(expected["new_rating"], abs=0.005)
     assert sum(given_["scores"]) - gained / given_["K"] == pytest.approx(expected["expected_score"], abs=1e-6)
@@ -56,14 +56,14 @@ def test_the_elo_example_of_a_tournament(anchors: dict[str, Any]) -> None:
 def test_glickmans_worked_example(anchors: dict[str, Any]) -> None:
     given_, expected = (anchors["glicko1_glickman_example"][key] for key in ("data", "expected"))
     q = math.log(10) / given_["F"]
-    told, pull = learnt(
+    told, pull = learn_from_match(
         given_["r"] * q,
         q * np.array(given_["opponents"]),
         (q * np.array(given_["opponent_RD"])) ** 2,
         np.array(given_["scores"]),
         1,
     )
-    after, variance = rated_anew(given_["r"] * q, (given_["RD"] * q) ** 2, told.sum(), pull.sum())
+    after, variance = update_rating(given_["r"] * q, (given_["RD"] * q) ** 2, told.sum(), pull.sum())
     assert after / q == pytest.approx(1464.106, abs=0.001)
     assert math.sqrt(variance) / q == pytest.approx(expected["new_RD"], abs=0.01)
     assert 1 / math.sqrt(told.sum()) / q == pytest.approx(231.70, abs=0.01)
@@ -99,7 +99,7 @@ def test_what_one_document_gains_another_loses(seed: int) -> None:
 
 
 def test_a_share_of_votes_moves_ratings_as_much_as_a_single_vote_at_most() -> None:
-    four = matches([("a", "b", "a")] * 4).paired()
+    four = matches([("a", "b", "a")] * 4).merge_by_pair()
     assert elo(four, k=32, start=1500, scale=400)[0].tolist() == pytest.approx([1516, 1484])
 
 
@@ -115,7 +115,7 @@ def test_what_is_in_other_queries_changes_nothing(method: str) -> None:
 
 def test_inverted_pairs_are_those_that_change_places() -> None:
     votes = matches([("a", "b", "a"), ("b", "c", "b")])
-    assert inverted(votes, np.array([3.0, 2.0, 1.0]), np.array([3.0, 1.0, 2.0])).tolist() == [False, True]
+    assert find_inverted(votes, np.array([3.0, 2.0, 1.0]), np.array([3.0, 1.0, 2.0])).tolist() == [False, True]
 
 
 @settings(max_examples=20)
@@ -144,7 +144,7 @@ def test_the_variances_are_those_of_the_first_pass() -> None:
 
 
 def test_win_rates_by_hand() -> None:
-    votes = matches([("a", "b", "a"), ("a", "b", "tie"), ("a", "c", "a"), ("b", "c", "c")]).paired()
+    votes = matches([("a", "b", "a"), ("a", "b", "tie"), ("a", "c", "a"), ("b", "c", "c")]).merge_by_pair()
     assert win_rate(votes, balance=0.5).tolist() == pytest.approx(
         [0.5 * 1.75 / 2 + 0.5 * 2 / 3, 0.5 * 0.25 / 2 + 0.5 * 2 / 3, 0.5 * 1 / 2 + 0.5 * 2 / 3]
     )

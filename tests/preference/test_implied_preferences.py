@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import ringtrue as rt
 from ringtrue.errors import DuplicateError, TableError
 from ringtrue.files import read_judgments
-from ringtrue.preference.implied_preferences import count_implied, implied_preferences, implying
+from ringtrue.preference.implied_preferences import count_implied_pairs, implied_preferences, keep_usable_labels
 from ringtrue.tables import Judgments
 
 ROWS = st.dictionaries(
@@ -74,7 +74,7 @@ def test_preferences_agree_with_the_labels_and_are_as_many_as_labels_differ(
     assume(expected)
     judgments = judgments_of(labels)
     found = implied_preferences(judgments)
-    assert found.frame.height == expected == count_implied(implying(judgments))
+    assert found.frame.height == expected == count_implied_pairs(keep_usable_labels(judgments))
     for query, left, right, judge, winner in found.frame.rows():
         better, worse = (left, right) if winner == "left" else (right, left)
         assert labels[query, judge, better] > labels[query, judge, worse] >= 0
@@ -114,7 +114,7 @@ def test_a_document_that_a_judge_labelled_again_is_refused() -> None:
 def test_too_many_pairs_are_counted_and_refused_before_they_are_made() -> None:
     docs = [f"d{number}" for number in range(20_000)]
     judgments = Judgments.of({"query": ["q"] * 20_000, "doc": docs, "label": [0, 1] * 10_000})
-    assert count_implied(judgments) == 100_000_000
+    assert count_implied_pairs(judgments) == 100_000_000
     with pytest.raises(TableError, match=r"100,000,000 pairs .* 50,000,000 the most; take fewer documents.*`--where`"):
         implied_preferences(judgments)
 

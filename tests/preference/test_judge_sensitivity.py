@@ -10,9 +10,9 @@ import pytest
 import ringtrue as rt
 from preference.random_votes import preferences, random_votes
 from ringtrue.errors import UsageError
-from ringtrue.preference.judge_sensitivity import CROWD_PRIOR, SENSITIVITY_SPREAD, by_sensitivity, crowd_bt
+from ringtrue.preference.judge_sensitivity import CROWD_PRIOR, SENSITIVITY_SPREAD, fit_crowd_bt, fit_sensitivities
 from ringtrue.preference.matches import FloatArray, Matches
-from ringtrue.preference.outcome_model import Outcome
+from ringtrue.preference.outcome_model import OutcomeModel
 
 
 def crowd(
@@ -34,8 +34,8 @@ def crowd(
 
 def test_liars_and_guessers_are_told_from_honest_judges() -> None:
     votes = crowd(0)
-    for model, middle in ((by_sensitivity, 0.0), (crowd_bt, 0.5)):
-        found = model(votes, ridge=0.25, outcome=Outcome())
+    for model, middle in ((fit_sensitivities, 0.0), (fit_crowd_bt, 0.5)):
+        found = model(votes, ridge=0.25, outcome=OutcomeModel())
         of = dict(zip(votes.judges, found.judges, strict=True))
         assert found.converged
         assert all(value < middle for name, value in of.items() if name.startswith("liar"))
@@ -68,14 +68,14 @@ def by_importance(votes: Matches, model: str, *, draws: int = 100_000) -> FloatA
 @pytest.mark.parametrize("seed", range(3))
 def test_judges_are_near_what_brute_force_says_of_them(seed: int) -> None:
     votes = crowd(seed, docs=3, votes=120, honest=2, liars=0, guessers=1)
-    for model, kind, near in ((crowd_bt, "crowd-bt", 0.06), (by_sensitivity, "sensitivity", 0.3)):
-        found = model(votes, ridge=0.25, outcome=Outcome()).judges
+    for model, kind, near in ((fit_crowd_bt, "crowd-bt", 0.06), (fit_sensitivities, "sensitivity", 0.3)):
+        found = model(votes, ridge=0.25, outcome=OutcomeModel()).judges
         assert found.tolist() == pytest.approx(by_importance(votes, kind).tolist(), abs=near)
 
 
 def test_the_mean_of_the_squared_sensitivities_is_one_over_votes() -> None:
     votes = crowd(2)
-    found = by_sensitivity(votes, ridge=0.25, outcome=Outcome())
+    found = fit_sensitivities(votes, ridge=0.25, outcome=OutcomeModel())
     counts = np.bincount(votes.judge)
     assert counts @ found.judges**2 / counts.sum() == pytest.approx(1)
 

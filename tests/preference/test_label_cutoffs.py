@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ringtrue.errors import UsageError
-from ringtrue.preference.label_cutoffs import by_gaps, by_quantiles, by_thresholds
+from ringtrue.preference.label_cutoffs import label_by_gaps, label_by_quantiles, label_by_thresholds
 
 RATINGS = st.lists(st.floats(-5, 5), min_size=1, max_size=20).map(np.array)
 
@@ -18,13 +18,17 @@ RATINGS = st.lists(st.floats(-5, 5), min_size=1, max_size=20).map(np.array)
 @given(RATINGS, st.integers(2, 5))
 def test_a_higher_rating_has_no_lower_label(ratings: np.ndarray, labels: int) -> None:
     order = np.argsort(ratings)
-    for found in (by_thresholds(ratings, [-1, 0, 2]), by_quantiles(ratings, [0.3, 0.8]), by_gaps(ratings, labels)):
+    for found in (
+        label_by_thresholds(ratings, [-1, 0, 2]),
+        label_by_quantiles(ratings, [0.3, 0.8]),
+        label_by_gaps(ratings, labels),
+    ):
         assert (np.diff(found[order]) >= 0).all()
 
 
 @given(RATINGS, st.integers(2, 5))
 def test_gaps_give_as_many_labels_as_ratings_allow(ratings: np.ndarray, labels: int) -> None:
-    assert len(np.unique(by_gaps(ratings, labels))) == min(labels, len(np.unique(ratings)))
+    assert len(np.unique(label_by_gaps(ratings, labels))) == min(labels, len(np.unique(ratings)))
 
 
 @pytest.mark.parametrize(
@@ -38,10 +42,10 @@ def test_gaps_give_as_many_labels_as_ratings_allow(ratings: np.ndarray, labels: 
 )
 def test_thresholds_that_cut_nothing_are_refused(thresholds: list[float], says: str) -> None:
     with pytest.raises(UsageError, match=says):
-        by_thresholds(np.zeros(2), thresholds)
+        label_by_thresholds(np.zeros(2), thresholds)
 
 
 @pytest.mark.parametrize("quantiles", [[0], [1], [0.5, 1.5]])
 def test_quantiles_lie_between_0_and_1(quantiles: list[float]) -> None:
     with pytest.raises(UsageError, match="quantiles lie between 0 and 1"):
-        by_quantiles(np.zeros(2), quantiles)
+        label_by_quantiles(np.zeros(2), quantiles)

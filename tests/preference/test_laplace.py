@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 import ringtrue as rt
 from preference.random_votes import preferences, random_votes
 from ringtrue.preference import laplace
-from ringtrue.preference.bradley_terry import fit
-from ringtrue.preference.judge_sensitivity import by_sensitivity
-from ringtrue.preference.laplace import Told, covariance, standard_errors
+from ringtrue.preference.bradley_terry import fit_bradley_terry
+from ringtrue.preference.judge_sensitivity import fit_sensitivities
+from ringtrue.preference.laplace import MatchInformation, covariance, standard_errors
 from ringtrue.preference.matches import FloatArray, Matches
-from ringtrue.preference.outcome_model import Outcome
-from ringtrue.preference.rating_intervals import next_behind
-from ringtrue.preference.vote_bootstrap import _kinds, resampled
+from ringtrue.preference.outcome_model import OutcomeModel
+from ringtrue.preference.rating_intervals import next_ranked
+from ringtrue.preference.vote_bootstrap import _distinct_votes, bootstrap_ratings
 
 
 def in_full(
@@ -48,10 +48,10 @@ def in_full(
 @given(st.integers(0, 10_000))
 def test_standard_errors_are_those_of_the_whole_matrix(seed: int) -> None:
     votes = Matches.of(random_votes(seed, queries=2, votes=30), repeats="all")
-    ratings, group = fit(votes, ridge=0.25), votes.components()
-    told = Outcome().information(ratings[votes.first] - ratings[votes.second])
-    behind = next_behind(ratings, group, votes.docs["doc"])
-    found = standard_errors(votes, Told(difference=told), group, behind, ridge=0.25)
+    ratings, group = fit_bradley_terry(votes, ridge=0.25), votes.components()
+    told = OutcomeModel().information(ratings[votes.first] - ratings[votes.second])
+    behind = next_ranked(ratings, group, votes.docs["doc"])
+    found = standard_errors(votes, MatchInformation(difference=told), group, behind, ridge=0.25)
     errors, leads = in_full(votes, told, group, behind, 0.25)
     assert found.judge is None
     assert found.rating.tolist() == pytest.approx(errors.tolist())
@@ -61,11 +61,11 @@ def test_standard_errors_are_those_of_the_whole_matrix(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_that_judges_are_estimated_too_is_counted_in(seed: int) -> None:
     votes = Matches.of(random_votes(seed, queries=3, judges=5, votes=150), repeats="all")
-    found = by_sensitivity(votes, ridge=0.25, outcome=Outcome())
+    found = fit_sensitivities(votes, ridge=0.25, outcome=OutcomeModel())
     group = votes.components()
-    behind = next_behind(found.ratings, group, votes.docs["doc"])
-    errors = standard_errors(votes, found.told, group, behind, ridge=0.25)
-    alone = standard_errors(votes, Told(difference=found.told.difference), group, behind, ridge=0.25)
+    behind = next_ranked(found.ratings, group, votes.docs["doc"])
+    errors = standard_errors(votes, found.information, group, behind, ridge=0.25)
+    alone = standard_errors(votes, MatchInformation(difference=found.information.difference), group, behind, ridge=0.25)
     assert (errors.rating >= alone.rating - 1e-12).all()
     assert (errors.lead >= alone.lead - 1e-12).all()
 
@@ -86,11 +86,13 @@ def test_where_documents_are_known_judges_are_as_sure_as_in_a_plain_regression()
         won = rng.random() < 1 / (1 + np.exp(right - left))
         rows.append(("q", f"d{left}", f"d{right}", "left" if won else "right", judge))
     votes = Matches.of(preferences(rows), repeats="all")
-    found = by_sensitivity(votes, ridge=0.25, outcome=Outcome())
+    found = fit_sensitivities(votes, ridge=0.25, outcome=OutcomeModel())
     group = votes.components()
-    errors = standard_errors(votes, found.told, group, next_behind(found.ratings, group, votes.docs["doc"]), ridge=0.25)
+    errors = standard_errors(
+        votes, found.information, group, next_ranked(found.ratings, group, votes.docs["doc"]), ridge=0.25
+    )
     apart = found.ratings[votes.first] - found.ratings[votes.second]
-    told = apart**2 * Outcome().information(found.judges[votes.judge] * apart)
+    told = apart**2 * OutcomeModel().information(found.judges[votes.judge] * apart)
     plain = 1 / np.sqrt(1 + np.bincount(votes.judge, weights=told))
     few = [place for place, name in enumerate(votes.judges) if name != "many"]
     assert errors.judge[few].tolist() == pytest.approx(plain[few].tolist(), rel=0.05)
@@ -101,12 +103,12 @@ def test_a_spread_of_many_judges_is_the_inverse_of_its_matrix() -> None:
     inverse, taken = 1 / rng.uniform(2, 4, 6), rng.normal(size=(6, 3)) / 4
     inner = np.linalg.inv(np.eye(3) - taken.T @ (taken * inverse[:, None]))
     whole = np.linalg.inv(np.diag(1 / inverse) - taken @ taken.T)
-    found = laplace._JudgeSpread(inverse=inverse, taken=taken * inverse[:, None], inner=inner)
-    assert found.own().tolist() == pytest.approx(np.diag(whole).tolist())
+    found = laplace._JudgeCovariance(diagonal=inverse, factor=taken * inverse[:, None], core=inner)
+    assert found.variances().tolist() == pytest.approx(np.diag(whole).tolist())
     moved = rng.normal(size=(4, 2))
     some = np.array([1, 4], dtype=np.int32)
     expected = np.diag(moved @ whole[np.ix_(some, some)] @ moved.T)
-    assert found.variance(some, moved).tolist() == pytest.approx(expected.tolist())
+    assert found.variance_of_effects(some, moved).tolist() == pytest.approx(expected.tolist())
 
 
 def test_the_error_of_a_pair_by_hand() -> None:
@@ -120,12 +122,12 @@ def test_the_error_of_a_pair_by_hand() -> None:
 
 def test_errors_from_random_signs_are_nearly_those_of_the_inverse(monkeypatch: pytest.MonkeyPatch) -> None:
     votes = Matches.of(random_votes(1, docs=300, votes=4_000, judges=4), repeats="all")
-    found = by_sensitivity(votes, ridge=0.25, outcome=Outcome())
+    found = fit_sensitivities(votes, ridge=0.25, outcome=OutcomeModel())
     group = votes.components()
-    behind = next_behind(found.ratings, group, votes.docs["doc"])
-    exact = standard_errors(votes, found.told, group, behind, ridge=0.25)
-    monkeypatch.setattr(laplace, "DENSE", 10)
-    near = standard_errors(votes, found.told, group, behind, ridge=0.25)
+    behind = next_ranked(found.ratings, group, votes.docs["doc"])
+    exact = standard_errors(votes, found.information, group, behind, ridge=0.25)
+    monkeypatch.setattr(laplace, "MAX_DENSE_DOCS", 10)
+    near = standard_errors(votes, found.information, group, behind, ridge=0.25)
     assert np.abs(near.rating / exact.rating - 1).max() < 0.12
     assert np.abs(near.rating / exact.rating - 1).mean() < 0.03
     assert np.isnan(near.lead).all()  # unknown, and never a guess
@@ -134,12 +136,12 @@ def test_errors_from_random_signs_are_nearly_those_of_the_inverse(monkeypatch: p
 
 @pytest.mark.parametrize("shape", ["chain", "star"])
 def test_where_random_signs_say_too_little_there_is_no_interval(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(laplace, "DENSE", 10)
+    monkeypatch.setattr(laplace, "MAX_DENSE_DOCS", 10)
     others = [(f"d{i}", f"d{i + 1}" if shape == "chain" else "hub") for i in range(200)]
     rows = [(one, other, winner) for one, other in others for winner in (one, other) * 25]
     found = rt.rate(preferences(rows))
     known = found.frame.drop_nulls("low")
-    monkeypatch.setattr(laplace, "DENSE", 2_000)
+    monkeypatch.setattr(laplace, "MAX_DENSE_DOCS", 2_000)
     exact = rt.rate(preferences(rows)).frame
     both = known.join(exact, on="doc")
     assert all(abs(one / other - 1) < 0.35 for one, other in both.select("se", "se_right").rows())
@@ -154,12 +156,14 @@ def test_a_covariance_has_the_level_of_its_ridge() -> None:
 
 def test_resampled_ratings_are_those_of_the_votes_that_were_drawn() -> None:
     votes = Matches.of(random_votes(2, votes=50), repeats="all")
-    ratings = fit(votes, ridge=0.25)
-    drawn = resampled(votes, ratings, ridge=0.25, outcome=Outcome(), resamples=3, rng=np.random.default_rng(7))
-    kinds, sizes = _kinds(votes)
+    ratings = fit_bradley_terry(votes, ridge=0.25)
+    drawn = bootstrap_ratings(
+        votes, ratings, ridge=0.25, outcome=OutcomeModel(), resamples=3, rng=np.random.default_rng(7)
+    )
+    kinds, sizes = _distinct_votes(votes)
     again = np.random.default_rng(7).multinomial(50, sizes / 50, 3)
     for row, counts in zip(drawn, again, strict=True):
-        own = fit(kinds.keep(np.repeat(np.arange(kinds.size), counts)), ridge=0.25)
+        own = fit_bradley_terry(kinds.keep(np.repeat(np.arange(kinds.size), counts)), ridge=0.25)
         assert row.tolist() == pytest.approx(own.tolist(), abs=2e-3)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from preference.random_votes import matches, preferences, random_votes
 from ringtrue.errors import DuplicateError
-from ringtrue.preference.match_rounds import Rounds
+from ringtrue.preference.match_rounds import MatchRounds
 from ringtrue.preference.matches import Matches
 
 
@@ -30,7 +30,7 @@ def test_a_document_of_two_queries_is_two_documents() -> None:
 
 
 def test_a_pair_has_the_mean_of_its_votes_in_order_of_appearance() -> None:
-    found = matches([("c", "d", "c"), ("a", "b", "a"), ("d", "c", "tie"), ("b", "a", "b")]).paired()
+    found = matches([("c", "d", "c"), ("a", "b", "a"), ("d", "c", "tie"), ("b", "a", "b")]).merge_by_pair()
     names = found.docs["doc"].to_list()
     assert [(names[one], names[other]) for one, other in zip(found.first, found.second, strict=True)] == [
         ("c", "d"),
@@ -73,14 +73,14 @@ def test_rounds_hold_every_match_once_each_query_in_order_and_no_document_twice(
     seed: int, queries: int, together: int
 ) -> None:
     votes = Matches.of(random_votes(seed, queries=queries, docs=5, votes=40), repeats="all")
-    rounds = Rounds.of(votes, together=together)
-    played = np.concatenate([*rounds.together, rounds.alone])
+    rounds = MatchRounds.of(votes, min_batch=together)
+    played = np.concatenate([*rounds.batches, rounds.sequential])
     assert sorted(played.tolist()) == list(range(votes.size))
     query = votes.query[votes.first]
     for q in range(queries):
         own = [row for row in played.tolist() if query[row] == q]
         assert own == sorted(own)
-    for rows in rounds.together:
+    for rows in rounds.batches:
         assert len(rows) >= together
         assert len(set(query[rows].tolist())) == len(rows)
 

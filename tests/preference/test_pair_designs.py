@@ -12,10 +12,17 @@ from hypothesis import strategies as st
 
 from ringtrue.preference.candidates import Candidates
 from ringtrue.preference.matches import Matches
-from ringtrue.preference.pair_designs import Pairs, published, random_pairs, seed_pairs, share_evenly, swiss_pairs
+from ringtrue.preference.pair_designs import (
+    Pairs,
+    choose_random_pairs,
+    choose_seed_pairs,
+    choose_swiss_pairs,
+    published_pair_count,
+    share_evenly,
+)
 from ringtrue.tables import Preferences
 
-STATIC = {"seed": seed_pairs, "random": random_pairs, "swiss": swiss_pairs}
+STATIC = {"seed": choose_seed_pairs, "random": choose_random_pairs, "swiss": choose_swiss_pairs}
 
 
 def matched(sizes: list[int], votes: list[tuple[int, int, int, str]] = []) -> Matches:  # noqa: B006 - never changed
@@ -27,11 +34,11 @@ def matched(sizes: list[int], votes: list[tuple[int, int, int, str]] = []) -> Ma
         }
     )
     if not votes:
-        return candidates.matches(None)
+        return candidates.to_matches(None)
     query, left, right, winner = zip(*votes, strict=True)
     table = {"query": [f"q{q}" for q in query], "left": [f"d{doc}" for doc in left],
              "right": [f"d{doc}" for doc in right], "winner": winner}  # fmt: skip
-    return candidates.matches(Preferences.of(table))
+    return candidates.to_matches(Preferences.of(table))
 
 
 def pairs_of(pairs: Pairs) -> list[tuple[int, int]]:
@@ -51,8 +58,8 @@ def worlds(draw: st.DrawFn) -> Matches:
 
 def test_the_published_design_has_fifteen_pairs_of_six_documents_and_five_for_every_other() -> None:
     for size, count in ((2, 1), (5, 10), (6, 15), (7, 20), (40, 185)):
-        pairs = seed_pairs(matched([size]), votes=4, budget=None, rng=np.random.default_rng(0))
-        assert len(set(pairs_of(pairs))) == len(pairs.first) == count == published(np.array([size]))[0]
+        pairs = choose_seed_pairs(matched([size]), votes=4, budget=None, rng=np.random.default_rng(0))
+        assert len(set(pairs_of(pairs))) == len(pairs.first) == count == published_pair_count(np.array([size]))[0]
         assert set(pairs.copies) == {4}
         met = Counter(pairs.second.tolist())
         assert all(met[doc] == min(doc, 5) for doc in range(size))
@@ -63,7 +70,7 @@ def test_opponents_are_drawn_from_all_those_above_alike() -> None:
     seen = Counter(
         first
         for _ in range(600)
-        for first, second in pairs_of(seed_pairs(matched([11]), votes=1, budget=None, rng=rng))
+        for first, second in pairs_of(choose_seed_pairs(matched([11]), votes=1, budget=None, rng=rng))
         if second == 10
     )
     assert sorted(seen) == list(range(10))
@@ -71,13 +78,13 @@ def test_opponents_are_drawn_from_all_those_above_alike() -> None:
 
 
 def test_a_budget_of_the_published_design_is_spent_from_the_top_down() -> None:
-    pairs = seed_pairs(matched([10]), votes=4, budget=4, rng=np.random.default_rng(0))
+    pairs = choose_seed_pairs(matched([10]), votes=4, budget=4, rng=np.random.default_rng(0))
     assert pairs_of(pairs) == [(0, 1), (0, 2), (1, 2), (0, 3)]
 
 
 def test_the_published_design_goes_on_with_the_opponents_that_a_document_has_met() -> None:
     met = [(0, 7, doc, "tie") for doc in (1, 3) for _ in range(2)] + [(0, 0, 1, "left")] * 4
-    pairs = seed_pairs(matched([8], met), votes=4, budget=None, rng=np.random.default_rng(0))
+    pairs = choose_seed_pairs(matched([8], met), votes=4, budget=None, rng=np.random.default_rng(0))
     asked = dict(zip(pairs_of(pairs), pairs.copies.tolist(), strict=True))
     assert (0, 1) not in asked  # it has its four votes
     assert (asked[1, 7], asked[3, 7]) == (2, 2)
@@ -86,20 +93,20 @@ def test_the_published_design_goes_on_with_the_opponents_that_a_document_has_met
 
 def test_a_document_with_many_opponents_gets_no_more() -> None:
     met = [(0, 9, doc, "left") for doc in range(8)]
-    pairs = seed_pairs(matched([10], met), votes=1, budget=None, rng=np.random.default_rng(0))
+    pairs = choose_seed_pairs(matched([10], met), votes=1, budget=None, rng=np.random.default_rng(0))
     assert 9 not in pairs.second
 
 
 def test_a_swiss_round_pairs_neighbours_first_by_the_initial_order_then_by_the_votes() -> None:
     rng = np.random.default_rng(0)
-    assert pairs_of(swiss_pairs(matched([5]), votes=1, budget=None, rng=rng)) == [(0, 1), (2, 3)]
+    assert pairs_of(choose_swiss_pairs(matched([5]), votes=1, budget=None, rng=rng)) == [(0, 1), (2, 3)]
     # 1 beat 0 and 3 beat 2: the winners meet, then the losers; 4 has not played, and stands between them.
     played = [(0, 0, 1, "right"), (0, 2, 3, "right")]
-    assert pairs_of(swiss_pairs(matched([5], played), votes=1, budget=None, rng=rng)) == [(1, 3), (0, 4)]
+    assert pairs_of(choose_swiss_pairs(matched([5], played), votes=1, budget=None, rng=rng)) == [(1, 3), (0, 4)]
 
 
 def test_swiss_rounds_go_on_until_everybody_has_met() -> None:
-    pairs = swiss_pairs(matched([6]), votes=1, budget=100, rng=np.random.default_rng(0))
+    pairs = choose_swiss_pairs(matched([6]), votes=1, budget=100, rng=np.random.default_rng(0))
     assert sorted(pairs_of(pairs)) == [(first, second) for first in range(6) for second in range(first + 1, 6)]
 
 
@@ -107,7 +114,7 @@ def test_random_pairs_are_all_alike() -> None:
     rng = np.random.default_rng(2)
     votes = [(0, 0, 1, "left"), (0, 4, 2, "tie")]
     seen = Counter(pair for _ in range(800) for pair in pairs_of(
-        random_pairs(matched([5], votes), votes=1, budget=2, rng=rng)
+        choose_random_pairs(matched([5], votes), votes=1, budget=2, rng=rng)
     ))  # fmt: skip
     assert len(seen) == 8
     assert not {(0, 1), (2, 4)} & set(seen)
@@ -115,7 +122,9 @@ def test_random_pairs_are_all_alike() -> None:
 
 
 def test_without_a_budget_random_pairs_are_as_many_as_the_published_design_has() -> None:
-    assert len(random_pairs(matched([12, 3]), votes=4, budget=None, rng=np.random.default_rng(0)).first) == 45 + 3
+    assert (
+        len(choose_random_pairs(matched([12, 3]), votes=4, budget=None, rng=np.random.default_rng(0)).first) == 45 + 3
+    )
 
 
 @given(worlds(), st.sampled_from(sorted(STATIC)), st.integers(1, 4), st.none() | st.integers(1, 60), st.integers(0, 9))

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ringtrue.errors import UsageError
-from ringtrue.preference.pair_tasks import last_batch, task_table
+from ringtrue.preference.pair_tasks import build_task_table, last_batch_number
 from ringtrue.tables import Preferences
 
 
@@ -29,7 +29,7 @@ def trapped(counts: dict[str, int]) -> Preferences:
 
 
 def test_twenty_pairs_with_five_traps_make_full_tasks() -> None:
-    table, notes = task_table(asked({"q": [4] * 30}), trapped({"q": 9}), rng=np.random.default_rng(0))
+    table, notes = build_task_table(asked({"q": [4] * 30}), trapped({"q": 9}), rng=np.random.default_rng(0))
     assert notes == ()
     sizes = table.group_by("batch").agg(pl.len(), pl.col("trap").sum()).sort("batch")
     assert sizes.rows() == [(batch, 20, 5) for batch in range(1, 9)]
@@ -40,9 +40,9 @@ def test_twenty_pairs_with_five_traps_make_full_tasks() -> None:
 
 
 def test_a_task_that_is_not_full_has_its_share_of_traps_rounded_up() -> None:
-    table, _ = task_table(asked({"q": [1] * 16}), trapped({"q": 9}), rng=np.random.default_rng(0))
+    table, _ = build_task_table(asked({"q": [1] * 16}), trapped({"q": 9}), rng=np.random.default_rng(0))
     assert table.group_by("batch").agg(pl.len(), pl.col("trap").sum()).sort("batch").rows() == [(1, 11, 3), (2, 11, 3)]
-    table, _ = task_table(asked({"q": [1]}), trapped({"q": 9}), rng=np.random.default_rng(0))
+    table, _ = build_task_table(asked({"q": [1]}), trapped({"q": 9}), rng=np.random.default_rng(0))
     assert table["trap"].sum() == 1
 
 
@@ -51,8 +51,8 @@ def test_a_task_that_is_not_full_has_its_share_of_traps_rounded_up() -> None:
     st.integers(1, 12), st.integers(0, 5), st.integers(0, 99),
 )  # fmt: skip
 def test_tasks_keep_their_promises(copies: dict[str, list[int]], room: int, traps: int, seed: int) -> None:
-    table, _ = task_table(asked(copies), trapped({"q": 6, "other": 6}), per_task=room + traps, traps_per_task=traps,
-                          rng=np.random.default_rng(seed))  # fmt: skip
+    table, _ = build_task_table(asked(copies), trapped({"q": 6, "other": 6}), per_task=room + traps,
+                                traps_per_task=traps, rng=np.random.default_rng(seed))  # fmt: skip
     real = table.filter(~pl.col("trap"))
     pair = pl.concat_list("left", "right").list.sort().list.join(" ").alias("pair")
     counted = Counter(real.select("query", pair).rows())
@@ -74,7 +74,7 @@ def test_tasks_keep_their_promises(copies: dict[str, list[int]], room: int, trap
 
 
 def test_sides_are_drawn_anew_for_every_copy_and_places_say_nothing_about_traps() -> None:
-    table, _ = task_table(asked({"q": [4] * 500}), trapped({"q": 40}), rng=np.random.default_rng(1))
+    table, _ = build_task_table(asked({"q": [4] * 500}), trapped({"q": 40}), rng=np.random.default_rng(1))
     for rows in (table.filter(~pl.col("trap")), table.filter("trap")):
         turned = rows["left"].str.starts_with("b").sum()
         assert abs(turned - rows.height / 2) < 4 * math.sqrt(rows.height) / 2
@@ -85,7 +85,7 @@ def test_sides_are_drawn_anew_for_every_copy_and_places_say_nothing_about_traps(
 
 
 def test_traps_come_from_the_query_of_the_task_and_from_others_only_where_it_has_too_few() -> None:
-    table, notes = task_table(asked({"q": [1] * 15, "r": [1] * 15}), trapped({"q": 5, "r": 2, "z": 9}),
+    table, notes = build_task_table(asked({"q": [1] * 15, "r": [1] * 15}), trapped({"q": 5, "r": 2, "z": 9}),
                               rng=np.random.default_rng(0))  # fmt: skip
     tasks = [table.filter(pl.col("batch") == batch) for batch in (1, 2)]
     assert set(tasks[0].filter("trap")["query"]) == {"q"}
@@ -94,38 +94,38 @@ def test_traps_come_from_the_query_of_the_task_and_from_others_only_where_it_has
 
 
 def test_too_few_traps_are_told() -> None:
-    table, notes = task_table(asked({"q": [1] * 15}), trapped({"q": 2}), rng=np.random.default_rng(0))
+    table, notes = build_task_table(asked({"q": [1] * 15}), trapped({"q": 2}), rng=np.random.default_rng(0))
     assert table["trap"].sum() == 2
     assert notes == ("2 traps are mixed in where 5 were asked for, 5 in 20 pairs: there are only 2",)
 
 
 def test_all_traps_are_seen_before_one_comes_again() -> None:
-    table, _ = task_table(asked({"q": [2] * 15}), trapped({"q": 10}), rng=np.random.default_rng(0))
+    table, _ = build_task_table(asked({"q": [2] * 15}), trapped({"q": 10}), rng=np.random.default_rng(0))
     assert len({frozenset(pair) for pair in table.filter("trap").select("left", "right").rows()}) == 10
 
 
 def test_a_pair_that_is_asked_anyway_is_no_trap() -> None:
     traps = Preferences.of({"query": ["q", "q"], "left": ["b0", "x"], "right": ["a0", "y"], "winner": ["left"] * 2})
-    table, notes = task_table(asked({"q": [1] * 3}), traps, rng=np.random.default_rng(0))
+    table, notes = build_task_table(asked({"q": [1] * 3}), traps, rng=np.random.default_rng(0))
     assert notes == ("1 of 2 traps are among the pairs that are asked, and not used as traps",)
     assert {frozenset(pair) for pair in table.filter("trap").select("left", "right").rows()} == {frozenset("xy")}
     only = Preferences(traps.frame[:1])
-    table, notes = task_table(asked({"q": [1] * 3}), only, rng=np.random.default_rng(0))
+    table, notes = build_task_table(asked({"q": [1] * 3}), only, rng=np.random.default_rng(0))
     assert not table["trap"].any()
     assert notes[1] == "no trap is left to mix in: give other pairs with a known winner"
 
 
 def test_a_task_needs_room_for_a_pair() -> None:
     with pytest.raises(UsageError, match="room for 0 to 4 traps, found 5"):
-        task_table(asked({"q": [1]}), trapped({"q": 1}), per_task=5, rng=np.random.default_rng(0))
+        build_task_table(asked({"q": [1]}), trapped({"q": 1}), per_task=5, rng=np.random.default_rng(0))
     with pytest.raises(UsageError, match="at least one pair, found 0"):
-        task_table(asked({"q": [1]}), None, per_task=0, rng=np.random.default_rng(0))
+        build_task_table(asked({"q": [1]}), None, per_task=0, rng=np.random.default_rng(0))
 
 
 def test_batches_go_on_after_the_last_one() -> None:
     votes = {"left": ["a", "a"], "right": ["b", "b"], "winner": ["a", "b"]}
-    assert last_batch(Preferences.of(votes)) == 0
-    assert last_batch(Preferences.of(votes | {"batch": ["9", "10"]})) == 10
-    assert last_batch(Preferences.of(votes | {"hit": ["x7", None]})) == 0
-    table, _ = task_table(asked({"q": [1]}), None, before=10, rng=np.random.default_rng(0))
+    assert last_batch_number(Preferences.of(votes)) == 0
+    assert last_batch_number(Preferences.of(votes | {"batch": ["9", "10"]})) == 10
+    assert last_batch_number(Preferences.of(votes | {"hit": ["x7", None]})) == 0
+    table, _ = build_task_table(asked({"q": [1]}), None, before=10, rng=np.random.default_rng(0))
     assert table["batch"].to_list() == [11]

@@ -15,10 +15,10 @@ from scipy.stats import kendalltau, mannwhitneyu
 import ringtrue as rt
 from preference.random_votes import preferences, random_votes
 from ringtrue.errors import InputError, MismatchError, UsageError
-from ringtrue.preference.gold_agreement import area
-from ringtrue.preference.label_cutoffs import by_gaps, by_quantiles, by_thresholds
+from ringtrue.preference.gold_agreement import auc
+from ringtrue.preference.label_cutoffs import label_by_gaps, label_by_quantiles, label_by_thresholds
 from ringtrue.preference.matches import Matches
-from ringtrue.preference.rating_methods import Rating
+from ringtrue.preference.rating_methods import RatingSettings
 
 
 def test_documents_that_no_chain_joins_are_named() -> None:
@@ -100,11 +100,11 @@ def test_documents_far_from_the_others_are_said_to_be_held_back() -> None:
 
 def test_how_far_the_ridge_draws_documents_is_about_what_a_smaller_one_gives_back() -> None:
     votes = Matches.of(spread_out(3))
-    small, usual = (Rating(ridge=ridge).rated(votes) for ridge in (0.2, 0.25))
-    assert usual.drawn is not None
+    small, usual = (RatingSettings(ridge=ridge).rate_votes(votes) for ridge in (0.2, 0.25))
+    assert usual.shrinkage is not None
     assert usual.errors is not None
     given_back = np.abs(small.ratings - usual.ratings)
-    assert (usual.drawn * usual.errors / 5).tolist() == pytest.approx(given_back.tolist(), rel=0.3, abs=0.01)
+    assert (usual.shrinkage * usual.errors / 5).tolist() == pytest.approx(given_back.tolist(), rel=0.3, abs=0.01)
 
 
 def test_votes_that_are_all_ties_rate_all_alike() -> None:
@@ -207,7 +207,7 @@ def test_gold_says_how_well_relevant_documents_are_told_from_others() -> None:
 @given(st.lists(st.tuples(st.integers(0, 6), st.booleans()), min_size=2, max_size=30))
 def test_the_area_is_mann_and_whitneys(cases: list[tuple[int, bool]]) -> None:
     ratings, relevant = np.array([float(rating) for rating, _ in cases]), np.array([yes for _, yes in cases])
-    found = area(ratings, relevant)
+    found = auc(ratings, relevant)
     if relevant.all() or not relevant.any():
         assert found is None
     else:
@@ -242,13 +242,17 @@ def test_ratings_become_labels_query_by_query() -> None:
 @given(st.lists(st.floats(-5, 5), min_size=1, max_size=30), st.integers(2, 5))
 def test_cut_labels_never_turn_the_order_round(ratings: list[float], labels: int) -> None:
     values = np.array(ratings)
-    for cut in (by_gaps(values, labels), by_quantiles(values, [0.3, 0.8]), by_thresholds(values, [-1, 0.5])):
+    for cut in (
+        label_by_gaps(values, labels),
+        label_by_quantiles(values, [0.3, 0.8]),
+        label_by_thresholds(values, [-1, 0.5]),
+    ):
         order = np.argsort(values, kind="stable")
         assert (np.diff(cut[order]) >= 0).all()
         for value in set(ratings):
             assert len(set(cut[values == value].tolist())) == 1
-    assert by_gaps(values, labels).max() <= labels - 1
-    assert by_gaps(values, labels).max() == min(labels, len(set(ratings))) - 1
+    assert label_by_gaps(values, labels).max() <= labels - 1
+    assert label_by_gaps(values, labels).max() == min(labels, len(set(ratings))) - 1
 
 
 @pytest.mark.parametrize(

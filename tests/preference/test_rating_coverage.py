@@ -8,25 +8,25 @@ import numpy as np
 import pytest
 
 from ringtrue.errors import UsageError
-from ringtrue.preference.rating_methods import Rating
+from ringtrue.preference.rating_methods import RatingSettings
 from ringtrue.simulation.studies.rating_coverage import (
     INTERVALS,
-    NEVER,
+    NEVER_FIT,
     SETTINGS,
     UNFIT,
-    HeldRatings,
+    RatingCoverage,
     coverage_of_ratings,
 )
-from ringtrue.simulation.worlds.compared_topics import PreferenceWorld, compared_topics
+from ringtrue.simulation.worlds.compared_topics import PreferenceWorld, simulate_topics
 
 
 @cache
-def held(setting: str, replications: int) -> dict[str, HeldRatings]:
+def held(setting: str, replications: int) -> dict[str, RatingCoverage]:
     found = coverage_of_ratings(np.random.default_rng(11), [setting], replications=replications)
     return {one.interval: one for one in found}
 
 
-def within(one: HeldRatings, low: float, high: float) -> bool:
+def within(one: RatingCoverage, low: float, high: float) -> bool:
     """Whether the coverage lies in this range, with room for three standard errors on both sides."""
     return low - 3 * one.se <= one.coverage <= high + 3 * one.se
 
@@ -80,12 +80,12 @@ def test_the_ridge_pulls_documents_that_stand_out_inwards_and_a_smaller_one_does
 
 def test_no_interval_is_given_that_does_not_hold_for_any_votes() -> None:
     rng = np.random.default_rng(0)
-    from ringtrue.preference.pair_designs import seed_pairs
+    from ringtrue.preference.pair_designs import choose_seed_pairs
 
-    topics = compared_topics(PreferenceWorld(topics=1, docs=10), rng)
-    votes = topics.asked(topics.nobody, seed_pairs(topics.nobody, votes=4, budget=None, rng=rng), rng)
-    for name in NEVER:
-        rated = INTERVALS[name].rated(votes)
+    topics = simulate_topics(PreferenceWorld(topics=1, docs=10), rng)
+    votes = topics.collect_votes(topics.unvoted, choose_seed_pairs(topics.unvoted, votes=4, budget=None, rng=rng), rng)
+    for name in NEVER_FIT:
+        rated = INTERVALS[name].rate_votes(votes)
         assert rated.low is None
         assert rated.notes
 
@@ -93,7 +93,7 @@ def test_no_interval_is_given_that_does_not_hold_for_any_votes() -> None:
 def test_every_setting_and_interval_has_a_name_that_is_known() -> None:
     assert {name for one in SETTINGS.values() for name in one.intervals} == set(INTERVALS)
     assert {(setting, name) for setting, one in SETTINGS.items() for name in one.intervals} >= UNFIT
-    assert all(isinstance(one, Rating) for one in INTERVALS.values())
+    assert all(isinstance(one, RatingSettings) for one in INTERVALS.values())
 
 
 def test_one_replication_is_refused() -> None:

@@ -10,14 +10,14 @@ import numpy as np
 
 from ringtrue.evaluation.measures import parse_all
 from ringtrue.gold.sampling import sample, sample_queries
-from ringtrue.report.inputs import Material
+from ringtrue.report.inputs import ReportInputs
 from ringtrue.simulation import simulate_collection, simulate_crowd, simulate_voters
 from ringtrue.tables import Judgments, Run
 
 LAST = 10  # ranks of every list
 
 
-def by_hand(ranks: Mapping[str, Sequence[int]], **changes: Any) -> Material:
+def by_hand(ranks: Mapping[str, Sequence[int]], **changes: Any) -> ReportInputs:
     """Runs with one relevant document a query, at these ranks: q1, q2, …; RR is one divided by the rank.
 
     Beyond rank 10 it is not found. Every document at ranks 1 to 10 has a label.
@@ -28,7 +28,7 @@ def by_hand(ranks: Mapping[str, Sequence[int]], **changes: Any) -> Material:
     labels = {"hit": 1} | {f"miss{place}": 0 for place in range(1, LAST + 1)}
     judgments = Judgments.of({f"q{q}": labels for q in range(1, queries + 1)})
     known = {"runs": runs, "judgments": judgments, "measures": tuple(parse_all(["RR"]))}
-    return Material(**(known | changes))
+    return ReportInputs(**(known | changes))
 
 
 def _found(rank: int) -> dict[str, float]:
@@ -36,7 +36,7 @@ def _found(rank: int) -> dict[str, float]:
 
 
 @cache
-def noisy(seed: int, *, runs: int = 4, queries: int = 12, gold: int = 24, **changes: Any) -> Material:
+def noisy(seed: int, *, runs: int = 4, queries: int = 12, gold: int = 24, **changes: Any) -> ReportInputs:
     """Lists, bronze labels and a few gold ones by lot: by these, values and differences often disagree about the runs.
 
     Do not change it: several tests share it.
@@ -53,16 +53,19 @@ def noisy(seed: int, *, runs: int = 4, queries: int = 12, gold: int = 24, **chan
     for one in drawn:
         trusted.setdefault(f"q{one // 8}", {})[docs[one % 8]] = int(rng.integers(0, 2))
     known = {
-        "runs": tuple(Run.of(ranked, name=name) for name, ranked in lists.items()), "judgments": Judgments.of(bronze),
-        "gold": Judgments.of(trusted), "measures": tuple(parse_all(["P@3"])), "correcting": {"design": "pool_random"},
-    }  # fmt: skip
-    return Material(**(known | changes))
+        "runs": tuple(Run.of(ranked, name=name) for name, ranked in lists.items()),
+        "judgments": Judgments.of(bronze),
+        "gold": Judgments.of(trusted),
+        "measures": tuple(parse_all(["P@3"])),
+        "correction_options": {"design": "pool_random"},
+    }
+    return ReportInputs(**(known | changes))
 
 
 @cache
 def simulated(
     gold: Literal["none", "documents", "whole queries"] = "documents", *, queries: int = 40, seed: int = 1
-) -> Material:
+) -> ReportInputs:
     """Three runs, a bronze judge, gold as `sample` draws it, a crowd with traps, and preferences.
 
     Do not change it: several tests share it, and what it has worked out. `dataclasses.replace` makes another one.
@@ -81,17 +84,17 @@ def simulated(
         )
         labels = world.gold.frame.select("query", "doc", "label")
         trusted = Judgments.of(draw.frame.join(labels, on=["query", "doc"], maintain_order="left"))
-    return Material(
+    return ReportInputs(
         runs=world.runs, judgments=world.bronze, measures=tuple(parse_all([measure])), gold=trusted,
         labels=crowd.labels, traps=crowd.traps, preferences=voters.preferences,
     )  # fmt: skip
 
 
 @cache
-def compared(seed: int = 1) -> Material:
+def compared(seed: int = 1) -> ReportInputs:
     """The same runs and judges, and gold drawn to compare runs."""
     world = simulate_collection(rng=np.random.default_rng(seed), queries=40)
     draw = sample(world.runs, world.bronze, "P@10", budget=100, compare=True, rng=np.random.default_rng([seed, 3]))
     labels = world.gold.frame.select("query", "doc", "label")
     gold = Judgments.of(draw.frame.join(labels, on=["query", "doc"], maintain_order="left"))
-    return Material(runs=world.runs, judgments=world.bronze, measures=tuple(parse_all(["P@10"])), gold=gold)
+    return ReportInputs(runs=world.runs, judgments=world.bronze, measures=tuple(parse_all(["P@10"])), gold=gold)

@@ -11,8 +11,8 @@ from report.small_inputs import by_hand, simulated
 from ringtrue.errors import DuplicateError, InputError, UsageError
 from ringtrue.evaluation.measures import parse_all
 from ringtrue.gold.sampling import sample
-from ringtrue.report.build import AS_USUAL, made_from
-from ringtrue.report.inputs import Material
+from ringtrue.report.build import IGNORING_EVALUATION_OPTIONS, build_report
+from ringtrue.report.inputs import ReportInputs
 from ringtrue.tables import Judgments
 
 ONE_JUDGE = {"query": ["q", "q"], "doc": ["a", "b"], "judge": ["ann", "ann"], "label": [1, 0]}
@@ -25,7 +25,7 @@ def test_a_page_without_any_section_is_an_error() -> None:
 
 def test_one_section_that_cannot_be_made_does_not_cost_the_others() -> None:
     material = replace(by_hand({"old": [2, 3, 1, 1], "new": [1, 1, 2, 1]}), labels=Judgments.of(ONE_JUDGE))
-    report = made_from(material)
+    report = build_report(material)
     assert "The runs" in [one.title for one in report.sections]
     reasons = [why for titles, why in report.absent if "Agreement" in titles]
     assert len(reasons) == 1
@@ -37,7 +37,7 @@ def test_two_labels_of_a_document_stop_the_page() -> None:
     assert material.judgments is not None
     frame = material.judgments.frame
     with pytest.raises(DuplicateError):
-        made_from(replace(material, judgments=Judgments(frame.vstack(frame.head(1)))))
+        build_report(replace(material, judgments=Judgments(frame.vstack(frame.head(1)))))
 
 
 def test_gold_that_was_drawn_to_compare_is_enough_without_values_of_single_runs() -> None:
@@ -48,21 +48,21 @@ def test_gold_that_was_drawn_to_compare_is_enough_without_values_of_single_runs(
     )
     known = material.judgments.frame.select("query", "doc", "label")
     gold = Judgments.of(drawn.frame.drop("label", strict=False).join(known, on=["query", "doc"], how="left"))
-    report = made_from(replace(material, gold=gold, correcting={}))
+    report = build_report(replace(material, gold=gold, correction_options={}))
     assert "Which runs can be told apart?" in [one.title for one in report.sections]
     assert "The runs" in [title for titles, _ in report.absent for title in titles.split(", ")]
 
 
 def test_nothing_to_report_is_wrong_usage() -> None:
     with pytest.raises(UsageError, match="nothing to report"):
-        made_from(Material(measures=tuple(parse_all(["P@1"]))))
+        build_report(ReportInputs(measures=tuple(parse_all(["P@1"]))))
 
 
 def test_sections_that_count_as_usual_say_so_where_somebody_asked_otherwise() -> None:
     material = by_hand({"old": [2, 3, 1, 1], "new": [1, 1, 2, 1]})
-    titles = {module.TITLE for module in AS_USUAL}
+    titles = {module.TITLE for module in IGNORING_EVALUATION_OPTIONS}
     for evaluating, expected in (({"depth": 2, "missing": "skip"}, True), ({"missing": "zero", "depth": None}, False)):
-        report = made_from(replace(material, evaluating=evaluating))
+        report = build_report(replace(material, evaluation_options=evaluating))
         told = [one for one in report.sections if any("counts as usual" in note for note in one.notes)]
         assert bool(told) is expected
         assert {one.title for one in told} <= titles

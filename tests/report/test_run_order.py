@@ -11,13 +11,21 @@ from hypothesis import strategies as st
 from report.small_inputs import by_hand, noisy, simulated
 from ringtrue.errors import InputError
 from ringtrue.evaluation.measures import parse_all
-from ringtrue.report.inputs import Material
-from ringtrue.report.run_order import at_odds, best_first, compared, leaders, order, strengths, values
+from ringtrue.report.inputs import ReportInputs
+from ringtrue.report.run_order import (
+    compare_run_pairs,
+    estimate_run_means,
+    find_contradicted_pairs,
+    find_leaders,
+    fit_strengths,
+    order_runs,
+    sort_runs_by_mean,
+)
 from ringtrue.tables import Judgments
 
 
 def test_without_gold_the_order_is_that_of_the_means() -> None:
-    assert order(by_hand({"last": [9, 10], "first": [1, 1], "second": [2, 1]})) == ("first", "second", "last")
+    assert order_runs(by_hand({"last": [9, 10], "first": [1, 1], "second": [2, 1]})) == ("first", "second", "last")
 
 
 @given(st.lists(st.lists(st.integers(1, 10), min_size=3, max_size=3), min_size=2, max_size=5))
@@ -25,42 +33,42 @@ def test_how_far_runs_are_ahead_is_their_mean_difference_from_all(ranks: list[li
     material = by_hand({f"r{place}": row for place, row in enumerate(ranks)})
     means = [sum(1 / rank for rank in row) / 3 for row in ranks]
     middle = sum(means) / len(means)
-    assert list(strengths(material).values()) == pytest.approx([mean - middle for mean in means])
+    assert list(fit_strengths(material).values()) == pytest.approx([mean - middle for mean in means])
 
 
 def test_runs_with_the_same_value_keep_the_order_in_which_they_were_given() -> None:
-    assert order(by_hand({"b": [1, 2, 3], "a": [3, 2, 1], "c": [1, 1, 1]})) == ("c", "b", "a")
-    assert leaders(strengths(by_hand({"b": [1, 2, 3], "a": [3, 2, 1]}))) == ("b", "a")
+    assert order_runs(by_hand({"b": [1, 2, 3], "a": [3, 2, 1], "c": [1, 1, 1]})) == ("c", "b", "a")
+    assert find_leaders(fit_strengths(by_hand({"b": [1, 2, 3], "a": [3, 2, 1]}))) == ("b", "a")
 
 
 def test_where_values_and_differences_disagree_the_differences_give_the_order() -> None:
     material = noisy(2)
-    means, pairs = values(material), compared(material)
+    means, pairs = estimate_run_means(material), compare_run_pairs(material)
     assert means is not None
-    assert best_first(means, material.measure)[0] == "r3"
-    assert order(material)[0] == "r1"
-    assert ("r3", "r1") in at_odds(means, pairs, material.measure)
+    assert sort_runs_by_mean(means, material.measure)[0] == "r3"
+    assert order_runs(material)[0] == "r1"
+    assert ("r3", "r1") in find_contradicted_pairs(means, pairs, material.measure)
     assert (pairs["r1", "r3"].difference.value or 0.0) > 0
 
 
-def external(measure: str) -> Material:
+def external(measure: str) -> ReportInputs:
     """Gold that does not say how it was drawn, and is taken for gold from elsewhere."""
     material = simulated("documents")
     assert isinstance(material.gold, Judgments)
     gold = Judgments.of(material.gold.frame.select("query", "doc", "label"))
-    return replace(material, gold=gold, measures=tuple(parse_all([measure])), correcting={"design": "external"})
+    return replace(material, gold=gold, measures=tuple(parse_all([measure])), correction_options={"design": "external"})
 
 
 def test_rates_from_elsewhere_are_one_correction_for_all_and_keep_the_order_of_the_raw_labels() -> None:
     material = external("P(rel=2)@10")
     assert material.scores is not None
-    assert order(material) == best_first(material.scores.means(), material.measure)
+    assert order_runs(material) == sort_runs_by_mean(material.scores.means(), material.measure)
 
 
 def test_where_runs_cannot_be_compared_their_values_give_the_order() -> None:
     material = external("DCG@10")
-    assert isinstance(material.compared, InputError)
-    means = values(material)
+    assert isinstance(material.comparisons_or_error, InputError)
+    means = estimate_run_means(material)
     assert means is not None
-    assert order(material) == best_first(means, "DCG@10")
-    assert compared(material) == {}
+    assert order_runs(material) == sort_runs_by_mean(means, "DCG@10")
+    assert compare_run_pairs(material) == {}

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from ringtrue.service.store import Answer, Store
-from ringtrue.service.store.answers import hand_in, record_answer, undo
-from ringtrue.service.store.projects import project_named
-from ringtrue.service.store.tasks import next_shown, open_task
+from ringtrue.service.store.answers import record_answer, submit_task, undo_last_answer
+from ringtrue.service.store.projects import get_project_by_name
+from ringtrue.service.store.tasks import get_or_create_task, load_next_question
 from service.small_projects import NOW, rows
 
 
@@ -31,14 +31,14 @@ def judge_until_nothing_is_left(
     rng = np.random.default_rng(seed)
     kept: list[Acknowledged] = []
     with store.read() as connection:
-        where = project_named(connection, project)
+        where = get_project_by_name(connection, project)
     while True:
-        task = store.write(lambda c: open_task(c, where, account, now=now, rng=rng))
+        task = store.write(lambda c: get_or_create_task(c, where, account, now=now, rng=rng))
         if task is None:
             return kept
         while True:
             with store.read() as connection:
-                shown = next_shown(connection, task.id, account)
+                shown = load_next_question(connection, task.id, account)
             if shown is None:
                 break
             kind = rng.choice(["answer", "unsure", "skip"], p=[0.9, 0.05, 0.05])
@@ -53,8 +53,8 @@ def judge_until_nothing_is_left(
             if leaves_after is not None and len(kept) >= leaves_after:
                 return kept
             if kind == "answer" and rng.random() < 0.05:
-                store.write(lambda c, task=task: undo(c, account, task.id, now=now))
-        store.write(lambda c, task=task: hand_in(c, account, task.id, now=now))
+                store.write(lambda c, task=task: undo_last_answer(c, account, task.id, now=now))
+        store.write(lambda c, task=task: submit_task(c, account, task.id, now=now))
 
 
 def judge_in_a_process(url: str, project: str, account: int, seed: int) -> list[Acknowledged]:

@@ -8,10 +8,10 @@ import numpy as np
 from sqlalchemy import insert, text
 
 from ringtrue.service.store import PREFERENCE, Answer, Scale, Settings, Store, schema
-from ringtrue.service.store.answers import hand_in, record_answer
+from ringtrue.service.store.answers import record_answer, submit_task
 from ringtrue.service.store.projects import add_items, create_project
-from ringtrue.service.store.records import Project, Saved, Shown, TaskState
-from ringtrue.service.store.tasks import next_shown, open_task
+from ringtrue.service.store.records import Project, SavedAnswer, ShownQuestion, TaskState
+from ringtrue.service.store.tasks import get_or_create_task, load_next_question
 
 NOW = 1_000_000.0
 GRADED = Scale.graded("Not relevant", "Related", "Relevant")
@@ -58,21 +58,21 @@ def judge(store: Store, handle: str = "ann") -> int:
 def begin(store: Store, where: Project, who: int, *, now: float = NOW, seed: int = 1, queue: str = "main") -> TaskState:
     """The task this judge is in."""
     rng = np.random.default_rng(seed)
-    task = store.write(lambda connection: open_task(connection, where, who, queue=queue, now=now, rng=rng))
+    task = store.write(lambda connection: get_or_create_task(connection, where, who, queue=queue, now=now, rng=rng))
     assert task is not None
     return task
 
 
-def question(store: Store, task: TaskState, who: int) -> Shown | None:
+def question(store: Store, task: TaskState, who: int) -> ShownQuestion | None:
     """The next question."""
     with store.read() as connection:
-        return next_shown(connection, task.id, who)
+        return load_next_question(connection, task.id, who)
 
 
 def say(
-    store: Store, who: int, shown: Shown, answer: str | None = "1", *, kind: Any = "answer", now: float = NOW + 1,
-    version: int | None = None, reason: str | None = None,
-) -> Saved:  # fmt: skip
+    store: Store, who: int, shown: ShownQuestion, answer: str | None = "1", *, kind: Any = "answer",
+    now: float = NOW + 1, version: int | None = None, reason: str | None = None,
+) -> SavedAnswer:  # fmt: skip
     """Answer a question."""
     at = shown.version if version is None else version
     said = Answer(kind=kind, answer=answer if kind == "answer" else None, reason=reason, seconds=2.0)
@@ -83,7 +83,7 @@ def finish(store: Store, task: TaskState, who: int, answer: str = "1", *, now: f
     """Answer all that is open alike, and hand in."""
     while (shown := question(store, task, who)) is not None:
         say(store, who, shown, answer, now=now)
-    return store.write(lambda connection: hand_in(connection, who, task.id, now=now))
+    return store.write(lambda connection: submit_task(connection, who, task.id, now=now))
 
 
 def rows(store: Store, statement: str, **values: Any) -> list[tuple[Any, ...]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ringtrue.formatting.grid import signed
-from ringtrue.stats.estimate_cells import estimate_column, footnotes, intervals_told
+from ringtrue.formatting.grid import format_signed
+from ringtrue.stats.estimate_cells import collect_footnotes, describe_intervals, format_estimates
 from ringtrue.stats.results import Estimate
 
 
@@ -15,18 +15,18 @@ def estimated(value: float, low: float, high: float, *notes: str) -> Estimate:
 
 
 def test_a_value_in_the_middle_of_its_interval_is_told_with_half_of_it() -> None:
-    assert estimate_column([estimated(-0.25, -0.45, -0.05)]) == ["−0.25 ±0.20"]
+    assert format_estimates([estimated(-0.25, -0.45, -0.05)]) == ["−0.25 ±0.20"]
 
 
 def test_a_value_that_is_not_in_the_middle_is_told_with_both_ends_and_so_is_its_whole_column() -> None:
-    cells = estimate_column([estimated(1.37, 1.0, 1.0), estimated(0.5, 0.3, 0.7)])
+    cells = format_estimates([estimated(1.37, 1.0, 1.0), estimated(0.5, 0.3, 0.7)])
     assert cells == ["1.37 (1.00 to 1.00)", "0.50 (0.30 to 0.70)"]
 
 
 @given(st.floats(-2, 2), st.floats(0, 1), st.floats(0, 1))
 def test_what_a_cell_says_are_the_ends_of_the_interval(value: float, below: float, above: float) -> None:
     one = estimated(value, value - below, value + above)
-    cell = estimate_column([one])[0].replace("−", "-")
+    cell = format_estimates([one])[0].replace("−", "-")
     if "±" in cell:
         middle, half = map(float, cell.split(" ±"))
         ends = (middle - half, middle + half)
@@ -38,9 +38,9 @@ def test_what_a_cell_says_are_the_ends_of_the_interval(value: float, below: floa
 
 
 def test_a_caption_says_what_stands_in_the_cells() -> None:
-    assert intervals_told([["0.50 ±0.20"]], 0.9) == "; ± half of the 90% interval"
-    assert intervals_told([["0.90 (0.70 to 1.00)"]]) == "; the ends of the interval in brackets"
-    assert intervals_told([["0.5000", "–"]], 0.95) == ""
+    assert describe_intervals([["0.50 ±0.20"]], 0.9) == "; ± half of the 90% interval"
+    assert describe_intervals([["0.90 (0.70 to 1.00)"]]) == "; the ends of the interval in brackets"
+    assert describe_intervals([["0.5000", "–"]], 0.95) == ""
 
 
 def test_a_note_that_differs_only_by_its_numbers_is_told_once() -> None:
@@ -48,9 +48,11 @@ def test_a_note_that_differs_only_by_its_numbers_is_told_once() -> None:
         "new": {"P": estimated(1.2, 1.1, 1.3, "the score 1.2 lies above 1", "said of all: yes")},
         "old": {"P": estimated(1.4, 1.1, 1.6, "the score 1.4 lies above 1", "said of all: yes")},
     }
-    assert footnotes(table, but="said of all") == ["P of new: the score 1.2 lies above 1 (and 1 more alike)"]
-    assert footnotes(table)[1] == "P of new and 1 more: said of all: yes"
+    assert collect_footnotes(table, skip_prefix="said of all") == [
+        "P of new: the score 1.2 lies above 1 (and 1 more alike)"
+    ]
+    assert collect_footnotes(table)[1] == "P of new and 1 more: said of all: yes"
 
 
 def test_a_difference_that_rounds_to_nothing_is_not_minus_nothing() -> None:
-    assert signed(-1e-17, 3) == "+0.000"
+    assert format_signed(-1e-17, 3) == "+0.000"

@@ -12,7 +12,7 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from ringtrue.errors import UsageError
-from ringtrue.stats.intervals import mean_estimate, share_estimate, wilson
+from ringtrue.stats.intervals import estimate_mean, estimate_share, wilson
 from ringtrue.stats.student_t import t_quantile
 
 # Cases as (cluster, hit); few of each, so that clusters are often of one mind.
@@ -21,7 +21,7 @@ levels = st.sampled_from([0.5, 0.8, 0.95, 0.999])
 
 
 def test_a_mean_by_hand() -> None:
-    estimate = mean_estimate(np.array([0.2, 0.4, 0.6, 0.8]))
+    estimate = estimate_mean(np.array([0.2, 0.4, 0.6, 0.8]))
     se = np.sqrt(np.var([0.2, 0.4, 0.6, 0.8], ddof=1) / 4)
     assert estimate.value == pytest.approx(0.5)
     assert estimate.se == pytest.approx(se)
@@ -32,24 +32,24 @@ def test_a_mean_by_hand() -> None:
 def test_scipy_gives_the_same_interval() -> None:
     values = np.random.default_rng(1).beta(2, 3, 43)
     low, high = stats.t.interval(0.9, 42, values.mean(), stats.sem(values))
-    estimate = mean_estimate(values, level=0.9)
+    estimate = estimate_mean(values, level=0.9)
     assert (estimate.low, estimate.high) == (pytest.approx(low), pytest.approx(high))
 
 
 def test_one_query_has_no_interval_and_says_so() -> None:
-    estimate = mean_estimate(np.array([0.5]))
+    estimate = estimate_mean(np.array([0.5]))
     assert (estimate.value, estimate.se, estimate.low, estimate.high) == (0.5, None, None, None)
     assert "single query" in estimate.notes[0]
 
 
 def test_equal_values_have_an_interval_without_width_and_a_doubt() -> None:
-    estimate = mean_estimate(np.full(30, 0.1))
+    estimate = estimate_mean(np.full(30, 0.1))
     assert (estimate.value, estimate.low, estimate.high, estimate.se) == (0.1, 0.1, 0.1, 0.0)
     assert "all 30 queries have the same value" in estimate.notes[0]
 
 
 def test_no_query_is_undefined_in_words() -> None:
-    estimate = mean_estimate(np.array([]))
+    estimate = estimate_mean(np.array([]))
     assert estimate.value is None
     assert str(estimate) == "undefined: there is no query to average"
 
@@ -57,7 +57,7 @@ def test_no_query_is_undefined_in_words() -> None:
 @pytest.mark.parametrize("level", [0, 1, -0.5, 95, 1 - 1e-16, float("nan")])
 def test_a_level_outside_0_and_1_is_refused(level: float) -> None:
     with pytest.raises(UsageError, match=r"between 0 and 0\.999999"):
-        mean_estimate(np.array([0.1, 0.2]), level=level)
+        estimate_mean(np.array([0.1, 0.2]), level=level)
 
 
 @pytest.mark.simulation
@@ -71,7 +71,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say(n: int) -> None:
     mean, half = values.mean(axis=1), t_quantile(0.975, n - 1) * values.std(axis=1, ddof=1) / np.sqrt(n)
     covered = np.mean(np.abs(mean - truth) <= half)
     assert 0.935 <= covered <= 0.965
-    one = mean_estimate(values[0])
+    one = estimate_mean(values[0])
     assert (one.low, one.high) == (pytest.approx(mean[0] - half[0]), pytest.approx(mean[0] + half[0]))
 
 
@@ -103,28 +103,28 @@ def test_wilson_holds_the_share_and_narrows_with_more_cases(share: float, n: flo
 
 @pytest.mark.parametrize("level", [0, 1, 95, float("nan")])
 def test_shares_refuse_a_level_that_no_interval_has(level: float) -> None:
-    for ask in (lambda: wilson(0.5, 10, level=level), lambda: share_estimate([1, 0], [0, 1], level=level),
-                lambda: share_estimate([], [], level=level)):  # fmt: skip
+    for ask in (lambda: wilson(0.5, 10, level=level), lambda: estimate_share([1, 0], [0, 1], level=level),
+                lambda: estimate_share([], [], level=level)):  # fmt: skip
         with pytest.raises(UsageError, match=r"between 0 and 0\.999999"):
             ask()
 
 
 def test_a_share_of_single_cases_has_wilsons_interval() -> None:
-    one = share_estimate([1, 1, 0, 1, 1], clusters=["a", "b", "c", "d", "e"])
+    one = estimate_share([1, 1, 0, 1, 1], clusters=["a", "b", "c", "d", "e"])
     low, high = wilson(0.8, 5)
     assert (one.value, one.low, one.high) == (0.8, float(low), float(high))
     assert one.se == pytest.approx(math.sqrt(0.8 * 0.2 / 5))
     assert (one.n, one.method, one.notes) == (5, "wilson", ())
-    assert share_estimate([1, 1, 0, 1, 1], clusters=[0] * 5).low == one.low  # one cluster tells nothing of others
+    assert estimate_share([1, 1, 0, 1, 1], clusters=[0] * 5).low == one.low  # one cluster tells nothing of others
 
 
 def test_no_case_is_undefined_in_words() -> None:
-    assert str(share_estimate([], [], what="trap")) == "undefined: there is no trap"
+    assert str(estimate_share([], [], case_name="trap")) == "undefined: there is no trap"
 
 
 def test_clusters_of_one_mind_are_worth_a_case_each() -> None:
     # Four clusters of three, each all hits or all misses: V is that of four cases, up to G/(G−1).
-    one = share_estimate([1] * 9 + [0] * 3, clusters=np.repeat([0, 1, 2, 3], 3))
+    one = estimate_share([1] * 9 + [0] * 3, clusters=np.repeat([0, 1, 2, 3], 3))
     assert one.se == pytest.approx(math.sqrt(0.75 * 0.25 / 4 * 4 / 3))
 
 
@@ -157,14 +157,14 @@ def plainly(rows: list[tuple[int, bool]], level: float) -> tuple[float, float]:
 @example([(0, True)] * 5 + [(1, True)] * 2, 0.95)
 @example([(0, True)] * 5 + [(1, False)] * 5, 0.95)
 def test_a_plain_rewrite_gives_the_same_interval(rows: list[tuple[int, bool]], level: float) -> None:
-    one = share_estimate([hit for _, hit in rows], [cluster for cluster, _ in rows], level=level)
+    one = estimate_share([hit for _, hit in rows], [cluster for cluster, _ in rows], level=level)
     assert (one.low, one.high) == pytest.approx(plainly(rows, level), abs=1e-7)
 
 
 @given(cases)
 def test_hits_and_misses_mirror_each_other(rows: list[tuple[int, bool]]) -> None:
     clusters = [cluster for cluster, _ in rows]
-    one, other = (share_estimate([hit == want for _, hit in rows], clusters) for want in (True, False))
+    one, other = (estimate_share([hit == want for _, hit in rows], clusters) for want in (True, False))
     assert other.value == pytest.approx(1 - (one.value or 0))
     assert (other.low, other.high, other.se) == pytest.approx((1 - one.high, 1 - one.low, one.se))
 
@@ -172,8 +172,8 @@ def test_hits_and_misses_mirror_each_other(rows: list[tuple[int, bool]]) -> None
 @given(cases)
 def test_clusters_never_narrow_an_interval(rows: list[tuple[int, bool]]) -> None:
     hits = [hit for _, hit in rows]
-    clustered = share_estimate(hits, [cluster for cluster, _ in rows])
-    alone = share_estimate(hits, range(len(rows)))
+    clustered = estimate_share(hits, [cluster for cluster, _ in rows])
+    alone = estimate_share(hits, range(len(rows)))
     assert clustered.value == alone.value
     assert clustered.low <= alone.low + 1e-12
     assert clustered.high >= alone.high - 1e-12
@@ -196,7 +196,7 @@ def test_shares_of_clustered_cases_are_covered(clusters: int, size: int, alike: 
         if alike:
             rate = rng.beta(share * (1 / alike - 1), (1 - share) * (1 / alike - 1), clusters)
         group = np.repeat(np.arange(clusters), sizes)
-        one = share_estimate(rng.random(len(group)) < rate[group], group)
+        one = estimate_share(rng.random(len(group)) < rate[group], group)
         covered += one.low <= share <= one.high
     hardest = clusters == 10 and size == 20 and alike == 0.5 and share == 0.9  # 0.905 in 20,000 draws
     assert covered / draws >= (0.87 if hardest else 0.925)

@@ -28,7 +28,7 @@ def agrees(pairs: list[tuple[str, str]], hashes: list[int]) -> None:
     def hashed(docs: pl.Series) -> np.ndarray:
         return np.array([by_doc[doc] for doc in docs], dtype=np.uint64)
 
-    found = first_duplicate(groups, frame["doc"], hashed=hashed)
+    found = first_duplicate(groups, frame["doc"], hash_docs=hashed)
     expected = repeated(pairs)
     assert found in expected if expected else found is None
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ringtrue.errors import TableError
 from ringtrue.tables import Judgments, Preferences
-from ringtrue.tables.preferences import OUTCOMES, joined
+from ringtrue.tables.preferences import OUTCOMES, concat_tables
 from strategies import preferences
 
 COLUMNS = {"query": ["1", "1"], "left": ["d1", "d2"], "right": ["d2", "d3"], "winner": ["d2", "d2"]}
@@ -125,10 +125,10 @@ def test_how_long_it_took_and_in_which_batch_are_known_columns() -> None:
 
 def test_tables_that_do_not_fit_together_are_refused() -> None:
     one, other = (Preferences.of(COLUMNS | {"note": note}) for note in (["x", "y"], [[1], [2]]))
-    assert joined([one, one]).frame.height == 4
-    assert isinstance(joined([Judgments.of({"q": {"d": 1}}), Judgments.of({"q": {"e": 1}})]), Judgments)
+    assert concat_tables([one, one]).frame.height == 4
+    assert isinstance(concat_tables([Judgments.of({"q": {"d": 1}}), Judgments.of({"q": {"e": 1}})]), Judgments)
     with pytest.raises(TableError, match=r"the tables do not fit together: .*; leave further columns out"):
-        joined([one, other])
+        concat_tables([one, other])
 
 
 def test_battles_of_models_are_understood() -> None:

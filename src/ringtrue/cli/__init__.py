@@ -46,7 +46,7 @@ COMMANDS = {
 }
 
 
-class _Commands(click.Group):
+class _LazyCommands(click.Group):
     """Commands that are loaded when they are called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
@@ -63,8 +63,8 @@ class _Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in COMMANDS:
-            near = did_you_mean(name, COMMANDS) or "; `ringtrue --help` lists them all"
-            raise click.UsageError(f"no command '{name}'{near}", ctx)
+            suggestion = did_you_mean(name, COMMANDS) or "; `ringtrue --help` lists them all"
+            raise click.UsageError(f"no command '{name}'{suggestion}", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -72,7 +72,7 @@ class _Commands(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=_LazyCommands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, message="%(version)s")
 def _ringtrue() -> None:
     """Search evaluation when the judges are imperfect.
@@ -81,10 +81,10 @@ def _ringtrue() -> None:
     """
 
 
-def main(words: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; our own errors become one line, exit code 1, or 2 for a wrong question."""
     try:
-        _ringtrue(words, prog_name="ringtrue")
+        _ringtrue(arguments, prog_name="ringtrue")
     except RingtrueError as error:
         click.echo(f"ringtrue: {error}", err=True)
         sys.exit(2 if isinstance(error, UsageError) else 1)

@@ -11,43 +11,43 @@ from typing import TypeVar
 
 import polars as pl
 
-from ringtrue.doctor.file_contents import IdFile, LabelFile, Note, Read, RunFile, VoteFile
+from ringtrue.doctor.file_contents import FileContents, IdFile, LabelFile, NoteHandler, RunFile, VoteFile
 from ringtrue.doctor.overlap import (
-    doubts_about_crowds,
-    doubts_about_gold,
-    doubts_about_runs,
-    doubts_about_texts,
-    doubts_about_twins,
-    overlap_of,
+    compute_overlap,
+    note_crowd_mismatches,
+    note_gold_mismatches,
+    note_identical_judgments,
+    note_missing_texts,
+    note_run_mismatches,
 )
-from ringtrue.doctor.recognise import told_kind
-from ringtrue.doctor.results import Checkup, File, FileKind, Overlap
-from ringtrue.doctor.roles import Cast, cast
-from ringtrue.doctor.shell_commands import Names
-from ringtrue.doctor.suggestions.collector import Replies
-from ringtrue.doctor.suggestions.gold import ask_about_gold
-from ringtrue.doctor.suggestions.judges import ask_about_judges
-from ringtrue.doctor.suggestions.next_steps import ask_what_next
-from ringtrue.doctor.suggestions.runs import ask_about_runs
-from ringtrue.doctor.summaries.labels import look_at_labels
+from ringtrue.doctor.recognise import recognise_file_kind
+from ringtrue.doctor.results import Checkup, FileKind, FileSummary, Overlap
+from ringtrue.doctor.roles import FileRoles, assign_roles
+from ringtrue.doctor.shell_commands import FreeNames
+from ringtrue.doctor.suggestions.collector import SuggestionCollector
+from ringtrue.doctor.suggestions.gold import suggest_for_gold
+from ringtrue.doctor.suggestions.judges import suggest_for_judges
+from ringtrue.doctor.suggestions.next_steps import suggest_next_steps
+from ringtrue.doctor.suggestions.runs import suggest_for_runs
+from ringtrue.doctor.summaries.labels import summarise_labels
 from ringtrue.doctor.summaries.other_files import (
-    look_at_gains,
-    look_at_ids,
-    look_at_matrix,
-    look_at_pairs,
-    look_at_pool,
-    look_at_scores,
-    look_at_votes,
+    summarise_gains,
+    summarise_ids,
+    summarise_matrix,
+    summarise_pairs,
+    summarise_pool,
+    summarise_scores,
+    summarise_votes,
 )
-from ringtrue.doctor.summaries.runs import look_at_run
+from ringtrue.doctor.summaries.runs import summarise_run
 from ringtrue.errors import FileError, RingtrueError, UsageError
 from ringtrue.files.source import STDIN, Source
 
 __all__ = ["examine"]
 
-T = TypeVar("T", bound=Read)
-ALSO = re.compile(r" \(also known as [^)]*\)")  # other names of a column: too long for a list of files
-NOTHING = pl.DataFrame(schema={"query": pl.String, "doc": pl.String})
+T = TypeVar("T", bound=FileContents)
+ALIAS_HINT = re.compile(r" \(also known as [^)]*\)")  # other names of a column: too long for a list of files
+NO_DOCS = pl.DataFrame(schema={"query": pl.String, "doc": pl.String})
 
 
 def examine(paths: str | Path | Iterable[str | Path], *, progress: Callable[[int], None] = lambda _: None) -> Checkup:
@@ -61,121 +61,138 @@ def examine(paths: str | Path | Iterable[str | Path], *, progress: Callable[[int
         >>> folder = getfixture("tmp_path")
         >>> _ = (folder / "bm25.run").write_text("q1 Q0 d1 1 3.5 BM25\\nq1 Q0 d2 2 3.1 BM25\\n")
         >>> _ = (folder / "human.qrels").write_text("q1 0 d1 2\\nq1 0 d2 0\\n")
-        >>> found = examine([folder / "bm25.run", folder / "human.qrels"])
-        >>> [file.kind for file in found.files]
+        >>> checkup = examine([folder / "bm25.run", folder / "human.qrels"])
+        >>> [file.kind for file in checkup.files]
         ['run', 'judgments']
-        >>> found.can[0].question
+        >>> checkup.can[0].question
         'Show me everything on one page'
-        >>> [one.needs for one in found.cannot if one.verb == "compare"][0]
+        >>> [question.needs for question in checkup.cannot if question.verb == "compare"][0]
         'two runs or more'
     """
-    given = [str(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
-    given = list(dict.fromkeys(given))
-    if not given:
+    path_list = [str(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
+    path_list = list(dict.fromkeys(path_list))
+    if not path_list:
         raise UsageError("which files? Name some: runs, judgments, labels, preferences, …")
-    look = _Look(progress)
-    look.at(given)
-    shared = [overlap_of(run, labels, judged) for labels, judged in look.judged() for run in look.all(RunFile)]
-    parts = cast([look.read[path] for path in given if path in look.read], shared)
-    _doubts(look, parts, shared)
-    replies = Replies(cast=parts, names=Names())
-    for ask in (ask_about_runs, ask_about_gold, ask_about_judges, ask_what_next):
-        ask(replies)
-    can, cannot = replies.sorted()
-    roles = parts.roles()
+    examination = _Examination(progress)
+    examination.read_files(path_list)
+    overlaps = [
+        compute_overlap(run, labels, judged_docs)
+        for labels, judged_docs in examination.judged_docs()
+        for run in examination.files_of(RunFile)
+    ]
+    roles = assign_roles([examination.contents[path] for path in path_list if path in examination.contents], overlaps)
+    _note_mismatches(examination, roles, overlaps)
+    collector = SuggestionCollector(roles=roles, free_names=FreeNames())
+    for suggest in (suggest_for_runs, suggest_for_gold, suggest_for_judges, suggest_next_steps):
+        suggest(collector)
+    can, cannot = collector.in_question_order()
+    role_by_path = roles.role_by_path()
     return Checkup(
-        files=tuple(look.file(path, roles.get(path)) for path in given), overlaps=tuple(shared), can=can, cannot=cannot
+        files=tuple(examination.summarise(path, role_by_path.get(path)) for path in path_list),
+        overlaps=tuple(overlaps),
+        can=can,
+        cannot=cannot,
     )
 
 
-def _doubts(look: _Look, parts: Cast, shared: list[Overlap]) -> None:
-    runs, labels = look.all(RunFile), look.all(LabelFile)
-    doubts_about_runs(runs, labels, shared, () if parts.traps is None else (parts.traps.path,), look.say)
-    gold = [one for one in (parts.sample, parts.truth) if one is not None]
-    doubts_about_gold(gold, runs, look.say)
-    others = [one for one in parts.judgments if one not in gold]
-    doubts_about_twins([*product(gold, others), *combinations(others, 2)], look.say)
-    known = [*gold, *(one for one in (parts.traps,) if one is not None)]
-    doubts_about_crowds(parts.crowds, known, look.say)
-    doubts_about_texts(look.all(IdFile), runs, [*labels, *look.all(VoteFile)], look.say)
+def _note_mismatches(examination: _Examination, roles: FileRoles, overlaps: list[Overlap]) -> None:
+    runs, labels = examination.files_of(RunFile), examination.files_of(LabelFile)
+    note_run_mismatches(
+        runs, labels, overlaps, () if roles.traps is None else (roles.traps.path,), examination.add_mismatch
+    )
+    gold = [file for file in (roles.sample, roles.truth) if file is not None]
+    note_gold_mismatches(gold, runs, examination.add_mismatch)
+    other_judgments = [file for file in roles.judgments if file not in gold]
+    note_identical_judgments(
+        [*product(gold, other_judgments), *combinations(other_judgments, 2)], examination.add_mismatch
+    )
+    trusted = [*gold, *(file for file in (roles.traps,) if file is not None)]
+    note_crowd_mismatches(roles.crowds, trusted, examination.add_mismatch)
+    note_missing_texts(
+        examination.files_of(IdFile), runs, [*labels, *examination.files_of(VoteFile)], examination.add_mismatch
+    )
 
 
-class _Look:
+class _Examination:
     """What was read so far, what was doubtful, and what could not be read."""
 
     def __init__(self, progress: Callable[[int], None]) -> None:
         self.progress = progress
         self.kinds: dict[str, FileKind] = {}
-        self.read: dict[str, Read] = {}
+        self.contents: dict[str, FileContents] = {}
         self.errors: dict[str, str] = {}
         self.notes: dict[str, list[str]] = {}
-        self.misfits: dict[str, list[str]] = {}  # doubts about a file beside others
+        self.mismatches: dict[str, list[str]] = {}  # doubts about a file beside others
 
-    def at(self, paths: list[str]) -> None:
+    def read_files(self, paths: list[str]) -> None:
         """Read all files, the runs last: gold labels are looked for in them."""
         sources = {path: Source(path, self.progress) for path in paths}
         for path, source in sources.items():
-            self._try(path, partial(self._recognise, source))
+            self._record_error(path, partial(self._recognise_file, source))
         for path in sorted(self.kinds, key=lambda path: self.kinds[path] == "run"):
-            self._try(path, partial(self._read, sources[path], self.kinds[path]))
+            self._record_error(path, partial(self._read_file, sources[path], self.kinds[path]))
 
-    def _try(self, path: str, do: Callable[[], None]) -> None:
+    def _record_error(self, path: str, action: Callable[[], None]) -> None:
         try:
-            do()
+            action()
         except RingtrueError as error:
-            told = str(error).removeprefix(f"{path}: ").removeprefix("standard input: ")
+            message = str(error).removeprefix(f"{path}: ").removeprefix("standard input: ")
             if isinstance(error, FileError) and Path(path).is_dir() and path != STDIN:
-                told = f"this is a folder; name the files in it: {path.rstrip('/')}/*"
-            self.errors[path] = ALSO.sub("", told)
+                message = f"this is a folder; name the files in it: {path.rstrip('/')}/*"
+            self.errors[path] = ALIAS_HINT.sub("", message)
 
-    def _recognise(self, source: Source) -> None:
-        self.kinds[source.path] = told_kind(source)
+    def _recognise_file(self, source: Source) -> None:
+        self.kinds[source.path] = recognise_file_kind(source)
 
-    def _read(self, source: Source, kind: FileKind) -> None:
-        note = self._noted(source.path)
+    def _read_file(self, source: Source, kind: FileKind) -> None:
+        note = self._note_handler(source.path)
         if kind == "run":
-            self.read[source.path] = look_at_run(source, self._wanted(), note)
+            self.contents[source.path] = summarise_run(source, self._gold_docs(), note)
         elif kind == "judgments":
-            self.read[source.path] = look_at_labels(source, note)
+            self.contents[source.path] = summarise_labels(source, note)
         elif kind == "preferences":
-            self.read[source.path] = look_at_votes(source, note)
+            self.contents[source.path] = summarise_votes(source, note)
         elif kind == "pairs":
-            self.read[source.path] = look_at_pairs(source)
+            self.contents[source.path] = summarise_pairs(source)
         elif kind in ("pool", "sample"):
-            self.read[source.path] = look_at_pool(source, kind, note)
+            self.contents[source.path] = summarise_pool(source, kind, note)
         elif kind in ("topics", "documents"):
-            self.read[source.path] = look_at_ids(source, kind)
+            self.contents[source.path] = summarise_ids(source, kind)
         elif kind == "scores":
-            self.read[source.path] = look_at_scores(source)
+            self.contents[source.path] = summarise_scores(source)
         elif kind == "confusion":
-            self.read[source.path] = look_at_matrix(source)
+            self.contents[source.path] = summarise_matrix(source)
         else:
-            self.read[source.path] = look_at_gains(source)
+            self.contents[source.path] = summarise_gains(source)
 
-    def _wanted(self) -> pl.DataFrame:
+    def _gold_docs(self) -> pl.DataFrame:
         """The documents of gold samples, to be looked for in the runs."""
-        drawn = [one.judgments.frame.select("query", "doc") for one in self.all(LabelFile) if one.kind == "gold"]
-        return pl.concat([NOTHING, *drawn]).unique(maintain_order=True)
+        samples = [
+            file.judgments.frame.select("query", "doc") for file in self.files_of(LabelFile) if file.kind == "gold"
+        ]
+        return pl.concat([NO_DOCS, *samples]).unique(maintain_order=True)
 
-    def _noted(self, path: str) -> Note:
+    def _note_handler(self, path: str) -> NoteHandler:
         return self.notes.setdefault(path, []).append
 
-    def say(self, path: str, text: str) -> None:
+    def add_mismatch(self, path: str, message: str) -> None:
         """Take down how a file does not fit with others; these come first."""
-        self.misfits.setdefault(path, []).append(text)
+        self.mismatches.setdefault(path, []).append(message)
 
-    def all(self, kind: type[T]) -> list[T]:
+    def files_of(self, file_type: type[T]) -> list[T]:
         """The files of a kind."""
-        return [one for one in self.read.values() if isinstance(one, kind)]
+        return [file for file in self.contents.values() if isinstance(file, file_type)]
 
-    def judged(self) -> list[tuple[LabelFile, pl.DataFrame]]:
+    def judged_docs(self) -> list[tuple[LabelFile, pl.DataFrame]]:
         """The labels of documents of queries, and the documents that have one."""
-        return [(one, one.judged) for one in self.all(LabelFile) if one.has_query]
+        return [(file, file.judged_docs) for file in self.files_of(LabelFile) if file.has_query]
 
-    def file(self, path: str, role: str | None) -> File:
+    def summarise(self, path: str, role: str | None) -> FileSummary:
         """What there is to say about a file."""
-        notes = tuple(dict.fromkeys([*self.misfits.get(path, ()), *self.notes.get(path, ())]))
-        read = self.read.get(path)
-        if read is None:
-            return File(path=path, kind=self.kinds.get(path), notes=notes, error=self.errors[path])
-        return File(path=path, kind=read.kind, form=read.form, role=role, counts=read.counts, notes=notes)
+        notes = tuple(dict.fromkeys([*self.mismatches.get(path, ()), *self.notes.get(path, ())]))
+        contents = self.contents.get(path)
+        if contents is None:
+            return FileSummary(path=path, kind=self.kinds.get(path), notes=notes, error=self.errors[path])
+        return FileSummary(
+            path=path, kind=contents.kind, form=contents.form, role=role, counts=contents.counts, notes=notes
+        )

@@ -12,13 +12,23 @@ from ringtrue.doctor.results import FileKind
 from ringtrue.stats.confusion import Confusion
 from ringtrue.tables import Judgments, Preferences, Run
 
-__all__ = ["GainsFile", "IdFile", "LabelFile", "MatrixFile", "Note", "PairFile", "Read", "RunFile", "VoteFile"]
+__all__ = [
+    "FileContents",
+    "GainsFile",
+    "IdFile",
+    "LabelFile",
+    "MatrixFile",
+    "NoteHandler",
+    "RunFile",
+    "UnjudgedFile",
+    "VoteFile",
+]
 
-Note: TypeAlias = Callable[[str], None]
+NoteHandler: TypeAlias = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Read:
+class FileContents:
     """A file that could be read."""
 
     path: str
@@ -28,81 +38,81 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RunFile(Read):
-    """A run: its first ten documents of each query as a run of their own, and which `wanted` documents it has."""
+class RunFile(FileContents):
+    """A run: its first ten documents of each query as a run of their own, and which `gold_docs` it has."""
 
     queries: tuple[str, ...]
     top: Run
-    wanted: pl.DataFrame
+    gold_docs: pl.DataFrame
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class LabelFile(Read):
+class LabelFile(FileContents):
     """Labels: all of them, and what commands have to be told about them.
 
-    `shared` documents have labels by several judges; `again` counts labels by a judge who had labelled the document
-    before. `inside` names a further column with trusted labels.
+    `shared_count` documents have labels by several judges; `repeat_count` counts labels by a judge who had labelled the
+    document before. `trusted_column` names a further column with trusted labels.
     """
 
     judgments: Judgments
     has_query: bool
-    shared: int
-    again: int
-    inside: str | None = None
+    shared_count: int
+    repeat_count: int
+    trusted_column: str | None = None
 
     @property
-    def judged(self) -> pl.DataFrame:
+    def judged_docs(self) -> pl.DataFrame:
         """The documents with a label that says something: each once."""
         return self.judgments.frame.filter(pl.col("label") >= 0).select("query", "doc").unique(maintain_order=True)
 
     @property
-    def highest(self) -> int:
+    def highest_label(self) -> int:
         """The highest label."""
         return int(self.judgments.frame["label"].max())  # type: ignore[arg-type]  # labels are numbers, and some
 
     @property
     def is_crowd(self) -> bool:
         """Whether several judges labelled the same documents."""
-        return self.shared > 0
+        return self.shared_count > 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class VoteFile(Read):
+class VoteFile(FileContents):
     """Preferences: all of them."""
 
     preferences: Preferences
     has_query: bool
-    shared: int
-    again: int
+    shared_count: int
+    repeat_count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PairFile(Read):
+class UnjudgedFile(FileContents):
     """Documents, or pairs of them, that wait for judges: `docs` has query and doc.
 
-    `trusted` names a column with trusted labels, under a name of its own.
+    `trusted_column` names a column with trusted labels, under a name of its own.
     """
 
     docs: pl.DataFrame
-    trusted: str | None = None
+    trusted_column: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class IdFile(Read):
+class IdFile(FileContents):
     """Topics or documents: their ids; per-query scores have those of queries."""
 
     ids: pl.Series
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class MatrixFile(Read):
+class MatrixFile(FileContents):
     """A confusion matrix."""
 
     matrix: Confusion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class GainsFile(Read):
+class GainsFile(FileContents):
     """What each label is worth."""
 
     gains: Mapping[int, float] = field(default_factory=dict)

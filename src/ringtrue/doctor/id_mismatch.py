@@ -6,44 +6,44 @@ from dataclasses import dataclass
 
 import polars as pl
 
-__all__ = ["Likeness", "likeness"]
+__all__ = ["IdMismatch", "explain_id_mismatch"]
 
-ENOUGH = 0.5  # of the ids of the smaller side
-MOST = 100_000  # ids that are looked at
+MIN_MATCHED_SHARE = 0.5  # of the ids of the smaller side
+MAX_IDS = 100_000  # ids that are looked at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Likeness:
+class IdMismatch:
     """In what ids of two sides differ, and one of each that seem to be the same."""
 
     differ_in: str
-    one: str
-    other: str
+    left_id: str
+    right_id: str
 
 
-def likeness(one: pl.Series, other: pl.Series) -> Likeness | None:
+def explain_id_mismatch(left_ids: pl.Series, right_ids: pl.Series) -> IdMismatch | None:
     """How ids that have nothing in common would match: None where no simple change does it.
 
     Examples:
-        >>> likeness(pl.Series(["q001", "q002"]), pl.Series(["2", "1"]))
-        Likeness(differ_in='a prefix and leading zeros', one='q001', other='1')
-        >>> likeness(pl.Series(["D1"]), pl.Series(["d1"])).differ_in
+        >>> explain_id_mismatch(pl.Series(["q001", "q002"]), pl.Series(["2", "1"]))
+        IdMismatch(differ_in='a prefix and leading zeros', left_id='q001', right_id='1')
+        >>> explain_id_mismatch(pl.Series(["D1"]), pl.Series(["d1"])).differ_in
         'capital letters'
     """
-    sides = [series.head(MOST).unique(maintain_order=True).rename("id") for series in (one, other)]
-    fewest = min(map(len, sides))
+    sides = [series.head(MAX_IDS).unique(maintain_order=True).rename("id") for series in (left_ids, right_ids)]
+    smaller_size = min(map(len, sides))
     lower = pl.col("id").str.strip_chars().str.to_lowercase()
     number = lower.str.replace(r"^\D+", "")
-    ways = {
+    keys_by_difference = {
         "capital letters": lower,
         "leading zeros": lower.str.strip_chars_start("0"),
         "a prefix": number,
         "a prefix and leading zeros": number.str.strip_chars_start("0"),
         "an ending": lower.str.replace(r"(\.[a-z]+|[#_/][^#_/]*)$", ""),
     }
-    for words, way in ways.items():
-        left, right = (side.to_frame().with_columns(key=way).filter(pl.col("key") != "") for side in sides)
-        both = left.join(right, on="key", how="inner", maintain_order="left")
-        if both.height and both["key"].n_unique() >= ENOUGH * fewest:
-            return Likeness(differ_in=words, one=both["id"][0], other=both["id_right"][0])
+    for difference, key in keys_by_difference.items():
+        left, right = (side.to_frame().with_columns(key=key).filter(pl.col("key") != "") for side in sides)
+        matches = left.join(right, on="key", how="inner", maintain_order="left")
+        if matches.height and matches["key"].n_unique() >= MIN_MATCHED_SHARE * smaller_size:
+            return IdMismatch(differ_in=difference, left_id=matches["id"][0], right_id=matches["id_right"][0])
     return None

@@ -10,53 +10,54 @@ from pathlib import Path
 from ringtrue.doctor.results import FileKind
 from ringtrue.errors import FormatError
 from ringtrue.files import holds_matrix, recognise_kind
-from ringtrue.files.formats import TABLES, Format, Kind, recognise, separator_of
+from ringtrue.files.formats import TABLE_FORMATS, Format, Kind, find_separator, recognise_format
 from ringtrue.files.source import Source
-from ringtrue.files.tabular import column_names
+from ringtrue.files.tabular import read_column_names
 from ringtrue.files.whitespace_fields import NUMBER
-from ringtrue.tables.columns import NAMES, Column
+from ringtrue.tables.columns import COLUMN_ALIASES, Column
 
-__all__ = ["has_column", "table_form", "told_kind"]
+__all__ = ["has_column", "recognise_file_kind", "recognise_table_format"]
 
-SCORES = {"run", "query", "measure", "value"}  # what `evaluate --per-query --format csv` prints
-RATINGS = {"doc", "rating", "matches", "votes"}  # what `rate -o` writes
+SCORE_COLUMNS = {"run", "query", "measure", "value"}  # what `evaluate --per-query --format csv` prints
+RATING_COLUMNS = {"doc", "rating", "matches", "votes"}  # what `rate -o` writes
 RUN_FIELDS = 6
-LOOK = 20  # bytes
-LISTED = 5  # columns that a message names
-TEXTS: dict[FileKind, tuple[str, ...]] = {
+HTML_PEEK_BYTES = 20  # bytes
+MAX_LISTED = 5  # columns that a message names
+TEXT_FILE_WORDS: dict[FileKind, tuple[str, ...]] = {
     "topics": ("topic", "quer", "qry"),
     "documents": ("doc", "corpus", "collection", "passage"),
 }
-BINARY = {b"%PDF": "a PDF", b"\x89PNG": "a picture", b"\xff\xd8\xff": "a picture", b"GIF8": "a picture"}
-DATABASES = (".db", ".sqlite", ".sqlite3")
+BINARY_MAGIC = {b"%PDF": "a PDF", b"\x89PNG": "a picture", b"\xff\xd8\xff": "a picture", b"GIF8": "a picture"}
+DATABASE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
 
 
-def told_kind(source: Source) -> FileKind:
+def recognise_file_kind(source: Source) -> FileKind:
     """The kind of a file by what is in it; an error says what it looks like where it is nothing that we know.
 
     Examples:
         >>> path = getfixture("tmp_path") / "pool.csv"
         >>> _ = path.write_text("query,doc,runs\\nq1,d1,2\\n")
-        >>> told_kind(Source(str(path)))
+        >>> recognise_file_kind(Source(str(path)))
         'pool'
     """
-    start = _start(source)
-    if _one_object(start):
-        return _object(source)
-    form = table_form(source)
-    names = column_names(source, form) if form is not None else _first_line(start).split(",")
+    head = _read_text_head(source)
+    if _is_single_json_object(head):
+        return _json_object_kind(source)
+    form = recognise_table_format(source)
+    names = read_column_names(source, form) if form is not None else _first_line(head).split(",")
     columns = {name.strip().lower() for name in names}
-    if columns >= SCORES:
+    if columns >= SCORE_COLUMNS:
         return "scores"
-    if columns >= RATINGS:
+    if columns >= RATING_COLUMNS:
         raise FormatError(
-            f"{source.shown}: ratings, as `ringtrue rate -o` writes them, which no command reads; say -o FILE.run, or "
+            f"{source.display_name}: ratings, as `ringtrue rate -o` writes them, which no command reads; say -o "
+            f"FILE.run, or "
             f"--qrels FILE"
         )
     try:
         kind = recognise_kind(source)
     except FormatError as error:
-        raise _unknown(source, start) from error
+        raise _unknown_file_error(source, head) from error
     if kind == "preferences" or (has_column("left", columns) and has_column("right", columns)):
         return "preferences" if kind == "preferences" else "pairs"
     if kind not in ("topics", "documents"):
@@ -65,27 +66,27 @@ def told_kind(source: Source) -> FileKind:
         return "sample" if columns >= {"prob", "design"} else "pool"
     if form is not None:
         if kind == "documents" and not has_column("doc", columns) and "_id" not in columns:
-            raise _unknown_table(source, sorted(columns))
+            raise _unknown_table_error(source, sorted(columns))
         return kind
-    return _by_name(source, kind)
+    return _kind_by_name(source, kind)
 
 
-def _by_name(source: Source, kind: Kind) -> FileKind:
+def _kind_by_name(source: Source, kind: Kind) -> FileKind:
     """Topics or documents: lines of id and text, and Cranfield's, look alike, and only the file's name tells."""
     name = Path(source.path).name.lower()
-    for found, words in TEXTS.items():
+    for text_kind, words in TEXT_FILE_WORDS.items():
         if any(word in name for word in words):
-            return found
+            return text_kind
     return kind
 
 
-def table_form(source: Source) -> Format | None:
+def recognise_table_format(source: Source) -> Format | None:
     """The format of a table with named columns; None where it is something else."""
     try:
-        form = recognise(source, "topics")
+        form = recognise_format(source, "topics")
     except FormatError:
         return None
-    return form if form in TABLES else None
+    return form if form in TABLE_FORMATS else None
 
 
 def has_column(column: Column, names: Iterable[str]) -> bool:
@@ -95,99 +96,109 @@ def has_column(column: Column, names: Iterable[str]) -> bool:
         >>> has_column("query", {"qid", "text"}), has_column("doc", {"qid", "text"})
         (True, False)
     """
-    return not set(NAMES[column]).isdisjoint(names)
+    return not set(COLUMN_ALIASES[column]).isdisjoint(names)
 
 
-def _start(source: Source) -> bytes:
+def _read_text_head(source: Source) -> bytes:
     """The first bytes; errors about what is no text say a little more."""
     try:
-        start = source.head()
+        head = source.read_head()
     except FormatError as error:
-        told = str(error)
+        message = str(error)
         if source.path.endswith(".xlsx"):
-            told = f"{source.shown}: this is an Excel sheet; save it as CSV"
-        elif source.path.endswith(DATABASES):
-            told += "; if `ringtrue serve` made it, export its labels on the project's page"
-        raise FormatError(told) from error
-    if start.lstrip()[:LOOK].lower().startswith((b"<!doctype html", b"<html")):
+            message = f"{source.display_name}: this is an Excel sheet; save it as CSV"
+        elif source.path.endswith(DATABASE_SUFFIXES):
+            message += "; if `ringtrue serve` made it, export its labels on the project's page"
+        raise FormatError(message) from error
+    if head.lstrip()[:HTML_PEEK_BYTES].lower().startswith((b"<!doctype html", b"<html")):
         raise FormatError(
-            f"{source.shown}: a web page, such as `ringtrue report` writes; give the files that it is about"
+            f"{source.display_name}: a web page, such as `ringtrue report` writes; give the files that it is about"
         )
-    for magic, what in BINARY.items():
-        if start.startswith(magic):
-            raise FormatError(f"{source.shown}: this is {what}; expected text (plain, .gz or .zst) or Parquet")
-    return start
+    for magic, description in BINARY_MAGIC.items():
+        if head.startswith(magic):
+            raise FormatError(
+                f"{source.display_name}: this is {description}; expected text (plain, .gz or .zst) or Parquet"
+            )
+    return head
 
 
-def _one_object(start: bytes) -> bool:
+def _is_single_json_object(head: bytes) -> bool:
     """Whether a text is one JSON object, rather than an object on each line."""
-    text = start.lstrip()
+    text = head.lstrip()
     if not text.startswith(b"{"):
         return False
-    first, _, rest = text.partition(b"\n")
+    first_line, _, other_lines = text.partition(b"\n")
     try:
-        found = json.loads(first)
+        parsed = json.loads(first_line)
     except ValueError:
         return True
     return (
-        not rest.strip() and isinstance(found, dict) and any(isinstance(value, dict | list) for value in found.values())
+        not other_lines.strip()
+        and isinstance(parsed, dict)
+        and any(isinstance(value, dict | list) for value in parsed.values())
     )
 
 
-def _object(source: Source) -> FileKind:
+def _json_object_kind(source: Source) -> FileKind:
     from ringtrue.files.json_objects import read_json
 
-    found = read_json(source, "JSON")
-    if isinstance(found, dict) and isinstance(found.get("gains"), dict):
+    content = read_json(source, "JSON")
+    if isinstance(content, dict) and isinstance(content.get("gains"), dict):
         return "gains"
-    if holds_matrix(source) or _has_matrix(found):
+    if holds_matrix(source) or _has_matrix(content):
         return "confusion"
-    keys = ", ".join(list(found)[:LISTED]) if isinstance(found, dict) else ""
+    keys = ", ".join(list(content)[:MAX_LISTED]) if isinstance(content, dict) else ""
     raise FormatError(
-        f"{source.shown}: JSON, but neither a confusion matrix nor gains; it has {keys or 'nothing'}. A table has one "
+        f"{source.display_name}: JSON, but neither a confusion matrix nor gains; it has {keys or 'nothing'}. A "
+        f"table has one "
         f"object on each line"
     )
 
 
-def _has_matrix(found: object) -> bool:
-    return isinstance(found, dict) and any(
-        isinstance(found.get(key), dict) and {"labels", "confusion"} & set(found[key]) for key in ("judge", "confusion")
+def _has_matrix(content: object) -> bool:
+    return isinstance(content, dict) and any(
+        isinstance(content.get(key), dict) and {"labels", "confusion"} & set(content[key])
+        for key in ("judge", "confusion")
     )
 
 
-def _first_line(start: bytes) -> str:
-    return next((line for line in start.decode("utf-8", "replace").split("\n") if line.strip()), "").strip()
+def _first_line(head: bytes) -> str:
+    return next((line for line in head.decode("utf-8", "replace").split("\n") if line.strip()), "").strip()
 
 
-def _unknown_table(source: Source, names: Sequence[str]) -> FormatError:
-    known = [name for name in names if name]
-    shown = ", ".join(known[:LISTED]) + ", …" * (len(known) > LISTED)
+def _unknown_table_error(source: Source, names: Sequence[str]) -> FormatError:
+    nonempty = [name for name in names if name]
+    listed_names = ", ".join(nonempty[:MAX_LISTED]) + ", …" * (len(nonempty) > MAX_LISTED)
     return FormatError(
-        f"{source.shown}: a table of {shown}; which is query, doc, label or score? Rename those "
+        f"{source.display_name}: a table of {listed_names}; which is query, doc, label or score? Rename those "
         f"that are, or tell each command: --columns query=NAME,doc=NAME,label=NAME,judge=NAME"
     )
 
 
-def _unknown(source: Source, start: bytes) -> FormatError:
+def _unknown_file_error(source: Source, head: bytes) -> FormatError:
     """What a file that is none of ours looks like."""
-    first = _first_line(start)
-    if first.startswith("["):
-        return FormatError(f"{source.shown}: a list in JSON; write one object on each line, as JSON lines have it")
-    separator = separator_of(first)
-    if separator is not None and first.count(separator) > 1:
-        names = [name.strip() for name in first.split(separator)]
+    first_line = _first_line(head)
+    if first_line.startswith("["):
+        return FormatError(
+            f"{source.display_name}: a list in JSON; write one object on each line, as JSON lines have it"
+        )
+    separator = find_separator(first_line)
+    if separator is not None and first_line.count(separator) > 1:
+        names = [name.strip() for name in first_line.split(separator)]
         if all(not name or NUMBER.fullmatch(name) for name in names):
             return FormatError(
-                f"{source.shown}: a table of numbers without names for its columns; give it a first line such as "
+                f"{source.display_name}: a table of numbers without names for its columns; give it a first line "
+                f"such as "
                 f"query,doc,judge,label, with a row for each label"
             )
         if all(re.fullmatch(r"[\w .\-]{0,40}", name) for name in names):
-            return _unknown_table(source, names)
-    fields = len(first.split())
-    if fields == RUN_FIELDS:
+            return _unknown_table_error(source, names)
+    field_count = len(first_line.split())
+    if field_count == RUN_FIELDS:
         return FormatError(
-            f"{source.shown}: 6 fields a line, as a run has, but its first score is '{first.split()[4]}'"
+            f"{source.display_name}: 6 fields a line, as a run has, but its first score is '{first_line.split()[4]}'"
         )
     return FormatError(
-        f"{source.shown}: nothing that we know; a run has 6 fields a line, judgments 4, and its first line {fields}"
+        f"{source.display_name}: nothing that we know; a run has 6 fields a line, judgments 4, and its first "
+        f"line {field_count}"
     )

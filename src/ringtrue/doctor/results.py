@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-__all__ = ["Checkup", "File", "FileKind", "Overlap", "Possible", "Unanswered"]
+__all__ = ["Checkup", "FileKind", "FileSummary", "Overlap", "Suggestion", "UnansweredQuestion"]
 
 FileKind: TypeAlias = Literal[
     "run", "judgments", "gold", "sample", "preferences", "pairs", "pool", "topics", "documents", "confusion", "gains",
@@ -15,7 +15,7 @@ FileKind: TypeAlias = Literal[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class File:
+class FileSummary:
     """What a file is: its kind, numbers about it, and every doubt.
 
     `kind` is None where that cannot be told, and `error` then says why. A file of a known kind that cannot be used has
@@ -33,9 +33,14 @@ class File:
 
     def as_dict(self) -> dict[str, Any]:
         """As plain data."""
-        told: dict[str, Any] = {"path": self.path, "kind": self.kind, "format": self.form, "counts": dict(self.counts)}
-        told |= {} if self.role is None else {"role": self.role}
-        return told | {"notes": list(self.notes)} | ({} if self.error is None else {"error": self.error})
+        fields: dict[str, Any] = {
+            "path": self.path,
+            "kind": self.kind,
+            "format": self.form,
+            "counts": dict(self.counts),
+        }
+        fields |= {} if self.role is None else {"role": self.role}
+        return fields | {"notes": list(self.notes)} | ({} if self.error is None else {"error": self.error})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +74,7 @@ class Overlap:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Possible:
+class Suggestion:
     """A question that these files answer, and the command that asks it; `verb` is its name, `evaluate` or another."""
 
     verb: str
@@ -79,12 +84,12 @@ class Possible:
 
     def as_dict(self) -> dict[str, str]:
         """As plain data."""
-        told = {"verb": self.verb, "question": self.question, "command": self.command}
-        return told | ({"why": self.why} if self.why else {})
+        fields = {"verb": self.verb, "question": self.question, "command": self.command}
+        return fields | ({"why": self.why} if self.why else {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unanswered:
+class UnansweredQuestion:
     """A question that these files do not answer: what it `needs`, or `why` not, and what to do about it."""
 
     verb: str
@@ -110,17 +115,17 @@ class Checkup:
         >>> import ringtrue as rt
         >>> path = getfixture("tmp_path") / "bm25.run"
         >>> _ = path.write_text("q1 Q0 d1 1 3.5 BM25\\n")
-        >>> found = rt.examine(path)
-        >>> found.files[0].kind, found.recognised
+        >>> checkup = rt.examine(path)
+        >>> checkup.files[0].kind, checkup.recognised
         ('run', True)
-        >>> [one.needs for one in found.cannot if one.verb == "evaluate"]
+        >>> [question.needs for question in checkup.cannot if question.verb == "evaluate"]
         ['judgments: which documents are relevant']
     """
 
-    files: tuple[File, ...]
+    files: tuple[FileSummary, ...]
     overlaps: tuple[Overlap, ...]
-    can: tuple[Possible, ...]
-    cannot: tuple[Unanswered, ...]
+    can: tuple[Suggestion, ...]
+    cannot: tuple[UnansweredQuestion, ...]
 
     @property
     def recognised(self) -> bool:
@@ -130,8 +135,8 @@ class Checkup:
     def as_dict(self) -> dict[str, Any]:
         """As plain data."""
         return {
-            "files": [one.as_dict() for one in self.files],
-            "overlaps": [one.as_dict() for one in self.overlaps],
-            "can": [one.as_dict() for one in self.can],
-            "cannot": [one.as_dict() for one in self.cannot],
+            "files": [file.as_dict() for file in self.files],
+            "overlaps": [overlap.as_dict() for overlap in self.overlaps],
+            "can": [suggestion.as_dict() for suggestion in self.can],
+            "cannot": [unanswered.as_dict() for unanswered in self.cannot],
         }

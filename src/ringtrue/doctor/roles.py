@@ -11,25 +11,33 @@ from typing import TypeVar
 import polars as pl
 
 from ringtrue.doctor.file_contents import (
+    FileContents,
     GainsFile,
     IdFile,
     LabelFile,
     MatrixFile,
-    PairFile,
-    Read,
     RunFile,
+    UnjudgedFile,
     VoteFile,
 )
 from ringtrue.doctor.results import Overlap
 
-__all__ = ["Cast", "cast", "in_common", "is_cheap", "is_trap", "is_trusted", "shares_documents"]
+__all__ = [
+    "FileRoles",
+    "assign_roles",
+    "has_labels_of_voted_docs",
+    "is_cheap",
+    "is_trap",
+    "is_trusted",
+    "shares_documents",
+]
 
-TRUSTED = ("gold", "human", "nist", "truth", "expert", "trusted", "official", "adjudicated", "reference")
-CHEAP = (
+TRUSTED_WORDS = ("gold", "human", "nist", "truth", "expert", "trusted", "official", "adjudicated", "reference")
+CHEAP_WORDS = (
     "bronze", "silver", "llm", "gpt", "llama", "model", "claude", "gemini", "qwen", "mistral", "crowd", "turk", "cheap",
     "umbrela", "synthetic", "auto",
 )  # fmt: skip
-TRAPS = ("trap", "honeypot")
+TRAP_WORDS = ("trap", "honeypot")
 
 
 def is_trusted(name: str) -> bool:
@@ -39,7 +47,7 @@ def is_trusted(name: str) -> bool:
         >>> is_trusted("nist-2019.qrels"), is_trusted("golden_retriever_llm.qrels"), is_trusted("labels.csv")
         (True, False, False)
     """
-    return _has(name, TRUSTED) and not is_cheap(name)
+    return _has_word(name, TRUSTED_WORDS) and not is_cheap(name)
 
 
 def is_cheap(name: str) -> bool:
@@ -49,7 +57,7 @@ def is_cheap(name: str) -> bool:
         >>> is_cheap("llm-umbrela_gpt4.qrels"), is_cheap("human.qrels")
         (True, False)
     """
-    return _has(name, CHEAP)
+    return _has_word(name, CHEAP_WORDS)
 
 
 def is_trap(name: str) -> bool:
@@ -59,22 +67,22 @@ def is_trap(name: str) -> bool:
         >>> is_trap("traps.csv"), is_trap("strap.csv")
         (True, False)
     """
-    return _has(name, TRAPS)
+    return _has_word(name, TRAP_WORDS)
 
 
-def _has(name: str, words: tuple[str, ...]) -> bool:
+def _has_word(name: str, words: tuple[str, ...]) -> bool:
     """Whether a word begins one of the parts of a name."""
     parts = re.split(r"[^a-z]+", name.lower())
     return any(part.startswith(word) for part in parts for word in words)
 
 
-KEYS = ["query", "doc"]
-T = TypeVar("T", bound=Read)
-ENOUGH_JUDGED = 0.5  # of the tops, for trusted labels to do alone
+DOC_KEYS = ["query", "doc"]
+T = TypeVar("T", bound=FileContents)
+MIN_JUDGED_SHARE = 0.5  # of the tops, for trusted labels to do alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cast:
+class FileRoles:
     """The files by what they can be used for.
 
     `judgments` have one label for each document (of each judge's last word), the best to evaluate by first; `crowds`
@@ -93,7 +101,7 @@ class Cast:
     vote_traps: VoteFile | None
     matrix: MatrixFile | None
     gains: GainsFile | None
-    waiting: tuple[PairFile, ...]
+    unjudged: tuple[UnjudgedFile, ...]
     texts: tuple[IdFile, ...]
     overlaps: Mapping[tuple[str, str], Overlap]
 
@@ -103,96 +111,101 @@ class Cast:
         return self.crowds[0] if self.crowds else None
 
     @property
-    def main(self) -> LabelFile | None:
+    def main_judgments(self) -> LabelFile | None:
         """What runs are evaluated by."""
-        return next((one for one in self.judgments if self.judged_by(one)), None)
+        return next((labels for labels in self.judgments if self.runs_judged_by(labels)), None)
 
-    def judged_by(self, labels: LabelFile) -> tuple[RunFile, ...]:
+    def runs_judged_by(self, labels: LabelFile) -> tuple[RunFile, ...]:
         """The runs that share a query with these labels."""
-        found = ((run, self.overlaps.get((run.path, labels.path))) for run in self.runs)
-        return tuple(run for run, one in found if one is not None and one.queries)
+        run_overlaps = ((run, self.overlaps.get((run.path, labels.path))) for run in self.runs)
+        return tuple(run for run, overlap in run_overlaps if overlap is not None and overlap.queries)
 
-    def roles(self) -> dict[str, str]:
+    def role_by_path(self) -> dict[str, str]:
         """What each file of labels is taken for."""
-        found = {one.path: "crowd" for one in self.crowds}
+        role_by_path = {file.path: "crowd" for file in self.crowds}
         corrected = self.bronze if self.truth is not None or self.sample is not None else None
-        for role, one in (("bronze", corrected), ("gold", self.truth), ("gold", self.sample), ("traps", self.traps),
+        for role, file in (("bronze", corrected), ("gold", self.truth), ("gold", self.sample), ("traps", self.traps),
                           ("traps", self.vote_traps)):  # fmt: skip
-            if one is not None:
-                found[one.path] = role
-        return found
+            if file is not None:
+                role_by_path[file.path] = role
+        return role_by_path
 
 
-def cast(files: Sequence[Read], overlaps: Iterable[Overlap]) -> Cast:
+def assign_roles(files: Sequence[FileContents], overlaps: Iterable[Overlap]) -> FileRoles:
     """Tell the parts by what is in the files, and where that leaves it open by their names."""
-    shared = {(one.run, one.judgments): one for one in overlaps}
-    runs = tuple(one for one in files if isinstance(one, RunFile))
-    labels = [one for one in files if isinstance(one, LabelFile)]
-    votes = [one for one in files if isinstance(one, VoteFile)]
-    crowds = tuple(one for one in labels if one.is_crowd and one.kind != "gold")
-    traps = [one for one in labels if is_trap(_name(one)) and not one.is_crowd]
-    sample = next((one for one in labels if one.kind == "gold"), None)
-    single = [one for one in labels if not one.is_crowd and one.kind == "judgments" and one not in traps]
+    overlap_by_paths = {(overlap.run, overlap.judgments): overlap for overlap in overlaps}
+    runs = tuple(file for file in files if isinstance(file, RunFile))
+    labels = [file for file in files if isinstance(file, LabelFile)]
+    votes = [file for file in files if isinstance(file, VoteFile)]
+    crowds = tuple(file for file in labels if file.is_crowd and file.kind != "gold")
+    traps = [file for file in labels if is_trap(_file_name(file)) and not file.is_crowd]
+    sample = next((file for file in labels if file.kind == "gold"), None)
+    single = [file for file in labels if not file.is_crowd and file.kind == "judgments" and file not in traps]
 
-    def coverage(one: LabelFile) -> float:
-        found = [shared[run.path, one.path] for run in runs if one.has_query]
-        return sum(each.judged for each in found) / max(1, sum(each.top for each in found))
+    def coverage(file: LabelFile) -> float:
+        run_overlaps = [overlap_by_paths[run.path, file.path] for run in runs if file.has_query]
+        return sum(overlap.judged for overlap in run_overlaps) / max(1, sum(overlap.top for overlap in run_overlaps))
 
-    trusted = [one for one in single if _is_trusted(one)]
+    trusted = [file for file in single if _is_trusted_file(file)]
     truth = max(trusted, key=coverage, default=None)
 
-    def rank(one: LabelFile) -> tuple[bool, float]:
-        return (one is truth and coverage(one) >= ENOUGH_JUDGED, coverage(one))
+    def rank(file: LabelFile) -> tuple[bool, float]:
+        return (file is truth and coverage(file) >= MIN_JUDGED_SHARE, coverage(file))
 
-    fit = [one for one in single if one.has_query]
-    judgments = tuple(sorted(fit, key=rank, reverse=True))
-    cheap = [one for one in judgments if one not in trusted]
+    with_query = [file for file in single if file.has_query]
+    judgments = tuple(sorted(with_query, key=rank, reverse=True))
+    cheap = [file for file in judgments if file not in trusted]
     gold = sample or truth
 
-    def fitness(one: LabelFile) -> tuple[bool, bool, float]:
-        named = is_cheap(_name(one)) or any(map(is_cheap, one.judgments.judges[:3]))
-        return named, gold is not None and one.highest == gold.highest, coverage(one)
+    def fitness(file: LabelFile) -> tuple[bool, bool, float]:
+        has_cheap_name = is_cheap(_file_name(file)) or any(map(is_cheap, file.judgments.judges[:3]))
+        return has_cheap_name, gold is not None and file.highest_label == gold.highest_label, coverage(file)
 
     cheap.sort(key=fitness, reverse=True)
     bronze = next(iter(cheap), None)
     if bronze is None and sample is not None:
         bronze = next(iter(judgments), None)
-    return Cast(
+    return FileRoles(
         runs=runs, judgments=judgments, crowds=crowds, truth=truth if truth is not bronze else None, bronze=bronze,
         sample=sample, traps=traps[0] if traps else None,
-        votes=max((one for one in votes if not is_trap(_name(one))), key=_weight, default=None),
-        vote_traps=next((one for one in votes if is_trap(_name(one))), None),
-        matrix=_first(files, MatrixFile), gains=_first(files, GainsFile),
-        waiting=tuple(one for one in files if isinstance(one, PairFile)),
-        texts=tuple(one for one in files if isinstance(one, IdFile)), overlaps=shared,
+        votes=max((file for file in votes if not is_trap(_file_name(file))), key=_vote_priority, default=None),
+        vote_traps=next((file for file in votes if is_trap(_file_name(file))), None),
+        matrix=_first_of_type(files, MatrixFile), gains=_first_of_type(files, GainsFile),
+        unjudged=tuple(file for file in files if isinstance(file, UnjudgedFile)),
+        texts=tuple(file for file in files if isinstance(file, IdFile)), overlaps=overlap_by_paths,
     )  # fmt: skip
 
 
-def shares_documents(one: LabelFile, other: LabelFile) -> bool:
+def shares_documents(first: LabelFile, second: LabelFile) -> bool:
     """Whether both have labels of some document; where one has no queries, by the document alone."""
-    keys = KEYS if one.has_query and other.has_query else ["doc"]
-    return bool(one.judged.join(other.judged, on=keys, how="semi").height) and one.has_query == other.has_query
+    keys = DOC_KEYS if first.has_query and second.has_query else ["doc"]
+    return (
+        bool(first.judged_docs.join(second.judged_docs, on=keys, how="semi").height)
+        and first.has_query == second.has_query
+    )
 
 
-def in_common(labels: LabelFile, votes: VoteFile) -> bool:
+def has_labels_of_voted_docs(labels: LabelFile, votes: VoteFile) -> bool:
     """Whether there are labels of documents that were compared."""
     frame = votes.preferences.frame
     docs = pl.concat([frame.select("query", doc=side) for side in ("left", "right")])
-    return bool(labels.judged.join(docs, on=KEYS, how="semi").height)
+    return bool(labels.judged_docs.join(docs, on=DOC_KEYS, how="semi").height)
 
 
-def _is_trusted(file: LabelFile) -> bool:
+def _is_trusted_file(file: LabelFile) -> bool:
     judges = file.judgments.judges
-    return is_trusted(_name(file)) or (not is_cheap(_name(file)) and len(judges) == 1 and is_trusted(judges[0]))
+    return is_trusted(_file_name(file)) or (
+        not is_cheap(_file_name(file)) and len(judges) == 1 and is_trusted(judges[0])
+    )
 
 
-def _weight(file: VoteFile) -> tuple[bool, int]:
-    return file.shared > 0, int(file.counts["votes"])
+def _vote_priority(file: VoteFile) -> tuple[bool, int]:
+    return file.shared_count > 0, int(file.counts["votes"])
 
 
-def _name(file: Read) -> str:
+def _file_name(file: FileContents) -> str:
     return Path(file.path).name
 
 
-def _first(files: Sequence[Read], kind: type[T]) -> T | None:
-    return next((one for one in files if isinstance(one, kind)), None)
+def _first_of_type(files: Sequence[FileContents], file_type: type[T]) -> T | None:
+    return next((file for file in files if isinstance(file, file_type)), None)

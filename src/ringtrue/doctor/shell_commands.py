@@ -6,84 +6,91 @@ from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
 
-__all__ = ["Names", "command", "named", "pattern"]
+__all__ = ["FreeNames", "build_command", "quote_path", "quote_paths"]
 
-FEW = 3  # files that are named one by one
+MIN_GLOB_FILES = 3  # files that are named one by one
 
 
-def named(path: str) -> str:
+def quote_path(path: str) -> str:
     """A file's name as a shell takes it; one that begins with a hyphen would be an option.
 
     Examples:
-        >>> named("my runs/bm25.run"), named("-odd.run"), named("-")
+        >>> quote_path("my runs/bm25.run"), quote_path("-odd.run"), quote_path("-")
         ("'my runs/bm25.run'", './-odd.run', '-')
     """
     return quote(f"./{path}" if path.startswith("-") and path != "-" else path)
 
 
-def command(verb: str, *words: str) -> str:
+def build_command(verb: str, *arguments: str) -> str:
     """A command line of ours; words are quoted already, and empty ones left out.
 
     Examples:
-        >>> command("pool", "a.run", "", "--depth", "10")
+        >>> build_command("pool", "a.run", "", "--depth", "10")
         'ringtrue pool a.run --depth 10'
     """
-    return " ".join(["ringtrue", verb, *(word for word in words if word)])
+    return " ".join(["ringtrue", verb, *(argument for argument in arguments if argument)])
 
 
-def pattern(paths: Sequence[str]) -> str:
+def quote_paths(paths: Sequence[str]) -> str:
     """The files, by patterns such as runs/*.run where they match these files and no others."""
-    folders: dict[str, list[str]] = {}
+    paths_by_folder: dict[str, list[str]] = {}
     for path in paths:
-        folders.setdefault(path.rpartition("/")[0] if "/" in path else "", []).append(path)
-    return " ".join(_matched(folder, some) or " ".join(map(named, some)) for folder, some in folders.items())
+        paths_by_folder.setdefault(path.rpartition("/")[0] if "/" in path else "", []).append(path)
+    return " ".join(
+        _find_glob(folder, folder_paths) or " ".join(map(quote_path, folder_paths))
+        for folder, folder_paths in paths_by_folder.items()
+    )
 
 
-def _matched(folder: str, paths: Sequence[str]) -> str | None:
-    if len(paths) < FEW or "-" in paths:
+def _find_glob(folder: str, paths: Sequence[str]) -> str | None:
+    if len(paths) < MIN_GLOB_FILES or "-" in paths:
         return None
     names = [path.rpartition("/")[2] for path in paths]
-    place = Path(folder or ("/" if paths[0].startswith("/") else "."))
+    directory = Path(folder or ("/" if paths[0].startswith("/") else "."))
     try:
-        there = {entry.name for entry in place.iterdir() if not entry.name.startswith(".")}
+        entries = {entry.name for entry in directory.iterdir() if not entry.name.startswith(".")}
     except OSError:
         return None
     shortest = min(map(len, names))
-    start = _same_start(names)[: shortest - 1]
-    end = _same_start([name[::-1] for name in names])[: shortest - len(start)][::-1]
-    extension = "".join(Path(names[0]).suffixes[-2:]) if end.endswith("".join(Path(names[0]).suffixes[-2:])) else ""
-    for first, last in (("", extension), ("", end), (start, extension), (start, end)):
-        matched = {name for name in there if len(name) >= len(first) + len(last)
-                   and name.startswith(first) and name.endswith(last)}  # fmt: skip
-        if matched == set(names) and (first or last):
-            before = named(f"{folder}/{first}") if "/" in paths[0] else (named(first) if first else "")
-            return f"{before}*{quote(last) if last else ''}"
+    prefix = _common_prefix(names)[: shortest - 1]
+    suffix = _common_prefix([name[::-1] for name in names])[: shortest - len(prefix)][::-1]
+    extension = "".join(Path(names[0]).suffixes[-2:]) if suffix.endswith("".join(Path(names[0]).suffixes[-2:])) else ""
+    for glob_prefix, glob_suffix in (("", extension), ("", suffix), (prefix, extension), (prefix, suffix)):
+        matched = {name for name in entries if len(name) >= len(glob_prefix) + len(glob_suffix)
+                   and name.startswith(glob_prefix) and name.endswith(glob_suffix)}  # fmt: skip
+        if matched == set(names) and (glob_prefix or glob_suffix):
+            quoted_prefix = (
+                quote_path(f"{folder}/{glob_prefix}")
+                if "/" in paths[0]
+                else (quote_path(glob_prefix) if glob_prefix else "")
+            )
+            return f"{quoted_prefix}*{quote(glob_suffix) if glob_suffix else ''}"
     return None
 
 
-def _same_start(names: Sequence[str]) -> str:
+def _common_prefix(names: Sequence[str]) -> str:
     low, high = min(names), max(names)
-    return next((low[:place] for place, letter in enumerate(low) if letter != high[place]), low)
+    return next((low[:position] for position, letter in enumerate(low) if letter != high[position]), low)
 
 
-class Names:
+class FreeNames:
     """Names for files to write here: of no file that there is, and each given once."""
 
     def __init__(self) -> None:
-        self._given: set[str] = set()
+        self._claimed: set[str] = set()
 
-    def free(self, name: str) -> str:
+    def claim(self, name: str) -> str:
         """The name, or with a number where there is such a file here already.
 
         Examples:
-            >>> names = Names()
-            >>> names.free("a-pool.csv"), names.free("a-pool.csv")
+            >>> names = FreeNames()
+            >>> names.claim("a-pool.csv"), names.claim("a-pool.csv")
             ('a-pool.csv', 'a-pool-2.csv')
         """
-        stem, dot, ending = name.partition(".")
+        stem, dot, extension = name.partition(".")
         for number in range(1, 1_000):
-            found = name if number == 1 else f"{stem}-{number}{dot}{ending}"
-            if found not in self._given and not Path(found).exists():
-                self._given.add(found)
-                return found
+            candidate = name if number == 1 else f"{stem}-{number}{dot}{extension}"
+            if candidate not in self._claimed and not Path(candidate).exists():
+                self._claimed.add(candidate)
+                return candidate
         return name

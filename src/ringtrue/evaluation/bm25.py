@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ringtrue.errors import DuplicateError, TableError, UsageError
 from ringtrue.tables import Run
-from ringtrue.tables.columns import Column, identifiers
+from ringtrue.tables.columns import Column, parse_ids
 
 __all__ = ["bm25_run"]
 
@@ -55,17 +55,17 @@ def bm25_run(
         raise UsageError(f"a ranking needs a depth of at least 1, found {depth}")
     if not (k1 >= 0 and 0 <= b <= 1):
         raise UsageError(f"BM25 needs a k1 of at least 0 and a b from 0 to 1, found k1={k1:g} and b={b:g}")
-    queries, docs = _ids(topics, "query", "topics"), _ids(documents, "doc", "documents")
-    wanted = None if pool is None else _places(pool, queries, docs)
-    index = _Index(_texts(documents, "documents"), k1=k1, b=b)
-    order = docs.rank("ordinal").to_numpy()  # by id
+    queries, docs = _unique_ids(topics, "query", "topics"), _unique_ids(documents, "doc", "documents")
+    pool_rows = None if pool is None else _pool_doc_rows(pool, queries, docs)
+    index = _Bm25Index(_join_texts(documents, "documents"), k1=k1, b=b)
+    id_order = docs.rank("ordinal").to_numpy()  # by id
     rows, scores, sizes = [], [], []
-    for place, text in enumerate(_texts(topics, "topics")):
-        found = index.scores(text)
-        best = _best(found, order, depth) if wanted is None else wanted[place]
-        rows.append(best)
-        scores.append(found[best])
-        sizes.append(len(best))
+    for topic_index, text in enumerate(_join_texts(topics, "topics")):
+        doc_scores = index.scores(text)
+        doc_rows = _top_documents(doc_scores, id_order, depth) if pool_rows is None else pool_rows[topic_index]
+        rows.append(doc_rows)
+        scores.append(doc_scores[doc_rows])
+        sizes.append(len(doc_rows))
     if not sum(sizes):
         raise TableError("no topic shares a word with any document; are both in one language?")
     return Run(
@@ -80,7 +80,7 @@ def bm25_run(
     )
 
 
-class _Index:
+class _Bm25Index:
     """The words of all documents, weighed; in double precision, so that few scores are equal by rounding."""
 
     def __init__(self, texts: list[str], *, k1: float, b: float) -> None:
@@ -89,17 +89,17 @@ class _Index:
         words = [[add(word, len(self._vocabulary)) for word in WORD.findall(text.lower())] for text in texts]
         if not self._vocabulary:
             raise TableError("no document has a word in its title or text")
-        self._weighed = _bm25s().BM25(method="lucene", k1=k1, b=b, dtype="float64", backend="numpy")
-        self._weighed.index((words, dict(self._vocabulary)), show_progress=False)
+        self._retriever = _import_bm25s().BM25(method="lucene", k1=k1, b=b, dtype="float64", backend="numpy")
+        self._retriever.index((words, dict(self._vocabulary)), show_progress=False)
 
     def scores(self, text: str) -> NDArray[np.float64]:
         """The score of every document; a word that stands in the topic twice counts twice."""
-        known = [self._vocabulary[word] for word in WORD.findall(text.lower()) if word in self._vocabulary]
-        scores: NDArray[np.float64] = self._weighed.get_scores_from_ids(known)
+        word_ids = [self._vocabulary[word] for word in WORD.findall(text.lower()) if word in self._vocabulary]
+        scores: NDArray[np.float64] = self._retriever.get_scores_from_ids(word_ids)
         return scores
 
 
-def _bm25s() -> Any:
+def _import_bm25s() -> Any:
     try:
         import bm25s  # type: ignore[import-untyped]  # it has no annotations
     except ImportError as error:
@@ -108,62 +108,69 @@ def _bm25s() -> Any:
     return bm25s
 
 
-def _best(scores: NDArray[np.float64], order: NDArray[np.integer], depth: int) -> NDArray[np.int64]:
+def _top_documents(scores: NDArray[np.float64], id_order: NDArray[np.integer], depth: int) -> NDArray[np.int64]:
     """The places of the documents with the highest scores above 0, of equal ones those with the largest ids."""
-    found = np.flatnonzero(scores > 0)
-    if len(found) > depth:
-        least = np.partition(scores[found], len(found) - depth)[len(found) - depth]
-        found = found[scores[found] >= least]
-    best: NDArray[np.int64] = found[np.lexsort((-order[found].astype(np.int64), -scores[found]))][:depth]
+    candidates = np.flatnonzero(scores > 0)
+    if len(candidates) > depth:
+        threshold = np.partition(scores[candidates], len(candidates) - depth)[len(candidates) - depth]
+        candidates = candidates[scores[candidates] >= threshold]
+    best: NDArray[np.int64] = candidates[np.lexsort((-id_order[candidates].astype(np.int64), -scores[candidates]))][
+        :depth
+    ]
     return best
 
 
-def _ids(frame: pl.DataFrame, column: Column, what: str) -> pl.Series:
-    _require(frame, column, what)
-    ids = identifiers(frame, column)
+def _unique_ids(frame: pl.DataFrame, column: Column, table_name: str) -> pl.Series:
+    _require_column(frame, column, table_name)
+    ids = parse_ids(frame, column)
     if ids.is_duplicated().any():
-        twice = ids.filter(ids.is_duplicated())[0]
-        raise TableError(f"{what}: {column} '{twice}' stands there twice; keep one of them")
+        duplicate = ids.filter(ids.is_duplicated())[0]
+        raise TableError(f"{table_name}: {column} '{duplicate}' stands there twice; keep one of them")
     return ids
 
 
-def _texts(frame: pl.DataFrame, what: Literal["topics", "documents"]) -> list[str]:
+def _join_texts(frame: pl.DataFrame, table_name: Literal["topics", "documents"]) -> list[str]:
     """Title and text as one; of a topic the title alone, where it has one."""
     columns = [name for name in ("title", "text") if name in frame.columns]
     if not columns:
-        raise TableError(f"{what} need a column 'title' or 'text', found {', '.join(frame.columns)}; rename one")
-    used = columns[:1] if what == "topics" else columns
-    text = pl.concat_str(pl.col(used).cast(pl.String), separator=" ", ignore_nulls=True).fill_null("")
+        raise TableError(f"{table_name} need a column 'title' or 'text', found {', '.join(frame.columns)}; rename one")
+    text_columns = columns[:1] if table_name == "topics" else columns
+    text = pl.concat_str(pl.col(text_columns).cast(pl.String), separator=" ", ignore_nulls=True).fill_null("")
     return frame.select(text=text)["text"].to_list()
 
 
-def _places(pool: pl.DataFrame, queries: pl.Series, docs: pl.Series) -> list[NDArray[np.int64]]:
+def _pool_doc_rows(pool: pl.DataFrame, queries: pl.Series, docs: pl.Series) -> list[NDArray[np.int64]]:
     """For each topic, where the documents stand that the pool has for it."""
     for column in ("query", "doc"):
-        _require(pool, column, "the pool")
-    asked = pl.DataFrame({"query": identifiers(pool, "query"), "doc": identifiers(pool, "doc")})
-    if (again := asked.filter(asked.is_duplicated())).height:
-        query, doc = again.row(0)
+        _require_column(pool, column, "the pool")
+    pairs = pl.DataFrame({"query": parse_ids(pool, "query"), "doc": parse_ids(pool, "doc")})
+    if (duplicates := pairs.filter(pairs.is_duplicated())).height:
+        query, doc = duplicates.row(0)
         raise DuplicateError(
             f"the pool: document '{doc}' stands twice under query '{query}'; keep one of the two",
             table="run", query=query, doc=doc,
         )  # fmt: skip
-    for known, column, what in ((queries, "query", "queries have no topic"), (docs, "doc", "documents have no text")):
-        ids = asked[column].unique(maintain_order=True)
-        missing = ids.filter(~ids.is_in(known.implode()))
+    for available_ids, column, problem in (
+        (queries, "query", "queries have no topic"),
+        (docs, "doc", "documents have no text"),
+    ):
+        ids = pairs[column].unique(maintain_order=True)
+        missing = ids.filter(~ids.is_in(available_ids.implode()))
         if len(missing):
             raise TableError(
-                f"{len(missing):,} of {len(ids):,} {what}, such as '{missing[0]}'; the pool needs both, so give all "
+                f"{len(missing):,} of {len(ids):,} {problem}, such as '{missing[0]}'; the pool needs both, so give all "
                 f"topics and documents or a smaller pool"
             )
-    place = asked.join(queries.to_frame("query").with_row_index("topic"), on="query", how="left", maintain_order="left")
-    place = place.join(docs.to_frame("doc").with_row_index("place"), on="doc", how="left", maintain_order="left")
-    topic, where = place["topic"].to_numpy(), place["place"].to_numpy().astype(np.int64)
-    order = np.argsort(topic, kind="stable")
-    return np.split(where[order], np.cumsum(np.bincount(topic, minlength=len(queries)))[:-1])
+    indexed = pairs.join(
+        queries.to_frame("query").with_row_index("topic"), on="query", how="left", maintain_order="left"
+    )
+    indexed = indexed.join(docs.to_frame("doc").with_row_index("place"), on="doc", how="left", maintain_order="left")
+    topic_rows, doc_rows = indexed["topic"].to_numpy(), indexed["place"].to_numpy().astype(np.int64)
+    order = np.argsort(topic_rows, kind="stable")
+    return np.split(doc_rows[order], np.cumsum(np.bincount(topic_rows, minlength=len(queries)))[:-1])
 
 
-def _require(frame: pl.DataFrame, column: str, what: str) -> None:
+def _require_column(frame: pl.DataFrame, column: str, table_name: str) -> None:
     if column not in frame.columns:
-        found = ", ".join(frame.columns) or "none"
-        raise TableError(f"{what}: expected a column '{column}', found {found}; rename the one that is meant")
+        columns = ", ".join(frame.columns) or "none"
+        raise TableError(f"{table_name}: expected a column '{column}', found {columns}; rename the one that is meant")

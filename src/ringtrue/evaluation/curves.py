@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from ringtrue.errors import UsageError
-from ringtrue.evaluation.inputs import Entry, Judges, Missing, Notes, line_up, require_choice
+from ringtrue.evaluation.inputs import Judges, MatchedRun, Missing, NoteCollector, match_runs_to_qrels, require_choice
 from ringtrue.evaluation.measures import Compat, FloatArray, RankedLists
 from ringtrue.evaluation.measures.binary import average_precision, interpolated_average
 from ringtrue.evaluation.measures.catalogue import PARAMETERS
@@ -19,19 +19,19 @@ from ringtrue.evaluation.measures.curve_points import (
     RECALL_LEVELS,
     area_under_roc,
     eleven_points,
-    nonrelevant,
+    num_nonrelevant,
     precision_recall,
     roc,
 )
 from ringtrue.stats.results import Curve, Curves
 
-__all__ = ["Kind", "curve"]
+__all__ = ["CurveKind", "curve"]
 
-Kind: TypeAlias = Literal["pr", "roc", "11pt"]
+CurveKind: TypeAlias = Literal["pr", "roc", "11pt"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Shape:
+class _CurveFormula:
     """A kind of curve: its levels, and for each list the value at each of them and the area."""
 
     levels: tuple[float, ...]
@@ -39,10 +39,10 @@ class _Shape:
     area: Callable[..., FloatArray]
 
 
-SHAPES: dict[Kind, _Shape] = {
-    "pr": _Shape(levels=RECALL_LEVELS, values=precision_recall, area=average_precision),
-    "roc": _Shape(levels=FALLOUT_LEVELS, values=roc, area=area_under_roc),
-    "11pt": _Shape(levels=ELEVEN_POINTS, values=eleven_points, area=interpolated_average),
+CURVE_FORMULAS: dict[CurveKind, _CurveFormula] = {
+    "pr": _CurveFormula(levels=RECALL_LEVELS, values=precision_recall, area=average_precision),
+    "roc": _CurveFormula(levels=FALLOUT_LEVELS, values=roc, area=area_under_roc),
+    "11pt": _CurveFormula(levels=ELEVEN_POINTS, values=eleven_points, area=interpolated_average),
 }
 
 
@@ -50,7 +50,7 @@ def curve(
     runs: object,
     judgments: object,
     *,
-    kind: Kind = "pr",
+    kind: CurveKind = "pr",
     rel: int = 1,
     missing: Missing = "zero",
     judges: Judges = "one",
@@ -77,11 +77,11 @@ def curve(
         >>> pr.x[50], pr.y[50], pr.x[51], pr.y[51], pr.area
         (0.5, 1.0, 0.51, 0.5, 0.75)
     """
-    require_choice("kind", kind, get_args(Kind))
+    require_choice("kind", kind, get_args(CurveKind))
     if not PARAMETERS["rel"].accepts(rel):
         raise UsageError(f"rel is {PARAMETERS['rel'].expected}; found {rel!r}")
-    notes = Notes()
-    entries = line_up(
+    notes = NoteCollector()
+    matched_runs = match_runs_to_qrels(
         runs,
         judgments,
         notes=notes,
@@ -91,41 +91,41 @@ def curve(
         compat=compat,
         collection_size=collection_size,
     )
-    drawn: dict[str, Curve] = {}
-    for entry in entries:
-        _note(notes, entry, kind, rel)
-        drawn[entry.run.name] = _mean(entry, kind, rel, missing)
-    return Curves(kind=kind, runs=drawn, notes=notes.told())
+    curves: dict[str, Curve] = {}
+    for matched in matched_runs:
+        _add_curve_notes(notes, matched, kind, rel)
+        curves[matched.run.name] = _mean_curve(matched, kind, rel, missing)
+    return Curves(kind=kind, runs=curves, notes=notes.messages())
 
 
-def _mean(entry: Entry, kind: Kind, rel: int, missing: Missing) -> Curve:
+def _mean_curve(matched: MatchedRun, kind: CurveKind, rel: int, missing: Missing) -> Curve:
     """The mean over the queries that count and have such a curve."""
-    shape = SHAPES[kind]
+    formula = CURVE_FORMULAS[kind]
 
-    def rows(lists: RankedLists) -> FloatArray:
+    def curve_rows(lists: RankedLists) -> FloatArray:
         """The values at every level and the area behind them, for each query; NaN where it has no curve."""
-        both = np.column_stack([shape.values(lists, rel=rel), shape.area(lists, rel=rel)])
+        values_and_area = np.column_stack([formula.values(lists, rel=rel), formula.area(lists, rel=rel)])
         if kind == "roc":
-            both[(lists.relevant(rel) == 0) | (nonrelevant(lists, rel=rel) == 0)] = np.nan
-        return both
+            values_and_area[(lists.relevant(rel) == 0) | (num_nonrelevant(lists, rel=rel) == 0)] = np.nan
+        return values_and_area
 
-    values = entry.averaged(rows)
+    values = matched.average_over_judges(curve_rows)
     counted = ~np.isnan(values[:, -1])
     if missing == "skip":
-        counted &= entry.present
+        counted &= matched.present
     if not counted.any():
         return Curve(x=(), y=(), area=None, n=0)
     # Each level in one piece, as evaluate has its values: sums of floats depend on their order.
     *y, area = np.ascontiguousarray(values[counted].T).mean(axis=1).tolist()
-    return Curve(x=shape.levels, y=tuple(y), area=area, n=int(counted.sum()))
+    return Curve(x=formula.levels, y=tuple(y), area=area, n=int(counted.sum()))
 
 
-def _note(notes: Notes, entry: Entry, kind: Kind, rel: int) -> None:
+def _add_curve_notes(notes: NoteCollector, matched: MatchedRun, kind: CurveKind, rel: int) -> None:
     """What is doubtful about this kind of curve of this run."""
     if kind != "roc":
-        notes.of_relevant(entry, rel=rel, done="where the curve is 0")
+        notes.add_no_relevant_note(matched, rel=rel, treatment="where the curve is 0")
         return
-    left_out = "where there is no ROC curve, left out of the mean"
-    notes.of_relevant(entry, rel=rel, done=left_out)
-    notes.of_nonrelevant(entry, count=lambda lists: nonrelevant(lists, rel=rel), done=left_out)
-    notes.of_collection(entry)
+    treatment = "where there is no ROC curve, left out of the mean"
+    notes.add_no_relevant_note(matched, rel=rel, treatment=treatment)
+    notes.add_no_nonrelevant_note(matched, count=lambda lists: num_nonrelevant(lists, rel=rel), treatment=treatment)
+    notes.add_collection_note(matched)

@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 
 from ringtrue.errors import UsageError, did_you_mean
-from ringtrue.evaluation.inputs import Entry, Judges, Missing, Notes, line_up
+from ringtrue.evaluation.inputs import Judges, MatchedRun, Missing, NoteCollector, match_runs_to_qrels
 from ringtrue.evaluation.measures import Compat, FloatArray, Measure, RankedLists, parse_all
 from ringtrue.evaluation.measures.catalogue import NEEDS_COLLECTION
-from ringtrue.evaluation.measures.curve_points import nonrelevant
+from ringtrue.evaluation.measures.curve_points import num_nonrelevant
 from ringtrue.tables import Scores
-from ringtrue.tables.columns import frame_from, rename
+from ringtrue.tables.columns import make_frame, rename_columns
 
 __all__ = ["Judges", "Missing", "evaluate", "split_by"]
 
@@ -50,11 +50,11 @@ def evaluate(
     """
     if isinstance(measures, str | Measure):
         measures = [measures]
-    wanted = parse_all(measures if isinstance(measures, Iterable) else [])
-    if not wanted:
+    parsed_measures = parse_all(measures if isinstance(measures, Iterable) else [])
+    if not parsed_measures:
         raise UsageError("no measure was asked for; nDCG@10 is a good first one")
-    notes = Notes()
-    entries = line_up(
+    notes = NoteCollector()
+    matched_runs = match_runs_to_qrels(
         runs,
         judgments,
         notes=notes,
@@ -63,25 +63,25 @@ def evaluate(
         depth=depth,
         compat=compat,
         collection_size=collection_size,
-        top=_deepest(wanted),
+        top=_deepest_cutoff(parsed_measures),
     )
     frames: list[pl.DataFrame] = []
     absent: dict[str, tuple[str, ...]] = {}
-    for entry in entries:
-        _note(notes, entry, wanted)
-        ids = pl.Series(entry.queries, dtype=pl.String)
-        if entry.absent:
-            absent[entry.run.name] = entry.absent
-        for measure in wanted:
+    for matched in matched_runs:
+        _add_measure_notes(notes, matched, parsed_measures)
+        ids = pl.Series(matched.queries, dtype=pl.String)
+        if matched.absent:
+            absent[matched.run.name] = matched.absent
+        for measure in parsed_measures:
             # A query that the run does not have may count as 0, but not as documents that nobody judged.
             skipped = missing == "skip" or measure.name == "Judged"
-            counted = entry.present if skipped else np.ones(len(ids), dtype=bool)
+            counted = matched.present if skipped else np.ones(len(ids), dtype=bool)
             frames.append(
-                pl.DataFrame({"query": ids.filter(counted), "value": entry.averaged(measure)[counted]}).select(
-                    pl.lit(entry.run.name).alias("run"), "query", pl.lit(str(measure)).alias("measure"), "value"
-                )
+                pl.DataFrame(
+                    {"query": ids.filter(counted), "value": matched.average_over_judges(measure)[counted]}
+                ).select(pl.lit(matched.run.name).alias("run"), "query", pl.lit(str(measure)).alias("measure"), "value")
             )
-    return Scores(pl.concat(frames), notes=notes.told(), absent=absent)
+    return Scores(pl.concat(frames), notes=notes.messages(), absent=absent)
 
 
 def split_by(scores: Scores, table: object, column: str) -> dict[str, Scores]:
@@ -95,47 +95,51 @@ def split_by(scores: Scores, table: object, column: str) -> dict[str, Scores]:
         >>> {kind: part.means()["run"]["RR"].value for kind, part in split_by(scores, kinds, "kind").items()}
         {'easy': 1.0, 'hard': 0.0}
     """
-    table = frame_from(table)
+    table = make_frame(table)
     if column not in table.columns:
         near = did_you_mean(column, table.columns) or "; there is " + ", ".join(table.columns)
         raise UsageError(f"no column '{column}' to split by{near}")
     if table[column].dtype.is_nested():
         raise UsageError(f"column '{column}' holds lists or objects; only single values can split the scores")
     values = (
-        rename(table.with_columns(pl.col(column).cast(pl.String).alias("_by")), required=["query"], what="table")
+        rename_columns(
+            table.with_columns(pl.col(column).cast(pl.String).alias("_by")), required=["query"], table_kind="table"
+        )
         .select(pl.col("query").cast(pl.String), "_by")
         .drop_nulls()
         .unique(maintain_order=True)
     )
-    twice = values.filter(pl.col("query").is_duplicated())
-    if twice.height:
+    ambiguous = values.filter(pl.col("query").is_duplicated())
+    if ambiguous.height:
         raise UsageError(
-            f"query '{twice['query'][0]}' has several values of '{column}' ({', '.join(twice['_by'][:3])}): "
+            f"query '{ambiguous['query'][0]}' has several values of '{column}' ({', '.join(ambiguous['_by'][:3])}): "
             f"only a column that says one thing for each query can split the scores"
         )
     joined = scores.frame.join(values, on="query", how="left").with_columns(pl.col("_by").fill_null(NO_VALUE))
     parts = {str(key[0]): part.drop("_by") for key, part in joined.group_by("_by", maintain_order=True)}
     return {
-        value: Scores(parts[value], scores.notes, scores.absent)
-        for value in sorted(parts, key=lambda v: (v == NO_VALUE, v))
+        group: Scores(parts[group], scores.notes, scores.absent)
+        for group in sorted(parts, key=lambda v: (v == NO_VALUE, v))
     }
 
 
-def _deepest(wanted: list[Measure]) -> int | None:
+def _deepest_cutoff(measures: list[Measure]) -> int | None:
     """The lowest rank that any of the measures looks at; None where one of them looks at the whole list."""
-    reach = [measure.reach for measure in wanted]
-    return None if None in reach else max(rank for rank in reach if rank is not None)
+    cutoffs = [measure.reach for measure in measures]
+    return None if None in cutoffs else max(rank for rank in cutoffs if rank is not None)
 
 
-def _note(notes: Notes, entry: Entry, wanted: list[Measure]) -> None:
+def _add_measure_notes(notes: NoteCollector, matched: MatchedRun, measures: list[Measure]) -> None:
     """What is doubtful about these measures of this run."""
-    for rel in sorted({dict(m.parameters).get("rel", 1) for m in wanted if m.name not in BLIND_TO_LABELS}):
-        notes.of_relevant(entry, rel=rel, done="where most measures are 0")
-    if {m.name for m in wanted} & NEEDS_COLLECTION:
-        notes.of_collection(entry)
-    for given in (dict(m.parameters) for m in wanted if m.name == "AUC"):
-        notes.of_nonrelevant(entry, count=partial(_nonrelevant, given), done="where AUC is 0")
+    for rel in sorted({dict(m.parameters).get("rel", 1) for m in measures if m.name not in BLIND_TO_LABELS}):
+        notes.add_no_relevant_note(matched, rel=rel, treatment="where most measures are 0")
+    if {m.name for m in measures} & NEEDS_COLLECTION:
+        notes.add_collection_note(matched)
+    for parameters in (dict(m.parameters) for m in measures if m.name == "AUC"):
+        notes.add_no_nonrelevant_note(
+            matched, count=partial(_count_nonrelevant, parameters), treatment="where AUC is 0"
+        )
 
 
-def _nonrelevant(given: Mapping[str, Any], lists: RankedLists) -> FloatArray:
-    return nonrelevant(lists.condensed if given.get("judged_only") else lists, rel=given.get("rel", 1))
+def _count_nonrelevant(parameters: Mapping[str, Any], lists: RankedLists) -> FloatArray:
+    return num_nonrelevant(lists.condensed if parameters.get("judged_only") else lists, rel=parameters.get("rel", 1))

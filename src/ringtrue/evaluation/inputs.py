@@ -14,17 +14,26 @@ from numpy.typing import NDArray
 from ringtrue.errors import MismatchError, UsageError
 from ringtrue.evaluation.matching import Matcher
 from ringtrue.evaluation.measures import Compat, FloatArray, RankedLists
-from ringtrue.formatting.phrases import first_few
+from ringtrue.formatting.phrases import join_first_few
 from ringtrue.tables import Judgments, Run
 
-__all__ = ["Entry", "Judges", "Missing", "Notes", "every_run", "line_up", "require_choice", "require_overlap"]
+__all__ = [
+    "Judges",
+    "MatchedRun",
+    "Missing",
+    "NoteCollector",
+    "iterate_runs",
+    "match_runs_to_qrels",
+    "require_choice",
+    "require_overlap",
+]
 
 Missing: TypeAlias = Literal["zero", "skip"]
 Judges: TypeAlias = Literal["one", "average"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Entry:
+class MatchedRun:
     """One run against the judgments: its lists by each judge's labels, and which judged queries it has."""
 
     run: Run
@@ -33,7 +42,7 @@ class Entry:
     absent: tuple[str, ...]
     per_judge: list[tuple[Matcher, RankedLists]]
 
-    def averaged(self, formula: Callable[[RankedLists], FloatArray]) -> FloatArray:
+    def average_over_judges(self, formula: Callable[[RankedLists], FloatArray]) -> FloatArray:
         """The formula for every query, averaged over the judges who judged that query.
 
         The formula gives each list a number, or a row of them. A judge under whose labels it is NaN has no
@@ -41,32 +50,32 @@ class Entry:
         """
         if len(self.per_judge) == 1:
             return formula(self.per_judge[0][1])
-        code = {query: i for i, query in enumerate(self.queries)}
+        row_of_query = {query: i for i, query in enumerate(self.queries)}
         parts = [(matcher.queries, formula(lists)) for matcher, lists in self.per_judge]
         shape = parts[0][1].shape[1:]
         total = np.zeros((len(self.queries), *shape))
-        judges = np.zeros((len(self.queries), *[1] * len(shape)))
+        judge_counts = np.zeros((len(self.queries), *[1] * len(shape)))
         for queries, values in parts:
-            told = ~np.isnan(values).reshape(len(values), -1).any(axis=1)
-            where = np.array([code[query] for query in queries])[told]
-            total[where] += values[told]
-            judges[where] += 1
-        mean: FloatArray = np.divide(total, judges, out=np.full(total.shape, np.nan), where=judges > 0)
+            defined = ~np.isnan(values).reshape(len(values), -1).any(axis=1)
+            rows = np.array([row_of_query[query] for query in queries])[defined]
+            total[rows] += values[defined]
+            judge_counts[rows] += 1
+        mean: FloatArray = np.divide(total, judge_counts, out=np.full(total.shape, np.nan), where=judge_counts > 0)
         return mean
 
 
-def line_up(
+def match_runs_to_qrels(
     runs: object,
     judgments: object,
     *,
-    notes: Notes,
+    notes: NoteCollector,
     missing: Missing,
     judges: Judges,
     depth: int | None,
     compat: Compat | None,
     collection_size: int | None,
     top: int | None = None,
-) -> Iterator[Entry]:
+) -> Iterator[MatchedRun]:
     """Each run against the judgments, in turn; what is doubtful about the two goes into `notes`.
 
     `top` says that nothing will look further down the lists.
@@ -78,44 +87,44 @@ def line_up(
     require_choice("missing", missing, get_args(Missing))
     require_choice("judges", judges, get_args(Judges))
     require_choice("compat", compat, (None, *get_args(Compat)))
-    labelled = Judgments.of(judgments)
-    apart = [labelled.by(judge) for judge in labelled.judges] if judges == "average" else [labelled]
-    largest = int(labelled.frame.select(pl.col("label").max()).item())
-    matchers = [Matcher(one, max_label=largest) for one in apart]
+    qrels = Judgments.of(judgments)
+    qrels_per_judge = [qrels.by(judge) for judge in qrels.judges] if judges == "average" else [qrels]
+    max_label = int(qrels.frame.select(pl.col("label").max()).item())
+    matchers = [Matcher(judge_qrels, max_label=max_label) for judge_qrels in qrels_per_judge]
     queries = tuple(dict.fromkeys(query for matcher in matchers for query in matcher.queries))
     if len(matchers) > 1:
-        notes.of_judges(labelled)
+        notes.add_judge_notes(qrels)
 
-    def entry(run: Run) -> Entry:
+    def match_run(run: Run) -> MatchedRun:
         require_overlap(run, queries)
-        has = set(run.queries)
-        present = np.array([query in has for query in queries])
-        absent = tuple(query for query, there in zip(queries, present, strict=True) if not there)
+        run_queries = set(run.queries)
+        present = np.array([query in run_queries for query in queries])
+        absent = tuple(query for query, is_present in zip(queries, present, strict=True) if not is_present)
         if absent and missing == "skip" and compat == "trec_eval-10":
             raise MismatchError(
-                f"run '{run.name}' lacks {len(absent)} of {len(queries)} judged queries ({first_few(absent)}): "
+                f"run '{run.name}' lacks {len(absent)} of {len(queries)} judged queries ({join_first_few(absent)}): "
                 f"trec_eval 10 stops here unless they count as 0 (--missing zero)"
             )
         lists = [
-            matcher.lists(run, depth=depth, top=top, compat=compat, collection_size=collection_size)
+            matcher.match(run, depth=depth, top=top, compat=compat, collection_size=collection_size)
             for matcher in matchers
         ]
-        lined = list(zip(matchers, lists, strict=True))
-        return Entry(run=run, queries=queries, present=present, absent=absent, per_judge=lined)
+        per_judge = list(zip(matchers, lists, strict=True))
+        return MatchedRun(run=run, queries=queries, present=present, absent=absent, per_judge=per_judge)
 
-    def entries() -> Iterator[Entry]:
-        names: set[str] = set()
-        for run in every_run(runs):
-            if run.name in names:
+    def match_all() -> Iterator[MatchedRun]:
+        seen_names: set[str] = set()
+        for run in iterate_runs(runs):
+            if run.name in seen_names:
                 raise UsageError(f"two runs are called '{run.name}'; give each its own name")
-            names.add(run.name)
-            one = entry(run)
-            notes.of_run(one, missing)
-            yield one
-        if not names:
+            seen_names.add(run.name)
+            matched = match_run(run)
+            notes.add_run_notes(matched, missing)
+            yield matched
+        if not seen_names:
             raise UsageError("no run was given")
 
-    return entries()
+    return match_all()
 
 
 def require_choice(name: str, value: object, choices: tuple[object, ...]) -> None:
@@ -124,45 +133,48 @@ def require_choice(name: str, value: object, choices: tuple[object, ...]) -> Non
         raise UsageError(f"{name} is one of {', '.join(map(repr, choices))}; found {value!r}")
 
 
-class Notes:
+class NoteCollector:
     """Doubts gathered over all runs; the same doubt about several runs is told once."""
 
     def __init__(self) -> None:
-        self.runs: dict[str, list[str]] = {}
+        self.runs_by_text: dict[str, list[str]] = {}
 
     def add(self, text: str, *runs: str) -> None:
         """Take down a doubt about these runs, or about the whole."""
-        self.runs.setdefault(text, []).extend(runs)
+        self.runs_by_text.setdefault(text, []).extend(runs)
 
-    def told(self) -> tuple[str, ...]:
+    def messages(self) -> tuple[str, ...]:
         """Every doubt in a sentence, with the runs that it is about."""
-        return tuple(f"{first_few(runs)}: {text}" if runs else text for text, runs in self.runs.items())
+        return tuple(f"{join_first_few(runs)}: {text}" if runs else text for text, runs in self.runs_by_text.items())
 
-    def of_run(self, entry: Entry, missing: Missing) -> None:
+    def add_run_notes(self, matched: MatchedRun, missing: Missing) -> None:
         """Which queries the run and the judgments do not share, and whether they share documents at all."""
-        run, absent = entry.run, entry.absent
+        run, absent = matched.run, matched.absent
         if absent:
-            done = "counted as having found nothing" if missing == "zero" else "left out of the mean"
-            text = f"{len(absent)} of {len(entry.queries)} judged queries not in the run, {done}: {first_few(absent)}"
-            self.add(text, run.name)
-        judged = set(entry.queries)
-        extra = [query for query in run.queries if query not in judged]
-        if extra:
-            self.add(f"{_queries(extra)} of the run never judged, not counted: {first_few(extra)}", run.name)
-        if not any(len(lists.rank) for _, lists in entry.per_judge):
+            treatment = "counted as having found nothing" if missing == "zero" else "left out of the mean"
+            lacking = f"{len(absent)} of {len(matched.queries)} judged queries not in the run"
+            self.add(f"{lacking}, {treatment}: {join_first_few(absent)}", run.name)
+        judged = set(matched.queries)
+        unjudged = [query for query in run.queries if query not in judged]
+        if unjudged:
+            self.add(
+                f"{_format_query_count(unjudged)} of the run never judged, not counted: {join_first_few(unjudged)}",
+                run.name,
+            )
+        if not any(len(lists.rank) for _, lists in matched.per_judge):
             self.add(
                 f"no document of the run was judged: it has '{run.docs[0]}', the judgments have "
-                f"'{entry.per_judge[0][0].docs[0]}'; are the ids of the same kind?",
+                f"'{matched.per_judge[0][0].docs[0]}'; are the ids of the same kind?",
                 run.name,
             )
         if run.scores.min() == run.scores.max() and len(run.scores) > len(run.queries):
             self.add("all scores are equal: the documents are ranked by their ids alone", run.name)
 
-    def of_judges(self, labelled: Judgments) -> None:
+    def add_judge_notes(self, qrels: Judgments) -> None:
         """Whether the judges looked at the same documents."""
         docs = pl.col("doc").n_unique()
-        seen = labelled.frame.group_by("query", "judge").agg(docs.alias("seen"))
-        judged = labelled.frame.group_by("query").agg(docs.alias("judged"))
+        seen = qrels.frame.group_by("query", "judge").agg(docs.alias("seen"))
+        judged = qrels.frame.group_by("query").agg(docs.alias("judged"))
         share = seen.join(judged, on="query").select(pl.col("seen") / pl.col("judged")).mean().item()
         if share < 0.9:
             self.add(
@@ -170,37 +182,43 @@ class Notes:
                 f"count as not relevant for that judge: the average says little about the run"
             )
 
-    def of_relevant(self, entry: Entry, *, rel: int, done: str) -> None:
+    def add_no_relevant_note(self, matched: MatchedRun, *, rel: int, treatment: str) -> None:
         """Which queries have nothing to find, and what was done about them."""
-        without = _without(entry, lambda lists: lists.relevant(rel))
-        if without and len(entry.per_judge) == 1:
-            self.add(f"{_queries(without)} without a document of label {rel} or higher, {done}: {first_few(without)}")
-        elif without:
+        empty_queries = _queries_with_none(matched, lambda lists: lists.relevant(rel))
+        if empty_queries and len(matched.per_judge) == 1:
             self.add(
-                f"{_queries(without)} to which some judges gave no label of {rel} or higher, {done} for those judges: "
-                f"{first_few(without)}"
+                f"{_format_query_count(empty_queries)} without a document of label {rel} or higher, {treatment}: "
+                f"{join_first_few(empty_queries)}"
+            )
+        elif empty_queries:
+            self.add(
+                f"{_format_query_count(empty_queries)} to which some judges gave no label of {rel} or higher, "
+                f"{treatment} for those judges: {join_first_few(empty_queries)}"
             )
 
-    def of_nonrelevant(self, entry: Entry, *, count: Callable[[RankedLists], FloatArray], done: str) -> None:
+    def add_no_nonrelevant_note(
+        self, matched: MatchedRun, *, count: Callable[[RankedLists], FloatArray], treatment: str
+    ) -> None:
         """Which queries have nothing to leave out, and what was done about them; it may depend on the run."""
-        without = _without(entry, count)
-        if without:
-            who = "" if len(entry.per_judge) == 1 else " for some judges"
+        empty_queries = _queries_with_none(matched, count)
+        if empty_queries:
+            who = "" if len(matched.per_judge) == 1 else " for some judges"
             self.add(
-                f"{_queries(without)} with nothing but relevant documents{who}, {done}: {first_few(without)}",
-                entry.run.name,
+                f"{_format_query_count(empty_queries)} with nothing but relevant documents{who}, {treatment}: "
+                f"{join_first_few(empty_queries)}",
+                matched.run.name,
             )
 
-    def of_collection(self, entry: Entry) -> None:
+    def add_collection_note(self, matched: MatchedRun) -> None:
         """Whether the size of the collection had to be guessed."""
-        if entry.per_judge[0][1].collection_size is None:
+        if matched.per_judge[0][1].collection_size is None:
             self.add(
                 "the collection's size was not given: taken to be the judged and the retrieved documents "
                 "(--collection-size N)"
             )
 
 
-def every_run(runs: object) -> Iterable[Run]:
+def iterate_runs(runs: object) -> Iterable[Run]:
     """One run or several, as they were given: alone, in a list, as an iterator, or by name in a dictionary."""
     if isinstance(runs, Mapping) and runs and all(map(_is_run, runs.values())):
         return [Run.of(run).called(str(name)) for name, run in runs.items()]
@@ -211,16 +229,18 @@ def every_run(runs: object) -> Iterable[Run]:
     return (Run.of(run, name=f"run{i}") for i, run in enumerate(runs, start=1))
 
 
-def _is_run(thing: object) -> bool:
+def _is_run(candidate: object) -> bool:
     """Whether this is a run of its own, and not a row or a column of one."""
-    if isinstance(thing, Mapping):
-        return bool(thing) and all(isinstance(docs, Mapping) for docs in thing.values())
-    return isinstance(thing, Run) or _is_frame(thing)
+    if isinstance(candidate, Mapping):
+        return bool(candidate) and all(isinstance(docs, Mapping) for docs in candidate.values())
+    return isinstance(candidate, Run) or _is_frame(candidate)
 
 
-def _is_frame(thing: object) -> bool:
+def _is_frame(candidate: object) -> bool:
     return (
-        isinstance(thing, pl.DataFrame | pl.LazyFrame) or hasattr(thing, "iloc") or hasattr(thing, "__arrow_c_stream__")
+        isinstance(candidate, pl.DataFrame | pl.LazyFrame)
+        or hasattr(candidate, "iloc")
+        or hasattr(candidate, "__arrow_c_stream__")
     )
 
 
@@ -228,22 +248,22 @@ def require_overlap(run: Run, queries: Sequence[str]) -> None:
     """Refuse a run that answers none of the judged queries."""
     if not set(run.queries).isdisjoint(queries):
         return
-    ours, theirs = (", ".join(f"'{query}'" for query in ids[:3]) for ids in (run.queries, queries))
+    run_sample, judged_sample = (", ".join(f"'{query}'" for query in ids[:3]) for ids in (run.queries, queries))
     raise MismatchError(
-        f"run '{run.name}' and the judgments have no query in common: the run has {ours}, "
-        f"the judgments have {theirs}; are they of the same collection?"
+        f"run '{run.name}' and the judgments have no query in common: the run has {run_sample}, "
+        f"the judgments have {judged_sample}; are they of the same collection?"
     )
 
 
-def _without(entry: Entry, count: Callable[[RankedLists], FloatArray]) -> dict[str, None]:
+def _queries_with_none(matched: MatchedRun, count: Callable[[RankedLists], FloatArray]) -> dict[str, None]:
     """The queries where, by somebody's labels, there is none of what is counted."""
     return dict.fromkeys(
         query
-        for matcher, lists in entry.per_judge
-        for query, counted in zip(matcher.queries, count(lists), strict=True)
-        if not counted
+        for matcher, lists in matched.per_judge
+        for query, number in zip(matcher.queries, count(lists), strict=True)
+        if not number
     )
 
 
-def _queries(some: Collection[str]) -> str:
-    return "1 query" if len(some) == 1 else f"{len(some)} queries"
+def _format_query_count(queries: Collection[str]) -> str:
+    return "1 query" if len(queries) == 1 else f"{len(queries)} queries"

@@ -29,7 +29,7 @@ class Matcher:
 
     Examples:
         >>> matcher = Matcher(Judgments.of({"q1": {"d1": 2, "d2": 0}}))
-        >>> lists = matcher.lists(Run.of({"q1": {"d2": 3.0, "d9": 2.0, "d1": 1.0}}))
+        >>> lists = matcher.match(Run.of({"q1": {"d2": 3.0, "d9": 2.0, "d1": 1.0}}))
         >>> lists.rank.tolist(), lists.label.tolist()
         ([1, 3], [0, 2])
     """
@@ -57,10 +57,10 @@ class Matcher:
         self.keys, self.labels, self.docs = keys[order], labels[order], frame["doc"][order]
         # Eight slots for each judged document, a query's together: most others are told apart by one look.
         self.slots = self.groups.sizes.astype(np.uint64) * np.uint64(8)
-        self.maybe = np.zeros(8 * frame.height, dtype=bool)
-        self.maybe[self._slot(owner, hashes)] = True
+        self.may_be_judged = np.zeros(8 * frame.height, dtype=bool)
+        self.may_be_judged[self._slot_index(owner, hashes)] = True
 
-    def lists(
+    def match(
         self,
         run: Run,
         *,
@@ -79,15 +79,15 @@ class Matcher:
         judged = run_codes >= 0
         sizes[run_codes[judged]] = run.groups.sizes[judged]
         parts = [
-            self._retrieved(run, run_codes, first, stop, top=top, single_precision=compat == "trec_eval-9")
+            self._match_batch(run, run_codes, first, stop, top=top, single_precision=compat == "trec_eval-9")
             for first, stop in run.groups.batches()
         ]
         query, rank, label = (np.concatenate(columns) for columns in zip(*parts, strict=True))
         if top is not None and not len(rank):  # is nothing judged at all, or only nothing near the top?
-            return self.lists(run, depth=depth, compat=compat, collection_size=collection_size)
+            return self.match(run, depth=depth, compat=compat, collection_size=collection_size)
         if depth is not None:
-            kept = rank <= depth
-            query, rank, label = query[kept], rank[kept], label[kept]
+            within_depth = rank <= depth
+            query, rank, label = query[within_depth], rank[within_depth], label[within_depth]
             sizes = np.minimum(sizes, depth)
         order = np.lexsort((rank, query))
         counts = np.bincount(query, minlength=len(self.queries))
@@ -103,15 +103,15 @@ class Matcher:
             compat=compat,
         )
 
-    def _slot(self, codes: IntArray, hashes: NDArray[np.uint64]) -> IntArray:
+    def _slot_index(self, codes: IntArray, hashes: NDArray[np.uint64]) -> IntArray:
         """Where a document looks whether it may have been judged: a place among its query's slots.
 
         A query that nobody judged has the code −1 and looks anywhere.
         """
-        place = ((hashes >> np.uint64(32)) * self.slots[codes]) >> np.uint64(32)
-        return 8 * self.groups.offsets[:-1][codes] + place.astype(np.int64)
+        offset = ((hashes >> np.uint64(32)) * self.slots[codes]) >> np.uint64(32)
+        return 8 * self.groups.offsets[:-1][codes] + offset.astype(np.int64)
 
-    def _retrieved(
+    def _match_batch(
         self, run: Run, run_codes: IntArray, first: int, stop: int, *, top: int | None, single_precision: bool
     ) -> tuple[IntArray, IntArray, IntArray]:
         """The judged documents under the run's queries `first` to `stop`: query code, rank and label of each."""
@@ -122,21 +122,21 @@ class Matcher:
             with np.errstate(over="ignore"):  # what a 32-bit number cannot hold is infinite there too
                 scores = scores.astype(np.float32)
         starts = run.groups.offsets[first:stop] - low
-        if top is not None and _falling(scores, starts):
-            sizes = _leading(scores, starts, sizes, top)
+        if top is not None and _is_falling(scores, starts):
+            sizes = _leading_sizes(scores, starts, sizes, top)
             ends = np.cumsum(sizes)
             leading = np.arange(ends[-1]) + np.repeat(starts - (ends - sizes), sizes)
             docs, scores, starts = docs.gather(leading), scores[leading], ends - sizes
         codes = np.repeat(run_codes[first:stop], sizes)
         hashes = doc_hash(docs, seed=self.seed)
-        candidates = np.flatnonzero(self.maybe[self._slot(codes, hashes)] & (codes >= 0))
+        candidates = np.flatnonzero(self.may_be_judged[self._slot_index(codes, hashes)] & (codes >= 0))
         keys = packed_keys(codes[candidates], hashes[candidates])
-        place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        same = self.keys[place] == keys
-        rows, place = candidates[same], place[same]
-        truly = (docs.gather(rows) == self.docs.gather(place)).to_numpy()
-        rows, place = rows[truly], place[truly]
-        return codes[rows], _ranks(rows, scores, docs, starts), self.labels[place]
+        judged_index = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        same_key = self.keys[judged_index] == keys
+        rows, judged_index = candidates[same_key], judged_index[same_key]
+        same_doc = (docs.gather(rows) == self.docs.gather(judged_index)).to_numpy()
+        rows, judged_index = rows[same_doc], judged_index[same_doc]
+        return codes[rows], _rank_rows(rows, scores, docs, starts), self.labels[judged_index]
 
 
 def packed_keys(codes: IntArray, hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -144,14 +144,14 @@ def packed_keys(codes: IntArray, hashes: NDArray[np.uint64]) -> NDArray[np.uint6
     return (codes.astype(np.uint64) << np.uint64(64 - QUERY_BITS)) | (hashes >> np.uint64(QUERY_BITS))
 
 
-def _falling(scores: NDArray[np.floating], starts: IntArray) -> bool:
+def _is_falling(scores: NDArray[np.floating], starts: IntArray) -> bool:
     """Whether every list comes in score order, best first."""
     falling = scores[1:] <= scores[:-1]
     falling[starts[1:] - 1] = True
     return bool(falling.all())
 
 
-def _leading(scores: NDArray[np.floating], starts: IntArray, sizes: IntArray, top: int) -> IntArray:
+def _leading_sizes(scores: NDArray[np.floating], starts: IntArray, sizes: IntArray, top: int) -> IntArray:
     """How many documents of each falling list may have a rank up to `top`: so many, and those tied with the last."""
     leading = np.minimum(sizes, top)
     last = starts + leading - 1
@@ -163,35 +163,37 @@ def _leading(scores: NDArray[np.floating], starts: IntArray, sizes: IntArray, to
     return leading
 
 
-def _ranks(rows: IntArray, scores: NDArray[np.floating], docs: pl.Series, starts: IntArray) -> IntArray:
+def _rank_rows(rows: IntArray, scores: NDArray[np.floating], docs: pl.Series, starts: IntArray) -> IntArray:
     """The rank of the document in each row: 1 + those with a higher score + equal scores with a larger doc id."""
-    place, row_at = rows, None
-    if not _falling(scores, starts):
+    position, row_at = rows, None
+    if not _is_falling(scores, starts):
         sizes = np.diff(starts, append=len(scores))
         owner = np.repeat(np.arange(len(starts), dtype=np.min_scalar_type(len(starts))), sizes)
         row_at = np.argsort(-scores)
         row_at = row_at[np.argsort(owner[row_at], kind="stable")]  # the row at each place, best first
-        place_of = np.empty_like(row_at)
-        place_of[row_at] = np.arange(len(row_at))
-        scores, place = scores[row_at], place_of[rows]
-    first_of_query = starts[np.searchsorted(starts, place, side="right") - 1]
+        position_of_row = np.empty_like(row_at)
+        position_of_row[row_at] = np.arange(len(row_at))
+        scores, position = scores[row_at], position_of_row[rows]
+    first_of_query = starts[np.searchsorted(starts, position, side="right") - 1]
 
-    begins = np.empty(len(scores) + 1, dtype=bool)  # does a group of equal scores begin at this place?
-    begins[0] = begins[-1] = True
-    np.not_equal(scores[1:], scores[:-1], out=begins[1:-1])
-    begins[starts] = True
-    tied = np.flatnonzero(~begins[place] | ~begins[place + 1])
+    starts_group = np.empty(len(scores) + 1, dtype=bool)  # does a group of equal scores begin at this place?
+    starts_group[0] = starts_group[-1] = True
+    np.not_equal(scores[1:], scores[:-1], out=starts_group[1:-1])
+    starts_group[starts] = True
+    tied = np.flatnonzero(~starts_group[position] | ~starts_group[position + 1])
     if len(tied):
-        place = place.copy()
-        place[tied] = _untie(docs, place[tied], begins, row_at)
-    return place - first_of_query + 1
+        position = position.copy()
+        position[tied] = _break_ties(docs, position[tied], starts_group, row_at)
+    return position - first_of_query + 1
 
 
-def _untie(docs: pl.Series, place: IntArray, begins: NDArray[np.bool_], row_at: IntArray | None) -> IntArray:
+def _break_ties(
+    docs: pl.Series, position: IntArray, starts_group: NDArray[np.bool_], row_at: IntArray | None
+) -> IntArray:
     """The place of documents within their groups of equal scores, larger doc ids first."""
-    edges = np.flatnonzero(begins)
-    group = np.searchsorted(edges, place, side="right") - 1
-    groups, which = np.unique(group, return_inverse=True)
+    edges = np.flatnonzero(starts_group)
+    group = np.searchsorted(edges, position, side="right") - 1
+    groups, group_index = np.unique(group, return_inverse=True)
     low = edges[groups]
     size = edges[groups + 1] - low
     first = np.concatenate([[0], np.cumsum(size)[:-1]])
@@ -203,7 +205,7 @@ def _untie(docs: pl.Series, place: IntArray, begins: NDArray[np.bool_], row_at: 
         .sort("owner", "doc", descending=[False, True])["member"]
         .to_numpy()
     )
-    position = np.empty_like(members)
-    position[ordered] = np.arange(len(ordered))
-    found = position[first[which] + place - low[which]]
-    return np.asarray(low[which] + found - first[which], dtype=np.int64)
+    order_in_groups = np.empty_like(members)
+    order_in_groups[ordered] = np.arange(len(ordered))
+    new_order = order_in_groups[first[group_index] + position - low[group_index]]
+    return np.asarray(low[group_index] + new_order - first[group_index], dtype=np.int64)

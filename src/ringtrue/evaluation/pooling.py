@@ -25,13 +25,13 @@ def pool(runs: Iterable[Run], *, depth: int) -> pl.DataFrame:
     """
     if depth < 1:
         raise UsageError(f"a pool needs a depth of at least 1, found {depth}")
-    tops = [run.ranked(depth).select("query", "doc", "rank") for run in runs]
-    if not tops:
+    rankings = [run.ranked(depth).select("query", "doc", "rank") for run in runs]
+    if not rankings:
         raise UsageError("a pool needs at least one run")
-    everything = pl.concat(tops)
-    order = everything.select(pl.col("query").unique(maintain_order=True)).with_row_index("place")
+    retrieved = pl.concat(rankings)
+    order = retrieved.select(pl.col("query").unique(maintain_order=True)).with_row_index("place")
     return (
-        everything.group_by("query", "doc")
+        retrieved.group_by("query", "doc")
         .agg(pl.len().alias("runs"), pl.col("rank").min().alias("best_rank"))
         .join(order, on="query")
         .sort("place", "runs", "best_rank", "doc", descending=[False, True, False, False])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ringtrue.errors import FormatError, TableError
-from ringtrue.files.json_objects import is_amount, read_json
+from ringtrue.files.json_objects import is_nonnegative_number, read_json
 from ringtrue.files.source import Source
 from ringtrue.files.write import replace_file
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["read_gains", "write_gains"]
 
-DECIMALS = 4  # of a gain in a file: finer than any sample tells it, and short enough for the name of a measure
-SHAPE = '{"gains": {"0": 0, "1": 0.28, "2": 1}}'
+GAIN_DECIMALS = 4  # of a gain in a file: finer than any sample tells it, and short enough for the name of a measure
+GAINS_EXAMPLE = '{"gains": {"0": 0, "1": 0.28, "2": 1}}'
 
 
 def read_gains(path: str | Path | Source) -> dict[int, float]:
@@ -31,29 +31,38 @@ def read_gains(path: str | Path | Source) -> dict[int, float]:
         {0: 0.0, 1: 0.28, 2: 1.0}
     """
     source = path if isinstance(path, Source) else Source(str(path))
-    found = read_json(source, f"gains as JSON, such as {SHAPE}")
-    if not isinstance(found, dict) or not isinstance(found.get("gains"), dict):
-        has = f"found {', '.join(map(str, found)) or 'nothing'}" if isinstance(found, dict) else "found no object"
-        raise FormatError(f"{source.shown}: expected an object with gains, such as {SHAPE}; {has}")
-    if not found["gains"]:
-        raise FormatError(f"{source.shown}: gains is empty; give every label its gain, such as {SHAPE}")
+    content = read_json(source, f"gains as JSON, such as {GAINS_EXAMPLE}")
+    if not isinstance(content, dict) or not isinstance(content.get("gains"), dict):
+        found_instead = (
+            f"found {', '.join(map(str, content)) or 'nothing'}" if isinstance(content, dict) else "found no object"
+        )
+        raise FormatError(
+            f"{source.display_name}: expected an object with gains, such as {GAINS_EXAMPLE}; {found_instead}"
+        )
+    if not content["gains"]:
+        raise FormatError(f"{source.display_name}: gains is empty; give every label its gain, such as {GAINS_EXAMPLE}")
     gains: dict[int, float] = {}
-    for label, gain in found["gains"].items():
+    for label, gain in content["gains"].items():
         if not re.fullmatch(r"-?\d{1,10}", label):
-            raise FormatError(f"{source.shown}: labels are whole numbers, and gains has '{label}'; such as {SHAPE}")
-        if int(label) in gains:
-            raise FormatError(f"{source.shown}: label {int(label)} stands twice in gains; each has one gain")
-        if not is_amount(gain):
             raise FormatError(
-                f"{source.shown}: the gain of label {label} should be a number of at least 0, found {json.dumps(gain)}"
+                f"{source.display_name}: labels are whole numbers, and gains has '{label}'; such as {GAINS_EXAMPLE}"
+            )
+        if int(label) in gains:
+            raise FormatError(f"{source.display_name}: label {int(label)} stands twice in gains; each has one gain")
+        if not is_nonnegative_number(gain):
+            raise FormatError(
+                f"{source.display_name}: the gain of label {label} should be a number of at least 0, found "
+                f"{json.dumps(gain)}"
             )
         gains[int(label)] = float(gain)
     if not any(gains.values()):
-        raise FormatError(f"{source.shown}: every gain is 0, and nothing would be worth anything; such as {SHAPE}")
+        raise FormatError(
+            f"{source.display_name}: every gain is 0, and nothing would be worth anything; such as {GAINS_EXAMPLE}"
+        )
     return gains
 
 
-def write_gains(path: str | Path, found: Disagreement) -> None:
+def write_gains(path: str | Path, disagreement: Disagreement) -> None:
     """Write the weights as gains, with M/N and p beside them; the file appears whole or not at all.
 
     Examples:
@@ -68,22 +77,23 @@ def write_gains(path: str | Path, found: Disagreement) -> None:
          "cases": {"0": 2, "1": 6, "2": 4}}
         <BLANKLINE>
     """
-    if not found.gains:
+    if not disagreement.gains:
         raise TableError("no level has a weight: there are no gains to write")
-    if not any(found.cases[name] for name in found.top):
+    if not any(disagreement.cases[name] for name in disagreement.top):
         raise TableError(
-            f"nobody said {' or '.join(found.top)}, the top level, and all labels below it would be worth nothing: no "
+            f"nobody said {' or '.join(disagreement.top)}, the top level, and all labels below it would be worth "
+            f"nothing: no "
             f"gains are written; leave out --scale, or give labels in which somebody did"
         )
-    keys = {name: str(label) for name, label in zip(found.levels, found.labels, strict=True)}
-    plain: dict[str, object] = {
-        "gains": {str(label): round(gain, DECIMALS) for label, gain in found.gains.items()},
-        "at_least": "/".join(map(str, found.at_least)),
-        "p": {keys[name]: one.value for name, one in found.p.items()},
-        "cases": {keys[name]: cases for name, cases in found.cases.items()},
+    label_of_level = {name: str(label) for name, label in zip(disagreement.levels, disagreement.labels, strict=True)}
+    content: dict[str, object] = {
+        "gains": {str(label): round(gain, GAIN_DECIMALS) for label, gain in disagreement.gains.items()},
+        "at_least": "/".join(map(str, disagreement.at_least)),
+        "p": {label_of_level[name]: share.value for name, share in disagreement.p.items()},
+        "cases": {label_of_level[name]: cases for name, cases in disagreement.cases.items()},
     }
-    if any(name != key for name, key in keys.items()):
-        plain["levels"] = {key: name for name, key in keys.items()}
-    lines = [f'"{name}": {json.dumps(value, ensure_ascii=False, allow_nan=False)}' for name, value in plain.items()]
+    if any(name != label for name, label in label_of_level.items()):
+        content["levels"] = {label: name for name, label in label_of_level.items()}
+    lines = [f'"{name}": {json.dumps(value, ensure_ascii=False, allow_nan=False)}' for name, value in content.items()]
     text = "{" + ",\n ".join(lines) + "}\n"
     replace_file(Path(path), lambda stream: stream.write(text.encode()))

@@ -9,9 +9,9 @@ from typing import Any
 from ringtrue.errors import FormatError
 from ringtrue.files.source import Source
 
-__all__ = ["is_amount", "read_json", "shortened"]
+__all__ = ["is_nonnegative_number", "read_json", "shorten_json"]
 
-SHOWN = 40  # characters of a value in a message
+MAX_SHOWN = 40  # characters of a value in a message
 
 
 def read_json(source: Source, expected: str) -> Any:
@@ -27,18 +27,18 @@ def read_json(source: Source, expected: str) -> Any:
         'labels' stands twice in one object; each has one value
     """
     try:
-        return json.loads(source.whole(), object_pairs_hook=_once)
-    except _TwiceError as error:
-        raise FormatError(f"{source.shown}: {error}") from error
+        return json.loads(source.read_all(), object_pairs_hook=_require_unique_keys)
+    except _DuplicateKeyError as error:
+        raise FormatError(f"{source.display_name}: {error}") from error
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"{source.shown}: expected {expected}; {error}") from error
+        raise FormatError(f"{source.display_name}: expected {expected}; {error}") from error
 
 
-def is_amount(value: object) -> bool:
+def is_nonnegative_number(value: object) -> bool:
     """Whether a value is a finite number of at least 0; true and "1" are none.
 
     Examples:
-        >>> [is_amount(value) for value in (2, 0.5, -1, True, "1", float("nan"))]
+        >>> [is_nonnegative_number(value) for value in (2, 0.5, -1, True, "1", float("nan"))]
         [True, True, False, False, False, False]
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -49,26 +49,26 @@ def is_amount(value: object) -> bool:
         return False
 
 
-def shortened(value: object) -> str:
+def shorten_json(value: object) -> str:
     """A value as JSON writes it, cut where it is too long for a message.
 
     Examples:
-        >>> shortened(True), shortened("x" * 100)[-3:]
+        >>> shorten_json(True), shorten_json("x" * 100)[-3:]
         ('true', 'xx…')
     """
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"
 
 
-class _TwiceError(Exception):
+class _DuplicateKeyError(Exception):
     """One name stands twice in an object."""
 
 
-def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _require_unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """An object whose names stand there once: Python would keep the last without a word."""
-    found: dict[str, object] = {}
+    by_name: dict[str, object] = {}
     for name, value in pairs:
-        if name in found:
-            raise _TwiceError(f"'{name}' stands twice in one object; each has one value")
-        found[name] = value
-    return found
+        if name in by_name:
+            raise _DuplicateKeyError(f"'{name}' stands twice in one object; each has one value")
+        by_name[name] = value
+    return by_name

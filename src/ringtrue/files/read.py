@@ -9,27 +9,27 @@ from typing import Literal
 import polars as pl
 
 from ringtrue.errors import DuplicateError, FormatError
-from ringtrue.files.formats import LAYOUTS, TABLES, Format, Kind
-from ringtrue.files.source import COMPRESSED, STDIN, Source
-from ringtrue.files.table_file import Names, Note, Opened, retold
-from ringtrue.files.tabular import mapped
-from ringtrue.files.texts import read_cranfield, read_id_text, read_trec_topics, unique
-from ringtrue.files.whitespace_fields import find_lines, nth_line, split_fields
+from ringtrue.files.formats import LAYOUTS, TABLE_FORMATS, Format, Kind
+from ringtrue.files.source import COMPRESSED_SUFFIXES, STDIN, Source
+from ringtrue.files.table_file import ColumnMapping, NoteHandler, TableFile, with_message
+from ringtrue.files.tabular import map_columns
+from ringtrue.files.texts import read_cranfield, read_id_text, read_trec_topics, require_unique_ids
+from ringtrue.files.whitespace_fields import find_lines, line_of_row, split_fields
 from ringtrue.tables import Judgments, Preferences, Run
-from ringtrue.tables.columns import NAMES, identifiers, rename, which_column
-from ringtrue.tables.preferences import first_fault
+from ringtrue.tables.columns import COLUMN_ALIASES, parse_ids, rename_columns, suggest_column
+from ringtrue.tables.preferences import find_invalid_row
 
-__all__ = ["Note", "read_documents", "read_judgments", "read_preferences", "read_run", "read_topics"]
+__all__ = ["NoteHandler", "read_documents", "read_judgments", "read_preferences", "read_run", "read_topics"]
 
 
 def read_run(
     path: str | Path | Source,
     *,
     form: Format | None = None,
-    columns: Names = None,
-    where: Names = None,
+    columns: ColumnMapping = None,
+    where: ColumnMapping = None,
     name: Literal["file", "tag"] = "file",
-    note: Note = lambda _: None,
+    note: NoteHandler = lambda _: None,
     progress: Callable[[int], None] | None = None,
 ) -> Run:
     """Read a run; it is named after the file without its extensions, or by the tag inside.
@@ -44,25 +44,25 @@ def read_run(
         >>> run.name, run.frame.rows()
         ('bm25', [('q1', 'd1', 3.5)])
     """
-    file = Opened.at(path, "run", form, columns, where, progress)
-    tag = _tag(file.source) if file.form == "trec-run" else None
-    called = tag if name == "tag" and tag else run_name(path)
-    frame = file.rows(note)
+    file = TableFile.open(path, "run", form, columns, where, progress)
+    tag = _read_tag(file.source) if file.form == "trec-run" else None
+    run_name = tag if name == "tag" and tag else derive_run_name(path)
+    frame = file.read_rows(note)
     if file.form == "msmarco-run":
-        frame = _scores_of_ranks(frame, file.source)
+        frame = _ranks_to_scores(frame, file.source)
     if file.form in LAYOUTS:  # checked as it was read
-        return file.made(lambda: Run(frame, name=called, tag=tag))
-    return file.made(lambda: Run.of(frame, name=called))
+        return file.locate_errors(lambda: Run(frame, name=run_name, tag=tag))
+    return file.locate_errors(lambda: Run.of(frame, name=run_name))
 
 
 def read_judgments(
     path: str | Path | Source,
     *,
     form: Format | None = None,
-    columns: Names = None,
-    where: Names = None,
+    columns: ColumnMapping = None,
+    where: ColumnMapping = None,
     needs_query: bool = True,
-    note: Note = lambda _: None,
+    note: NoteHandler = lambda _: None,
 ) -> Judgments:
     """Read judgments: TREC qrels with the iteration as judge, or a table with query, doc, judge and label.
 
@@ -74,11 +74,11 @@ def read_judgments(
         >>> read_judgments(path).frame["label"].to_list()
         [2, 0]
     """
-    file = Opened.at(path, "judgments", form, columns, where)
-    frame = file.rows(note)
-    judgments = file.made(lambda: Judgments.of(frame, needs_query=needs_query))
-    if not needs_query and not _names_query(frame):
-        note(_without_query(file.source, "document", judgments.frame))
+    file = TableFile.open(path, "judgments", form, columns, where)
+    frame = file.read_rows(note)
+    judgments = file.locate_errors(lambda: Judgments.of(frame, needs_query=needs_query))
+    if not needs_query and not _has_query_column(frame):
+        note(_missing_query_message(file.source, "document", judgments.frame))
     return judgments
 
 
@@ -86,9 +86,9 @@ def read_preferences(
     path: str | Path | Source,
     *,
     form: Format | None = None,
-    columns: Names = None,
-    where: Names = None,
-    note: Note = lambda _: None,
+    columns: ColumnMapping = None,
+    where: ColumnMapping = None,
+    note: NoteHandler = lambda _: None,
 ) -> Preferences:
     """Read preferences: `query doc doc winner`, trec_eval's prefs, or a table with left, right and winner.
 
@@ -101,19 +101,21 @@ def read_preferences(
         >>> read_preferences(path).frame["winner"].to_list()
         ['right']
     """
-    file = Opened.at(path, "preferences", form, columns, where)
-    frame = file.rows(note)
+    file = TableFile.open(path, "preferences", form, columns, where)
+    frame = file.read_rows(note)
     if file.form == "pairs":
-        _refuse_faults(frame, file.source)
+        _refuse_invalid_rows(frame, file.source)
     if file.form == "trec-prefs":
-        from ringtrue.files.trec_prefs import pairs_of_groups
+        from ringtrue.files.trec_prefs import groups_to_pairs
 
-        frame = file.made(lambda: pairs_of_groups(frame, file.source))
-    preferences = file.made(lambda: Preferences.of(frame, answered_only=file.form in TABLES))
-    if open_ := frame.height - preferences.frame.height:
-        note(f"{file.source.shown}: {open_:,} of {frame.height:,} pairs have no winner yet, and are left out")
-    if not _names_query(frame):
-        note(_without_query(file.source, "pair", preferences.frame))
+        frame = file.locate_errors(lambda: groups_to_pairs(frame, file.source))
+    preferences = file.locate_errors(lambda: Preferences.of(frame, answered_only=file.form in TABLE_FORMATS))
+    if unanswered := frame.height - preferences.frame.height:
+        note(
+            f"{file.source.display_name}: {unanswered:,} of {frame.height:,} pairs have no winner yet, and are left out"
+        )
+    if not _has_query_column(frame):
+        note(_missing_query_message(file.source, "pair", preferences.frame))
     return preferences
 
 
@@ -121,9 +123,9 @@ def read_topics(
     path: str | Path | Source,
     *,
     form: Format | None = None,
-    columns: Names = None,
-    where: Names = None,
-    note: Note = lambda _: None,  # noqa: ARG001 - every reader takes the same
+    columns: ColumnMapping = None,
+    where: ColumnMapping = None,
+    note: NoteHandler = lambda _: None,  # noqa: ARG001 - every reader takes the same
 ) -> pl.DataFrame:
     """Read topics: a frame with query and title, and whatever else there is.
 
@@ -133,16 +135,16 @@ def read_topics(
         >>> read_topics(path).rows()
         [('156493', 'do goldfish grow')]
     """
-    return _texts(path, "topics", "query", form, columns, where)
+    return _read_texts(path, "topics", "query", form, columns, where)
 
 
 def read_documents(
     path: str | Path | Source,
     *,
     form: Format | None = None,
-    columns: Names = None,
-    where: Names = None,
-    note: Note = lambda _: None,  # noqa: ARG001 - every reader takes the same
+    columns: ColumnMapping = None,
+    where: ColumnMapping = None,
+    note: NoteHandler = lambda _: None,  # noqa: ARG001 - every reader takes the same
 ) -> pl.DataFrame:
     """Read documents: a frame with doc and text, and whatever else there is.
 
@@ -152,16 +154,16 @@ def read_documents(
         >>> read_documents(path).rows()
         [('1', 'wings', 'of a wing in a slipstream')]
     """
-    return _texts(path, "documents", "doc", form, columns, where)
+    return _read_texts(path, "documents", "doc", form, columns, where)
 
 
-def run_name(path: str | Path | Source) -> str:
+def derive_run_name(path: str | Path | Source) -> str:
     """What a run is called: its file's name without extensions."""
     path = path.path if isinstance(path, Source) else str(path)
     if path == STDIN:
         return "stdin"
     name = Path(path).name
-    while Path(name).suffix in COMPRESSED:
+    while Path(name).suffix in COMPRESSED_SUFFIXES:
         name = Path(name).stem
     return Path(name).stem if Path(name).suffix else name
 
@@ -172,82 +174,84 @@ def explain_duplicate(
     *,
     kind: Kind = "judgments",
     form: Format | None = None,
-    columns: Names = None,
-    where: Names = None,
+    columns: ColumnMapping = None,
+    where: ColumnMapping = None,
 ) -> DuplicateError:
     """The same error about judgments or preferences, with the file and the lines where the document stands."""
     source = Source(str(path))
     if source.is_stream or kind == "preferences":  # gone by now; or a pair, which may stand either way round
-        return retold(error, f"{source.shown}: {error}")
-    return Opened.at(path, kind, form, columns, where).with_lines(error)
+        return with_message(error, f"{source.display_name}: {error}")
+    return TableFile.open(path, kind, form, columns, where).with_lines(error)
 
 
-def _names_query(frame: pl.DataFrame) -> bool:
-    return bool({name.lower() for name in frame.columns} & set(NAMES["query"]))
+def _has_query_column(frame: pl.DataFrame) -> bool:
+    return bool({name.lower() for name in frame.columns} & set(COLUMN_ALIASES["query"]))
 
 
-def _without_query(source: Source, item: str, frame: pl.DataFrame) -> str:
+def _missing_query_message(source: Source, unit: str, frame: pl.DataFrame) -> str:
     return (
-        f"{source.shown}: no column names the query: each {item} is an item of its own"
-        f"{which_column('query', frame.columns)}"
+        f"{source.display_name}: no column names the query: each {unit} is an item of its own"
+        f"{suggest_column('query', frame.columns)}"
     )
 
 
-def _refuse_faults(frame: pl.DataFrame, source: Source) -> None:
+def _refuse_invalid_rows(frame: pl.DataFrame, source: Source) -> None:
     """Refuse lines that are no preference; in lines without names for columns, only our own words are understood."""
-    if (fault := first_fault(frame)) is not None:
-        row, why = fault
-        raise FormatError(f"{source.shown}:{nth_line(source, row)}: {why}")
+    if (invalid_row := find_invalid_row(frame)) is not None:
+        row, reason = invalid_row
+        raise FormatError(f"{source.display_name}:{line_of_row(source, row)}: {reason}")
 
 
-def _tag(source: Source) -> str | None:
-    for line in source.head().decode("utf-8", "replace").split("\n"):
+def _read_tag(source: Source) -> str | None:
+    for line in source.read_head().decode("utf-8", "replace").split("\n"):
         fields = split_fields(line)
         if fields and not line.startswith("#"):
             return fields[5] if len(fields) > 5 else None
     return None
 
 
-def _scores_of_ranks(frame: pl.DataFrame, source: Source) -> pl.DataFrame:
+def _ranks_to_scores(frame: pl.DataFrame, source: Source) -> pl.DataFrame:
     """MS MARCO's runs have ranks: the first is the best. Scores in their place would turn the ranking around."""
-    bad = frame.filter((pl.col("score") < 1) | (pl.col("score") != pl.col("score").round(0)))
-    if bad.height:
-        query, doc, found = bad.row(0)
+    invalid = frame.filter((pl.col("score") < 1) | (pl.col("score") != pl.col("score").round(0)))
+    if invalid.height:
+        query, doc, rank = invalid.row(0)
         line = find_lines(source, LAYOUTS["msmarco-run"], query=query, doc=doc)[0]
         raise FormatError(
-            f"{source.shown}:{line}: with three fields the last is a rank (1, 2, …), found {found:g}; "
+            f"{source.display_name}:{line}: with three fields the last is a rank (1, 2, …), found {rank:g}; "
             f"a run with scores has six: query Q0 doc rank score tag"
         )
     return frame.with_columns(-pl.col("score"))
 
 
-def _texts(
+def _read_texts(
     path: str | Path | Source,
     kind: Kind,
     column: Literal["query", "doc"],
     form: Format | None,
-    columns: Names,
-    where: Names,
+    columns: ColumnMapping,
+    where: ColumnMapping,
 ) -> pl.DataFrame:
-    file = Opened.at(path, kind, form, columns, where)
+    file = TableFile.open(path, kind, form, columns, where)
     if file.form == "trec-topics":
         return read_trec_topics(file.source)
     if file.form == "cranfield":
-        return _titled(read_cranfield(file.source, column), kind)
+        return _name_title_column(read_cranfield(file.source, column), kind)
     if file.form == "id-text":
         return read_id_text(file.source, column)
-    table = file.rows(lambda _: None)
+    table = file.read_rows(lambda _: None)
     if "_id" in table.columns:  # BEIR
-        table = mapped(table, {column: "_id"})
+        table = map_columns(table, {column: "_id"})
 
-    def make() -> pl.DataFrame:
-        frame = rename(table, required=[column], what=kind)
-        return _titled(unique(frame.with_columns(identifiers(frame, column)), column, file.source), kind)
+    def build_frame() -> pl.DataFrame:
+        frame = rename_columns(table, required=[column], table_kind=kind)
+        return _name_title_column(
+            require_unique_ids(frame.with_columns(parse_ids(frame, column)), column, file.source), kind
+        )
 
-    return file.made(make)
+    return file.locate_errors(build_frame)
 
 
-def _titled(frame: pl.DataFrame, kind: Kind) -> pl.DataFrame:
+def _name_title_column(frame: pl.DataFrame, kind: Kind) -> pl.DataFrame:
     """A topic's only text is its title, whatever the file calls it."""
-    rename_it = kind == "topics" and "text" in frame.columns and "title" not in frame.columns
-    return frame.rename({"text": "title"}) if rename_it else frame
+    needs_rename = kind == "topics" and "text" in frame.columns and "title" not in frame.columns
+    return frame.rename({"text": "title"}) if needs_rename else frame

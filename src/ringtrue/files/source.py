@@ -17,12 +17,12 @@ from ringtrue.errors import FileError, FormatError, did_you_mean
 __all__ = ["Source"]
 
 GZIP, ZSTD, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
-OTHER_PACKERS = {b"PK\x03\x04": "zip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"7z\xbc\xaf": "7-Zip"}
+OTHER_COMPRESSIONS = {b"PK\x03\x04": "zip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"7z\xbc\xaf": "7-Zip"}
 BOM, BOM16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
-HEAD = 1 << 16  # enough to tell what a file is
-PIECE = 1 << 24  # bytes: fewer cost calls to the parser, more cost fresh memory; measured
+HEAD_SIZE = 1 << 16  # enough to tell what a file is
+CHUNK_SIZE = 1 << 24  # bytes: fewer cost calls to the parser, more cost fresh memory; measured
 STDIN = "-"
-COMPRESSED = (".gz", ".zst")  # endings; what is compressed is told from the first bytes
+COMPRESSED_SUFFIXES = (".gz", ".zst")  # endings; what is compressed is told from the first bytes
 
 
 class _Readable(Protocol):
@@ -39,7 +39,7 @@ class Source:
 
     path: str
     progress: Callable[[int], None] | None = field(default=None, repr=False)  # told how many bytes were read
-    _kept: bytes | None = field(default=None, repr=False)
+    _buffer: bytes | None = field(default=None, repr=False)
 
     @property
     def is_stream(self) -> bool:
@@ -48,44 +48,48 @@ class Source:
         return self.path == STDIN or (path.exists() and not path.is_file() and not path.is_dir())
 
     @property
-    def shown(self) -> str:
+    def display_name(self) -> str:
         """What messages call it."""
         return "standard input" if self.path == STDIN else self.path
 
-    def head(self, size: int = HEAD) -> bytes:
+    def read_head(self, size: int = HEAD_SIZE) -> bytes:
         """The first bytes, decompressed, without a byte-order mark; refuses what can be no text."""
         with self._open() as stream:
-            start = stream.read(size).removeprefix(BOM)
-        if not start:
-            raise FormatError(f"{self.shown}: the file is empty")
-        if start.startswith(BOM16):
-            raise FormatError(f"{self.shown}: the text is UTF-16; save it as UTF-8")
-        for magic, name in OTHER_PACKERS.items():
-            if start.startswith(magic):
-                raise FormatError(f"{self.shown}: this is packed with {name}; unpack it, or pack it with gzip or zstd")
-        if b"\0" in start and not start.startswith(PARQUET):
-            raise FormatError(f"{self.shown}: this is a binary file; expected text (plain, .gz or .zst) or Parquet")
-        return start
+            first_bytes = stream.read(size).removeprefix(BOM)
+        if not first_bytes:
+            raise FormatError(f"{self.display_name}: the file is empty")
+        if first_bytes.startswith(BOM16):
+            raise FormatError(f"{self.display_name}: the text is UTF-16; save it as UTF-8")
+        for magic, name in OTHER_COMPRESSIONS.items():
+            if first_bytes.startswith(magic):
+                raise FormatError(
+                    f"{self.display_name}: this is packed with {name}; unpack it, or pack it with gzip or zstd"
+                )
+        if b"\0" in first_bytes and not first_bytes.startswith(PARQUET):
+            raise FormatError(
+                f"{self.display_name}: this is a binary file; expected text (plain, .gz or .zst) or Parquet"
+            )
+        return first_bytes
 
-    def pieces(self, size: int = PIECE) -> Iterator[bytes]:
+    def chunks(self, size: int = CHUNK_SIZE) -> Iterator[bytes]:
         """The whole, in pieces of about this size that end with a line break."""
         with self._open() as stream:
-            piece = stream.read(size).removeprefix(BOM)
-            while piece:
-                if not piece.endswith(b"\n"):
-                    piece += stream.readline()
-                yield piece if piece.endswith(b"\n") else piece + b"\n"
-                piece = stream.read(size)
+            chunk = stream.read(size).removeprefix(BOM)
+            while chunk:
+                if not chunk.endswith(b"\n"):
+                    chunk += stream.readline()
+                yield chunk if chunk.endswith(b"\n") else chunk + b"\n"
+                chunk = stream.read(size)
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Every line with its number, from 1, without its line break."""
         number = 0
-        for piece in self.pieces():
-            for line in piece[:-1].split(b"\n"):
+        for chunk in self.chunks():
+            for line in chunk[:-1].split(b"\n"):
                 number += 1
-                yield number, decoded(line, self.shown, number).rstrip("\r")
+                yield number, decode_line(line, self.display_name, number).rstrip("\r")
 
-    def whole(self) -> bytes:
+    def read_all(self) -> bytes:
         """All of it."""
         with self._open() as stream:
             return stream.read().removeprefix(BOM)
@@ -93,37 +97,39 @@ class Source:
     @contextmanager
     def _open(self) -> Iterator[_Readable]:
         try:
-            with self._raw() as raw:
+            with self._open_raw() as raw:
                 magic = raw.read(4)
                 raw.seek(0)
                 if magic.startswith(GZIP):
                     yield gzip.GzipFile(fileobj=raw)
                 elif magic.startswith(ZSTD):
-                    yield _Zstd(raw)
+                    yield _ZstdStream(raw)
                 else:
                     yield raw
         except FileNotFoundError as error:
-            raise FileError(f"{self.shown}: no such file{self._neighbour()}") from error
+            raise FileError(f"{self.display_name}: no such file{self._suggest_neighbour()}") from error
         except IsADirectoryError as error:
-            raise FileError(f"{self.shown}: this is a directory; name the files in it") from error
+            raise FileError(f"{self.display_name}: this is a directory; name the files in it") from error
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise FileError(f"{self.shown}: the compressed file is damaged or cut off; fetch it again") from error
+            raise FileError(
+                f"{self.display_name}: the compressed file is damaged or cut off; fetch it again"
+            ) from error
         except OSError as error:
-            raise FileError(f"{self.shown}: cannot be read ({error.strerror or error})") from error
+            raise FileError(f"{self.display_name}: cannot be read ({error.strerror or error})") from error
         except ValueError as error:  # a zero byte in the name
-            raise FileError(f"{self.shown!r}: cannot be read ({error})") from error
+            raise FileError(f"{self.display_name!r}: cannot be read ({error})") from error
 
-    def _raw(self) -> IO[bytes] | _Counted:
+    def _open_raw(self) -> IO[bytes] | _CountingFile:
         path = Path(self.path)
         if not self.is_stream:
-            return _Counted(path, self.progress)
-        if self._kept is None:
+            return _CountingFile(path, self.progress)
+        if self._buffer is None:
             if self.path == STDIN and sys.stdin is None:
                 raise FileError("standard input is closed; name a file")
-            self._kept = sys.stdin.buffer.read() if self.path == STDIN else path.read_bytes()
-        return io.BytesIO(self._kept)
+            self._buffer = sys.stdin.buffer.read() if self.path == STDIN else path.read_bytes()
+        return io.BytesIO(self._buffer)
 
-    def _neighbour(self) -> str:
+    def _suggest_neighbour(self) -> str:
         folder = Path(self.path).parent
         try:
             names = [entry.name for entry in folder.iterdir()]
@@ -132,7 +138,7 @@ class Source:
         return did_you_mean(Path(self.path).name, names)
 
 
-class _Counted(io.FileIO):
+class _CountingFile(io.FileIO):
     """A file that tells how much of it was read."""
 
     def __init__(self, path: Path, progress: Callable[[int], None] | None) -> None:
@@ -141,13 +147,13 @@ class _Counted(io.FileIO):
 
     def read(self, size: int | None = -1, /) -> bytes:
         """Like any file's."""
-        given = super().read(-1 if size is None else size) or b""
+        chunk = super().read(-1 if size is None else size) or b""
         if self._progress is not None:
-            self._progress(len(given))
-        return given
+            self._progress(len(chunk))
+        return chunk
 
 
-class _Zstd(io.RawIOBase):
+class _ZstdStream(io.RawIOBase):
     """A zstd stream, any number of frames, that raises EOFError when the last one is cut off.
 
     The library's own stream reader takes a cut for the end.
@@ -156,37 +162,37 @@ class _Zstd(io.RawIOBase):
     def __init__(self, raw: _Readable) -> None:
         import zstandard
 
-        self._raw, self._ready = raw, bytearray()
+        self._raw, self._decompressed = raw, bytearray()
         self._new_frame = zstandard.ZstdDecompressor().decompressobj
-        self._frame, self._fresh, self._error = self._new_frame(), True, zstandard.ZstdError
+        self._frame, self._at_frame_start, self._error = self._new_frame(), True, zstandard.ZstdError
 
     def read(self, size: int = -1) -> bytes:
         """Like any stream's."""
-        while (size < 0 or len(self._ready) < size) and (packed := self._raw.read(1 << 20)):
-            while packed:
+        while (size < 0 or len(self._decompressed) < size) and (compressed := self._raw.read(1 << 20)):
+            while compressed:
                 try:
-                    self._ready += self._frame.decompress(packed)
+                    self._decompressed += self._frame.decompress(compressed)
                 except self._error as error:
                     raise EOFError(str(error)) from error
-                packed, self._fresh = b"", False
+                compressed, self._at_frame_start = b"", False
                 if self._frame.eof:
-                    packed, self._fresh = self._frame.unused_data, True
+                    compressed, self._at_frame_start = self._frame.unused_data, True
                     self._frame = self._new_frame()
-        if (size < 0 or len(self._ready) < size) and not self._fresh:
+        if (size < 0 or len(self._decompressed) < size) and not self._at_frame_start:
             raise EOFError("the last frame is cut off")
-        size = len(self._ready) if size < 0 else size
-        given = bytes(self._ready[:size])
-        del self._ready[:size]
-        return given
+        size = len(self._decompressed) if size < 0 else size
+        chunk = bytes(self._decompressed[:size])
+        del self._decompressed[:size]
+        return chunk
 
 
-def decoded(line: bytes, shown: str, number: int) -> str:
+def decode_line(line: bytes, display_name: str, number: int) -> str:
     """A line as text, or an error that names it."""
     if b"\0" in line:
-        raise FormatError(f"{shown}:{number}: a zero byte: this is no text file")
+        raise FormatError(f"{display_name}:{number}: a zero byte: this is no text file")
     try:
         return line.decode()
     except UnicodeDecodeError as error:
         raise FormatError(
-            f"{shown}:{number}: not UTF-8 (byte {line[error.start]:#04x}); convert the file to UTF-8"
+            f"{display_name}:{number}: not UTF-8 (byte {line[error.start]:#04x}); convert the file to UTF-8"
         ) from error

@@ -10,14 +10,14 @@ from typing import TypeAlias
 import polars as pl
 
 from ringtrue.errors import FormatError, UsageError, did_you_mean
-from ringtrue.files.formats import Format, separator_of
+from ringtrue.files.formats import Format, find_separator
 from ringtrue.files.source import Source
-from ringtrue.tables.columns import NAMES, STEPPED_ASIDE, free_name
+from ringtrue.tables.columns import COLUMN_ALIASES, REPLACED_SUFFIX, find_free_name
 
-__all__ = ["column_names", "mapped", "read_table"]
+__all__ = ["map_columns", "read_column_names", "read_table"]
 
-Note: TypeAlias = Callable[[str], None]
-KNOWN = {name for names in NAMES.values() for name in names}
+NoteHandler: TypeAlias = Callable[[str], None]
+KNOWN_COLUMNS = {name for names in COLUMN_ALIASES.values() for name in names}
 
 
 def read_table(
@@ -26,32 +26,36 @@ def read_table(
     *,
     columns: Mapping[str, str] | None = None,
     where: Mapping[str, str] | None = None,
-    note: Note = lambda _: None,
+    note: NoteHandler = lambda _: None,
 ) -> pl.DataFrame:
     """The table, filtered and with its columns renamed as asked.
 
     `columns` maps our names to the file's; `where` maps a column, or a column and !, to the value that its cells
     should have, or should not have. `note` is told of rows that end early.
     """
-    frame = _read(source, form, note)
+    frame = _read_frame(source, form, note)
     for condition, value in (where or {}).items():
         name = condition.removesuffix("!")
-        _require(frame, name, source, option="--where")
+        _require_column(frame, name, source, option="--where")
         if frame[name].dtype.is_nested():
-            raise UsageError(f"{source.shown}: column '{name}' holds lists or objects, which --where cannot compare")
-        equal = _equals(frame[name], value).fill_null(value=False)
-        kept = frame.filter(~equal if condition.endswith("!") else equal)
-        if frame.height and not kept.height:
-            raise UsageError(f"{source.shown}: no row has {condition}={value}; {_values(frame[name])}")
-        frame = kept
+            raise UsageError(
+                f"{source.display_name}: column '{name}' holds lists or objects, which --where cannot compare"
+            )
+        is_equal = _match_cells(frame[name], value).fill_null(value=False)
+        selected = frame.filter(~is_equal if condition.endswith("!") else is_equal)
+        if frame.height and not selected.height:
+            raise UsageError(
+                f"{source.display_name}: no row has {condition}={value}; {_list_distinct_cells(frame[name])}"
+            )
+        frame = selected
     for theirs in (columns or {}).values():
-        _require(frame, theirs, source, option="--columns")
+        _require_column(frame, theirs, source, option="--columns")
     if not frame.height:
-        raise FormatError(f"{source.shown}: a header but no rows")
-    return mapped(frame, columns or {})
+        raise FormatError(f"{source.display_name}: a header but no rows")
+    return map_columns(frame, columns or {})
 
 
-def _equals(series: pl.Series, value: str) -> pl.Series:
+def _match_cells(series: pl.Series, value: str) -> pl.Series:
     """Which cells have this value, as a number where the column holds numbers: 1 is 1.0; no value is an empty cell."""
     if not value:
         return series.is_null() | (series.cast(pl.String) == "")
@@ -63,115 +67,120 @@ def _equals(series: pl.Series, value: str) -> pl.Series:
     return series.cast(pl.String) == value
 
 
-def mapped(frame: pl.DataFrame, columns: Mapping[str, str]) -> pl.DataFrame:
+def map_columns(frame: pl.DataFrame, columns: Mapping[str, str]) -> pl.DataFrame:
     """The table with our names for its columns; what could be taken for one of them steps aside.
 
     Examples:
-        >>> mapped(pl.DataFrame({"label": [1], "nist_rel": [2]}), {"label": "nist_rel"}).to_dicts()
+        >>> map_columns(pl.DataFrame({"label": [1], "nist_rel": [2]}), {"label": "nist_rel"}).to_dicts()
         [{'label': 2, 'label_before': 1}]
     """
-    others = {name: name for name in frame.columns if name not in columns.values()}
-    known = {*columns, *(name for ours, names in NAMES.items() if ours in columns for name in names)}
-    for name in known & others.keys():
-        others[name] = free_name(f"{name}{STEPPED_ASIDE}", [*others.values(), *columns])
+    new_names = {name: name for name in frame.columns if name not in columns.values()}
+    ambiguous = {*columns, *(name for ours, names in COLUMN_ALIASES.items() if ours in columns for name in names)}
+    for name in ambiguous & new_names.keys():
+        new_names[name] = find_free_name(f"{name}{REPLACED_SUFFIX}", [*new_names.values(), *columns])
     return frame.select(
         *(pl.col(theirs).alias(ours) for ours, theirs in columns.items()),
-        *(pl.col(name).alias(other) for name, other in others.items()),
+        *(pl.col(name).alias(new_name) for name, new_name in new_names.items()),
     )
 
 
-def column_names(source: Source, form: Format) -> list[str]:
+def read_column_names(source: Source, form: Format) -> list[str]:
     """The names of the columns, without reading all of a text file."""
     if form in ("csv", "tsv"):
-        return _header(source, form)[0]
-    return _read(source, form, lambda _: None).columns
+        return _read_header(source, form)[0]
+    return _read_frame(source, form, lambda _: None).columns
 
 
-def _header(source: Source, form: Format) -> tuple[list[str], str]:
+def _read_header(source: Source, form: Format) -> tuple[list[str], str]:
     """The names in the first line, and what separates them."""
-    line = source.head().decode("utf-8", "replace").split("\n")[0].rstrip("\r")
-    separator = "\t" if form == "tsv" else separator_of(line) or ","
+    line = source.read_head().decode("utf-8", "replace").split("\n")[0].rstrip("\r")
+    separator = "\t" if form == "tsv" else find_separator(line) or ","
     if "\r" in line:
-        raise FormatError(f"{source.shown}:1: a carriage return in the header; end lines with a line feed")
+        raise FormatError(f"{source.display_name}:1: a carriage return in the header; end lines with a line feed")
     return next(csv.reader([line], delimiter=separator), []), separator
 
 
-def _read(source: Source, form: Format, note: Note) -> pl.DataFrame:
-    source.head()  # refuses what is empty or binary, in our words
+def _read_frame(source: Source, form: Format, note: NoteHandler) -> pl.DataFrame:
+    source.read_head()  # refuses what is empty or binary, in our words
     try:
         if form == "parquet":
-            return pl.read_parquet(io.BytesIO(source.whole()))
+            return pl.read_parquet(io.BytesIO(source.read_all()))
         if form == "jsonl":
-            return _json_lines(source)
-        return _separated(source, form, note)
+            return _read_json_lines(source)
+        return _read_separated(source, form, note)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         reason = (str(error).splitlines() or ["unreadable"])[0]
-        raise FormatError(f"{source.shown}: cannot be read as {form}: {reason}") from error
+        raise FormatError(f"{source.display_name}: cannot be read as {form}: {reason}") from error
 
 
-def _separated(source: Source, form: Format, note: Note) -> pl.DataFrame:
-    names, separator = _header(source, form)
+def _read_separated(source: Source, form: Format, note: NoteHandler) -> pl.DataFrame:
+    names, separator = _read_header(source, form)
     names = [name.strip() for name in names]
-    if twice := [name for name in names if name and names.count(name) > 1]:
-        raise FormatError(f"{source.shown}:1: column '{twice[0]}' stands there twice; rename one of them")
-    data = source.whole()
+    if duplicates := [name for name in names if name and names.count(name) > 1]:
+        raise FormatError(f"{source.display_name}:1: column '{duplicates[0]}' stands there twice; rename one of them")
+    content = source.read_all()
     try:
-        whole = b"\0" not in data and (data.isascii() or bool(data.decode()))
+        is_text = b"\0" not in content and (content.isascii() or bool(content.decode()))
     except UnicodeDecodeError:
-        whole = False
-    if not whole:
+        is_text = False
+    if not is_text:
         for _ in source.lines():  # says which line is no text
             pass
     try:
-        frame = pl.read_csv(data.rstrip(b"\r\n"), separator=separator, infer_schema=False)
-        _tell_short_rows(frame, data, separator, source, note)
-        return frame.select(_without_indent(frame[name]) for name in frame.columns)
+        frame = pl.read_csv(content.rstrip(b"\r\n"), separator=separator, infer_schema=False)
+        _note_short_rows(frame, content, separator, source, note)
+        return frame.select(_strip_indent(frame[name]) for name in frame.columns)
     except pl.exceptions.PolarsError:
-        _find_fault(data.decode(), separator, source)
+        _raise_csv_fault(content.decode(), separator, source)
         raise
 
 
-def _without_indent(column: pl.Series) -> pl.Series:
+def _strip_indent(column: pl.Series) -> pl.Series:
     """A column without the blanks that stand after each comma where somebody writes `q1, d1, 2`."""
     name = column.name.strip()
-    indented = name.lower() in KNOWN and bool(column.str.starts_with(" ").all())
-    return (column.str.strip_chars(" ") if indented else column).alias(name)
+    is_indented = name.lower() in KNOWN_COLUMNS and bool(column.str.starts_with(" ").all())
+    return (column.str.strip_chars(" ") if is_indented else column).alias(name)
 
 
-def _find_fault(text: str, separator: str, source: Source) -> None:
+def _raise_csv_fault(text: str, separator: str, source: Source) -> None:
     """Name the line where a table goes wrong, if Python's reader finds one."""
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
         width = len(next(rows))
         for row in rows:
             if len(row) > width:
-                where = f"{source.shown}:{rows.line_num}"
+                where = f"{source.display_name}:{rows.line_num}"
                 raise FormatError(f"{where}: expected {width} fields as in the header, found {len(row)}")
     except csv.Error as error:
-        raise FormatError(f"{source.shown}:{rows.line_num}: {error}; is a quote left open?") from error
+        raise FormatError(f"{source.display_name}:{rows.line_num}: {error}; is a quote left open?") from error
 
 
-def _tell_short_rows(frame: pl.DataFrame, data: bytes, separator: str, source: Source, note: Note) -> None:
+def _note_short_rows(frame: pl.DataFrame, content: bytes, separator: str, source: Source, note: NoteHandler) -> None:
     """A word on rows with fewer fields than the header, of which the last cells are empty.
 
     Spreadsheets leave out what is empty at the end of a row; a copy that was cut short looks the same.
     """
-    whole = data.count(separator.encode()) == (frame.height + 1) * (frame.width - 1)
-    if frame.width == 1 or whole or not frame[:, -1].has_nulls():  # which is told without reading it all once more
+    is_complete = content.count(separator.encode()) == (frame.height + 1) * (frame.width - 1)
+    if (
+        frame.width == 1 or is_complete or not frame[:, -1].has_nulls()
+    ):  # which is told without reading it all once more
         return
-    rows = csv.reader(io.StringIO(data.decode(), newline=""), delimiter=separator)
+    rows = csv.reader(io.StringIO(content.decode(), newline=""), delimiter=separator)
     try:
-        short = [(rows.line_num, len(row)) for row in rows if 0 < len(row) < frame.width]
+        short_rows = [(rows.line_num, len(row)) for row in rows if 0 < len(row) < frame.width]
     except csv.Error:  # such as a text too long for this reader
         return
-    if short:
-        line, found = short[0]
-        more = f" (as in {len(short) - 1:,} more row{'s' * (len(short) > 2)})" if len(short) > 1 else ""
-        note(f"{source.shown}:{line}: expected {frame.width} fields as in the header, found {found}{more}; the rest of "
-             f"the row counts as empty")  # fmt: skip
+    if short_rows:
+        line, width = short_rows[0]
+        more = f" (as in {len(short_rows) - 1:,} more row{'s' * (len(short_rows) > 2)})" if len(short_rows) > 1 else ""
+        note(
+            f"{source.display_name}:{line}: expected {frame.width} fields as in the header, found {width}{more}; "
+            f"the rest of "
+            f"the row counts as empty"
+        )
 
 
-def _json_lines(source: Source) -> pl.DataFrame:
+def _read_json_lines(source: Source) -> pl.DataFrame:
     import json
 
     records = []
@@ -181,24 +190,24 @@ def _json_lines(source: Source) -> pl.DataFrame:
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise FormatError(f"{source.shown}:{number}: not JSON ({error})") from error
+            raise FormatError(f"{source.display_name}:{number}: not JSON ({error})") from error
         if not isinstance(record, dict):
-            raise FormatError(f"{source.shown}:{number}: expected an object {{…}}, found {line[:30]}")
+            raise FormatError(f"{source.display_name}:{number}: expected an object {{…}}, found {line[:30]}")
         records.append(record)
     if not records:
-        raise FormatError(f"{source.shown}: no line of data in this file")
+        raise FormatError(f"{source.display_name}: no line of data in this file")
     try:
         return pl.DataFrame(records, infer_schema_length=None, strict=False)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise FormatError(f"{source.shown}: no table can be made of these objects ({error})") from error
+        raise FormatError(f"{source.display_name}: no table can be made of these objects ({error})") from error
 
 
-def _require(frame: pl.DataFrame, name: str, source: Source, *, option: str) -> None:
+def _require_column(frame: pl.DataFrame, name: str, source: Source, *, option: str) -> None:
     if name not in frame.columns:
         near = did_you_mean(name, frame.columns) or "; it has " + ", ".join(frame.columns)
-        raise UsageError(f"{option}: {source.shown} has no column '{name}'{near}")
+        raise UsageError(f"{option}: {source.display_name} has no column '{name}'{near}")
 
 
-def _values(series: pl.Series) -> str:
-    found = series.cast(pl.String).unique(maintain_order=True).drop_nulls().to_list()
-    return f"it has {', '.join(found[:5]) or 'only empty cells'}" + (" …" if len(found) > 5 else "")
+def _list_distinct_cells(series: pl.Series) -> str:
+    distinct = series.cast(pl.String).unique(maintain_order=True).drop_nulls().to_list()
+    return f"it has {', '.join(distinct[:5]) or 'only empty cells'}" + (" …" if len(distinct) > 5 else "")

@@ -10,10 +10,10 @@ import polars as pl
 from ringtrue.errors import FormatError
 from ringtrue.files.source import Source
 
-__all__ = ["read_cranfield", "read_id_text", "read_trec_topics", "unique"]
+__all__ = ["read_cranfield", "read_id_text", "read_trec_topics", "require_unique_ids"]
 
-TAG = re.compile(r"<(/?)(top|num|title|desc|narr)\b[^>]*>", re.IGNORECASE)
-LABEL = re.compile(r"^\s*(Number|Topic|Description|Narrative)\s*:\s*", re.IGNORECASE)
+TOPIC_TAG = re.compile(r"<(/?)(top|num|title|desc|narr)\b[^>]*>", re.IGNORECASE)
+PART_LABEL = re.compile(r"^\s*(Number|Topic|Description|Narrative)\s*:\s*", re.IGNORECASE)
 TOPIC_PARTS = {"num": "query", "title": "title", "desc": "description", "narr": "narrative"}
 CRANFIELD_PARTS = {".T": "title", ".A": "author", ".B": "source", ".W": "text"}
 
@@ -22,7 +22,7 @@ def read_trec_topics(source: Source) -> pl.DataFrame:
     """`<top> <num> <title> <desc> <narr>`: query, title, description, narrative; closing tags may be missing."""
     text = "\n".join(line for _, line in source.lines())
     topics: list[dict[str, str]] = []
-    tags = list(TAG.finditer(text))
+    tags = list(TOPIC_TAG.finditer(text))
     for tag, following in zip(tags, [*tags[1:], None], strict=False):
         name = tag[2].lower()
         if tag[1]:
@@ -31,32 +31,32 @@ def read_trec_topics(source: Source) -> pl.DataFrame:
             topics.append({})
             continue
         if not topics:
-            raise FormatError(f"{source.shown}: <{name}> before the first <top>")
+            raise FormatError(f"{source.display_name}: <{name}> before the first <top>")
         content = text[tag.end() : following.start() if following else len(text)]
-        content = LABEL.sub("", content)
+        content = PART_LABEL.sub("", content)
         topics[-1][TOPIC_PARTS[name]] = " ".join(content.split())
     if not topics:
-        raise FormatError(f"{source.shown}: no <top> in this file")
-    for place, topic in enumerate(topics, start=1):
+        raise FormatError(f"{source.display_name}: no <top> in this file")
+    for number, topic in enumerate(topics, start=1):
         if not topic.get("query"):
-            raise FormatError(f"{source.shown}: topic {place} has no <num>")
+            raise FormatError(f"{source.display_name}: topic {number} has no <num>")
     columns = [name for name in TOPIC_PARTS.values() if any(name in topic for topic in topics)]
-    return unique(pl.DataFrame(topics, schema=dict.fromkeys(columns, pl.String)), "query", source)
+    return require_unique_ids(pl.DataFrame(topics, schema=dict.fromkeys(columns, pl.String)), "query", source)
 
 
 def read_cranfield(source: Source, column: str) -> pl.DataFrame:
     """`.I id` followed by `.T`, `.A`, `.B` and `.W` parts: one row for each text, its id in `column`."""
-    records = list(_cranfield(source, column))
+    records = list(_parse_cranfield(source, column))
     if not records:
-        raise FormatError(f"{source.shown}: no line '.I id' in this file")
+        raise FormatError(f"{source.display_name}: no line '.I id' in this file")
     names = [
         column,
         *(name for name in CRANFIELD_PARTS.values() if any(name in record for record in records)),
     ]
-    return unique(pl.DataFrame(records, schema=dict.fromkeys(names, pl.String)), column, source)
+    return require_unique_ids(pl.DataFrame(records, schema=dict.fromkeys(names, pl.String)), column, source)
 
 
-def _cranfield(source: Source, column: str) -> Iterator[dict[str, str]]:
+def _parse_cranfield(source: Source, column: str) -> Iterator[dict[str, str]]:
     record: dict[str, str] = {}
     part: str | None = None
     for number, line in source.lines():
@@ -65,13 +65,13 @@ def _cranfield(source: Source, column: str) -> Iterator[dict[str, str]]:
                 yield record
             record, part = {column: line[2:].strip()}, None
             if not record[column]:
-                raise FormatError(f"{source.shown}:{number}: expected '.I id', found no id")
+                raise FormatError(f"{source.display_name}:{number}: expected '.I id', found no id")
         elif record and line.strip() in CRANFIELD_PARTS:
             part = CRANFIELD_PARTS[line.strip()]
             record.setdefault(part, "")
         elif line.strip():
             if part is None or not record:
-                raise FormatError(f"{source.shown}:{number}: text before '.I id' and '.T', '.A', '.B' or '.W'")
+                raise FormatError(f"{source.display_name}:{number}: text before '.I id' and '.T', '.A', '.B' or '.W'")
             record[part] = f"{record[part]} {' '.join(line.split())}".strip()
     if record:
         yield record
@@ -83,20 +83,20 @@ def read_id_text(source: Source, column: str) -> pl.DataFrame:
     for number, line in source.lines():
         if not line.strip():
             continue
-        key, tab, text = line.partition("\t")
-        if not tab or not key.strip():
-            raise FormatError(f"{source.shown}:{number}: expected an id, a tab and a text, found '{line[:40]}'")
-        ids.append(key.strip())
+        text_id, tab, text = line.partition("\t")
+        if not tab or not text_id.strip():
+            raise FormatError(f"{source.display_name}:{number}: expected an id, a tab and a text, found '{line[:40]}'")
+        ids.append(text_id.strip())
         texts.append(text.strip())
     if not ids:
-        raise FormatError(f"{source.shown}: no line of data in this file; expected an id, a tab and a text")
+        raise FormatError(f"{source.display_name}: no line of data in this file; expected an id, a tab and a text")
     text_column = "title" if column == "query" else "text"
-    return unique(pl.DataFrame({column: ids, text_column: texts}), column, source)
+    return require_unique_ids(pl.DataFrame({column: ids, text_column: texts}), column, source)
 
 
-def unique(frame: pl.DataFrame, column: str, source: Source) -> pl.DataFrame:
+def require_unique_ids(frame: pl.DataFrame, column: str, source: Source) -> pl.DataFrame:
     """The frame, unless an id stands there twice."""
     repeated = frame.filter(pl.col(column).is_duplicated())
     if repeated.height:
-        raise FormatError(f"{source.shown}: {column} '{repeated[column][0]}' stands there twice")
+        raise FormatError(f"{source.display_name}: {column} '{repeated[column][0]}' stands there twice")
     return frame

@@ -11,33 +11,34 @@ from ringtrue.errors import FormatError, TableError
 from ringtrue.files.formats import LAYOUTS
 from ringtrue.files.source import Source
 from ringtrue.files.whitespace_fields import find_lines
-from ringtrue.preference.implied_preferences import Levels, implying, pair_table
+from ringtrue.preference.implied_preferences import Levels, build_pair_table, keep_usable_labels
 from ringtrue.tables import Judgments
 
-__all__ = ["groups_of_labels", "groups_of_pairs", "pairs_of_groups"]
+__all__ = ["groups_to_pairs", "labels_to_groups", "pairs_to_groups"]
 
-LOST, WON = 1, 2  # level 0 would say that the document is not relevant, and may then not win elsewhere
+LOST_LEVEL, WON_LEVEL = 1, 2  # level 0 would say that the document is not relevant, and may then not win elsewhere
 
 
-def pairs_of_groups(frame: pl.DataFrame, source: Source) -> pl.DataFrame:
+def groups_to_pairs(frame: pl.DataFrame, source: Source) -> pl.DataFrame:
     """Every two documents of a group, in the order of the file, where their levels differ."""
     keys = ("query", "judge", "subgroup", "doc")
-    twice = frame.filter(pl.struct(keys).is_duplicated())
-    if twice.height:
-        query, judge, subgroup, doc = twice.select(keys).row(0)
+    duplicates = frame.filter(pl.struct(keys).is_duplicated())
+    if duplicates.height:
+        query, judge, subgroup, doc = duplicates.select(keys).row(0)
         layout = LAYOUTS["trec-prefs"]
         lines = find_lines(source, layout, query=query, judge=judge, subgroup=subgroup, doc=doc)
         raise FormatError(
-            f"{source.shown}:{lines[1]}: document '{doc}' stands twice in subgroup '{subgroup}' of query '{query}' by "
+            f"{source.display_name}:{lines[1]}: document '{doc}' stands twice in subgroup '{subgroup}' of query "
+            f"'{query}' by "
             f"'{judge}' (lines {', '.join(map(str, lines[:4]))}); keep one of them"
         )
     left, right = Levels.of(frame, keys[:3], "score").pairs()
     if not len(left):
         raise TableError("no two documents of a group differ in level: there is no preference")
-    return pair_table(frame, left, right, "score")
+    return build_pair_table(frame, left, right, "score")
 
 
-def groups_of_pairs(frame: pl.DataFrame, note: Callable[[str], None]) -> pl.DataFrame:
+def pairs_to_groups(frame: pl.DataFrame, note: Callable[[str], None]) -> pl.DataFrame:
     """Each pair as a group of two documents, the preferred one on the higher level; ties have no place there."""
     decided = frame.select("query", "left", "right", "judge", "winner")
     decided = decided.filter(pl.col("winner").is_in(["left", "right"])).with_row_index("subgroup")
@@ -45,9 +46,9 @@ def groups_of_pairs(frame: pl.DataFrame, note: Callable[[str], None]) -> pl.Data
         raise TableError("trec-prefs has no place for ties, and there is nothing else here; write csv instead")
     if ties := frame.height - decided.height:
         note(f"trec-prefs has no place for ties: {ties:,} pair{'s' * (ties > 1)} left out")
-    _tell_lost(frame, ("query", "left", "right", "judge", "winner"), note)
-    if (circle := _circle(decided)) is not None:
-        query, judge = circle
+    _note_lost_columns(frame, ("query", "left", "right", "judge", "winner"), note)
+    if (cycle := _find_cycle(decided)) is not None:
+        query, judge = cycle
         note(
             f"trec_eval refuses a judge's preferences that contradict each other or run in circles, as those of "
             f"'{judge}' on query '{query}' do"
@@ -58,33 +59,33 @@ def groups_of_pairs(frame: pl.DataFrame, note: Callable[[str], None]) -> pl.Data
             "judge",
             "subgroup",
             pl.col(side).alias("doc"),
-            pl.when(pl.col("winner") == side).then(WON).otherwise(LOST).alias("level"),
+            pl.when(pl.col("winner") == side).then(WON_LEVEL).otherwise(LOST_LEVEL).alias("level"),
         )
         for side in ("left", "right")
     ]
     return pl.concat(sides).sort("subgroup", maintain_order=True)
 
 
-def groups_of_labels(judgments: Judgments, note: Callable[[str], None]) -> pl.DataFrame:
+def labels_to_groups(judgments: Judgments, note: Callable[[str], None]) -> pl.DataFrame:
     """All documents of a query that one judge labelled as one group, with the labels as levels.
 
     Nothing is lost, while pairs would be many more lines. A label of 0 is a level of 0, which says not relevant.
     """
-    frame = implying(judgments).frame
+    frame = keep_usable_labels(judgments).frame
     left_out = judgments.frame.height - frame.height
     if left_out:
         note(f"trec-prefs has no place for labels below 0 ('not judged'): {left_out:,} left out")
-    _tell_lost(frame, ("query", "doc", "judge", "label"), note)
+    _note_lost_columns(frame, ("query", "doc", "judge", "label"), note)
     return frame.select("query", "judge", pl.lit("0").alias("subgroup"), "doc", pl.col("label").alias("level"))
 
 
-def _tell_lost(frame: pl.DataFrame, kept: tuple[str, ...], note: Callable[[str], None]) -> None:
-    lost = [name for name in frame.columns if name not in kept]
-    if lost:
-        note(f"trec-prefs has no place for {', '.join(lost)}; csv keeps every column")
+def _note_lost_columns(frame: pl.DataFrame, kept_columns: tuple[str, ...], note: Callable[[str], None]) -> None:
+    lost_columns = [name for name in frame.columns if name not in kept_columns]
+    if lost_columns:
+        note(f"trec-prefs has no place for {', '.join(lost_columns)}; csv keeps every column")
 
 
-def _circle(decided: pl.DataFrame) -> tuple[str, str] | None:
+def _find_cycle(decided: pl.DataFrame) -> tuple[str, str] | None:
     """A query and a judge who in the end prefers a document to itself, over one step or many; None if nobody does."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -92,17 +93,17 @@ def _circle(decided: pl.DataFrame) -> tuple[str, str] | None:
     left = decided.select(pl.struct("query", "judge", doc="left")).to_series()
     right = decided.select(pl.struct("query", "judge", doc="right")).to_series()
     nodes = pl.concat([left, right]).unique(maintain_order=True)
-    place = nodes.to_frame("node").with_row_index("place")
-    one, other = (
-        side.to_frame("node").join(place, on="node", how="left", maintain_order="left")["place"].to_numpy()
+    node_index = nodes.to_frame("node").with_row_index("place")
+    left_node, right_node = (
+        side.to_frame("node").join(node_index, on="node", how="left", maintain_order="left")["place"].to_numpy()
         for side in (left, right)
     )
-    won = (decided["winner"] == "left").to_numpy()
-    edges = np.where(won, one, other), np.where(won, other, one)
-    graph = coo_array((np.ones(len(won)), edges), shape=(len(nodes), len(nodes)))
-    group = connected_components(graph, connection="strong")[1]
-    inside = np.flatnonzero(group[one] == group[other])
-    if not len(inside):
+    left_won = (decided["winner"] == "left").to_numpy()
+    edges = np.where(left_won, left_node, right_node), np.where(left_won, right_node, left_node)
+    graph = coo_array((np.ones(len(left_won)), edges), shape=(len(nodes), len(nodes)))
+    component = connected_components(graph, connection="strong")[1]
+    in_cycle = np.flatnonzero(component[left_node] == component[right_node])
+    if not len(in_cycle):
         return None
-    query, judge = decided.select("query", "judge").row(int(inside[0]))
+    query, judge = decided.select("query", "judge").row(int(in_cycle[0]))
     return query, judge

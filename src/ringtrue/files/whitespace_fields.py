@@ -16,17 +16,17 @@ import numpy as np
 import polars as pl
 
 from ringtrue.errors import FormatError
-from ringtrue.files.source import BOM, Source, decoded
+from ringtrue.files.source import BOM, Source, decode_line
 from ringtrue.tables.columns import INT32
 
-__all__ = ["Layout", "find_lines", "nth_line", "read_fields", "split_fields"]
+__all__ = ["Layout", "find_lines", "line_of_row", "read_fields", "split_fields"]
 
-BLOCK = 1 << 18
+BLOCK_SIZE = 1 << 18
 NEWLINE, SPACE = 10, 32
 NOT_BLANK = bytes(range(SPACE + 1, 256))
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 BLANKS = re.compile(r"[\t-\r ]+")
-CONTROLS = bytes({*range(SPACE)} - {*b"\t\n\v\f\r"})  # below the space, but no white space
+CONTROL_BYTES = bytes({*range(SPACE)} - {*b"\t\n\v\f\r"})  # below the space, but no white space
 LONE_RETURN = re.compile(rb"\r(?![ \t\r\v\f]*\n)")  # how lines ended on old Macs
 NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 
@@ -35,62 +35,62 @@ NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 class Layout:
     """The fields of a line, by name; those named `_` are not kept.
 
-    `extra` allows further fields after the last. A field called score is a finite number, one called label a
+    `allows_extra` allows further fields after the last. A field called score is a finite number, one called label a
     whole number of 32 bits; all others are text.
     """
 
     fields: tuple[str, ...]
-    says: str
-    extra: bool = False
+    description: str
+    allows_extra: bool = False
 
     @property
-    def kept(self) -> dict[str, int]:
+    def kept_fields(self) -> dict[str, int]:
         """Which fields are kept, and where they stand."""
-        return {name: place for place, name in enumerate(self.fields) if name != "_"}
+        return {name: position for position, name in enumerate(self.fields) if name != "_"}
 
 
 @dataclass(slots=True)
-class Fields:
+class ParsedFields:
     """What was read, and what is worth a word."""
 
     frame: pl.DataFrame
     notes: tuple[str, ...] = ()
 
 
-def read_fields(source: Source, layout: Layout) -> Fields:
+def read_fields(source: Source, layout: Layout) -> ParsedFields:
     """All lines of a file; blank lines and those that begin with # are passed over."""
-    frames, line, with_extra = [], 1, 0
-    for piece in source.pieces():
-        if (parsed := _at_once(piece, layout)) is None:
-            parsed = _line_by_line(piece, layout, source, line)
+    frames, first_line, with_extra = [], 1, 0
+    for chunk in source.chunks():
+        if (parsed := _parse_with_polars(chunk, layout)) is None:
+            parsed = _parse_line_by_line(chunk, layout, source, first_line)
             with_extra += parsed.with_extra
         if parsed.frame.height:
             frames.append(parsed.frame)
-        line += parsed.lines
+        first_line += parsed.line_count
     if not frames:
-        raise FormatError(f"{source.shown}: no line of data in this file; expected {layout.says}")
+        raise FormatError(f"{source.display_name}: no line of data in this file; expected {layout.description}")
     notes = []
     if with_extra:
         notes.append(
-            f"{source.shown}: {with_extra} lines have more than {len(layout.fields)} fields; "
+            f"{source.display_name}: {with_extra} lines have more than {len(layout.fields)} fields; "
             f"what follows the last was ignored"
         )
-    return Fields(pl.concat(frames, rechunk=False), tuple(notes))
+    return ParsedFields(pl.concat(frames, rechunk=False), tuple(notes))
 
 
-def find_lines(source: Source, layout: Layout, **wanted: str) -> list[int]:
+def find_lines(source: Source, layout: Layout, **field_values: str) -> list[int]:
     """The numbers of the lines whose fields have these values."""
-    places = {layout.kept[name]: value for name, value in wanted.items()}
+    value_at = {layout.kept_fields[name]: value for name, value in field_values.items()}
     return [
         number
         for number, fields in _split_lines(source)
-        if all(place < len(fields) and fields[place] == value for place, value in places.items())
+        if all(position < len(fields) and fields[position] == value for position, value in value_at.items())
     ]
 
 
-def nth_line(source: Source, row: int) -> int:
+def line_of_row(source: Source, row: int) -> int:
     """The number of the line that became this row, from 0, of what was read."""
-    return next(number for at, (number, _) in enumerate(_split_lines(source)) if at == row)
+    return next(number for position, (number, _) in enumerate(_split_lines(source)) if position == row)
 
 
 def _split_lines(source: Source) -> Iterator[tuple[int, list[str]]]:
@@ -105,131 +105,136 @@ def split_fields(line: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Parsed:
+class _ParsedChunk:
     """A piece of a file as columns, and how many lines it had."""
 
     frame: pl.DataFrame
-    lines: int
+    line_count: int
     with_extra: int = 0
 
 
-def _at_once(piece: bytes, layout: Layout) -> _Parsed | None:
+def _parse_with_polars(chunk: bytes, layout: Layout) -> _ParsedChunk | None:
     """The piece by Polars' parser, or None where it has to be looked at line by line."""
-    lines = None  # as many as rows, if nothing has to be tidied away
-    separator = _separator(piece, len(layout.fields))
+    line_count = None  # as many as rows, if nothing has to be tidied away
+    separator = _single_separator(chunk, len(layout.fields))
     if separator is None:
-        if len(piece.translate(None, CONTROLS)) < len(piece) or LONE_RETURN.search(piece):
+        if len(chunk.translate(None, CONTROL_BYTES)) < len(chunk) or LONE_RETURN.search(chunk):
             return None
-        lines = piece.count(b"\n")
-        piece = _tidied(piece)
-        separator = _separator(piece, len(layout.fields))
+        line_count = chunk.count(b"\n")
+        chunk = _normalise_blanks(chunk)
+        separator = _single_separator(chunk, len(layout.fields))
         if separator is None:
             return None
-    if piece.startswith(BOM):  # here it is part of an id, which Polars does not know
+    if chunk.startswith(BOM):  # here it is part of an id, which Polars does not know
         return None
-    names = [f"{name}{place}" if name == "_" else name for place, name in enumerate(layout.fields)]
+    names = [f"{name}{position}" if name == "_" else name for position, name in enumerate(layout.fields)]
     numeric = ("score", "label")
     try:
         frame = pl.read_csv(
-            piece,
+            chunk,
             has_header=False,
             separator=separator,
             quote_char=None,
             schema={name: pl.Float64 if name in numeric else pl.String for name in names},
-            columns=list(layout.kept.values()),
+            columns=list(layout.kept_fields.values()),
         )
     except pl.exceptions.PolarsError:
         return None
-    if "score" in layout.kept and not frame["score"].is_finite().all():
+    if "score" in layout.kept_fields and not frame["score"].is_finite().all():
         return None
-    if "label" in layout.kept:
-        label = frame["label"]
-        if not ((label == label.round(0)) & label.is_between(INT32.start, INT32.stop - 1)).all():
+    if "label" in layout.kept_fields:
+        labels = frame["label"]
+        if not ((labels == labels.round(0)) & labels.is_between(INT32.start, INT32.stop - 1)).all():
             return None
-        frame = frame.with_columns(label.cast(pl.Int32))
+        frame = frame.with_columns(labels.cast(pl.Int32))
     if any(frame.null_count().row(0)):
         return None
-    return _Parsed(frame=frame, lines=frame.height if lines is None else lines)
+    return _ParsedChunk(frame=frame, line_count=frame.height if line_count is None else line_count)
 
 
-def _separator(piece: bytes, fields: int) -> str | None:
+def _single_separator(chunk: bytes, field_count: int) -> str | None:
     """The one character between fields, if every line has just so many of them; else None."""
-    blanks = piece.translate(None, NOT_BLANK)
-    separator = blanks[:1] if fields > 1 else b" "
-    if separator not in (b" ", b"\t") or blanks != (separator * (fields - 1) + b"\n") * (len(blanks) // fields):
+    blanks = chunk.translate(None, NOT_BLANK)
+    separator = blanks[:1] if field_count > 1 else b" "
+    if separator not in (b" ", b"\t") or blanks != (separator * (field_count - 1) + b"\n") * (
+        len(blanks) // field_count
+    ):
         return None
-    if b"#" in piece and (piece.startswith(b"#") or b"\n#" in piece):
+    if b"#" in chunk and (chunk.startswith(b"#") or b"\n#" in chunk):
         return None
-    return None if piece[0] <= SPACE or _side_by_side(piece) else separator.decode()
+    return None if chunk[0] <= SPACE or _has_adjacent_blanks(chunk) else separator.decode()
 
 
-def _side_by_side(piece: bytes) -> bool:
+def _has_adjacent_blanks(chunk: bytes) -> bool:
     """Whether two blanks stand side by side; so few bytes at a time that what is computed stays in the cache."""
-    text = np.frombuffer(piece, dtype=np.uint8)
-    for start in range(0, len(text), BLOCK):
-        blank = text[start : start + BLOCK + 1] <= SPACE
-        if np.any(blank[1:] & blank[:-1]):
+    codes = np.frombuffer(chunk, dtype=np.uint8)
+    for start in range(0, len(codes), BLOCK_SIZE):
+        is_blank = codes[start : start + BLOCK_SIZE + 1] <= SPACE
+        if np.any(is_blank[1:] & is_blank[:-1]):
             return True
     return False
 
 
-def _tidied(piece: bytes) -> bytes:
+def _normalise_blanks(chunk: bytes) -> bytes:
     """Each run of white space as one space, or as one line break if there is one in it; no comments."""
-    if b"#" in piece:
-        piece = b"\n".join(line for line in piece.split(b"\n") if not line.startswith(b"#"))
-    text = np.frombuffer(b"\n" + piece, dtype=np.uint8).copy()
-    blank = text <= SPACE
-    begins = blank.copy()
-    begins[1:] &= ~blank[:-1]
-    where = np.flatnonzero(begins)
-    breaks = np.logical_or.reduceat(text == NEWLINE, where)
+    if b"#" in chunk:
+        chunk = b"\n".join(line for line in chunk.split(b"\n") if not line.startswith(b"#"))
+    codes = np.frombuffer(b"\n" + chunk, dtype=np.uint8).copy()
+    is_blank = codes <= SPACE
+    starts_blanks = is_blank.copy()
+    starts_blanks[1:] &= ~is_blank[:-1]
+    starts = np.flatnonzero(starts_blanks)
+    has_newline = np.logical_or.reduceat(codes == NEWLINE, starts)
     # reduceat runs on to the next beginning, but between the two stands no further line break.
-    text[where] = np.where(breaks, NEWLINE, SPACE)
-    return text[~blank | begins][1:].tobytes()
+    codes[starts] = np.where(has_newline, NEWLINE, SPACE)
+    return codes[~is_blank | starts_blanks][1:].tobytes()
 
 
-def _line_by_line(piece: bytes, layout: Layout, source: Source, first: int) -> _Parsed:
+def _parse_line_by_line(chunk: bytes, layout: Layout, source: Source, first_line: int) -> _ParsedChunk:
     """The piece, slowly, with an error that names the line where something is wrong."""
-    columns: dict[str, list[Any]] = {name: [] for name in layout.kept}
-    kept, expected, extra = layout.kept.items(), len(layout.fields), 0
-    for number, raw in enumerate(piece[:-1].split(b"\n"), start=first):
-        if raw.startswith(b"#") or not (fields := split_fields(decoded(raw, source.shown, number))):
+    columns: dict[str, list[Any]] = {name: [] for name in layout.kept_fields}
+    kept_fields, field_count, with_extra = layout.kept_fields.items(), len(layout.fields), 0
+    for number, raw in enumerate(chunk[:-1].split(b"\n"), start=first_line):
+        if raw.startswith(b"#") or not (fields := split_fields(decode_line(raw, source.display_name, number))):
             continue
         if b"\r" in raw.strip():
-            raise FormatError(f"{source.shown}:{number}: a carriage return inside a line; end lines with a line feed")
-        if len(fields) != expected:
-            if len(fields) < expected or not layout.extra:
+            raise FormatError(
+                f"{source.display_name}:{number}: a carriage return inside a line; end lines with a line feed"
+            )
+        if len(fields) != field_count:
+            if len(fields) < field_count or not layout.allows_extra:
                 raise FormatError(
-                    f"{source.shown}:{number}: expected {expected} fields ({layout.says}), found {len(fields)}"
+                    f"{source.display_name}:{number}: expected {field_count} fields ({layout.description}), "
+                    f"found {len(fields)}"
                 )
-            extra += 1
-        for name, place in kept:
-            value: Any = fields[place]
+            with_extra += 1
+        for name, position in kept_fields:
+            field: Any = fields[position]
             if name == "score":
-                value = _score(value, f"{source.shown}:{number}")
+                field = _parse_score(field, f"{source.display_name}:{number}")
             elif name == "label":
-                value = _label(value, f"{source.shown}:{number}")
-            columns[name].append(value)
+                field = _parse_label(field, f"{source.display_name}:{number}")
+            columns[name].append(field)
     types = {"score": pl.Float64, "label": pl.Int32}
     frame = pl.DataFrame(columns, schema={name: types.get(name, pl.String) for name in columns})
-    return _Parsed(frame=frame, lines=piece.count(b"\n"), with_extra=extra)
+    return _ParsedChunk(frame=frame, line_count=chunk.count(b"\n"), with_extra=with_extra)
 
 
-def _score(text: str, where: str) -> float:
+def _parse_score(text: str, where: str) -> float:
     if NUMBER.fullmatch(text):
-        value = float(text)
-        if value in (float("inf"), float("-inf")):
+        score = float(text)
+        if score in (float("inf"), float("-inf")):
             raise FormatError(f"{where}: the score {text} is too large for a 64-bit number")
-        return value
+        return score
     if NOT_FINITE.fullmatch(text):
         raise FormatError(f"{where}: expected a finite score, found '{text}': it has no place in a ranking")
     raise FormatError(f"{where}: expected a number as score, found '{text}'")
 
 
-def _label(text: str, where: str) -> int:
-    value = float(text) if NUMBER.fullmatch(text) else float("nan")
-    if value != value or value in (float("inf"), float("-inf")) or value != int(value):
+def _parse_label(text: str, where: str) -> int:
+    label = float(text) if NUMBER.fullmatch(text) else float("nan")
+    if label != label or label in (float("inf"), float("-inf")) or label != int(label):
         raise FormatError(f"{where}: expected a whole number as label, found '{text}'")
-    if int(value) not in INT32:
+    if int(label) not in INT32:
         raise FormatError(f"{where}: the label {text} does not fit 32 bits; labels are small grades such as 0 to 3")
-    return int(value)
+    return int(label)

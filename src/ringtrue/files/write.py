@@ -14,14 +14,14 @@ import polars as pl
 
 from ringtrue.errors import FileError, TableError, UsageError
 from ringtrue.files.formats import FORMATS, Format, Kind
-from ringtrue.files.source import COMPRESSED
+from ringtrue.files.source import COMPRESSED_SUFFIXES
 from ringtrue.tables import Judgments, Preferences, Run
 from ringtrue.tables.judgments import NO_JUDGE
 
-__all__ = ["form_of", "replace_file", "write_table"]
+__all__ = ["format_from_extension", "replace_file", "write_table"]
 
 Table: TypeAlias = Run | Judgments | Preferences | pl.DataFrame
-EXTENSIONS: dict[str, Format] = {
+FORMAT_BY_EXTENSION: dict[str, Format] = {
     ".run": "trec-run",
     ".qrels": "trec-qrels",
     ".qrel": "trec-qrels",
@@ -58,18 +58,20 @@ def write_table(
         raise UsageError(
             f"only runs, judgments, preferences and Polars frames can be written, not {type(table).__name__}"
         )
-    kind = _kind(table)
-    form = form or _named_form(path, kind)
-    if form not in _writable(kind):
-        what = "this table" if isinstance(table, pl.DataFrame) else kind
-        todo = "; `implied_preferences` makes preferences of them" if (kind, form) == ("judgments", "pairs") else ""
-        raise UsageError(f"{path}: {what} cannot be written as {form}, only as {', '.join(_writable(kind))}{todo}")
-    frame = _columns(table, form, note)
-    replace_file(path, lambda stream: _write(frame, form, stream))
+    kind = _table_kind(table)
+    form = form or _require_named_format(path, kind)
+    if form not in _writable_formats(kind):
+        table_name = "this table" if isinstance(table, pl.DataFrame) else kind
+        advice = "; `implied_preferences` makes preferences of them" if (kind, form) == ("judgments", "pairs") else ""
+        raise UsageError(
+            f"{path}: {table_name} cannot be written as {form}, only as {', '.join(_writable_formats(kind))}{advice}"
+        )
+    frame = _select_columns(table, form, note)
+    replace_file(path, lambda stream: _write_frame(frame, form, stream))
     return form
 
 
-def _kind(table: Table) -> Kind:
+def _table_kind(table: Table) -> Kind:
     if isinstance(table, Run):
         return "run"
     if isinstance(table, Judgments):
@@ -79,33 +81,33 @@ def _kind(table: Table) -> Kind:
     return "topics" if "query" in table.columns else "documents"
 
 
-def _writable(kind: Kind) -> tuple[Format, ...]:
+def _writable_formats(kind: Kind) -> tuple[Format, ...]:
     forms = tuple(form for form in FORMATS[kind] if form not in ("msmarco-run", "cranfield", "trec-topics"))
     return (*forms, "trec-prefs") if kind == "judgments" else forms  # labels are levels there
 
 
-def form_of(path: str | Path) -> Format | None:
+def format_from_extension(path: str | Path) -> Format | None:
     """The format that a file's extension names; None where it names none.
 
     Examples:
-        >>> form_of("human.pref.gz"), form_of("human.txt")
+        >>> format_from_extension("human.pref.gz"), format_from_extension("human.txt")
         ('pairs', None)
     """
-    suffixes = [suffix for suffix in Path(path).suffixes if suffix not in COMPRESSED]
-    return EXTENSIONS.get(suffixes[-1].lower()) if suffixes else None
+    suffixes = [suffix for suffix in Path(path).suffixes if suffix not in COMPRESSED_SUFFIXES]
+    return FORMAT_BY_EXTENSION.get(suffixes[-1].lower()) if suffixes else None
 
 
-def _named_form(path: Path, kind: Kind) -> Format:
-    found = form_of(path)
-    if found is None:
+def _require_named_format(path: Path, kind: Kind) -> Format:
+    named_form = format_from_extension(path)
+    if named_form is None:
         raise UsageError(
             f"{path}: no format goes by this name; end it with "
-            + ", ".join(ending for ending, form in EXTENSIONS.items() if form in _writable(kind))
+            + ", ".join(ending for ending, form in FORMAT_BY_EXTENSION.items() if form in _writable_formats(kind))
         )
-    return found
+    return named_form
 
 
-def _columns(table: Table, form: Format, note: Callable[[str], None]) -> pl.DataFrame:
+def _select_columns(table: Table, form: Format, note: Callable[[str], None]) -> pl.DataFrame:
     """The columns that the format has, in its order."""
     if form == "trec-run" and isinstance(table, Run):
         tag = re.sub(r"[\x00-\x20]+", "_", table.tag or table.name or "run")
@@ -114,22 +116,22 @@ def _columns(table: Table, form: Format, note: Callable[[str], None]) -> pl.Data
         )
     elif form in ("trec-qrels", "qrels-3") and isinstance(table, Judgments):
         names = ["query", "judge", "doc", "label"] if form == "trec-qrels" else ["query", "doc", "label"]
-        lost = [name for name in table.frame.columns if name not in names]
-        if lost:
-            note(f"{form} has no place for {', '.join(lost)}; csv keeps every column")
+        lost_columns = [name for name in table.frame.columns if name not in names]
+        if lost_columns:
+            note(f"{form} has no place for {', '.join(lost_columns)}; csv keeps every column")
         frame = table.frame.select(names)
     elif form == "pairs" and isinstance(table, Preferences):
-        kept = ["query", "left", "right", "winner"]
+        kept_columns = ["query", "left", "right", "winner"]
         if (table.frame["judge"] == NO_JUDGE).all():  # which reading it gives back
-            kept.append("judge")
-        lost = [name for name in table.frame.columns if name not in kept]
-        if lost:
-            note(f"pairs has no place for {', '.join(lost)}; csv keeps every column")
+            kept_columns.append("judge")
+        lost_columns = [name for name in table.frame.columns if name not in kept_columns]
+        if lost_columns:
+            note(f"pairs has no place for {', '.join(lost_columns)}; csv keeps every column")
         frame = table.frame.select("query", "left", "right", _winner_id())
     elif form == "trec-prefs" and isinstance(table, Judgments | Preferences):
-        from ringtrue.files.trec_prefs import groups_of_labels, groups_of_pairs
+        from ringtrue.files.trec_prefs import labels_to_groups, pairs_to_groups
 
-        frame = groups_of_labels(table, note) if isinstance(table, Judgments) else groups_of_pairs(table.frame, note)
+        frame = labels_to_groups(table, note) if isinstance(table, Judgments) else pairs_to_groups(table.frame, note)
     elif form == "id-text" and isinstance(table, pl.DataFrame):
         frame = _id_and_text(table, note)
     elif isinstance(table, Run):
@@ -141,44 +143,46 @@ def _columns(table: Table, form: Format, note: Callable[[str], None]) -> pl.Data
 
 
 def _id_and_text(table: pl.DataFrame, note: Callable[[str], None]) -> pl.DataFrame:
-    key = "query" if "query" in table.columns else "doc"
-    wanted = ("title", "text") if key == "query" else ("text", "title")
-    text = next((name for name in wanted if name in table.columns), None)
-    if text is None or key not in table.columns:
-        raise TableError(f"id-text needs columns '{key}' and '{wanted[0]}', found {', '.join(table.columns)}")
-    lost = [name for name in table.columns if name not in (key, text)]
-    if lost:
-        note(f"id-text has no place for {', '.join(lost)}; csv keeps every column")
-    return table.select(pl.col(key, text).cast(pl.String).fill_null(""))
+    id_column = "query" if "query" in table.columns else "doc"
+    text_columns = ("title", "text") if id_column == "query" else ("text", "title")
+    text_column = next((name for name in text_columns if name in table.columns), None)
+    if text_column is None or id_column not in table.columns:
+        raise TableError(
+            f"id-text needs columns '{id_column}' and '{text_columns[0]}', found {', '.join(table.columns)}"
+        )
+    lost_columns = [name for name in table.columns if name not in (id_column, text_column)]
+    if lost_columns:
+        note(f"id-text has no place for {', '.join(lost_columns)}; csv keeps every column")
+    return table.select(pl.col(id_column, text_column).cast(pl.String).fill_null(""))
 
 
 def _winner_id() -> pl.Expr:
-    said = pl.col("winner")
+    winner = pl.col("winner")
     return (
-        pl.when(said == "left")
+        pl.when(winner == "left")
         .then(pl.col("left"))
-        .when(said == "right")
+        .when(winner == "right")
         .then(pl.col("right"))
-        .otherwise(said)
+        .otherwise(winner)
         .alias("winner")
     )
 
 
 def _refuse_blanks(frame: pl.DataFrame, blanks: str) -> None:
     """Refuse what would be read back as something else: separators in a field, a line that begins a comment."""
-    for place, (name, dtype) in enumerate(frame.schema.items()):
+    for position, (name, dtype) in enumerate(frame.schema.items()):
         if dtype == pl.String:
-            bad = frame[name].str.contains(blanks)
-            if bad.any():
-                found = frame[name][int(bad.arg_true()[0])]
-                raise TableError(f"{found!r} has a blank in it, which this format cannot hold; write csv instead")
-            bad = frame[name].str.contains("^[#\ufeff]")
-            if place == 0 and bad.any():
-                found = frame[name][int(bad.arg_true()[0])]
-                raise TableError(f"{found!r} would begin a comment in this format; write csv instead")
+            is_refused = frame[name].str.contains(blanks)
+            if is_refused.any():
+                cell = frame[name][int(is_refused.arg_true()[0])]
+                raise TableError(f"{cell!r} has a blank in it, which this format cannot hold; write csv instead")
+            is_refused = frame[name].str.contains("^[#\ufeff]")
+            if position == 0 and is_refused.any():
+                cell = frame[name][int(is_refused.arg_true()[0])]
+                raise TableError(f"{cell!r} would begin a comment in this format; write csv instead")
 
 
-def _write(frame: pl.DataFrame, form: Format, stream: IO[bytes]) -> None:
+def _write_frame(frame: pl.DataFrame, form: Format, stream: IO[bytes]) -> None:
     try:
         if form == "parquet":
             frame.write_parquet(stream)
@@ -202,19 +206,19 @@ def replace_file(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     try:
         if path.exists() and not path.is_file() and not path.is_dir():
             with open(path, "wb") as raw:
-                _pack(raw, path.suffix, write)
+                _write_compressed(raw, path.suffix, write)
             return
         target = Path(os.path.realpath(path))
         if target.is_file() and not target.stat().st_mode & 0o222:
             raise FileError(f"{path}: the file is read-only; write to another")
-        handle, beside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         try:
             with os.fdopen(handle, "wb") as raw:
-                _pack(raw, path.suffix, write)
-            os.chmod(beside, 0o666 & ~_umask())
-            os.replace(beside, target)
+                _write_compressed(raw, path.suffix, write)
+            os.chmod(temporary, 0o666 & ~_umask())
+            os.replace(temporary, target)
         except BaseException:
-            Path(beside).unlink(missing_ok=True)
+            Path(temporary).unlink(missing_ok=True)
             raise
     except FileNotFoundError as error:
         raise FileError(f"{path}: cannot be written: there is no folder '{path.parent}'; make it first") from error
@@ -222,7 +226,7 @@ def replace_file(path: Path, write: Callable[[IO[bytes]], object]) -> None:
         raise FileError(f"{path}: cannot be written ({error.strerror or error})") from error
 
 
-def _pack(raw: IO[bytes], suffix: str, write: Callable[[IO[bytes]], object]) -> None:
+def _write_compressed(raw: IO[bytes], suffix: str, write: Callable[[IO[bytes]], object]) -> None:
     if suffix == ".gz":
         with gzip.GzipFile(fileobj=raw, mode="wb", mtime=0) as packed:
             write(cast("IO[bytes]", packed))

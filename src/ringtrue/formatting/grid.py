@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["Grid", "signed"]
+__all__ = ["Grid", "format_signed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,11 +18,11 @@ class Grid:
     left: int = field(default=1)  # how many columns, from the first, hold words rather than numbers
 
 
-def signed(value: float, digits: int) -> str:
+def format_signed(number: float, digits: int) -> str:
     """A difference with its sign, + or −; never −0.
 
     Examples:
-        >>> signed(-0.25, 2), signed(-0.001, 2)
+        >>> format_signed(-0.25, 2), format_signed(-0.001, 2)
         ('−0.25', '+0.00')
     """
-    return f"{round(value, digits) + 0.0:+.{digits}f}".replace("-", "−")
+    return f"{round(number, digits) + 0.0:+.{digits}f}".replace("-", "−")

@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Collection
 from itertools import islice
 
-__all__ = ["counted", "first_few"]
+__all__ = ["format_count", "join_first_few"]
 
 
-def counted(count: int, what: str) -> str:
+def format_count(count: int, noun: str) -> str:
     """A number and its noun.
 
     Examples:
-        >>> counted(1, "query"), counted(3, "query"), counted(1200, "run")
+        >>> format_count(1, "query"), format_count(3, "query"), format_count(1200, "run")
         ('1 query', '3 queries', '1,200 runs')
     """
-    many = what.removesuffix("y") + "ies" if what.endswith("y") else what + "s"
-    return f"{count:,} {what if count == 1 else many}"
+    plural = noun.removesuffix("y") + "ies" if noun.endswith("y") else noun + "s"
+    return f"{count:,} {noun if count == 1 else plural}"
 
 
-def first_few(names: Collection[str], most: int = 3) -> str:
+def join_first_few(names: Collection[str], limit: int = 3) -> str:
     """The first of some names, and how many more there are.
 
     Examples:
-        >>> first_few(["a", "b", "c", "d", "e"]), first_few({"a": 1})
+        >>> join_first_few(["a", "b", "c", "d", "e"]), join_first_few({"a": 1})
         ('a, b, c and 2 more', 'a')
     """
-    shown = ", ".join(islice(names, most))
-    return f"{shown} and {len(names) - most:,} more" if len(names) > most else shown
+    listed = ", ".join(islice(names, limit))
+    return f"{listed} and {len(names) - limit:,} more" if len(names) > limit else listed

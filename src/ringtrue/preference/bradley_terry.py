@@ -7,25 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ringtrue.preference.outcome_model import Outcome
+from ringtrue.preference.outcome_model import OutcomeModel
 
 if TYPE_CHECKING:
     from ringtrue.preference.matches import FloatArray, Matches
 
-__all__ = ["differences", "fit", "most_likely_ties"]
+__all__ = ["difference_matrix", "fit_bradley_terry", "fit_tie_parameter"]
 
 TOLERANCE = 1e-9  # of a rating, in log odds
-TURNS = 100
-HALVINGS = 30
-WEAK = 1e-6  # of a prior on how common ties are
-SOLVED = 1e-3  # how far a Newton step is solved: the next one begins nearer
+MAX_ITERATIONS = 100
+MAX_HALVINGS = 30
+TIE_PRIOR_PRECISION = 1e-6  # of a prior on how common ties are
+CG_TOLERANCE = 1e-3  # how far a Newton step is solved: the next one begins nearer
 
 
-def fit(
+def fit_bradley_terry(
     matches: Matches,
     *,
     ridge: float,
-    outcome: Outcome | None = None,
+    outcome: OutcomeModel | None = None,
     slope: FloatArray | None = None,
     start: FloatArray | None = None,
     tolerance: float = TOLERANCE,
@@ -43,53 +43,59 @@ def fit(
         >>> from ringtrue.preference.matches import Matches
         >>> from ringtrue.tables import Preferences
         >>> votes = {"left": [*"aab"], "right": [*"bbc"], "winner": [*"abb"]}
-        >>> fit(Matches.of(Preferences.of(votes)), ridge=0.25).round(3).tolist()
+        >>> fit_bradley_terry(Matches.of(Preferences.of(votes)), ridge=0.25).round(3).tolist()
         [0.333, 0.5, -0.834]
     """
     from scipy.sparse.linalg import LinearOperator, cg
 
-    outcome = outcome or Outcome()
-    between = differences(matches)
-    back = between.T.tocsr()
-    size, count = matches.docs.height, len(matches.queries)
+    outcome = outcome or OutcomeModel()
+    design = difference_matrix(matches)
+    design_t = design.T.tocsr()
+    n_docs, n_queries = matches.docs.height, len(matches.queries)
     query = matches.query
-    of_match = query[matches.first]
-    rates = np.ones(matches.size) if slope is None else slope
-    ratings = np.zeros(size) if start is None else start.copy()
+    match_query = query[matches.first]
+    slopes = np.ones(matches.size) if slope is None else slope
+    ratings = np.zeros(n_docs) if start is None else start.copy()
 
-    def posterior(some: FloatArray) -> FloatArray:
+    def log_posterior(theta: FloatArray) -> FloatArray:
         """The log posterior of each query."""
-        said = matches.weight * outcome.log_likelihood(rates * (between @ some), matches.score, matches.tied)
-        return np.bincount(of_match, weights=said, minlength=count) - ridge / 2 * np.bincount(
-            query, weights=some * some, minlength=count
+        log_p = matches.weight * outcome.log_likelihood(slopes * (design @ theta), matches.score, matches.tied)
+        return np.bincount(match_query, weights=log_p, minlength=n_queries) - ridge / 2 * np.bincount(
+            query, weights=theta * theta, minlength=n_queries
         )
 
-    now = posterior(ratings)
-    for _ in range(TURNS):
-        z = rates * (between @ ratings)
+    objective = log_posterior(ratings)
+    for _ in range(MAX_ITERATIONS):
+        z = slopes * (design @ ratings)
         expected, information = outcome.moments(z)
-        pull = back @ (matches.weight * rates * (matches.score - expected)) - ridge * ratings
-        told = matches.weight * rates * rates * information
-        own = np.bincount(matches.first, weights=told, minlength=size)
-        own += np.bincount(matches.second, weights=told, minlength=size)
-        curve = LinearOperator(
-            (size, size), matvec=lambda some, told=told: back @ (told * (between @ some)) + ridge * some, dtype=float
+        gradient = design_t @ (matches.weight * slopes * (matches.score - expected)) - ridge * ratings
+        match_information = matches.weight * slopes * slopes * information
+        diagonal = np.bincount(matches.first, weights=match_information, minlength=n_docs)
+        diagonal += np.bincount(matches.second, weights=match_information, minlength=n_docs)
+        hessian = LinearOperator(
+            (n_docs, n_docs),
+            matvec=lambda vector, match_information=match_information: (
+                design_t @ (match_information * (design @ vector)) + ridge * vector
+            ),
+            dtype=float,
         )
-        scaled = LinearOperator((size, size), matvec=lambda some, own=own: some / (own + ridge), dtype=float)
-        step, _ = cg(curve, pull, rtol=SOLVED, M=scaled)
-        for _ in range(HALVINGS):
-            then = posterior(ratings + step)
-            worse = then < now - 1e-12 * np.abs(now)
+        preconditioner = LinearOperator(
+            (n_docs, n_docs), matvec=lambda vector, diagonal=diagonal: vector / (diagonal + ridge), dtype=float
+        )
+        step, _ = cg(hessian, gradient, rtol=CG_TOLERANCE, M=preconditioner)
+        for _ in range(MAX_HALVINGS):
+            proposed = log_posterior(ratings + step)
+            worse = proposed < objective - 1e-12 * np.abs(objective)
             if not worse.any():
                 break
             step = np.where(worse[query], step / 2, step)
-        ratings, now = ratings + step, then
+        ratings, objective = ratings + step, proposed
         if np.abs(step).max(initial=0) < tolerance:
             break
     return np.asarray(ratings.round(9) + 0.0)  # documents with the same votes are rated the same
 
 
-def differences(matches: Matches) -> Any:
+def difference_matrix(matches: Matches) -> Any:
     """The sparse matrix from ratings to the difference in every match: 1 for its first document, −1 for the other."""
     from scipy.sparse import csr_array
 
@@ -104,18 +110,18 @@ def differences(matches: Matches) -> Any:
     )
 
 
-def most_likely_ties(matches: Matches, z: FloatArray, start: float) -> float:
+def fit_tie_parameter(matches: Matches, z: FloatArray, start: float) -> float:
     """The most likely ν, how common ties are, where every difference z is known: expected ties are those there were.
 
     A very weak prior, log ν ~ N(0, 1000²), keeps it finite where all votes are ties.
     """
     ties = float(matches.weight @ matches.tied)
     nu = max(start, 1e-6)
-    for _ in range(TURNS):
-        chance = Outcome(ties=nu).tie(z)
+    for _ in range(MAX_ITERATIONS):
+        chance = OutcomeModel(ties=nu).tie_probability(z)
         expected = float(matches.weight @ chance)
         slope = float(matches.weight @ (chance * (1 - chance)))
-        step = np.clip((ties - expected - math.log(nu) * WEAK) / (slope + WEAK), -2, 2)
+        step = np.clip((ties - expected - math.log(nu) * TIE_PRIOR_PRECISION) / (slope + TIE_PRIOR_PRECISION), -2, 2)
         nu *= float(np.exp(step))
         if abs(step) < TOLERANCE:
             break

@@ -14,12 +14,12 @@ from ringtrue.errors import InputError, MismatchError, TableError, UsageError
 from ringtrue.evaluation.pooling import pool
 from ringtrue.preference.matches import Matches
 from ringtrue.tables import Preferences, Run
-from ringtrue.tables.columns import NAMES, frame_from, identifiers, rename
+from ringtrue.tables.columns import COLUMN_ALIASES, make_frame, parse_ids, rename_columns
 from ringtrue.tables.groups import first_duplicate, group_rows
 
-__all__ = ["Candidates", "tables_in"]
+__all__ = ["Candidates", "list_tables"]
 
-DEEPEST = 2**31 - 1  # of a pool: everything
+MAX_DEPTH = 2**31 - 1  # of a pool: everything
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -42,27 +42,27 @@ class Candidates:
     start: NDArray[np.int64]
 
     @classmethod
-    def of(cls, data: object, *, depth: int | None = None) -> Self:
+    def of(cls, source: object, *, depth: int | None = None) -> Self:
         """From a run, in the order of its scores; from a pool, a table without scores, in the order of its rows.
 
         At most `depth` documents of each query. Several runs are pooled at that depth, in the order of `pool`.
         """
         if depth is not None and depth < 2:
             raise UsageError(f"two documents are the least that can be compared, found a depth of {depth}; 50 is usual")
-        tables = tables_in(data)
+        tables = list_tables(source)
         if len(tables) > 1:
-            return cls._grouped(_pooled(tables, depth or DEEPEST))
-        data = tables[0]
-        if isinstance(data, cls):
-            docs = data.docs
-        elif isinstance(data, Run) or _has_scores(data):
-            docs = Run.of(data).ranked().select("query", "doc")
+            return cls._from_docs(_pool_runs(tables, depth or MAX_DEPTH))
+        source = tables[0]
+        if isinstance(source, cls):
+            docs = source.docs
+        elif isinstance(source, Run) or _has_scores(source):
+            docs = Run.of(source).ranked().select("query", "doc")
         else:
-            docs = _in_order(data)
-        return cls._grouped(docs if depth is None else docs.filter(pl.int_range(pl.len()).over("query") < depth))
+            docs = _read_pool(source)
+        return cls._from_docs(docs if depth is None else docs.filter(pl.int_range(pl.len()).over("query") < depth))
 
     @classmethod
-    def _grouped(cls, docs: pl.DataFrame) -> Self:
+    def _from_docs(cls, docs: pl.DataFrame) -> Self:
         rows, groups = group_rows(docs)
         return cls(docs=rows, queries=groups.queries, start=groups.offsets)
 
@@ -71,112 +71,116 @@ class Candidates:
         """How many documents each query has."""
         return np.diff(self.start)
 
-    def comparable(self) -> tuple[Self, tuple[str, ...]]:
+    def drop_single_documents(self) -> tuple[Self, tuple[str, ...]]:
         """Without the queries that have a single document, and a note about them."""
-        alone = [query for query, size in zip(self.queries, self.sizes, strict=True) if size < 2]
-        if not alone:
+        single = [query for query, size in zip(self.queries, self.sizes, strict=True) if size < 2]
+        if not single:
             return self, ()
-        if len(alone) == len(self.queries):
+        if len(single) == len(self.queries):
             raise InputError("no query has two documents: there is nothing to compare; give a deeper run or pool")
-        told = f"query '{alone[0]}'" + (f" and {len(alone) - 1:,} more have" if len(alone) > 1 else " has")
-        kept = self._grouped(self.docs.filter(~pl.col("query").is_in(alone)))
-        return kept, (f"{told} a single document, and nothing to compare: left out",)
+        subject = f"query '{single[0]}'" + (f" and {len(single) - 1:,} more have" if len(single) > 1 else " has")
+        comparable = self._from_docs(self.docs.filter(~pl.col("query").is_in(single)))
+        return comparable, (f"{subject} a single document, and nothing to compare: left out",)
 
-    def joined(self, preferences: Preferences) -> tuple[Self, Preferences, tuple[str, ...]]:
+    def add_preferences(self, preferences: Preferences) -> tuple[Self, Preferences, tuple[str, ...]]:
         """With every document that preferences know of, after the others; and the preferences about these queries."""
         notes = []
-        known = preferences.frame["query"].is_in(self.queries)
-        if not known.any():
+        is_relevant = preferences.frame["query"].is_in(self.queries)
+        if not is_relevant.any():
             raise MismatchError(
                 f"the preferences are about none of the queries: the first of theirs is "
                 f"'{preferences.frame['query'][0]}', the first candidates are of '{self.queries[0]}'; do both use the "
                 f"same ids?"
             )
-        if not known.all():
+        if not is_relevant.all():
             notes.append(
-                f"{(~known).sum():,} of {len(known):,} preferences are about queries with no candidates: left out"
+                f"{(~is_relevant).sum():,} of {len(is_relevant):,} preferences are about queries with no candidates: "
+                f"left out"
             )
-            preferences = Preferences(preferences.frame.filter(known))
+            preferences = Preferences(preferences.frame.filter(is_relevant))
         names = pl.concat([preferences.frame.select("query", doc=side) for side in ("left", "right")])
-        more = names.unique(maintain_order=True).join(self.docs, on=["query", "doc"], how="anti", maintain_order="left")
-        if not more.height:
+        extra = names.unique(maintain_order=True).join(
+            self.docs, on=["query", "doc"], how="anti", maintain_order="left"
+        )
+        if not extra.height:
             return self, preferences, tuple(notes)
         notes.append(
-            f"{more.height:,} of {names.n_unique():,} documents with preferences are not among the candidates, such as "
-            f"'{more['doc'][0]}' of query '{more['query'][0]}': they stay in, after the others"
+            f"{extra.height:,} of {names.n_unique():,} documents with preferences are not among the candidates, such "
+            f"as '{extra['doc'][0]}' of query '{extra['query'][0]}': they stay in, after the others"
         )
-        return self._grouped(pl.concat([self.docs, more])), preferences, tuple(notes)
+        return self._from_docs(pl.concat([self.docs, extra])), preferences, tuple(notes)
 
-    def matches(self, preferences: Preferences | None) -> Matches:
+    def to_matches(self, preferences: Preferences | None) -> Matches:
         """The votes so far between these documents, the rows of which they name; repeats all count."""
         left, right = np.array([], dtype=np.int32), np.array([], dtype=np.int32)
-        won = np.array([])
+        left_score = np.array([])
         if preferences is not None:
-            left, right = (self._rows(preferences.frame.select("query", doc=side)) for side in ("left", "right"))
-            said = pl.col("winner")
-            won = preferences.frame.select(
-                pl.when(said == "left").then(1.0).when(said == "right").then(0.0).otherwise(0.5)
+            left, right = (self._row_numbers(preferences.frame.select("query", doc=side)) for side in ("left", "right"))
+            winner = pl.col("winner")
+            left_score = preferences.frame.select(
+                pl.when(winner == "left").then(1.0).when(winner == "right").then(0.0).otherwise(0.5)
             )["literal"].to_numpy()
-        turned = left > right
+        swapped = left > right
         return Matches(
             docs=self.docs, queries=self.queries, start=self.start,
-            first=np.where(turned, right, left), second=np.where(turned, left, right),
-            score=np.where(turned, 1 - won, won), weight=np.ones(len(left)), tied=(won == 0.5).astype(np.float64),
+            first=np.where(swapped, right, left), second=np.where(swapped, left, right),
+            score=np.where(swapped, 1 - left_score, left_score), weight=np.ones(len(left)),
+            tied=(left_score == 0.5).astype(np.float64),
             judge=np.full(len(left), -1, dtype=np.int32), judges=(),
         )  # fmt: skip
 
-    def _rows(self, names: pl.DataFrame) -> NDArray[np.int32]:
+    def _row_numbers(self, names: pl.DataFrame) -> NDArray[np.int32]:
         numbered = self.docs.with_row_index("row")
-        found = names.join(numbered, on=["query", "doc"], how="left", maintain_order="left")["row"]
-        return found.to_numpy().astype(np.int32)
+        rows = names.join(numbered, on=["query", "doc"], how="left", maintain_order="left")["row"]
+        return rows.to_numpy().astype(np.int32)
 
 
-def tables_in(data: object) -> list[object]:
+def list_tables(source: object) -> list[object]:
     """The tables of a list, or those with names in a dictionary; anything else, such as records, is one table.
 
     Examples:
-        >>> len(tables_in([{"q1": {"d1": 1.0}}, {"q1": {"d2": 3.0}}]))
+        >>> len(list_tables([{"q1": {"d1": 1.0}}, {"q1": {"d2": 3.0}}]))
         2
-        >>> len(tables_in([{"query": "q1", "doc": "d1"}, {"query": "q1", "doc": "d2"}]))
+        >>> len(list_tables([{"query": "q1", "doc": "d1"}, {"query": "q1", "doc": "d2"}]))
         1
     """
-    parts = list(data.values()) if isinstance(data, Mapping) else data if isinstance(data, list | tuple) else []
-    return list(parts) if parts and all(map(_is_table, parts)) else [data]
+    parts = list(source.values()) if isinstance(source, Mapping) else source if isinstance(source, list | tuple) else []
+    return list(parts) if parts and all(map(_is_table, parts)) else [source]
 
 
-def _is_table(data: object) -> bool:
+def _is_table(table: object) -> bool:
     """Whether this is a table of its own, and not a row or a column of one."""
-    if isinstance(data, Mapping):
-        return any(isinstance(cell, Iterable) and not isinstance(cell, str | bytes) for cell in data.values())
-    return isinstance(data, Run | Preferences) or hasattr(type(data), "columns")
+    if isinstance(table, Mapping):
+        return any(isinstance(cell, Iterable) and not isinstance(cell, str | bytes) for cell in table.values())
+    return isinstance(table, Run | Preferences) or hasattr(type(table), "columns")
 
 
-def _pooled(tables: list[object], depth: int) -> pl.DataFrame:
+def _pool_runs(tables: list[object], depth: int) -> pl.DataFrame:
     """The documents of several runs, in the order of their pool."""
-    for number, one in enumerate(tables, 1):
-        if not isinstance(one, Run) and not _has_scores(one):
+    for number, table in enumerate(tables, 1):
+        if not isinstance(table, Run) and not _has_scores(table):
             raise UsageError(
                 f"several candidates are runs, to be pooled, and number {number} of {len(tables)} has no scores; "
                 f"give runs alone, or one pool"
             )
-    return pool([Run.of(one) for one in tables], depth=depth).select("query", "doc")
+    return pool([Run.of(table) for table in tables], depth=depth).select("query", "doc")
 
 
-def _has_scores(data: object) -> bool:
+def _has_scores(table: object) -> bool:
     """Whether documents come with scores; a dictionary of dictionaries has nothing else."""
-    if isinstance(data, Mapping) and data and all(isinstance(docs, Mapping) for docs in data.values()):
+    if isinstance(table, Mapping) and table and all(isinstance(docs, Mapping) for docs in table.values()):
         return True
-    return bool({name.lower() for name in frame_from(data).columns} & set(NAMES["score"]))
+    return bool({name.lower() for name in make_frame(table).columns} & set(COLUMN_ALIASES["score"]))
 
 
-def _in_order(data: object) -> pl.DataFrame:
+def _read_pool(table: object) -> pl.DataFrame:
     """The documents of a table without scores, in the order of its rows."""
-    frame = rename(frame_from(data), required=["query", "doc"], what="pool")
-    docs = pl.DataFrame({name: identifiers(frame, name) for name in ("query", "doc")})
+    frame = rename_columns(make_frame(table), required=["query", "doc"], table_kind="pool")
+    docs = pl.DataFrame({name: parse_ids(frame, name) for name in ("query", "doc")})
     if not docs.height:
         raise TableError("the pool has no documents")
     rows, groups = group_rows(docs)
-    if (twice := first_duplicate(groups, rows["doc"])) is not None:
-        query, doc = twice
+    if (duplicate := first_duplicate(groups, rows["doc"])) is not None:
+        query, doc = duplicate
         raise TableError(f"document '{doc}' stands twice under query '{query}' in the pool; keep one of the two")
     return rows

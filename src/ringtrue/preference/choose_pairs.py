@@ -11,15 +11,15 @@ import numpy as np
 import polars as pl
 
 from ringtrue.errors import InputError, TableError, UsageError, did_you_mean
-from ringtrue.formatting.phrases import counted
-from ringtrue.preference.active_design import COPIES, active_pairs
-from ringtrue.preference.candidates import Candidates, tables_in
-from ringtrue.preference.pair_designs import Pairs, random_pairs, seed_pairs, swiss_pairs
-from ringtrue.preference.pair_tasks import last_batch, require_tasks, task_table
-from ringtrue.preference.rate import told_of_traps, without_traps
+from ringtrue.formatting.phrases import format_count
+from ringtrue.preference.active_design import MAX_COPIES, choose_active_pairs
+from ringtrue.preference.candidates import Candidates, list_tables
+from ringtrue.preference.pair_designs import Pairs, choose_random_pairs, choose_seed_pairs, choose_swiss_pairs
+from ringtrue.preference.pair_tasks import build_task_table, last_batch_number, require_task_size
+from ringtrue.preference.rate import drop_traps, trap_notes
 from ringtrue.stats.bootstrap import require_generator
 from ringtrue.tables import Judgments, Preferences
-from ringtrue.tables.preferences import joined
+from ringtrue.tables.preferences import concat_tables
 
 if TYPE_CHECKING:
     from ringtrue.preference.matches import Matches
@@ -28,13 +28,13 @@ __all__ = ["DESIGNS", "PairChoice", "PairDesign", "choose_pairs"]
 
 PairDesign: TypeAlias = Literal["seed", "random", "swiss", "active"]
 DESIGNS: dict[PairDesign, Callable[..., Pairs]] = {
-    "seed": seed_pairs,
-    "random": random_pairs,
-    "swiss": swiss_pairs,
-    "active": active_pairs,
+    "seed": choose_seed_pairs,
+    "random": choose_random_pairs,
+    "swiss": choose_swiss_pairs,
+    "active": choose_active_pairs,
 }
-VOTES: dict[PairDesign, int] = {"seed": 4, "random": 4, "swiss": 4, "active": 1}
-TRAPS = 5  # in a task
+DEFAULT_VOTES: dict[PairDesign, int] = {"seed": 4, "random": 4, "swiss": 4, "active": 1}
+DEFAULT_TRAPS = 5  # in a task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -64,10 +64,10 @@ class PairChoice:
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        counts = [counted(self.pairs, "pair"), counted(self.votes, "vote")]
+        counts = [format_count(self.pairs, "pair"), format_count(self.votes, "vote")]
         queries = f"{self.queries:,} quer{'y' if self.queries == 1 else 'ies'}"
-        traps = f", with {counted(self.traps, 'trap')}" if self.traps else ""
-        return f"{self.design}: {' and '.join(counts)} on {queries} in {counted(self.tasks, 'task')}{traps}"
+        traps = f", with {format_count(self.traps, 'trap')}" if self.traps else ""
+        return f"{self.design}: {' and '.join(counts)} on {queries} in {format_count(self.tasks, 'task')}{traps}"
 
     def as_dict(self) -> dict[str, object]:
         """The choice as plain data, in the key order of the command line's JSON."""
@@ -114,95 +114,102 @@ def choose_pairs(
         >>> print(choose_pairs(run, budget=15, rng=np.random.default_rng(1)))
         active: 15 pairs and 15 votes on 1 query in 1 task
     """
-    _require_question(design, rng, budget=budget, votes=votes, depth=depth, per_task=per_task, traps=traps_per_task)
+    _require_valid_settings(
+        design, rng, budget=budget, votes=votes, depth=depth, per_task=per_task, traps=traps_per_task
+    )
     if traps is None and traps_per_task:
-        raise UsageError(f"{counted(traps_per_task, 'trap')} should be in a task, and no traps are given; --traps FILE")
-    votes = VOTES[design] if votes is None else votes
-    trapped = 0 if traps is None else TRAPS if traps_per_task is None else traps_per_task
-    require_tasks(per_task, trapped)
+        raise UsageError(
+            f"{format_count(traps_per_task, 'trap')} should be in a task, and no traps are given; --traps FILE"
+        )
+    votes = DEFAULT_VOTES[design] if votes is None else votes
+    trap_count = 0 if traps is None else DEFAULT_TRAPS if traps_per_task is None else traps_per_task
+    require_task_size(per_task, trap_count)
     rng = np.random.default_rng(0) if rng is None else rng
-    found, known, batch, notes = _start(candidates, preferences, depth)
-    matches = found.matches(known)
-    room = per_task - trapped
-    usual = max(room // votes, 1) * len(found.queries) if design == "active" else None
-    pairs = DESIGNS[design](matches, votes=votes, budget=usual if budget is None else budget, rng=rng)
+    pool, answered, batch, notes = _load_candidates(candidates, preferences, depth)
+    matches = pool.to_matches(answered)
+    room = per_task - trap_count
+    default_budget = max(room // votes, 1) * len(pool.queries) if design == "active" else None
+    pairs = DESIGNS[design](matches, votes=votes, budget=default_budget if budget is None else budget, rng=rng)
     if not len(pairs.first):
         raise InputError(f"every pair of the design '{design}' has its {votes} votes: nothing is left to ask")
-    notes += _doubts(matches, pairs, design=design, votes=votes, budget=budget)
-    table, more = task_table(
-        _asked(found, pairs), None if traps is None else _trap_pairs(traps),
-        per_task=per_task, traps_per_task=trapped, before=batch, rng=rng,
+    notes += _pair_choice_notes(matches, pairs, design=design, votes=votes, budget=budget)
+    table, task_notes = build_task_table(
+        _name_pairs(pool, pairs), None if traps is None else _parse_trap_pairs(traps),
+        per_task=per_task, traps_per_task=trap_count, before=batch, rng=rng,
     )  # fmt: skip
     empty = pl.lit(None, dtype=pl.String)
-    asked = table.filter(~pl.col("trap"))
+    vote_rows = table.filter(~pl.col("trap"))
     return PairChoice(
         frame=table.with_columns(design=pl.lit(design), judge=empty, winner=empty),
         design=design,
-        pairs=int((asked["vote"] == 1).sum()),
-        votes=asked.height,
-        queries=asked["query"].n_unique(),
+        pairs=int((vote_rows["vote"] == 1).sum()),
+        votes=vote_rows.height,
+        queries=vote_rows["query"].n_unique(),
         tasks=table["batch"].n_unique(),
-        traps=table.height - asked.height,
-        notes=(*notes, *more),
+        traps=table.height - vote_rows.height,
+        notes=(*notes, *task_notes),
     )
 
 
-def _require_question(design: object, rng: object, **numbers: object) -> None:
+def _require_valid_settings(design: object, rng: object, **numbers: object) -> None:
     """Refuse what no design can be asked for, in our words."""
-    known = get_args(PairDesign)
-    if not isinstance(design, str) or design not in known:
-        near = did_you_mean(str(design), known) or "; there is " + ", ".join(known)
-        raise UsageError(f"no design '{design}'{near}")
+    designs = get_args(PairDesign)
+    if not isinstance(design, str) or design not in designs:
+        suggestion = did_you_mean(str(design), designs) or "; there is " + ", ".join(designs)
+        raise UsageError(f"no design '{design}'{suggestion}")
     require_generator(rng)
     names = {"votes": "number of votes on a pair", "per_task": "number of pairs in a task", "traps": "number of traps"}
     for name, number in numbers.items():
-        what = f"expected a {names.get(name, name)}"
+        expectation = f"expected a {names.get(name, name)}"
         if number is not None and (not isinstance(number, Integral) or isinstance(number, bool)):
-            raise UsageError(f"{what} that is a whole number, found {number!r}")
+            raise UsageError(f"{expectation} that is a whole number, found {number!r}")
         if isinstance(number, Integral) and name in ("budget", "votes") and int(number) < 1:
-            raise UsageError(f"{what} of at least 1, found {number}")
+            raise UsageError(f"{expectation} of at least 1, found {number}")
 
 
-def _trap_pairs(traps: object) -> Preferences:
+def _parse_trap_pairs(traps: object) -> Preferences:
     if isinstance(traps, Judgments):
         raise TableError("these look like traps for labels; pairs need two documents and a winner")
     return Preferences.of(traps)
 
 
-def _start(
+def _load_candidates(
     candidates: object, preferences: object, depth: int | None
 ) -> tuple[Candidates, Preferences | None, int, list[str]]:
     """The documents, the preferences about them so far, the last batch of these, and what is doubtful."""
-    found = Candidates.of(candidates, depth=depth)
+    pool = Candidates.of(candidates, depth=depth)
     if preferences is None:
-        found, alone = found.comparable()
-        return found, None, 0, [*alone]
-    told = joined([Preferences.of(table, answered_only=True) for table in tables_in(preferences)])
-    votes, trapped = without_traps(told)
-    found, known, doubts = found.joined(votes)
-    found, alone = found.comparable()
-    return found, known, last_batch(told), [*told_of_traps(trapped), *doubts, *alone]
+        pool, single_notes = pool.drop_single_documents()
+        return pool, None, 0, [*single_notes]
+    answered = concat_tables([Preferences.of(table, answered_only=True) for table in list_tables(preferences)])
+    votes, trap_votes = drop_traps(answered)
+    pool, relevant, mismatch_notes = pool.add_preferences(votes)
+    pool, single_notes = pool.drop_single_documents()
+    return pool, relevant, last_batch_number(answered), [*trap_notes(trap_votes), *mismatch_notes, *single_notes]
 
 
-def _asked(candidates: Candidates, pairs: Pairs) -> pl.DataFrame:
+def _name_pairs(candidates: Candidates, pairs: Pairs) -> pl.DataFrame:
     """The pairs by name, each once, the rows of a query side by side."""
-    numbers = pl.DataFrame({"one": pairs.first, "other": pairs.second, "copies": pairs.copies})
-    once = numbers.group_by("one", "other").agg(pl.col("copies").sum()).sort("one", "other")
-    first, second = candidates.docs[once["one"]], candidates.docs[once["other"]]
-    return first.select("query", first="doc").with_columns(second=second["doc"], copies=once["copies"])
+    pair_rows = pl.DataFrame({"first": pairs.first, "second": pairs.second, "copies": pairs.copies})
+    distinct = pair_rows.group_by("first", "second").agg(pl.col("copies").sum()).sort("first", "second")
+    first, second = candidates.docs[distinct["first"]], candidates.docs[distinct["second"]]
+    return first.select("query", first="doc").with_columns(second=second["doc"], copies=distinct["copies"])
 
 
-def _doubts(known: Matches, pairs: Pairs, *, design: PairDesign, votes: int, budget: int | None) -> list[str]:
+def _pair_choice_notes(
+    matches: Matches, pairs: Pairs, *, design: PairDesign, votes: int, budget: int | None
+) -> list[str]:
     notes = []
-    if known.size:
-        tallied = known.paired()
-        full = int((tallied.weight >= votes).sum())
-        done = "" if design == "active" else f"; {full:,} have {votes} or more, and are not asked again"
-        notes.append(f"{counted(known.size, 'vote')} on {counted(tallied.size, 'pair')} are known{done}")
+    if matches.size:
+        by_pair = matches.merge_by_pair()
+        complete = int((by_pair.weight >= votes).sum())
+        suffix = "" if design == "active" else f"; {complete:,} have {votes} or more, and are not asked again"
+        notes.append(f"{format_count(matches.size, 'vote')} on {format_count(by_pair.size, 'pair')} are known{suffix}")
     if budget is not None and len(pairs.first) < budget:
         notes.append(
-            f"{counted(budget * votes, 'vote')} were asked for, and only {len(pairs.first) * votes:,} are possible: at "
-            f"once, a pair is asked for {max(COPIES // votes, 1) * votes} at most, each of another person"
+            f"{format_count(budget * votes, 'vote')} were asked for, and only {len(pairs.first) * votes:,} are "
+            f"possible: at once, a pair is asked for {max(MAX_COPIES // votes, 1) * votes} at most, each of another "
+            f"person"
             if design == "active"
             else f"{budget:,} pairs were asked for, and only {len(pairs.first):,} are left: all of them"
         )

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ringtrue.errors import TableError, UsageError, did_you_mean
-from ringtrue.preference.gold_agreement import AgainstGold
+from ringtrue.preference.gold_agreement import GoldComparison
 from ringtrue.preference.matches import Matches
-from ringtrue.preference.rate import told_of_groups, told_of_traps, without_traps
-from ringtrue.preference.rating_fit import Rated
-from ringtrue.preference.rating_methods import Rating
+from ringtrue.preference.rate import drop_traps, group_notes, trap_notes
+from ringtrue.preference.rating_fit import RatingFit
+from ringtrue.preference.rating_methods import RatingSettings
 from ringtrue.stats.bootstrap import require_generator
 from ringtrue.tables import Preferences
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from ringtrue.judges.votes import Repeats
     from ringtrue.preference.matches import FloatArray
 
-__all__ = ["WAYS", "HeldOut", "MethodScores", "RatingComparison", "compare_ratings"]
+__all__ = ["RATING_METHODS", "HeldOut", "MethodScores", "RatingComparison", "compare_ratings"]
 
-WAYS: dict[str, Rating] = {  # in the order of [Bashir13]'s Table 1, then what came after
-    "win-rate": Rating(method="win-rate", interval="none"),
-    "elo": Rating(method="elo", interval="none"),
-    "glicko": Rating(method="glicko", interval="none"),
-    "elo+em": Rating(method="elo", em=True, interval="none"),
-    "glicko+em": Rating(method="glicko", em=True, interval="none"),
-    "bradley-terry": Rating(interval="none"),
-    "bradley-terry+em": Rating(em=True, interval="none"),
-    "crowd-bt": Rating(by_judge="crowd-bt", interval="none"),
-    "sensitivity": Rating(by_judge="sensitivity", interval="none"),
+RATING_METHODS: dict[str, RatingSettings] = {  # in the order of [Bashir13]'s Table 1, then what came after
+    "win-rate": RatingSettings(method="win-rate", interval="none"),
+    "elo": RatingSettings(method="elo", interval="none"),
+    "glicko": RatingSettings(method="glicko", interval="none"),
+    "elo+em": RatingSettings(method="elo", em=True, interval="none"),
+    "glicko+em": RatingSettings(method="glicko", em=True, interval="none"),
+    "bradley-terry": RatingSettings(interval="none"),
+    "bradley-terry+em": RatingSettings(em=True, interval="none"),
+    "crowd-bt": RatingSettings(by_judge="crowd-bt", interval="none"),
+    "sensitivity": RatingSettings(by_judge="sensitivity", interval="none"),
 }
-SURE = 1e-12  # a chance of 0 would make one vote decide everything
+MIN_CHANCE = 1e-12  # a chance of 0 would make one vote decide everything
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,24 +106,26 @@ class RatingComparison:
 
     def __str__(self) -> str:
         columns = {"AUC": self._means("auc"), "tau": self._means("tau")}
-        held = {name: one.held_out for name, one in self.methods.items() if one.held_out is not None}
-        columns["log loss"] = {name: one.log_loss for name, one in held.items()}
-        columns["accuracy"] = {name: one.accuracy for name, one in held.items()}
-        shown = {title: cells for title, cells in columns.items() if any(cell is not None for cell in cells.values())}
-        wide = max(map(len, [*self.methods, "method"]))
-        lines = ["  ".join([f"{'method':<{wide}}", *(f"{title:>8}" for title in shown)])]
+        held_out_scores = {
+            name: scores.held_out for name, scores in self.methods.items() if scores.held_out is not None
+        }
+        columns["log loss"] = {name: held_out.log_loss for name, held_out in held_out_scores.items()}
+        columns["accuracy"] = {name: held_out.accuracy for name, held_out in held_out_scores.items()}
+        filled = {title: cells for title, cells in columns.items() if any(cell is not None for cell in cells.values())}
+        width = max(map(len, [*self.methods, "method"]))
+        lines = ["  ".join([f"{'method':<{width}}", *(f"{title:>8}" for title in filled)])]
         for name in self.methods:
-            cells = ["–" if cells[name] is None else f"{cells[name]:.3f}" for cells in shown.values()]
-            lines.append("  ".join([f"{name:<{wide}}", *(f"{cell:>8}" for cell in cells)]))
+            cells = ["–" if cells[name] is None else f"{cells[name]:.3f}" for cells in filled.values()]
+            lines.append("  ".join([f"{name:<{width}}", *(f"{cell:>8}" for cell in cells)]))
         return "\n".join(lines)
 
     def _means(self, name: Literal["auc", "tau"]) -> dict[str, float | None]:
-        return {method: (getattr(one, name) or {}).get("all") for method, one in self.methods.items()}
+        return {method: (getattr(scores, name) or {}).get("all") for method, scores in self.methods.items()}
 
     def as_dict(self) -> dict[str, object]:
         """The comparison as plain data, in the key order of the command line's JSON."""
         return {
-            "methods": {name: one.as_dict() for name, one in self.methods.items()},
+            "methods": {name: scores.as_dict() for name, scores in self.methods.items()},
             "queries": list(self.queries),
             "notes": list(self.notes),
         }
@@ -149,58 +151,66 @@ def compare_ratings(
 
     Examples:
         >>> votes = {"left": [*"aab"] * 9, "right": [*"bcc"] * 9, "winner": [*"aab"] * 8 + [*"bcc"]}
-        >>> found = compare_ratings(votes, folds=3, methods=["win-rate", "bradley-terry"])
-        >>> [(name, round(one.held_out.accuracy, 2)) for name, one in found.methods.items()]
+        >>> comparison = compare_ratings(votes, folds=3, methods=["win-rate", "bradley-terry"])
+        >>> [(name, round(scores.held_out.accuracy, 2)) for name, scores in comparison.methods.items()]
         [('win-rate', 0.89), ('bradley-terry', 0.89)]
     """
     require_generator(rng)
     if gold is None and folds is None:
         raise UsageError("compare methods by what? Give gold judgments, or folds of votes to be foretold, or both")
-    named = (methods,) if isinstance(methods, str) else methods
-    asked, trapped = without_traps(Preferences.of(preferences, answered_only=True))
-    votes = Matches.of(asked, repeats=repeats)
-    ways = _ways(named, votes)
-    known = None if gold is None else AgainstGold.of(gold, votes, rel=rel)
-    fold = None if folds is None else _dealt(votes.size, folds, rng or np.random.default_rng(0))
+    names = (methods,) if isinstance(methods, str) else methods
+    answered, trap_votes = drop_traps(Preferences.of(preferences, answered_only=True))
+    votes = Matches.of(answered, repeats=repeats)
+    selected = _select_methods(names, votes)
+    gold_comparison = None if gold is None else GoldComparison.of(gold, votes, rel=rel)
+    fold = None if folds is None else _assign_folds(votes.size, folds, rng or np.random.default_rng(0))
     return RatingComparison(
-        methods={name: _scores(how, votes, known, fold) for name, how in ways.items()},
+        methods={name: _score_method(settings, votes, gold_comparison, fold) for name, settings in selected.items()},
         queries=votes.queries,
         notes=(
-            *told_of_traps(trapped),
-            *told_of_groups(votes, votes.components()),
-            *_left_out(named, votes),
-            *(() if known is None else known.notes),
+            *trap_notes(trap_votes),
+            *group_notes(votes, votes.components()),
+            *_left_out_notes(names, votes),
+            *(() if gold_comparison is None else gold_comparison.notes),
         ),
     )
 
 
-def _ways(names: Sequence[str] | None, votes: Matches) -> dict[str, Rating]:
+def _select_methods(names: Sequence[str] | None, votes: Matches) -> dict[str, RatingSettings]:
     if names is not None and not names:
-        raise UsageError(f"compare which methods? Name some of {', '.join(WAYS)}, or leave `methods` out for all")
+        raise UsageError(
+            f"compare which methods? Name some of {', '.join(RATING_METHODS)}, or leave `methods` out for all"
+        )
     for name in names or ():
-        if name not in WAYS:
-            raise UsageError(f"no method '{name}'{did_you_mean(name, WAYS) or '; there is ' + ', '.join(WAYS)}")
-        if _weighs(WAYS[name]) and len(votes.judges) == 1:
+        if name not in RATING_METHODS:
+            raise UsageError(
+                f"no method '{name}'{did_you_mean(name, RATING_METHODS) or '; there is ' + ', '.join(RATING_METHODS)}"
+            )
+        if _weighs_judges(RATING_METHODS[name]) and len(votes.judges) == 1:
             raise UsageError(
                 f"{name} weighs judges against each other, and there is one; name them in a column 'judge'"
             )
     if names:
-        return {name: WAYS[name] for name in names}
-    return {name: how for name, how in WAYS.items() if len(votes.judges) > 1 or not _weighs(how)}
+        return {name: RATING_METHODS[name] for name in names}
+    return {
+        name: settings
+        for name, settings in RATING_METHODS.items()
+        if len(votes.judges) > 1 or not _weighs_judges(settings)
+    }
 
 
-def _weighs(how: Rating) -> bool:
-    return how.em or how.by_judge is not None
+def _weighs_judges(settings: RatingSettings) -> bool:
+    return settings.em or settings.by_judge is not None
 
 
-def _left_out(names: Sequence[str] | None, votes: Matches) -> tuple[str, ...]:
+def _left_out_notes(names: Sequence[str] | None, votes: Matches) -> tuple[str, ...]:
     if names or len(votes.judges) > 1:
         return ()
-    weighing = ", ".join(name for name, how in WAYS.items() if _weighs(how))
+    weighing = ", ".join(name for name, settings in RATING_METHODS.items() if _weighs_judges(settings))
     return (f"nothing tells the judges apart: {weighing} are left out",)
 
 
-def _dealt(votes: int, folds: int, rng: np.random.Generator) -> FloatArray:
+def _assign_folds(votes: int, folds: int, rng: np.random.Generator) -> FloatArray:
     """The fold of each vote, all folds of nearly the same size."""
     if votes < 2:
         raise TableError("there is one vote: to foretell votes by others takes two or more; leave folds out (--folds)")
@@ -209,43 +219,48 @@ def _dealt(votes: int, folds: int, rng: np.random.Generator) -> FloatArray:
     return rng.permutation(np.arange(votes) % folds)
 
 
-def _scores(how: Rating, votes: Matches, gold: AgainstGold | None, fold: FloatArray | None) -> MethodScores:
-    rated = None if gold is None else how.rated(votes).ratings
+def _score_method(
+    settings: RatingSettings, votes: Matches, gold_comparison: GoldComparison | None, fold: FloatArray | None
+) -> MethodScores:
+    ratings = None if gold_comparison is None else settings.rate_votes(votes).ratings
     return MethodScores(
-        auc=None if gold is None or rated is None else gold.areas(rated),
-        tau=None if gold is None or rated is None else gold.taus(rated),
-        held_out=None if fold is None else _held_out(how, votes, fold),
+        auc=None if gold_comparison is None or ratings is None else gold_comparison.aucs(ratings),
+        tau=None if gold_comparison is None or ratings is None else gold_comparison.taus(ratings),
+        held_out=None if fold is None else _predict_held_out(settings, votes, fold),
     )
 
 
-def _held_out(how: Rating, votes: Matches, fold: FloatArray) -> HeldOut:
-    loss, right, foretold, decided = 0.0, 0.0, 0, 0
-    for one in range(int(fold.max()) + 1):
-        rated, unseen = how.rated(votes.keep(fold != one)), votes.keep(fold == one)
-        lost = _log_loss(rated, unseen)
-        loss, foretold = loss + lost.sum(), foretold + len(lost)
-        clear = unseen.score != 0.5
-        ahead = _ahead(rated, unseen)[clear]
-        won = np.sign(unseen.score[clear] - 0.5)
-        right, decided = right + np.where(ahead == 0, 0.5, ahead == won).sum(), decided + int(clear.sum())
+def _predict_held_out(settings: RatingSettings, votes: Matches, fold: FloatArray) -> HeldOut:
+    loss, correct, predicted, decided = 0.0, 0.0, 0, 0
+    for held_fold in range(int(fold.max()) + 1):
+        rating_fit, unseen = settings.rate_votes(votes.keep(fold != held_fold)), votes.keep(fold == held_fold)
+        losses = _log_losses(rating_fit, unseen)
+        loss, predicted = loss + losses.sum(), predicted + len(losses)
+        untied = unseen.score != 0.5
+        predicted_sign = _predicted_signs(rating_fit, unseen)[untied]
+        actual_sign = np.sign(unseen.score[untied] - 0.5)
+        correct, decided = (
+            correct + np.where(predicted_sign == 0, 0.5, predicted_sign == actual_sign).sum(),
+            decided + int(untied.sum()),
+        )
     return HeldOut(
-        accuracy=float(right / decided) if decided else None,
-        log_loss=float(loss / foretold) if foretold else None,
+        accuracy=float(correct / decided) if decided else None,
+        log_loss=float(loss / predicted) if predicted else None,
         votes=votes.size,
     )
 
 
-def _log_loss(rated: Rated, unseen: Matches) -> FloatArray:
+def _log_losses(rating_fit: RatingFit, unseen: Matches) -> FloatArray:
     """−log of the chance given to each vote, a tie half a win; nothing where the method gives no chances."""
-    chance = rated.expected(unseen)
+    chance = rating_fit.expected_scores(unseen)
     if chance is None:
         return np.empty(0)
-    sure = np.clip(chance, SURE, 1 - SURE)
-    return np.asarray(-(unseen.score * np.log(sure) + (1 - unseen.score) * np.log(1 - sure)))
+    clipped = np.clip(chance, MIN_CHANCE, 1 - MIN_CHANCE)
+    return np.asarray(-(unseen.score * np.log(clipped) + (1 - unseen.score) * np.log(1 - clipped)))
 
 
-def _ahead(rated: Rated, unseen: Matches) -> FloatArray:
+def _predicted_signs(rating_fit: RatingFit, unseen: Matches) -> FloatArray:
     """1 where the first document is foretold to win, −1 where the other is, 0 where neither."""
-    chance = rated.expected(unseen)
-    apart = rated.ratings[unseen.first] - rated.ratings[unseen.second] if chance is None else chance - 0.5
-    return np.sign(np.where(np.abs(apart) < SURE, 0, apart))
+    chance = rating_fit.expected_scores(unseen)
+    margin = rating_fit.ratings[unseen.first] - rating_fit.ratings[unseen.second] if chance is None else chance - 0.5
+    return np.sign(np.where(np.abs(margin) < MIN_CHANCE, 0, margin))

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ringtrue.preference.match_rounds import Rounds
+from ringtrue.preference.match_rounds import MatchRounds
 
 if TYPE_CHECKING:
     from ringtrue.preference.matches import FloatArray, Matches
 
-__all__ = ["elo", "elo_pass", "inverted"]
+__all__ = ["elo", "find_inverted", "play_elo_pass"]
 
 
 def elo(matches: Matches, *, k: float, start: float, scale: float, passes: int = 1) -> list[FloatArray]:
@@ -31,38 +31,42 @@ def elo(matches: Matches, *, k: float, start: float, scale: float, passes: int =
         >>> elo(Matches.of(Preferences.of(votes)), k=32, start=1500, scale=400)[0].round(6).tolist()
         [1516.0, 1484.0]
     """
-    rounds = Rounds.of(matches)
+    rounds = MatchRounds.of(matches)
     unit = scale / math.log(10)
-    ratings, after = np.full(matches.docs.height, start / unit), []
+    ratings, pass_ratings = np.full(matches.docs.height, start / unit), []
     for _ in range(passes):
-        elo_pass(matches, rounds, ratings, k=k / unit)
-        after.append(ratings * unit)
-    return after
+        play_elo_pass(matches, rounds, ratings, k=k / unit)
+        pass_ratings.append(ratings * unit)
+    return pass_ratings
 
 
-def inverted(matches: Matches, before: FloatArray, after: FloatArray) -> NDArray[np.bool_]:
+def find_inverted(matches: Matches, before: FloatArray, after: FloatArray) -> NDArray[np.bool_]:
     """Which matches are between documents that changed places from one pass to the next."""
-    was, now = (some[matches.first] - some[matches.second] for some in (before, after))
-    return np.asarray(np.sign(was) != np.sign(now))
+    difference_before, difference_after = (
+        ratings[matches.first] - ratings[matches.second] for ratings in (before, after)
+    )
+    return np.asarray(np.sign(difference_before) != np.sign(difference_after))
 
 
-def elo_pass(matches: Matches, rounds: Rounds, ratings: FloatArray, *, k: float) -> None:
+def play_elo_pass(matches: Matches, rounds: MatchRounds, ratings: FloatArray, *, k: float) -> None:
     """One pass through the matches, which moves the ratings, in log odds, in place."""
-    for rows in rounds.together:
+    for rows in rounds.batches:
         first, second = matches.first[rows], matches.second[rows]
         gain = k * (matches.score[rows] - 1 / (1 + np.exp(ratings[second] - ratings[first])))
         ratings[first] += gain
         ratings[second] -= gain
-    if not len(rounds.alone):
+    if not len(rounds.sequential):
         return
     # One match after another is work for plain Python: arrays of one element are ten times slower.
-    now, exp = ratings.tolist(), math.exp
-    number = np.arange(len(now)).astype(object)  # one Python number a document, not one a match: half of the time
-    first, second = (number[some[rounds.alone]].tolist() for some in (matches.first, matches.second))
-    for one, other, won in zip(first, second, (k * matches.score[rounds.alone]).tolist(), strict=True):
-        a = now[one]
-        b = now[other]
-        gain = won - k / (1 + exp(b - a))
-        now[one] = a + gain
-        now[other] = b - gain
-    ratings[:] = now
+    current, exp = ratings.tolist(), math.exp
+    doc_numbers = np.arange(len(current)).astype(
+        object
+    )  # one Python number a document, not one a match: half of the time
+    first, second = (doc_numbers[side[rounds.sequential]].tolist() for side in (matches.first, matches.second))
+    for i, j, k_score in zip(first, second, (k * matches.score[rounds.sequential]).tolist(), strict=True):
+        a = current[i]
+        b = current[j]
+        gain = k_score - k / (1 + exp(b - a))
+        current[i] = a + gain
+        current[j] = b - gain
+    ratings[:] = current

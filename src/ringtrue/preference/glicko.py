@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ringtrue.preference.match_rounds import Rounds
+from ringtrue.preference.match_rounds import MatchRounds
 
 if TYPE_CHECKING:
     from ringtrue.preference.matches import FloatArray, Matches
 
-__all__ = ["glicko", "learnt", "rated_anew"]
+__all__ = ["glicko", "learn_from_match", "update_rating"]
 
 
 def glicko(
@@ -30,67 +30,72 @@ def glicko(
         >>> ratings[0].round(1).tolist(), np.sqrt(variances).round(1).tolist()
         ([1662.2, 1337.8], [290.2, 290.2])
     """
-    rounds = Rounds.of(matches)
+    rounds = MatchRounds.of(matches)
     q = math.log(10) / scale
     ratings, variances = np.full(matches.docs.height, start * q), np.full(matches.docs.height, variance * q * q)
-    after, first = [], variances
-    for turn in range(passes):
-        _pass(matches, rounds, ratings, variances)
-        after.append(ratings / q)
-        if turn == 0:
-            first = variances / q**2
-    return after, first
+    pass_ratings, first_variances = [], variances
+    for pass_index in range(passes):
+        _play_glicko_pass(matches, rounds, ratings, variances)
+        pass_ratings.append(ratings / q)
+        if pass_index == 0:
+            first_variances = variances / q**2
+    return pass_ratings, first_variances
 
 
-def _pass(matches: Matches, rounds: Rounds, ratings: FloatArray, variances: FloatArray) -> None:
+def _play_glicko_pass(matches: Matches, rounds: MatchRounds, ratings: FloatArray, variances: FloatArray) -> None:
     """One pass through the matches, in log odds and in place."""
-    for rows in rounds.together:
-        one, other = matches.first[rows], matches.second[rows]
-        mine, theirs = _both(
-            ratings[one], variances[one], ratings[other], variances[other], matches.score[rows], matches.weight[rows]
-        )
-        (ratings[one], variances[one]), (ratings[other], variances[other]) = mine, theirs
-    if not len(rounds.alone):
+    for rows in rounds.batches:
+        first, second = matches.first[rows], matches.second[rows]
+        updated_first, updated_second = _update_both(
+            ratings[first], variances[first], ratings[second], variances[second], matches.score[rows],
+            matches.weight[rows],
+        )  # fmt: skip
+        (ratings[first], variances[first]), (ratings[second], variances[second]) = updated_first, updated_second
+    if not len(rounds.sequential):
         return
-    now, spread = ratings.tolist(), variances.tolist()
+    r, v = ratings.tolist(), variances.tolist()
     columns = (matches.first, matches.second, matches.score, matches.weight)
-    for one, other, score, votes in zip(*(some[rounds.alone].tolist() for some in columns), strict=True):
-        mine, theirs = _both(now[one], spread[one], now[other], spread[other], score, votes, math)
-        (now[one], spread[one]), (now[other], spread[other]) = mine, theirs
-    ratings[:], variances[:] = now, spread
+    for first, second, score, votes in zip(*(column[rounds.sequential].tolist() for column in columns), strict=True):
+        updated_first, updated_second = _update_both(r[first], v[first], r[second], v[second], score, votes, math)
+        (r[first], v[first]), (r[second], v[second]) = updated_first, updated_second
+    ratings[:], variances[:] = r, v
 
 
-def _both(
-    one: Any, spread: Any, other: Any, other_spread: Any, score: Any, votes: Any, numbers: Any = np
+def _update_both(
+    rating: Any, variance: Any, other_rating: Any, other_variance: Any, score: Any, votes: Any, xp: Any = np
 ) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
     """The ratings and variances of both documents after a match."""
-    mine = rated_anew(one, spread, *learnt(one, other, other_spread, score, votes, numbers))
-    theirs = rated_anew(other, other_spread, *learnt(other, one, spread, 1 - score, votes, numbers))
-    return mine, theirs
+    updated = update_rating(rating, variance, *learn_from_match(rating, other_rating, other_variance, score, votes, xp))
+    other_updated = update_rating(
+        other_rating, other_variance, *learn_from_match(other_rating, rating, variance, 1 - score, votes, xp)
+    )
+    return updated, other_updated
 
 
-def learnt(rating: Any, other: Any, other_variance: Any, score: Any, votes: Any, numbers: Any = np) -> tuple[Any, Any]:
+def learn_from_match(
+    rating: Any, other_rating: Any, other_variance: Any, score: Any, votes: Any, xp: Any = np
+) -> tuple[Any, Any]:
     """What a match of so many votes says: how much it tells about the rating, and which way it pulls.
 
         g = 1 / √(1 + 3 v_other / π²),   E = 1 / (1 + e^(−g (r − r_other)))
         tells n g² E (1 − E),   pulls n g (S − E)    [Glickman99]
 
-    In log odds; `numbers` has exp and sqrt. Of several matches, both are summed. In [Bashir13] the equations are
+    In log odds; `xp` has exp and sqrt. Of several matches, both are summed. In [Bashir13] the equations are
     misprinted: g has σ² where π² belongs, and E the wrong sign.
     """
-    g = 1 / numbers.sqrt(1 + 3 * other_variance / math.pi**2)
-    expected = 1 / (1 + numbers.exp(-g * (rating - other)))
+    g = 1 / xp.sqrt(1 + 3 * other_variance / math.pi**2)
+    expected = 1 / (1 + xp.exp(-g * (rating - other_rating)))
     return votes * g * g * expected * (1 - expected), votes * g * (score - expected)
 
 
-def rated_anew(rating: Any, variance: Any, told: Any, pull: Any) -> tuple[Any, Any]:
+def update_rating(rating: Any, variance: Any, information: Any, pull: Any) -> tuple[Any, Any]:
     """The rating and variance after a rating period.
 
-        v' = 1 / (1/v + told),   r' = r + v' · pull    [Glickman99]
+        v' = 1 / (1/v + information),   r' = r + v' · pull    [Glickman99]
 
     Examples:
-        >>> rated_anew(0.0, 1.0, 0.25, 0.5)
+        >>> update_rating(0.0, 1.0, 0.25, 0.5)
         (0.4, 0.8)
     """
-    after = 1 / (1 / variance + told)
-    return rating + after * pull, after
+    new_variance = 1 / (1 / variance + information)
+    return rating + new_variance * pull, new_variance

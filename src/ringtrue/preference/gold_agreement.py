@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.errors import MismatchError
-from ringtrue.judges.votes import require_one_label_each, votes_of
+from ringtrue.judges.votes import make_votes, require_one_label_each
 from ringtrue.stats.rank_correlation import pair_signs, tau_from_signs
 from ringtrue.tables import Judgments
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
     from ringtrue.preference.matches import FloatArray, Matches
 
-__all__ = ["AgainstGold", "area"]
+__all__ = ["GoldComparison", "auc"]
 
-ALL = "all"  # the mean over the queries that have a value
+OVERALL = "all"  # the mean over the queries that have a value
 
 
-def area(ratings: FloatArray, relevant: NDArray[np.bool_]) -> float | None:
+def auc(ratings: FloatArray, relevant: NDArray[np.bool_]) -> float | None:
     """How often a relevant document is rated above another, a tie half: the area under the ROC curve.
 
         AUC = (Σ_relevant rank − r (r + 1) / 2) / (r · (n − r))    [Mann47]
@@ -32,20 +32,20 @@ def area(ratings: FloatArray, relevant: NDArray[np.bool_]) -> float | None:
     None where all are relevant, or none is.
 
     Examples:
-        >>> area(np.array([3.0, 2.0, 1.0]), np.array([True, False, True]))
+        >>> auc(np.array([3.0, 2.0, 1.0]), np.array([True, False, True]))
         0.5
     """
-    yes, no = int(relevant.sum()), int((~relevant).sum())
-    if not yes or not no:
+    relevant_count, other_count = int(relevant.sum()), int((~relevant).sum())
+    if not relevant_count or not other_count:
         return None
     ordered = np.sort(ratings)
     below, up_to = (np.searchsorted(ordered, ratings[relevant], side=side) for side in ("left", "right"))
     rank = (below + up_to + 1) / 2  # the mean rank of all that are rated the same
-    return float((rank.sum() - yes * (yes + 1) / 2) / (yes * no))
+    return float((rank.sum() - relevant_count * (relevant_count + 1) / 2) / (relevant_count * other_count))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class AgainstGold:
+class GoldComparison:
     """The gold label of each rated document, NaN where it has none, and the least that counts as relevant.
 
     Documents of different groups, which no chain of votes joins, are not held against each other.
@@ -60,70 +60,72 @@ class AgainstGold:
     @classmethod
     def of(cls, gold: object, matches: Matches, *, rel: float) -> Self:
         """The gold labels of the documents that were compared; labels below 0 say that one was not judged."""
-        if ALL in matches.queries:
-            raise MismatchError(f"a query is called '{ALL}', which is the name of the mean over queries; rename it")
-        judged = Judgments.of(gold)
-        require_one_label_each(votes_of(judged))
-        known = judged.frame.filter(pl.col("label") >= 0).select("query", "doc", "label").unique()
+        if OVERALL in matches.queries:
+            raise MismatchError(f"a query is called '{OVERALL}', which is the name of the mean over queries; rename it")
+        judgments = Judgments.of(gold)
+        require_one_label_each(make_votes(judgments))
+        gold_labels = judgments.frame.filter(pl.col("label") >= 0).select("query", "doc", "label").unique()
         label = (
-            matches.docs.join(known, on=["query", "doc"], how="left", maintain_order="left")["label"]
+            matches.docs.join(gold_labels, on=["query", "doc"], how="left", maintain_order="left")["label"]
             .cast(pl.Float64)
             .fill_null(np.nan)
             .to_numpy()
         )
-        met = ~np.isnan(label)
-        if not met.any():
+        has_label = ~np.isnan(label)
+        if not has_label.any():
             query, doc = matches.docs.row(0)
             raise MismatchError(
                 f"gold has no label for any document that was compared, such as '{doc}' of query '{query}'; gold has "
-                f"'{known['doc'][0]}' of query '{known['query'][0]}'; do both use the same ids?"
+                f"'{gold_labels['doc'][0]}' of query '{gold_labels['query'][0]}'; do both use the same ids?"
             )
         notes = []
-        if missing := int((~met).sum()):
-            notes.append(f"{missing:,} of {len(met):,} rated documents have no gold label and are left out of the AUC")
-        unvoted = known.select("query").unique().join(matches.docs, on="query", how="anti").height
+        if missing := int((~has_label).sum()):
+            notes.append(
+                f"{missing:,} of {len(has_label):,} rated documents have no gold label and are left out of the AUC"
+            )
+        unvoted = gold_labels.select("query").unique().join(matches.docs, on="query", how="anti").height
         if unvoted:
-            what = "1 query of gold has" if unvoted == 1 else f"{unvoted:,} queries of gold have"
-            notes.append(f"{what} no preferences, and no ratings")
+            subject = "1 query of gold has" if unvoted == 1 else f"{unvoted:,} queries of gold have"
+            notes.append(f"{subject} no preferences, and no ratings")
         return cls(matches=matches, label=label, group=matches.components(), rel=rel, notes=tuple(notes))
 
-    def areas(self, ratings: FloatArray) -> dict[str, float | None]:
+    def aucs(self, ratings: FloatArray) -> dict[str, float | None]:
         """The AUC of each query and their mean; None where all documents are relevant, or none is."""
-        return self._each(ratings, lambda rated, label, group: _areas(rated, label >= self.rel, group))
+        return self._score_by_query(ratings, lambda rated, label, group: _grouped_auc(rated, label >= self.rel, group))
 
     def taus(self, ratings: FloatArray) -> dict[str, float | None]:
         """Kendall's tau-b between ratings and labels, of each query and their mean; None where all labels are equal.
 
         Where all ratings are equal it is 0, so that all methods have the same queries.
         """
-        return self._each(ratings, _tau)
+        return self._score_by_query(ratings, _grouped_tau_b)
 
-    def _each(
+    def _score_by_query(
         self,
         ratings: FloatArray,
         measure: Callable[[FloatArray, FloatArray, NDArray[np.int32]], float | None],
     ) -> dict[str, float | None]:
-        start, found = self.matches.start, {}
+        start, scores = self.matches.start, {}
         for query, low, high in zip(self.matches.queries, start[:-1], start[1:], strict=True):
-            known = low + np.flatnonzero(~np.isnan(self.label[low:high]))
-            found[query] = measure(ratings[known], self.label[known], self.group[known])
-        values = [one for one in found.values() if one is not None]
-        return found | {ALL: float(np.mean(values)) if values else None}
+            labelled = low + np.flatnonzero(~np.isnan(self.label[low:high]))
+            scores[query] = measure(ratings[labelled], self.label[labelled], self.group[labelled])
+        defined = [score for score in scores.values() if score is not None]
+        return scores | {OVERALL: float(np.mean(defined)) if defined else None}
 
 
-def _areas(ratings: FloatArray, relevant: NDArray[np.bool_], group: NDArray[np.int32]) -> float | None:
+def _grouped_auc(ratings: FloatArray, relevant: NDArray[np.bool_], group: NDArray[np.int32]) -> float | None:
     """The AUC over the pairs of one group each, all pairs alike."""
     won = pairs = 0.0
-    for one in np.unique(group):
-        own = group == one
-        share = area(ratings[own], relevant[own])
-        if share is not None:
-            size = int(relevant[own].sum()) * int((~relevant[own]).sum())
-            won, pairs = won + share * size, pairs + size
+    for group_id in np.unique(group):
+        in_group = group == group_id
+        group_auc = auc(ratings[in_group], relevant[in_group])
+        if group_auc is not None:
+            pair_count = int(relevant[in_group].sum()) * int((~relevant[in_group]).sum())
+            won, pairs = won + group_auc * pair_count, pairs + pair_count
     return won / pairs if pairs else None
 
 
-def _tau(ratings: FloatArray, label: FloatArray, group: NDArray[np.int32]) -> float | None:
+def _grouped_tau_b(ratings: FloatArray, label: FloatArray, group: NDArray[np.int32]) -> float | None:
     same = np.equal(*(group[side] for side in np.triu_indices(len(group), k=1)))
     rated, labelled = pair_signs(ratings)[same], pair_signs(label)[same]
     if not labelled.any():

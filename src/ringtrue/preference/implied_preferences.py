@@ -10,12 +10,19 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.errors import DuplicateError, TableError
-from ringtrue.stats.encoding import codes, positions
+from ringtrue.stats.encoding import encode_column, encode_keys
 from ringtrue.tables import Judgments, Preferences
 
-__all__ = ["Levels", "count_implied", "implied_preferences", "implying", "pair_table", "queries_implying"]
+__all__ = [
+    "Levels",
+    "build_pair_table",
+    "count_implied_pairs",
+    "count_implying_queries",
+    "implied_preferences",
+    "keep_usable_labels",
+]
 
-MOST_PAIRS = 50_000_000  # a table of so many takes some gigabytes
+MAX_PAIRS = 50_000_000  # a table of so many takes some gigabytes
 Rows: TypeAlias = NDArray[np.int64]
 
 
@@ -35,33 +42,38 @@ def implied_preferences(judgments: object, *, ties: bool = False) -> Preferences
         >>> implied_preferences(judgments, ties=True).frame["winner"].to_list()
         ['left', 'tie', 'right']
     """
-    labels = implying(Judgments.of(judgments))
-    left, right = _levels(labels, ties=ties).pairs(ties=ties)
-    return Preferences(pair_table(labels.frame, left, right, "label"))
+    labels = keep_usable_labels(Judgments.of(judgments))
+    left, right = _label_levels(labels, ties=ties).pairs(ties=ties)
+    return Preferences(build_pair_table(labels.frame, left, right, "label"))
 
 
-def count_implied(labels: Judgments, *, ties: bool = False) -> int:
-    """How many preferences are implied by labels that `implying` let through, without making them.
+def count_implied_pairs(labels: Judgments, *, ties: bool = False) -> int:
+    """How many preferences are implied by labels that `keep_usable_labels` let through, without making them.
 
     Examples:
-        >>> count_implied(Judgments.of({"bread": {"d1": 2, "d2": 0, "d3": 2}}))
+        >>> count_implied_pairs(Judgments.of({"bread": {"d1": 2, "d2": 0, "d3": 2}}))
         2
     """
-    return _levels(labels, ties=ties).count(ties=ties)
+    return _label_levels(labels, ties=ties).count(ties=ties)
 
 
-def queries_implying(labels: Judgments, *, ties: bool = False) -> int:
-    """How many queries have a preference implied by labels that `implying` let through.
+def count_implying_queries(labels: Judgments, *, ties: bool = False) -> int:
+    """How many queries have a preference implied by labels that `keep_usable_labels` let through.
 
     Examples:
-        >>> queries_implying(Judgments.of({"bread": {"d1": 2, "d2": 0}, "jam": {"d3": 1, "d4": 1}}))
+        >>> count_implying_queries(Judgments.of({"bread": {"d1": 2, "d2": 0}, "jam": {"d3": 1, "d4": 1}}))
         1
     """
-    said = pl.len() if ties else pl.col("label").n_unique()
-    return labels.frame.group_by("query", "judge").agg(said=said).filter(pl.col("said") > 1)["query"].n_unique()
+    distinct_labels = pl.len() if ties else pl.col("label").n_unique()
+    return (
+        labels.frame.group_by("query", "judge")
+        .agg(distinct=distinct_labels)
+        .filter(pl.col("distinct") > 1)["query"]
+        .n_unique()
+    )
 
 
-def _levels(labels: Judgments, *, ties: bool) -> Levels:
+def _label_levels(labels: Judgments, *, ties: bool) -> Levels:
     levels = Levels.of(labels.frame, ("query", "judge"), "label")
     if not levels.count(ties=True):
         raise TableError("no judge labelled two documents of a query: no preference is implied")
@@ -73,18 +85,18 @@ def _levels(labels: Judgments, *, ties: bool) -> Levels:
     return levels
 
 
-def implying(judgments: Judgments) -> Judgments:
+def keep_usable_labels(judgments: Judgments) -> Judgments:
     """The judgments that can imply a preference: none below 0, and one for each document by each judge."""
     frame = judgments.frame.filter(pl.col("label") >= 0)
     if not frame.height:
         raise TableError("every label is below 0, which says 'not judged': no preference is implied")
-    again = frame.filter(pl.struct("query", "doc", "judge").is_duplicated())
-    if again.height:
-        query, doc, judge = again.select("query", "doc", "judge").row(0)
-        same = again.filter(pl.col("query") == query, pl.col("doc") == doc, pl.col("judge") == judge)
-        said = ", ".join(map(str, same["label"][:4].to_list())) + ", …" * (same.height > 4)
+    repeated = frame.filter(pl.struct("query", "doc", "judge").is_duplicated())
+    if repeated.height:
+        query, doc, judge = repeated.select("query", "doc", "judge").row(0)
+        same = repeated.filter(pl.col("query") == query, pl.col("doc") == doc, pl.col("judge") == judge)
+        labels_listed = ", ".join(map(str, same["label"][:4].to_list())) + ", …" * (same.height > 4)
         raise DuplicateError(
-            f"judge '{judge}' labelled document '{doc}' of query '{query}' {same.height} times ({said}); "
+            f"judge '{judge}' labelled document '{doc}' of query '{query}' {same.height} times ({labels_listed}); "
             f"keep one of them (--repeats first or --repeats last)",
             table="judgments",
             query=query,
@@ -113,64 +125,64 @@ class Levels:
         """The rows of a table, those with the same keys in one group."""
         group = np.zeros(frame.height, dtype=np.int64)
         for key in keys:
-            found, names = codes(frame[key])
-            group = positions(group * len(names) + found)[1].astype(np.int64)
+            key_codes, names = encode_column(frame[key])
+            group = encode_keys(group * len(names) + key_codes)[1].astype(np.int64)
         levels = frame[level].to_numpy()
         rows = np.lexsort((levels, group))
-        place = np.arange(len(rows))
-        new_group = _differs(group[rows])
-        new_level = new_group | _differs(levels[rows])
-        return cls(rows=rows, low=_latest(place, new_group), high=_latest(place, new_level))
+        index = np.arange(len(rows))
+        new_group = _differs_from_previous(group[rows])
+        new_level = new_group | _differs_from_previous(levels[rows])
+        return cls(rows=rows, low=_latest_start(index, new_group), high=_latest_start(index, new_level))
 
     def count(self, *, ties: bool = False) -> int:
         """How many pairs there are, without making them."""
-        return int(self._partners(ties=ties).sum())
+        return int(self._count_partners(ties=ties).sum())
 
     def pairs(self, *, ties: bool = False) -> tuple[Rows, Rows]:
         """Every two rows of a group whose levels differ, or with `ties` every two: the earlier ones and the later."""
         total = self.count(ties=ties)
-        if total > MOST_PAIRS:
+        if total > MAX_PAIRS:
             raise TableError(
-                f"{total:,} pairs of documents are too many for one table, {MOST_PAIRS:,} the most; take fewer "
+                f"{total:,} pairs of documents are too many for one table, {MAX_PAIRS:,} the most; take fewer "
                 f"documents of each query (a shallower pool), or some of the queries (`--where`)"
             )
-        partners = self._partners(ties=ties)
+        partners = self._count_partners(ties=ties)
         ends = np.cumsum(partners)
-        one = np.repeat(self.rows, partners)
-        other = self.rows[np.arange(total) - np.repeat(ends - partners - self.low, partners)]
+        row = np.repeat(self.rows, partners)
+        partner = self.rows[np.arange(total) - np.repeat(ends - partners - self.low, partners)]
         size = len(self.rows)
-        keys = np.minimum(one, other) * size + np.maximum(one, other)  # below 2⁶³ for any table that fits memory
-        del one, other
+        keys = np.minimum(row, partner) * size + np.maximum(row, partner)  # below 2⁶³ for any table that fits memory
+        del row, partner
         keys.sort()
         return keys // size, keys % size
 
-    def _partners(self, *, ties: bool) -> Rows:
+    def _count_partners(self, *, ties: bool) -> Rows:
         """How many rows each row is paired with: those below it, with `ties` also those before it on its level."""
         stop: Rows = np.arange(len(self.rows)) if ties else self.high
         return stop - self.low
 
 
-def _differs(values: NDArray[np.generic]) -> NDArray[np.bool_]:
+def _differs_from_previous(values: NDArray[np.generic]) -> NDArray[np.bool_]:
     """Which values differ from the one before; the first does."""
     return np.concatenate([[True], values[1:] != values[:-1]])
 
 
-def _latest(place: Rows, new: NDArray[np.bool_]) -> Rows:
+def _latest_start(index: Rows, new: NDArray[np.bool_]) -> Rows:
     """For each place the last one up to it where something new begins."""
-    latest: Rows = place[new][np.cumsum(new) - 1]
+    latest: Rows = index[new][np.cumsum(new) - 1]
     return latest
 
 
-def pair_table(frame: pl.DataFrame, left: Rows, right: Rows, level: str) -> pl.DataFrame:
+def build_pair_table(frame: pl.DataFrame, left: Rows, right: Rows, level: str) -> pl.DataFrame:
     """Two rows of a table of query, doc, judge and a level as a preference: query, left, right, judge and winner."""
     levels = frame[level].to_numpy()
-    one, other = levels[left], levels[right]
-    won = np.where(one > other, 0, np.where(one < other, 1, 2))
+    left_level, right_level = levels[left], levels[right]
+    outcome = np.where(left_level > right_level, 0, np.where(left_level < right_level, 1, 2))
     first = frame.select("query", "doc", "judge")[left]
     return first.select(
         "query",
         pl.col("doc").alias("left"),
         frame["doc"].gather(right).alias("right"),
         "judge",
-        pl.Series("winner", ["left", "right", "tie"]).gather(won),
+        pl.Series("winner", ["left", "right", "tie"]).gather(outcome),
     )

@@ -14,66 +14,66 @@ from ringtrue.errors import UsageError
 if TYPE_CHECKING:
     from ringtrue.preference.matches import FloatArray
 
-__all__ = ["by_gaps", "by_quantiles", "by_thresholds", "require_quantiles", "require_rising"]
+__all__ = ["label_by_gaps", "label_by_quantiles", "label_by_thresholds", "require_increasing", "require_quantiles"]
 
 
-def by_thresholds(ratings: FloatArray, thresholds: Sequence[float]) -> NDArray[np.int32]:
+def label_by_thresholds(ratings: FloatArray, thresholds: Sequence[float]) -> NDArray[np.int32]:
     """0 below the first threshold, 1 from there on, 2 from the second, and so on.
 
     Examples:
-        >>> by_thresholds(np.array([-1.0, 0.0, 2.0]), [0, 1]).tolist()
+        >>> label_by_thresholds(np.array([-1.0, 0.0, 2.0]), [0, 1]).tolist()
         [0, 1, 2]
     """
-    require_rising("thresholds", thresholds)
+    require_increasing("thresholds", thresholds)
     return np.searchsorted(np.asarray(thresholds, dtype=np.float64), ratings, side="right").astype(np.int32)
 
 
-def by_quantiles(ratings: FloatArray, quantiles: Sequence[float]) -> NDArray[np.int32]:
+def label_by_quantiles(ratings: FloatArray, quantiles: Sequence[float]) -> NDArray[np.int32]:
     """0 for the documents below the first quantile, 1 from there on, and so on; equal ratings get equal labels.
 
     A document's place is the share of the others of its query that are rated below it, those rated the same half.
 
     Examples:
-        >>> by_quantiles(np.array([5.0, 1.0, 3.0, 2.0]), [0.5, 0.9]).tolist()
+        >>> label_by_quantiles(np.array([5.0, 1.0, 3.0, 2.0]), [0.5, 0.9]).tolist()
         [2, 0, 1, 0]
     """
     require_quantiles(quantiles)
-    ordered, others = np.sort(ratings), max(len(ratings) - 1, 1)
+    ordered, other_count = np.sort(ratings), max(len(ratings) - 1, 1)
     below, up_to = (np.searchsorted(ordered, ratings, side=side) for side in ("left", "right"))
-    place = (below + (up_to - below - 1) / 2) / others
-    return np.searchsorted(np.asarray(quantiles, dtype=np.float64), place, side="right").astype(np.int32)
+    percentile = (below + (up_to - below - 1) / 2) / other_count
+    return np.searchsorted(np.asarray(quantiles, dtype=np.float64), percentile, side="right").astype(np.int32)
 
 
-def by_gaps(ratings: FloatArray, labels: int) -> NDArray[np.int32]:
+def label_by_gaps(ratings: FloatArray, labels: int) -> NDArray[np.int32]:
     """So many labels, cut where the ratings leave the widest gaps; fewer where fewer ratings differ.
 
     Examples:
-        >>> by_gaps(np.array([0.0, 0.1, 2.0, 2.1, 5.0]), 3).tolist()
+        >>> label_by_gaps(np.array([0.0, 0.1, 2.0, 2.1, 5.0]), 3).tolist()
         [0, 0, 1, 1, 2]
     """
     if labels < 2:
         raise UsageError(f"gaps cut ratings into 2 labels or more, found {labels}")
-    values = np.unique(ratings)
-    widest = np.sort(np.argsort(-np.diff(values), kind="stable")[: labels - 1])
-    return np.searchsorted(values[widest + 1], ratings, side="right").astype(np.int32)
+    distinct = np.unique(ratings)
+    widest = np.sort(np.argsort(-np.diff(distinct), kind="stable")[: labels - 1])
+    return np.searchsorted(distinct[widest + 1], ratings, side="right").astype(np.int32)
 
 
 def require_quantiles(quantiles: Sequence[float]) -> None:
     """Refuse what does not rise from above 0 to below 1."""
-    require_rising("quantiles", quantiles)
-    if not all(0 < one < 1 for one in quantiles):
-        raise UsageError(f"quantiles lie between 0 and 1, found {_listed(quantiles)}")
+    require_increasing("quantiles", quantiles)
+    if not all(0 < quantile < 1 for quantile in quantiles):
+        raise UsageError(f"quantiles lie between 0 and 1, found {_format_cutoffs(quantiles)}")
 
 
-def require_rising(what: str, numbers: Sequence[float]) -> None:
+def require_increasing(name: str, numbers: Sequence[float]) -> None:
     """Refuse no number, numbers that do not rise, and what is none."""
     if not numbers:
-        raise UsageError(f"{what} need at least one number")
+        raise UsageError(f"{name} need at least one number")
     if not np.isfinite(numbers).all():
-        raise UsageError(f"{what} must be finite numbers, found {_listed(numbers)}")
-    if not all(one < other for one, other in pairwise(numbers)):
-        raise UsageError(f"{what} must rise, found {_listed(numbers)}")
+        raise UsageError(f"{name} must be finite numbers, found {_format_cutoffs(numbers)}")
+    if not all(lower < upper for lower, upper in pairwise(numbers)):
+        raise UsageError(f"{name} must rise, found {_format_cutoffs(numbers)}")
 
 
-def _listed(numbers: Sequence[float]) -> str:
-    return ", ".join(f"{one:g}" for one in numbers)
+def _format_cutoffs(numbers: Sequence[float]) -> str:
+    return ", ".join(f"{number:g}" for number in numbers)

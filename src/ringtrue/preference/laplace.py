@@ -10,68 +10,78 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ringtrue.preference.bradley_terry import differences
-from ringtrue.stats.encoding import positions
+from ringtrue.preference.bradley_terry import difference_matrix
+from ringtrue.stats.encoding import encode_keys
 
 if TYPE_CHECKING:
     from ringtrue.preference.matches import FloatArray, Matches
 
-__all__ = ["Errors", "Evidence", "Told", "covariance", "drawn_inwards", "pair_variances", "standard_errors"]
+__all__ = [
+    "JudgeEvidence",
+    "MatchInformation",
+    "StandardErrors",
+    "covariance",
+    "pair_variances",
+    "ridge_shrinkage",
+    "standard_errors",
+]
 
 Solver: TypeAlias = "Callable[[FloatArray], FloatArray]"
-DENSE = 2_000  # documents of a query up to which its matrix is inverted
+MAX_DENSE_DOCS = 2_000  # documents of a query up to which its matrix is inverted
 PROBES = 100  # beyond: the variances come from so many random signs
-MOST_UNSURE = 0.1  # how far off a variance may be; where documents hang together in long chains, signs say too little
-LEAST_TOLD = 1e-12
-AT_ONCE = 10  # of them in memory
-SOLVED = 1e-4
-DRAWS = 200  # of the ratings, to see how far judges are known
-MOST_DRAWN = 1_000_000  # differences at once
+# How far off a variance may be; where documents hang together in long chains, signs say too little.
+MAX_RELATIVE_ERROR = 0.1
+MIN_INFORMATION = 1e-12
+PROBES_PER_BATCH = 10  # of them in memory
+CG_TOLERANCE = 1e-4
+RATING_DRAWS = 200  # of the ratings, to see how far judges are known
+MAX_DIFFERENCES = 1_000_000  # differences at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class JudgeEvidence:
     """What the matches say about judges.
 
-    `apart` is the difference of each match, and `both` how it hangs together with what its judge is like. `about` takes
-    rows and possible differences of them, a row for each possibility, and gives which way each match pulls its judge
-    and how much it tells about him. `prior` is what was known of every judge before.
+    `difference` is that of the documents of each match, and `cross_information` how it hangs together with what its
+    judge is like. `gradient_and_information` takes rows and possible differences of them, a row for each possibility,
+    and gives which way each match pulls its judge and how much it tells about him. `prior_precision` is what was known
+    of every judge before.
     """
 
-    apart: FloatArray
-    both: FloatArray
-    about: Callable[[NDArray[np.int64], FloatArray], tuple[FloatArray, FloatArray]]
-    prior: FloatArray
+    difference: FloatArray
+    cross_information: FloatArray
+    gradient_and_information: Callable[[NDArray[np.int64], FloatArray], tuple[FloatArray, FloatArray]]
+    prior_precision: FloatArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class MatchInformation:
     """What each match says: about the difference of its documents, and where judges differ about its judge too."""
 
     difference: FloatArray
-    judges: Evidence | None = None
+    judges: JudgeEvidence | None = None
 
 
 def covariance(
-    first: NDArray[np.integer], second: NDArray[np.integer], told: FloatArray, size: int, *, ridge: float
+    first: NDArray[np.integer], second: NDArray[np.integer], information: FloatArray, size: int, *, ridge: float
 ) -> FloatArray:
     """The covariance of the ratings of so many documents, given what each match says about a difference.
 
-        Σ = (ridge · I + Σ_m told_m (e_first − e_second)(e_first − e_second)ᵀ)⁻¹
+        Σ = (ridge · I + Σ_m information_m (e_first − e_second)(e_first − e_second)ᵀ)⁻¹
 
     Examples:
         >>> covariance(np.array([0]), np.array([1]), np.array([0.25]), 2, ridge=0.5).tolist()
         [[1.5, 0.5], [0.5, 1.5]]
     """
-    curve = np.zeros((size, size))
-    np.subtract.at(curve, (first, second), told)
-    curve += curve.T
-    curve[np.diag_indices(size)] = ridge - curve.sum(axis=1)
-    return np.asarray(np.linalg.inv(curve))
+    precision = np.zeros((size, size))
+    np.subtract.at(precision, (first, second), information)
+    precision += precision.T
+    precision[np.diag_indices(size)] = ridge - precision.sum(axis=1)
+    return np.asarray(np.linalg.inv(precision))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Errors:
+class StandardErrors:
     """Standard errors: of each rating less the mean of its group, of its lead over the one behind, and of each judge.
 
     NaN is what could not be found out: in queries with more than 2,000 documents all leads, and ratings of documents
@@ -84,93 +94,104 @@ class Errors:
 
 
 def standard_errors(
-    matches: Matches, told: Told, group: NDArray[np.int32], behind: NDArray[np.int64], *, ridge: float
-) -> Errors:
+    matches: Matches,
+    information: MatchInformation,
+    group: NDArray[np.int32],
+    behind: NDArray[np.int64],
+    *,
+    ridge: float,
+) -> StandardErrors:
     """The standard errors of ratings in which each document has another one, or itself, behind it.
 
     A group is the documents that chains of matches join. Its level as a whole is free but for the ridge, and would be
     most of a plain standard error. Where judges differ, that they are estimated from the same votes is counted in.
     """
-    own, lead = np.empty(matches.docs.height), np.empty(matches.docs.height)
-    known = None if told.judges is None else _Known(told.judges, matches)
+    rating_variance, lead_variance = np.empty(matches.docs.height), np.empty(matches.docs.height)
+    judge_information = None if information.judges is None else _JudgeInformation(information.judges, matches)
     for (rows, part), low, high in zip(matches.by_query(), matches.start[:-1], matches.start[1:], strict=True):
         groups = np.unique(group[low:high], return_inverse=True)[1]
-        solve, draw, own[low:high], lead[low:high] = _solver(
-            part, told.difference[rows], groups, behind[low:high] - low, ridge
+        solve, draw, rating_variance[low:high], lead_variance[low:high] = _query_covariance(
+            part, information.difference[rows], groups, behind[low:high] - low, ridge
         )
-        if known is not None:
-            known.add(rows, part, draw, partial(_moved, solve, groups))
-    if known is None:
-        return Errors(rating=np.sqrt(own), lead=np.sqrt(lead))
-    spread = known.spread()
-    for moved, low, high in zip(known.moved, matches.start[:-1], matches.start[1:], strict=True):
-        own[low:high] += spread.variance(*moved)
-        lead[low:high] += spread.variance(moved[0], moved[1] - moved[1][behind[low:high] - low])
-    return Errors(rating=np.sqrt(own), lead=np.sqrt(lead), judge=np.sqrt(spread.own()))
+        if judge_information is not None:
+            judge_information.add(rows, part, draw, partial(_solve_centred, solve, groups))
+    if judge_information is None:
+        return StandardErrors(rating=np.sqrt(rating_variance), lead=np.sqrt(lead_variance))
+    judge_covariance = judge_information.covariance()
+    for effect, low, high in zip(judge_information.effects, matches.start[:-1], matches.start[1:], strict=True):
+        rating_variance[low:high] += judge_covariance.variance_of_effects(*effect)
+        lead_variance[low:high] += judge_covariance.variance_of_effects(
+            effect[0], effect[1] - effect[1][behind[low:high] - low]
+        )
+    return StandardErrors(
+        rating=np.sqrt(rating_variance), lead=np.sqrt(lead_variance), judge=np.sqrt(judge_covariance.variances())
+    )
 
 
-class _Known:
+class _JudgeInformation:
     """What is known of the judges once the documents are averaged out, gathered query by query.
 
-        I = prior + E[told about judges] − Var[pull on judges]    [Louis82]
+        I = prior precision + E[information about judges] − Var[gradient of judges]    [Louis82]
 
     Both over ratings drawn from what the votes leave possible. A judge whose votes explain documents that nobody else
     has seen is pulled a little by each possibility, and nothing is known of him.
     """
 
-    def __init__(self, evidence: Evidence, matches: Matches) -> None:
+    def __init__(self, evidence: JudgeEvidence, matches: Matches) -> None:
         self.evidence = evidence
-        self.told = np.zeros(len(matches.judges))
-        self.pulls = np.zeros((DRAWS, len(matches.judges)))
-        self.rng = np.random.default_rng(DRAWS)
-        self.moved: list[tuple[NDArray[np.int32], FloatArray]] = []  # the judges of a query, and what they move
+        self.information = np.zeros(len(matches.judges))
+        self.gradients = np.zeros((RATING_DRAWS, len(matches.judges)))
+        self.rng = np.random.default_rng(RATING_DRAWS)
+        self.effects: list[tuple[NDArray[np.int32], FloatArray]] = []  # the judges of a query, and what they move
 
-    def add(self, rows: NDArray[np.int64], part: Matches, draw: Solver, moved: Solver) -> None:
+    def add(self, rows: NDArray[np.int64], part: Matches, draw: Solver, solve_centred: Solver) -> None:
         """Count in the matches of a query; `draw` makes standard normal numbers into ratings less their mean."""
         judges, judge = np.unique(part.judge, return_inverse=True)
-        self.moved.append((judges, moved(_joined(part, judge, len(judges), self.evidence.both[rows]))))
-        whose = np.zeros((len(rows), len(judges)))
-        whose[np.arange(len(rows)), judge] = 1
-        batch = max(MOST_DRAWN // max(len(rows), 1), 1)
-        for begin in range(0, DRAWS, batch):
-            some = min(batch, DRAWS - begin)
-            drawn = draw(self.rng.standard_normal((part.docs.height, some))).T
-            possible = self.evidence.apart[rows] + drawn[:, part.first] - drawn[:, part.second]
-            pull, told = self.evidence.about(rows, possible)
-            self.pulls[begin : begin + some, judges] += pull @ whose
-            self.told[judges] += np.bincount(judge, weights=told.sum(axis=0) / DRAWS)
+        self.effects.append(
+            (judges, solve_centred(_cross_information(part, judge, len(judges), self.evidence.cross_information[rows])))
+        )
+        judge_indicator = np.zeros((len(rows), len(judges)))
+        judge_indicator[np.arange(len(rows)), judge] = 1
+        batch = max(MAX_DIFFERENCES // max(len(rows), 1), 1)
+        for begin in range(0, RATING_DRAWS, batch):
+            draws = min(batch, RATING_DRAWS - begin)
+            deviations = draw(self.rng.standard_normal((part.docs.height, draws))).T
+            differences_drawn = self.evidence.difference[rows] + deviations[:, part.first] - deviations[:, part.second]
+            gradient, information = self.evidence.gradient_and_information(rows, differences_drawn)
+            self.gradients[begin : begin + draws, judges] += gradient @ judge_indicator
+            self.information[judges] += np.bincount(judge, weights=information.sum(axis=0) / RATING_DRAWS)
 
-    def spread(self) -> _JudgeSpread:
+    def covariance(self) -> _JudgeCovariance:
         """The covariance of what judges are like: what was known before, and no more than that is taken away."""
-        told = np.maximum(self.told, LEAST_TOLD)
-        pulls = (self.pulls - self.pulls.mean(axis=0)).T / np.sqrt(DRAWS - 1)
-        size, axes = np.linalg.eigh(pulls.T @ (pulls / told[:, None]))
-        shrink = np.sqrt(np.minimum(1, 1 / np.maximum(size, LEAST_TOLD)))
-        taken = pulls @ (axes * shrink)
-        inverse = 1 / (self.evidence.prior + told)
-        inner = np.eye(DRAWS) - taken.T @ (taken * inverse[:, None])
-        return _JudgeSpread(inverse=inverse, taken=taken * inverse[:, None], inner=np.linalg.inv(inner))
+        information = np.maximum(self.information, MIN_INFORMATION)
+        gradients = (self.gradients - self.gradients.mean(axis=0)).T / np.sqrt(RATING_DRAWS - 1)
+        eigenvalues, eigenvectors = np.linalg.eigh(gradients.T @ (gradients / information[:, None]))
+        shrink = np.sqrt(np.minimum(1, 1 / np.maximum(eigenvalues, MIN_INFORMATION)))
+        factor = gradients @ (eigenvectors * shrink)
+        diagonal = 1 / (self.evidence.prior_precision + information)
+        core = np.eye(RATING_DRAWS) - factor.T @ (factor * diagonal[:, None])
+        return _JudgeCovariance(diagonal=diagonal, factor=factor * diagonal[:, None], core=np.linalg.inv(core))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _JudgeSpread:
-    """A covariance of many judges that is diagonal but for a few directions: inverse + taken · inner · takenᵀ."""
+class _JudgeCovariance:
+    """A covariance of many judges that is diagonal but for a few directions: diagonal + factor · core · factorᵀ."""
 
-    inverse: FloatArray
-    taken: FloatArray
-    inner: FloatArray
+    diagonal: FloatArray
+    factor: FloatArray
+    core: FloatArray
 
-    def own(self) -> FloatArray:
+    def variances(self) -> FloatArray:
         """The variance of every judge."""
-        return np.asarray(self.inverse + ((self.taken @ self.inner) * self.taken).sum(axis=1))
+        return np.asarray(self.diagonal + ((self.factor @ self.core) * self.factor).sum(axis=1))
 
-    def variance(self, judges: NDArray[np.int32], moved: FloatArray) -> FloatArray:
+    def variance_of_effects(self, judges: NDArray[np.int32], effects: FloatArray) -> FloatArray:
         """The variance of documents that judges move, documents × these judges."""
-        along = moved @ self.taken[judges]
-        return np.asarray((moved**2) @ self.inverse[judges] + ((along @ self.inner) * along).sum(axis=1))
+        projected = effects @ self.factor[judges]
+        return np.asarray((effects**2) @ self.diagonal[judges] + ((projected @ self.core) * projected).sum(axis=1))
 
 
-def pair_variances(matches: Matches, told: FloatArray, *, ridge: float) -> FloatArray:
+def pair_variances(matches: Matches, information: FloatArray, *, ridge: float) -> FloatArray:
     """How far open the difference of each match is, with all other documents held where they are.
 
     That is the inverse of two rows of the information matrix, and a little less than the whole inverse would give.
@@ -183,80 +204,95 @@ def pair_variances(matches: Matches, told: FloatArray, *, ridge: float) -> Float
         [2.0]
     """
     size = matches.docs.height
-    own = ridge + np.bincount(matches.first, weights=told, minlength=size)
-    own += np.bincount(matches.second, weights=told, minlength=size)
-    pair = positions(matches.first.astype(np.int64) * size + matches.second)[1]
-    both = np.bincount(pair, weights=told)[pair]
-    one, other = own[matches.first], own[matches.second]
-    return np.asarray((one + other - 2 * both) / (one * other - both * both))
+    diagonal = ridge + np.bincount(matches.first, weights=information, minlength=size)
+    diagonal += np.bincount(matches.second, weights=information, minlength=size)
+    pair = encode_keys(matches.first.astype(np.int64) * size + matches.second)[1]
+    shared = np.bincount(pair, weights=information)[pair]
+    first_diagonal, second_diagonal = diagonal[matches.first], diagonal[matches.second]
+    return np.asarray(
+        (first_diagonal + second_diagonal - 2 * shared) / (first_diagonal * second_diagonal - shared * shared)
+    )
 
 
-def _solver(
-    matches: Matches, told: FloatArray, groups: NDArray[np.int64], behind: NDArray[np.int64], ridge: float
+def _query_covariance(
+    matches: Matches, information: FloatArray, groups: NDArray[np.int64], behind: NDArray[np.int64], ridge: float
 ) -> tuple[Solver, Solver, FloatArray, FloatArray]:
     """What multiplies by the covariance of a query's ratings and by a root of it, and variances of ratings and leads.
 
     Of a query too large for the whole matrix, the root takes the documents one by one.
     """
     size = matches.docs.height
-    if size <= DENSE:
-        spread = covariance(matches.first, matches.second, told, size, ridge=ridge)
-        own, root = np.diag(spread), np.linalg.cholesky(spread)
-        lead = own + own[behind] - 2 * spread[np.arange(size), behind]
-        return (lambda some: spread @ some), (lambda some: root @ some), _centred(spread, groups), lead
-    solve = _by_steps(matches, told, ridge)
-    rng, probed, squares = np.random.default_rng(size), np.zeros(size), np.zeros(size)
-    for _ in range(PROBES // AT_ONCE):
-        signs = rng.choice([-1.0, 1.0], (size, AT_ONCE))
-        found = signs * _less_mean(solve(_less_mean(signs, groups)), groups)
-        probed, squares = probed + found.sum(axis=1) / PROBES, squares + (found**2).sum(axis=1) / PROBES
-    unsure = np.sqrt(np.maximum(squares - probed**2, 0) / PROBES) > MOST_UNSURE * probed
-    alone = ridge + np.bincount(matches.first, weights=told, minlength=size)
-    alone += np.bincount(matches.second, weights=told, minlength=size)
-    probed[unsure] = np.nan
-    return solve, (lambda some: some / np.sqrt(alone)[:, None]), probed, np.full(size, np.nan)
+    if size <= MAX_DENSE_DOCS:
+        rating_covariance = covariance(matches.first, matches.second, information, size, ridge=ridge)
+        variances, cholesky = np.diag(rating_covariance), np.linalg.cholesky(rating_covariance)
+        lead_variance = variances + variances[behind] - 2 * rating_covariance[np.arange(size), behind]
+        return (
+            (lambda vectors: rating_covariance @ vectors),
+            (lambda vectors: cholesky @ vectors),
+            _centred_variances(rating_covariance, groups),
+            lead_variance,
+        )
+    solve = _conjugate_gradient_solver(matches, information, ridge)
+    rng, probe_mean, probe_square = np.random.default_rng(size), np.zeros(size), np.zeros(size)
+    for _ in range(PROBES // PROBES_PER_BATCH):
+        signs = rng.choice([-1.0, 1.0], (size, PROBES_PER_BATCH))
+        probes = signs * _subtract_group_means(solve(_subtract_group_means(signs, groups)), groups)
+        probe_mean, probe_square = (
+            probe_mean + probes.sum(axis=1) / PROBES,
+            probe_square + (probes**2).sum(axis=1) / PROBES,
+        )
+    unreliable = np.sqrt(np.maximum(probe_square - probe_mean**2, 0) / PROBES) > MAX_RELATIVE_ERROR * probe_mean
+    diagonal = ridge + np.bincount(matches.first, weights=information, minlength=size)
+    diagonal += np.bincount(matches.second, weights=information, minlength=size)
+    probe_mean[unreliable] = np.nan
+    return solve, (lambda vectors: vectors / np.sqrt(diagonal)[:, None]), probe_mean, np.full(size, np.nan)
 
 
-def drawn_inwards(matches: Matches, told: Told, ratings: FloatArray, *, ridge: float) -> FloatArray:
+def ridge_shrinkage(
+    matches: Matches, information: MatchInformation, ratings: FloatArray, *, ridge: float
+) -> FloatArray:
     """About how far the ridge draws each rating towards the mean: ridge · Σ θ, which is Newton's step to no ridge.
 
     Examples:
         >>> from ringtrue.preference.matches import Matches
         >>> from ringtrue.tables import Preferences
         >>> two = Matches.of(Preferences.of({"left": ["a"], "right": ["b"], "winner": ["a"]}))
-        >>> drawn_inwards(two, Told(difference=np.array([0.25])), np.array([1.0, -1.0]), ridge=0.5).round(6).tolist()
+        >>> information = MatchInformation(difference=np.array([0.25]))
+        >>> ridge_shrinkage(two, information, np.array([1.0, -1.0]), ridge=0.5).round(6).tolist()
         [0.5, -0.5]
     """
-    return ridge * _by_steps(matches, told.difference, ridge)(ratings[:, None])[:, 0]
+    return ridge * _conjugate_gradient_solver(matches, information.difference, ridge)(ratings[:, None])[:, 0]
 
 
-def _by_steps(matches: Matches, told: FloatArray, ridge: float) -> Solver:
+def _conjugate_gradient_solver(matches: Matches, information: FloatArray, ridge: float) -> Solver:
     """Multiplication by a covariance too large to be written down, by conjugate gradients."""
     from scipy.sparse import diags_array, eye_array
     from scipy.sparse.linalg import cg
 
-    between = differences(matches)
-    curve = (between.T @ diags_array(told) @ between + ridge * eye_array(matches.docs.height)).tocsr()
-    scaled = diags_array(1 / curve.diagonal())
-    return lambda some: np.stack([cg(curve, one, rtol=SOLVED, M=scaled)[0] for one in some.T], axis=1)
+    design = difference_matrix(matches)
+    precision = (design.T @ diags_array(information) @ design + ridge * eye_array(matches.docs.height)).tocsr()
+    preconditioner = diags_array(1 / precision.diagonal())
+    return lambda vectors: np.stack(
+        [cg(precision, column, rtol=CG_TOLERANCE, M=preconditioner)[0] for column in vectors.T], axis=1
+    )
 
 
-def _centred(spread: FloatArray, groups: NDArray[np.int64]) -> FloatArray:
+def _centred_variances(rating_covariance: FloatArray, groups: NDArray[np.int64]) -> FloatArray:
     """The variance of each rating less its group's mean."""
-    member = np.zeros((len(groups), groups.max(initial=0) + 1))
-    member[np.arange(len(groups)), groups] = 1
-    sizes = member.sum(axis=0)
-    with_mean = (spread @ member / sizes)[np.arange(len(groups)), groups]
+    membership = np.zeros((len(groups), groups.max(initial=0) + 1))
+    membership[np.arange(len(groups)), groups] = 1
+    sizes = membership.sum(axis=0)
+    with_mean = (rating_covariance @ membership / sizes)[np.arange(len(groups)), groups]
     of_mean = np.bincount(groups, weights=with_mean) / sizes
-    return np.asarray(np.diag(spread) - 2 * with_mean + of_mean[groups])
+    return np.asarray(np.diag(rating_covariance) - 2 * with_mean + of_mean[groups])
 
 
-def _moved(solve: Solver, groups: NDArray[np.int64], some: FloatArray) -> FloatArray:
+def _solve_centred(solve: Solver, groups: NDArray[np.int64], vectors: FloatArray) -> FloatArray:
     """Where ratings go when they are pulled so, less the mean of their group."""
-    return _less_mean(solve(some), groups)
+    return _subtract_group_means(solve(vectors), groups)
 
 
-def _less_mean(values: FloatArray, groups: NDArray[np.int64]) -> FloatArray:
+def _subtract_group_means(values: FloatArray, groups: NDArray[np.int64]) -> FloatArray:
     """Each row less the mean of its group's rows."""
     sizes = np.bincount(groups)
     sums = np.zeros((len(sizes), values.shape[1]))
@@ -264,9 +300,11 @@ def _less_mean(values: FloatArray, groups: NDArray[np.int64]) -> FloatArray:
     return values - (sums / sizes[:, None])[groups]
 
 
-def _joined(matches: Matches, judge: NDArray[np.int64], judges: int, both: FloatArray) -> FloatArray:
+def _cross_information(
+    matches: Matches, judge: NDArray[np.int64], judges: int, cross_information: FloatArray
+) -> FloatArray:
     """How ratings and judges hang together: documents × judges."""
-    found = np.zeros((matches.docs.height, judges))
-    np.add.at(found, (matches.first, judge), both)
-    np.subtract.at(found, (matches.second, judge), both)
-    return found
+    cross = np.zeros((matches.docs.height, judges))
+    np.add.at(cross, (matches.first, judge), cross_information)
+    np.subtract.at(cross, (matches.second, judge), cross_information)
+    return cross

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.judges.votes import Repeats, Votes
-from ringtrue.stats.encoding import Codes, codes, positions
+from ringtrue.stats.encoding import Codes, encode_column, encode_keys
 from ringtrue.tables import Preferences
 from ringtrue.tables.judgments import NO_JUDGE
 from ringtrue.tables.preferences import OUTCOMES
@@ -19,8 +19,8 @@ from ringtrue.tables.preferences import OUTCOMES
 __all__ = ["FloatArray", "Matches"]
 
 FloatArray: TypeAlias = NDArray[np.float64]
-SCORES = np.array([{"left": 1.0, "right": 0.0}.get(outcome, 0.5) for outcome in OUTCOMES])
-SPARE = 8  # matches a document that usually join all of them
+SCORE_BY_OUTCOME = np.array([{"left": 1.0, "right": 0.0}.get(outcome, 0.5) for outcome in OUTCOMES])
+MATCHES_PER_DOC = 8  # matches a document that usually join all of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -36,7 +36,7 @@ class Matches:
         >>> matches = Matches.of(Preferences.of(votes), repeats="all")
         >>> matches.docs["doc"].to_list(), matches.first.tolist(), matches.score.tolist()
         (['a', 'b', 'c'], [0, 0, 1], [1.0, 1.0, 0.5])
-        >>> matches.paired().weight.tolist()
+        >>> matches.merge_by_pair().weight.tolist()
         [2.0, 1.0]
     """
 
@@ -54,24 +54,25 @@ class Matches:
     @classmethod
     def of(cls, preferences: Preferences, *, repeats: Repeats | None = None) -> Self:
         """Each vote as a match. Where a judge who has a name voted on a pair again, `repeats` says what counts."""
-        frame = settled(preferences, repeats).frame
-        query, queries = codes(frame["query"])
-        both, names = codes(pl.concat([frame["left"], frame["right"]]))
+        frame = resolve_repeats(preferences, repeats).frame
+        query, queries = encode_column(frame["query"])
+        doc_codes, names = encode_column(pl.concat([frame["left"], frame["right"]]))
         if len(queries) == 1:
             docs = pl.DataFrame({"query": queries.gather([0] * len(names)), "doc": names})
-            player, start = both, np.array([0, len(names)])
+            doc_row, start = doc_codes, np.array([0, len(names)])
         else:
-            keys, player = positions(np.tile(query.astype(np.int64), 2) * len(names) + both)
+            keys, doc_row = encode_keys(np.tile(query.astype(np.int64), 2) * len(names) + doc_codes)
             docs = pl.DataFrame({"query": queries.gather(keys // len(names)), "doc": names.gather(keys % len(names))})
             start = np.searchsorted(keys, np.arange(len(queries) + 1) * len(names))
-        left, right = player[: frame.height], player[frame.height :]
-        won = SCORES[frame["winner"].cast(pl.Enum(OUTCOMES)).to_physical().to_numpy()]
-        turned = left > right
-        judge, judges = codes(frame["judge"])
+        left, right = doc_row[: frame.height], doc_row[frame.height :]
+        left_score = SCORE_BY_OUTCOME[frame["winner"].cast(pl.Enum(OUTCOMES)).to_physical().to_numpy()]
+        swapped = left > right
+        judge, judges = encode_column(frame["judge"])
         return cls(
             docs=docs, queries=tuple(queries), start=start,
             first=np.minimum(left, right), second=np.maximum(left, right),
-            score=np.where(turned, 1 - won, won), weight=np.ones(frame.height), tied=(won == 0.5).astype(np.float64),
+            score=np.where(swapped, 1 - left_score, left_score), weight=np.ones(frame.height),
+            tied=(left_score == 0.5).astype(np.float64),
             judge=judge, judges=tuple(judges),
         )  # fmt: skip
 
@@ -85,30 +86,30 @@ class Matches:
         """The query of each document, as a position."""
         return np.repeat(np.arange(len(self.queries)), np.diff(self.start))
 
-    def met(self) -> NDArray[np.int64]:
+    def match_counts(self) -> NDArray[np.int64]:
         """How many matches each document had."""
         return np.bincount(np.concatenate([self.first, self.second]), minlength=self.docs.height)
 
-    def won(self) -> FloatArray:
+    def win_totals(self) -> FloatArray:
         """How many of them each document won, by share where a match stands for several votes."""
         size = self.docs.height
-        won = np.bincount(self.first, weights=self.score, minlength=size)
-        return np.asarray(won + np.bincount(self.second, weights=1 - self.score, minlength=size))
+        wins = np.bincount(self.first, weights=self.score, minlength=size)
+        return np.asarray(wins + np.bincount(self.second, weights=1 - self.score, minlength=size))
 
-    def paired(self) -> Self:
+    def merge_by_pair(self) -> Self:
         """One match for each pair of documents, in order of appearance: the mean of its votes."""
         keys = self.first.astype(np.int64) * self.docs.height + self.second
-        _, where, pair = np.unique(keys, return_index=True, return_inverse=True)
-        order = np.argsort(where)
-        place = np.empty_like(order)
-        place[order] = np.arange(len(order))
-        pair, where = place[pair], where[order]
+        _, first_row, pair = np.unique(keys, return_index=True, return_inverse=True)
+        order = np.argsort(first_row)
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        pair, first_row = rank[pair], first_row[order]
         votes = np.bincount(pair, weights=self.weight).astype(np.float64)
         return replace(
-            self, first=self.first[where], second=self.second[where], weight=votes,
+            self, first=self.first[first_row], second=self.second[first_row], weight=votes,
             score=np.bincount(pair, weights=self.weight * self.score) / votes,
             tied=np.bincount(pair, weights=self.weight * self.tied) / votes,
-            judge=np.full(len(where), -1, dtype=np.int32),
+            judge=np.full(len(first_row), -1, dtype=np.int32),
         )  # fmt: skip
 
     def keep(self, rows: NDArray[np.bool_] | NDArray[np.integer]) -> Self:
@@ -125,23 +126,23 @@ class Matches:
         ends = np.cumsum(np.bincount(query, minlength=len(self.queries)))
         for q, rows in enumerate(np.split(order, ends[:-1])):
             low, high = int(self.start[q]), int(self.start[q + 1])
-            own = self.keep(rows)
+            part = self.keep(rows)
             yield rows, replace(
-                own, docs=self.docs[low:high], queries=self.queries[q : q + 1], start=np.array([0, high - low]),
-                first=own.first - np.int32(low), second=own.second - np.int32(low),
+                part, docs=self.docs[low:high], queries=self.queries[q : q + 1], start=np.array([0, high - low]),
+                first=part.first - np.int32(low), second=part.second - np.int32(low),
             )  # fmt: skip
 
-    def scored(self, score: FloatArray) -> Self:
+    def with_scores(self, score: FloatArray) -> Self:
         """The same matches with other scores, such as those that are probable once the judges are known."""
         return replace(self, score=score, tied=np.zeros(self.size))
 
     def components(self) -> NDArray[np.int32]:
         """For each document the group that it is in: documents that chains of matches join."""
-        some = self._groups(slice(None, None, max(self.size // (SPARE * self.docs.height), 1)))
+        group = self._connected_components(slice(None, None, max(self.size // (MATCHES_PER_DOC * self.docs.height), 1)))
         # Of very many matches, a few join what can be joined: no more than a group for each query is possible.
-        return some if some.max(initial=0) + 1 == len(self.queries) else self._groups(slice(None))
+        return group if group.max(initial=0) + 1 == len(self.queries) else self._connected_components(slice(None))
 
-    def _groups(self, rows: slice) -> NDArray[np.int32]:
+    def _connected_components(self, rows: slice) -> NDArray[np.int32]:
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components
 
@@ -150,12 +151,12 @@ class Matches:
         return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int32)
 
 
-def settled(preferences: Preferences, repeats: Repeats | None) -> Preferences:
+def resolve_repeats(preferences: Preferences, repeats: Repeats | None) -> Preferences:
     """At most one vote of a named judge on a pair, or all of them; votes of nobody in particular all count."""
     frame = preferences.frame
     named = (frame["judge"] != NO_JUDGE).to_numpy()
     if repeats == "all" or not named.any():
         return preferences
-    kept = ~named
-    kept[named] = Votes.of_preferences(Preferences(frame.filter(pl.Series(named)))).settled_rows(repeats)
-    return preferences if kept.all() else Preferences(frame.filter(pl.Series(kept)))
+    keep = ~named
+    keep[named] = Votes.of_preferences(Preferences(frame.filter(pl.Series(named)))).rows_without_repeats(repeats)
+    return preferences if keep.all() else Preferences(frame.filter(pl.Series(keep)))

@@ -11,10 +11,10 @@ from ringtrue.errors import UsageError
 from ringtrue.tables import Preferences
 from ringtrue.tables.groups import IntArray
 
-__all__ = ["Decks", "dealt", "deck_of", "last_batch", "require_tasks", "task_table"]
+__all__ = ["TrapDecks", "build_task_table", "build_trap_decks", "deal_pairs", "last_batch_number", "require_task_size"]
 
 
-def require_tasks(per_task: int, traps_per_task: int) -> None:
+def require_task_size(per_task: int, traps_per_task: int) -> None:
     """Refuse a task that has no room for a pair."""
     if per_task < 1:
         raise UsageError(f"a task needs at least one pair, found {per_task}; 20 is usual")
@@ -25,7 +25,7 @@ def require_tasks(per_task: int, traps_per_task: int) -> None:
         )
 
 
-def task_table(
+def build_task_table(
     pairs: pl.DataFrame,
     traps: Preferences | None,
     *,
@@ -42,33 +42,33 @@ def task_table(
 
     Examples:
         >>> pairs = pl.DataFrame({"query": ["q", "q"], "first": ["a", "a"], "second": ["b", "c"], "copies": [2, 1]})
-        >>> table, _ = task_table(pairs, None, per_task=2, rng=np.random.default_rng(0))
+        >>> table, _ = build_task_table(pairs, None, per_task=2, rng=np.random.default_rng(0))
         >>> table["batch"].to_list(), table.columns
         ([1, 1, 2], ['batch', 'place', 'query', 'left', 'right', 'trap', 'vote'])
     """
-    require_tasks(per_task, 0 if traps is None else traps_per_task)
-    decks, notes = deck_of(traps, pairs, rng) if traps is not None and traps_per_task else (None, ())
+    require_task_size(per_task, 0 if traps is None else traps_per_task)
+    decks, notes = build_trap_decks(traps, pairs, rng) if traps is not None and traps_per_task else (None, ())
     room = per_task - traps_per_task if decks else per_task
-    pair, task, vote = dealt(pairs, room, rng)
+    pair, task, vote = deal_pairs(pairs, room, rng)
     rows = pairs[pair].select(
         "query", "first", "second", task=pl.Series(task), trap=pl.lit(value=False), vote=pl.Series(vote)
     )
     if decks:
-        shown = [
-            decks.draw(query, -(-traps_per_task * size // room)).with_columns(task=pl.lit(own))
-            for own, query, size in rows.group_by("task", maintain_order=True).agg(pl.col("query").first(), pl.len())
-            .iter_rows()
+        drawn_by_task = [
+            decks.draw(query, -(-traps_per_task * size // room)).with_columns(task=pl.lit(task_number))
+            for task_number, query, size in rows.group_by("task", maintain_order=True)
+            .agg(pl.col("query").first(), pl.len()).iter_rows()
         ]  # fmt: skip
-        drawn = pl.concat(shown).select(
+        trap_rows = pl.concat(drawn_by_task).select(
             "query", "first", "second", pl.col("task").cast(pl.Int64), trap=pl.lit(value=True),
             vote=pl.lit(None, dtype=pl.Int64),
         )  # fmt: skip
-        rows = pl.concat([rows, drawn])
-        notes += decks.told(per_task, traps_per_task)
-    return _shuffled(rows, before, rng), notes
+        rows = pl.concat([rows, trap_rows])
+        notes += decks.notes(per_task, traps_per_task)
+    return _shuffle_tasks(rows, before, rng), notes
 
 
-def dealt(pairs: pl.DataFrame, room: int, rng: np.random.Generator) -> tuple[IntArray, IntArray, IntArray]:
+def deal_pairs(pairs: pl.DataFrame, room: int, rng: np.random.Generator) -> tuple[IntArray, IntArray, IntArray]:
     """For every vote the row of its pair, its task, and the how-many-th vote on the pair it is.
 
     The pairs of a query are put in random order, copies side by side, and dealt out to its tasks in turn, as cards
@@ -76,11 +76,11 @@ def dealt(pairs: pl.DataFrame, room: int, rng: np.random.Generator) -> tuple[Int
 
     Examples:
         >>> pairs = pl.DataFrame({"query": ["q"] * 2, "copies": [3, 1]})
-        >>> pair, task, vote = dealt(pairs, 20, np.random.default_rng(0))
+        >>> pair, task, vote = deal_pairs(pairs, 20, np.random.default_rng(0))
         >>> sorted(task[pair == 0].tolist()), vote[pair == 0].tolist()
         ([0, 1, 2], [1, 2, 3])
     """
-    found: list[tuple[IntArray, IntArray, IntArray]] = []
+    blocks: list[tuple[IntArray, IntArray, IntArray]] = []
     low = first_task = 0
     for block in pairs["query"].rle().struct.field("len").to_list():
         copies = pairs["copies"][low : low + block].to_numpy()
@@ -88,49 +88,51 @@ def dealt(pairs: pl.DataFrame, room: int, rng: np.random.Generator) -> tuple[Int
         pair = np.repeat(order, copies[order])
         tasks = max(-(-len(pair) // room), int(copies.max()))
         # In random order once more: neighbours share most of their pairs, and one person may take several.
-        names = first_task + rng.permutation(tasks)
+        task_numbers = first_task + rng.permutation(tasks)
         starts = np.cumsum(copies[order]) - copies[order]
         vote = np.arange(len(pair)) - np.repeat(starts, copies[order]) + 1
-        found.append((low + pair, names[np.arange(len(pair)) % tasks], vote))
+        blocks.append((low + pair, task_numbers[np.arange(len(pair)) % tasks], vote))
         low, first_task = low + block, first_task + tasks
-    pair, task, vote = (np.concatenate(some).astype(np.int64) for some in zip(*found, strict=True))
+    pair, task, vote = (np.concatenate(columns).astype(np.int64) for columns in zip(*blocks, strict=True))
     return pair, task, vote
 
 
 @dataclass(slots=True)
-class Decks:
+class TrapDecks:
     """Traps to draw from: a deck for each query, dealt from the top and begun again when all were seen."""
 
     traps: pl.DataFrame
-    all: list[int]
-    own: dict[str, list[int]] = field(default_factory=dict)
-    place: dict[str | None, int] = field(default_factory=dict)  # where each deck is; None is the one of all traps
+    order: list[int]
+    by_query: dict[str, list[int]] = field(default_factory=dict)
+    positions: dict[str | None, int] = field(default_factory=dict)  # where each deck is; None is the one of all traps
     shown: int = 0
     borrowed: int = 0
     short: int = 0
 
     def __post_init__(self) -> None:
-        for row in self.all:
-            self.own.setdefault(self.traps["query"][row], []).append(row)
+        for row in self.order:
+            self.by_query.setdefault(self.traps["query"][row], []).append(row)
 
     def draw(self, query: str, count: int) -> pl.DataFrame:
         """So many different traps: the query's own first, then those of others; fewer only where there are no more."""
-        deck = self.own.get(query, [])
-        own, more = self._next(query, deck, count), []
-        if len(own) < count:
-            mine = set(deck)
-            more = self._next(None, [row for row in self.all if row not in mine], count - len(own))
-        self.shown += len(own) + len(more)
-        self.borrowed += len(more)
-        self.short += count - len(own) - len(more)
-        return self.traps[own + more]
+        deck = self.by_query.get(query, [])
+        own_rows, borrowed = self._draw_from_deck(query, deck, count), []
+        if len(own_rows) < count:
+            own_set = set(deck)
+            borrowed = self._draw_from_deck(
+                None, [row for row in self.order if row not in own_set], count - len(own_rows)
+            )
+        self.shown += len(own_rows) + len(borrowed)
+        self.borrowed += len(borrowed)
+        self.short += count - len(own_rows) - len(borrowed)
+        return self.traps[own_rows + borrowed]
 
-    def _next(self, name: str | None, deck: list[int], count: int) -> list[int]:
-        at = self.place.get(name, 0)
-        self.place[name] = at + min(count, len(deck))
-        return [deck[(at + step) % len(deck)] for step in range(min(count, len(deck)))]
+    def _draw_from_deck(self, name: str | None, deck: list[int], count: int) -> list[int]:
+        position = self.positions.get(name, 0)
+        self.positions[name] = position + min(count, len(deck))
+        return [deck[(position + step) % len(deck)] for step in range(min(count, len(deck)))]
 
-    def told(self, per_task: int, traps_per_task: int) -> tuple[str, ...]:
+    def notes(self, per_task: int, traps_per_task: int) -> tuple[str, ...]:
         """What is doubtful about the traps that were drawn."""
         notes = []
         if self.borrowed:
@@ -146,29 +148,33 @@ class Decks:
         return tuple(notes)
 
 
-def deck_of(traps: Preferences, pairs: pl.DataFrame, rng: np.random.Generator) -> tuple[Decks | None, tuple[str, ...]]:
+def build_trap_decks(
+    traps: Preferences, pairs: pl.DataFrame, rng: np.random.Generator
+) -> tuple[TrapDecks | None, tuple[str, ...]]:
     """The traps in random order; what is asked anyway cannot be one."""
-    known = _ordered(traps.frame, "left", "right").unique(maintain_order=True)
-    free = known.join(_ordered(pairs, "first", "second"), on=["query", "first", "second"], how="anti",
+    distinct = _order_documents(traps.frame, "left", "right").unique(maintain_order=True)
+    unused = distinct.join(_order_documents(pairs, "first", "second"), on=["query", "first", "second"], how="anti",
                       maintain_order="left")  # fmt: skip
     notes: tuple[str, ...] = ()
-    if used := known.height - free.height:
-        notes = (f"{used:,} of {known.height:,} traps are among the pairs that are asked, and not used as traps",)
-    if not free.height:
+    if used := distinct.height - unused.height:
+        notes = (f"{used:,} of {distinct.height:,} traps are among the pairs that are asked, and not used as traps",)
+    if not unused.height:
         return None, (*notes, "no trap is left to mix in: give other pairs with a known winner")
-    return Decks(traps=free, all=rng.permutation(free.height).tolist()), notes
+    return TrapDecks(traps=unused, order=rng.permutation(unused.height).tolist()), notes
 
 
-def _ordered(frame: pl.DataFrame, one: str, other: str) -> pl.DataFrame:
+def _order_documents(frame: pl.DataFrame, first_column: str, second_column: str) -> pl.DataFrame:
     return frame.select(
-        "query", first=pl.min_horizontal(one, other), second=pl.max_horizontal(one, other)
+        "query",
+        first=pl.min_horizontal(first_column, second_column),
+        second=pl.max_horizontal(first_column, second_column),
     )  # a pair is the same either way round
 
 
-def _shuffled(rows: pl.DataFrame, before: int, rng: np.random.Generator) -> pl.DataFrame:
+def _shuffle_tasks(rows: pl.DataFrame, before: int, rng: np.random.Generator) -> pl.DataFrame:
     """The rows of each task in random order, with random sides."""
-    turned = pl.Series(rng.random(rows.height) < 0.5)
-    left, right = pl.when(turned).then("second").otherwise("first"), pl.when(turned).then("first").otherwise("second")
+    swapped = pl.Series(rng.random(rows.height) < 0.5)
+    left, right = pl.when(swapped).then("second").otherwise("first"), pl.when(swapped).then("first").otherwise("second")
     return (
         rows.with_columns(left=left, right=right, lot=pl.Series(rng.random(rows.height)))
         .sort("task", "lot")
@@ -180,7 +186,7 @@ def _shuffled(rows: pl.DataFrame, before: int, rng: np.random.Generator) -> pl.D
     )  # fmt: skip
 
 
-def last_batch(preferences: Preferences | None) -> int:
+def last_batch_number(preferences: Preferences | None) -> int:
     """The largest number among the batches so far, so that new ones can be told apart; 0 where there is none."""
     if preferences is None or "batch" not in preferences.frame.columns:
         return 0

@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 
 from ringtrue.errors import TableError, UsageError
-from ringtrue.formatting.phrases import counted
-from ringtrue.preference.elo import inverted
-from ringtrue.preference.gold_agreement import AgainstGold
+from ringtrue.formatting.phrases import format_count
+from ringtrue.preference.elo import find_inverted
+from ringtrue.preference.gold_agreement import GoldComparison
 from ringtrue.preference.matches import Matches
-from ringtrue.preference.rating_fit import Rated
-from ringtrue.preference.rating_methods import IntervalKind, Method, Rating, TieModel
+from ringtrue.preference.rating_fit import RatingFit
+from ringtrue.preference.rating_methods import IntervalKind, Method, RatingSettings, TieModel
 from ringtrue.preference.results import JudgeRating, Ratings
 from ringtrue.stats.bootstrap import require_generator
 from ringtrue.stats.intervals import require_level
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from ringtrue.preference.judge_sensitivity import JudgeKind
     from ringtrue.preference.matches import FloatArray
 
-__all__ = ["rate", "told_of_groups", "told_of_traps", "without_traps"]
+__all__ = ["drop_traps", "group_notes", "rate", "trap_notes"]
 
-TRUE, FALSE = ("true", "1", "1.0", "yes", "t", "y"), ("false", "0", "0.0", "no", "f", "n", "")
+TRUE_WORDS, FALSE_WORDS = ("true", "1", "1.0", "yes", "t", "y"), ("false", "0", "0.0", "no", "f", "n", "")
 MANY_TIES = 0.1
-HELD_BACK = 0.75  # standard errors by which the ridge may draw a rating towards the mean without a word
-LISTED = 3
+MAX_SHRINKAGE = 0.75  # standard errors by which the ridge may draw a rating towards the mean without a word
+MAX_LISTED = 3
 
 
 def rate(
@@ -92,147 +92,167 @@ def rate(
     """
     require_generator(rng)
     require_level(level)
-    how = Rating(
+    settings = RatingSettings(
         method=method, em=em, by_judge=by_judge, ties=ties, passes=passes, k=k, start=start, scale=scale,
         variance=variance, ridge=ridge, balance=balance, each=each, interval=interval, resamples=resamples, level=level,
     )  # fmt: skip
-    asked, trapped = without_traps(Preferences.of(preferences, answered_only=True))
-    votes = Matches.of(asked, repeats=repeats)
-    require_judges(how, votes)
-    rated = how.rated(votes, rng=rng, progress=progress)
-    known = None if gold is None else AgainstGold.of(gold, votes, rel=rel)
+    answered, trap_votes = drop_traps(Preferences.of(preferences, answered_only=True))
+    votes = Matches.of(answered, repeats=repeats)
+    require_several_judges(settings, votes)
+    rating_fit = settings.rate_votes(votes, rng=rng, progress=progress)
+    gold_comparison = None if gold is None else GoldComparison.of(gold, votes, rel=rel)
     group = votes.components()
-    return _answer(how, votes, rated, group, known, (*told_of_traps(trapped), *_doubts(how, votes, group)))
+    return _build_ratings(
+        settings,
+        votes,
+        rating_fit,
+        group,
+        gold_comparison,
+        (*trap_notes(trap_votes), *_rating_notes(settings, votes, group)),
+    )
 
 
-def require_judges(how: Rating, votes: Matches) -> None:
+def require_several_judges(settings: RatingSettings, votes: Matches) -> None:
     """Refuse to weigh judges where there is only one."""
-    if (how.em or how.by_judge) and len(votes.judges) == 1:
-        option = "--em" if how.em else "--by-judge"
+    if (settings.em or settings.by_judge) and len(votes.judges) == 1:
+        option = "--em" if settings.em else "--by-judge"
         raise UsageError(
             f"{option} weighs judges against each other, and there is one; name the judges in a column 'judge'"
         )
 
 
-def without_traps(preferences: Preferences) -> tuple[Preferences, int]:
+def drop_traps(preferences: Preferences) -> tuple[Preferences, int]:
     """The votes on pairs whose answer was not known, and how many others there were."""
     frame = preferences.frame
     if "trap" not in frame.columns:
         return preferences, 0
     words = frame["trap"].cast(pl.String).str.to_lowercase().str.strip_chars().fill_null("")
-    unknown = words.filter(~words.is_in([*TRUE, *FALSE]))
-    if len(unknown):
-        raise TableError(f"the column 'trap' should say true or false, found '{unknown[0]}'")
-    trap = words.is_in(TRUE)
-    if trap.all():
+    unrecognised = words.filter(~words.is_in([*TRUE_WORDS, *FALSE_WORDS]))
+    if len(unrecognised):
+        raise TableError(f"the column 'trap' should say true or false, found '{unrecognised[0]}'")
+    is_trap = words.is_in(TRUE_WORDS)
+    if is_trap.all():
         raise TableError("all votes are on traps, which say something about judges only; none is left to rate by")
-    return Preferences(frame.filter(~trap)), int(trap.sum())
+    return Preferences(frame.filter(~is_trap)), int(is_trap.sum())
 
 
-def _answer(
-    how: Rating,
+def _build_ratings(
+    settings: RatingSettings,
     votes: Matches,
-    rated: Rated,
+    rating_fit: RatingFit,
     group: NDArray[np.int32],
-    gold: AgainstGold | None,
+    gold_comparison: GoldComparison | None,
     notes: tuple[str, ...],
 ) -> Ratings:
-    matches, unknown = votes if how.each == "vote" else votes.paired(), np.full(votes.docs.height, np.nan)
+    matches, missing = votes if settings.each == "vote" else votes.merge_by_pair(), np.full(votes.docs.height, np.nan)
     frame = votes.docs.with_columns(
-        rating=rated.ratings,
-        se=unknown if rated.errors is None else rated.errors,
-        low=unknown if rated.low is None else rated.low,
-        high=unknown if rated.high is None else rated.high,
-        ahead=unknown if rated.ahead is None else rated.ahead,
-        matches=matches.met(),
-        votes=votes.met(),
+        rating=rating_fit.ratings,
+        se=missing if rating_fit.errors is None else rating_fit.errors,
+        low=missing if rating_fit.low is None else rating_fit.low,
+        high=missing if rating_fit.high is None else rating_fit.high,
+        ahead=missing if rating_fit.ahead is None else rating_fit.ahead,
+        matches=matches.match_counts(),
+        votes=votes.match_counts(),
         group=group,
         place=votes.query,
         size=np.bincount(group)[group],
     ).with_columns(pl.col("se", "low", "high", "ahead").fill_nan(None))
     frame = frame.sort("place", "size", "group", "rating", "doc", descending=[False, True, False, True, False])
     return Ratings(
-        method=how.method + "+em" * how.em,
+        method=settings.method + "+em" * settings.em,
         frame=frame.with_columns(pl.col("group").rle_id().over("query") + 1).drop("place", "size"),
-        settings=how.describe() | ({"nu": rated.outcome.ties} if rated.outcome.ties else {}),
-        level=how.level,
+        settings=settings.describe() | ({"nu": rating_fit.outcome.ties} if rating_fit.outcome.ties else {}),
+        level=settings.level,
         votes=votes.size,
-        unit=rated.unit,
-        outcome=rated.outcome,
-        judge_model=how.by_judge,
-        judges=_judges(how, votes, rated),
-        passes=_passes(matches, rated.after),
-        auc=None if gold is None else gold.areas(rated.ratings),
-        tau=None if gold is None else gold.taus(rated.ratings),
-        notes=(*notes, *rated.notes, *_held_back(how, rated), *(() if gold is None else gold.notes)),
+        unit=rating_fit.unit,
+        outcome=rating_fit.outcome,
+        judge_model=settings.by_judge,
+        judges=_build_judge_ratings(settings, votes, rating_fit),
+        passes=_count_inversions(matches, rating_fit.pass_ratings),
+        auc=None if gold_comparison is None else gold_comparison.aucs(rating_fit.ratings),
+        tau=None if gold_comparison is None else gold_comparison.taus(rating_fit.ratings),
+        notes=(
+            *notes,
+            *rating_fit.notes,
+            *_shrinkage_notes(settings, rating_fit),
+            *(() if gold_comparison is None else gold_comparison.notes),
+        ),
     )
 
 
-def _passes(matches: Matches, after: tuple[FloatArray, ...]) -> pl.DataFrame:
+def _count_inversions(matches: Matches, pass_ratings: tuple[FloatArray, ...]) -> pl.DataFrame:
     """For each query and each pass after the first, how many of the matches are between two that changed places."""
     query = matches.query[matches.first]
     size = len(matches.queries)
     pairs = np.bincount(query, minlength=size)
     return pl.DataFrame(
         [
-            {"pass": turn, "query": name, "inverted": int(changed), "pairs": int(all_of_it)}
-            for turn, (before, now) in enumerate(pairwise(after), start=2)
-            for name, changed, all_of_it in zip(
-                matches.queries, np.bincount(query[inverted(matches, before, now)], minlength=size), pairs, strict=True
+            {"pass": pass_number, "query": name, "inverted": int(changed), "pairs": int(pair_count)}
+            for pass_number, (before, after) in enumerate(pairwise(pass_ratings), start=2)
+            for name, changed, pair_count in zip(
+                matches.queries,
+                np.bincount(query[find_inverted(matches, before, after)], minlength=size),
+                pairs,
+                strict=True,
             )
         ],
         schema={"pass": pl.Int64, "query": pl.String, "inverted": pl.Int64, "pairs": pl.Int64},
     )
 
 
-def _judges(how: Rating, votes: Matches, rated: Rated) -> dict[str, JudgeRating]:
-    if rated.together is None:
+def _build_judge_ratings(settings: RatingSettings, votes: Matches, rating_fit: RatingFit) -> dict[str, JudgeRating]:
+    if rating_fit.judge_fit is None:
         return {}
-    half = normal_quantile((1 + how.level) / 2)
+    half = normal_quantile((1 + settings.level) / 2)
     counts = np.bincount(votes.judge, minlength=len(votes.judges)).tolist()
-    errors = [None] * len(counts) if rated.judge_errors is None else rated.judge_errors.tolist()
-    floor, top = (0.0, 1.0) if how.by_judge == "crowd-bt" else (-np.inf, np.inf)
+    errors = [None] * len(counts) if rating_fit.judge_errors is None else rating_fit.judge_errors.tolist()
+    floor, top = (0.0, 1.0) if settings.by_judge == "crowd-bt" else (-np.inf, np.inf)
     return {
         name: JudgeRating(
             judge=name, votes=count, value=value, se=se,
             low=None if se is None else max(value - half * se, floor),
             high=None if se is None else min(value + half * se, top),
         )
-        for name, count, value, se in zip(votes.judges, counts, rated.together.judges.tolist(), errors, strict=True)
+        for name, count, value, se in zip(
+            votes.judges, counts, rating_fit.judge_fit.judges.tolist(), errors, strict=True
+        )
     }  # fmt: skip
 
 
-def told_of_traps(trapped: int) -> Iterator[str]:
+def trap_notes(trap_votes: int) -> Iterator[str]:
     """What is said of votes on traps."""
-    if trapped:
-        yield f"{counted(trapped, 'vote')} on traps left out; `ringtrue judges … --traps FILE` says who passed them"
-
-
-def _doubts(how: Rating, votes: Matches, group: NDArray[np.int32]) -> Iterator[str]:
-    """What the votes cannot tell."""
-    yield from told_of_groups(votes, group)
-    if how.method == "bradley-terry":
-        yield from _one_sided(how, votes)
-    tied = float(votes.tied.mean())
-    if how.method == "bradley-terry" and how.ties == "half" and tied > MANY_TIES and not how.em:
-        yield f"{tied:.0%} of the votes are ties, half a win each; --ties davidson gives ties a chance of their own"
-    if how.em or how.by_judge:
-        few = int((np.bincount(votes.judge, minlength=len(votes.judges)) == 1).sum())
-        if few:
-            yield f"{counted(few, 'judge')} with a single vote: what is said of them is mostly what was assumed"
-
-
-def _held_back(how: Rating, rated: Rated) -> Iterator[str]:
-    """How many documents the ridge draws towards the mean by much, for what is known of them."""
-    far = 0 if rated.drawn is None else int((rated.drawn > HELD_BACK).sum())
-    if far:
+    if trap_votes:
         yield (
-            f"{counted(far, 'document')} so far from the others that the ridge of {how.ridge:g} holds them back: they "
-            f"may lie further out than their intervals say; compare --ridge {how.ridge / 5:g}"
+            f"{format_count(trap_votes, 'vote')} on traps left out; `ringtrue judges … --traps FILE` says who passed "
+            f"them"
         )
 
 
-def told_of_groups(votes: Matches, group: NDArray[np.int32]) -> Iterator[str]:
+def _rating_notes(settings: RatingSettings, votes: Matches, group: NDArray[np.int32]) -> Iterator[str]:
+    """What the votes cannot tell."""
+    yield from group_notes(votes, group)
+    if settings.method == "bradley-terry":
+        yield from _one_sided_notes(settings, votes)
+    tied = float(votes.tied.mean())
+    if settings.method == "bradley-terry" and settings.ties == "half" and tied > MANY_TIES and not settings.em:
+        yield f"{tied:.0%} of the votes are ties, half a win each; --ties davidson gives ties a chance of their own"
+    if settings.em or settings.by_judge:
+        few = int((np.bincount(votes.judge, minlength=len(votes.judges)) == 1).sum())
+        if few:
+            yield f"{format_count(few, 'judge')} with a single vote: what is said of them is mostly what was assumed"
+
+
+def _shrinkage_notes(settings: RatingSettings, rating_fit: RatingFit) -> Iterator[str]:
+    """How many documents the ridge draws towards the mean by much, for what is known of them."""
+    far = 0 if rating_fit.shrinkage is None else int((rating_fit.shrinkage > MAX_SHRINKAGE).sum())
+    if far:
+        yield (
+            f"{format_count(far, 'document')} so far from the others that the ridge of {settings.ridge:g} holds them "
+            f"back: they may lie further out than their intervals say; compare --ridge {settings.ridge / 5:g}"
+        )
+
+
+def group_notes(votes: Matches, group: NDArray[np.int32]) -> Iterator[str]:
     """Which documents cannot be compared."""
     groups = np.array(
         [len(np.unique(group[low:high])) for low, high in zip(votes.start[:-1], votes.start[1:], strict=True)]
@@ -240,29 +260,29 @@ def told_of_groups(votes: Matches, group: NDArray[np.int32]) -> Iterator[str]:
     several = np.flatnonzero(groups > 1)
     if not len(several):
         return
-    first = int(several[0])
-    low, high = votes.start[first], votes.start[first + 1]
-    docs, own = votes.docs["doc"][low:high], group[low:high]
-    parts = [docs.filter(pl.Series(own == one)).to_list() for one in np.unique(own)]
-    shown = " | ".join(_listed(part) for part in parts[:LISTED]) + " | …" * (len(parts) > LISTED)
-    more = f", and in {counted(len(several) - 1, 'other query')}" if len(several) > 1 else ""
+    first_query = int(several[0])
+    low, high = votes.start[first_query], votes.start[first_query + 1]
+    docs, own_group = votes.docs["doc"][low:high], group[low:high]
+    parts = [docs.filter(pl.Series(own_group == group_id)).to_list() for group_id in np.unique(own_group)]
+    listed = " | ".join(_format_doc_names(part) for part in parts[:MAX_LISTED]) + " | …" * (len(parts) > MAX_LISTED)
+    more = f", and in {format_count(len(several) - 1, 'other query')}" if len(several) > 1 else ""
     yield (
-        f"in query '{votes.queries[first]}'{more} some documents cannot be compared: no chain of votes joins the "
-        f"{groups[first]} groups {shown}; each has its own mean, and ratings, orders and labels of two groups say "
-        f"nothing about each other"
+        f"in query '{votes.queries[first_query]}'{more} some documents cannot be compared: no chain of votes joins the "
+        f"{groups[first_query]} groups {listed}; each has its own mean, and ratings, orders and labels of two groups "
+        f"say nothing about each other"
     )
 
 
-def _one_sided(how: Rating, votes: Matches) -> Iterator[str]:
+def _one_sided_notes(settings: RatingSettings, votes: Matches) -> Iterator[str]:
     """How many documents never won, or never lost."""
-    won, met = votes.won(), votes.met()
-    never, always = int((won == 0).sum()), int((won == met).sum())
+    wins, match_counts = votes.win_totals(), votes.match_counts()
+    never, always = int((wins == 0).sum()), int((wins == match_counts).sum())
     if never or always:
         yield (
-            f"{counted(never, 'document')} never won and {always:,} never lost: how far from the others these lie is "
-            f"mostly what the ridge of {how.ridge:g} assumes"
+            f"{format_count(never, 'document')} never won and {always:,} never lost: how far from the others these lie "
+            f"is mostly what the ridge of {settings.ridge:g} assumes"
         )
 
 
-def _listed(names: list[str]) -> str:
-    return ", ".join(f"'{name}'" for name in names[:LISTED]) + ", …" * (len(names) > LISTED)
+def _format_doc_names(names: list[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names[:MAX_LISTED]) + ", …" * (len(names) > MAX_LISTED)

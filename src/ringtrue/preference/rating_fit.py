@@ -7,38 +7,38 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from ringtrue.preference.outcome_model import Outcome
+from ringtrue.preference.outcome_model import OutcomeModel
 from ringtrue.stats.student_t import normal_quantile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ringtrue.preference.judge_sensitivity import RatedTogether
+    from ringtrue.preference.judge_sensitivity import JudgeFit
     from ringtrue.preference.matches import FloatArray, Matches
 
-__all__ = ["Rated"]
+__all__ = ["RatingFit"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rated:
+class RatingFit:
     """Ratings of all documents, and whatever the method knows beside them.
 
     `unit` is how many points are one in log odds, None where a rating says nothing about chances. `low` and `high` are
     None where no interval can be defended. `ahead` is how sure it is that a document is better than the next of its
-    group, NaN for the last; `drawn` how many standard errors the ridge draws it towards the mean. `after` has the
-    ratings after every pass.
+    group, NaN for the last; `shrinkage` how many standard errors the ridge draws it towards the mean. `pass_ratings`
+    has the ratings after every pass.
     """
 
     ratings: FloatArray
     unit: float | None
-    outcome: Outcome = field(default_factory=Outcome)
+    outcome: OutcomeModel = field(default_factory=OutcomeModel)
     errors: FloatArray | None = None
     low: FloatArray | None = None
     high: FloatArray | None = None
     ahead: FloatArray | None = None
-    drawn: FloatArray | None = None
-    after: tuple[FloatArray, ...] = ()
-    together: RatedTogether | None = None
+    shrinkage: FloatArray | None = None
+    pass_ratings: tuple[FloatArray, ...] = ()
+    judge_fit: JudgeFit | None = None
     judge_errors: FloatArray | None = None
     notes: tuple[str, ...] = ()
 
@@ -51,15 +51,15 @@ class Rated:
         """The same, with how sure it is that each document is better than the one behind it, if there is one."""
         from scipy.special import ndtr
 
-        leads = errors > 0
+        has_lead = errors > 0
         ahead = np.full(len(errors), np.nan)
-        ahead[leads] = ndtr((self.ratings - self.ratings[behind])[leads] / errors[leads])
+        ahead[has_lead] = ndtr((self.ratings - self.ratings[behind])[has_lead] / errors[has_lead])
         return replace(self, ahead=ahead)
 
-    def expected(self, matches: Matches) -> FloatArray | None:
+    def expected_scores(self, matches: Matches) -> FloatArray | None:
         """The score that the first document of each match can expect, from its judge where judges differ."""
-        if self.together is not None:
-            return self.together.expected(matches)
+        if self.judge_fit is not None:
+            return self.judge_fit.expected_scores(matches)
         if self.unit is None:
             return None
-        return self.outcome.expected((self.ratings[matches.first] - self.ratings[matches.second]) / self.unit)
+        return self.outcome.expected_score((self.ratings[matches.first] - self.ratings[matches.second]) / self.unit)

@@ -11,41 +11,41 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 import numpy as np
 
 from ringtrue.errors import UsageError, did_you_mean
-from ringtrue.preference.bradley_terry import fit, most_likely_ties
+from ringtrue.preference.bradley_terry import fit_bradley_terry, fit_tie_parameter
 from ringtrue.preference.elo import elo
-from ringtrue.preference.em import probable_scores
+from ringtrue.preference.em import estimate_probable_scores
 from ringtrue.preference.glicko import glicko
-from ringtrue.preference.judge_sensitivity import JudgeKind, by_sensitivity, crowd_bt
-from ringtrue.preference.laplace import Told
-from ringtrue.preference.outcome_model import Outcome
-from ringtrue.preference.rating_fit import Rated
-from ringtrue.preference.rating_intervals import by_bootstrap, by_curvature
+from ringtrue.preference.judge_sensitivity import JudgeKind, fit_crowd_bt, fit_sensitivities
+from ringtrue.preference.laplace import MatchInformation
+from ringtrue.preference.outcome_model import OutcomeModel
+from ringtrue.preference.rating_fit import RatingFit
+from ringtrue.preference.rating_intervals import add_bootstrap_intervals, add_laplace_intervals
 from ringtrue.preference.win_rate import win_rate
 
 if TYPE_CHECKING:
     from ringtrue.preference.matches import FloatArray, Matches
 
-__all__ = ["METHODS", "PASSES", "IntervalKind", "Method", "Rating", "TieModel"]
+__all__ = ["ELO_PASSES", "METHODS", "IntervalKind", "Method", "RatingSettings", "TieModel"]
 
 Method: TypeAlias = Literal["bradley-terry", "elo", "glicko", "win-rate"]
 TieModel: TypeAlias = Literal["half", "davidson"]
 Progress: TypeAlias = Callable[[int], None]
 IntervalKind: TypeAlias = Literal["laplace", "bootstrap", "none"]
 METHODS: tuple[Method, ...] = get_args(Method)
-TIE_TURNS = 100
-LEAST, MOST = 1e-12, 1e12  # of settings: beyond, numbers of 64 bits do not suffice
-MOST_K = 10  # scales: a match decides everything long before
-PASSES = 20  # of elo
-NARROW = 0.5  # log odds: a ridge that allows less leaves nothing to the votes
-MIRRORED = 0.1  # how probable the opposite order may be
+MAX_TIE_ITERATIONS = 100
+MIN_SETTING, MAX_SETTING = 1e-12, 1e12  # of settings: beyond, numbers of 64 bits do not suffice
+MAX_K_SCALES = 10  # scales: a match decides everything long before
+ELO_PASSES = 20  # of elo
+MIN_PRIOR_SD = 0.5  # log odds: a ridge that allows less leaves nothing to the votes
+MAX_MIRROR_PROBABILITY = 0.1  # how probable the opposite order may be
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rating:
-    """How to rate: the method and its numbers. `rated` carries it out.
+class RatingSettings:
+    """How to rate: the method and its numbers. `rate_votes` carries it out.
 
     Examples:
-        >>> Rating(method="elo", k=32, scale=400).describe()
+        >>> RatingSettings(method="elo", k=32, scale=400).describe()
         {'k': 32, 'start': 100.0, 'scale': 400}
     """
 
@@ -66,46 +66,51 @@ class Rating:
     level: float = 0.95
 
     def __post_init__(self) -> None:
-        for name, choices in CHOICES.items():
-            if (said := getattr(self, name)) not in choices:
-                near = did_you_mean(str(said), [one for one in choices if one]) or "; there is " + ", ".join(
-                    one for one in choices if one
-                )
-                raise UsageError(f"no {name.replace('_', '-')} '{said}'{near}")
+        for name, choices in SETTING_CHOICES.items():
+            if (choice := getattr(self, name)) not in choices:
+                suggestion = did_you_mean(
+                    str(choice), [option for option in choices if option]
+                ) or "; there is " + ", ".join(option for option in choices if option)
+                raise UsageError(f"no {name.replace('_', '-')} '{choice}'{suggestion}")
         for name in ("k", "start", "scale", "variance", "ridge", "balance", "level"):
-            if not isinstance(value := getattr(self, name), Real):
-                raise UsageError(f"{name} must be a number, found {value!r}; {_usual(name)} is usual")
+            if not isinstance(setting := getattr(self, name), Real):
+                raise UsageError(f"{name} must be a number, found {setting!r}; {_format_default(name)} is usual")
         for name in ("passes", "resamples"):
-            if not isinstance(value := getattr(self, name), Integral | None):
-                raise UsageError(f"{name} must be a whole number, found {value!r}")
+            if not isinstance(setting := getattr(self, name), Integral | None):
+                raise UsageError(f"{name} must be a whole number, found {setting!r}")
         for name in ("k", "scale", "variance", "ridge"):
-            value = getattr(self, name)
-            if not (math.isfinite(value) and value > 0):
-                raise UsageError(f"{name} must be a number above 0, found {value:g}; {_usual(name)} is usual")
-            if not LEAST <= value <= MOST:
+            setting = getattr(self, name)
+            if not (math.isfinite(setting) and setting > 0):
                 raise UsageError(
-                    f"{name} lies between {LEAST:g} and {MOST:g}, found {value:g}; {_usual(name)} is usual"
+                    f"{name} must be a number above 0, found {setting:g}; {_format_default(name)} is usual"
                 )
-        if self.method == "elo" and self.k > MOST_K * self.scale:
-            raise UsageError(f"k is at most {MOST_K} times the scale of {self.scale:g}, found {self.k:g}; 16 is usual")
-        if not abs(self.start) <= MOST:
-            raise UsageError(f"the start must be a number, at most {MOST:g}, found {self.start:g}; 100 is usual")
+            if not MIN_SETTING <= setting <= MAX_SETTING:
+                raise UsageError(
+                    f"{name} lies between {MIN_SETTING:g} and {MAX_SETTING:g}, found {setting:g}; "
+                    f"{_format_default(name)} is usual"
+                )
+        if self.method == "elo" and self.k > MAX_K_SCALES * self.scale:
+            raise UsageError(
+                f"k is at most {MAX_K_SCALES} times the scale of {self.scale:g}, found {self.k:g}; 16 is usual"
+            )
+        if not abs(self.start) <= MAX_SETTING:
+            raise UsageError(f"the start must be a number, at most {MAX_SETTING:g}, found {self.start:g}; 100 is usual")
         if not 0 <= self.balance <= 1:
             raise UsageError(f"the balance lies between 0 and 1, found {self.balance:g}; 0.5 is usual")
         if self.passes is not None and self.passes < 1:
             raise UsageError(f"at least one pass is needed, found {self.passes}")
         if self.resamples < 100:
             raise UsageError(f"at least 100 resamples are needed for an interval, found {self.resamples}")
-        self._require_company()
+        self._require_compatible_settings()
 
-    def _require_company(self) -> None:
+    def _require_compatible_settings(self) -> None:
         """Refuse what does not go together."""
         if self.method != "bradley-terry":
-            for name, asked in (
+            for name, is_set in (
                 ("by-judge", self.by_judge is not None), ("ties", self.ties != "half"),
                 ("interval bootstrap", self.interval == "bootstrap"),
             ):  # fmt: skip
-                if asked:
+                if is_set:
                     raise UsageError(f"--{name} is for bradley-terry, and this is {self.method}")
         if self.em and self.by_judge:
             raise UsageError("--em and --by-judge both weigh the judges; choose one")
@@ -113,8 +118,10 @@ class Rating:
             raise UsageError("after --em a match has a probable score and no ties; leave out --ties davidson")
         if self.interval == "bootstrap" and (self.em or self.by_judge):
             raise UsageError("the bootstrap draws votes of judges who are alike; leave out --em and --by-judge")
-        if self.passes is not None and self.method not in PASSING:
-            raise UsageError(f"--passes is for {' and '.join(PASSING)}, and {self.method} takes all matches at once")
+        if self.passes is not None and self.method not in METHODS_WITH_PASSES:
+            raise UsageError(
+                f"--passes is for {' and '.join(METHODS_WITH_PASSES)}, and {self.method} takes all matches at once"
+            )
 
     def describe(self) -> dict[str, object]:
         """The numbers that this method uses, by name."""
@@ -122,129 +129,139 @@ class Rating:
                  "glicko": ("start", "variance", "scale"), "win-rate": ("balance",)}[self.method]  # fmt: skip
         return {name: getattr(self, name) for name in names}
 
-    def rated(
+    def rate_votes(
         self, votes: Matches, *, rng: np.random.Generator | None = None, progress: Progress | None = None
-    ) -> Rated:
+    ) -> RatingFit:
         """The ratings from these votes; `progress` is told how many votes were drawn anew.
 
         They are rounded to nine decimals, so that documents with the same votes are rated the same.
         """
-        found = RATE[self.method](self, votes, rng or np.random.default_rng(0), progress or (lambda _: None))
-        return replace(found, ratings=found.ratings.round(9) + 0.0)
+        rating_fit = RATERS[self.method](self, votes, rng or np.random.default_rng(0), progress or (lambda _: None))
+        return replace(rating_fit, ratings=rating_fit.ratings.round(9) + 0.0)
 
-    def matches(self, votes: Matches) -> Matches:
+    def select_matches(self, votes: Matches) -> Matches:
         """The matches that are played: pairs with the mean of their votes or a probable score, or single votes."""
         if self.em:
-            return probable_scores(votes)
-        return votes.paired() if self.each == "pair" else votes
+            return estimate_probable_scores(votes)
+        return votes.merge_by_pair() if self.each == "pair" else votes
 
 
-def _by_bradley_terry(how: Rating, votes: Matches, rng: np.random.Generator, progress: Progress) -> Rated:
-    if how.by_judge is not None:
-        return _by_judge(how, votes)
-    matches = how.matches(votes) if how.em else votes.paired()
-    outcome, ratings = Outcome(), fit(matches, ridge=how.ridge)
-    if how.ties == "davidson":
-        outcome, ratings = _with_ties(matches, ratings, how.ridge)
-    rated = Rated(ratings=ratings, unit=1.0, outcome=outcome)
-    if how.interval == "none":
-        return rated
-    if how.em:
+def _rate_by_bradley_terry(
+    settings: RatingSettings, votes: Matches, rng: np.random.Generator, progress: Progress
+) -> RatingFit:
+    if settings.by_judge is not None:
+        return _rate_with_judges(settings, votes)
+    matches = settings.select_matches(votes) if settings.em else votes.merge_by_pair()
+    outcome, ratings = OutcomeModel(), fit_bradley_terry(matches, ridge=settings.ridge)
+    if settings.ties == "davidson":
+        outcome, ratings = _fit_with_ties(matches, ratings, settings.ridge)
+    rating_fit = RatingFit(ratings=ratings, unit=1.0, outcome=outcome)
+    if settings.interval == "none":
+        return rating_fit
+    if settings.em:
         note = "no intervals: after --em they would take the probable scores for votes; --by-judge gives intervals"
-        return replace(rated, notes=(note,))
-    if (narrow := _narrow(how)) is not None:
-        return replace(rated, notes=(narrow,))
-    if how.interval == "bootstrap":
-        return by_bootstrap(votes, rated, ridge=how.ridge, level=how.level, resamples=how.resamples, rng=rng,
-                            progress=progress)  # fmt: skip
-    apart = ratings[matches.first] - ratings[matches.second]
-    told = Told(difference=matches.weight * outcome.information(apart))
-    return by_curvature(matches, rated, told, ridge=how.ridge, level=how.level)
+        return replace(rating_fit, notes=(note,))
+    if (narrow_note := _narrow_ridge_note(settings)) is not None:
+        return replace(rating_fit, notes=(narrow_note,))
+    if settings.interval == "bootstrap":
+        return add_bootstrap_intervals(
+            votes, rating_fit, ridge=settings.ridge, level=settings.level, resamples=settings.resamples, rng=rng,
+            progress=progress,
+        )  # fmt: skip
+    difference = ratings[matches.first] - ratings[matches.second]
+    information = MatchInformation(difference=matches.weight * outcome.information(difference))
+    return add_laplace_intervals(matches, rating_fit, information, ridge=settings.ridge, level=settings.level)
 
 
-def _with_ties(matches: Matches, ratings: FloatArray, ridge: float) -> tuple[Outcome, FloatArray]:
+def _fit_with_ties(matches: Matches, ratings: FloatArray, ridge: float) -> tuple[OutcomeModel, FloatArray]:
     """How common ties are, and the ratings, each given the other until neither moves."""
     if not matches.tied.any():
-        return Outcome(), ratings
+        return OutcomeModel(), ratings
     ties = 1.0
-    for _ in range(TIE_TURNS):
-        ratings = fit(matches, ridge=ridge, outcome=Outcome(ties=ties), start=ratings)
-        before, ties = ties, most_likely_ties(matches, ratings[matches.first] - ratings[matches.second], ties)
-        if abs(ties - before) < 1e-8 * ties:
+    for _ in range(MAX_TIE_ITERATIONS):
+        ratings = fit_bradley_terry(matches, ridge=ridge, outcome=OutcomeModel(ties=ties), start=ratings)
+        previous, ties = ties, fit_tie_parameter(matches, ratings[matches.first] - ratings[matches.second], ties)
+        if abs(ties - previous) < 1e-8 * ties:
             break
-    return Outcome(ties=ties), ratings
+    return OutcomeModel(ties=ties), ratings
 
 
-def _by_judge(how: Rating, votes: Matches) -> Rated:
-    solve = by_sensitivity if how.by_judge == "sensitivity" else crowd_bt
-    outcome = Outcome()
-    if how.ties == "davidson":  # as common as they are when judges are alike
-        outcome, _ = _with_ties(votes, np.zeros(votes.docs.height), how.ridge)
-    found = solve(votes, ridge=how.ridge, outcome=outcome)
-    notes = () if found.converged else ("documents and judges still moved when the turns were over",)
-    rated = Rated(ratings=found.ratings, unit=1.0, outcome=outcome, together=found, notes=notes)
-    if found.mirrored > MIRRORED:
-        doubt = (
+def _rate_with_judges(settings: RatingSettings, votes: Matches) -> RatingFit:
+    fit_judges = fit_sensitivities if settings.by_judge == "sensitivity" else fit_crowd_bt
+    outcome = OutcomeModel()
+    if settings.ties == "davidson":  # as common as they are when judges are alike
+        outcome, _ = _fit_with_ties(votes, np.zeros(votes.docs.height), settings.ridge)
+    judge_fit = fit_judges(votes, ridge=settings.ridge, outcome=outcome)
+    notes = () if judge_fit.converged else ("documents and judges still moved when the turns were over",)
+    rating_fit = RatingFit(ratings=judge_fit.ratings, unit=1.0, outcome=outcome, judge_fit=judge_fit, notes=notes)
+    if judge_fit.mirror_probability > MAX_MIRROR_PROBABILITY:
+        mirror_note = (
             f"no intervals: judges contradict each other so much that the opposite order of all documents has a "
-            f"probability of {found.mirrored:.0%}; who of them is right, votes cannot tell"
+            f"probability of {judge_fit.mirror_probability:.0%}; who of them is right, votes cannot tell"
         )
-        return replace(rated, notes=(*notes, doubt))
-    if how.interval == "none":
-        return rated
-    if found.told is None:
+        return replace(rating_fit, notes=(*notes, mirror_note))
+    if settings.interval == "none":
+        return rating_fit
+    if judge_fit.information is None:
         note = "no intervals: votes cannot tell well how honest judges are and how far apart documents; sensitivity can"
-        return replace(rated, notes=(*notes, note))
-    if (narrow := _narrow(how)) is not None:
-        return replace(rated, notes=(*notes, narrow))
-    return by_curvature(votes, rated, found.told, ridge=how.ridge, level=how.level)
+        return replace(rating_fit, notes=(*notes, note))
+    if (narrow_note := _narrow_ridge_note(settings)) is not None:
+        return replace(rating_fit, notes=(*notes, narrow_note))
+    return add_laplace_intervals(votes, rating_fit, judge_fit.information, ridge=settings.ridge, level=settings.level)
 
 
-def _narrow(how: Rating) -> str | None:
+def _narrow_ridge_note(settings: RatingSettings) -> str | None:
     """What is said where the ridge alone decides how far apart documents can be."""
-    if (wide := how.ridge**-0.5) >= NARROW:
+    if (prior_sd := settings.ridge**-0.5) >= MIN_PRIOR_SD:
         return None
     return (
-        f"no intervals: a ridge of {how.ridge:g} claims that documents lie within some {wide:.2g} in log odds of their "
-        f"mean, whatever the votes say; 0.25 leaves that to the votes"
+        f"no intervals: a ridge of {settings.ridge:g} claims that documents lie within some {prior_sd:.2g} in log odds "
+        f"of their mean, whatever the votes say; 0.25 leaves that to the votes"
     )
 
 
-def _by_elo(how: Rating, votes: Matches, *_: object) -> Rated:
-    matches = how.matches(votes)
-    after = elo(matches, k=how.k, start=how.start, scale=how.scale, passes=how.passes or PASSES)
-    return Rated(ratings=after[-1], unit=how.scale / math.log(10), after=tuple(after))
-
-
-def _by_glicko(how: Rating, votes: Matches, *_: object) -> Rated:
-    unit = how.scale / math.log(10)
-    passes = how.passes or 1
-    after, variances = glicko(
-        how.matches(votes), start=how.start, variance=how.variance, scale=how.scale, passes=passes
+def _rate_by_elo(settings: RatingSettings, votes: Matches, *_: object) -> RatingFit:
+    matches = settings.select_matches(votes)
+    pass_ratings = elo(
+        matches, k=settings.k, start=settings.start, scale=settings.scale, passes=settings.passes or ELO_PASSES
     )
-    rated = Rated(ratings=after[-1], unit=unit, after=tuple(after))
-    if how.interval == "none":
-        return rated
+    return RatingFit(ratings=pass_ratings[-1], unit=settings.scale / math.log(10), pass_ratings=tuple(pass_ratings))
+
+
+def _rate_by_glicko(settings: RatingSettings, votes: Matches, *_: object) -> RatingFit:
+    unit = settings.scale / math.log(10)
+    passes = settings.passes or 1
+    pass_ratings, variances = glicko(
+        settings.select_matches(votes),
+        start=settings.start,
+        variance=settings.variance,
+        scale=settings.scale,
+        passes=passes,
+    )
+    rating_fit = RatingFit(ratings=pass_ratings[-1], unit=unit, pass_ratings=tuple(pass_ratings))
+    if settings.interval == "none":
+        return rating_fit
     if passes > 1:
-        return replace(rated, notes=("no standard errors: each pass beyond the first counts every vote again",))
+        return replace(rating_fit, notes=("no standard errors: each pass beyond the first counts every vote again",))
     note = (
         "no intervals: the variance of glicko depends on the order of the matches and on the one it began with, and "
         "intervals from it hold too seldom; se is its root"
     )
-    return replace(rated, errors=np.sqrt(variances), notes=(note,))
+    return replace(rating_fit, errors=np.sqrt(variances), notes=(note,))
 
 
-def _by_win_rate(how: Rating, votes: Matches, *_: object) -> Rated:
-    return Rated(ratings=win_rate(how.matches(votes), balance=how.balance), unit=None)
+def _rate_by_win_rate(settings: RatingSettings, votes: Matches, *_: object) -> RatingFit:
+    return RatingFit(ratings=win_rate(settings.select_matches(votes), balance=settings.balance), unit=None)
 
 
-RATE: dict[Method, Callable[[Rating, Matches, np.random.Generator, Progress], Rated]] = {
-    "bradley-terry": _by_bradley_terry,
-    "elo": _by_elo,
-    "glicko": _by_glicko,
-    "win-rate": _by_win_rate,
+RATERS: dict[Method, Callable[[RatingSettings, Matches, np.random.Generator, Progress], RatingFit]] = {
+    "bradley-terry": _rate_by_bradley_terry,
+    "elo": _rate_by_elo,
+    "glicko": _rate_by_glicko,
+    "win-rate": _rate_by_win_rate,
 }
-PASSING = ("elo", "glicko")
-CHOICES: dict[str, tuple[str | None, ...]] = {
+METHODS_WITH_PASSES = ("elo", "glicko")
+SETTING_CHOICES: dict[str, tuple[str | None, ...]] = {
     "method": METHODS,
     "by_judge": (None, *get_args(JudgeKind)),
     "ties": get_args(TieModel),
@@ -253,5 +270,5 @@ CHOICES: dict[str, tuple[str | None, ...]] = {
 }
 
 
-def _usual(name: str) -> str:
-    return f"{Rating.__dataclass_fields__[name].default:g}"
+def _format_default(name: str) -> str:
+    return f"{RatingSettings.__dataclass_fields__[name].default:g}"

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from ringtrue.errors import UsageError, did_you_mean
-from ringtrue.preference.label_cutoffs import by_gaps, by_quantiles, by_thresholds
-from ringtrue.preference.outcome_model import Outcome
+from ringtrue.preference.label_cutoffs import label_by_gaps, label_by_quantiles, label_by_thresholds
+from ringtrue.preference.outcome_model import OutcomeModel
 from ringtrue.tables import Judgments, Run
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ class JudgeRating:
         >>> import ringtrue as rt
         >>> votes = {"left": [*"aaab"] * 3, "right": [*"bbcc"] * 3, "winner": [*"aaab"] * 2 + [*"bbcc"],
         ...          "judge": [*"wxyz" * 2, *"vvvv"]}
-        >>> told = rt.rate(votes, by_judge="crowd-bt", repeats="all").judges["v"]
-        >>> told.votes, round(told.value, 1)
+        >>> judge = rt.rate(votes, by_judge="crowd-bt", repeats="all").judges["v"]
+        >>> judge.votes, round(judge.value, 1)
         (4, 0.7)
     """
 
@@ -77,7 +77,7 @@ class Ratings:
     level: float
     votes: int
     unit: float | None
-    outcome: Outcome = field(default_factory=Outcome)
+    outcome: OutcomeModel = field(default_factory=OutcomeModel)
     judge_model: str | None = None
     judges: Mapping[str, JudgeRating] = field(default_factory=dict)
     passes: pl.DataFrame | None = None
@@ -87,12 +87,12 @@ class Ratings:
 
     def chance(self, a: str, b: str, *, query: str | None = None) -> float:
         """How likely a vote prefers `a` to `b`, half of the ties counted; with several queries, say of which."""
-        rows = self._query(query)
-        one, other = self._row(rows, a), self._row(rows, b)
-        if rows["group"][one] != rows["group"][other]:
+        rows = self._rows_of_query(query)
+        row_a, row_b = self._row_of_doc(rows, a), self._row_of_doc(rows, b)
+        if rows["group"][row_a] != rows["group"][row_b]:
             raise UsageError(f"'{a}' and '{b}' cannot be compared: no chain of votes joins them")
-        apart = np.array([rows["rating"][one] - rows["rating"][other]])
-        return float(self.outcome.expected(apart / self._unit())[0])
+        difference = np.array([rows["rating"][row_a] - rows["rating"][row_b]])
+        return float(self.outcome.expected_score(difference / self._require_unit())[0])
 
     def chances(self, *, query: str | None = None) -> pl.DataFrame:
         """The chance of every document against every other of a query, or of all: query, a, b, chance, tie.
@@ -100,8 +100,11 @@ class Ratings:
         Each pair stands once, the better document first; half of the ties are in `chance`, and `tie` is empty where
         ties are half wins. Pairs that no chain of votes joins are left out.
         """
-        found = [self._chances(rows) for rows in ([self._query(query)] if query else self._by_query().values())]
-        return pl.concat(found)
+        pair_frames = [
+            self._pair_chances(rows)
+            for rows in ([self._rows_of_query(query)] if query else self._frames_by_query().values())
+        ]
+        return pl.concat(pair_frames)
 
     def labels(
         self,
@@ -118,17 +121,17 @@ class Ratings:
             >>> rt.rate(votes).labels(quantiles=[0.4, 0.9]).frame["label"].to_list()
             [2, 1, 0]
         """
-        if sum(one is not None for one in (thresholds, quantiles, gaps)) != 1:
+        if sum(cutoffs is not None for cutoffs in (thresholds, quantiles, gaps)) != 1:
             raise UsageError("how should ratings become labels? By thresholds, by quantiles or by gaps: one of them")
         parts = []
-        for rows in self._by_query().values():
+        for rows in self._frames_by_query().values():
             ratings = rows["rating"].to_numpy()
             if thresholds is not None:
-                label = by_thresholds(ratings, thresholds)
+                label = label_by_thresholds(ratings, thresholds)
             elif quantiles is not None:
-                label = by_quantiles(ratings, quantiles)
+                label = label_by_quantiles(ratings, quantiles)
             else:
-                label = by_gaps(ratings, gaps or 0)
+                label = label_by_gaps(ratings, gaps or 0)
             parts.append(rows.select("query", "doc", label=pl.Series(label)))
         return Judgments.of(pl.concat(parts))
 
@@ -138,30 +141,30 @@ class Ratings:
 
     def groups(self) -> dict[str, list[list[str]]]:
         """The documents that cannot be compared with each other, as groups, for the queries that have several."""
-        apart = self.frame.filter(pl.col("group").n_unique().over("query") > 1)
+        disconnected = self.frame.filter(pl.col("group").n_unique().over("query") > 1)
         return {
             str(query): [part["doc"].to_list() for _, part in rows.group_by("group", maintain_order=True)]
-            for (query,), rows in apart.group_by("query", maintain_order=True)
+            for (query,), rows in disconnected.group_by("query", maintain_order=True)
         }
 
     def __str__(self) -> str:
         docs, queries = self.frame.height, self.frame["query"].n_unique()
         best = self.frame.row(0, named=True)
-        said = (
+        summary = (
             f"{docs:,} document{'s' * (docs > 1)} of {queries:,} {'query' if queries == 1 else 'queries'} rated by "
             f"{self.method} from {self.votes:,} vote{'s' * (self.votes > 1)}\n"
             f"best of query '{best['query']}': {best['doc']} {best['rating']:.2f}"
         )
         if best["low"] is None:
-            return said
-        return said + f" ({100 * self.level:g}% CI {best['low']:.2f} to {best['high']:.2f})"
+            return summary
+        return summary + f" ({100 * self.level:g}% CI {best['low']:.2f} to {best['high']:.2f})"
 
     def as_dict(self) -> dict[str, object]:
         """The answer as plain data, in the key order of the command line's JSON."""
-        shown = ("doc", "rating", "low", "high", "matches", "se", "ahead", "votes")
-        plain: dict[str, object] = {
-            "queries": {query: rows.select(shown).to_dicts() for query, rows in self._by_query().items()},
-            "passes": self._passes(),
+        columns = ("doc", "rating", "low", "high", "matches", "se", "ahead", "votes")
+        payload: dict[str, object] = {
+            "queries": {query: rows.select(columns).to_dicts() for query, rows in self._frames_by_query().items()},
+            "passes": self._inverted_shares(),
             "auc": dict(self.auc or {}),
             "tau": dict(self.tau or {}),
             "method": self.method,
@@ -172,10 +175,10 @@ class Ratings:
         }
         if self.judge_model is not None:
             name = "sensitivity" if self.judge_model == "sensitivity" else "honesty"
-            plain["judges"] = [one.as_dict(name) for one in self.judges.values()]
-        return plain | {"notes": list(self.notes)}
+            payload["judges"] = [judge.as_dict(name) for judge in self.judges.values()]
+        return payload | {"notes": list(self.notes)}
 
-    def _passes(self) -> list[dict[str, object]]:
+    def _inverted_shares(self) -> list[dict[str, object]]:
         """Of the pairs that met in any query, the share that changed places in each pass after the first."""
         if self.passes is None:
             return []
@@ -184,10 +187,10 @@ class Ratings:
         )
         return shares.to_dicts()
 
-    def _by_query(self) -> dict[str, pl.DataFrame]:
+    def _frames_by_query(self) -> dict[str, pl.DataFrame]:
         return {str(query): rows for (query,), rows in self.frame.group_by("query", maintain_order=True)}
 
-    def _query(self, query: str | None) -> pl.DataFrame:
+    def _rows_of_query(self, query: str | None) -> pl.DataFrame:
         queries = self.frame["query"].unique(maintain_order=True)
         if query is None:
             if len(queries) > 1:
@@ -198,30 +201,30 @@ class Ratings:
         return self.frame.filter(pl.col("query") == query)
 
     @staticmethod
-    def _row(rows: pl.DataFrame, doc: str) -> int:
-        found = (rows["doc"] == doc).arg_true()
-        if not len(found):
+    def _row_of_doc(rows: pl.DataFrame, doc: str) -> int:
+        matching = (rows["doc"] == doc).arg_true()
+        if not len(matching):
             raise UsageError(f"document '{doc}' was not rated{did_you_mean(doc, rows['doc'])}")
-        return int(found[0])
+        return int(matching[0])
 
-    def _unit(self) -> float:
+    def _require_unit(self) -> float:
         if self.unit is None:
             raise UsageError("a win rate says nothing about the chance of a win; rate by another method")
         return self.unit
 
-    def _chances(self, rows: pl.DataFrame) -> pl.DataFrame:
-        one, other = np.triu_indices(rows.height, k=1)
+    def _pair_chances(self, rows: pl.DataFrame) -> pl.DataFrame:
+        i, j = np.triu_indices(rows.height, k=1)
         group = rows["group"].to_numpy()
-        joined = group[one] == group[other]
-        one, other = one[joined], other[joined]
-        apart: FloatArray = (rows["rating"].to_numpy()[one] - rows["rating"].to_numpy()[other]) / self._unit()
+        comparable = group[i] == group[j]
+        i, j = i[comparable], j[comparable]
+        difference: FloatArray = (rows["rating"].to_numpy()[i] - rows["rating"].to_numpy()[j]) / self._require_unit()
         return pl.DataFrame(
             {
-                "query": rows["query"].gather(one),
-                "a": rows["doc"].gather(one),
-                "b": rows["doc"].gather(other),
-                "chance": self.outcome.expected(apart),
-                "tie": self.outcome.tie(apart) if self.outcome.ties else [None] * len(one),
+                "query": rows["query"].gather(i),
+                "a": rows["doc"].gather(i),
+                "b": rows["doc"].gather(j),
+                "chance": self.outcome.expected_score(difference),
+                "tie": self.outcome.tie_probability(difference) if self.outcome.ties else [None] * len(i),
             },
             schema_overrides={"tie": pl.Float64},
         )

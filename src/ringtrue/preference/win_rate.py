@@ -27,8 +27,8 @@ def win_rate(matches: Matches, *, balance: float = 0.5) -> FloatArray:
         >>> win_rate(Matches.of(Preferences.of(votes)), balance=1).tolist()
         [1.0, 0.5, 0.0]
     """
-    won, met, query = matches.won(), matches.met(), matches.query
-    held = np.bincount(query[matches.first], minlength=len(matches.queries))[query]
-    share = np.divide(won, met, out=np.full(len(met), 0.5), where=met > 0)
-    busy = np.divide(met, held, out=np.zeros(len(met)), where=held > 0)
-    return np.asarray(balance * share + (1 - balance) * busy)
+    wins, match_counts, query = matches.win_totals(), matches.match_counts(), matches.query
+    query_matches = np.bincount(query[matches.first], minlength=len(matches.queries))[query]
+    won_share = np.divide(wins, match_counts, out=np.full(len(match_counts), 0.5), where=match_counts > 0)
+    match_share = np.divide(match_counts, query_matches, out=np.zeros(len(match_counts)), where=query_matches > 0)
+    return np.asarray(balance * won_share + (1 - balance) * match_share)

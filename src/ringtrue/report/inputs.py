@@ -13,19 +13,19 @@ from ringtrue.errors import InputError
 from ringtrue.evaluation.evaluate import evaluate
 from ringtrue.evaluation.measures import Measure
 from ringtrue.gold.correction import Correction, correct
-from ringtrue.gold.correction.gold_sample import drawn_to_compare
+from ringtrue.gold.correction.gold_sample import comparison_measures
 from ringtrue.judges.votes import Repeats
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.results import Comparisons
 from ringtrue.tables import Judgments, Preferences, Run, Scores
 
-__all__ = ["Material"]
+__all__ = ["ReportInputs"]
 
-Found = TypeVar("Found")
+Outcome = TypeVar("Outcome")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Material:
+class ReportInputs:
     """All that was given. Sections leave alone what they are told of here, and ask for no file.
 
     `judgments` has one label for each document: bronze, where there is `gold` to correct it. `labels` are of several
@@ -43,8 +43,10 @@ class Material:
     traps: Judgments | Preferences | None = None
     preferences: Preferences | None = None
     confusion: Confusion | None = None
-    correcting: Mapping[str, Any] = field(default_factory=dict)  # design, method, population, bronze_rel
-    evaluating: Mapping[str, Any] = field(default_factory=dict)  # missing, judges, depth, compat, collection_size
+    correction_options: Mapping[str, Any] = field(default_factory=dict)  # design, method, population, bronze_rel
+    evaluation_options: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # missing, judges, depth, compat, collection_size
     repeats: Repeats | None = None  # which label, or vote, of a judge counts where there are several of one item
     rel: int = 1
     level: float = 0.95
@@ -56,31 +58,31 @@ class Material:
         """The measure that the page is about."""
         return str(self.measures[0])
 
-    def rng(self, what: str) -> np.random.Generator:
+    def rng(self, purpose: str) -> np.random.Generator:
         """Random numbers for one section: the same seed gives the same page, whichever other sections there are."""
-        return np.random.default_rng([self.seed, *what.encode()])
+        return np.random.default_rng([self.seed, *purpose.encode()])
 
     @cached_property
     def scores(self) -> Scores | None:
         """Each run's value for each query, by the judgments as they are."""
         if not self.runs or self.judgments is None:
             return None
-        return evaluate(self.runs, self.judgments, self.measures, **self.evaluating)
+        return evaluate(self.runs, self.judgments, self.measures, **self.evaluation_options)
 
     @property
     def correction(self) -> Correction | None:
         """The same as a perfect judge would have it, where there is gold; an error where this gold cannot tell."""
-        return _or_raised(self.corrected)
+        return _raise_if_error(self.correction_or_error)
 
     @cached_property
-    def corrected(self) -> Correction | InputError | None:
+    def correction_or_error(self) -> Correction | InputError | None:
         """The correction, or why there is none; worked out once, although several sections ask."""
         if not self.runs or self.judgments is None or self.gold is None:
             return None
         try:
             return correct(
                 self.runs, self.judgments, self.gold, self.measures, level=self.level, rng=self.rng("correction"),
-                **self.correcting,
+                **self.correction_options,
             )  # fmt: skip
         except InputError as error:
             return error
@@ -88,10 +90,10 @@ class Material:
     @property
     def comparisons(self) -> Comparisons | None:
         """All pairs of runs by the measure of the page; corrected, where there is gold."""
-        return _or_raised(self.compared)
+        return _raise_if_error(self.comparisons_or_error)
 
     @cached_property
-    def compared(self) -> Comparisons | InputError | None:
+    def comparisons_or_error(self) -> Comparisons | InputError | None:
         """The comparisons, or why there are none; worked out once."""
         from ringtrue.evaluation.significance import compare
         from ringtrue.gold.correction import compare_corrected
@@ -100,27 +102,27 @@ class Material:
             return None
         try:
             if self.gold is None:
-                only = Scores(self.scores.frame.filter(measure=self.measure))
-                return compare(only, level=self.level, rng=self.rng("comparisons"))
+                measure_scores = Scores(self.scores.frame.filter(measure=self.measure))
+                return compare(measure_scores, level=self.level, rng=self.rng("comparisons"))
             return compare_corrected(
                 self.runs, self.judgments, self.gold, self.measures[0], level=self.level, rng=self.rng("comparisons"),
-                **self.correcting,
+                **self.correction_options,
             )  # fmt: skip
         except InputError as error:
             return error
 
-    def require(self) -> None:
+    def require_measurable(self) -> None:
         """Refuse runs that cannot be measured, or corrected, in the words of `evaluate` and `compare`.
 
         Gold that was drawn to compare runs says nothing of a single one, and is enough if it compares them.
         """
         if self.gold is not None:
-            to_compare = isinstance(self.gold, Judgments) and drawn_to_compare(self.gold)
-            _or_raised(self.compared if to_compare else self.corrected)
+            to_compare = isinstance(self.gold, Judgments) and comparison_measures(self.gold)
+            _raise_if_error(self.comparisons_or_error if to_compare else self.correction_or_error)
         _ = self.scores
 
 
-def _or_raised(found: Found | InputError) -> Found:
-    if isinstance(found, InputError):
-        raise found
-    return found
+def _raise_if_error(outcome: Outcome | InputError) -> Outcome:
+    if isinstance(outcome, InputError):
+        raise outcome
+    return outcome

@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 
-FORMS: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
+FORMAT_BY_SUFFIX: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,8 +143,8 @@ class Figure:
 
     Examples:
         >>> import ringtrue as rt
-        >>> found = rt.report({"new": {"q1": {"a": 1.0}}, "old": {"q1": {"b": 1.0}}}, {"q1": {"a": 1}}, "RR")
-        >>> found.figure("forest").table.rows
+        >>> page = rt.report({"new": {"q1": {"a": 1.0}}, "old": {"q1": {"b": 1.0}}}, {"q1": {"a": 1}}, "RR")
+        >>> page.figure("forest").table.rows
         [['new', '1.0000'], ['old', '0.0000']]
     """
 
@@ -158,13 +158,13 @@ class Figure:
     def save(self, path: str | Path, *, width: float = 6.5, dark: bool = False) -> None:
         """Write the picture, as the name of the file says: .svg, .png or .pdf; `width` is in inches."""
         from ringtrue.files.write import replace_file
-        from ringtrue.report.charts.picture_files import picture
+        from ringtrue.report.charts.picture_files import render_picture
 
-        form = FORMS.get(Path(path).suffix.lower())
-        if form is None:
+        file_format = FORMAT_BY_SUFFIX.get(Path(path).suffix.lower())
+        if file_format is None:
             raise UsageError(f"{path}: a picture is written as .svg, .png or .pdf; choose such a name")
-        drawn = picture(self, form, width=width, dark=dark)
-        replace_file(Path(path), lambda stream: stream.write(drawn))
+        picture_bytes = render_picture(self, file_format, width=width, dark=dark)
+        replace_file(Path(path), lambda stream: stream.write(picture_bytes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,8 +173,8 @@ class Section:
 
     Examples:
         >>> import ringtrue as rt
-        >>> found = rt.report({"new": {"q1": {"a": 1.0}}, "old": {"q1": {"b": 1.0}}}, {"q1": {"a": 1}}, "RR")
-        >>> found.sections[0].title
+        >>> page = rt.report({"new": {"q1": {"a": 1.0}}, "old": {"q1": {"b": 1.0}}}, {"q1": {"a": 1}}, "RR")
+        >>> page.sections[0].title
         'The runs'
     """
 
@@ -192,8 +192,8 @@ class Report:
 
     Examples:
         >>> import ringtrue as rt
-        >>> found = rt.report({"new": {"q1": {"a": 1.0}}, "old": {"q1": {"b": 1.0}}}, {"q1": {"a": 1}}, "RR")
-        >>> found.title, found.figure("forest").name
+        >>> page = rt.report({"new": {"q1": {"a": 1.0}}, "old": {"q1": {"b": 1.0}}}, {"q1": {"a": 1}}, "RR")
+        >>> page.title, page.figure("forest").name
         ('new and old', 'forest')
     """
 
@@ -211,11 +211,11 @@ class Report:
 
     def figure(self, name: str) -> Figure:
         """The figure of this name."""
-        known = {figure.name: figure for figure in self.figures()}
-        if name not in known:
-            near = did_you_mean(name, known) or f"; there are {', '.join(known) or 'none'}"
+        figures_by_name = {figure.name: figure for figure in self.figures()}
+        if name not in figures_by_name:
+            near = did_you_mean(name, figures_by_name) or f"; there are {', '.join(figures_by_name) or 'none'}"
             raise UsageError(f"there is no figure '{name}' in this report{near}")
-        return known[name]
+        return figures_by_name[name]
 
     def as_dict(self) -> dict[str, Any]:
         """The report as plain data."""
@@ -223,9 +223,9 @@ class Report:
 
     def html(self) -> str:
         """The page, which needs no other file and no network."""
-        from ringtrue.report.html.page import page_of
+        from ringtrue.report.html.page import render_page
 
-        return page_of(self)
+        return render_page(self)
 
     def save(self, path: str | Path) -> None:
         """Write the page."""

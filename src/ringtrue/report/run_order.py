@@ -10,139 +10,144 @@ import numpy as np
 
 from ringtrue.errors import InputError
 from ringtrue.evaluation.evaluate import evaluate
-from ringtrue.report.inputs import Material
+from ringtrue.report.inputs import ReportInputs
 from ringtrue.stats.results import Comparison, Comparisons, Estimate
 from ringtrue.tables import Scores
 
 __all__ = [
-    "SAME",
+    "EQUAL_DIGITS",
     "Means",
-    "Pairs",
-    "all_of",
-    "as_labelled",
-    "at_odds",
-    "best_first",
-    "compared",
-    "known_intervals",
-    "leaders",
-    "order",
-    "strengths",
-    "values",
+    "PairComparisons",
+    "all_runs_phrase",
+    "compare_run_pairs",
+    "drop_zero_width_intervals",
+    "estimate_run_means",
+    "find_contradicted_pairs",
+    "find_leaders",
+    "fit_strengths",
+    "order_runs",
+    "score_as_labelled",
+    "sort_runs_by_mean",
 ]
 
 Means: TypeAlias = Mapping[str, Mapping[str, Estimate]]
-Pairs: TypeAlias = Mapping[tuple[str, str], Comparison]
+PairComparisons: TypeAlias = Mapping[tuple[str, str], Comparison]
 
-SAME = 9  # digits in which values are the same that differ only by how they were added up
+EQUAL_DIGITS = 9  # digits in which values are the same that differ only by how they were added up
 
 
-def best_first(means: Means, measure: str) -> tuple[str, ...]:
+def sort_runs_by_mean(means: Means, measure: str) -> tuple[str, ...]:
     """The runs by their value, the best first; those without one last."""
-    return _sorted({run: row[measure].value for run, row in means.items()})
+    return _sort_highest_first({run: row[measure].value for run, row in means.items()})
 
 
-def leaders(found: Mapping[str, float | None]) -> tuple[str, ...]:
+def find_leaders(values_by_run: Mapping[str, float | None]) -> tuple[str, ...]:
     """The runs with the highest value: more than one, where several have the same.
 
     Examples:
-        >>> leaders({"a": 0.5, "b": 0.1 + 0.2 + 0.2, "c": None})
+        >>> find_leaders({"a": 0.5, "b": 0.1 + 0.2 + 0.2, "c": None})
         ('a', 'b')
     """
-    known = {run: round(value, SAME) for run, value in found.items() if value is not None}
-    return tuple(run for run, value in known.items() if value == max(known.values()))
+    rounded = {run: round(value, EQUAL_DIGITS) for run, value in values_by_run.items() if value is not None}
+    return tuple(run for run, value in rounded.items() if value == max(rounded.values()))
 
 
-def all_of(runs: Sequence[str]) -> str:
+def all_runs_phrase(runs: Sequence[str]) -> str:
     """All of them, in words.
 
     Examples:
-        >>> all_of(["a", "b"]), all_of(["a", "b", "c"])
+        >>> all_runs_phrase(["a", "b"]), all_runs_phrase(["a", "b", "c"])
         ('both runs', 'all 3 runs')
     """
     return "both runs" if len(runs) == 2 else f"all {len(runs)} runs"
 
 
-def known_intervals(means: Means) -> Means:
+def drop_zero_width_intervals(means: Means) -> Means:
     """Without intervals of no length: where every query has the same value, they cannot tell what others would give."""
     return {
-        run: {name: replace(one, low=None, high=None) if one.low == one.high else one for name, one in row.items()}
+        run: {
+            name: replace(estimate, low=None, high=None) if estimate.low == estimate.high else estimate
+            for name, estimate in row.items()
+        }
         for run, row in means.items()
     }
 
 
-def values(material: Material) -> Means | None:
+def estimate_run_means(inputs: ReportInputs) -> Means | None:
     """The value of each run, corrected where there is gold; None where gold serves for comparisons alone."""
-    if material.gold is None:
-        return None if material.scores is None else material.scores.means(level=material.level)
-    found = material.corrected
-    return None if found is None or isinstance(found, InputError) else found.corrected
+    if inputs.gold is None:
+        return None if inputs.scores is None else inputs.scores.means(level=inputs.level)
+    correction = inputs.correction_or_error
+    return None if correction is None or isinstance(correction, InputError) else correction.corrected
 
 
-def strengths(material: Material) -> dict[str, float | None]:
+def fit_strengths(inputs: ReportInputs) -> dict[str, float | None]:
     """How far each run is ahead of all the others; where they cannot be compared, its value.
 
     Of a corrected difference more is known than of two corrected values, so that the differences have the last word.
     They need not fit together: the strengths are the values that fit them best, by least squares. Where every pair is
     compared, that is the mean of a run's differences from all, itself included.
     """
-    found = material.compared
-    if isinstance(found, Comparisons):
-        known = [one for one in found if one.difference.value is not None]
-        if known:
-            return _fitted([run.name for run in material.runs], known)
-    means = values(material) or {}
-    return {run.name: means[run.name][material.measure].value if means else None for run in material.runs}
+    outcome = inputs.comparisons_or_error
+    if isinstance(outcome, Comparisons):
+        comparisons = [comparison for comparison in outcome if comparison.difference.value is not None]
+        if comparisons:
+            return _fit_least_squares([run.name for run in inputs.runs], comparisons)
+    means = estimate_run_means(inputs) or {}
+    return {run.name: means[run.name][inputs.measure].value if means else None for run in inputs.runs}
 
 
-def order(material: Material) -> tuple[str, ...]:
+def order_runs(inputs: ReportInputs) -> tuple[str, ...]:
     """The runs as the whole page has them, the best first by the measure of the page."""
-    return _sorted(strengths(material))
+    return _sort_highest_first(fit_strengths(inputs))
 
 
-def compared(material: Material) -> dict[tuple[str, str], Comparison]:
+def compare_run_pairs(inputs: ReportInputs) -> dict[tuple[str, str], Comparison]:
     """Every pair of runs, either way round; none where they cannot be compared."""
-    every = material.compared if isinstance(material.compared, Comparisons) else ()
-    found = {(one.a, one.b): one for one in every}
-    return found | {(b, a): one.turned() for (a, b), one in found.items()}
+    comparisons = inputs.comparisons_or_error if isinstance(inputs.comparisons_or_error, Comparisons) else ()
+    by_pair = {(comparison.a, comparison.b): comparison for comparison in comparisons}
+    return by_pair | {(b, a): comparison.turned() for (a, b), comparison in by_pair.items()}
 
 
-def at_odds(means: Means, pairs: Pairs, measure: str) -> list[tuple[str, str]]:
+def find_contradicted_pairs(means: Means, pairs: PairComparisons, measure: str) -> list[tuple[str, str]]:
     """The pairs of runs where the first has the higher value, and yet the second is ahead when they are compared."""
-    found = []
-    for (a, b), one in pairs.items():
-        first, second, gap = means[a][measure].value, means[b][measure].value, one.difference.value
+    contradicted = []
+    for (a, b), comparison in pairs.items():
+        first, second, gap = means[a][measure].value, means[b][measure].value, comparison.difference.value
         if first is None or second is None or gap is None:
             continue
-        if round(first - second, SAME) > 0 > round(gap, SAME):
-            found.append((a, b))
-    return found
+        if round(first - second, EQUAL_DIGITS) > 0 > round(gap, EQUAL_DIGITS):
+            contradicted.append((a, b))
+    return contradicted
 
 
-def as_labelled(material: Material) -> tuple[Scores, str]:
+def score_as_labelled(inputs: ReportInputs) -> tuple[Scores, str]:
     """The value of each run and query by the labels as they are, and how the measure reads them.
 
     Bronze labels may count as relevant from another label on than gold ones.
     """
-    assert material.scores is not None
-    measure, rel = material.measures[0], material.correcting.get("bronze_rel")
+    assert inputs.scores is not None
+    measure, rel = inputs.measures[0], inputs.correction_options.get("bronze_rel")
     if rel is None or "rel" not in measure.definition.defaults:
-        return material.scores, str(measure)
-    read = measure.from_label(rel)
-    return evaluate(material.runs, material.judgments, read, **material.evaluating), str(read)
+        return inputs.scores, str(measure)
+    bronze_measure = measure.from_label(rel)
+    return evaluate(inputs.runs, inputs.judgments, bronze_measure, **inputs.evaluation_options), str(bronze_measure)
 
 
-def _sorted(found: Mapping[str, float | None]) -> tuple[str, ...]:
+def _sort_highest_first(values_by_run: Mapping[str, float | None]) -> tuple[str, ...]:
     """The highest first, those without a value last, and those with the same in the order in which they came."""
-    known = {run: float("-inf") if value is None else round(value, SAME) for run, value in found.items()}
-    return tuple(sorted(known, key=lambda run: -known[run]))
+    sort_values = {
+        run: float("-inf") if value is None else round(value, EQUAL_DIGITS) for run, value in values_by_run.items()
+    }
+    return tuple(sorted(sort_values, key=lambda run: -sort_values[run]))
 
 
-def _fitted(names: list[str], known: list[Comparison]) -> dict[str, float | None]:
-    place = {run: number for number, run in enumerate(names)}
-    sides, rows = np.zeros((len(known), len(names))), np.arange(len(known))
-    sides[rows, [place[one.a] for one in known]] = 1
-    sides[rows, [place[one.b] for one in known]] = -1
-    gaps = np.array([one.difference.value for one in known], dtype=np.float64)
-    fit = np.linalg.lstsq(sides, gaps, rcond=None)[0]
-    met = {run for one in known for run in (one.a, one.b)}
-    return {run: float(fit[number]) if run in met else None for run, number in place.items()}
+def _fit_least_squares(run_names: list[str], comparisons: list[Comparison]) -> dict[str, float | None]:
+    column_of_run = {run: column for column, run in enumerate(run_names)}
+    design_matrix, rows = np.zeros((len(comparisons), len(run_names))), np.arange(len(comparisons))
+    design_matrix[rows, [column_of_run[comparison.a] for comparison in comparisons]] = 1
+    design_matrix[rows, [column_of_run[comparison.b] for comparison in comparisons]] = -1
+    gaps = np.array([comparison.difference.value for comparison in comparisons], dtype=np.float64)
+    fit = np.linalg.lstsq(design_matrix, gaps, rcond=None)[0]
+    compared_runs = {run for comparison in comparisons for run in (comparison.a, comparison.b)}
+    return {run: float(fit[column]) if run in compared_runs else None for run, column in column_of_run.items()}

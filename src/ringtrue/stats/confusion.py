@@ -12,8 +12,8 @@ from ringtrue.stats.intervals import wilson
 
 __all__ = ["Confusion"]
 
-IN_ROWS = ("gold", "testing judge", "truth")  # who is asked first: bronze, or a training judge, is held against them
-IN_COLUMNS = ("bronze", "training judge")
+ROW_JUDGES = ("gold", "testing judge", "truth")  # who is asked first: bronze, or a training judge, is held against them
+COLUMN_JUDGES = ("bronze", "training judge")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -39,8 +39,8 @@ class Confusion:
 
     def __post_init__(self) -> None:
         for name in ("counts", "worth"):  # people write lists
-            if isinstance(given := getattr(self, name), list | tuple):
-                object.__setattr__(self, name, np.array(given))
+            if isinstance(cells := getattr(self, name), list | tuple):
+                object.__setattr__(self, name, np.array(cells))
 
     @classmethod
     def together(cls, tables: Sequence[Confusion], *, columns: str = "all judges") -> Confusion:
@@ -57,14 +57,14 @@ class Confusion:
         if len(tables) == 1:
             return tables[0]
         first = tables[0]
-        worth = [np.asarray(one.counts.sum(axis=1) if one.worth is None else one.worth) for one in tables]
-        told = any(one.worth is not None for one in tables)
+        effective_n = [np.asarray(table.counts.sum(axis=1) if table.worth is None else table.worth) for table in tables]
+        has_worth = any(table.worth is not None for table in tables)
         return cls(
             rows=first.rows,
             columns=columns,
             labels=first.labels,
-            counts=np.sum([one.counts for one in tables], axis=0),
-            worth=np.sum(worth, axis=0).astype(np.float64) if told else None,
+            counts=np.sum([table.counts for table in tables], axis=0),
+            worth=np.sum(effective_n, axis=0).astype(np.float64) if has_worth else None,
         )
 
     @property
@@ -84,15 +84,15 @@ class Confusion:
     @property
     def is_turned(self) -> bool:
         """Whether the names say that rows and columns changed places: bronze or a training judge in the rows."""
-        turned_columns = self.columns.startswith(IN_ROWS) and not self.rows.startswith(IN_ROWS)
-        return self.rows.startswith(IN_COLUMNS) or turned_columns
+        turned_columns = self.columns.startswith(ROW_JUDGES) and not self.rows.startswith(ROW_JUDGES)
+        return self.rows.startswith(COLUMN_JUDGES) or turned_columns
 
     def interval(self, level: float = 0.95) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Wilson's interval for each share of a row; nothing but the share where it is exactly known."""
-        worth = np.asarray(self.counts.sum(axis=1) if self.worth is None else self.worth)[:, None]
-        known = np.isinf(worth)
-        low, high = wilson(self.matrix, np.where(known, 1, worth), level=level)
-        return np.where(known, self.matrix, low), np.where(known, self.matrix, high)
+        effective_n = np.asarray(self.counts.sum(axis=1) if self.worth is None else self.worth)[:, None]
+        is_exact = np.isinf(effective_n)
+        low, high = wilson(self.matrix, np.where(is_exact, 1, effective_n), level=level)
+        return np.where(is_exact, self.matrix, low), np.where(is_exact, self.matrix, high)
 
     def as_dict(self, level: float | None = None) -> dict[str, object]:
         """The matrix as plain data, in the key order of the command line's JSON; with intervals if a level is given.
@@ -109,26 +109,27 @@ class Confusion:
             "rows": self.rows,
             "columns": self.columns,
             "labels": list(self.labels),
-            "matrix": _plain(self.matrix),
+            "matrix": _nan_to_none(self.matrix),
         }
-        if (counts := self._counted()) is not None:
+        if (counts := self._plain_counts()) is not None:
             plain["counts"] = counts
         if level is not None:
             low, high = self.interval(level)
-            plain |= {"low": _plain(low), "high": _plain(high)}
+            plain |= {"low": _nan_to_none(low), "high": _nan_to_none(high)}
         return plain
 
-    def _counted(self) -> list[list[float | None]] | None:
+    def _plain_counts(self) -> list[list[float | None]] | None:
         """The counts, with None in rows that are exactly known; None where all rows with a case are."""
-        known = np.zeros(len(self.counts), dtype=bool) if self.worth is None else np.isinf(self.worth)
-        given = self.counts.sum(axis=1) > 0
-        if known.any() and known[given].all():
+        is_exact = np.zeros(len(self.counts), dtype=bool) if self.worth is None else np.isinf(self.worth)
+        has_cases = self.counts.sum(axis=1) > 0
+        if is_exact.any() and is_exact[has_cases].all():
             return None
-        without = [None] * len(self.labels)
+        blank_row = [None] * len(self.labels)
         return [
-            list(without) if exactly else row for exactly, row in zip(known & given, self.counts.tolist(), strict=True)
+            list(blank_row) if is_blank else row
+            for is_blank, row in zip(is_exact & has_cases, self.counts.tolist(), strict=True)
         ]
 
 
-def _plain(matrix: NDArray[np.float64]) -> list[list[float | None]]:
-    return [[None if np.isnan(value) else float(value) for value in row] for row in matrix]
+def _nan_to_none(matrix: NDArray[np.float64]) -> list[list[float | None]]:
+    return [[None if np.isnan(share) else float(share) for share in row] for row in matrix]

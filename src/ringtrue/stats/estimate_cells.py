@@ -7,80 +7,82 @@ from collections.abc import Mapping, Sequence
 
 from ringtrue.stats.results import Estimate
 
-__all__ = ["estimate_column", "footnotes", "intervals_told"]
+__all__ = ["collect_footnotes", "describe_intervals", "format_estimates"]
 
 
-def estimate_column(column: Sequence[Estimate]) -> list[str]:
+def format_estimates(estimates: Sequence[Estimate]) -> list[str]:
     """Estimates as `value ±half`, with one digit more than their standard errors support.
 
     Where a value is not in the middle of its interval, ± would tell ends that it has not: then the whole column has
     both ends.
 
     Examples:
-        >>> estimate_column([Estimate(value=0.5, se=0.1, low=0.3, high=0.7, n=9, method="t")])
+        >>> format_estimates([Estimate(value=0.5, se=0.1, low=0.3, high=0.7, n=9, method="t")])
         ['0.50 ±0.20']
-        >>> estimate_column([Estimate(value=0.9, se=0.1, low=0.7, high=1.0, n=9, method="t")])
+        >>> format_estimates([Estimate(value=0.9, se=0.1, low=0.7, high=1.0, n=9, method="t")])
         ['0.90 (0.70 to 1.00)']
     """
-    sure = [estimate.decimals for estimate in column if estimate.se]
-    digits = max(sure, default=3) + 1
-    halved = all(_in_the_middle(estimate, digits) for estimate in column)
-    return [_cell(estimate, digits, halved=halved).replace("-", "−") for estimate in column]
+    supported = [estimate.decimals for estimate in estimates if estimate.se]
+    digits = max(supported, default=3) + 1
+    symmetric = all(_is_centred(estimate, digits) for estimate in estimates)
+    return [_format_estimate(estimate, digits, symmetric=symmetric).replace("-", "−") for estimate in estimates]
 
 
-def _in_the_middle(one: Estimate, digits: int) -> bool:
+def _is_centred(estimate: Estimate, digits: int) -> bool:
     """Whether `value ±half` tells both ends, to the last digit shown."""
-    if one.value is None or one.low is None or one.high is None:
+    if estimate.value is None or estimate.low is None or estimate.high is None:
         return True
-    return round(abs(one.value - (one.low + one.high) / 2), digits) == 0
+    return round(abs(estimate.value - (estimate.low + estimate.high) / 2), digits) == 0
 
 
-def _cell(one: Estimate, digits: int, *, halved: bool) -> str:
-    if one.value is None:
+def _format_estimate(estimate: Estimate, digits: int, *, symmetric: bool) -> str:
+    if estimate.value is None:
         return "–"
-    if one.low is None or one.high is None:
-        return f"{one.value:.{digits}f}"
-    if halved:
-        return f"{one.value:.{digits}f} ±{(one.high - one.low) / 2:.{digits}f}"
-    return f"{one.value:.{digits}f} ({one.low:.{digits}f} to {one.high:.{digits}f})"
+    if estimate.low is None or estimate.high is None:
+        return f"{estimate.value:.{digits}f}"
+    if symmetric:
+        return f"{estimate.value:.{digits}f} ±{(estimate.high - estimate.low) / 2:.{digits}f}"
+    return f"{estimate.value:.{digits}f} ({estimate.low:.{digits}f} to {estimate.high:.{digits}f})"
 
 
-def intervals_told(columns: Sequence[Sequence[str]], level: float | None = None) -> str:
-    """What stands behind the values in columns of `estimate_column`, as the end of a caption.
+def describe_intervals(columns: Sequence[Sequence[str]], level: float | None = None) -> str:
+    """What stands behind the values in columns of `format_estimates`, as the end of a caption.
 
     Examples:
-        >>> intervals_told([["0.50 ±0.20"], ["0.90 (0.70 to 1.00)"]], 0.95)
+        >>> describe_intervals([["0.50 ±0.20"], ["0.90 (0.70 to 1.00)"]], 0.95)
         '; ± half of the 95% interval, or its ends in brackets'
     """
-    every = "".join(cell for column in columns for cell in column)
+    all_cells = "".join(cell for column in columns for cell in column)
     interval = "interval" if level is None else f"{level * 100:g}% interval"
-    if "±" in every:
-        return f"; ± half of the {interval}{', or its ends in brackets' if '(' in every else ''}"
-    return f"; the ends of the {interval} in brackets" if "(" in every else ""
+    if "±" in all_cells:
+        return f"; ± half of the {interval}{', or its ends in brackets' if '(' in all_cells else ''}"
+    return f"; the ends of the {interval} in brackets" if "(" in all_cells else ""
 
 
-def footnotes(table: Mapping[str, Mapping[str, Estimate]], *, but: str = "") -> list[str]:
+def collect_footnotes(table: Mapping[str, Mapping[str, Estimate]], *, skip_prefix: str = "") -> list[str]:
     """The notes of single estimates, run by run and measure by measure; what differs only by its numbers is told once.
 
-    Notes that begin with `but` are left out: they are said of the whole.
+    Notes that begin with `skip_prefix` are left out: they are said of the whole.
 
     Examples:
         >>> doubt = Estimate(value=0.5, n=1, method="t", notes=("a single query: no interval can be given",))
-        >>> footnotes({"new": {"AP": doubt}, "old": {"AP": doubt}})
+        >>> collect_footnotes({"new": {"AP": doubt}, "old": {"AP": doubt}})
         ['AP of new and 1 more: a single query: no interval can be given']
     """
-    told: dict[str, list[tuple[str, str]]] = {}
-    for run, row in table.items():
-        for name, one in row.items():
-            for note in one.notes:
-                if not but or not note.startswith(but):
-                    told.setdefault(re.sub(r"[−-]?[\d.]*\d", "#", note), []).append((f"{name} of {run}", note))
-    return [_told_once(some) for some in told.values()]
+    places_by_wording: dict[str, list[tuple[str, str]]] = {}
+    for run, estimates in table.items():
+        for measure, estimate in estimates.items():
+            for note in estimate.notes:
+                if not skip_prefix or not note.startswith(skip_prefix):
+                    places_by_wording.setdefault(re.sub(r"[−-]?[\d.]*\d", "#", note), []).append(
+                        (f"{measure} of {run}", note)
+                    )
+    return [_merge_footnotes(places) for places in places_by_wording.values()]
 
 
-def _told_once(some: Sequence[tuple[str, str]]) -> str:
-    (first, note), more = some[0], len(some) - 1
-    if not more:
+def _merge_footnotes(places: Sequence[tuple[str, str]]) -> str:
+    (first, note), n_more = places[0], len(places) - 1
+    if not n_more:
         return f"{first}: {note}"
-    same = all(other == note for _, other in some)
-    return f"{first} and {more} more: {note}" if same else f"{first}: {note} (and {more} more alike)"
+    all_equal = all(other_note == note for _, other_note in places)
+    return f"{first} and {n_more} more: {note}" if all_equal else f"{first}: {note} (and {n_more} more alike)"

@@ -15,10 +15,10 @@ from ringtrue.stats.student_t import t_quantile
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["mean_estimate", "require_level", "share_estimate", "wilson"]
+__all__ = ["estimate_mean", "estimate_share", "require_level", "wilson"]
 
 
-def mean_estimate(values: NDArray[np.float64], *, level: float = 0.95) -> Estimate:
+def estimate_mean(values: NDArray[np.float64], *, level: float = 0.95) -> Estimate:
     """The mean over queries with Student's t interval.
 
         mean ± t_{(1+level)/2, n−1} · s / √n
@@ -27,24 +27,24 @@ def mean_estimate(values: NDArray[np.float64], *, level: float = 0.95) -> Estima
     nothing about wrong labels.
 
     Examples:
-        >>> print(mean_estimate(np.array([0.2, 0.4, 0.6, 0.8])))
+        >>> print(estimate_mean(np.array([0.2, 0.4, 0.6, 0.8])))
         0.5 (95% CI 0.1 to 0.9)
     """
     require_level(level)
     n = len(values)
     if n == 0:
         return Estimate(value=None, level=level, n=0, method="t", notes=("there is no query to average",))
-    value = float(np.mean(values))
+    mean = float(np.mean(values))
     if n == 1:
         note = "a single query: no interval can be given"
-        return Estimate(value=value, level=level, n=1, method="t", notes=(note,))
+        return Estimate(value=mean, level=level, n=1, method="t", notes=(note,))
     se = float(np.std(values, ddof=1)) / math.sqrt(n)
     if np.all(values == values[0]):
         note = f"all {n} queries have the same value: the interval cannot show what other queries would give"
         return Estimate(value=float(values[0]), se=0.0, low=float(values[0]), high=float(values[0]), level=level,
                         n=n, method="t", notes=(note,))  # fmt: skip
     half = t_quantile((1 + level) / 2, n - 1) * se
-    return Estimate(value=value, se=se, low=value - half, high=value + half, level=level, n=n, method="t")
+    return Estimate(value=mean, se=se, low=mean - half, high=mean + half, level=level, n=n, method="t")
 
 
 def require_level(level: float) -> None:
@@ -73,7 +73,7 @@ def wilson(share: ArrayLike, n: ArrayLike, *, level: float = 0.95) -> tuple[NDAr
     return np.clip(np.minimum(low, share), 0, 1), np.clip(np.maximum(high, share), 0, 1)
 
 
-def share_estimate(hits: ArrayLike, clusters: ArrayLike, *, level: float = 0.95, what: str = "case") -> Estimate:
+def estimate_share(hits: ArrayLike, clusters: ArrayLike, *, level: float = 0.95, case_name: str = "case") -> Estimate:
     """How large a share of the cases are hits, where cases of one cluster (a query) are alike.
 
     Wilson's interval, with the number of cases that would be worth as much if each were drawn by itself [Korn98]:
@@ -85,34 +85,34 @@ def share_estimate(hits: ArrayLike, clusters: ArrayLike, *, level: float = 0.95,
     the cases of a cluster are: equal clusters then count as one case each, n_eff = n² / Σ_g n_g² in general.
 
     Examples:
-        >>> print(share_estimate([1, 1, 0, 1], clusters=[0, 1, 2, 3]))
+        >>> print(estimate_share([1, 1, 0, 1], clusters=[0, 1, 2, 3]))
         0.8 (95% CI 0.3 to 1.0)
     """
     require_level(level)
     hits = np.asarray(hits, dtype=np.float64)
     n = len(hits)
     if n == 0:
-        return Estimate(value=None, level=level, n=0, method="wilson", notes=(f"there is no {what}",))
-    found, group, sizes = np.unique(np.asarray(clusters), return_inverse=True, return_counts=True)
+        return Estimate(value=None, level=level, n=0, method="wilson", notes=(f"there is no {case_name}",))
+    cluster_ids, cluster, sizes = np.unique(np.asarray(clusters), return_inverse=True, return_counts=True)
     share = float(hits.mean())
-    alone = worth = float(n)
-    if 1 < len(found) < n:
-        rest = np.bincount(group, weights=hits - share).astype(np.float64)
+    unadjusted_n = effective_n = float(n)
+    if 1 < len(cluster_ids) < n:
+        residuals = np.bincount(cluster, weights=hits - share).astype(np.float64)
         if not 0 < share < 1:
-            worth = n**2 / float(sizes @ sizes)
-        elif (squares := float(rest @ rest)) > 0:
-            alone = share * (1 - share) / (len(found) / (len(found) - 1) * squares / n**2)
-            wider = t_quantile((1 + level) / 2, n - 1) / t_quantile((1 + level) / 2, _freedom(rest))
-            worth = min(alone * wider**2, n)
-    low, high = wilson(share, worth, level=level)
-    se = math.sqrt(share * (1 - share) / min(alone, n))
-    notes = ("all of it from one query: the interval knows nothing of others",) if len(found) == 1 < n else ()
+            effective_n = n**2 / float(sizes @ sizes)
+        elif (sum_of_squares := float(residuals @ residuals)) > 0:
+            unadjusted_n = share * (1 - share) / (len(cluster_ids) / (len(cluster_ids) - 1) * sum_of_squares / n**2)
+            t_ratio = t_quantile((1 + level) / 2, n - 1) / t_quantile((1 + level) / 2, _degrees_of_freedom(residuals))
+            effective_n = min(unadjusted_n * t_ratio**2, n)
+    low, high = wilson(share, effective_n, level=level)
+    se = math.sqrt(share * (1 - share) / min(unadjusted_n, n))
+    notes = ("all of it from one query: the interval knows nothing of others",) if len(cluster_ids) == 1 < n else ()
     return Estimate(
         value=share, se=se, low=float(low), high=float(high), level=level, n=n, method="wilson", notes=notes
     )
 
 
-def _freedom(rest: NDArray[np.float64]) -> float:
+def _degrees_of_freedom(residuals: NDArray[np.float64]) -> float:
     """How many degrees of freedom the sum of squares of these has, from their kurtosis."""
-    kurtosis = len(rest) * float((rest**4).sum()) / float((rest**2).sum()) ** 2
-    return min(len(rest) - 1, 2 * len(rest) / (kurtosis - 1) if kurtosis > 1 else math.inf)
+    kurtosis = len(residuals) * float((residuals**4).sum()) / float((residuals**2).sum()) ** 2
+    return min(len(residuals) - 1, 2 * len(residuals) / (kurtosis - 1) if kurtosis > 1 else math.inf)

@@ -30,7 +30,7 @@ def kendall_tau(a: ArrayLike, b: ArrayLike) -> FloatArray:
         >>> kendall_tau([[1, 2, 3], [3, 2, 1]], [1, 2, 3])
         array([ 1., -1.])
     """
-    a, b = _orders(a, b)
+    a, b = _broadcast_orders(a, b)
     return tau_from_signs(pair_signs(a), pair_signs(b))
 
 
@@ -82,7 +82,7 @@ def tau_ap(reference: ArrayLike, other: ArrayLike) -> FloatArray:
         >>> float(tau_ap([3, 2, 1], [1, 1, 1]))
         0.0
     """
-    reference, other = _orders(reference, other)
+    reference, other = _broadcast_orders(reference, other)
     n = other.shape[-1]
     if n < 2:
         return np.full(other.shape[:-1], np.nan)
@@ -90,7 +90,7 @@ def tau_ap(reference: ArrayLike, other: ArrayLike) -> FloatArray:
     higher = reference[..., None, :] > reference[..., :, None]
     tied = reference[..., None, :] == reference[..., :, None]
     concordant = np.sum(above * (higher + tied / 2), axis=-1)
-    ahead, size = _groups(other)
+    ahead, size = _tie_groups(other)
     harmonic = np.concatenate([[0, 0], np.cumsum(1 / np.arange(1, n))])  # [m + 1] is 1 + 1/2 + … + 1/m
     shares = harmonic[ahead + size] - harmonic[ahead]  # Σ 1 / (i − 1) over the ranks of the group, without rank 1
     ranks = size - (ahead == 0)
@@ -117,32 +117,34 @@ def rbo(a: ArrayLike, b: ArrayLike, *, p: float = 0.9) -> FloatArray:
     """
     if not 0 < p < 1:
         raise UsageError(f"the persistence p of RBO lies between 0 and 1, found {p:g}; 0.9 is usual")
-    a, b = _orders(a, b)
+    a, b = _broadcast_orders(a, b)
     n = a.shape[-1]
     depth = np.arange(1, n + 1)
-    overlap = np.sum(_within(a, depth) * _within(b, depth), axis=-2)
+    overlap = np.sum(_prob_within_depth(a, depth) * _prob_within_depth(b, depth), axis=-2)
     return np.asarray(p**n + (1 - p) * np.sum(p ** (depth - 1) * overlap / depth, axis=-1))
 
 
-def _orders(a: ArrayLike, b: ArrayLike) -> tuple[FloatArray, FloatArray]:
+def _broadcast_orders(a: ArrayLike, b: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Both as arrays of one shape; refused where they order different numbers of things or hold NaN."""
-    one, two = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    if one.ndim == 0 or two.ndim == 0 or one.shape[-1] != two.shape[-1] or one.shape[-1] == 0:
-        raise UsageError(f"two orders of the same things are needed, found shapes {one.shape} and {two.shape}")
-    if np.isnan(one).any() or np.isnan(two).any():
+    scores_a, scores_b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    if scores_a.ndim == 0 or scores_b.ndim == 0 or scores_a.shape[-1] != scores_b.shape[-1] or scores_a.shape[-1] == 0:
+        raise UsageError(
+            f"two orders of the same things are needed, found shapes {scores_a.shape} and {scores_b.shape}"
+        )
+    if np.isnan(scores_a).any() or np.isnan(scores_b).any():
         raise UsageError("a score is NaN: without a score for everything there is no order")
-    both = np.broadcast_arrays(one, two)
-    return both[0], both[1]
+    broadcast = np.broadcast_arrays(scores_a, scores_b)
+    return broadcast[0], broadcast[1]
 
 
-def _groups(scores: FloatArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _tie_groups(scores: FloatArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """For each thing, how many stand above it, and how many share its score, itself included."""
     ahead = np.sum(scores[..., None, :] > scores[..., :, None], axis=-1)
     size = np.sum(scores[..., None, :] == scores[..., :, None], axis=-1)
     return ahead, size
 
 
-def _within(scores: FloatArray, depth: NDArray[np.int64]) -> FloatArray:
+def _prob_within_depth(scores: FloatArray, depth: NDArray[np.int64]) -> FloatArray:
     """[thing, depth]: how likely a thing is among the first so many when ties are broken at random."""
-    ahead, size = _groups(scores)
+    ahead, size = _tie_groups(scores)
     return np.clip((depth - ahead[..., None]) / size[..., None], 0, 1)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "Comparisons", "Curve", "Curves", "Estimate"]
 
 MOST_SHOWN = 20  # comparisons in a printed text
-SHOWN_FIRST = ("measure", "a", "b", "difference")
+LEADING_COLUMNS = ("measure", "a", "b", "difference")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,14 +100,14 @@ class Comparison:
     @property
     def better(self) -> str | None:
         """The run that is better: decided, and the test and the mean speak for the same one."""
-        value = self.difference.value or 0
-        higher = self.a if value > 0 else self.b if value < 0 else None
+        difference = self.difference.value or 0
+        higher = self.a if difference > 0 else self.b if difference < 0 else None
         return higher if self.decided and higher == self.ahead else None
 
     def turned(self) -> Comparison:
         """The same comparison from the other side: b − a."""
         d = self.difference
-        value, low, high = (None if one is None else 0.0 - one for one in (d.value, d.high, d.low))
+        value, low, high = (None if bound is None else 0.0 - bound for bound in (d.value, d.high, d.low))
         return replace(
             self, a=self.b, b=self.a, difference=replace(d, value=value, low=low, high=high), wins=self.losses,
             losses=self.wins, effect_size=None if self.effect_size is None else -self.effect_size,
@@ -118,10 +118,12 @@ class Comparison:
         p, adjusted = ("undefined" if p is None else f"{p:.2g}" if p < 0.1 else f"{p:.2f}"
                        for p in (self.p_value, self.p_adjusted))  # fmt: skip
         # Who won by labels that were corrected is not known query by query.
-        counted = (
-            f"won {self.wins}, tied {self.ties}, lost {self.losses}" if self.naive is None else _by_bronze(self.naive)
+        outcome = (
+            f"won {self.wins}, tied {self.ties}, lost {self.losses}"
+            if self.naive is None
+            else _bronze_phrase(self.naive)
         )
-        return f"{self.measure}: {self.a} − {self.b} = {self.difference}, p = {p} (adjusted {adjusted}), {counted}"
+        return f"{self.measure}: {self.a} − {self.b} = {self.difference}, p = {p} (adjusted {adjusted}), {outcome}"
 
     def as_dict(self) -> dict[str, object]:
         """The comparison as plain data, in the key order of the command line's JSON."""
@@ -134,9 +136,9 @@ class Comparison:
         }
 
 
-def _by_bronze(naive: Comparison) -> str:
-    value = naive.difference.value
-    return "bronze says nothing" if value is None else f"bronze says {value:.{naive.difference.decimals}f}"
+def _bronze_phrase(naive: Comparison) -> str:
+    difference = naive.difference.value
+    return "bronze says nothing" if difference is None else f"bronze says {difference:.{naive.difference.decimals}f}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,22 +165,25 @@ class Comparisons:
     def __len__(self) -> int:
         return len(self.comparisons)
 
-    def __getitem__(self, place: int) -> Comparison:
-        return self.comparisons[place]
+    def __getitem__(self, index: int) -> Comparison:
+        return self.comparisons[index]
 
     def __str__(self) -> str:
-        shown = [str(one) for one in self.comparisons[:MOST_SHOWN]]
+        lines = [str(comparison) for comparison in self.comparisons[:MOST_SHOWN]]
         more = [f"… and {len(self) - MOST_SHOWN:,} more"] if len(self) > MOST_SHOWN else []
-        return "\n".join([*shown, *more, f"p: {self.test}; adjusted: {self.family}"])
+        return "\n".join([*lines, *more, f"p: {self.test}; adjusted: {self.family}"])
 
     @property
     def frame(self) -> pl.DataFrame:
         """A row for each comparison, the estimate of the difference in columns of its own."""
         import polars as pl
 
-        rows = [one.difference.as_dict() | one.as_dict() | {"difference": one.difference.value} for one in self]
-        kept = [name for name in rows[0] if name not in ("value", "notes", "naive")] if rows else []
-        order = ["measure", "a", "b", "difference", *(name for name in kept if name not in SHOWN_FIRST)]
+        rows = [
+            comparison.difference.as_dict() | comparison.as_dict() | {"difference": comparison.difference.value}
+            for comparison in self
+        ]
+        columns = [name for name in rows[0] if name not in ("value", "notes", "naive")] if rows else []
+        order = ["measure", "a", "b", "difference", *(name for name in columns if name not in LEADING_COLUMNS)]
         return pl.DataFrame([{name: row[name] for name in order} for row in rows], infer_schema_length=None)
 
 
@@ -225,5 +230,5 @@ class Curves:
 
     def as_dict(self) -> dict[str, object]:
         """The curves as plain data, in the key order of the command line's JSON."""
-        runs = {name: one.as_dict() for name, one in self.runs.items()}
+        runs = {name: curve.as_dict() for name, curve in self.runs.items()}
         return {"runs": runs, "kind": self.kind, "notes": list(self.notes)}

@@ -39,11 +39,11 @@ def t_tail(t: ArrayLike, df: ArrayLike) -> NDArray[np.float64]:
     stretch = np.minimum(np.arctan2(1, slope), reach / (slope + np.sqrt(slope**2 + reach)))
     nodes, weights = _quadrature()
     step = nodes * stretch[..., None]
-    falling = np.log1p(-2 * np.sin(step / 2) ** 2 - slope[..., None] * np.sin(step))
-    area = np.exp((df - 1)[..., None] * falling) @ weights * stretch
-    at_start = np.exp(-(df - 1) / 2 * np.log1p(slope**2))  # cos^(df−1) φ
+    log_ratio = np.log1p(-2 * np.sin(step / 2) ** 2 - slope[..., None] * np.sin(step))
+    area = np.exp((df - 1)[..., None] * log_ratio) @ weights * stretch
+    density_at_start = np.exp(-(df - 1) / 2 * np.log1p(slope**2))  # cos^(df−1) φ
     constant = np.array([_gamma_ratio(x / 2) for x in df.flat]).reshape(df.shape) / math.sqrt(math.pi)
-    tail: NDArray[np.float64] = np.minimum(constant * area * at_start, 0.5)
+    tail: NDArray[np.float64] = np.minimum(constant * area * density_at_start, 0.5)
     return tail
 
 
@@ -51,8 +51,8 @@ def t_tail(t: ArrayLike, df: ArrayLike) -> NDArray[np.float64]:
 def _quadrature() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Points and weights on 0 to 1, closer together towards 1, where few degrees of freedom leave a sharp corner."""
     nodes, weights = np.polynomial.legendre.leggauss(64)
-    before = (1 - nodes) / 2
-    return 1 - before**4, 2 * weights * before**3
+    distance = (1 - nodes) / 2
+    return 1 - distance**4, 2 * weights * distance**3
 
 
 @lru_cache(maxsize=1024)

@@ -38,11 +38,11 @@ def tied_dcg(joint: Counts, gain: Floats, *, k: int | None = None, discount: Dis
         >>> tied_dcg(np.array([[[0, 1], [0, 1]]]), np.array([0.0, 1.0])).round(4)  # one good, one bad, tied
         array([0.8155])
     """
-    each = 1 / divisor(np.arange(1, _longest(joint) + 1), discount)
-    each[len(each) if k is None else k :] = 0.0
-    _, _, mean = _blocks(joint, each)
-    found: Floats = np.einsum("qij,qi,qj->q", joint, _for_each_list(joint, gain), mean)
-    return found
+    discounts = 1 / divisor(np.arange(1, _longest_list(joint) + 1), discount)
+    discounts[len(discounts) if k is None else k :] = 0.0
+    _, _, mean_discount = _tie_blocks(joint, discounts)
+    dcg: Floats = np.einsum("qij,qi,qj->q", joint, _broadcast_to_lists(joint, gain), mean_discount)
+    return dcg
 
 
 def tied_gap(joint: Counts, share: Floats) -> Floats:
@@ -59,29 +59,31 @@ def tied_gap(joint: Counts, share: Floats) -> Floats:
         >>> tied_gap(np.array([[[0, 1], [0, 1]]]), np.array([0.0, 1.0]))  # one good, one bad, tied: (1 + 1/2) / 2
         array([0.75])
     """
-    above, size, mean = _blocks(joint, 1 / np.arange(1, _longest(joint) + 1))
-    within = np.divide(1 - (above + 1) * mean, size - 1, out=np.zeros_like(mean), where=size > 1)
-    share = _for_each_list(joint, share)
-    found, lower = np.zeros(len(joint)), np.zeros(len(joint))
+    above, size, mean_inverse_rank = _tie_blocks(joint, 1 / np.arange(1, _longest_list(joint) + 1))
+    within = np.divide(
+        1 - (above + 1) * mean_inverse_rank, size - 1, out=np.zeros_like(mean_inverse_rank), where=size > 1
+    )
+    share = _broadcast_to_lists(joint, share)
+    gap, lower = np.zeros(len(joint)), np.zeros(len(joint))
     for step in np.sort(share, axis=1).T:  # one for each label; of labels that are worth the same, all but one add 0
         good = np.einsum("qij,qi->qj", joint, (share >= step[:, None]) & (share > 0)).astype(np.float64)
         ahead = good[:, ::-1].cumsum(axis=1)[:, ::-1] - good
-        found += (step - lower) * (good * ((1 + ahead) * mean + (good - 1) * within)).sum(axis=1)
+        gap += (step - lower) * (good * ((1 + ahead) * mean_inverse_rank + (good - 1) * within)).sum(axis=1)
         lower = step
-    return found
+    return gap
 
 
-def _longest(joint: Counts) -> int:
+def _longest_list(joint: Counts) -> int:
     return int(joint.sum(axis=(1, 2)).max(initial=0))
 
 
-def _for_each_list(joint: Counts, worth: Floats) -> Floats:
-    return np.broadcast_to(worth, joint.shape[:2])
+def _broadcast_to_lists(joint: Counts, label_values: Floats) -> Floats:
+    return np.broadcast_to(label_values, joint.shape[:2])
 
 
-def _blocks(joint: Counts, each: Floats) -> tuple[Counts, Counts, Floats]:
-    """For each ranking label: how many documents stand above it, how many have it, and the mean of `each` over them."""
+def _tie_blocks(joint: Counts, rank_weights: Floats) -> tuple[Counts, Counts, Floats]:
+    """For each ranking label: how many documents stand above it, how many have it, and their mean of `rank_weights`."""
     size = joint.sum(axis=1)
     above = size[:, ::-1].cumsum(axis=1)[:, ::-1] - size
-    reached = np.concatenate([[0.0], np.cumsum(each)])
-    return above, size, (reached[above + size] - reached[above]) / np.maximum(size, 1)
+    cumulative = np.concatenate([[0.0], np.cumsum(rank_weights)])
+    return above, size, (cumulative[above + size] - cumulative[above]) / np.maximum(size, 1)

@@ -13,14 +13,23 @@ import polars as pl
 
 from ringtrue.errors import TableError, did_you_mean
 
-__all__ = ["Column", "frame_from", "identifiers", "labels", "numbers", "rename", "require_schema", "which_column"]
+__all__ = [
+    "Column",
+    "make_frame",
+    "parse_ids",
+    "parse_labels",
+    "parse_numbers",
+    "rename_columns",
+    "require_schema",
+    "suggest_column",
+]
 
 Column = Literal[
     "query", "doc", "score", "label", "judge", "left", "right", "winner", "prob", "stratum", "design", "time",
     "seconds", "batch",
 ]  # fmt: skip
 
-NAMES: dict[Column, tuple[str, ...]] = {
+COLUMN_ALIASES: dict[Column, tuple[str, ...]] = {
     "query": ("qid", "query_id", "q_id", "query-id", "topic_id", "query", "topic"),
     "doc": ("docno", "doc_id", "doc-id", "corpus-id", "corpus_id", "doc", "docid", "document", "pid", "item", "task"),
     "score": ("score", "sim", "similarity"),
@@ -38,21 +47,21 @@ NAMES: dict[Column, tuple[str, ...]] = {
 }
 
 INT32 = range(-(2**31), 2**31)
-NEEDED = "every row needs one; `--where COLUMN!=` leaves out the rows where COLUMN is empty"
-LISTED = 8  # columns that a message lists
-STEPPED_ASIDE = "_before"  # ends the name of a column where another was named to take its place
+EMPTY_CELL_HINT = "every row needs one; `--where COLUMN!=` leaves out the rows where COLUMN is empty"
+MAX_LISTED = 8  # columns that a message lists
+REPLACED_SUFFIX = "_before"  # ends the name of a column where another was named to take its place
 
 
-def frame_from(data: object, *, nested: Column | None = None, reader: str = "read_run") -> pl.DataFrame:
+def make_frame(data: object, *, nested: Column | None = None, reader: str = "read_run") -> pl.DataFrame:
     """Any table-like thing as a Polars frame: Polars, pandas, Arrow, columns in a dictionary, records.
 
     `nested` says what the numbers of a dictionary of dictionaries are, as pytrec_eval has them; `reader` is what would
     read such a table from a file, for those who give a path.
 
     Examples:
-        >>> frame_from({"qid": ["q1"], "docno": ["d1"]}).columns
+        >>> make_frame({"qid": ["q1"], "docno": ["d1"]}).columns
         ['qid', 'docno']
-        >>> frame_from({"q1": {"d1": 2, "d2": 0}}, nested="label").rows()
+        >>> make_frame({"q1": {"d1": 2, "d2": 0}}, nested="label").rows()
         [('q1', 'd1', 2), ('q1', 'd2', 0)]
     """
     if isinstance(data, pl.DataFrame):
@@ -67,7 +76,7 @@ def frame_from(data: object, *, nested: Column | None = None, reader: str = "rea
         if isinstance(data, pl.LazyFrame):
             return data.collect()
         if hasattr(data, "iloc") and hasattr(data, "columns"):
-            return _from_pandas(data)
+            return _frame_from_pandas(data)
         if hasattr(data, "__arrow_c_stream__") or isinstance(data, Mapping | list):
             return pl.DataFrame(data, strict=False, infer_schema_length=None)
         if isinstance(data, Iterable) and not isinstance(data, str | bytes):
@@ -80,7 +89,7 @@ def frame_from(data: object, *, nested: Column | None = None, reader: str = "rea
     )
 
 
-def _from_pandas(table: Any) -> pl.DataFrame:
+def _frame_from_pandas(table: Any) -> pl.DataFrame:
     """Without pyarrow; what pandas holds for missing (NaN, NA, NaT) is missing here too."""
     if table.columns.has_duplicates:
         raise TableError(f"column '{table.columns[table.columns.duplicated()][0]}' stands there twice; keep one")
@@ -95,158 +104,171 @@ def _first_line(error: Exception) -> str:
     return (str(error).splitlines() or [""])[0]
 
 
-def rename(
+def rename_columns(
     frame: pl.DataFrame,
     *,
     required: Iterable[Column],
     optional: Iterable[Column] = (),
-    also: Mapping[Column, tuple[str, ...]] | None = None,
-    what: str,
+    extra_aliases: Mapping[Column, tuple[str, ...]] | None = None,
+    table_kind: str,
 ) -> pl.DataFrame:
     """Give the columns our names; those we need come first, all others follow as they are.
 
-    `also` adds names that mean a column in this kind of table only, as `score` is BEIR's word for a label.
+    `extra_aliases` adds names that mean a column in this kind of table only, as `score` is BEIR's word for a label.
 
     Examples:
-        >>> frame = frame_from({"docno": ["d1"], "qid": [7], "system": ["bm25"]})
-        >>> rename(frame, required=["query", "doc"], what="run").columns
+        >>> frame = make_frame({"docno": ["d1"], "qid": [7], "system": ["bm25"]})
+        >>> rename_columns(frame, required=["query", "doc"], table_kind="run").columns
         ['query', 'doc', 'system']
     """
     required, optional = list(required), list(optional)
-    spelled = {name.lower(): name for name in reversed(frame.columns)} | {name: name for name in frame.columns}
-    found: dict[str, Column] = {}
+    spelling = {name.lower(): name for name in reversed(frame.columns)} | {name: name for name in frame.columns}
+    columns_by_name: dict[str, Column] = {}
     missing: dict[Column, tuple[str, ...]] = {}
     for column in [*required, *optional]:
-        names = NAMES[column] + (also or {}).get(column, ())
-        name = next((spelled[name] for name in names if name in spelled and spelled[name] not in found), None)
+        aliases = COLUMN_ALIASES[column] + (extra_aliases or {}).get(column, ())
+        name = next(
+            (spelling[name] for name in aliases if name in spelling and spelling[name] not in columns_by_name), None
+        )
         if name is not None:
-            found[name] = column
+            columns_by_name[name] = column
         elif column in required:
-            missing[column] = names
+            missing[column] = aliases
     if missing:
-        raise _lacking(missing, frame.columns, what)
-    taken = set(found.values())
-    others = {name: name for name in frame.columns if name not in found}
-    for name in taken & others.keys():
-        others[name] = free_name(f"{name}_text", others)
+        raise _missing_columns_error(missing, frame.columns, table_kind)
+    new_names = set(columns_by_name.values())
+    others = {name: name for name in frame.columns if name not in columns_by_name}
+    for name in new_names & others.keys():
+        others[name] = find_free_name(f"{name}_text", others)
     return frame.select(
         *(
             pl.col(name).alias(column)
-            for name, column in sorted(found.items(), key=lambda pair: [*required, *optional].index(pair[1]))
+            for name, column in sorted(columns_by_name.items(), key=lambda pair: [*required, *optional].index(pair[1]))
         ),
-        *(pl.col(name).alias(other) for name, other in others.items()),
+        *(pl.col(name).alias(new_name) for name, new_name in others.items()),
     )
 
 
-def _lacking(missing: Mapping[Column, tuple[str, ...]], columns: Sequence[str], what: str) -> TableError:
-    needed = [f"a column '{column}' (also known as {', '.join(names)})" for column, names in missing.items()]
+def _missing_columns_error(
+    missing: Mapping[Column, tuple[str, ...]], columns: Sequence[str], table_kind: str
+) -> TableError:
+    needed = [f"a column '{column}' (also known as {', '.join(aliases)})" for column, aliases in missing.items()]
     listed = ", ".join(needed[:-1]) + " and " * (len(needed) > 1) + needed[-1]
-    near = next(filter(None, (did_you_mean(column, columns) for column in missing)), ".")
+    suggestion = next(filter(None, (did_you_mean(column, columns) for column in missing)), ".")
     meant = "the one that is" if len(missing) == 1 else "those that are"
-    say = ",".join(f"{column}=NAME" for column in missing)
+    assignments = ",".join(f"{column}=NAME" for column in missing)
     return TableError(
-        f"a {what} table needs {listed}; found {', '.join(columns) or 'no column'}{near} "
-        f"Rename {meant} meant, or say `--columns {say}`"
+        f"a {table_kind} table needs {listed}; found {', '.join(columns) or 'no column'}{suggestion} "
+        f"Rename {meant} meant, or say `--columns {assignments}`"
     )
 
 
-def which_column(column: Column, others: Iterable[str]) -> str:
+def suggest_column(column: Column, others: Iterable[str]) -> str:
     """What to do where no column has one of the names we know, as the end of a sentence: which others there are.
 
     Examples:
-        >>> which_column("judge", ["jugde", "url"])
+        >>> suggest_column("judge", ["jugde", "url"])
         "; did you mean 'jugde'? Then say `--columns judge=jugde`"
-        >>> which_column("query", ["prompt", "url", "seconds"])
+        >>> suggest_column("query", ["prompt", "url", "seconds"])
         '; if it is one of prompt, url, say `--columns query=NAME`'
-        >>> which_column("query", [])
+        >>> suggest_column("query", [])
         ''
     """
     from difflib import get_close_matches
 
-    known = {name for some in NAMES.values() for name in some}
-    names = [name for name in others if name not in NAMES and name.removesuffix(STEPPED_ASIDE) not in known]
-    if not names:
+    known_names = {name for aliases in COLUMN_ALIASES.values() for name in aliases}
+    candidates = [
+        name for name in others if name not in COLUMN_ALIASES and name.removesuffix(REPLACED_SUFFIX) not in known_names
+    ]
+    if not candidates:
         return ""
-    ours = [column, *(name for name in NAMES[column] if len(name) > 4)]  # short names are near to anything
-    if near := [found for name in ours for found in get_close_matches(name, names, n=1, cutoff=0.7)]:
-        return f"; did you mean '{near[0]}'? Then say `--columns {column}={near[0]}`"
-    shown = ", ".join(names[:LISTED]) + ", …" * (len(names) > LISTED)
-    return f"; if it is {'one of ' * (len(names) > 1)}{shown}, say `--columns {column}=NAME`"
+    # Short names are near to anything.
+    own_names = [column, *(name for name in COLUMN_ALIASES[column] if len(name) > 4)]
+    if near_misses := [
+        near_miss for name in own_names for near_miss in get_close_matches(name, candidates, n=1, cutoff=0.7)
+    ]:
+        return f"; did you mean '{near_misses[0]}'? Then say `--columns {column}={near_misses[0]}`"
+    listed = ", ".join(candidates[:MAX_LISTED]) + ", …" * (len(candidates) > MAX_LISTED)
+    return f"; if it is {'one of ' * (len(candidates) > 1)}{listed}, say `--columns {column}=NAME`"
 
 
-def require_schema(frame: pl.DataFrame, schema: Mapping[str, type[pl.DataType]], *, what: str, instead: str) -> None:
+def require_schema(frame: pl.DataFrame, schema: Mapping[str, type[pl.DataType]], *, table_name: str, hint: str) -> None:
     """Refuse a frame that lacks one of these columns, has it in another type, or leaves a cell of it empty."""
     for name, dtype in schema.items():
-        found = frame.schema.get(name)
-        if found != dtype:
+        found_dtype = frame.schema.get(name)
+        if found_dtype != dtype:
             raise TableError(
-                f"{what} needs a column '{name}' of type {dtype.__name__}, found {found or ', '.join(frame.columns)}; "
-                f"{instead}"
+                f"{table_name} needs a column '{name}' of type {dtype.__name__}, "
+                f"found {found_dtype or ', '.join(frame.columns)}; {hint}"
             )
         if frame[name].null_count():
-            raise TableError(f"row {_row_of(frame[name].is_null())}: column '{name}' is empty; {NEEDED}")
+            raise TableError(
+                f"row {_first_row_number(frame[name].is_null())}: column '{name}' is empty; {EMPTY_CELL_HINT}"
+            )
 
 
-def free_name(name: str, used: Iterable[str]) -> str:
+def find_free_name(name: str, used: Iterable[str]) -> str:
     """The name, or if a column has it already, the name with a number."""
     used = set(used)
-    return next(found for found in (name, *(f"{name}_{n}" for n in range(2, len(used) + 3))) if found not in used)
+    return next(
+        candidate for candidate in (name, *(f"{name}_{n}" for n in range(2, len(used) + 3))) if candidate not in used
+    )
 
 
-def _row_of(bad: pl.Series) -> int:
+def _first_row_number(bad: pl.Series) -> int:
     return int(bad.arg_true()[0]) + 1
 
 
-def identifiers(frame: pl.DataFrame, column: Column) -> pl.Series:
+def parse_ids(frame: pl.DataFrame, column: Column) -> pl.Series:
     """A column of ids as text: whole numbers are ids too; nothing may be missing or empty."""
     series = frame[column]
     if series.dtype.is_float():
-        whole = series.cast(pl.Int64, strict=False)
-        if not (whole.cast(pl.Float64) == series).all():
-            row = _row_of((whole.cast(pl.Float64) != series).fill_null(value=True))
+        integers = series.cast(pl.Int64, strict=False)
+        if not (integers.cast(pl.Float64) == series).all():
+            row = _first_row_number((integers.cast(pl.Float64) != series).fill_null(value=True))
             raise TableError(f"row {row}: expected an id in column '{column}', found {series[row - 1]!r}")
-        series = whole
+        series = integers
     if series.dtype != pl.String:
-        series = _cast(series, pl.String, "ids")
+        series = _cast_column(series, pl.String, "ids")
     bad = series.is_null() | (series == "")
     if bad.any():
-        raise TableError(f"row {_row_of(bad)}: column '{column}' is empty; {NEEDED}")
+        raise TableError(f"row {_first_row_number(bad)}: column '{column}' is empty; {EMPTY_CELL_HINT}")
     return series
 
 
-def _cast(series: pl.Series, dtype: type[pl.String | pl.Float64], what: str) -> pl.Series:
+def _cast_column(series: pl.Series, dtype: type[pl.String | pl.Float64], expected: str) -> pl.Series:
     """The values as text or numbers; those that are neither become null, a whole column of them is refused."""
-    other = series.dtype.is_nested() or (what == "numbers" and series.dtype.is_temporal())
+    refused = series.dtype.is_nested() or (expected == "numbers" and series.dtype.is_temporal())
     try:
-        if not other:
+        if not refused:
             return series.cast(dtype, strict=False)
     except pl.exceptions.PolarsError:
         pass
-    raise TableError(f"column '{series.name}': expected {what}, found {series.dtype.base_type()}")
+    raise TableError(f"column '{series.name}': expected {expected}, found {series.dtype.base_type()}")
 
 
-def numbers(frame: pl.DataFrame, column: Column) -> pl.Series:
+def parse_numbers(frame: pl.DataFrame, column: Column) -> pl.Series:
     """A column of finite 64-bit numbers."""
-    series = _cast(frame[column], pl.Float64, "numbers")
+    series = _cast_column(frame[column], pl.Float64, "numbers")
     bad = ~series.is_finite().fill_null(value=False)
     if bad.any():
-        row = _row_of(bad)
-        found = frame[column][row - 1]
-        if found is None or found == "":
+        row = _first_row_number(bad)
+        cell = frame[column][row - 1]
+        if cell is None or cell == "":
             empty = f"{frame[column].is_null().sum() or bad.sum():,} of {len(bad):,} rows"
-            raise TableError(f"row {row}: column '{column}' is empty, as in {empty}; {NEEDED}")
+            raise TableError(f"row {row}: column '{column}' is empty, as in {empty}; {EMPTY_CELL_HINT}")
         grades = "; labels are grades such as 0, 1, 2: put numbers in place of words (`disagreement` has --levels)"
         hint = grades if column == "label" else ""
-        raise TableError(f"row {row}: expected a finite number in column '{column}', found {found!r}{hint}")
+        raise TableError(f"row {row}: expected a finite number in column '{column}', found {cell!r}{hint}")
     return series
 
 
-def labels(frame: pl.DataFrame, column: Column) -> pl.Series:
+def parse_labels(frame: pl.DataFrame, column: Column) -> pl.Series:
     """A column of grades: whole numbers of 32 bits; `2.0` is one too."""
-    series = numbers(frame, column)
+    series = parse_numbers(frame, column)
     bad = (series.round(0) != series) | (series < INT32.start) | (series >= INT32.stop)
     if bad.any():
-        row = _row_of(bad)
+        row = _first_row_number(bad)
         raise TableError(
             f"row {row}: expected a whole number of 32 bits in column '{column}', found {frame[column][row - 1]!r}"
         )

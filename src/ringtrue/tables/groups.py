@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Groups", "IntArray", "doc_hash", "first_duplicate", "group_rows"]
 
 IntArray: TypeAlias = NDArray[np.int64]
-SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ / golden ratio: neighbouring numbers land far apart
+HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ / golden ratio: neighbouring numbers land far apart
 BATCH_ROWS = 1 << 17  # what belongs to one batch fits the cache
 
 
@@ -60,7 +60,7 @@ def doc_hash(docs: pl.Series, *, seed: int = 0) -> NDArray[np.uint64]:
 
 
 def first_duplicate(
-    groups: Groups, docs: pl.Series, *, hashed: Callable[[pl.Series], NDArray[np.uint64]] = doc_hash
+    groups: Groups, docs: pl.Series, *, hash_docs: Callable[[pl.Series], NDArray[np.uint64]] = doc_hash
 ) -> tuple[str, str] | None:
     """A (query, doc) that stands twice, or None.
 
@@ -69,14 +69,14 @@ def first_duplicate(
     for first, stop in groups.batches():
         low, high = groups.offsets[first], groups.offsets[stop]
         codes = np.repeat(np.arange(first, stop), groups.sizes[first:stop])
-        keys = (hashed(docs[int(low) : int(high)]) ^ codes.astype(np.uint64)) * SPREAD
-        for one, other in _equal_pairs(keys):
-            if codes[one] == codes[other] and docs[int(low + one)] == docs[int(low + other)]:
-                return groups.queries[codes[one]], docs[int(low + one)]
+        keys = (hash_docs(docs[int(low) : int(high)]) ^ codes.astype(np.uint64)) * HASH_MULTIPLIER
+        for row, other_row in _find_equal_keys(keys):
+            if codes[row] == codes[other_row] and docs[int(low + row)] == docs[int(low + other_row)]:
+                return groups.queries[codes[row]], docs[int(low + row)]
     return None
 
 
-def _equal_pairs(keys: NDArray[np.uint64]) -> Iterator[tuple[int, int]]:
+def _find_equal_keys(keys: NDArray[np.uint64]) -> Iterator[tuple[int, int]]:
     """Places of keys that are equal, without sorting.
 
     Everybody writes its number into its slot of a table; the last one to write stays. Whoever finds another's
@@ -89,8 +89,8 @@ def _equal_pairs(keys: NDArray[np.uint64]) -> Iterator[tuple[int, int]]:
     rows = np.arange(len(keys), dtype=np.int32)
     while len(rows):
         table[slots] = rows
-        stayed = table[slots]
-        lost = np.flatnonzero(stayed != rows)
-        rows, slots, stayed = rows[lost], slots[lost], stayed[lost]
-        same = keys[rows] == keys[stayed]
-        yield from zip(rows[same].tolist(), stayed[same].tolist(), strict=True)
+        occupants = table[slots]
+        displaced = np.flatnonzero(occupants != rows)
+        rows, slots, occupants = rows[displaced], slots[displaced], occupants[displaced]
+        same = keys[rows] == keys[occupants]
+        yield from zip(rows[same].tolist(), occupants[same].tolist(), strict=True)

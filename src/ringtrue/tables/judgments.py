@@ -8,14 +8,22 @@ from typing import Literal, Self
 import polars as pl
 
 from ringtrue.errors import DuplicateError, TableError, UsageError, did_you_mean
-from ringtrue.tables.columns import Column, frame_from, identifiers, labels, numbers, rename, require_schema
+from ringtrue.tables.columns import (
+    Column,
+    make_frame,
+    parse_ids,
+    parse_labels,
+    parse_numbers,
+    rename_columns,
+    require_schema,
+)
 from ringtrue.tables.groups import first_duplicate, group_rows
 
 __all__ = ["Judgments"]
 
 NO_JUDGE = NO_QUERY = "0"
 SCHEMA = {"query": pl.String, "doc": pl.String, "judge": pl.String, "label": pl.Int32}
-OPTIONAL: tuple[Column, ...] = ("judge", "prob", "stratum", "design", "time", "seconds", "batch")
+OPTIONAL_COLUMNS: tuple[Column, ...] = ("judge", "prob", "stratum", "design", "time", "seconds", "batch")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +42,7 @@ class Judgments:
     frame: pl.DataFrame
 
     def __post_init__(self) -> None:
-        require_schema(self.frame, SCHEMA, what="Judgments", instead="`Judgments.of` takes other names and types")
+        require_schema(self.frame, SCHEMA, table_name="Judgments", hint="`Judgments.of` takes other names and types")
         if not self.frame.height:
             raise TableError("there is no judgment here")
 
@@ -47,28 +55,28 @@ class Judgments:
         """
         if isinstance(data, cls):
             return data
-        given = frame_from(data, nested="label", reader="read_judgments")
+        source = make_frame(data, nested="label", reader="read_judgments")
         # BEIR and ranx call a label score, and can be told from a run by their names for the ids.
-        frame = rename(
-            given,
+        frame = rename_columns(
+            source,
             required=["query", "doc", "label"] if needs_query else ["doc", "label"],
-            optional=OPTIONAL if needs_query else ("query", *OPTIONAL),
-            also={"label": ("score",)} if {"corpus-id", "corpus_id", "q_id"} & set(given.columns) else {},
-            what="judgments",
+            optional=OPTIONAL_COLUMNS if needs_query else ("query", *OPTIONAL_COLUMNS),
+            extra_aliases={"label": ("score",)} if {"corpus-id", "corpus_id", "q_id"} & set(source.columns) else {},
+            table_kind="judgments",
         )
         if "query" not in frame.columns:
             frame = frame.with_columns(query=pl.lit(NO_QUERY))
-        checked = [identifiers(frame, "query"), identifiers(frame, "doc"), labels(frame, "label")]
-        checked.append(
-            identifiers(frame, "judge")
+        columns = [parse_ids(frame, "query"), parse_ids(frame, "doc"), parse_labels(frame, "label")]
+        columns.append(
+            parse_ids(frame, "judge")
             if "judge" in frame.columns
             else pl.Series("judge", [NO_JUDGE]).new_from_index(0, frame.height)
         )
         if "prob" in frame.columns:
-            checked.append(_probabilities(frame))
-        frame = frame.with_columns(checked)
-        first = ["query", "doc", "judge", "label"]
-        return cls(frame.select(*first, *(name for name in frame.columns if name not in first)))
+            columns.append(_parse_probabilities(frame))
+        frame = frame.with_columns(columns)
+        leading = ["query", "doc", "judge", "label"]
+        return cls(frame.select(*leading, *(name for name in frame.columns if name not in leading)))
 
     @property
     def judges(self) -> tuple[str, ...]:
@@ -78,9 +86,9 @@ class Judgments:
     def by(self, judge: str) -> Self:
         """One judge's labels alone."""
         if judge not in self.judges:
-            shown = ", ".join(self.judges[:5]) + (", …" if len(self.judges) > 5 else "")
+            listed = ", ".join(self.judges[:5]) + (", …" if len(self.judges) > 5 else "")
             raise UsageError(
-                f"no judge '{judge}' here, only {shown}{did_you_mean(judge, self.judges) or '; name one of these'}"
+                f"no judge '{judge}' here, only {listed}{did_you_mean(judge, self.judges) or '; name one of these'}"
             )
         return type(self)(self.frame.filter(pl.col("judge") == judge))
 
@@ -97,32 +105,32 @@ class Judgments:
     def require_one_label_each(self) -> None:
         """Refuse judgments in which a document has several labels: a measure needs exactly one."""
         frame, groups = group_rows(self.frame)
-        twice = first_duplicate(groups, frame["doc"])
-        if twice is None:
+        duplicate = first_duplicate(groups, frame["doc"])
+        if duplicate is None:
             return
-        query, doc = twice
-        found = frame.filter((pl.col("query") == query) & (pl.col("doc") == doc))
-        said = ", ".join(f"{label} by {judge}" for judge, label in found.select("judge", "label").rows()[:4])
-        said += ", …" if found.height > 4 else ""
-        one = found["judge"].n_unique() == 1
-        if one:
-            todo = "keep one of them (--repeats first or --repeats last)"
+        query, doc = duplicate
+        rows = frame.filter((pl.col("query") == query) & (pl.col("doc") == doc))
+        listed = ", ".join(f"{label} by {judge}" for judge, label in rows.select("judge", "label").rows()[:4])
+        listed += ", …" if rows.height > 4 else ""
+        same_judge = rows["judge"].n_unique() == 1
+        if same_judge:
+            remedy = "keep one of them (--repeats first or --repeats last)"
         else:
-            todo = (
+            remedy = (
                 "make one label of them (`ringtrue aggregate`), choose one judge (--judge NAME), or average over the "
                 "judges (--judges average)"
             )
         raise DuplicateError(
-            f"document '{doc}' of query '{query}' has {found.height} labels ({said}); {todo}",
+            f"document '{doc}' of query '{query}' has {rows.height} labels ({listed}); {remedy}",
             table="judgments",
             query=query,
             doc=doc,
-            judge=found["judge"][0] if one else None,
+            judge=rows["judge"][0] if same_judge else None,
         )
 
 
-def _probabilities(frame: pl.DataFrame) -> pl.Series:
-    series = numbers(frame, "prob")
+def _parse_probabilities(frame: pl.DataFrame) -> pl.Series:
+    series = parse_numbers(frame, "prob")
     bad = (series <= 0) | (series > 1)
     if bad.any():
         row = int(bad.arg_true()[0]) + 1

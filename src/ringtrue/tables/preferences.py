@@ -10,18 +10,18 @@ import numpy as np
 import polars as pl
 
 from ringtrue.errors import TableError, did_you_mean
-from ringtrue.tables.columns import NAMES, frame_from, identifiers, rename, require_schema
+from ringtrue.tables.columns import COLUMN_ALIASES, make_frame, parse_ids, rename_columns, require_schema
 from ringtrue.tables.judgments import NO_JUDGE, Judgments
 
-__all__ = ["OUTCOMES", "WORDS", "Outcome", "Preferences", "first_fault", "joined"]
+__all__ = ["OUTCOMES", "OUTCOME_WORDS", "Outcome", "Preferences", "concat_tables", "find_invalid_row"]
 
-T = TypeVar("T", Judgments, "Preferences")
+TableT = TypeVar("TableT", Judgments, "Preferences")
 Outcome = Literal["left", "right", "tie", "both_good", "both_bad"]
 SCHEMA = dict.fromkeys(("query", "left", "right", "judge", "winner"), pl.String)
 OUTCOMES: tuple[Outcome, ...] = ("left", "right", "tie", "both_good", "both_bad")
-WORDS: dict[str, Outcome] = {  # in capitals or not, and with a blank or a hyphen for _
-    **dict.fromkeys(NAMES["left"], "left"),
-    **dict.fromkeys(NAMES["right"], "right"),
+OUTCOME_WORDS: dict[str, Outcome] = {  # in capitals or not, and with a blank or a hyphen for _
+    **dict.fromkeys(COLUMN_ALIASES["left"], "left"),
+    **dict.fromkeys(COLUMN_ALIASES["right"], "right"),
     **dict.fromkeys(("tie", "draw", "equal"), "tie"),
     "both_good": "both_good",
     **dict.fromkeys(("both_bad", "tie_(bothbad)"), "both_bad"),
@@ -44,7 +44,9 @@ class Preferences:
     frame: pl.DataFrame
 
     def __post_init__(self) -> None:
-        require_schema(self.frame, SCHEMA, what="Preferences", instead="`Preferences.of` takes other names and types")
+        require_schema(
+            self.frame, SCHEMA, table_name="Preferences", hint="`Preferences.of` takes other names and types"
+        )
         if not self.frame.height:
             raise TableError("there is no preference here")
 
@@ -57,110 +59,117 @@ class Preferences:
         """
         if isinstance(data, cls):
             return data
-        frame = rename(
-            frame_from(data, reader="read_preferences"),
+        frame = rename_columns(
+            make_frame(data, reader="read_preferences"),
             required=["left", "right", "winner"],
             optional=["query", "judge", "time", "seconds", "batch"],
-            what="preferences",
+            table_kind="preferences",
         )
-        answered = _filled(frame["winner"])
+        answered = _is_filled(frame["winner"])
         if answered_only and "judge" in frame.columns:
-            frame = _who_answered(frame, answered)
+            frame = _fill_open_judges(frame, answered)
         for missing in {"query", "judge"} - set(frame.columns):
             frame = frame.with_columns(pl.lit(NO_JUDGE).alias(missing))
-        frame = frame.with_columns(identifiers(frame, column) for column in ("query", "left", "right", "judge"))
-        place = np.arange(frame.height)
+        frame = frame.with_columns(parse_ids(frame, column) for column in ("query", "left", "right", "judge"))
+        row_numbers = np.arange(frame.height)
         if answered_only:
-            frame, place = frame.filter(answered), place[answered.to_numpy()]
+            frame, row_numbers = frame.filter(answered), row_numbers[answered.to_numpy()]
             if len(answered) and not frame.height:
                 raise TableError(
                     f"no pair has a winner yet: expected {', '.join(OUTCOMES)} or a doc id in the column 'winner', "
                     f"found only empty cells; fill in some"
                 )
-        frame = _understood(frame.with_columns(identifiers(frame, "winner")))
-        if (fault := first_fault(frame)) is not None:
-            raise TableError(f"row {place[fault[0]] + 1}: {fault[1]}")
-        said = pl.col("winner")
+        frame = _translate_outcomes(frame.with_columns(parse_ids(frame, "winner")))
+        if (fault := find_invalid_row(frame)) is not None:
+            raise TableError(f"row {row_numbers[fault[0]] + 1}: {fault[1]}")
+        winner = pl.col("winner")
         frame = frame.with_columns(
-            winner=pl.when(said == pl.col("left"))
+            winner=pl.when(winner == pl.col("left"))
             .then(pl.lit("left"))
-            .when(said == pl.col("right"))
+            .when(winner == pl.col("right"))
             .then(pl.lit("right"))
-            .otherwise(said)
+            .otherwise(winner)
         )
-        first = ["query", "left", "right", "judge", "winner"]
-        return cls(frame.select(*first, *(name for name in frame.columns if name not in first)))
+        leading = ["query", "left", "right", "judge", "winner"]
+        return cls(frame.select(*leading, *(name for name in frame.columns if name not in leading)))
 
 
-def joined(tables: Sequence[T]) -> T:
+def concat_tables(tables: Sequence[TableT]) -> TableT:
     """All the rows of several tables of a kind, one after another; a column that one of them lacks is empty there.
 
     Examples:
-        >>> one = Preferences.of({"left": ["a"], "right": ["b"], "winner": ["a"]})
-        >>> joined([one, one]).frame.height
+        >>> votes = Preferences.of({"left": ["a"], "right": ["b"], "winner": ["a"]})
+        >>> concat_tables([votes, votes]).frame.height
         2
     """
     if len(tables) == 1:
         return tables[0]
     try:
-        return replace(tables[0], frame=pl.concat([one.frame for one in tables], how="diagonal_relaxed"))
+        return replace(tables[0], frame=pl.concat([table.frame for table in tables], how="diagonal_relaxed"))
     except pl.exceptions.PolarsError as error:
         reason = (str(error).splitlines() or ["unknown"])[0]
         raise TableError(f"the tables do not fit together: {reason}; leave further columns out") from error
 
 
-def first_fault(frame: pl.DataFrame) -> tuple[int, str] | None:
+def find_invalid_row(frame: pl.DataFrame) -> tuple[int, str] | None:
     """The first row of left, right and winner that is no preference, and why; None where all of them are.
 
     Examples:
-        >>> first_fault(pl.DataFrame({"left": ["d1"], "right": ["d1"], "winner": ["tie"]}))
+        >>> find_invalid_row(pl.DataFrame({"left": ["d1"], "right": ["d1"], "winner": ["tie"]}))
         (0, "document 'd1' is compared with itself")
     """
-    left, right, said = pl.col("left"), pl.col("right"), pl.col("winner")
-    doubtful = said.is_in(OUTCOMES) & (((said == left) & (said != "left")) | ((said == right) & (said != "right")))
-    unknown = ~said.is_in(OUTCOMES) & (said != left) & (said != right)
-    bad = frame.select((left == right) | doubtful | unknown).to_series().arg_true()
+    left, right, winner = pl.col("left"), pl.col("right"), pl.col("winner")
+    ambiguous = winner.is_in(OUTCOMES) & (
+        ((winner == left) & (winner != "left")) | ((winner == right) & (winner != "right"))
+    )
+    unknown = ~winner.is_in(OUTCOMES) & (winner != left) & (winner != right)
+    bad = frame.select((left == right) | ambiguous | unknown).to_series().arg_true()
     if not len(bad):
         return None
     row = int(bad[0])
-    one, other, winner = frame.select("left", "right", "winner").row(row)
-    if one == other:
-        return row, f"document '{one}' is compared with itself"
-    if winner in OUTCOMES:
-        return row, f"does the winner '{winner}' mean a document or an outcome? Rename the document"
-    hint = did_you_mean(winner, [*OUTCOMES, *(doc for doc in (one, other) if doc.lower() == winner.lower())])
-    if winner.removeprefix("-").isdecimal():
+    left_doc, right_doc, winner_cell = frame.select("left", "right", "winner").row(row)
+    if left_doc == right_doc:
+        return row, f"document '{left_doc}' is compared with itself"
+    if winner_cell in OUTCOMES:
+        return row, f"does the winner '{winner_cell}' mean a document or an outcome? Rename the document"
+    hint = did_you_mean(
+        winner_cell, [*OUTCOMES, *(doc for doc in (left_doc, right_doc) if doc.lower() == winner_cell.lower())]
+    )
+    if winner_cell.removeprefix("-").isdecimal():
         hint = "; a number may mean either side: put a word in its place"
-    return row, f"expected a winner of {', '.join(OUTCOMES)}, '{one}' or '{other}', found '{winner}'{hint}"
+    return (
+        row,
+        f"expected a winner of {', '.join(OUTCOMES)}, '{left_doc}' or '{right_doc}', found '{winner_cell}'{hint}",
+    )
 
 
-def _filled(cells: pl.Series) -> pl.Series:
+def _is_filled(cells: pl.Series) -> pl.Series:
     """Which cells have something in them; blanks alone are nothing."""
     if cells.dtype != pl.String:
         return cells.is_not_null()
     return (cells.str.strip_chars(" \t") != "").fill_null(value=False)
 
 
-def _who_answered(frame: pl.DataFrame, answered: pl.Series) -> pl.DataFrame:
+def _fill_open_judges(frame: pl.DataFrame, answered: pl.Series) -> pl.DataFrame:
     """The same with judges of answers only: who will answer the rest is open, and where nobody is named, nobody is."""
-    named = frame["judge"].filter(answered & _filled(frame["judge"]))
-    if not len(named):
+    judges = frame["judge"].filter(answered & _is_filled(frame["judge"]))
+    if not len(judges):
         return frame.drop("judge")
-    return frame.with_columns(judge=pl.when(answered).then(pl.col("judge")).otherwise(pl.lit(named[0])))
+    return frame.with_columns(judge=pl.when(answered).then(pl.col("judge")).otherwise(pl.lit(judges[0])))
 
 
-def _understood(frame: pl.DataFrame) -> pl.DataFrame:
+def _translate_outcomes(frame: pl.DataFrame) -> pl.DataFrame:
     """Other words for an outcome in our own words, where no document of the table is called so."""
-    said = pl.col("winner")
-    clear = said.is_in(OUTCOMES) | (said == pl.col("left")) | (said == pl.col("right"))
-    odd = frame.filter(~clear)["winner"].unique().to_list()
-    meant = {word: WORDS[plain] for word in odd if (plain := _plain(word)) in WORDS}
-    if not meant:
+    winner = pl.col("winner")
+    is_clear = winner.is_in(OUTCOMES) | (winner == pl.col("left")) | (winner == pl.col("right"))
+    unclear_words = frame.filter(~is_clear)["winner"].unique().to_list()
+    outcomes = {word: OUTCOME_WORDS[key] for word in unclear_words if (key := _outcome_key(word)) in OUTCOME_WORDS}
+    if not outcomes:
         return frame
     docs = set(pl.concat([frame["left"], frame["right"]]).str.to_lowercase().unique())
-    meant = {word: outcome for word, outcome in meant.items() if word.strip().lower() not in docs}
-    return frame.with_columns(winner=pl.when(clear).then(said).otherwise(said.replace(meant)))
+    outcomes = {word: outcome for word, outcome in outcomes.items() if word.strip().lower() not in docs}
+    return frame.with_columns(winner=pl.when(is_clear).then(winner).otherwise(winner.replace(outcomes)))
 
 
-def _plain(word: str) -> str:
+def _outcome_key(word: str) -> str:
     return word.strip().lower().replace(" ", "_").replace("-", "_")

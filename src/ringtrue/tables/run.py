@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from ringtrue.errors import DuplicateError, TableError
-from ringtrue.tables.columns import frame_from, identifiers, numbers, rename, require_schema
+from ringtrue.tables.columns import make_frame, parse_ids, parse_numbers, rename_columns, require_schema
 from ringtrue.tables.groups import Groups, first_duplicate, group_rows
 
 __all__ = ["Run"]
@@ -42,22 +42,22 @@ class Run:
     scores: pl.Series = field(repr=False)
 
     def __init__(self, frame: pl.DataFrame, name: str = "run", tag: str | None = None) -> None:
-        require_schema(frame, SCHEMA, what="Run", instead="`Run.of` takes other names and types")
+        require_schema(frame, SCHEMA, table_name="Run", hint="`Run.of` takes other names and types")
         if not frame.height:
             raise TableError(f"run '{name}' has no documents")
         if not frame["score"].is_finite().all():
             raise TableError(f"run '{name}' has a score that is no finite number; it has no place in a ranking")
         frame, groups = group_rows(frame.select("query", "doc", "score"))
-        if (twice := first_duplicate(groups, frame["doc"])) is not None:
-            query, doc = twice
+        if (duplicate := first_duplicate(groups, frame["doc"])) is not None:
+            query, doc = duplicate
             raise DuplicateError(
                 f"run '{name}': document '{doc}' stands twice under query '{query}'; keep one of the two",
                 table="run",
                 query=query,
                 doc=doc,
             )
-        parts = {"name": name, "tag": tag, "groups": groups, "docs": frame["doc"], "scores": frame["score"]}
-        for key, value in parts.items():
+        attributes = {"name": name, "tag": tag, "groups": groups, "docs": frame["doc"], "scores": frame["score"]}
+        for key, value in attributes.items():
             object.__setattr__(self, key, value)
 
     @classmethod
@@ -65,13 +65,13 @@ class Run:
         """A run from a dictionary of dictionaries, or from any frame with the usual column names."""
         if isinstance(data, cls):
             return data
-        frame = rename(frame_from(data, nested="score"), required=["query", "doc", "score"], what="run")
+        frame = rename_columns(make_frame(data, nested="score"), required=["query", "doc", "score"], table_kind="run")
         return cls(
             pl.DataFrame(
                 {
-                    "query": identifiers(frame, "query"),
-                    "doc": identifiers(frame, "doc"),
-                    "score": numbers(frame, "score"),
+                    "query": parse_ids(frame, "query"),
+                    "doc": parse_ids(frame, "doc"),
+                    "score": parse_numbers(frame, "score"),
                 }
             ),
             name=name,

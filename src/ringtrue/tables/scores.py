@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.errors import TableError
-from ringtrue.stats.intervals import mean_estimate
+from ringtrue.stats.intervals import estimate_mean
 from ringtrue.stats.results import Estimate
 from ringtrue.tables.columns import require_schema
 
@@ -50,16 +50,18 @@ class Scores:
     absent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        require_schema(self.frame, SCHEMA, what="Scores", instead="`evaluate` makes them")
+        require_schema(self.frame, SCHEMA, table_name="Scores", hint="`evaluate` makes them")
         if not self.frame["value"].is_finite().all():
-            bad = self.frame.filter(~pl.col("value").is_finite()).row(0, named=True)
-            raise TableError(f"{bad['measure']} of query '{bad['query']}' in run '{bad['run']}' is no finite number")
+            bad_row = self.frame.filter(~pl.col("value").is_finite()).row(0, named=True)
+            raise TableError(
+                f"{bad_row['measure']} of query '{bad_row['query']}' in run '{bad_row['run']}' is no finite number"
+            )
 
     def means(self, *, level: float = 0.95) -> dict[str, dict[str, Estimate]]:
         """The mean of each measure over the queries of each run, with its interval."""
         means: dict[str, dict[str, Estimate]] = {}
         for (run, measure), part in self.frame.group_by("run", "measure", maintain_order=True):
-            means.setdefault(str(run), {})[str(measure)] = mean_estimate(part["value"].to_numpy(), level=level)
+            means.setdefault(str(run), {})[str(measure)] = estimate_mean(part["value"].to_numpy(), level=level)
         return means
 
     def by_query(self) -> dict[str, dict[str, dict[str, float]]]:
@@ -73,16 +75,19 @@ class Scores:
 
     def cube(self) -> Cube:
         """The values as an array, the runs, measures and queries in order of appearance."""
-        names = {column: self.frame[column].unique(maintain_order=True) for column in ("measure", "run", "query")}
-        where = tuple(
-            self.frame[column].cast(pl.Enum(known)).to_physical().to_numpy() for column, known in names.items()
+        names_by_column = {
+            column: self.frame[column].unique(maintain_order=True) for column in ("measure", "run", "query")
+        }
+        indices = tuple(
+            self.frame[column].cast(pl.Enum(names)).to_physical().to_numpy()
+            for column, names in names_by_column.items()
         )
-        values = np.full([len(known) for known in names.values()], np.nan)
-        values[where] = self.frame["value"].to_numpy()
+        values = np.full([len(names) for names in names_by_column.values()], np.nan)
+        values[indices] = self.frame["value"].to_numpy()
         if np.count_nonzero(~np.isnan(values)) < self.frame.height:
             twice = self.frame.filter(self.frame.select("run", "query", "measure").is_duplicated()).row(0, named=True)
             raise TableError(
                 f"{twice['measure']} of query '{twice['query']}' in run '{twice['run']}' stands twice in the scores"
             )
-        measures, runs, queries = (tuple(known.to_list()) for known in names.values())
+        measures, runs, queries = (tuple(names.to_list()) for names in names_by_column.values())
         return Cube(measures=measures, runs=runs, queries=queries, values=values)

@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 import pytest
 
-from ringtrue.cli.ascii_plot import draw
+from ringtrue.cli.ascii_plot import draw_curves
 
 WORDS = ("curve", "a.run", "b.run", "--judgments", "j.qrels")
 COMMAND = str(Path(sys.executable).with_name("ringtrue"))
@@ -176,7 +176,9 @@ def test_a_picture_can_be_asked_for(world: Path, ringtrue) -> None:
 
 
 def test_a_falling_line_is_drawn_from_the_upper_left_to_the_lower_right() -> None:
-    lines = click.unstyle(draw({"x": ([0.0, 1.0], [1.0, 0.0])}, across="recall", up="precision")).splitlines()
+    lines = click.unstyle(
+        draw_curves({"x": ([0.0, 1.0], [1.0, 0.0])}, x_label="recall", y_label="precision")
+    ).splitlines()
     rows = [line[5:] for line in lines[1:16]]
     marks = [[column for column, sign in enumerate(row) if sign != " "] for row in rows]
     assert marks[0][0] == 0
@@ -188,12 +190,14 @@ def test_a_falling_line_is_drawn_from_the_upper_left_to_the_lower_right() -> Non
 
 def test_at_most_five_runs_are_drawn_and_the_rest_is_counted() -> None:
     flat = {f"r{i}": ([0.0, 1.0], [i / 6, i / 6]) for i in range(7)}
-    last = click.unstyle(draw(flat, across="recall", up="precision")).splitlines()[-1]
+    last = click.unstyle(draw_curves(flat, x_label="recall", y_label="precision")).splitlines()[-1]
     assert last == "A r0   B r1   C r2   D r3   E r4   (and 2 more)"
 
 
 def test_a_vertical_step_has_no_gaps() -> None:
-    lines = click.unstyle(draw({"x": ([0.0, 0.5, 0.5001, 1.0], [0.0, 0.0, 1.0, 1.0])}, across="x", up="y")).splitlines()
+    lines = click.unstyle(
+        draw_curves({"x": ([0.0, 0.5, 0.5001, 1.0], [0.0, 0.0, 1.0, 1.0])}, x_label="x", y_label="y")
+    ).splitlines()
     assert all(line[5:].strip() for line in lines[1:16])
 
 

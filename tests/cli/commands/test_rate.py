@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from ringtrue.cli.commands import rate as command
-from ringtrue.preference.rating_methods import METHODS, Rating
+from ringtrue.preference.rating_methods import METHODS, RatingSettings
 from ringtrue.tables import Preferences
 
 PAIRS = "q1 a b a\nq1 b c b\nq1 a c a\nq1 a b a\nq2 x y y\nq2 x y tie\n"
@@ -42,13 +42,13 @@ def files(world: Path) -> Path:
 
 def test_the_usual_numbers_are_those_of_the_library() -> None:
     assert command.METHODS == METHODS
-    defaults = {name: one.default for name, one in Rating.__dataclass_fields__.items()}
-    assert {name: defaults[name] for name in command.USUAL} == command.USUAL
+    defaults = {name: one.default for name, one in RatingSettings.__dataclass_fields__.items()}
+    assert {name: defaults[name] for name in command.DEFAULTS} == command.DEFAULTS
 
 
 def test_every_setting_of_a_method_is_an_option_for_it() -> None:
     own = {"em", "method", "level"}
-    assert {*Rating.__dataclass_fields__} - own == {*command.ABOUT} - {"judge_model"}
+    assert {*RatingSettings.__dataclass_fields__} - own == {*command.METHODS_BY_OPTION} - {"judge_model"}
 
 
 def test_the_json_keeps_the_contract(ringtrue: Callable) -> None:
@@ -111,7 +111,7 @@ def test_a_judges_own_repeats_are_no_agreement(ringtrue: Callable, world: Path) 
 
 
 def test_of_many_votes_circles_and_agreement_are_left_out(ringtrue: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command, "MOST_VOTES", 5)
+    monkeypatch.setattr(command, "MAX_VOTES", 5)
     found = ringtrue("rate", "pairs.pref", "--json").json
     assert (found["transitivity"], found["agreement"]) == (None, None)
     assert "left out beyond 5 votes" in found["notes"][-1]
@@ -382,7 +382,7 @@ def test_one_vote_cannot_be_foretold(ringtrue: Callable, world: Path) -> None:
 
 
 def test_too_many_chances_are_refused(ringtrue: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ringtrue.cli.options.rating_outputs.MOST_CHANCES", 3)
+    monkeypatch.setattr("ringtrue.cli.options.rating_outputs.MAX_CHANCES", 3)
     answer = ringtrue("rate", "pairs.pref", "--chances", "c.csv")
     assert answer.code == 1
     assert "4 pairs are too many for a table, 3 the most" in answer.err

@@ -17,7 +17,7 @@ def words(line: str) -> list[str]:
 def test_without_a_name_the_studies_are_listed(ringtrue) -> None:
     answer = ringtrue("simulate")
     assert answer.code == 0
-    assert all(name in answer.out and study.says in answer.out for name, study in STUDIES.items())
+    assert all(name in answer.out and study.summary in answer.out for name, study in STUDIES.items())
     assert "goldberg takes --replications, --level, --seed, and --set first=0.49" in answer.out
     listed = ringtrue("simulate", "--json").json["studies"]
     assert [one["name"] for one in listed] == list(STUDIES)

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from ringtrue.doctor.file_contents import LabelFile, PairFile
-from ringtrue.doctor.summaries.labels import look_at_labels
+from ringtrue.doctor.file_contents import LabelFile, UnjudgedFile
+from ringtrue.doctor.summaries.labels import summarise_labels
 from ringtrue.files.source import Source
 
 
-def look(folder: Path, lines: list[str], name: str = "labels.csv") -> tuple[LabelFile | PairFile, list[str]]:
+def look(folder: Path, lines: list[str], name: str = "labels.csv") -> tuple[LabelFile | UnjudgedFile, list[str]]:
     (folder / name).write_text("\n".join(lines) + "\n")
     notes: list[str] = []
-    return look_at_labels(Source(str(folder / name)), notes.append), notes
+    return summarise_labels(Source(str(folder / name)), notes.append), notes
 
 
 def crowd(rows: list[str]) -> list[str]:
@@ -24,7 +24,7 @@ def crowd(rows: list[str]) -> list[str]:
 def test_labels_are_counted(tmp_path: Path) -> None:
     found, notes = look(tmp_path, crowd(["q1,d1,ann,2", "q1,d1,bob,1", "q1,d2,ann,0", "q2,d1,ann,1"]))
     assert isinstance(found, LabelFile)
-    assert (found.shared, found.again, found.is_crowd, notes) == (1, 0, True, [])
+    assert (found.shared_count, found.repeat_count, found.is_crowd, notes) == (1, 0, True, [])
     told = {name: found.counts[name] for name in ("labels", "queries", "documents", "judges", "by_several")}
     assert told == {"labels": 4, "queries": 2, "documents": 3, "judges": 2, "by_several": 1}
     assert found.counts["shares"] == {"0": 0.25, "1": 0.5, "2": 0.25}
@@ -64,7 +64,7 @@ def test_a_column_that_tells_parts_apart_is_named_where_labels_repeat(tmp_path: 
 def test_a_further_column_with_trusted_labels_is_found(tmp_path: Path) -> None:
     found, _ = look(tmp_path, ["query,doc,worker,label,gold", "q1,d1,w1,0,1", "q1,d2,w1,1,", "q1,d2,w2,1,"])
     assert isinstance(found, LabelFile)
-    assert found.inside == "gold"
+    assert found.trusted_column == "gold"
 
 
 def test_labels_without_a_query_say_so_and_count_none(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ringtrue.doctor.diagnose import NOTHING
-from ringtrue.doctor.summaries.runs import look_at_run, top_of
+from ringtrue.doctor.diagnose import NO_DOCS
+from ringtrue.doctor.summaries.runs import cut_run, summarise_run
 from ringtrue.files.source import Source
 from ringtrue.tables import Run
 
@@ -21,14 +21,14 @@ DOCS = st.dictionaries(
 @given(st.dictionaries(st.sampled_from(["q1", "q2", "q3"]), DOCS, min_size=1), st.integers(1, 5))
 def test_tops_are_those_of_the_whole_ranking(lists: dict[str, dict[str, float]], depth: int) -> None:
     run = Run.of(lists)
-    assert top_of(run, depth).ranked().equals(run.ranked(depth))
+    assert cut_run(run, depth).ranked().equals(run.ranked(depth))
 
 
 def notes_of(folder: Path, lines: list[str]) -> list[str]:
     path = folder / "a.run"
     path.write_text("\n".join(lines) + "\n")
     notes: list[str] = []
-    look_at_run(Source(str(path)), NOTHING, notes.append)
+    summarise_run(Source(str(path)), NO_DOCS, notes.append)
     return notes
 
 
@@ -72,6 +72,6 @@ def test_ranks_of_ms_marco_are_told_as_such(tmp_path: Path) -> None:
 def test_wanted_documents_are_found_at_any_rank(tmp_path: Path) -> None:
     (tmp_path / "a.run").write_text("\n".join(lines_of("100 - rank", docs=50)) + "\n")
     wanted = pl.DataFrame({"query": ["q0", "q1", "q9"], "doc": ["d49", "d99", "d1"]})
-    found = look_at_run(Source(str(tmp_path / "a.run")), wanted, lambda _: None)
-    assert found.wanted.rows() == [("q0", "d49")]
+    found = summarise_run(Source(str(tmp_path / "a.run")), wanted, lambda _: None)
+    assert found.gold_docs.rows() == [("q0", "d49")]
     assert (found.counts["queries"], found.counts["documents"], found.counts["most"]) == (3, 150, 50)

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 import ringtrue as rt
 from ringtrue.evaluation.significance.adjustment import benjamini_hochberg, holm
-from ringtrue.evaluation.significance.paired_statistics import t
-from ringtrue.evaluation.significance.resampling_tests import tukey
-from ringtrue.simulation import coverage, error_rates, paired_scores, system_scores
-from ringtrue.simulation.studies.significance_errors import KINDS, TESTS, Kind
+from ringtrue.evaluation.significance.paired_statistics import t_test
+from ringtrue.evaluation.significance.resampling_tests import tukey_hsd
+from ringtrue.simulation import error_rates, miss_rates, paired_scores, system_scores
+from ringtrue.simulation.studies.significance_errors import SCORE_SHAPES, TESTS, MeasureKind
 
 pytestmark = pytest.mark.simulation
 
@@ -30,11 +30,13 @@ QUERIES = (20, 50, 200)
 SEED = 1
 PAIRED = [test for test in TESTS if test != "welch"]
 
-every_kind = pytest.mark.parametrize("kind", KINDS)
+every_kind = pytest.mark.parametrize("kind", SCORE_SHAPES)
 few_to_many = pytest.mark.parametrize("queries", QUERIES)
 
 
-def percent(kind: Kind, queries: int, *tests: str, replications: int = 10_000, **world: float | bool) -> list[float]:
+def percent(
+    kind: MeasureKind, queries: int, *tests: str, replications: int = 10_000, **world: float | bool
+) -> list[float]:
     rng = np.random.default_rng(SEED)
     rates = error_rates(rng, queries=queries, replications=replications, kind=kind, tests=tests, **world)  # type: ignore[arg-type]
     return [100 * share for share in rates.values()]
@@ -44,27 +46,29 @@ def percent(kind: Kind, queries: int, *tests: str, replications: int = 10_000, *
 
 
 @cache
-def errors(kind: Kind, queries: int) -> dict[str, float]:
+def errors(kind: MeasureKind, queries: int) -> dict[str, float]:
     """What each test finds where there is nothing; every test sees the same draws, whichever others are asked."""
     return dict(zip(TESTS, percent(kind, queries, *TESTS), strict=True))
 
 
 @every_kind
 @few_to_many
-def test_the_t_and_the_permutation_test_find_what_is_not_there_in_five_of_a_hundred(kind: Kind, queries: int) -> None:
+def test_the_t_and_the_permutation_test_find_what_is_not_there_in_five_of_a_hundred(
+    kind: MeasureKind, queries: int
+) -> None:
     rates = [errors(kind, queries)[test] for test in ("t", "permutation")]
     assert all(3.5 <= rate <= 6.5 for rate in rates), rates
 
 
 @every_kind
 @few_to_many
-def test_wilcoxons_test_keeps_its_level_where_runs_could_be_swapped(kind: Kind, queries: int) -> None:
+def test_wilcoxons_test_keeps_its_level_where_runs_could_be_swapped(kind: MeasureKind, queries: int) -> None:
     assert 3 <= errors(kind, queries)["wilcoxon"] <= 6.5
 
 
 @every_kind
 @few_to_many
-def test_the_sign_test_is_cautious_and_its_mid_p_value_less_so(kind: Kind, queries: int) -> None:
+def test_the_sign_test_is_cautious_and_its_mid_p_value_less_so(kind: MeasureKind, queries: int) -> None:
     plain, mid_p = (errors(kind, queries)[test] for test in ("sign", "sign, mid-p"))
     assert plain <= 6
     assert plain <= mid_p <= 7  # 6.5 for 50 queries that do not tie: binomial counts leave no level between
@@ -73,7 +77,7 @@ def test_the_sign_test_is_cautious_and_its_mid_p_value_less_so(kind: Kind, queri
 @every_kind
 @few_to_many
 def test_the_bootstrap_errs_a_little_more_often_for_few_queries_and_keeps_its_level_for_many(
-    kind: Kind, queries: int
+    kind: MeasureKind, queries: int
 ) -> None:
     # At 50 queries chance may leave the band: AP has 5.8% of 50,000, but 6.6% of the first 10,000 of this seed.
     if queries == 50:
@@ -85,7 +89,7 @@ def test_the_bootstrap_errs_a_little_more_often_for_few_queries_and_keeps_its_le
 
 @every_kind
 @few_to_many
-def test_welchs_test_keeps_its_level_for_runs_over_different_queries(kind: Kind, queries: int) -> None:
+def test_welchs_test_keeps_its_level_for_runs_over_different_queries(kind: MeasureKind, queries: int) -> None:
     assert 3.5 <= errors(kind, queries)["welch"] <= 6.5
 
 
@@ -121,14 +125,14 @@ def test_power_rises_with_the_effect_and_with_the_queries() -> None:
 
 @every_kind
 @few_to_many
-def test_the_t_and_the_permutation_test_find_the_same(kind: Kind, queries: int) -> None:
+def test_the_t_and_the_permutation_test_find_the_same(kind: MeasureKind, queries: int) -> None:
     by_t, by_permutation = percent(kind, queries, "t", "permutation", replications=4_000, effect=0.06)
     assert abs(by_t - by_permutation) < (5 if queries == 20 else 4)  # ties make permutations of few values cautious
 
 
 @pytest.mark.parametrize("kind", ["nDCG", "AP", "P@10"])
 @few_to_many
-def test_the_sign_test_finds_the_least_where_few_queries_gain_much(kind: Kind, queries: int) -> None:
+def test_the_sign_test_finds_the_least_where_few_queries_gain_much(kind: MeasureKind, queries: int) -> None:
     tests = ("t", "wilcoxon", "sign")
     by_t, by_ranks, by_signs = percent(kind, queries, *tests, replications=4_000, effect=0.06, lopsided=True)
     assert by_signs < by_ranks < by_t + 1
@@ -142,12 +146,12 @@ def test_pairing_finds_far_more_than_runs_over_different_queries(queries: int) -
 
 @every_kind
 @few_to_many
-def test_the_detectable_difference_is_detected_in_four_of_five_samples(kind: Kind, queries: int) -> None:
+def test_the_detectable_difference_is_detected_in_four_of_five_samples(kind: MeasureKind, queries: int) -> None:
     samples = np.random.default_rng(SEED)
     pilot = np.stack(paired_scores(samples, queries=queries, replications=300, kind=kind))
     detectable = float(np.mean([one.detectable for one in rt.compare(as_scores(pilot))]))
     first, second = paired_scores(samples, queries=queries, replications=4_000, kind=kind)
-    assert (t(first - second + detectable) < 0.05).mean() == pytest.approx(0.8, abs=0.03)
+    assert (t_test(first - second + detectable) < 0.05).mean() == pytest.approx(0.8, abs=0.03)
 
 
 def as_scores(values: FloatArray) -> rt.Scores:
@@ -163,9 +167,11 @@ def as_scores(values: FloatArray) -> rt.Scores:
 
 @pytest.mark.parametrize("kind", ["nDCG", "AP"])
 @few_to_many
-def test_intervals_of_a_skewed_difference_cover_the_truth_and_bca_misses_evenly(kind: Kind, queries: int) -> None:
+def test_intervals_of_a_skewed_difference_cover_the_truth_and_bca_misses_evenly(
+    kind: MeasureKind, queries: int
+) -> None:
     rng = np.random.default_rng(SEED)
-    missed = coverage(rng, queries=queries, replications=10_000, kind=kind, effect=0.05, lopsided=True)
+    missed = miss_rates(rng, queries=queries, replications=10_000, kind=kind, effect=0.05, lopsided=True)
     (t_below, t_above), (bca_below, bca_above) = missed.values()
     assert 0.935 <= 1 - t_below - t_above <= 0.96
     least = {20: 0.915, 50: 0.935, 200: 0.94}[queries]
@@ -189,12 +195,12 @@ def by_bh(p: FloatArray) -> FloatArray:
 
 def by_tukey(values: FloatArray, pairs: NDArray[np.int64], *, seed: int) -> FloatArray:
     rng = np.random.default_rng(seed)
-    return np.array([tukey(one, pairs[:, 0], pairs[:, 1], resamples=500, rng=rng) for one in values])
+    return np.array([tukey_hsd(one, pairs[:, 0], pairs[:, 1], resamples=500, rng=rng) for one in values])
 
 
 def t_of_pairs(values: FloatArray, pairs: NDArray[np.int64]) -> FloatArray:
     apart = values[:, pairs[:, 0]] - values[:, pairs[:, 1]]
-    return t(apart.reshape(-1, apart.shape[2])).reshape(apart.shape[:2])
+    return t_test(apart.reshape(-1, apart.shape[2])).reshape(apart.shape[:2])
 
 
 def any_found(p: FloatArray) -> float:

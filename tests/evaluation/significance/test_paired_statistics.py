@@ -12,18 +12,18 @@ from scipy import stats
 
 from ringtrue.evaluation.significance.paired_statistics import (
     FloatArray,
-    sign,
+    sign_test,
     signed_ranks,
     standard_error,
-    t,
-    welch,
-    wilcoxon,
+    t_test,
+    welch_test,
+    wilcoxon_test,
 )
 from strategies import wilcoxon_by_scipy
 
 # Twentieths, so that ties and zeros are common and no two ways to compute one difference disagree.
 twentieths = st.lists(st.integers(-20, 20).map(lambda i: i / 20), min_size=2, max_size=25)
-TESTS = (t, sign, wilcoxon)
+TESTS = (t_test, sign_test, wilcoxon_test)
 
 
 def rows(*differences: list[float]) -> FloatArray:
@@ -43,7 +43,7 @@ def test_the_standard_error_is_s_over_the_root_of_n() -> None:
     ],
 )
 def test_the_t_test_on_paper(differences: list[float], p: float) -> None:
-    np.testing.assert_allclose(t(rows(differences)), [p], rtol=1e-12)
+    np.testing.assert_allclose(t_test(rows(differences)), [p], rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -57,8 +57,8 @@ def test_the_t_test_on_paper(differences: list[float], p: float) -> None:
     ],
 )
 def test_the_sign_test_counts_coins(differences: list[float], p: float, mid: float) -> None:
-    np.testing.assert_allclose(sign(rows(differences)), [p], rtol=1e-12)
-    np.testing.assert_allclose(sign(rows(differences), mid_p=True), [mid], rtol=1e-12)
+    np.testing.assert_allclose(sign_test(rows(differences)), [p], rtol=1e-12)
+    np.testing.assert_allclose(sign_test(rows(differences), mid_p=True), [mid], rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -73,12 +73,12 @@ def test_the_sign_test_counts_coins(differences: list[float], p: float, mid: flo
     ],
 )
 def test_wilcoxons_test_counts_flips_of_ranks(differences: list[float], p: float) -> None:
-    np.testing.assert_allclose(wilcoxon(rows(differences)), [p], rtol=1e-12)
+    np.testing.assert_allclose(wilcoxon_test(rows(differences)), [p], rtol=1e-12)
 
 
 def test_welchs_test_on_paper() -> None:
     # (1, 3) against (0, 0, 0): the difference is 2, its standard error 1, with one degree of freedom
-    p, se, df = welch(np.array([2.0, 0.0]), np.array([2.0, 0.0]), np.array([2.0, 3.0]))
+    p, se, df = welch_test(np.array([2.0, 0.0]), np.array([2.0, 0.0]), np.array([2.0, 3.0]))
     assert (float(se), float(df)) == (1.0, 1.0)
     assert float(p) == pytest.approx(2 / math.pi * math.atan(1 / 2), rel=1e-12)
 
@@ -87,7 +87,7 @@ def test_welchs_test_on_paper() -> None:
 def test_the_t_test_agrees_with_scipy(n: int) -> None:
     rng = np.random.default_rng(n)
     a, b = rng.beta(2, 3, (8, n)), rng.beta(2, 3, (8, n)) * np.linspace(0.6, 1.2, 8)[:, None]
-    np.testing.assert_allclose(t(a - b), stats.ttest_rel(a, b, axis=1).pvalue, rtol=1e-10)
+    np.testing.assert_allclose(t_test(a - b), stats.ttest_rel(a, b, axis=1).pvalue, rtol=1e-10)
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 43, 200, 1001])
@@ -95,9 +95,9 @@ def test_the_sign_test_agrees_with_scipy(n: int) -> None:
     d = np.round(np.random.default_rng(n).normal([[0.0], [0.3], [1.0], [-0.2]], 1, (4, n)))
     wins, losses = (d > 0).sum(axis=1), (d < 0).sum(axis=1)
     expected = [stats.binomtest(int(w), int(w + x)).pvalue if w + x else 1.0 for w, x in zip(wins, losses, strict=True)]
-    np.testing.assert_allclose(sign(d), expected, rtol=1e-10)
+    np.testing.assert_allclose(sign_test(d), expected, rtol=1e-10)
     at = [stats.binom.pmf(w, w + x, 0.5) if w != x else 0.0 for w, x in zip(wins, losses, strict=True)]
-    np.testing.assert_allclose(sign(d, mid_p=True), np.subtract(expected, at), rtol=1e-9)
+    np.testing.assert_allclose(sign_test(d, mid_p=True), np.subtract(expected, at), rtol=1e-9)
 
 
 def regimes(n: int) -> FloatArray:
@@ -118,7 +118,7 @@ def regimes(n: int) -> FloatArray:
 def test_wilcoxons_test_agrees_with_scipy_on_each_row_alone(n: int) -> None:
     d = regimes(n)[[0, 3, 7]] if n == 13 else regimes(n)  # SciPy enumerates there, slowly
     expected = [wilcoxon_by_scipy(row) for row in d]
-    np.testing.assert_allclose(wilcoxon(d), expected, rtol=1e-10)
+    np.testing.assert_allclose(wilcoxon_test(d), expected, rtol=1e-10)
 
 
 @pytest.mark.parametrize("n", [2, 13, 14, 50, 51])
@@ -130,8 +130,8 @@ def test_a_row_is_tested_as_if_it_stood_alone(n: int) -> None:
 
 def test_a_row_of_zeros_has_p_1_beside_others_in_the_tests_that_leave_ties_out() -> None:
     d = rows([0, 0, 0, 0, 0], [1, 2, 3, 4, 5])
-    np.testing.assert_allclose(wilcoxon(d), [1, 1 / 16], rtol=1e-12)
-    np.testing.assert_allclose(sign(d), [1, 1 / 16], rtol=1e-12)
+    np.testing.assert_allclose(wilcoxon_test(d), [1, 1 / 16], rtol=1e-12)
+    np.testing.assert_allclose(sign_test(d), [1, 1 / 16], rtol=1e-12)
 
 
 @given(st.integers(2, 30), st.integers(2, 30), st.integers(0, 2**32 - 1))
@@ -139,7 +139,7 @@ def test_welchs_test_agrees_with_scipy(n: int, m: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     a, b = rng.normal(0.1, 1, n), rng.normal(0, 3, m)
     means, variances = (np.array([one(a), one(b)]) for one in (np.mean, lambda x: np.var(x, ddof=1)))
-    p, se, df = welch(means, variances, np.array([n, m], dtype=float))
+    p, se, df = welch_test(means, variances, np.array([n, m], dtype=float))
     theirs = stats.ttest_ind(a, b, equal_var=False)
     assert float(p) == pytest.approx(theirs.pvalue, rel=1e-10)
     assert float(df) == pytest.approx(theirs.df, rel=1e-10)
@@ -181,7 +181,7 @@ def test_p_lies_above_0_and_never_above_1(differences: list[float]) -> None:
 @given(twentieths)
 def test_mid_p_is_smaller_than_p_unless_the_score_is_even(differences: list[float]) -> None:
     d = rows(differences)
-    p, mid = sign(d)[0], sign(d, mid_p=True)[0]
+    p, mid = sign_test(d)[0], sign_test(d, mid_p=True)[0]
     even = (d > 0).sum() == (d < 0).sum()
     assert (mid == p == 1) if even else mid < p
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.power import TTestPower
 
-from ringtrue.evaluation.significance.pairwise_tests import Setting, Test, pairs_tested, smallest_p
+from ringtrue.evaluation.significance.pairwise_tests import ComparisonSettings, Test, compare_pairs, smallest_p
 from ringtrue.stats.results import Comparison
 
 TESTS = get_args(Test)
@@ -25,18 +25,20 @@ two_runs = st.integers(2, 12).flatmap(
 )
 
 
-def setting(test: Test = "t", *, level: float = 0.95, resamples: int = 500, mid_p: bool = False) -> Setting:
-    return Setting(test=test, level=level, resamples=resamples, seed=7, mid_p=mid_p)
+def setting(test: Test = "t", *, level: float = 0.95, resamples: int = 500, mid_p: bool = False) -> ComparisonSettings:
+    return ComparisonSettings(test=test, level=level, resamples=resamples, seed=7, mid_p=mid_p)
 
 
-def compared(a: list[float], b: list[float], how: Setting) -> Comparison:
+def compared(a: list[float], b: list[float], how: ComparisonSettings) -> Comparison:
     return answers(np.array([a, b], dtype=float), how)[0]
 
 
-def answers(values: np.ndarray, how: Setting, pairs: list[tuple[int, int]] | None = None) -> list[Comparison]:
+def answers(
+    values: np.ndarray, how: ComparisonSettings, pairs: list[tuple[int, int]] | None = None
+) -> list[Comparison]:
     runs = [f"run{i}" for i in range(len(values))]
     pairs = pairs or [(i, j) for i in range(len(values)) for j in range(i + 1, len(values))]
-    return pairs_tested("AP", runs, values, np.array(pairs), how)
+    return compare_pairs("AP", runs, values, np.array(pairs), how)
 
 
 def numbers(one: Comparison) -> list[float | None]:
@@ -261,7 +263,7 @@ def test_what_ties_but_for_rounding_is_a_tie() -> None:
         (setting("permutation", resamples=20), 1 / 21),
     ],
 )
-def test_the_smallest_p_that_a_test_can_give(how: Setting, least: float) -> None:
+def test_the_smallest_p_that_a_test_can_give(how: ComparisonSettings, least: float) -> None:
     one = compared([0.1, 0.2, 0.3, 0.4, 0.5, 0.0], [0.0] * 6, how)
     assert smallest_p(one, how) == pytest.approx(least)
     assert one.p_value >= least

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ringtrue.errors import UsageError
-from ringtrue.evaluation.significance import compare, differences, moved_most
+from ringtrue.evaluation.significance import compare, differences, largest_differences
 from strategies import scores_of
 
 SCORES = scores_of(
@@ -67,7 +67,7 @@ def test_those_that_moved_most_are_the_ends_of_the_table_and_never_ties(moves: l
         {"query": [f"q{i}" for i in range(len(ordered))], "difference": ordered},
         schema={"query": pl.String, "difference": pl.Float64},
     )
-    ahead, behind = moved_most(table, most)
+    ahead, behind = largest_differences(table, most)
     assert ahead["difference"].to_list() == [value for value in ordered if value > 0][:most]
     assert behind["difference"].to_list() == sorted(value for value in ordered if value < 0)[:most]
 
@@ -75,4 +75,4 @@ def test_those_that_moved_most_are_the_ends_of_the_table_and_never_ties(moves: l
 def test_rounding_is_no_movement() -> None:
     table = differences(scores_of({"AP": {"a": [0.3, 0.5], "b": [0.1 + 0.2, 0.1]}}), "a", "b")
     assert table["difference"].to_list() == [0.4, 0]
-    assert moved_most(table)[1].height == 0
+    assert largest_differences(table)[1].height == 0

@@ -14,9 +14,9 @@ from ringtrue.evaluation.significance.resampling_tests import (
     FloatArray,
     bca,
     bootstrap_means,
-    exact,
-    permutation,
-    tukey,
+    is_exact,
+    permutation_test,
+    tukey_hsd,
 )
 
 twentieths = st.lists(st.integers(-20, 20).map(lambda i: i / 20), min_size=2, max_size=9)
@@ -37,12 +37,14 @@ def flipped(differences: list[float]) -> float:
 
 def test_the_permutation_test_on_paper() -> None:
     # 1 + 2 + 3 = 6: only all and none flipped lie as far; 1 + 2 − 3 = 0: everything does
-    np.testing.assert_array_equal(permutation(np.array([[1.0, 2, 3], [1, 2, -3]]), resamples=100, rng=rng()), [0.25, 1])
+    np.testing.assert_array_equal(
+        permutation_test(np.array([[1.0, 2, 3], [1, 2, -3]]), resamples=100, rng=rng()), [0.25, 1]
+    )
 
 
 @given(twentieths)
 def test_for_few_queries_the_permutation_test_is_exact(differences: list[float]) -> None:
-    assert permutation(np.array([differences]), resamples=256, rng=rng())[0] == flipped(differences)
+    assert permutation_test(np.array([differences]), resamples=256, rng=rng())[0] == flipped(differences)
 
 
 @pytest.mark.parametrize("n", [2, 3, 6, 10])
@@ -52,16 +54,16 @@ def test_the_exact_permutation_test_agrees_with_scipy(n: int) -> None:
         stats.permutation_test((row,), np.mean, permutation_type="samples", n_resamples=np.inf, vectorized=True).pvalue
         for row in d
     ]
-    np.testing.assert_allclose(permutation(d, resamples=10_000, rng=rng()), expected, rtol=1e-10)
+    np.testing.assert_allclose(permutation_test(d, resamples=10_000, rng=rng()), expected, rtol=1e-10)
 
 
 @given(twentieths, st.randoms(use_true_random=False), st.integers(-20, 20))
 def test_the_exact_permutation_test_knows_no_order_no_unit_and_no_side(
     differences: list[float], random, power: int
 ) -> None:
-    one = permutation(np.array([differences]), resamples=256, rng=rng())
+    one = permutation_test(np.array([differences]), resamples=256, rng=rng())
     other = -np.array([random.sample(differences, len(differences))]) * 2.0**power
-    np.testing.assert_array_equal(permutation(other, resamples=256, rng=rng()), one)
+    np.testing.assert_array_equal(permutation_test(other, resamples=256, rng=rng()), one)
 
 
 @pytest.mark.parametrize(
@@ -69,13 +71,13 @@ def test_the_exact_permutation_test_knows_no_order_no_unit_and_no_side(
     [(1, 100, True), (14, 8_192, True), (14, 8_191, False), (14, 10_000, True), (15, 10_000, False)],
 )
 def test_all_flips_are_tried_where_that_costs_no_more(queries: int, resamples: int, answer: bool) -> None:
-    assert exact(queries, resamples) is answer
+    assert is_exact(queries, resamples) is answer
 
 
 def test_random_flips_come_near_all_flips() -> None:
     d = np.random.default_rng(5).normal(0.3, 1, (6, 16))
-    exactly = permutation(d, resamples=1 << 15, rng=rng())
-    about = permutation(d, resamples=20_000, rng=rng())
+    exactly = permutation_test(d, resamples=1 << 15, rng=rng())
+    about = permutation_test(d, resamples=20_000, rng=rng())
     assert (about != exactly).any()
     assert (np.abs(about - exactly) < 4.5 * np.sqrt(exactly * (1 - exactly) / 20_000) + 1e-4).all()
 
@@ -83,14 +85,14 @@ def test_random_flips_come_near_all_flips() -> None:
 @pytest.mark.parametrize("resamples", [100, 499, 500, 501, 1_234])
 def test_no_p_lies_below_what_so_many_resamples_can_show(resamples: int) -> None:
     d = np.ones((1, 60)) + np.linspace(0, 0.1, 60)
-    assert permutation(d, resamples=resamples, rng=rng())[0] == 1 / (resamples + 1)
+    assert permutation_test(d, resamples=resamples, rng=rng())[0] == 1 / (resamples + 1)
     p = bca(bootstrap_means(d, resamples=resamples, rng=rng()), d, level=0.95)[0][0]
     assert 1 <= p * (resamples + 1) < 2
 
 
 def test_the_same_seed_gives_the_same_p_and_another_nearly_the_same() -> None:
     d = np.random.default_rng(1).normal(0.3, 1, (1, 40))
-    p = [permutation(d, resamples=20_000, rng=rng(seed))[0] for seed in (1, 1, 2, 3)]
+    p = [permutation_test(d, resamples=20_000, rng=rng(seed))[0] for seed in (1, 1, 2, 3)]
     assert p[0] == p[1]
     assert len(set(p)) == 3
     assert max(p) - min(p) < 6 * np.sqrt(p[0] * (1 - p[0]) / 20_000)
@@ -98,9 +100,9 @@ def test_the_same_seed_gives_the_same_p_and_another_nearly_the_same() -> None:
 
 def test_a_pair_has_the_same_p_whichever_others_are_tested() -> None:
     d = np.round(np.random.default_rng(2).normal(0.1, 0.3, (30, 40)), 1)
-    alone = [permutation(row[None], resamples=1_500, rng=rng(9))[0] for row in d]
-    np.testing.assert_array_equal(permutation(d, resamples=1_500, rng=rng(9)), alone)
-    np.testing.assert_array_equal(permutation(d[::-1], resamples=1_500, rng=rng(9)), alone[::-1])
+    alone = [permutation_test(row[None], resamples=1_500, rng=rng(9))[0] for row in d]
+    np.testing.assert_array_equal(permutation_test(d, resamples=1_500, rng=rng(9)), alone)
+    np.testing.assert_array_equal(permutation_test(d[::-1], resamples=1_500, rng=rng(9)), alone[::-1])
     together = bca(bootstrap_means(d, resamples=1_500, rng=rng(9)), d, level=0.95)
     one_by_one = [bca(bootstrap_means(row[None], resamples=1_500, rng=rng(9)), row[None], level=0.95) for row in d]
     np.testing.assert_allclose(np.array(together), np.array(one_by_one)[:, :, 0].T, rtol=1e-9, atol=1e-12)
@@ -207,22 +209,22 @@ def test_tukeys_test_comes_near_all_ways_to_deal(queries: int, pairs: list[tuple
     values = np.array([[0.9, 0.7, 0.8, 0.6], [0.4, 0.5, 0.1, 0.5], [0.5, 0.3, 0.2, 0.6]])[:, :queries]
     first, second = np.array(pairs).T
     exactly = dealt(values, pairs)
-    about = tukey(values, first, second, resamples=10_000, rng=rng())
+    about = tukey_hsd(values, first, second, resamples=10_000, rng=rng())
     assert (np.abs(about - exactly) < 4.5 * np.sqrt(exactly * (1 - exactly) / 10_000) + 2e-4).all()
 
 
 def test_tukeys_test_of_two_runs_is_the_permutation_test() -> None:
     values = np.random.default_rng(4).beta(2, 3, (2, 12))
-    exactly = permutation(values[:1] - values[1:], resamples=10_000, rng=rng())[0]
-    about = tukey(values, np.array([0]), np.array([1]), resamples=10_000, rng=rng())[0]
+    exactly = permutation_test(values[:1] - values[1:], resamples=10_000, rng=rng())[0]
+    about = tukey_hsd(values, np.array([0]), np.array([1]), resamples=10_000, rng=rng())[0]
     assert abs(about - exactly) < 4.5 * np.sqrt(exactly * (1 - exactly) / 10_000) + 1e-4
 
 
 def test_tukeys_test_asks_for_more_the_more_runs_there_are_and_orders_pairs_by_their_difference() -> None:
     values = np.random.default_rng(6).beta(2, 3, (6, 30))
     first, second = np.array([(i, j) for i in range(6) for j in range(i)]).T
-    p = tukey(values, first, second, resamples=2_000, rng=rng())
-    alone = permutation(values[first] - values[second], resamples=2_000, rng=rng())
+    p = tukey_hsd(values, first, second, resamples=2_000, rng=rng())
+    alone = permutation_test(values[first] - values[second], resamples=2_000, rng=rng())
     assert (p >= alone - 0.05).all()
     apart = np.abs((values[first] - values[second]).mean(axis=1))
     assert (np.diff(p[np.argsort(-apart)]) >= 0).all()
@@ -233,4 +235,4 @@ def test_tukeys_test_asks_for_more_the_more_runs_there_are_and_orders_pairs_by_t
 def test_tukeys_test_of_identical_runs_gives_p_1() -> None:
     values = np.random.default_rng(7).beta(2, 3, (2, 10))
     same = np.vstack([values, values[:1]])
-    assert tukey(same, np.array([0]), np.array([2]), resamples=500, rng=rng())[0] == 1
+    assert tukey_hsd(same, np.array([0]), np.array([2]), resamples=500, rng=rng())[0] == 1

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ringtrue.errors import MismatchError, UsageError
-from ringtrue.evaluation.significance.run_pairs import chosen_pairs, presence, require_shared_queries
+from ringtrue.evaluation.significance.run_pairs import presence_matrix, require_shared_queries, select_run_pairs
 from strategies import scores_of
 
 RUNS = ["bm25", "dense", "mixed", "random"]
@@ -24,18 +24,18 @@ RUNS = ["bm25", "dense", "mixed", "random"]
     ],
 )
 def test_all_pairs_or_each_run_against_each_baseline(baselines: list[str], pairs: list[tuple[int, int]]) -> None:
-    assert [tuple(pair) for pair in chosen_pairs(RUNS, baselines).tolist()] == pairs
+    assert [tuple(pair) for pair in select_run_pairs(RUNS, baselines).tolist()] == pairs
 
 
 @pytest.mark.parametrize("count", [2, 3, 37])
 def test_every_pair_is_there_once(count: int) -> None:
-    pairs = chosen_pairs([f"run{i}" for i in range(count)], []).tolist()
+    pairs = select_run_pairs([f"run{i}" for i in range(count)], []).tolist()
     assert len({frozenset(pair) for pair in pairs}) == len(pairs) == count * (count - 1) // 2
 
 
 def test_one_run_cannot_be_compared() -> None:
     with pytest.raises(UsageError, match="two runs or more, found only 'bm25'"):
-        chosen_pairs(["bm25"], [])
+        select_run_pairs(["bm25"], [])
 
 
 @pytest.mark.parametrize(
@@ -44,19 +44,19 @@ def test_one_run_cannot_be_compared() -> None:
 )
 def test_an_unknown_baseline_brings_the_near_miss_or_the_names(baseline: str, says: str) -> None:
     with pytest.raises(UsageError) as error:
-        chosen_pairs(RUNS, ["dense", baseline])
+        select_run_pairs(RUNS, ["dense", baseline])
     assert says in str(error.value)
 
 
 def test_a_run_has_a_query_unless_the_scores_say_that_it_lacks_it() -> None:
     scores = scores_of({"AP": {"x": [0.1, 0, 0.3], "y": [0.1, 0.2, 0.3]}}, absent={"x": ["q1", "q9"], "z": ["q0"]})
-    np.testing.assert_array_equal(presence(scores, scores.cube()), [[True, False, True], [True, True, True]])
+    np.testing.assert_array_equal(presence_matrix(scores, scores.cube()), [[True, False, True], [True, True, True]])
 
 
 def shared(lacking: dict[str, list[str]], queries: int = 6) -> list[str]:
     scores = scores_of({"AP": {run: [0.5] * queries for run in ("x", "y", "z")}}, absent=lacking)
     cube = scores.cube()
-    return require_shared_queries(cube, presence(scores, cube), chosen_pairs(cube.runs, []))
+    return require_shared_queries(cube, presence_matrix(scores, cube), select_run_pairs(cube.runs, []))
 
 
 def test_runs_over_the_same_queries_bring_no_word() -> None:

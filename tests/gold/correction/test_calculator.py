@@ -58,8 +58,8 @@ def test_gold_labels_that_are_no_draw_from_these_documents_are_found_out() -> No
     assert check is not None
     assert (check.sample, check.n, check.pool) == (60 / 143, 143, pytest.approx(0.634, abs=5e-4))
     assert check.p_value == pytest.approx(1e-7, rel=0.1)
-    assert "bronze calls 42% of the 143 gold documents relevant, and 63% of all (p = 1e-07)" in check.told
-    assert check.told in rt.correct_score(FIRST, RATES, versus=SECOND).notes
+    assert "bronze calls 42% of the 143 gold documents relevant, and 63% of all (p = 1e-07)" in check.description
+    assert check.description in rt.correct_score(FIRST, RATES, versus=SECOND).notes
 
 
 @given(st.integers(1, 99), st.floats(0.05, 0.95))
@@ -83,7 +83,7 @@ def test_a_draw_that_fits_is_told_only_where_a_draw_was_claimed() -> None:
 
 
 def test_a_certain_check_is_told_without_a_p_of_0() -> None:
-    assert "(p < 1e-15)" in PoolCheck(sample=0.7, n=2000, pool=0.1, p_value=0.0).told
+    assert "(p < 1e-15)" in PoolCheck(sample=0.7, n=2000, pool=0.1, p_value=0.0).description
 
 
 def test_a_score_of_1_says_nothing_about_a_draw() -> None:

@@ -19,8 +19,8 @@ from gold.correction.worlds import World, world
 from ringtrue.errors import InputError, UsageError
 from ringtrue.evaluation.significance import compare
 from ringtrue.gold.correction.compare_corrected import compare_corrected
-from ringtrue.gold.correction.difference import GoldSample, corrected_means
-from ringtrue.gold.correction.gain_regression import predictors
+from ringtrue.gold.correction.difference import GoldSample, correct_means
+from ringtrue.gold.correction.gain_regression import build_predictors
 from ringtrue.gold.correction.joint_estimate import Population
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -342,9 +342,16 @@ def test_a_judge_who_favours_one_run_misleads_nobody() -> None:
         kind = relevant | (of_first & (rng.random(len(pool)) < 0.25))
         here = replace(pool, level=kind.astype(np.int64))
         places = np.flatnonzero(rng.random(len(pool)) < 0.3)
-        sample = GoldSample(places=places, labels=relevant[places].astype(np.int64), prob=np.full(len(places), 0.3))
-        joint = corrected_means(here, predictors(here), weights, sample, relevant[places] / 10, population="like-these",
-                                gain_range=0.1)  # fmt: skip
+        sample = GoldSample(positions=places, labels=relevant[places].astype(np.int64), prob=np.full(len(places), 0.3))
+        joint = correct_means(
+            here,
+            build_predictors(here),
+            weights,
+            sample,
+            relevant[places] / 10,
+            population="like-these",
+            gain_range=0.1,
+        )
         wrong += joint.p_value(joint.difference(0, 1, level=0.95, method="")) < 0.05
         by_query = np.bincount(pool.query, weights=np.where(of_first, 1, -1) * kind)
         misled += stats.ttest_1samp(by_query, 0).pvalue < 0.05

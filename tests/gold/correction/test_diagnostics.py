@@ -14,14 +14,14 @@ from scipy import stats
 from gold.correction.worlds import Asked, World, world
 from ringtrue.gold.correction.diagnostics import (
     Check,
-    alike_p,
     check_by_test,
-    checked,
-    drawn_p,
+    check_ranks,
+    permutation_p,
     rank_bands,
-    rank_check,
-    share_p,
-    stands_for,
+    run_checks,
+    sample_coverage,
+    sample_mean_p,
+    sample_share_p,
 )
 from ringtrue.gold.correction.difference import GoldSample
 
@@ -37,9 +37,11 @@ def checks(
 ) -> dict[str, Check]:
     """By name; `right` says of each label of the sample whether bronze is."""
     said = np.array(asked.pool.levels)[asked.pool.level] >= 1 if called is None else called
-    relevant = sample.labels >= 1 if right is None else np.where(right, said[sample.places], ~said[sample.places])
+    relevant = sample.labels >= 1 if right is None else np.where(right, said[sample.positions], ~said[sample.positions])
     every = np.ones(len(asked.pool), dtype=bool) if among is None else among
-    found = checked(asked.pool, sample, relevant=relevant, called=said, among=every, rng=np.random.default_rng(5))
+    found = run_checks(
+        asked.pool, sample, relevant=relevant, bronze_relevant=said, eligible=every, rng=np.random.default_rng(5)
+    )
     return {check.name: check for check in found}
 
 
@@ -57,14 +59,14 @@ def test_a_check_as_plain_data() -> None:
 def test_a_mean_is_held_against_its_pool_by_a_z_test(sample: float, pool: float, labels: float) -> None:
     error = np.sqrt(pool * (1 - pool) / labels)
     expected = 2 * stats.norm.sf(abs(sample - pool) / error)
-    assert drawn_p(sample, pool, error) == pytest.approx(expected, rel=1e-9, abs=1e-300)
-    assert share_p(sample, pool, labels) == pytest.approx(expected, rel=1e-9, abs=1e-300)
+    assert sample_mean_p(sample, pool, error) == pytest.approx(expected, rel=1e-9, abs=1e-300)
+    assert sample_share_p(sample, pool, labels) == pytest.approx(expected, rel=1e-9, abs=1e-300)
 
 
 def test_a_sample_that_cannot_differ_from_its_pool_has_no_p() -> None:
-    assert drawn_p(0.5, 0.5, 0.0) is None
-    assert share_p(0.3, 0.0, 40) is None
-    assert share_p(0.3, 1.0, 40) is None
+    assert sample_mean_p(0.5, 0.5, 0.0) is None
+    assert sample_share_p(0.3, 0.0, 40) is None
+    assert sample_share_p(0.3, 1.0, 40) is None
 
 
 @pytest.mark.parametrize(("p", "passed", "text"), [(None, True, "found"), (0.01, True, "found"),
@@ -157,8 +159,8 @@ def test_a_judge_who_errs_at_the_bottom_is_found_by_rank_alone() -> None:
     asked = large(runs=1)
     sample = at_random(asked, 240)
     rank = np.zeros(len(asked.pool))
-    rank[asked.pool.shown] = asked.pool.rank
-    found = checks(asked, sample, right=rank[sample.places] <= 7)
+    rank[asked.pool.doc_index] = asked.pool.rank
+    found = checks(asked, sample, right=rank[sample.positions] <= 7)
     assert not found["accuracy by rank"].passed
     assert found["accuracy by rank"].p_value == 0.001
     assert found["accuracy by rank"].text == "how often bronze is right differs by rank"
@@ -169,7 +171,7 @@ def test_a_judge_who_errs_at_the_bottom_is_found_by_rank_alone() -> None:
 def test_a_judge_who_errs_in_one_query_is_found_by_query() -> None:
     asked = large(runs=1)
     sample = at_random(asked, 240)
-    found = checks(asked, sample, right=asked.pool.query[sample.places] > 4)
+    found = checks(asked, sample, right=asked.pool.query[sample.positions] > 4)
     assert not found["accuracy by query"].passed
     assert found["accuracy by rank"].passed
 
@@ -178,8 +180,8 @@ def test_a_judge_who_favours_a_run_is_found_by_run() -> None:
     asked = large(runs=2)
     sample = at_random(asked, 240)
     member = np.zeros((len(asked.pool), 2), dtype=bool)
-    member[asked.pool.shown, asked.pool.run] = True
-    found = checks(asked, sample, right=~(member[:, 0] & ~member[:, 1])[sample.places])
+    member[asked.pool.doc_index, asked.pool.run] = True
+    found = checks(asked, sample, right=~(member[:, 0] & ~member[:, 1])[sample.positions])
     assert not found["accuracy by run"].passed
 
 
@@ -208,10 +210,10 @@ def test_queries_that_are_easier_are_no_difference_between_groups() -> None:
     rng = np.random.default_rng(3)
     first = rng.random(200) < np.where(query < 5, 0.3, 0.7)
     groups = np.column_stack([first, ~first]).astype(float)
-    assert alike_p(right, relevant, groups, np.random.default_rng(1)) < 0.01
-    assert alike_p(right, relevant, groups, np.random.default_rng(1), query) is None
+    assert permutation_p(right, relevant, groups, np.random.default_rng(1)) < 0.01
+    assert permutation_p(right, relevant, groups, np.random.default_rng(1), query) is None
     some = right ^ (rng.random(200) < 0.1)
-    assert alike_p(some, relevant, groups, np.random.default_rng(1), query) > 0.05
+    assert permutation_p(some, relevant, groups, np.random.default_rng(1), query) > 0.05
 
 
 def test_a_difference_within_queries_is_found() -> None:
@@ -220,7 +222,7 @@ def test_a_difference_within_queries_is_found() -> None:
     first, relevant = rng.random(200) < 0.5, rng.random(200) < 0.5
     right = rng.random(200) < np.where(first, 0.9, 0.4)
     groups = np.column_stack([first, ~first]).astype(float)
-    assert alike_p(right, relevant, groups, np.random.default_rng(1), query) == 0.001
+    assert permutation_p(right, relevant, groups, np.random.default_rng(1), query) == 0.001
 
 
 @pytest.mark.simulation
@@ -234,8 +236,8 @@ def test_permuting_within_queries_keeps_its_level_where_queries_differ() -> None
         first = rng.random(len(query)) < rng.beta(1, 1, 12)[query]
         groups = np.column_stack([first, ~first]).astype(float)
         relevant = rng.random(len(query)) < 0.5
-        small["within"] += (alike_p(right, relevant, groups, rng, query) or 1) <= 0.05
-        small["across"] += (alike_p(right, relevant, groups, rng) or 1) <= 0.05
+        small["within"] += (permutation_p(right, relevant, groups, rng, query) or 1) <= 0.05
+        small["across"] += (permutation_p(right, relevant, groups, rng) or 1) <= 0.05
     assert small["within"] <= 0.085 * 300
     assert small["across"] > 0.2 * 300
 
@@ -244,11 +246,11 @@ def test_permuting_agrees_with_chi_square_tests_on_relevant_and_other_documents(
     asked = large(runs=1)
     sample = at_random(asked, 300)
     rank = np.zeros(len(asked.pool))
-    rank[asked.pool.shown] = asked.pool.rank
-    band, relevant = np.searchsorted([3, 10, 20], rank)[sample.places], sample.labels >= 1
+    rank[asked.pool.doc_index] = asked.pool.rank
+    band, relevant = np.searchsorted([3, 10, 20], rank)[sample.positions], sample.labels >= 1
     right = np.random.default_rng(6).random(300) < np.array([0.75, 0.7, 0.65])[band]
     called = np.zeros(len(asked.pool), dtype=bool)
-    called[sample.places] = relevant == right
+    called[sample.positions] = relevant == right
     found = checks(asked, sample, called=called)["accuracy by rank"]
     chi = [
         stats.chi2_contingency(
@@ -293,12 +295,14 @@ def test_a_small_collection_is_not_blamed_for_its_size() -> None:
 def test_what_a_sample_stands_for_by_loops(seed: int) -> None:
     asked = world(seed).asked("DCG@4")
     sample = asked.some(np.random.default_rng(seed))
-    shares, sure = stands_for(asked.weights, sample)
+    shares, sure = sample_coverage(asked.weights, sample)
     weights = asked.weights.toarray()
     for run in range(len(weights)):
-        found = sum(weights[run, doc] / prob for doc, prob in zip(sample.places, sample.prob, strict=True))
-        squares = sum((1 - prob) * (weights[run, doc] / prob) ** 2
-                      for doc, prob in zip(sample.places, sample.prob, strict=True))  # fmt: skip
+        found = sum(weights[run, doc] / prob for doc, prob in zip(sample.positions, sample.prob, strict=True))
+        squares = sum(
+            (1 - prob) * (weights[run, doc] / prob) ** 2
+            for doc, prob in zip(sample.positions, sample.prob, strict=True)
+        )
         share = found / weights[run].sum()
         assert shares[run] == pytest.approx(share)
         if found == 0:
@@ -312,14 +316,14 @@ def test_what_a_sample_stands_for_by_loops(seed: int) -> None:
 def test_a_sample_stands_for_itself_and_for_nothing_else() -> None:
     asked = large()
     every = np.arange(len(asked.pool))
-    shares, sure = stands_for(asked.weights, asked.sample(every, 1.0))
+    shares, sure = sample_coverage(asked.weights, asked.sample(every, 1.0))
     assert (shares.tolist(), sure.tolist()) == (pytest.approx([1, 1]), [0, 0])
-    shares, sure = stands_for(asked.weights, asked.sample(every[:50], 1.0))
+    shares, sure = sample_coverage(asked.weights, asked.sample(every[:50], 1.0))
     assert (shares < 1).all()
     assert np.isinf(sure).all()
-    assert np.isinf(stands_for(asked.weights, asked.sample(every[:-1], 1.0))[1]).any()  # a single one is missing
+    assert np.isinf(sample_coverage(asked.weights, asked.sample(every[:-1], 1.0))[1]).any()  # a single one is missing
     nothing = asked.weights[[0]] - asked.weights[[0]]
-    shares, sure = stands_for(nothing, asked.sample(every[:50], 0.5))
+    shares, sure = sample_coverage(nothing, asked.sample(every[:50], 0.5))
     assert (shares.tolist(), sure.tolist()) == ([1], [0])
 
 
@@ -331,7 +335,7 @@ def test_what_a_sample_stands_for_by_hand() -> None:
     for places, share, off in (([0, 1], 1, 0), ([0], 0.5, 2), ([0, 1, 2], 1.5, 2), ([], 0, 0)):
         # The labels of each say ±√(n · ½ · 2²) documents; one that stands for half of them, twice that.
         error = np.sqrt(len(places) * 0.5 * 4) / min(share or 1, 1)
-        shares, sure = stands_for(asked.weights, asked.sample(places, 0.5))
+        shares, sure = sample_coverage(asked.weights, asked.sample(places, 0.5))
         assert (shares[0], sure[0]) == pytest.approx((share, off / error if error else 0))
 
 
@@ -341,9 +345,9 @@ def test_a_sample_that_lost_a_part_of_its_labels_is_no_surer_than_the_draw_it_ca
     asked = world(seed, queries=6, whole=True).asked("P@5")
     sample = asked.some(np.random.default_rng(seed), least=4)
     some = max(1, int(kept * len(sample)))
-    less = GoldSample(places=sample.places[:some], labels=sample.labels[:some], prob=sample.prob[:some])
-    shares, sure = stands_for(asked.weights, less)
-    drawn = asked.weights[:, less.places].toarray() / less.prob
+    less = GoldSample(positions=sample.positions[:some], labels=sample.labels[:some], prob=sample.prob[:some])
+    shares, sure = sample_coverage(asked.weights, less)
+    drawn = asked.weights[:, less.positions].toarray() / less.prob
     plain = np.sqrt((drawn**2 * (1 - less.prob)).sum(axis=1))
     whole = np.asarray(asked.weights.sum(axis=1)).ravel()
     for run in range(len(shares)):
@@ -354,7 +358,7 @@ def test_a_sample_that_lost_a_part_of_its_labels_is_no_surer_than_the_draw_it_ca
 def best_ranks(asked: Asked) -> Any:
     """Of each document, over the runs that show it."""
     best = {}
-    for doc, rank in zip(asked.pool.shown.tolist(), asked.pool.rank.tolist(), strict=True):
+    for doc, rank in zip(asked.pool.doc_index.tolist(), asked.pool.rank.tolist(), strict=True):
         best[doc] = min(rank, best.get(doc, rank))
     return np.array([best[doc] for doc in range(len(asked.pool))], dtype=float)
 
@@ -365,8 +369,8 @@ def test_ranks_are_held_against_the_pool_by_loops(seed: int) -> None:
     asked = world(seed, queries=6).asked("DCG@4")
     rng = np.random.default_rng(seed)
     sample, among = asked.some(rng, least=3), rng.random(len(asked.pool)) < 0.8
-    found, best = rank_check(asked.pool, sample, among), best_ranks(asked)
-    inside = [(doc, prob) for doc, prob in zip(sample.places, sample.prob, strict=True) if among[doc]]
+    found, best = check_ranks(asked.pool, sample, among), best_ranks(asked)
+    inside = [(doc, prob) for doc, prob in zip(sample.positions, sample.prob, strict=True) if among[doc]]
     if not inside:
         assert (found.passed, found.p_value) == (True, None)
         return
@@ -397,7 +401,7 @@ def test_ranks_say_nothing_where_there_is_nothing_to_compare() -> None:
     every, none = np.arange(len(asked.pool)), np.zeros(len(asked.pool), dtype=bool)
     census, sure, half = asked.sample(every, 1.0), asked.sample(every[:50], 1.0), asked.sample(every[:50], 0.5)
     for sample, among in ((census, ~none), (sure, ~none), (half, none), (half, every >= 50)):
-        found = rank_check(asked.pool, sample, among)
+        found = check_ranks(asked.pool, sample, among)
         assert (found.passed, found.p_value, found.text) == (True, None, "there is nothing to compare")
 
 

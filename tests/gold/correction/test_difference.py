@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import ringtrue as rt
 from gold.correction.worlds import Asked, World, by_loops, left_out, world
-from ringtrue.gold.correction.difference import GoldSample, corrected_means, gold_only
-from ringtrue.gold.correction.joint_estimate import Joint, Population
-from ringtrue.gold.sampling.pivotal import spread_over_queries
+from ringtrue.gold.correction.difference import GoldSample, correct_means, gold_only_means
+from ringtrue.gold.correction.joint_estimate import JointEstimate, Population
+from ringtrue.gold.sampling.pivotal import pivotal_sample
 
 SEEDS = st.integers(0, 2**32 - 1)
 POPULATIONS: st.SearchStrategy[Population] = st.sampled_from(["these", "like-these"])
@@ -22,14 +22,15 @@ POPULATIONS: st.SearchStrategy[Population] = st.sampled_from(["these", "like-the
 
 def corrected(
     asked: Asked, sample: GoldSample, gains: Any = None, *, population: Population = "these", gain_range: float = 0.0
-) -> Joint:
-    told = asked.gains[sample.places] if gains is None else gains
-    return corrected_means(asked.pool, asked.known, asked.weights, sample, told, population=population,
-                           gain_range=gain_range)  # fmt: skip
+) -> JointEstimate:
+    told = asked.gains[sample.positions] if gains is None else gains
+    return correct_means(
+        asked.pool, asked.known, asked.weights, sample, told, population=population, gain_range=gain_range
+    )
 
 
-def alone(asked: Asked, sample: GoldSample, *, population: Population = "these") -> Joint:
-    return gold_only(asked.pool, asked.weights, sample, asked.gains[sample.places], population=population)
+def alone(asked: Asked, sample: GoldSample, *, population: Population = "these") -> JointEstimate:
+    return gold_only_means(asked.pool, asked.weights, sample, asked.gains[sample.positions], population=population)
 
 
 def tiny() -> Asked:
@@ -81,7 +82,7 @@ def test_over_all_samples_that_can_come_about_the_mean_is_the_truth_for_any_judg
 def test_the_value_is_that_of_the_formula_with_every_prediction_fitted_anew(seed: int) -> None:
     asked = world(seed, queries=3, docs=5, length=4).asked("DCG@3")
     sample = asked.some(np.random.default_rng(seed))
-    loops = by_loops(asked, sample, asked.gains[sample.places])
+    loops = by_loops(asked, sample, asked.gains[sample.positions])
     for population in ("these", "like-these"):
         assert corrected(asked, sample, population=population).values.tolist() == pytest.approx(
             loops.tolist(), abs=1e-7
@@ -95,31 +96,38 @@ def test_the_covariance_for_these_queries_is_that_of_a_sum_of_gold_gains(
 ) -> None:
     asked = world(seed, queries=3, docs=5, length=4).asked("DCG@3")
     drawn = asked.some(np.random.default_rng(seed))
-    sample = GoldSample(places=drawn.places, labels=drawn.labels, prob=drawn.prob, spread=spread)
-    gains = asked.gains[sample.places]
+    sample = GoldSample(positions=drawn.positions, labels=drawn.labels, prob=drawn.prob, balanced=spread)
+    gains = asked.gains[sample.positions]
     found = corrected(asked, sample, gain_range=gain_range)
     # The estimate is Σ a_i g_i: a_i is what it says of a label of 1 where all others are 0.
     each = np.stack([corrected(asked, sample, one).values for one in np.eye(len(sample))], axis=1)
     assert found.values.tolist() == pytest.approx((each @ gains).tolist(), abs=1e-9)
-    residual = gains - left_out(asked, sample, gains)[sample.places]
-    kept = gains - asked.known.values.toarray()[sample.places] @ coefficients(asked, sample, gains)
+    residual = gains - left_out(asked, sample, gains)[sample.positions]
+    kept = gains - asked.known.values.toarray()[sample.positions] @ coefficients(asked, sample, gains)
     evened = each * np.sqrt((1 - sample.prob) * kept * residual) * np.sign(kept)
     of_query: dict[int, list[int]] = {}
-    for i, place in enumerate(sample.places):
+    for i, place in enumerate(sample.positions):
         of_query.setdefault(int(asked.pool.query[place]), []).append(i)
     # Every order in which like is next to like counts alike.
-    orders = {query: [some for some in permutations(places)
-                      if all(asked.pool.alike[sample.places[one]] <= asked.pool.alike[sample.places[other]]
-                             for one, other in pairwise(some))]
-              for query, places in of_query.items()}  # fmt: skip
+    orders = {
+        query: [
+            some
+            for some in permutations(places)
+            if all(
+                asked.pool.similarity_key[sample.positions[one]] <= asked.pool.similarity_key[sample.positions[other]]
+                for one, other in pairwise(some)
+            )
+        ]
+        for query, places in of_query.items()
+    }
     weights = asked.weights.toarray()
-    levels = asked.pool.level[sample.places].tolist()
+    levels = asked.pool.level[sample.positions].tolist()
     squares = {level: np.mean([one**2 for one, of in zip(residual, levels, strict=True) if of == level])
                for level in levels}  # fmt: skip
     naive = np.zeros_like(found.covariance)
     for a in range(len(naive)):
         for b in range(len(naive)):
-            for i, place in enumerate(sample.places):
+            for i, place in enumerate(sample.positions):
                 missed = 1 - sample.prob[i]
                 share = len(of_query[int(asked.pool.query[place])]) if spread else 1
                 naive[a, b] += missed * each[a, i] * each[b, i] * residual[i] ** 2 / share
@@ -133,11 +141,11 @@ def test_the_covariance_for_these_queries_is_that_of_a_sum_of_gold_gains(
                 whole = [weights[run, asked.pool.level == level].sum() for run in (a, b)]
                 naive[a, b] += gain_range**2 / 4 * whole[0] * whole[1]
     assert found.covariance.ravel().tolist() == pytest.approx(naive.ravel().tolist(), abs=1e-6)
-    assert found.freedom == np.inf
+    assert found.df == np.inf
 
 
 def coefficients(asked: Asked, sample: GoldSample, gains: Any) -> Any:
-    rows, held = asked.known.values.toarray()[sample.places], np.diag(np.sqrt(asked.known.penalty))
+    rows, held = asked.known.values.toarray()[sample.positions], np.diag(np.sqrt(asked.known.penalty))
     return np.linalg.lstsq(np.vstack([rows, held]), np.concatenate([gains, np.zeros(len(held))]), rcond=None)[0]
 
 
@@ -146,19 +154,19 @@ def coefficients(asked: Asked, sample: GoldSample, gains: Any) -> Any:
 def test_the_covariance_for_queries_like_these_is_that_of_what_each_query_adds(seed: int) -> None:
     asked = world(seed, queries=4, docs=5, length=4).asked("P@4")
     sample = asked.some(np.random.default_rng(seed))
-    gains, weights = asked.gains[sample.places], asked.weights.toarray()
+    gains, weights = asked.gains[sample.positions], asked.weights.toarray()
     predicted, queries = left_out(asked, sample, gains), len(asked.pool.queries)
     added = np.zeros((len(weights), queries))
     for run in range(len(weights)):
         for doc in range(len(asked.pool)):
             added[run, asked.pool.query[doc]] += weights[run, doc] * predicted[doc]
-        for doc, gain, prob in zip(sample.places, gains, sample.prob, strict=True):
+        for doc, gain, prob in zip(sample.positions, gains, sample.prob, strict=True):
             added[run, asked.pool.query[doc]] += weights[run, doc] * (gain - predicted[doc]) / prob
     found = corrected(asked, sample, population="like-these")
     # T_q is a sum, not a mean: Q² times the variance of the mean of Q values.
     assert found.covariance.tolist() == [pytest.approx(row, abs=1e-6) for row in (queries * np.cov(added)).tolist()]
     assert found.values.tolist() == pytest.approx(added.sum(axis=1).tolist(), abs=1e-7)
-    assert found.freedom == queries - 1
+    assert found.df == queries - 1
 
 
 @settings(max_examples=30)
@@ -196,7 +204,7 @@ def test_the_covariance_is_positive_semidefinite(
 ) -> None:
     asked = world(seed, runs=4).asked("DCG@4")
     drawn = asked.some(np.random.default_rng(seed))
-    sample = GoldSample(places=drawn.places, labels=drawn.labels, prob=drawn.prob, spread=spread)
+    sample = GoldSample(positions=drawn.positions, labels=drawn.labels, prob=drawn.prob, balanced=spread)
     found = corrected(asked, sample, population=population, gain_range=gain_range).covariance
     assert np.allclose(found, found.T)
     assert np.linalg.eigvalsh(found).min() >= -1e-9 * max(np.trace(found), 1)
@@ -210,7 +218,7 @@ def test_a_shift_of_all_gains_shifts_the_estimate_by_as_much_for_each_document(
     asked = world(seed, queries=6).asked("CG@3")
     sample = asked.some(np.random.default_rng(seed), least=5)
     plain = corrected(asked, sample, population=population)
-    moved = corrected(asked, sample, asked.gains[sample.places] + shift, population=population)
+    moved = corrected(asked, sample, asked.gains[sample.positions] + shift, population=population)
     whole = shift * np.asarray(asked.weights.sum(axis=1)).ravel()
     # The ridge takes a little of it: the predictor that all documents have is held back by a thousandth of a label.
     assert moved.values.tolist() == pytest.approx((plain.values + whole).tolist(), abs=0.02 * max(abs(shift), 1))
@@ -230,8 +238,8 @@ def test_the_order_of_queries_documents_and_runs_changes_nothing(seed: int, popu
     one, two = here.asked("DCG@4"), other.asked("DCG@4")
     sample = one.some(rng)
     where = {row: place for place, row in enumerate(two.pool.docs.rows())}
-    moved = np.array([where[row] for row in one.pool.docs.rows()])[sample.places]
-    again = GoldSample(places=moved, labels=sample.labels, prob=sample.prob)
+    moved = np.array([where[row] for row in one.pool.docs.rows()])[sample.positions]
+    again = GoldSample(positions=moved, labels=sample.labels, prob=sample.prob)
     first, second = (corrected(asked, some, population=population, gain_range=2)
                      for asked, some in ((one, sample), (two, again)))  # fmt: skip
     order = [list(names).index(name) for name in here.runs]
@@ -252,7 +260,7 @@ def test_which_of_two_shared_documents_bronze_prefers_has_no_influence_on_a_diff
                   gold=here.gold).asked("P@5") for one in (0, 1)]  # fmt: skip
     places = {ways[0].pool.docs.rows().index(("q0", doc)) for doc in shared}
     rng = np.random.default_rng(seed)
-    while places & set((sample := ways[0].some(rng, least=4)).places.tolist()):
+    while places & set((sample := ways[0].some(rng, least=4)).positions.tolist()):
         pass
     first, second = (corrected(asked, sample).difference(0, 1, level=0.95, method="difference") for asked in ways)
     assert second.value == pytest.approx(first.value, abs=1e-9)
@@ -265,7 +273,7 @@ def test_few_labels_of_a_level_that_agree_do_not_look_certain() -> None:
     nothing = np.zeros(len(sample))
     assert corrected(asked, sample, nothing).covariance[0, 0] == 0
     hidden = corrected(asked, sample, nothing, gain_range=0.2).covariance[0, 0]
-    levels = asked.pool.level[sample.places]
+    levels = asked.pool.level[sample.positions]
     counts = np.bincount(levels)[levels]
     by_hand = ((1 / 25 * 5 / (1 / 3)) ** 2 * (2 / 3) * 0.2**2 / 4 / (counts + 1)).sum()
     assert hidden == pytest.approx(by_hand)
@@ -290,8 +298,11 @@ def test_gold_alone_is_the_weighted_mean_of_each_runs_own_labels(seed: int) -> N
     sample = asked.some(np.random.default_rng(seed))
     found, weights = alone(asked, sample), asked.weights.toarray()
     for run in range(len(weights)):
-        own = [(weights[run, doc] / prob, asked.gains[doc], prob)
-               for doc, prob in zip(sample.places, sample.prob, strict=True) if weights[run, doc]]  # fmt: skip
+        own = [
+            (weights[run, doc] / prob, asked.gains[doc], prob)
+            for doc, prob in zip(sample.positions, sample.prob, strict=True)
+            if weights[run, doc]
+        ]
         assert found.labels[run] == len(own)
         if len(own) < 2:
             continue
@@ -367,14 +378,14 @@ def test_two_labels_of_a_query_count_by_how_they_differ_and_by_half_of_what_they
 
 def test_documents_that_were_sure_to_be_drawn_add_nothing_to_the_error_and_are_no_neighbours() -> None:
     asked = world(7, runs=1, queries=1, docs=8, length=6, whole=True).asked("P@6")
-    order = np.argsort(asked.pool.alike, kind="stable")
+    order = np.argsort(asked.pool.similarity_key, kind="stable")
     prob = np.full(len(asked.pool), 0.5)
     prob[order[1]] = 1.0  # between two that chance drew
     sample = asked.sample(order[:3], prob, spread=True)
-    gains = asked.gains[sample.places]
+    gains = asked.gains[sample.positions]
     each = np.stack([corrected(asked, sample, one).values for one in np.eye(3)], axis=1)[0]
-    residual = gains - left_out(asked, sample, gains)[sample.places]
-    kept = gains - asked.known.values.toarray()[sample.places] @ coefficients(asked, sample, gains)
+    residual = gains - left_out(asked, sample, gains)[sample.positions]
+    kept = gains - asked.known.values.toarray()[sample.positions] @ coefficients(asked, sample, gains)
     drawn = [0, 2]
     evened = (np.sqrt(0.5) * each * np.sqrt(kept * residual) * np.sign(kept))[drawn]
     alone = 0.5 * ((each * residual) ** 2)[drawn].sum() / 2
@@ -390,7 +401,10 @@ def test_the_order_of_the_gold_labels_changes_nothing(seed: int) -> None:
     order = rng.permutation(len(drawn))
     one, two = (
         corrected(
-            asked, GoldSample(places=drawn.places[some], labels=drawn.labels[some], prob=drawn.prob[some], spread=True)
+            asked,
+            GoldSample(
+                positions=drawn.positions[some], labels=drawn.labels[some], prob=drawn.prob[some], balanced=True
+            ),
         )
         for some in (np.arange(len(drawn)), order)
     )
@@ -406,7 +420,7 @@ def test_documents_that_are_good_by_rank_do_not_look_surer_than_they_are() -> No
     asked = World(runs={"run": run}, bronze=bronze, gold=gold).asked("P@60")
     rng, prob, held = np.random.default_rng(2), np.full(len(asked.pool), 0.4), []
     for _ in range(300):
-        drawn = spread_over_queries(prob, asked.pool.query, asked.pool.alike, rng)
+        drawn = pivotal_sample(prob, asked.pool.query, asked.pool.similarity_key, rng)
         found = corrected(asked, asked.sample(drawn, prob, spread=True), gain_range=0.1)
         held.append(abs(found.values[0] - asked.truth[0]) < 1.96 * np.sqrt(found.covariance[0, 0]))
     assert 0.9 <= np.mean(held) <= 0.99
@@ -420,7 +434,7 @@ def test_a_sample_spread_over_what_is_alike_says_how_sure_it_is() -> None:
     prob = np.full(len(asked.pool), 0.3)
     values, variances = np.zeros((draws, 3)), np.zeros((draws, 3))
     for place in range(draws):
-        drawn = spread_over_queries(prob, asked.pool.query, asked.pool.alike, rng)
+        drawn = pivotal_sample(prob, asked.pool.query, asked.pool.similarity_key, rng)
         found = corrected(asked, asked.sample(drawn, prob, spread=True), gain_range=0.1)
         values[place], variances[place] = found.values, found.covariance.diagonal()
     assert (np.sqrt(variances.mean(axis=0)) / values.std(axis=0)).tolist() == pytest.approx([1] * 3, abs=0.1)
@@ -443,7 +457,7 @@ def test_intervals_for_these_queries_hold_the_truth_with_few_labels_from_each(la
     prob = np.full(len(asked.pool), labels / 10)
     values, variances = np.zeros(draws), np.zeros(draws)
     for place in range(draws):
-        drawn = spread_over_queries(prob, asked.pool.query, asked.pool.alike, rng)
+        drawn = pivotal_sample(prob, asked.pool.query, asked.pool.similarity_key, rng)
         assert np.bincount(asked.pool.query[drawn]).tolist() == [labels] * 50
         found = corrected(asked, asked.sample(drawn, prob, spread=True), gain_range=0.1)
         values[place], variances[place] = found.values[0], found.covariance[0, 0]

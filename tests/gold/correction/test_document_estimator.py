@@ -14,7 +14,7 @@ import ringtrue as rt
 from gold.correction.worlds import World, world
 from ringtrue.errors import InputError
 from ringtrue.gold.correction.joint_estimate import Population
-from ringtrue.gold.correction.post_stratified import share_by_label
+from ringtrue.gold.correction.post_stratified import post_stratified_share
 from ringtrue.stats.results import Estimate
 from ringtrue.stats.student_t import t_quantile
 
@@ -62,7 +62,7 @@ def test_few_labels_of_a_run_are_taken_by_bronze_label() -> None:
         sides = [(sum(seen[pair] for pair in seen if (pair in called) == side),
                   sum(1 for pair in seen if (pair in called) == side)) for side in (True, False)]  # fmt: skip
         per_query = np.array([sum((q, doc) in called for doc in here.runs["run0"][q]) / 5 for q in here.runs["run0"]])
-        value, variance = share_by_label(
+        value, variance = post_stratified_share(
             len(called) / 60,
             0.0 if population == "these" else per_query.var(ddof=1) / 12,
             *sides,

@@ -9,8 +9,14 @@ import pytest
 
 from ringtrue.errors import DuplicateError, InputError, MismatchError, TableError, UsageError
 from ringtrue.evaluation.measures import parse
-from ringtrue.gold.correction.gold_sample import DESIGNS, design_of, drawn_to_compare, gold_sample, judged_gold
-from ringtrue.gold.correction.pool import Pool, pooled
+from ringtrue.gold.correction.gold_sample import (
+    DESIGNS,
+    build_gold_sample,
+    comparison_measures,
+    drop_unjudged,
+    resolve_design,
+)
+from ringtrue.gold.correction.pool import Pool, build_pool
 from ringtrue.tables import Judgments, Run
 
 DRAWS = ["pool_random", "pool_stratified", "whole_queries"]
@@ -28,27 +34,27 @@ def gold(labels: int = 4, **columns: Any) -> Judgments:
 def pool() -> Pool:
     """Ten documents of one run."""
     run = Run.of({"q": {f"d{i}": 10.0 - i for i in range(10)}})
-    return pooled([run], Judgments.of({"q": {f"d{i}": i % 2 for i in range(10)}}), depth=10)
+    return build_pool([run], Judgments.of({"q": {f"d{i}": i % 2 for i in range(10)}}), depth=10)
 
 
 @pytest.mark.parametrize("design", DESIGNS)
 def test_a_design_comes_from_the_column_or_from_what_is_asked(design: str) -> None:
-    assert design_of(gold(design=design)) == design
-    assert design_of(gold(), design) == design
-    assert design_of(gold(design=design), design) == design
-    assert design_of(gold(design=[design, None, design, design]), design) == design
+    assert resolve_design(gold(design=design)) == design
+    assert resolve_design(gold(), design) == design
+    assert resolve_design(gold(design=design), design) == design
+    assert resolve_design(gold(design=[design, None, design, design]), design) == design
 
 
 @pytest.mark.parametrize("design", [design for design in DESIGNS if design != "external"])
 def test_a_design_that_contradicts_the_column_is_refused(design: Any) -> None:
     with pytest.raises(UsageError, match=rf"--design {design}: the gold labels say themselves that they are 'external' "
                                          r"\(column design\).*leave the option out"):  # fmt: skip
-        design_of(gold(design="external"), design)
+        resolve_design(gold(design="external"), design)
 
 
 def test_gold_without_a_design_is_refused_with_all_five() -> None:
     with pytest.raises(InputError) as refused:
-        design_of(gold())
+        resolve_design(gold())
     for name, words in DESIGNS.items():
         assert f"{name}: {words}" in str(refused.value)
     assert "--design NAME, or give the file a column design" in str(refused.value)
@@ -56,77 +62,77 @@ def test_gold_without_a_design_is_refused_with_all_five() -> None:
 
 def test_a_design_that_is_missing_for_one_label_is_missing() -> None:
     with pytest.raises(InputError, match="do not say how they were drawn"):
-        design_of(gold(design=["pool_random", None, "pool_random", "pool_random"]))
+        resolve_design(gold(design=["pool_random", None, "pool_random", "pool_random"]))
 
 
 def test_mixed_designs_are_refused_with_a_way_to_keep_one() -> None:
     with pytest.raises(InputError, match=r"several ways \(external, pool_random\).*--gold-where design=external"):
-        design_of(gold(design=["external", "pool_random", "external", "pool_random"]))
+        resolve_design(gold(design=["external", "pool_random", "external", "pool_random"]))
 
 
 def test_a_word_that_is_no_design_gets_the_near_miss() -> None:
     with pytest.raises(UsageError, match="--design: no design 'pool_randum'; did you mean 'pool_random'"):
-        design_of(gold(), "pool_randum")
+        resolve_design(gold(), "pool_randum")
     with pytest.raises(InputError, match="column design: no design 'pool_randum'; did you mean 'pool_random'"):
-        design_of(gold(design="pool_randum"))
+        resolve_design(gold(design="pool_randum"))
     with pytest.raises(UsageError, match="no design 'xyzzy'; there is pool_random, pool_stratified, whole_queries"):
-        design_of(gold(), "xyzzy")
+        resolve_design(gold(), "xyzzy")
 
 
 def test_negative_labels_are_no_judgments() -> None:
     some = Judgments.of({"q": {"a": 1, "b": -1, "c": 0, "d": -2}})
-    kept, notes = judged_gold(some, "external")
+    kept, notes = drop_unjudged(some, "external")
     assert kept.frame["doc"].to_list() == ["a", "c"]
     assert notes == ("left out: 2 gold labels are negative, which says 'not judged'",)
-    assert judged_gold(Judgments.of({"q": {"a": 1, "b": -1}}), "external")[1] == (
+    assert drop_unjudged(Judgments.of({"q": {"a": 1, "b": -1}}), "external")[1] == (
         "left out: 1 gold label is negative, which says 'not judged'",
     )
-    assert judged_gold(Judgments.of({"q": {"a": 1}}), "external")[1] == ()
+    assert drop_unjudged(Judgments.of({"q": {"a": 1}}), "external")[1] == ()
     for design in DESIGNS:
         with pytest.raises(InputError, match="every gold label is negative"):
-            judged_gold(Judgments.of({"q": {"a": -1}}), design)
+            drop_unjudged(Judgments.of({"q": {"a": -1}}), design)
 
 
 @pytest.mark.parametrize("design", DRAWS)
 def test_a_draw_may_lack_one_label_in_twenty_and_that_is_told(design: Any) -> None:
     one = gold(20, label=[-1, *[1] * 19])
-    kept, notes = judged_gold(one, design)
+    kept, notes = drop_unjudged(one, design)
     assert kept.frame.height == 19
     assert notes == ("left out: 1 gold label is negative, which says 'not judged'",)
     two = gold(20, label=[-1, -1, *[1] * 18])
     with pytest.raises(InputError, match=r"2 gold labels are negative, which says 'not judged'\. A draw holds only if "
                                          "all of it is judged; give each document a label, 0 where"):  # fmt: skip
-        judged_gold(two, design)
-    assert judged_gold(two, "external")[0].frame.height == 18  # what a draw lost is known of draws alone
+        drop_unjudged(two, design)
+    assert drop_unjudged(two, "external")[0].frame.height == 18  # what a draw lost is known of draws alone
 
 
 @pytest.mark.parametrize("design", DRAWS)
 def test_rows_that_a_draw_lost_or_gained_are_missed(design: Any) -> None:
-    assert judged_gold(gold(20, drawn=20), design)[1] == ()
-    lost = judged_gold(gold(19, drawn=20), design)
+    assert drop_unjudged(gold(20, drawn=20), design)[1] == ()
+    lost = drop_unjudged(gold(19, drawn=20), design)
     assert (lost[0].frame.height, lost[1]) == (
         19, ("20 documents were drawn, and 19 are here: were rows lost, or added?",)
     )  # fmt: skip
-    assert judged_gold(gold(21, drawn=20), design)[1] == (
+    assert drop_unjudged(gold(21, drawn=20), design)[1] == (
         "20 documents were drawn, and 21 are here: were rows lost, or added?",
     )
     for here in (18, 22):
         with pytest.raises(InputError, match=rf"20 documents were drawn, and {here} are here: were rows lost, or added"
                                              r"\? A draw holds only if all of it is judged"):  # fmt: skip
-            judged_gold(gold(here, drawn=20), design)
-    assert judged_gold(gold(4, drawn=2000), "external")[1] == ()
+            drop_unjudged(gold(here, drawn=20), design)
+    assert drop_unjudged(gold(4, drawn=2000), "external")[1] == ()
 
 
 def test_rows_that_are_lost_and_labels_that_are_negative_add_up() -> None:
     both = gold(39, label=[-1, *[1] * 38], drawn=40)
-    assert judged_gold(both, "pool_random")[1] == (
+    assert drop_unjudged(both, "pool_random")[1] == (
         "left out: 1 gold label is negative, which says 'not judged'",
         "40 documents were drawn, and 39 are here: were rows lost, or added?",
     )
     more = gold(39, label=[-1, -1, *[1] * 37], drawn=40)
     with pytest.raises(InputError, match="left out: 2 gold labels are negative, which says 'not judged'; 40 documents "
                                          "were drawn, and 39 are here"):  # fmt: skip
-        judged_gold(more, "pool_random")
+        drop_unjudged(more, "pool_random")
 
 
 @pytest.mark.parametrize("design", DRAWS)
@@ -134,54 +140,54 @@ def test_several_draws_put_together_are_refused(design: Any) -> None:
     told = (r"several draws \(of 2, 3 documents, by their column drawn\), and the probabilities of one do not hold for "
             r"both; `ringtrue sample --already` continues a draw")  # fmt: skip
     with pytest.raises(InputError, match=told):
-        judged_gold(gold(5, drawn=[2, 2, 3, 3, 3]), design)
-    assert judged_gold(gold(5, drawn=[2, 2, 3, 3, 3]), "external")[1] == ()
+        drop_unjudged(gold(5, drawn=[2, 2, 3, 3, 3]), design)
+    assert drop_unjudged(gold(5, drawn=[2, 2, 3, 3, 3]), "external")[1] == ()
 
 
 @pytest.mark.parametrize("drawn", ["many", "inf", "nan", None])
 def test_a_column_drawn_that_has_no_number_is_refused(drawn: Any) -> None:
     with pytest.raises(TableError, match=f"column drawn: expected how many documents were drawn, found '{drawn}'"):
-        judged_gold(gold(drawn=drawn), "pool_random")
+        drop_unjudged(gold(drawn=drawn), "pool_random")
 
 
 @pytest.mark.parametrize("drawn", [4, 4.0, "4", "4.0"])
 def test_the_number_drawn_may_be_written_in_any_way(drawn: Any) -> None:
-    assert judged_gold(gold(drawn=drawn), "pool_random")[1] == ()
+    assert drop_unjudged(gold(drawn=drawn), "pool_random")[1] == ()
 
 
 def test_two_labels_of_one_document_are_refused() -> None:
     twice = Judgments.of({"query": ["q", "q"], "doc": ["a", "a"], "judge": ["x", "y"], "label": [1, 0]})
     for design in DESIGNS:
         with pytest.raises(DuplicateError, match=r"document 'a' of query 'q' has 2 labels \(1 by x, 0 by y\)"):
-            judged_gold(twice, design)
+            drop_unjudged(twice, design)
 
 
 def test_what_a_sample_was_drawn_for_comes_from_its_column() -> None:
-    assert drawn_to_compare(gold()) == ()
-    assert drawn_to_compare(gold(drawn_for="differences of P@10")) == (parse("P@10"),)
+    assert comparison_measures(gold()) == ()
+    assert comparison_measures(gold(drawn_for="differences of P@10")) == (parse("P@10"),)
     told = gold(drawn_for="differences of P(rel=2)@10, DCG(gains={1:1,2:3})@5")
-    assert drawn_to_compare(told) == (parse("P(rel=2)@10"), parse("DCG(gains={1:1,2:3})@5"))
-    assert drawn_to_compare(gold(drawn_for=["differences of P@10", None, None, None])) == (parse("P@10"),)
-    assert drawn_to_compare(gold(drawn_for="a pilot")) == ()
+    assert comparison_measures(told) == (parse("P(rel=2)@10"), parse("DCG(gains={1:1,2:3})@5"))
+    assert comparison_measures(gold(drawn_for=["differences of P@10", None, None, None])) == (parse("P@10"),)
+    assert comparison_measures(gold(drawn_for="a pilot")) == ()
 
 
 def test_a_random_sample_has_the_share_of_the_pool_for_its_probability(pool: Pool) -> None:
-    found, notes = gold_sample(gold(), "pool_random", pool)
+    found, notes = build_gold_sample(gold(), "pool_random", pool)
     assert found.prob.tolist() == [0.4] * 4
-    assert found.places.tolist() == [0, 1, 2, 3]
+    assert found.positions.tolist() == [0, 1, 2, 3]
     assert found.labels.tolist() == [0, 1, 0, 1]
-    assert (len(found), found.spread, notes) == (4, False, ())
+    assert (len(found), found.balanced, notes) == (4, False, ())
 
 
 def test_probabilities_that_are_given_count(pool: Pool) -> None:
     for design in ("pool_random", "pool_stratified"):
-        found, _ = gold_sample(gold(prob=[0.1, 0.2, 0.3, 1.0]), design, pool)
+        found, _ = build_gold_sample(gold(prob=[0.1, 0.2, 0.3, 1.0]), design, pool)
         assert found.prob.tolist() == [0.1, 0.2, 0.3, 1.0]
 
 
 def test_a_sample_is_spread_over_queries_where_it_was_drawn_from_this_very_pool(pool: Pool) -> None:
     def spread(**columns: Any) -> bool:
-        return gold_sample(gold(prob=0.4, **columns), "pool_stratified", pool)[0].spread
+        return build_gold_sample(gold(prob=0.4, **columns), "pool_stratified", pool)[0].balanced
 
     assert spread(drawn_from=pool.signature)
     assert not spread()
@@ -190,37 +196,43 @@ def test_a_sample_is_spread_over_queries_where_it_was_drawn_from_this_very_pool(
     assert not spread(drawn_from=[pool.signature] * 3 + [None])
     here = gold(prob=0.4, drawn_from=pool.signature).frame
     part = Judgments.of(here.with_columns(doc=pl.col("doc").replace("d1", "zz")))
-    assert not gold_sample(part, "pool_stratified", pool)[0].spread  # how many of a query are in the pool is chance
+    assert not build_gold_sample(part, "pool_stratified", pool)[
+        0
+    ].balanced  # how many of a query are in the pool is chance
 
 
 def test_gold_documents_that_no_run_shows_are_counted_and_left_out(pool: Pool) -> None:
-    found, notes = gold_sample(Judgments.of({"q": {"d1": 1, "zz": 1, "d3": 0}, "r": {"d1": 1}}), "pool_random", pool)
-    assert found.places.tolist() == [1, 3]
+    found, notes = build_gold_sample(
+        Judgments.of({"q": {"d1": 1, "zz": 1, "d3": 0}, "r": {"d1": 1}}), "pool_random", pool
+    )
+    assert found.positions.tolist() == [1, 3]
     assert found.prob.tolist() == [0.2, 0.2]
     told = (
         "2 of 4 gold documents are in no run's top 10: worth nothing here, and left out. `ringtrue sample` draws from"
     )
     assert [note.startswith(told) for note in notes] == [True]
-    assert "1 of 3 gold documents is" in gold_sample(Judgments.of({"q": {"d1": 1, "zz": 1, "d3": 0}}), "pool_random",
-                                                     pool)[1][0]  # fmt: skip
+    assert (
+        "1 of 3 gold documents is"
+        in build_gold_sample(Judgments.of({"q": {"d1": 1, "zz": 1, "d3": 0}}), "pool_random", pool)[1][0]
+    )
 
 
 def test_gold_of_which_no_run_shows_anything_is_refused(pool: Pool) -> None:
     with pytest.raises(MismatchError, match=r"no gold document is in any run's top 10: gold has document 'z' of query "
                                             r"'q'.*`ringtrue sample`"):  # fmt: skip
-        gold_sample(Judgments.of({"q": {"z": 1, "y": 0}}), "pool_random", pool)
+        build_gold_sample(Judgments.of({"q": {"z": 1, "y": 0}}), "pool_random", pool)
 
 
 def test_one_gold_label_is_refused(pool: Pool) -> None:
     with pytest.raises(InputError, match="expected at least 2 gold labels among the 10 documents in the runs' top 10, "
                                          "found 1; draw more with `ringtrue sample`"):  # fmt: skip
-        gold_sample(gold(1), "pool_random", pool)
+        build_gold_sample(gold(1), "pool_random", pool)
 
 
 def test_a_stratified_sample_without_probabilities_is_refused(pool: Pool) -> None:
     with pytest.raises(TableError, match=r"needs the probability of each document to be drawn in a column prob.*"
                                          "say --design pool_random"):  # fmt: skip
-        gold_sample(gold(), "pool_stratified", pool)
+        build_gold_sample(gold(), "pool_stratified", pool)
 
 
 @pytest.mark.parametrize("prob", [0.0, -0.5, 1.5])
@@ -233,8 +245,8 @@ def test_a_probability_that_next_to_nothing_is_drawn_with_is_refused(pool: Pool)
     for design in ("pool_random", "pool_stratified"):
         with pytest.raises(TableError, match="the gold label of document 'd1' of query 'q' has a probability of 1e-10 "
                                              "in column prob; no document is drawn with less than 1e-09"):  # fmt: skip
-            gold_sample(gold(prob=[0.5, 1e-10, 1e-9, 0.5]), design, pool)
-        assert gold_sample(gold(prob=[0.5, 1e-9, 0.5, 0.5]), design, pool)[0].prob.min() == 1e-9
+            build_gold_sample(gold(prob=[0.5, 1e-10, 1e-9, 0.5]), design, pool)
+        assert build_gold_sample(gold(prob=[0.5, 1e-9, 0.5, 0.5]), design, pool)[0].prob.min() == 1e-9
 
 
 def test_a_missing_probability_is_refused(pool: Pool) -> None:
@@ -243,4 +255,4 @@ def test_a_missing_probability_is_refused(pool: Pool) -> None:
     # Judgments made of a frame as it is are not looked at so closely.
     frame = gold(prob=0.5).frame.with_columns(prob=pl.Series([0.5, 0.5, None, 0.5]))
     with pytest.raises(TableError, match="document 'd2' of query 'q' has no probability in column prob"):
-        gold_sample(Judgments(frame), "pool_stratified", pool)
+        build_gold_sample(Judgments(frame), "pool_stratified", pool)

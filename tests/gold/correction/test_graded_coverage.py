@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ringtrue.gold.correction.graded_gain import corrected_gain
-from ringtrue.gold.correction.mixture_ml import grade_shares
+from ringtrue.gold.correction.graded_gain import correct_gain
+from ringtrue.gold.correction.mixture_ml import fit_grade_shares
 from ringtrue.stats.confusion import Confusion
 
 pytestmark = pytest.mark.simulation
@@ -70,7 +70,7 @@ def coverage(
     held = []
     for _ in range(EXPERIMENTS):
         labels = labelled(rng, queries, first, spread, matrix)
-        found = corrected_gain(labels, DCG, judged(rng, matrix, gold), GAINS, rng=rng, resamples=RESAMPLES)
+        found = correct_gain(labels, DCG, judged(rng, matrix, gold), GAINS, rng=rng, resamples=RESAMPLES)
         if found.value is not None and found.low is not None and found.high is not None:
             held.append(found.low <= true <= found.high)
     return float(np.mean(held)), 1 - len(held) / EXPERIMENTS
@@ -115,7 +115,7 @@ def test_drawing_single_documents_takes_those_of_a_query_for_strangers() -> None
         apart = np.full((50, RANKS, RANKS), -1)
         apart[:, np.arange(RANKS), np.arange(RANKS)] = labels
         for held, lists, factor in ((whole, labels, 1), (alone, apart.reshape(-1, RANKS), RANKS)):
-            found = corrected_gain(lists, DCG, known, GAINS, rng=rng, resamples=RESAMPLES)
+            found = correct_gain(lists, DCG, known, GAINS, rng=rng, resamples=RESAMPLES)
             assert found.low is not None
             assert found.high is not None
             held.append(factor * found.low <= true <= factor * found.high)
@@ -146,7 +146,7 @@ def test_rows_redrawn_as_multinomials_take_errors_that_were_never_seen_for_impos
         return float(low), float(high)
 
     def ours(labels: Labels, gold: Confusion, rng: np.random.Generator) -> tuple[float, float]:
-        found = corrected_gain(labels, DCG, gold, GAINS, rng=rng, resamples=RESAMPLES)
+        found = correct_gain(labels, DCG, gold, GAINS, rng=rng, resamples=RESAMPLES)
         return found.low or 0.0, found.high or 0.0
 
     true = truth(RARE, 0.5)
@@ -160,7 +160,7 @@ def test_shares_of_grades_for_each_rank_find_rare_grades_too_often_and_those_for
     for _ in range(EXPERIMENTS):
         labels = labelled(rng, 50, RARE, 0.8, POOR)
         counts = (labels[..., None] == np.arange(3)).sum(axis=0)
-        by_rank.append(DCG @ grade_shares(counts, POOR).shares @ GAINS)
-        together.append(DCG.sum() * grade_shares(DCG @ counts, POOR).shares @ GAINS)
+        by_rank.append(DCG @ fit_grade_shares(counts, POOR).shares @ GAINS)
+        together.append(DCG.sum() * fit_grade_shares(DCG @ counts, POOR).shares @ GAINS)
     assert np.mean(by_rank) / true - 1 > 0.4
     assert abs(np.mean(together) / true - 1) < 0.2

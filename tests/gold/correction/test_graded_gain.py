@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 
 from ringtrue.errors import InputError, UsageError
-from ringtrue.gold.correction.graded_gain import corrected_gain, remapped_gains
+from ringtrue.gold.correction.graded_gain import correct_gain, remap_gains
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.results import Estimate
 
@@ -36,7 +36,7 @@ def table(counts: ArrayLike, *, known: bool = False, labels: tuple[int, ...] | N
 
 def corrected(labels: ArrayLike, discounts: ArrayLike, gold: Confusion, gains: ArrayLike, **more: Any) -> Estimate:
     settings = {"resamples": 200, "rng": np.random.default_rng(1)} | more
-    return corrected_gain(labels, discounts, gold, gains, **settings)
+    return correct_gain(labels, discounts, gold, gains, **settings)
 
 
 def lists(seed: int, *, queries: int = 60, ranks: int = 10, wide: int = 3) -> NDArray[np.int64]:
@@ -51,7 +51,7 @@ def raw(labels: NDArray[np.int64], discounts: Array, gains: Array) -> float:
 
 
 def test_the_remapped_gains_of_the_papers_example() -> None:
-    assert remapped_gains(table(RATES), WORTH) == pytest.approx([1.162770, 0.488309, -0.069245], abs=5e-7)
+    assert remap_gains(table(RATES), WORTH) == pytest.approx([1.162770, 0.488309, -0.069245], abs=5e-7)
 
 
 def test_the_papers_two_lists_with_a_perfect_judge_and_with_one_who_errs() -> None:
@@ -63,12 +63,12 @@ def test_the_papers_two_lists_with_a_perfect_judge_and_with_one_who_errs() -> No
 
 
 def test_a_remapped_gain_says_what_a_gold_label_is_worth_on_average() -> None:
-    assert RATES @ remapped_gains(table(GOOD), WORTH) == pytest.approx(WORTH)
+    assert RATES @ remap_gains(table(GOOD), WORTH) == pytest.approx(WORTH)
 
 
 def test_the_corrected_value_is_the_measure_with_remapped_gains() -> None:
     labels = lists(2)
-    expected = raw(labels, DCG, remapped_gains(table(GOOD), WORTH))
+    expected = raw(labels, DCG, remap_gains(table(GOOD), WORTH))
     assert corrected(labels, DCG, table(GOOD), WORTH).value == pytest.approx(expected, abs=1e-12)
 
 
@@ -135,7 +135,7 @@ def test_with_two_labels_the_standard_error_is_that_of_the_published_equation() 
 def test_known_rates_leave_only_the_spread_of_queries() -> None:
     labels = lists(6, queries=100)
     found = corrected(labels, DCG, table(RATES, known=True), WORTH, resamples=10_000)
-    each = (remapped_gains(table(RATES), WORTH)[labels] * DCG).sum(axis=1)
+    each = (remap_gains(table(RATES), WORTH)[labels] * DCG).sum(axis=1)
     assert found.se == pytest.approx(each.std(ddof=1) / 10, rel=0.04)
     assert "the confusion matrix is taken for exactly known; counts would give a wider interval" in found.notes
     counted = corrected(labels, DCG, table(GOOD), WORTH, resamples=10_000)
@@ -185,7 +185,7 @@ def test_an_interval_that_lies_where_no_list_can_be_stays_there() -> None:
 def test_negative_shares_are_told_by_label_and_rank_and_not_cut_off() -> None:
     labels = np.column_stack([lists(9, ranks=1), np.full(60, HIGH)])
     found = corrected(labels, [1, 1], table(GOOD), WORTH)
-    expected = raw(labels, np.ones(2), remapped_gains(table(GOOD), WORTH))
+    expected = raw(labels, np.ones(2), remap_gains(table(GOOD), WORTH))
     assert found.value == pytest.approx(expected)
     (note,) = (note for note in found.notes if "negative" in note)
     assert "kept so" in note
@@ -263,7 +263,7 @@ def test_few_queries_and_queries_that_are_all_alike_are_told() -> None:
 def test_few_queries_have_a_wider_interval_than_percentiles_give() -> None:
     labels = lists(10, queries=5)
     found = corrected(labels, DCG, table(RATES, known=True), WORTH, resamples=20_000)
-    each = (remapped_gains(table(RATES), WORTH)[labels] * DCG).sum(axis=1)
+    each = (remap_gains(table(RATES), WORTH)[labels] * DCG).sum(axis=1)
     drawn = np.random.default_rng(2).choice(each, (20_000, 5)).mean(axis=1)
     low, high = np.quantile(drawn, [0.025, 0.975])
     assert found.low is not None
@@ -274,7 +274,7 @@ def test_few_queries_have_a_wider_interval_than_percentiles_give() -> None:
 def test_many_queries_are_drawn_in_groups_that_spread_as_much() -> None:
     labels = lists(11, queries=5_000, ranks=3)
     found = corrected(labels, [1, 1, 1], table(RATES, known=True), WORTH, resamples=4_000)
-    each = remapped_gains(table(RATES), WORTH)[labels].sum(axis=1)
+    each = remap_gains(table(RATES), WORTH)[labels].sum(axis=1)
     assert found.n == 5_000
     assert found.se == pytest.approx(each.std(ddof=1) / np.sqrt(5_000), rel=0.07)
 
@@ -302,9 +302,9 @@ def test_a_search_that_is_cut_short_is_told() -> None:
 
 def test_the_inverse_of_what_has_none_is_refused() -> None:
     with pytest.raises(UsageError, match="only a square confusion matrix has an inverse, found 2 gold by 3 bronze"):
-        remapped_gains(table([[5, 3, 2], [1, 3, 6]]), [0, 1])
+        remap_gains(table([[5, 3, 2], [1, 3, 6]]), [0, 1])
     with pytest.raises(InputError, match="no better than chance at telling gold labels 0 and 1 apart"):
-        remapped_gains(table([[5, 5], [5, 5]]), [0, 1])
+        remap_gains(table([[5, 5], [5, 5]]), [0, 1])
 
 
 @pytest.mark.parametrize(("settings", "says"), [({"resamples": 0}, "resample"), ({"level": 1}, "level")])

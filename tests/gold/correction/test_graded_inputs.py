@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from ringtrue.errors import InputError, UsageError
 from ringtrue.gold.correction.graded_inputs import BronzeLists, Grades
-from ringtrue.gold.correction.proportion import hopeless
+from ringtrue.gold.correction.proportion import why_uncorrectable
 from ringtrue.gold.correction.rates import Rates
 from ringtrue.stats.confusion import Confusion
 
@@ -98,19 +98,21 @@ def test_with_two_labels_chance_is_ruled_out_just_as_fiellers_interval_does(
     right, wrong = data.draw(st.integers(0, relevant)), data.draw(st.integers(0, others))
     two = grades([[wrong, others - wrong], [relevant - right, right]], gains=[0, 1])
     rates = Rates(relevant=(right, relevant), nonrelevant=(wrong, others))
-    assert (two.hopeless(level) is None) == (hopeless(rates, level=level) is None)
+    assert (two.why_uncorrectable(level) is None) == (why_uncorrectable(rates, level=level) is None)
 
 
 @given(st.floats(0.01, 100), st.floats(-10, 10), st.integers(0, 2**32 - 1))
 def test_what_a_unit_of_gain_is_does_not_decide_about_chance(unit: float, base: float, seed: int) -> None:
     counts = np.random.default_rng(seed).integers(1, 20, (3, 3))
-    plain, changed = (grades(counts, gains=scale).hopeless(0.95) for scale in ([0, 1, 3], [base, base + unit,
-                                                                                       base + 3 * unit]))  # fmt: skip
+    plain, changed = (
+        grades(counts, gains=scale).why_uncorrectable(0.95)
+        for scale in ([0, 1, 3], [base, base + unit, base + 3 * unit])
+    )
     assert (plain is None) == (changed is None)
 
 
 def test_a_judge_who_guesses_is_refused_in_words() -> None:
-    found = grades([[20, 10, 10], [19, 11, 10], [20, 10, 10]]).hopeless(0.95)
+    found = grades([[20, 10, 10], [19, 11, 10], [20, 10, 10]]).why_uncorrectable(0.95)
     assert found == (
         "the judge is no better than chance: documents that are worth more to gold are not labelled higher by bronze; "
         "nothing can be corrected with such labels"
@@ -118,33 +120,33 @@ def test_a_judge_who_guesses_is_refused_in_words() -> None:
 
 
 def test_a_judge_who_may_guess_is_refused_in_other_words() -> None:
-    found = grades([[5, 3, 2], [3, 4, 3], [3, 3, 4]]).hopeless(0.95)
+    found = grades([[5, 3, 2], [3, 4, 3], [3, 3, 4]]).why_uncorrectable(0.95)
     assert found is not None
     assert found.startswith("the judge may be no better than chance: 30 gold labels leave open at a level of 95%")
-    assert grades([[500, 300, 200], [300, 400, 300], [300, 300, 400]]).hopeless(0.95) is None
+    assert grades([[500, 300, 200], [300, 400, 300], [300, 300, 400]]).why_uncorrectable(0.95) is None
 
 
 def test_a_judge_who_turns_the_scale_round_is_refused_unless_it_is_another_scale() -> None:
     turned = table([[5, 15, 80], [10, 80, 10], [90, 8, 2]])
-    assert Grades.of(turned, [0, 1, 2]).hopeless(0.95) is not None
-    assert Grades.of(turned, [0, 1, 2], bronze_labels=(10, 20, 30)).hopeless(0.95) is None
+    assert Grades.of(turned, [0, 1, 2]).why_uncorrectable(0.95) is not None
+    assert Grades.of(turned, [0, 1, 2], bronze_labels=(10, 20, 30)).why_uncorrectable(0.95) is None
 
 
 def test_gains_that_are_all_the_same_need_no_judge() -> None:
-    assert grades([[10, 10], [10, 10]], gains=[1, 1]).hopeless(0.95) is None
+    assert grades([[10, 10], [10, 10]], gains=[1, 1]).why_uncorrectable(0.95) is None
 
 
 @pytest.mark.simulation
 def test_a_judge_who_guesses_on_another_scale_passes_no_more_often_than_the_level_says() -> None:
     rng = np.random.default_rng(5)
     drawn = [rng.multinomial(60, [0.4, 0.3, 0.2, 0.1], 3) for _ in range(2000)]
-    passed = [Grades.of(table(counts), [0, 1, 2], (0, 1, 2, 3)).hopeless(0.95) is None for counts in drawn]
+    passed = [Grades.of(table(counts), [0, 1, 2], (0, 1, 2, 3)).why_uncorrectable(0.95) is None for counts in drawn]
     assert np.mean(passed) < 0.05
 
 
 def test_rows_are_drawn_as_their_counts_allow_and_known_rows_stay() -> None:
     found = grades([[80, 15, 5], [0.1, 0.8, 0.1], [20, 80, 0]], worth=[100, np.inf, 100])
-    drawn = found.redrawn(20_000, np.random.default_rng(1))
+    drawn = found.resample(20_000, np.random.default_rng(1))
     assert drawn.sum(axis=2) == pytest.approx(np.ones((20_000, 3)))
     assert (drawn[:, 1] == found.matrix[1]).all()
     # One label without knowledge is shared out over the columns.

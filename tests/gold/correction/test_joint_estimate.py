@@ -8,14 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from ringtrue.gold.correction.joint_estimate import Joint
+from ringtrue.gold.correction.joint_estimate import JointEstimate
 from ringtrue.stats.results import Estimate
 
 
-def joint(values: object, covariance: object, freedom: float = np.inf) -> Joint:
+def joint(values: object, covariance: object, freedom: float = np.inf) -> JointEstimate:
     told = np.asarray(values, dtype=np.float64)
-    return Joint(values=told, covariance=np.asarray(covariance, dtype=np.float64), freedom=freedom,
-                 labels=np.arange(10, 10 + len(told)))  # fmt: skip
+    return JointEstimate(
+        values=told,
+        covariance=np.asarray(covariance, dtype=np.float64),
+        df=freedom,
+        labels=np.arange(10, 10 + len(told)),
+    )
 
 
 def test_by_hand() -> None:

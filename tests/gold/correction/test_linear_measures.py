@@ -11,7 +11,7 @@ import ringtrue as rt
 from gold.correction.worlds import world
 from ringtrue.errors import MeasureError
 from ringtrue.evaluation.measures import CATALOGUE, parse
-from ringtrue.gold.correction.linear_measures import LINEAR, is_linear, linear
+from ringtrue.gold.correction.linear_measures import LINEAR, is_linear, linearize
 
 SEEDS = st.integers(0, 2**32 - 1)
 MEASURES = [
@@ -23,22 +23,22 @@ MEASURES = [
 
 
 def test_discounts_and_gains_by_hand() -> None:
-    found = linear(parse("DCG(dcg='exp-log2')@2"), np.array([3, 0, 1, 1]), depth=4)
+    found = linearize(parse("DCG(dcg='exp-log2')@2"), np.array([3, 0, 1, 1]), depth=4)
     assert found.discounts.tolist() == pytest.approx([1, 1 / np.log2(3), 0, 0])
     assert found.gains == {0: 0.0, 1: 1.0, 3: 7.0}
     assert found.gain(np.array([3, 1, 0, 3])).tolist() == [7, 1, 0, 7]
-    assert (found.highest, found.lowest, found.reach) == (pytest.approx(7 * (1 + 1 / np.log2(3))), 0, 7)
+    assert (found.max_value, found.min_value, found.gain_range) == (pytest.approx(7 * (1 + 1 / np.log2(3))), 0, 7)
 
 
 def test_precision_counts_every_rank_down_to_k_alike() -> None:
-    found = linear(parse("P(rel=2)@4"), np.array([0, 1, 2, 3]), depth=6)
+    found = linearize(parse("P(rel=2)@4"), np.array([0, 1, 2, 3]), depth=6)
     assert found.discounts.tolist() == [1, 1, 1, 1, 0, 0]
     assert found.gains == {0: 0.0, 1: 0.0, 2: 0.25, 3: 0.25}
-    assert found.highest == 1
+    assert found.max_value == 1
 
 
 def test_rbp_by_hand() -> None:
-    found = linear(parse("RBP(p=0.5)"), np.array([0, 1]), depth=3)
+    found = linearize(parse("RBP(p=0.5)"), np.array([0, 1]), depth=3)
     assert found.discounts.tolist() == pytest.approx([1, 0.5, 0.25])
     assert found.gains == {0: 0.0, 1: 0.5}
 
@@ -63,26 +63,26 @@ def test_the_top_grade_of_sdcg_is_the_largest_label() -> None:
 
 def test_a_grade_that_no_label_reaches_leaves_the_discounts_as_they_are() -> None:
     for measure, first in (("P(rel=3)@2", 0.5), ("DCG@2", 1.0), ("RBP(p=0.5)@2", 0.5), ("SDCG@2", 1 / 1.63093)):
-        found = linear(parse(measure), np.array([0, 0]), depth=2)
-        same = linear(parse(measure), np.array([0, 3]), depth=2)
+        found = linearize(parse(measure), np.array([0, 0]), depth=2)
+        same = linearize(parse(measure), np.array([0, 3]), depth=2)
         assert found.discounts.tolist() == pytest.approx(same.discounts.tolist())
         assert set(found.gains.values()) == {0.0}
-        assert found.highest == found.lowest == 0
-        assert found.reach == pytest.approx(first, abs=1e-5)  # what could have been, and was not seen
+        assert found.max_value == found.min_value == 0
+        assert found.gain_range == pytest.approx(first, abs=1e-5)  # what could have been, and was not seen
 
 
 def test_a_table_of_gains_in_which_the_seen_labels_are_worth_nothing() -> None:
-    found = linear(parse("CG(gains={1:5,2:0})@2"), np.array([0, 2]), depth=3)
+    found = linearize(parse("CG(gains={1:5,2:0})@2"), np.array([0, 2]), depth=3)
     assert found.discounts.tolist() == [1, 1, 0]
     assert found.gains == {0: 0.0, 2: 0.0}
-    assert found.reach == 5
+    assert found.gain_range == 5
 
 
 def test_gains_below_0_bound_the_measure_from_below() -> None:
-    found = linear(parse("CG(gains={1:-2,2:1})@3"), np.array([1, 2]), depth=3)
-    assert (found.lowest, found.highest, found.reach) == (-6, 3, 3)
-    only = linear(parse("CG(gains={1:-2})@3"), np.array([1]), depth=3)
-    assert (only.lowest, only.highest, only.reach) == (-6, 0, 2)
+    found = linearize(parse("CG(gains={1:-2,2:1})@3"), np.array([1, 2]), depth=3)
+    assert (found.min_value, found.max_value, found.gain_range) == (-6, 3, 3)
+    only = linearize(parse("CG(gains={1:-2})@3"), np.array([1]), depth=3)
+    assert (only.min_value, only.max_value, only.gain_range) == (-6, 0, 2)
 
 
 def test_no_other_measure_is_taken_for_a_sum() -> None:
@@ -95,4 +95,4 @@ def test_no_other_measure_is_taken_for_a_sum() -> None:
 
 def test_a_measure_that_is_no_sum_is_refused_with_those_that_are() -> None:
     with pytest.raises(MeasureError, match="nDCG@10 is no sum over documents; those that are: P, CG, DCG, SDCG, RBP"):
-        linear(parse("nDCG@10"), np.array([0, 1]), depth=10)
+        linearize(parse("nDCG@10"), np.array([0, 1]), depth=10)

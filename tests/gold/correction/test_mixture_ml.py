@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from ringtrue.errors import UsageError
-from ringtrue.gold.correction.mixture_ml import grade_shares
+from ringtrue.gold.correction.mixture_ml import fit_grade_shares
 
 Array = NDArray[np.float64]
 MATRIX = np.array([[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.1, 0.3, 0.6]])
@@ -31,26 +31,26 @@ def likelihood(shares: Array, counts: Array, matrix: Array) -> float:
 
 def test_a_share_that_inverting_makes_negative_is_zero() -> None:
     # 5 of 100 is less than the 10 of 100 that the second grade alone gives rise to.
-    assert grade_shares([5, 95], [[0.8, 0.2], [0.1, 0.9]]).shares == pytest.approx([0, 1], abs=1e-9)
+    assert fit_grade_shares([5, 95], [[0.8, 0.2], [0.1, 0.9]]).shares == pytest.approx([0, 1], abs=1e-9)
 
 
 @given(st.lists(st.floats(0.001, 1), min_size=3, max_size=3))
 def test_counts_that_are_exactly_a_mixture_give_its_shares_back(weights: list[float]) -> None:
     shares = np.array(weights) / sum(weights)
-    found = grade_shares(1000 * shares @ MATRIX, MATRIX)
+    found = fit_grade_shares(1000 * shares @ MATRIX, MATRIX)
     assert found.converged
     assert found.shares == pytest.approx(shares, abs=2e-5)
 
 
 def test_more_bronze_labels_than_gold_ones_are_no_trouble() -> None:
     wide = np.array([[0.5, 0.3, 0.1, 0.1], [0.1, 0.1, 0.3, 0.5]])
-    assert grade_shares([0.3, 0.7] @ wide, wide).shares == pytest.approx([0.3, 0.7], abs=1e-6)
+    assert fit_grade_shares([0.3, 0.7] @ wide, wide).shares == pytest.approx([0.3, 0.7], abs=1e-6)
 
 
 @given(st.integers(0, 2**32 - 1))
 def test_shares_are_shares_and_no_direction_makes_the_counts_likelier(seed: int) -> None:
     counts, matrix = random_case(seed)
-    found = grade_shares(counts, matrix)
+    found = fit_grade_shares(counts, matrix)
     assert found.converged
     assert found.shares.min() >= 0
     assert found.shares.sum() == pytest.approx(1, abs=1e-12)
@@ -62,7 +62,7 @@ def test_shares_are_shares_and_no_direction_makes_the_counts_likelier(seed: int)
 @given(st.integers(0, 2**32 - 1), st.floats(0.01, 1000))
 def test_only_the_proportions_of_counts_matter(seed: int, factor: float) -> None:
     counts, matrix = random_case(seed)
-    once, again = (grade_shares(counts * scale, matrix).shares for scale in (1, factor))
+    once, again = (fit_grade_shares(counts * scale, matrix).shares for scale in (1, factor))
     assert once @ matrix == pytest.approx(again @ matrix, abs=1e-5)
 
 
@@ -78,7 +78,7 @@ def test_a_second_opinion_from_a_general_optimiser(seed: int) -> None:
         constraints={"type": "eq", "fun": lambda shares: shares.sum() - 1},
         options={"ftol": 1e-12, "maxiter": 500},
     )
-    found = grade_shares(counts, matrix).shares
+    found = fit_grade_shares(counts, matrix).shares
     assert likelihood(found, counts, matrix) >= -other.fun - 1e-9
     assert found @ matrix == pytest.approx(other.x @ matrix, abs=2e-4)
 
@@ -89,7 +89,7 @@ def test_the_em_algorithm_climbs_to_the_same_place(seed: int) -> None:
     shares = np.full(len(matrix), 1 / len(matrix))
     for _ in range(20_000):
         shares = shares * (matrix @ (counts / counts.sum() / (shares @ matrix)))
-    found = grade_shares(counts, matrix).shares
+    found = fit_grade_shares(counts, matrix).shares
     assert likelihood(found, counts, matrix) >= likelihood(shares, counts, matrix) - 1e-12
     assert likelihood(found, counts, matrix) == pytest.approx(likelihood(shares, counts, matrix), abs=1e-6)
     assert found @ matrix == pytest.approx(shares @ matrix, abs=2e-3)
@@ -99,31 +99,31 @@ def test_many_tables_at_once_are_each_as_if_alone() -> None:
     rng = np.random.default_rng(3)
     counts = rng.multinomial(50, [0.5, 0.3, 0.2], (4, 6)).astype(float)
     matrices = rng.dirichlet(np.ones(3), (4, 1, 3))
-    together = grade_shares(counts, matrices)
+    together = fit_grade_shares(counts, matrices)
     assert together.shares.shape == (4, 6, 3)
     assert together.converged.all()
     for row, column in np.ndindex(4, 6):
-        alone = grade_shares(counts[row, column], matrices[row, 0]).shares
+        alone = fit_grade_shares(counts[row, column], matrices[row, 0]).shares
         assert together.shares[row, column] == pytest.approx(alone, abs=1e-9)
 
 
 def test_where_nothing_was_counted_any_shares_will_do() -> None:
-    found = grade_shares(np.zeros(3), MATRIX)
+    found = fit_grade_shares(np.zeros(3), MATRIX)
     assert found.shares.sum() == pytest.approx(1)
     assert np.isfinite(found.shares).all()
 
 
 def test_a_search_cut_short_says_so_and_gives_what_it_has() -> None:
-    found = grade_shares([[90, 5, 5], [50, 30, 20]], MATRIX, max_iterations=2)
+    found = fit_grade_shares([[90, 5, 5], [50, 30, 20]], MATRIX, max_iterations=2)
     assert not found.converged.any()
     assert found.shares.sum(axis=1) == pytest.approx([1, 1])
 
 
 def test_a_label_that_no_grade_gives_rise_to_is_refused() -> None:
     with pytest.raises(UsageError, match="its column of the matrix is 0"):
-        grade_shares([1, 1, 1], [[0.5, 0.5, 0], [0.2, 0.8, 0]])
+        fit_grade_shares([1, 1, 1], [[0.5, 0.5, 0], [0.2, 0.8, 0]])
 
 
 def test_counts_and_matrix_must_have_the_same_labels() -> None:
     with pytest.raises(UsageError, match="counts of 2 bronze labels do not fit a matrix with 3 columns"):
-        grade_shares([1, 1], MATRIX)
+        fit_grade_shares([1, 1], MATRIX)

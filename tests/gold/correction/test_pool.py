@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 from gold.correction.worlds import world
 from ringtrue.errors import DuplicateError, MismatchError
 from ringtrue.evaluation.pooling import pool as pool_table
-from ringtrue.gold.correction.pool import Pool, pooled
+from ringtrue.gold.correction.pool import Pool, build_pool
 from ringtrue.tables import Judgments, Run
 
 
 def pool_of(runs: dict[str, dict[str, dict[str, float]]], bronze: object, depth: int) -> Pool:
-    return pooled([Run.of(run, name=name) for name, run in runs.items()], Judgments.of(bronze), depth=depth)
+    return build_pool([Run.of(run, name=name) for name, run in runs.items()], Judgments.of(bronze), depth=depth)
 
 
 def shown(pool: Pool) -> set[tuple[str, str, str, int]]:
     """run, query, doc, rank."""
-    rows = zip(pool.run.tolist(), pool.shown.tolist(), pool.rank.tolist(), strict=True)
+    rows = zip(pool.run.tolist(), pool.doc_index.tolist(), pool.rank.tolist(), strict=True)
     return {(pool.runs[run], *pool.docs.row(doc), rank) for run, doc, rank in rows}
 
 
@@ -33,8 +33,8 @@ def test_by_hand() -> None:
     assert [pool.levels[place] for place in pool.level] == [2, 0, 1, -1]
     assert shown(pool) == {("new", "q", "a", 1), ("new", "q", "b", 2), ("new", "r", "x", 1), ("old", "q", "b", 1),
                            ("old", "q", "d", 2)}  # fmt: skip
-    assert pool.found_by.tolist() == [1, 2, 1, 1]
-    assert np.argsort(pool.alike).tolist() == [3, 1, 2, 0]  # no label, 0, 1, 2
+    assert pool.runs_per_doc.tolist() == [1, 2, 1, 1]
+    assert np.argsort(pool.similarity_key).tolist() == [3, 1, 2, 0]  # no label, 0, 1, 2
     weights = pool.weights(np.array([1.0, 0.5])).toarray()
     assert weights.tolist() == [[1 / 3, 1 / 6, 1 / 3, 0], [0, 1 / 3, 0, 1 / 6]]
     assert pool.notes == ("of 4 documents in the top 2, 1 document has no bronze label: a level of their own",)
@@ -44,7 +44,7 @@ def test_documents_of_one_bronze_level_are_the_more_alike_the_more_runs_show_bot
     run = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
     runs = {"x": run, "y": {"q": {"b": 2.0, "c": 1.0}}, "z": {"q": {"b": 1.0}}}
     pool = pool_of(runs, {"q": {"a": 1, "b": 1, "c": 0}}, depth=3)
-    assert [pool.docs["doc"][place] for place in np.argsort(pool.alike).tolist()] == ["c", "a", "b"]
+    assert [pool.docs["doc"][place] for place in np.argsort(pool.similarity_key).tolist()] == ["c", "a", "b"]
 
 
 def test_the_signature_of_a_pool_knows_documents_labels_and_runs_but_no_order() -> None:
@@ -67,7 +67,7 @@ def test_a_negative_bronze_label_is_none() -> None:
 def test_places_of_documents_and_of_those_that_no_run_shows() -> None:
     pool = pool_of({"run": {"q": {"a": 3.0, "b": 2.0}}}, {"q": {"a": 1, "b": 1}, "r": {"a": 1}}, depth=5)
     gold = Judgments.of({"q": {"b": 1, "z": 1, "a": 0}, "r": {"a": 1}})
-    assert pool.places(gold.frame).tolist() == [1, -1, 0, -1]
+    assert pool.positions_of(gold.frame).tolist() == [1, -1, 0, -1]
     assert pool.notes == ()
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ringtrue.gold.correction.whole_queries import corrected_by_query
+from ringtrue.gold.correction.whole_queries import correct_by_query
 
 CASES = json.loads((Path(__file__).parents[2] / "golden/ppi.json").read_text())
 
@@ -14,5 +14,5 @@ CASES = json.loads((Path(__file__).parents[2] / "golden/ppi.json").read_text())
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{len(case['gold'])} of {len(case['bronze'])} queries")
 def test_the_mean_by_whole_queries_is_that_of_ppi_py(case: dict) -> None:
     gold = np.array([case["gold"]])
-    found = corrected_by_query(np.array([case["bronze"]]), gold, np.arange(gold.shape[1]), population="these")
+    found = correct_by_query(np.array([case["bronze"]]), gold, np.arange(gold.shape[1]), population="these")
     assert found.values[0] == pytest.approx(case["found"], abs=1e-12)

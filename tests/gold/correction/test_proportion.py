@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ringtrue.errors import UsageError
-from ringtrue.gold.correction import BronzeScore, Rates, corrected_share
-from ringtrue.gold.correction.proportion import ASSUMED, Interval, hopeless, share_by_bronze_label
+from ringtrue.gold.correction import BronzeScore, Rates, correct_share
+from ringtrue.gold.correction.proportion import ASSUMPTION, Interval, correct_share_by_label, why_uncorrectable
 
 EBAY = BronzeScore(mean=0.626, sd=0.414, queries=10278, k=3)
 RATES = Rates(relevant=(43, 59), nonrelevant=(67, 84))
@@ -26,14 +26,14 @@ def rng() -> np.random.Generator:
 
 @EVERY_INTERVAL
 def test_the_published_example_has_its_value_with_every_interval(interval: Interval) -> None:
-    found = corrected_share(EBAY, RATES, interval=interval, rng=rng())
+    found = correct_share(EBAY, RATES, interval=interval, rng=rng())
     assert found.value == pytest.approx(0.8046976, abs=5e-8)
     assert (found.method, found.n) == (f"confusion, {interval}", 10278)
-    assert ASSUMED in found.notes
+    assert ASSUMPTION in found.notes
 
 
 def test_the_published_example_has_the_intervals_that_were_worked_out() -> None:
-    fieller, wald = (corrected_share(EBAY, RATES, interval=name) for name in ("fieller", "wald"))
+    fieller, wald = (correct_share(EBAY, RATES, interval=name) for name in ("fieller", "wald"))
     assert (fieller.low, fieller.high) == (pytest.approx(0.6575, abs=5e-5), 1.0)
     half = 1.959964 * 0.0902883
     assert (wald.low, wald.high) == pytest.approx((0.8046976 - half, 0.8046976 + half), abs=1e-6)
@@ -49,18 +49,18 @@ def test_the_drawn_intervals_are_those_of_other_draws() -> None:
     }  # fmt: skip
     for interval, (j, right, wrong) in kinds.items():
         low, high = np.quantile((j - 1 + wrong) / (right + wrong - 1), [0.025, 0.975])
-        found = corrected_share(EBAY, RATES, interval=interval, resamples=n, rng=rng())  # type: ignore[arg-type]
+        found = correct_share(EBAY, RATES, interval=interval, resamples=n, rng=rng())  # type: ignore[arg-type]
         assert found.low == pytest.approx(low, abs=0.004)
         assert found.high == pytest.approx(high if interval == "bootstrap" else 1.0, abs=0.01)
 
 
 @pytest.mark.parametrize("interval", ["fieller", "wald", "bayes"])
 def test_the_standard_error_is_the_published_one(interval: Interval) -> None:
-    assert corrected_share(EBAY, RATES, interval=interval).se == pytest.approx(0.0902883, abs=5e-8)
+    assert correct_share(EBAY, RATES, interval=interval).se == pytest.approx(0.0902883, abs=5e-8)
 
 
 def test_the_bootstrap_gives_its_own_standard_error() -> None:
-    found = corrected_share(EBAY, RATES, interval="bootstrap", rng=rng())
+    found = correct_share(EBAY, RATES, interval="bootstrap", rng=rng())
     assert found.se == pytest.approx(0.0902883, rel=0.1)
     assert found.se != pytest.approx(0.0902883, abs=5e-8)
 
@@ -79,22 +79,22 @@ def test_the_bootstrap_gives_its_own_standard_error() -> None:
     ],
 )
 def test_a_judge_who_may_guess_is_refused_in_words(rates: Rates, says: str, interval: Interval) -> None:
-    found = corrected_share(EBAY, rates, interval=interval)
+    found = correct_share(EBAY, rates, interval=interval)
     assert (found.value, found.se, found.low, found.high) == (None, None, 0.0, 1.0)
     assert says in found.notes[0]
-    assert hopeless(rates) == found.notes[0]
+    assert why_uncorrectable(rates) == found.notes[0]
 
 
 def test_what_is_refused_at_one_level_may_do_at_another() -> None:
     rates = Rates(relevant=(30, 45), nonrelevant=(25, 40))
-    assert hopeless(rates, level=0.999) is not None
-    assert hopeless(rates, level=0.8) is None
+    assert why_uncorrectable(rates, level=0.999) is not None
+    assert why_uncorrectable(rates, level=0.8) is None
 
 
 @given(st.floats(0, 1), st.integers(1, 300), COUNTS, COUNTS)
 def test_there_is_always_an_answer_and_it_is_a_number(mean: float, queries: int, relevant, nonrelevant) -> None:
     score, rates = BronzeScore(mean=mean, queries=queries, k=1), Rates(relevant=relevant, nonrelevant=nonrelevant)
-    found = corrected_share(score, rates)
+    found = correct_share(score, rates)
     assert found.low is not None
     assert found.high is not None
     assert math.isfinite(found.low)
@@ -112,7 +112,7 @@ def test_more_queries_and_more_labels_never_widen_the_interval(mean: float, quer
     hits, n = counts
     rates = [Rates(relevant=(hits * times, n * times), nonrelevant=(190 * times, 200 * times)) for times in (1, 4)]
     wide, narrow = (
-        corrected_share(BronzeScore(mean=mean, queries=queries * times, k=1), one, interval="wald")
+        correct_share(BronzeScore(mean=mean, queries=queries * times, k=1), one, interval="wald")
         for times, one in zip((1, 4), rates, strict=True)
     )
     if wide.value is not None and narrow.se is not None and wide.se is not None:
@@ -120,9 +120,7 @@ def test_more_queries_and_more_labels_never_widen_the_interval(mean: float, quer
 
 
 def test_a_value_outside_the_scale_is_flagged_and_not_cut() -> None:
-    found = corrected_share(
-        BronzeScore(mean=0.16, sd=0.3, queries=200), Rates(relevant=(90, 100), nonrelevant=(80, 100))
-    )
+    found = correct_share(BronzeScore(mean=0.16, sd=0.3, queries=200), Rates(relevant=(90, 100), nonrelevant=(80, 100)))
     assert found.value == pytest.approx(-0.04 / 0.7)
     assert found.low == 0
     assert 0 < (found.high or 0) < 0.1
@@ -135,7 +133,7 @@ def test_an_interval_that_misses_the_scale_altogether_is_told_as_it_is(
     mean: float, side: str, interval: Interval
 ) -> None:
     rates = Rates(relevant=(800, 1000), nonrelevant=(700, 1000))
-    found = corrected_share(BronzeScore(mean=mean, sd=0.05, queries=5000), rates, interval=interval)
+    found = correct_share(BronzeScore(mean=mean, sd=0.05, queries=5000), rates, interval=interval)
     assert found.low is not None
     assert found.high is not None
     assert found.high < 0 or found.low > 1
@@ -144,24 +142,24 @@ def test_an_interval_that_misses_the_scale_altogether_is_told_as_it_is(
 
 def test_queries_that_are_all_equal_count_as_their_documents() -> None:
     rates = Rates(relevant=0.9, nonrelevant=0.8)
-    few, many = (corrected_share(BronzeScore(mean=0.6, sd=0.0, queries=50, k=k), rates) for k in (1, 10))
-    same = corrected_share(BronzeScore(mean=0.6, queries=500, k=1), rates)
+    few, many = (correct_share(BronzeScore(mean=0.6, sd=0.0, queries=50, k=k), rates) for k in (1, 10))
+    same = correct_share(BronzeScore(mean=0.6, queries=500, k=1), rates)
     assert (many.low, many.high) == pytest.approx((same.low, same.high))
     assert few.high - few.low > many.high - many.low  # type: ignore[operator]
     assert any("all 50 queries have the same score: they count as 500 documents" in note for note in many.notes)
-    wald = corrected_share(BronzeScore(mean=0.6, sd=0.0, queries=50, k=10), rates, interval="wald")
+    wald = correct_share(BronzeScore(mean=0.6, sd=0.0, queries=50, k=10), rates, interval="wald")
     assert (wald.low, wald.high) == (wald.value, wald.value)
     assert any("the interval takes their mean for certain" in note for note in wald.notes)
 
 
 def test_a_judge_who_was_never_seen_to_err_is_not_taken_for_perfect() -> None:
     score, rates = BronzeScore(mean=0.3, sd=0.2, queries=5000), Rates(relevant=(20, 20), nonrelevant=(20, 20))
-    fieller, wald = (corrected_share(score, rates, interval=name) for name in ("fieller", "wald"))
+    fieller, wald = (correct_share(score, rates, interval=name) for name in ("fieller", "wald"))
     assert fieller.high - fieller.low > 10 * (wald.high - wald.low)  # type: ignore[operator]
 
 
 def test_few_labels_few_queries_and_known_rates_are_noted() -> None:
-    found = corrected_share(BronzeScore(mean=0.6, sd=0.3, queries=8), Rates(relevant=(19, 20), nonrelevant=0.95))
+    found = correct_share(BronzeScore(mean=0.6, sd=0.3, queries=8), Rates(relevant=(19, 20), nonrelevant=0.95))
     told = " ".join(found.notes)
     assert "only 20 relevant gold labels" in told
     assert "only 8 queries" in told
@@ -170,35 +168,35 @@ def test_few_labels_few_queries_and_known_rates_are_noted() -> None:
 
 def test_draws_with_a_judge_no_better_than_chance_are_counted() -> None:
     rates = Rates(relevant=(15, 20), nonrelevant=(14, 20))
-    found = corrected_share(BronzeScore(mean=0.5, sd=0.3, queries=100), rates, interval="bayes", rng=rng())
+    found = correct_share(BronzeScore(mean=0.5, sd=0.3, queries=100), rates, interval="bayes", rng=rng())
     assert any("draws the judge is no better than chance" in note for note in found.notes)
 
 
 @EVERY_INTERVAL
 def test_the_same_seed_gives_the_same_interval(interval: Interval) -> None:
-    one, two = (corrected_share(EBAY, RATES, interval=interval, rng=rng()) for _ in range(2))
+    one, two = (correct_share(EBAY, RATES, interval=interval, rng=rng()) for _ in range(2))
     assert one == two
 
 
 def test_an_interval_that_nobody_knows_is_refused_with_the_near_miss() -> None:
     with pytest.raises(UsageError, match="no interval 'feiller'; did you mean 'fieller'"):
-        corrected_share(EBAY, RATES, interval="feiller")  # type: ignore[arg-type]
+        correct_share(EBAY, RATES, interval="feiller")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="there is fieller, wald, bootstrap, bayes"):
-        corrected_share(EBAY, RATES, interval="xyzzy")  # type: ignore[arg-type]
+        correct_share(EBAY, RATES, interval="xyzzy")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="level must lie between 0 and"):
-        corrected_share(EBAY, RATES, level=1.5)
+        correct_share(EBAY, RATES, level=1.5)
     with pytest.raises(UsageError, match="at least 1 resample, found 0"):
-        corrected_share(EBAY, RATES, resamples=0)
+        correct_share(EBAY, RATES, resamples=0)
 
 
 def test_by_bronze_label_by_hand() -> None:
     # Of 60 documents that bronze calls relevant 43 are, of 83 others 16.
-    found = share_by_bronze_label(BronzeScore(mean=0.6, sd=0.4, queries=400), RATES)
+    found = correct_share_by_label(BronzeScore(mean=0.6, sd=0.4, queries=400), RATES)
     p, q = 43.5 / 61, 16.5 / 84
     assert found.value == pytest.approx(0.6 * p + 0.4 * q)
     variance = (p - q) ** 2 * 0.16 / 400 + 0.36 * p * (1 - p) / 61 + 0.16 * q * (1 - q) / 84
     assert found.se == pytest.approx(math.sqrt(variance))
-    assert share_by_bronze_label(EBAY, Rates(relevant=0.9, nonrelevant=0.8)).value is None
+    assert correct_share_by_label(EBAY, Rates(relevant=0.9, nonrelevant=0.8)).value is None
 
 
 @pytest.mark.simulation
@@ -209,6 +207,6 @@ def test_the_middle_of_the_posterior_holds_the_truth_as_often_as_it_says(truth: 
         hits, rejected = draw.binomial(labels, 0.9), draw.binomial(labels, 0.85)
         score = BronzeScore(mean=draw.binomial(200, truth * 0.9 + (1 - truth) * 0.15) / 200, queries=200, k=1)
         rates = Rates(relevant=(int(hits), labels), nonrelevant=(int(rejected), labels))
-        found = corrected_share(score, rates, interval="bayes", resamples=1_000, rng=draw)
+        found = correct_share(score, rates, interval="bayes", resamples=1_000, rng=draw)
         held += found.low <= truth <= found.high  # type: ignore[operator]
     assert 0.92 <= held / experiments <= 0.99

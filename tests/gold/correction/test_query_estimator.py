@@ -17,7 +17,7 @@ from gold.correction.worlds import World, world
 from ringtrue.errors import InputError
 from ringtrue.gold.correction.compare_corrected import compare_corrected
 from ringtrue.gold.correction.joint_estimate import Population
-from ringtrue.gold.correction.whole_queries import corrected_by_query
+from ringtrue.gold.correction.whole_queries import correct_by_query
 
 SEEDS = st.integers(0, 2**32 - 1)
 MEASURES = ["nDCG@4", "AP", "RR", "ERR@5", "P@3", "R@3"]
@@ -51,7 +51,7 @@ def test_values_are_the_query_by_query_correction_of_what_evaluate_says(seed: in
     here = world(seed, queries=25)
     found = correct(here, queries, population="like-these")
     bronze, gold = (rt.evaluate(here.runs, labels, "nDCG@4").cube().values[0] for labels in (here.bronze, here.gold))
-    told = corrected_by_query(bronze, gold[:, :queries], np.arange(queries), population="like-these")
+    told = correct_by_query(bronze, gold[:, :queries], np.arange(queries), population="like-these")
     for row, run in enumerate(here.runs):
         assert found.corrected[run]["nDCG@4"].value == pytest.approx(told.values[row])
         assert found.corrected[run]["nDCG@4"].se == pytest.approx(told.variances[row] ** 0.5)
@@ -144,8 +144,9 @@ def test_differences_are_those_of_single_queries(population: Population, method:
     bronze, gold = (rt.evaluate(here.runs, labels, "nDCG@4").cube().values[0] for labels in (here.bronze, here.gold))
     found = compare_corrected(here.runs, here.bronze, some(here, 15), "nDCG@4", design="whole_queries", method=method,
                               population=population, adjust="none")  # fmt: skip
-    apart = corrected_by_query(bronze[[0]] - bronze[[1]], (gold[[0]] - gold[[1]])[:, :15], np.arange(15),
-                               population=population)  # fmt: skip
+    apart = correct_by_query(
+        bronze[[0]] - bronze[[1]], (gold[[0]] - gold[[1]])[:, :15], np.arange(15), population=population
+    )
     told = apart.estimate(0, level=0.95, gold_only=method == "gold")
     assert (found[0].a, found[0].b) == ("run0", "run1")
     assert (found[0].difference.value, found[0].difference.low, found[0].difference.high) == pytest.approx(

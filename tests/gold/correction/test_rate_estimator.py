@@ -15,7 +15,7 @@ from scipy import stats
 import ringtrue as rt
 from gold.correction.worlds import World, world
 from ringtrue.errors import InputError, MismatchError, UsageError
-from ringtrue.gold.correction import BronzeScore, Rates, by_shared_judge, corrected_share
+from ringtrue.gold.correction import BronzeScore, Rates, correct_share, shared_judge_test
 from ringtrue.gold.correction.compare_corrected import compare_corrected
 from ringtrue.stats.confusion import Confusion
 
@@ -49,7 +49,7 @@ def test_labels_from_elsewhere_give_the_published_correction() -> None:
     values = rt.evaluate(made.runs, made.bronze, "P@5").cube().values[0]
     for row, run in enumerate(made.runs):
         score = BronzeScore(mean=values[row].mean(), sd=values[row].std(ddof=1), queries=30, k=5)
-        told = corrected_share(score, Rates(relevant=(43, 59), nonrelevant=(67, 84)))
+        told = correct_share(score, Rates(relevant=(43, 59), nonrelevant=(67, 84)))
         assert found.corrected[run]["P@5"].value == pytest.approx(told.value)
         one = found.corrected[run]["P@5"]
         assert (one.low, one.high) == pytest.approx((told.low, told.high))
@@ -70,7 +70,7 @@ def test_a_matrix_with_counts_is_as_good_as_the_labels_and_one_of_shares_is_know
     score = BronzeScore(mean=values[0].mean(), sd=values[0].std(ddof=1), queries=30, k=5)
     for found, rates in ((counted, Rates(relevant=(43, 59), nonrelevant=(67, 84))),
                          (shares, Rates(relevant=0.9, nonrelevant=0.8))):  # fmt: skip
-        told, one = corrected_share(score, rates), found.corrected["run0"]["P@5"]
+        told, one = correct_share(score, rates), found.corrected["run0"]["P@5"]
         assert (one.value, one.low, one.high) == pytest.approx((told.value, told.low, told.high))
         assert found.checks == ()
         assert found.judge["confusion"]["rows"] == "gold"
@@ -98,7 +98,7 @@ def test_grades_are_split_where_they_count_as_relevant() -> None:
     found = rt.correct(made.runs, made.bronze, table, "P(rel=2)@5", bronze_rel=1).corrected["run0"]["P(rel=2)@5"]
     values = rt.evaluate(made.runs, made.bronze, "P@5").cube().values[0]
     score = BronzeScore(mean=values[0].mean(), sd=values[0].std(ddof=1), queries=30, k=5)
-    told = corrected_share(score, Rates(relevant=(19, 20), nonrelevant=(35, 70)))
+    told = correct_share(score, Rates(relevant=(19, 20), nonrelevant=(35, 70)))
     assert (found.value, found.low, found.high) == pytest.approx((told.value, told.low, told.high))
 
 
@@ -188,8 +188,11 @@ def test_two_runs_are_compared_by_the_bronze_scores_of_single_queries() -> None:
     found = compare_corrected(made.runs, made.bronze, matrix([67, 17], [16, 43]), "P@5")
     one = found[0]
     scores = [BronzeScore(mean=row.mean(), sd=row.std(ddof=1), queries=30, k=5) for row in values]
-    told = by_shared_judge(*scores, Rates(relevant=(43, 59), nonrelevant=(67, 84)),
-                           difference_sd=float((values[0] - values[1]).std(ddof=1)))  # fmt: skip
+    told = shared_judge_test(
+        *scores,
+        Rates(relevant=(43, 59), nonrelevant=(67, 84)),
+        difference_sd=float((values[0] - values[1]).std(ddof=1)),
+    )
     assert (one.difference.value, one.difference.low, one.difference.high) == pytest.approx(
         (told.difference.value, told.difference.low, told.difference.high)
     )

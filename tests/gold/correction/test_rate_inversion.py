@@ -13,10 +13,10 @@ from statsmodels.stats.proportion import proportion_confint
 
 from ringtrue.gold.correction.rate_inversion import (
     adjusted_interval,
-    inverted,
-    inverted_variance,
+    inversion_variance,
+    invert_rates,
+    quadratic_interval,
     rate_variance,
-    where_below,
 )
 
 Z = 1.959963984540054
@@ -27,20 +27,20 @@ RATES = st.floats(0.55, 1)
 @given(SHARES, RATES, RATES)
 def test_a_mixture_is_taken_apart_again(truth: float, relevant: float, nonrelevant: float) -> None:
     bronze = truth * relevant + (1 - truth) * (1 - nonrelevant)
-    assert float(inverted(bronze, relevant, nonrelevant)) == pytest.approx(truth, abs=1e-9)
+    assert float(invert_rates(bronze, relevant, nonrelevant)) == pytest.approx(truth, abs=1e-9)
 
 
 @given(SHARES)
 def test_a_judge_who_never_errs_changes_nothing(score: float) -> None:
-    assert float(inverted(score, 1, 1)) == pytest.approx(score)
-    assert float(inverted_variance(score, 0.01, (1, 50), (1, 50))) == pytest.approx(0.01)
+    assert float(invert_rates(score, 1, 1)) == pytest.approx(score)
+    assert float(inversion_variance(score, 0.01, (1, 50), (1, 50))) == pytest.approx(0.01)
 
 
 def test_the_published_example_to_its_digits() -> None:
-    values = inverted([0.626, 0.6385], 43 / 59, 67 / 84)
+    values = invert_rates([0.626, 0.6385], 43 / 59, 67 / 84)
     assert values == pytest.approx([0.8046976, 0.8284423], abs=5e-8)
     variances = [0.414**2 / 10278, 0.402**2 / 20604]
-    errors = np.sqrt(inverted_variance([0.626, 0.6385], variances, (43 / 59, 59), (67 / 84, 84)))
+    errors = np.sqrt(inversion_variance([0.626, 0.6385], variances, (43 / 59, 59), (67 / 84, 84)))
     assert errors == pytest.approx([0.0902883, 0.0923496], abs=5e-8)
 
 
@@ -49,12 +49,12 @@ def test_the_standard_error_is_what_the_slopes_give(j: float, r: float, n: float
     # The delta method with slopes measured, not derived.
     step = 1e-6
     slopes = [
-        (inverted(*(np.array([j, r, n]) + move)) - inverted(*(np.array([j, r, n]) - move))) / (2 * step)
+        (invert_rates(*(np.array([j, r, n]) + move)) - invert_rates(*(np.array([j, r, n]) - move))) / (2 * step)
         for move in np.eye(3) * step
     ]
     parts = [v, float(rate_variance(r, a)), float(rate_variance(n, b))]
     expected = sum(float(slope) ** 2 * part for slope, part in zip(slopes, parts, strict=True))
-    assert float(inverted_variance(j, v, (r, a), (n, b))) == pytest.approx(expected, rel=1e-5)
+    assert float(inversion_variance(j, v, (r, a), (n, b))) == pytest.approx(expected, rel=1e-5)
 
 
 def test_the_published_example_has_the_interval_that_was_worked_out() -> None:
@@ -132,11 +132,11 @@ def test_where_the_judge_may_guess_every_share_fits(relevant, nonrelevant, hopel
 
 @given(st.floats(0.01, 100), st.floats(-100, 100), st.floats(-100, 100))
 def test_a_quadratic_is_solved(a: float, first: float, second: float) -> None:
-    low, high = where_below(a, -a * (first + second), a * first * second)
+    low, high = quadratic_interval(a, -a * (first + second), a * first * second)
     assert sorted((float(low), float(high))) == pytest.approx(sorted((first, second)), abs=1e-4)
 
 
 def test_a_small_root_beside_a_large_one_keeps_its_digits() -> None:
-    low, high = where_below(1.0, -1e8, 1.0)
+    low, high = quadratic_interval(1.0, -1e8, 1.0)
     assert float(low) == pytest.approx(1e-8, rel=1e-12)
     assert float(high) == pytest.approx(1e8, rel=1e-12)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ringtrue.errors import UsageError
-from ringtrue.gold.correction import BronzeScore, Rates, by_separate_judges, by_shared_judge, naive
+from ringtrue.gold.correction import BronzeScore, Rates, naive_test, separate_judges_test, shared_judge_test
 from ringtrue.gold.correction.rates import Rate
-from ringtrue.gold.correction.score_tests import ALIKE, SHARES_GOLD
+from ringtrue.gold.correction.score_tests import SAME_ERRORS_NOTE, SHARED_GOLD_NOTE
 
 FIRST = BronzeScore(mean=0.6260, sd=0.414, queries=10278)
 SECOND = BronzeScore(mean=0.6385, sd=0.402, queries=20604)
@@ -29,21 +29,21 @@ GOOD_RATES = st.builds(lambda relevant, others: Rates(relevant=relevant, nonrele
 
 
 def test_the_published_example_to_its_digits() -> None:
-    assert naive(FIRST, SECOND).p_value == pytest.approx(0.011598, abs=5e-7)
-    shared = by_shared_judge(FIRST, SECOND, RATES)
-    assert shared.p_value == naive(FIRST, SECOND).p_value
+    assert naive_test(FIRST, SECOND).p_value == pytest.approx(0.011598, abs=5e-7)
+    shared = shared_judge_test(FIRST, SECOND, RATES)
+    assert shared.p_value == naive_test(FIRST, SECOND).p_value
     assert shared.p_wald == pytest.approx(0.01712, abs=5e-6)
     difference = shared.difference
     assert (difference.value, difference.low, difference.high) == pytest.approx((-0.0237, -0.0460, -0.0053), abs=5e-5)
-    independent = by_separate_judges(FIRST, SECOND, RATES)
+    independent = separate_judges_test(FIRST, SECOND, RATES)
     assert independent.p_value == pytest.approx(0.854131, abs=5e-7)
-    assert SHARES_GOLD in independent.difference.notes
-    assert ALIKE in difference.notes
+    assert SHARED_GOLD_NOTE in independent.difference.notes
+    assert SAME_ERRORS_NOTE in difference.notes
 
 
 @given(SCORES, SCORES)
 def test_the_naive_test_is_welchs_of_scipy(first: BronzeScore, second: BronzeScore) -> None:
-    found = naive(first, second)
+    found = naive_test(first, second)
     expected = stats.ttest_ind_from_stats(
         first.mean, first.sd, first.queries, second.mean, second.sd, second.queries, equal_var=False
     )
@@ -57,18 +57,18 @@ def test_over_the_same_queries_the_naive_test_is_the_paired_t_of_scipy() -> None
     second = np.clip(first + rng.integers(-2, 4, 40) / 10, 0, 1)
     scores = [BronzeScore(mean=float(x.mean()), sd=float(x.std(ddof=1)), queries=40, k=10) for x in (first, second)]
     sd = float((first - second).std(ddof=1))
-    found = naive(*scores, difference_sd=sd)
+    found = naive_test(*scores, difference_sd=sd)
     test = stats.ttest_rel(first, second)
     interval = test.confidence_interval(0.95)
     assert found.p_value == pytest.approx(test.pvalue)
     assert (found.difference.low, found.difference.high) == pytest.approx((interval.low, interval.high))
-    shared = by_shared_judge(*scores, RATES, difference_sd=sd)
+    shared = shared_judge_test(*scores, RATES, difference_sd=sd)
     assert (shared.p_value, shared.test) == (found.p_value, "t on bronze scores")
 
 
 @given(SCORES, SCORES, GOOD_RATES)
 def test_swapping_the_systems_turns_the_sign(first: BronzeScore, second: BronzeScore, rates: Rates) -> None:
-    for test in (by_shared_judge, by_separate_judges):
+    for test in (shared_judge_test, separate_judges_test):
         one, two = test(first, second, rates), test(second, first, rates)
         assert one.p_value == two.p_value
         assert one.difference.value == pytest.approx(-(two.difference.value or 0), abs=1e-12)
@@ -77,7 +77,7 @@ def test_swapping_the_systems_turns_the_sign(first: BronzeScore, second: BronzeS
 
 @given(SCORES, SCORES, GOOD_RATES)
 def test_the_interval_holds_0_where_the_test_does_not_reject(first, second, rates: Rates) -> None:
-    found = by_shared_judge(first, second, rates)
+    found = shared_judge_test(first, second, rates)
     assert found.p_value is not None
     assume(abs(found.p_value - 0.05) > 1e-6)
     assert (found.difference.low <= 0 <= found.difference.high) == (found.p_value > 0.05)  # type: ignore[operator]
@@ -85,7 +85,7 @@ def test_the_interval_holds_0_where_the_test_does_not_reject(first, second, rate
 
 @given(SCORES, SCORES, GOOD_RATES)
 def test_the_interval_ends_where_the_inequality_does(first, second, rates: Rates) -> None:
-    found, plain = by_shared_judge(first, second, rates), naive(first, second)
+    found, plain = shared_judge_test(first, second, rates), naive_test(first, second)
     q = (plain.difference.high - plain.difference.value) / plain.difference.se  # type: ignore[operator]
     spread = sum(rate * (1 - rate) / n for rate, n in (rates.on_relevant, rates.on_nonrelevant))
     for end in (found.difference.low, found.difference.high):
@@ -95,7 +95,7 @@ def test_the_interval_ends_where_the_inequality_does(first, second, rates: Rates
 
 @given(SCORES, SCORES)
 def test_a_perfect_judge_leaves_the_naive_answer(first: BronzeScore, second: BronzeScore) -> None:
-    perfect, plain = by_shared_judge(first, second, Rates(relevant=1.0, nonrelevant=1.0)), naive(first, second)
+    perfect, plain = shared_judge_test(first, second, Rates(relevant=1.0, nonrelevant=1.0)), naive_test(first, second)
     assert perfect.difference.value == pytest.approx(plain.difference.value)
     assert (perfect.difference.low, perfect.difference.high) == pytest.approx(
         (plain.difference.low, plain.difference.high), abs=1e-9
@@ -104,12 +104,12 @@ def test_a_perfect_judge_leaves_the_naive_answer(first: BronzeScore, second: Bro
 
 def test_where_rates_allow_no_end_the_answer_says_what_is_left() -> None:
     weak = Rates(relevant=(13, 20), nonrelevant=(11, 20))
-    unclear = by_shared_judge(
+    unclear = shared_judge_test(
         BronzeScore(mean=0.5, sd=0.4, queries=50), BronzeScore(mean=0.52, sd=0.4, queries=50), weak
     )
     assert (unclear.difference.value, unclear.difference.low, unclear.difference.high) == (None, -1, 1)
     assert "no difference can be ruled out" in unclear.difference.notes
-    clear = by_shared_judge(
+    clear = shared_judge_test(
         BronzeScore(mean=0.3, sd=0.4, queries=5000), BronzeScore(mean=0.6, sd=0.4, queries=5000), weak
     )
     assert clear.difference.value is None
@@ -118,13 +118,13 @@ def test_where_rates_allow_no_end_the_answer_says_what_is_left() -> None:
     (told,) = (note for note in clear.difference.notes if "ruled out but those from" in note)
     low, high = (float(word.replace("−", "-")) for word in told.split("from ")[1].split(" to "))
     assert low < 0 < high
-    own = by_separate_judges(FIRST, SECOND, weak, RATES)
+    own = separate_judges_test(FIRST, SECOND, weak, RATES)
     assert (own.difference.value, own.p_value) == (None, None)
 
 
 def test_judges_of_their_own_add_their_errors_and_carry_no_warning() -> None:
     other = Rates(relevant=(50, 60), nonrelevant=(60, 80))
-    found = by_separate_judges(FIRST, SECOND, RATES, other)
+    found = separate_judges_test(FIRST, SECOND, RATES, other)
     assert found.difference.value == pytest.approx(0.8046976 - (0.6385 - 0.25) / (50 / 60 - 0.25), abs=1e-6)
     assert found.difference.notes == ()
 
@@ -132,7 +132,7 @@ def test_judges_of_their_own_add_their_errors_and_carry_no_warning() -> None:
 def test_the_same_queries_make_separate_judges_surer() -> None:
     first, second = (BronzeScore(mean=mean, sd=0.3, queries=50) for mean in (0.5, 0.6))
     rates = [Rates(relevant=(900, 1000), nonrelevant=(900, 1000)), Rates(relevant=(880, 1000), nonrelevant=(910, 1000))]
-    apart, paired = (by_separate_judges(first, second, *rates, difference_sd=sd) for sd in (None, 0.1))
+    apart, paired = (separate_judges_test(first, second, *rates, difference_sd=sd) for sd in (None, 0.1))
     assert paired.p_value < apart.p_value  # type: ignore[operator]
     # By hand: the variance of the difference of bronze scores is 0.1²/50 where it was 2 · 0.3²/50.
     less = 2 * (0.3**2 / 50) - 0.1**2 / 50
@@ -142,12 +142,12 @@ def test_the_same_queries_make_separate_judges_surer() -> None:
 
 def test_scores_without_any_spread_cannot_be_tested() -> None:
     first, second = (BronzeScore(mean=mean, sd=0.0, queries=50) for mean in (0.5, 0.6))
-    found = naive(first, second)
+    found = naive_test(first, second)
     assert (found.p_value, found.difference.se) == (None, 0)
     assert "there is no spread over queries to test with" in found.difference.notes
-    assert naive(first, first).p_value == 1
-    assert by_shared_judge(first, second, RATES).p_value is None
-    assert naive(first, second, difference_sd=0.0).p_value is None
+    assert naive_test(first, first).p_value == 1
+    assert shared_judge_test(first, second, RATES).p_value is None
+    assert naive_test(first, second, difference_sd=0.0).p_value is None
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_scores_without_any_spread_cannot_be_tested() -> None:
 def test_a_spread_of_differences_that_cannot_be_is_refused(queries, sd: float, says: str) -> None:
     first, second = (BronzeScore(mean=0.5, sd=0.3, queries=n) for n in queries)
     with pytest.raises(UsageError, match=says):
-        naive(first, second, difference_sd=sd)
+        naive_test(first, second, difference_sd=sd)
 
 
 def experiment(rng: np.random.Generator, truths: tuple[float, float], *, queries: int = 60, k: int = 10):
@@ -181,7 +181,7 @@ def test_with_one_judge_and_no_difference_the_test_errs_as_often_as_it_says() ->
     rng, wrong, experiments = np.random.default_rng(5), 0, 3_000
     for _ in range(experiments):
         (first, second), rates, sd = experiment(rng, (0.4, 0.4))
-        wrong += by_shared_judge(first, second, rates, difference_sd=sd).p_value < 0.05  # type: ignore[operator]
+        wrong += shared_judge_test(first, second, rates, difference_sd=sd).p_value < 0.05  # type: ignore[operator]
     assert 0.035 <= wrong / experiments <= 0.065
 
 
@@ -190,9 +190,9 @@ def test_where_there_is_a_difference_the_published_test_on_a_shared_judge_has_no
     rng, found, experiments = np.random.default_rng(5), {"shared": 0, "independent": 0}, 600
     for _ in range(experiments):
         (first, second), rates, sd = experiment(rng, (0.4, 0.42), queries=1_000)
-        shared = by_shared_judge(first, second, rates, difference_sd=sd)
+        shared = shared_judge_test(first, second, rates, difference_sd=sd)
         found["shared"] += shared.p_value < 0.05  # type: ignore[operator]
-        found["independent"] += by_separate_judges(first, second, rates).p_value < 0.05  # type: ignore[operator]
+        found["independent"] += separate_judges_test(first, second, rates).p_value < 0.05  # type: ignore[operator]
     assert found["shared"] / experiments > 0.5
     assert found["independent"] / experiments < 0.02
 
@@ -207,5 +207,5 @@ def test_with_judges_of_their_own_the_published_test_errs_as_often_as_it_says() 
             scores.append(BronzeScore(mean=float(bronze.mean()), sd=float(bronze.std(ddof=1)), queries=80, k=10))
             rates.append(Rates(relevant=(int(rng.binomial(150, right)), 150),
                                nonrelevant=(int(rng.binomial(150, rejected)), 150)))  # fmt: skip
-        wrong += by_separate_judges(*scores, *rates).p_value < 0.05  # type: ignore[operator]
+        wrong += separate_judges_test(*scores, *rates).p_value < 0.05  # type: ignore[operator]
     assert 0.035 <= wrong / experiments <= 0.065

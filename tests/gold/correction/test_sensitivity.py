@@ -33,7 +33,9 @@ def test_the_published_example() -> None:
     assert found["relevant"].significance == pytest.approx(0.0035, abs=1.5e-4)
     assert found["relevant"].difference == pytest.approx(0.015, abs=5e-4)
     assert found == tipping_points(SECOND, FIRST, RATES, critical=Q)
-    assert "0.34 points apart between the systems take the significance away, 1.5 points" in found["relevant"].told
+    assert (
+        "0.34 points apart between the systems take the significance away, 1.5 points" in found["relevant"].description
+    )
 
 
 def test_rates_that_far_apart_make_the_difference_just_not_significant_or_nothing() -> None:
@@ -61,7 +63,7 @@ def test_what_is_not_significant_has_nothing_to_lose() -> None:
     first, second = (BronzeScore(mean=mean, sd=0.4, queries=30) for mean in (0.5, 0.52))
     found = tipping_points(first, second, RATES, critical=Q)
     assert found["relevant"].significance == 0
-    assert "explain all of the difference" in found["relevant"].told
+    assert "explain all of the difference" in found["relevant"].description
     same = tipping_points(first, first, RATES, critical=Q)
     assert same["relevant"] == TippingPoint(significance=0.0, difference=0.0)
 
@@ -71,7 +73,7 @@ def test_what_no_rate_can_do_is_none() -> None:
     first, second = (BronzeScore(mean=mean, sd=0.1, queries=5000) for mean in (0.05, 0.6))
     found = tipping_points(first, second, Rates(relevant=0.9, nonrelevant=0.9), critical=Q)
     assert found["relevant"].difference is None
-    assert TippingPoint(significance=None, difference=None).told == "no rates explain the difference"
+    assert TippingPoint(significance=None, difference=None).description == "no rates explain the difference"
 
 
 def test_systems_that_share_queries_have_more_to_lose() -> None:

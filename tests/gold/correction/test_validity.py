@@ -8,7 +8,7 @@ import pytest
 from gold.correction.worlds import world
 from ringtrue.errors import InputError
 from ringtrue.evaluation.measures import parse, parse_all
-from ringtrue.gold.correction.validity import refused_if_unfit, require_fit, require_purpose
+from ringtrue.gold.correction.validity import require_drawn_for, require_representative, withhold_if_unrepresentative
 from ringtrue.stats.results import Estimate
 
 TOLD = Estimate(value=0.5, se=0.1, low=0.3, high=0.7, level=0.95, n=40, method="difference", notes=("as it was",))
@@ -16,7 +16,7 @@ TOLD = Estimate(value=0.5, se=0.1, low=0.3, high=0.7, level=0.95, n=40, method="
 
 def test_a_sample_for_single_runs_serves_everything() -> None:
     for comparing in (True, False):
-        require_purpose([], parse("DCG@10"), comparing=comparing)
+        require_drawn_for([], parse("DCG@10"), comparing=comparing)
 
 
 @pytest.mark.parametrize(
@@ -33,22 +33,22 @@ def test_a_sample_to_compare_by_one_measure_serves_those_that_need_no_other_docu
 ) -> None:
     by = parse_all(drawn.split(","))
     for measure in serves:
-        require_purpose(by, parse(measure), comparing=True)
+        require_drawn_for(by, parse(measure), comparing=True)
         with pytest.raises(InputError, match="what the runs share had no chance: single runs need a sample of their"):
-            require_purpose(by, parse(measure), comparing=False)
+            require_drawn_for(by, parse(measure), comparing=False)
     for measure in refused:
         with pytest.raises(InputError, match="no chance: compare by "):
-            require_purpose(by, parse(measure), comparing=True)
+            require_drawn_for(by, parse(measure), comparing=True)
 
 
 def test_a_sample_with_other_probabilities_than_it_has_is_refused() -> None:
     asked = world(3, runs=2, queries=40, docs=12, length=8, whole=True).asked("P@8")
     every = np.arange(len(asked.pool))
     drawn = every[np.random.default_rng(1).random(len(every)) < 0.4]
-    require_fit(asked.pool, asked.sample(drawn, 0.4), np.full(len(every), True))
+    require_representative(asked.pool, asked.sample(drawn, 0.4), np.full(len(every), True))
     for wrong in (0.2, 0.8):
         with pytest.raises(InputError, match=f"the gold sample stands for .*% of the {len(every)} documents"):
-            require_fit(asked.pool, asked.sample(drawn, wrong), np.full(len(every), True))
+            require_representative(asked.pool, asked.sample(drawn, wrong), np.full(len(every), True))
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_sample_with_other_probabilities_than_it_has_is_refused() -> None:
     ],
 )
 def test_a_value_is_kept_unless_the_sample_is_far_off_and_surely(share: float, sure: float, kept: bool) -> None:
-    found = refused_if_unfit(TOLD, share, sure)
+    found = withhold_if_unrepresentative(TOLD, share, sure)
     if kept:
         assert found == TOLD
     else:
@@ -73,5 +73,5 @@ def test_a_value_is_kept_unless_the_sample_is_far_off_and_surely(share: float, s
 
 def test_without_a_label_nothing_is_corrected() -> None:
     none = Estimate(value=0.5, se=0.1, low=0.3, high=0.7, level=0.95, n=0, method="difference")
-    found = refused_if_unfit(none, 1.0, 0.0, where="on what the two do not share")
+    found = withhold_if_unrepresentative(none, 1.0, 0.0, where="on what the two do not share")
     assert (found.value, found.notes) == (None, ("no gold label is on what the two do not share: nothing corrects it",))

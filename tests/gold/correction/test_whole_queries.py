@@ -13,7 +13,7 @@ from scipy import stats
 from statsmodels.api import OLS, add_constant
 
 from ringtrue.gold.correction.joint_estimate import Population
-from ringtrue.gold.correction.whole_queries import ByQuery, corrected_by_query
+from ringtrue.gold.correction.whole_queries import QueryMeans, correct_by_query
 
 SEEDS = st.integers(0, 2**32 - 1)
 POPULATIONS: st.SearchStrategy[Population] = st.sampled_from(["these", "like-these"])
@@ -27,8 +27,8 @@ def values(seed: int, *, rows: int = 2, queries: int = 40, chosen: int = 15) -> 
     return gold, bronze, np.sort(rng.permutation(queries)[:chosen])
 
 
-def corrected(gold: Any, bronze: Any, places: Any, population: Population = "these") -> ByQuery:
-    return corrected_by_query(bronze, gold[:, places], places, population=population)
+def corrected(gold: Any, bronze: Any, places: Any, population: Population = "these") -> QueryMeans:
+    return correct_by_query(bronze, gold[:, places], places, population=population)
 
 
 def least(gold: Any, queries: int) -> float:
@@ -39,16 +39,16 @@ def least(gold: Any, queries: int) -> float:
 
 def test_by_hand_below_ten_queries_the_slope_is_1() -> None:
     bronze, gold = np.array([[0.2, 0.4, 0.6, 0.8]]), np.array([[0.1, 0.5]])
-    found = corrected_by_query(bronze, gold, np.array([0, 2]), population="these")
+    found = correct_by_query(bronze, gold, np.array([0, 2]), population="these")
     # 0.5 by bronze, and gold is 0.1 less on both.
     assert found.values.tolist() == pytest.approx([0.4])
     # Both fit, and two that fit are not certain: half of (0.4² / 4(2 + 1)), for one of two queries was missed.
     floor = 0.5 / 2 * 0.4**2 / 4 / 3
     assert found.variances.tolist() == pytest.approx([floor])
-    assert (found.freedom, found.queries) == (1, 2)
+    assert (found.df, found.queries) == (1, 2)
     assert found.gold.tolist() == pytest.approx([0.3])
     assert found.gold_variances.tolist() == pytest.approx([0.08 * 0.5 / 2])
-    wider = corrected_by_query(bronze, gold, np.array([0, 2]), population="like-these")
+    wider = correct_by_query(bronze, gold, np.array([0, 2]), population="like-these")
     assert wider.variances.tolist() == pytest.approx([floor + 0.08 / 4])
     assert wider.gold_variances.tolist() == pytest.approx([0.08 / 2])
 
@@ -66,7 +66,7 @@ def test_statsmodels_predicts_the_same_mean_with_the_same_error(seed: int) -> No
         robust = fit.get_robustcov_results("HC3").get_prediction([1.0, bronze[row].mean()])
         said = robust.se_mean[0] ** 2 * (1 - 15 / 40)
         assert found.variances[row] == pytest.approx(max(said, least(gold[row, places], 40)))
-    assert found.freedom == 13
+    assert found.df == 13
 
 
 @settings(max_examples=10)
@@ -207,8 +207,8 @@ def test_p_is_below_a_twentieth_where_the_interval_leaves_out_0(
 
 def test_values_without_error_have_no_p_unless_they_are_0() -> None:
     nothing = np.zeros((1, 4))
-    assert corrected_by_query(nothing, nothing, np.arange(4), population="these").p_value(0) == 1
-    found = corrected_by_query(nothing, nothing + 0.5, np.arange(4), population="these")
+    assert correct_by_query(nothing, nothing, np.arange(4), population="these").p_value(0) == 1
+    found = correct_by_query(nothing, nothing + 0.5, np.arange(4), population="these")
     assert found.p_value(0) is None
 
 
@@ -240,6 +240,6 @@ def test_the_variance_is_never_below_what_so_few_queries_can_rule_out(
 
 def test_queries_that_are_all_alike_by_gold_have_no_range_to_add() -> None:
     bronze = np.random.default_rng(1).random((1, 12))
-    found = corrected_by_query(bronze, np.full((1, 3), 0.5), np.arange(3), population="these")
+    found = correct_by_query(bronze, np.full((1, 3), 0.5), np.arange(3), population="these")
     rest = 0.5 - bronze[0, :3]
     assert found.variances.tolist() == pytest.approx([(1 - 3 / 12) / 3 * rest.var(ddof=1) * 1.5])

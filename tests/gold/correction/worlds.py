@@ -14,9 +14,9 @@ from scipy.sparse import csr_array
 
 from ringtrue.evaluation.measures import parse
 from ringtrue.gold.correction.difference import GoldSample
-from ringtrue.gold.correction.gain_regression import Predictors, predictors
-from ringtrue.gold.correction.linear_measures import linear
-from ringtrue.gold.correction.pool import Pool, pooled
+from ringtrue.gold.correction.gain_regression import Predictors, build_predictors
+from ringtrue.gold.correction.linear_measures import linearize
+from ringtrue.gold.correction.pool import Pool, build_pool
 from ringtrue.tables import Judgments, Run
 
 Values = NDArray[np.float64]
@@ -35,9 +35,9 @@ class World:
         """One measure of this world, as the estimators want it."""
         runs = [Run.of(run, name=name) for name, run in self.runs.items()]
         longest = max(len(docs) for run in self.runs.values() for docs in run.values())
-        pool = pooled(runs, Judgments.of(self.bronze), depth=depth or parse(measure).reach or longest)
+        pool = build_pool(runs, Judgments.of(self.bronze), depth=depth or parse(measure).reach or longest)
         labels = np.array([self.gold[query][doc] for query, doc in pool.docs.rows()], dtype=np.int64)
-        found = linear(parse(measure), labels, depth=pool.depth)
+        found = linearize(parse(measure), labels, depth=pool.depth)
         return Asked(pool=pool, labels=labels, gains=found.gain(labels), weights=pool.weights(found.discounts))
 
     def drawn(self, rng: np.random.Generator, *, prob: float, **columns: object) -> pl.DataFrame:
@@ -61,7 +61,7 @@ class Asked:
 
     @cached_property
     def known(self) -> Predictors:
-        return predictors(self.pool)
+        return build_predictors(self.pool)
 
     @property
     def truth(self) -> Values:
@@ -71,7 +71,7 @@ class Asked:
         """Gold labels of these documents; `prob` is for the whole pool."""
         where = np.asarray(places, dtype=np.int64)
         chances = np.broadcast_to(np.asarray(prob, dtype=np.float64), (len(self.pool),))[where]
-        return GoldSample(places=where, labels=self.labels[where], prob=chances, spread=spread)
+        return GoldSample(positions=where, labels=self.labels[where], prob=chances, balanced=spread)
 
     def some(self, rng: np.random.Generator, *, least: int = 2) -> GoldSample:
         """A sample with probabilities of its own for every document."""
@@ -136,8 +136,8 @@ def left_out(asked: Asked, sample: GoldSample, gains: Values) -> Values:
     """The predicted gain of every document of the pool, of a sampled one without its own label, each fitted anew."""
     found = []
     for doc in range(len(asked.pool)):
-        others = sample.places != doc
-        found.append(ridge(asked.known, sample.places[others], gains[others], doc))
+        others = sample.positions != doc
+        found.append(ridge(asked.known, sample.positions[others], gains[others], doc))
     return np.array(found)
 
 
@@ -148,6 +148,6 @@ def by_loops(asked: Asked, sample: GoldSample, gains: Values) -> Values:
     for run in range(len(found)):
         for doc in range(len(asked.pool)):
             found[run] += weights[run, doc] * predicted[doc]
-        for doc, gain, prob in zip(sample.places, gains, sample.prob, strict=True):
+        for doc, gain, prob in zip(sample.positions, gains, sample.prob, strict=True):
             found[run] += weights[run, doc] * (gain - predicted[doc]) / prob
     return found

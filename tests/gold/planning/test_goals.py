@@ -36,9 +36,9 @@ def test_power_is_that_of_statsmodels_but_for_findings_in_the_wrong_direction(qu
 def test_what_is_allowed_achieves_what_was_asked(queries: int, power: float, difference: float, level: float) -> None:
     power = max(power, 1 - level + 0.01)
     goal = Goal(difference=difference, power=power, level=level)
-    assert goal.achieved(goal.allowed(queries), queries) == pytest.approx(power, abs=1e-6)
+    assert goal.achieved(goal.max_variance(queries), queries) == pytest.approx(power, abs=1e-6)
     wide = Goal(half_width=difference * 0.99, level=level)
-    assert wide.achieved(wide.allowed(queries), queries) == pytest.approx(difference * 0.99)
+    assert wide.achieved(wide.max_variance(queries), queries) == pytest.approx(difference * 0.99)
 
 
 def test_no_variance_at_all_finds_every_difference() -> None:
@@ -48,7 +48,7 @@ def test_no_variance_at_all_finds_every_difference() -> None:
 
 def test_a_normal_quantile_is_what_many_queries_come_to() -> None:
     goal = Goal(difference=0.05, power=0.8)
-    assert goal.allowed(10, normal=True) == pytest.approx((0.05 / (1.959964 + 0.841621)) ** 2, rel=1e-5)
+    assert goal.max_variance(10, normal=True) == pytest.approx((0.05 / (1.959964 + 0.841621)) ** 2, rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -76,6 +76,6 @@ def test_what_cannot_be_asked_is_refused_in_words(asked: dict[str, float], says:
 
 
 def test_the_ends_count_where_they_may() -> None:
-    require_share("an accuracy", 1.0, ends=True)
+    require_share("an accuracy", 1.0, inclusive=True)
     with pytest.raises(UsageError, match=r"both included, found 1\.2; is it 1\.2%"):
-        require_share("an accuracy", 1.2, ends=True)
+        require_share("an accuracy", 1.2, inclusive=True)

@@ -10,9 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ringtrue.gold.planning.assumptions import Assumptions, Known, assume
-from ringtrue.gold.planning.available_methods import methods_for
-from ringtrue.gold.planning.methods import Inverted, Method, Random, RandomGold, SharedJudge, Spread, Stratified, worth
+from ringtrue.gold.planning.assumptions import Assumptions, KnownQuantities, assume
+from ringtrue.gold.planning.available_methods import available_methods
+from ringtrue.gold.planning.methods import (
+    Method,
+    RandomDifference,
+    RandomGold,
+    RateInversion,
+    SharedJudge,
+    SpreadGold,
+    StratifiedDifference,
+    relative_efficiency,
+)
 
 ACCURACIES = [(0.70, 0.80), (0.85, 0.90), (0.95, 0.97)]
 judges = st.tuples(st.floats(0.55, 0.98), st.floats(0.55, 0.98))
@@ -22,13 +31,13 @@ def at(way: Method, queries: float, gold: float) -> float:
     return float(way.variance(np.array(queries), np.array(gold)))
 
 
-def ways(known: Known, **settings) -> dict[str, Method]:
-    return {way.name: way for way in methods_for(assume(known, **settings))[0]}
+def ways(known: KnownQuantities, **settings) -> dict[str, Method]:
+    return {way.name: way for way in available_methods(assume(known, **settings))[0]}
 
 
 def test_every_method_by_hand() -> None:
     # θ = .4, right on .9 of the relevant and .8 of the others: j = .48, P = .75, Q = .04/.52
-    known = ways(Known(prevalence=0.4, accuracy=(0.9, 0.8), sd=0.3, gold_sd=0.25, k=10))
+    known = ways(KnownQuantities(prevalence=0.4, accuracy=(0.9, 0.8), sd=0.3, gold_sd=0.25, k=10))
     missed = 0.04 / 0.52
     units = 0.75 * 0.25, missed * (1 - missed)
     assert at(known["gold"], 100, 1000) == pytest.approx(0.0625 / 100)
@@ -50,7 +59,8 @@ def test_every_method_by_hand() -> None:
 def test_a_comparison_by_hand() -> None:
     # 8 unshared documents of a query, weight .8; signed gold has mean .05/.8
     known = ways(
-        Known(prevalence=0.4, accuracy=(0.9, 0.8), difference_sd=0.2, gold_sd=0.25, unshared=8, k=10), difference=0.05
+        KnownQuantities(prevalence=0.4, accuracy=(0.9, 0.8), difference_sd=0.2, gold_sd=0.25, unshared=8, k=10),
+        difference=0.05,
     )
     assert at(known["gold"], 100, 800) == pytest.approx(0.0625 / 100)
     total = 0.64 * (0.4 - (0.05 / 0.8) ** 2)
@@ -72,9 +82,9 @@ def test_confusion_is_the_published_standard_error_with_gold_where_it_tells_most
         return math.sqrt(0.414**2 / 10278 / youden**2 + of_rates / youden**4)
 
     assert published(59, 84) == pytest.approx(0.09029, abs=5e-6)
-    inverted = methods_for(assume(Known(score=0.626, sd=0.414, accuracy=(right, wrong), k=3)))[0][-1]
-    assert isinstance(inverted, Inverted)
-    first, rest = (float(part) for part in inverted.allocated(np.array(143.0)))
+    inverted = available_methods(assume(KnownQuantities(score=0.626, sd=0.414, accuracy=(right, wrong), k=3)))[0][-1]
+    assert isinstance(inverted, RateInversion)
+    first, rest = (float(part) for part in inverted.allocate(np.array(143.0)))
     assert math.sqrt(at(inverted, 10278, 143)) == pytest.approx(published(first, rest))
     assert all(published(first, rest) < published(first + more, rest - more) for more in (-10, -1, 1, 10))
 
@@ -91,8 +101,10 @@ def test_what_a_gold_label_is_worth_by_itself_and_beside_a_judge(
     accuracy: tuple[float, float], confusion: float, difference: float, stratified: float
 ) -> None:
     # Single documents, three in four of them relevant, a gold label for every ten; 15% off for alike documents.
-    offered, alone = methods_for(assume(Known(prevalence=0.75, accuracy=accuracy, sd=math.sqrt(0.1875), k=1)))
-    found = {way.name: worth(way, alone, 10_000, 1_000) for way in offered if way.bronze}
+    offered, alone = available_methods(
+        assume(KnownQuantities(prevalence=0.75, accuracy=accuracy, sd=math.sqrt(0.1875), k=1))
+    )
+    found = {way.name: relative_efficiency(way, alone, 10_000, 1_000) for way in offered if way.bronze}
     assert found["stratified"] == pytest.approx(1.15 * stratified, rel=0.015)
     assert found["difference"] == pytest.approx(1.15 * difference, rel=0.07)
     assert found["confusion"] == pytest.approx(confusion, rel=0.06)
@@ -102,9 +114,9 @@ def test_what_a_gold_label_is_worth_by_itself_and_beside_a_judge(
 def test_a_gold_label_is_never_worth_less_beside_a_judge_and_more_where_gold_goes_where_doubt_is(
     accuracy: tuple[float, float], prevalence: float, queries: int, share: float
 ) -> None:
-    offered, alone = methods_for(assume(Known(prevalence=prevalence, accuracy=accuracy)))
+    offered, alone = available_methods(assume(KnownQuantities(prevalence=prevalence, accuracy=accuracy)))
     gold = max(30, round(share * queries * 10))
-    found = {way.name: worth(way, alone, queries, gold) for way in offered if way.bronze}
+    found = {way.name: relative_efficiency(way, alone, queries, gold) for way in offered if way.bronze}
     assert found["difference"] is not None
     assert found["stratified"] is not None
     assert found["difference"] >= 1 - 1e-9
@@ -116,7 +128,7 @@ def test_a_gold_label_is_never_worth_less_beside_a_judge_and_more_where_gold_goe
 def test_gold_on_every_document_is_the_same_by_each_method(
     accuracy: tuple[float, float], prevalence: float, queries: int
 ) -> None:
-    known = ways(Known(prevalence=prevalence, accuracy=accuracy))
+    known = ways(KnownQuantities(prevalence=prevalence, accuracy=accuracy))
     whole = at(known["gold"], queries, 10 * queries)
     for name in ("gold sample", "difference", "stratified"):
         assert at(known[name], queries, 10 * queries) == pytest.approx(whole)
@@ -126,7 +138,7 @@ def test_gold_on_every_document_is_the_same_by_each_method(
 def test_more_queries_or_more_gold_never_hurt(
     accuracy: tuple[float, float], prevalence: float, queries: int, gold: int
 ) -> None:
-    for name, way in ways(Known(prevalence=prevalence, accuracy=accuracy)).items():
+    for name, way in ways(KnownQuantities(prevalence=prevalence, accuracy=accuracy)).items():
         # one more label each, of the queries that have one
         labels = gold + (queries if name == "gold sample" else 0)
         assert at(way, queries, labels + 1) <= at(way, queries, labels) * (1 + 1e-12)
@@ -135,11 +147,11 @@ def test_more_queries_or_more_gold_never_hurt(
 
 
 def test_a_stratum_gets_no_more_than_it_has_and_no_less_than_a_tenth_of_its_part() -> None:
-    scarce = Stratified(documents=10, spread=0.0, shares=(0.1, 0.9), units=(0.25, 0.01))
-    first, rest = scarce.allocated(np.array(100.0), np.array(500.0))
+    scarce = StratifiedDifference(documents=10, between_variance=0.0, shares=(0.1, 0.9), label_variances=(0.25, 0.01))
+    first, rest = scarce.allocate(np.array(100.0), np.array(500.0))
     assert (float(first), float(rest)) == (100.0, 400.0)
-    sure = Stratified(documents=10, spread=0.0, shares=(0.5, 0.5), units=(0.25, 0.0))
-    first, rest = sure.allocated(np.array(100.0), np.array(110.0))
+    sure = StratifiedDifference(documents=10, between_variance=0.0, shares=(0.5, 0.5), label_variances=(0.25, 0.0))
+    first, rest = sure.allocate(np.array(100.0), np.array(110.0))
     assert float(rest) == pytest.approx(110 * 0.05 / 1.05)
 
 
@@ -147,35 +159,37 @@ def test_the_variance_of_a_random_sample_is_that_of_the_textbook() -> None:
     # All samples of 2 of 4 documents: the variance of their means, with no spread over queries.
     residual = np.array([0.1, -0.2, 0.4, -0.3])
     means = [(residual[i] + residual[j]) / 2 for i in range(4) for j in range(i)]
-    way = Random(documents=2, spread=0.0, unit=float(residual.var(ddof=1)))
+    way = RandomDifference(documents=2, between_variance=0.0, label_variance=float(residual.var(ddof=1)))
     assert np.var(means) == pytest.approx(at(way, 2, 2))
 
 
 def test_these_queries_and_no_others_have_no_spread_and_normal_intervals() -> None:
-    offered, alone = methods_for(assume(Known(prevalence=0.4, sd=0.3), population="these"))
-    assert alone.spread == 0
+    offered, alone = available_methods(assume(KnownQuantities(prevalence=0.4, sd=0.3), population="these"))
+    assert alone.between_variance == 0
     assert all(way.normal for way in offered)
     assert isinstance(offered[1], RandomGold)
     assert at(offered[0], 50, 500) == 0
 
 
 def test_a_judge_no_better_than_chance_has_no_rates_to_turn_round() -> None:
-    names = [way.name for way in methods_for(assume(Known(prevalence=0.4, accuracy=(0.5, 0.5))))[0]]
+    names = [way.name for way in available_methods(assume(KnownQuantities(prevalence=0.4, accuracy=(0.5, 0.5))))[0]]
     assert names == ["gold", "gold sample", "difference", "stratified"]
 
 
 def test_less_than_one_document_a_query_is_no_division_by_nothing() -> None:
-    few = Spread(documents=0.05, spread=0.01, unit=0.04)
-    assert float(few.fewest(np.array(10.0))) == float(few.most(np.array(10.0))) == 1
+    few = SpreadGold(documents=0.05, between_variance=0.01, label_variance=0.04)
+    assert float(few.min_gold(np.array(10.0))) == float(few.max_gold(np.array(10.0))) == 1
     assert at(few, 10, 1) == pytest.approx(0.001)
 
 
 def test_a_shared_judge_asks_no_gold_and_has_no_worth() -> None:
-    shared = SharedJudge(spread=0.04, youden=0.5)
-    assert worth(shared, RandomGold(documents=10, spread=0.01, unit=0.2), 100, 0) is None
+    shared = SharedJudge(between_variance=0.04, youden=0.5)
+    assert (
+        relative_efficiency(shared, RandomGold(documents=10, between_variance=0.01, label_variance=0.2), 100, 0) is None
+    )
 
 
 def test_more_precise_than_gold_on_everything_has_no_worth() -> None:
-    known: Assumptions = assume(Known(prevalence=0.4, sd=0.3))
-    offered, alone = methods_for(known)
-    assert worth(replace(offered[-1], spread=0.0), alone, 20, 10**6) is None  # type: ignore[type-var]
+    known: Assumptions = assume(KnownQuantities(prevalence=0.4, sd=0.3))
+    offered, alone = available_methods(known)
+    assert relative_efficiency(replace(offered[-1], between_variance=0.0), alone, 20, 10**6) is None  # type: ignore[type-var]

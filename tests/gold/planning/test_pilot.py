@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from ringtrue.errors import InputError, MismatchError, UsageError
-from ringtrue.gold.planning.pilot import Observed, observe
+from ringtrue.gold.planning.pilot import PilotObservations, observe_pilot
 from ringtrue.tables import Judgments, Run
 
 QUERIES = 40
@@ -28,8 +28,8 @@ def world(seed: int = 1) -> tuple[Run, Run, Judgments, Judgments]:
     return first, second, Judgments.of(truth), Judgments.of(said)
 
 
-def seen(runs: list[Run], bronze: Judgments, gold: Judgments | None, **settings) -> Observed:
-    return observe(runs, bronze, **({"gold": gold, "measure": "P@5", "bronze_rel": None} | settings))
+def seen(runs: list[Run], bronze: Judgments, gold: Judgments | None, **settings) -> PilotObservations:
+    return observe_pilot(runs, bronze, **({"gold": gold, "measure": "P@5", "bronze_rel": None} | settings))
 
 
 def labels(judgments: Judgments, run: Run) -> np.ndarray:
@@ -41,7 +41,7 @@ def test_one_run_tells_score_sd_accuracy_and_prevalence() -> None:
     first, _, gold, bronze = world()
     found = seen([first], bronze, gold)
     truth, said = labels(gold, first), labels(bronze, first)
-    known = found.known
+    known = found.quantities
     assert known.k == 5
     assert known.score == pytest.approx(said.mean())
     assert known.sd == pytest.approx(said.mean(axis=1).std(ddof=1))
@@ -60,13 +60,13 @@ def test_two_runs_tell_of_the_documents_that_only_one_of_them_has() -> None:
     first, second, gold, bronze = world()
     found = seen([first, second], bronze, gold)
     said, other = labels(bronze, first), labels(bronze, second)
-    assert found.known.unshared == 4
-    assert found.known.difference_sd == pytest.approx((said.mean(axis=1) - other.mean(axis=1)).std(ddof=1))
+    assert found.quantities.unshared == 4
+    assert found.quantities.difference_sd == pytest.approx((said.mean(axis=1) - other.mean(axis=1)).std(ddof=1))
     truth, rest = labels(gold, first), labels(gold, second)
-    assert found.known.gold_sd == pytest.approx((truth.mean(axis=1) - rest.mean(axis=1)).std(ddof=1))
+    assert found.quantities.gold_sd == pytest.approx((truth.mean(axis=1) - rest.mean(axis=1)).std(ddof=1))
     alone = np.concatenate([said[:, :2].ravel(), other[:, :2].ravel()])
-    assert found.known.score == pytest.approx(alone.mean())
-    assert found.known.sd is None
+    assert found.quantities.score == pytest.approx(alone.mean())
+    assert found.quantities.sd is None
 
 
 def test_gold_drawn_with_known_probabilities_counts_by_their_inverse() -> None:
@@ -78,11 +78,11 @@ def test_gold_drawn_with_known_probabilities_counts_by_their_inverse() -> None:
     keep = (label == 1) | (np.arange(len(label)) % 4 == 0)
     prob = np.where(label == 1, 1.0, 0.25)
     drawn = table.select("query", "doc", "judge", "label").with_columns(prob=prob).filter(pl.Series(keep))
-    found = seen([first], bronze, Judgments.of(drawn)).known
-    whole = seen([first], bronze, gold).known
+    found = seen([first], bronze, Judgments.of(drawn)).quantities
+    whole = seen([first], bronze, gold).quantities
     assert found.prevalence == pytest.approx(whole.prevalence, abs=0.06)
     assert found.gold_sd is None  # no telling from a sample
-    unweighted = seen([first], bronze, Judgments.of(drawn.drop("prob"))).known
+    unweighted = seen([first], bronze, Judgments.of(drawn.drop("prob"))).quantities
     assert (unweighted.prevalence or 0) > (whole.prevalence or 0) + 0.1
     assert said.mean() == pytest.approx(found.score)
 
@@ -90,14 +90,14 @@ def test_gold_drawn_with_known_probabilities_counts_by_their_inverse() -> None:
 def test_without_gold_nothing_is_known_of_the_judge() -> None:
     first, _, _, bronze = world()
     found = seen([first], bronze, None)
-    assert (found.known.accuracy, found.known.prevalence, found.confusion) == (None, None, None)
+    assert (found.quantities.accuracy, found.quantities.prevalence, found.confusion) == (None, None, None)
 
 
 def test_labels_have_their_own_lowest_relevant_one() -> None:
     first, _, gold, bronze = world()
     graded = Judgments.of(gold.frame.with_columns(label=pl.col("label") * 2))
-    doubled = seen([first], bronze, graded, measure="P(rel=2)@5", bronze_rel=1).known
-    assert doubled == seen([first], bronze, gold).known
+    doubled = seen([first], bronze, graded, measure="P(rel=2)@5", bronze_rel=1).quantities
+    assert doubled == seen([first], bronze, gold).quantities
 
 
 def test_a_document_without_a_bronze_label_counts_as_not_relevant() -> None:

@@ -11,8 +11,16 @@ from scipy.sparse import csr_array
 
 from gold.correction.worlds import world
 from ringtrue.errors import UsageError
-from ringtrue.gold.correction.pool import pooled
-from ringtrue.gold.sampling.allocation import LEAST, SURE, UNSURE, assumed_spread, importance, neyman, require_budget
+from ringtrue.gold.correction.pool import build_pool
+from ringtrue.gold.sampling.allocation import (
+    LOWEST_LABEL_SD,
+    MIN_RATE,
+    OTHER_LABEL_SD,
+    assumed_residual_sd,
+    importance,
+    neyman,
+    require_budget,
+)
 from ringtrue.tables import Judgments, Run
 
 SIZES = arrays(np.float64, st.integers(2, 30), elements=st.one_of(st.just(0.0), st.floats(1e-3, 100)))
@@ -21,7 +29,7 @@ SIZES = arrays(np.float64, st.integers(2, 30), elements=st.one_of(st.just(0.0), 
 def clipped(size: np.ndarray, budget: float, most: float) -> np.ndarray:
     """In proportion to size between the two limits, by halving the interval that the factor lies in."""
     counts = size > 0
-    least, low, high = LEAST * budget / counts.sum(), 0.0, 1e9
+    least, low, high = MIN_RATE * budget / counts.sum(), 0.0, 1e9
     for _ in range(200):
         middle = (low + high) / 2
         total = np.where(counts, np.clip(middle * size, least, most), 0).sum()
@@ -40,7 +48,7 @@ def test_by_hand() -> None:
 def test_a_budget_for_all_draws_all_that_count() -> None:
     assert neyman(np.array([1.0, 0.0, 2.0]), 2).tolist() == [1, 0, 1]
     assert neyman(np.array([1.0, 0.0, 2.0]), 50).tolist() == [1, 0, 1]
-    assert neyman(np.array([1.0, 0.0, 2.0]), 50, most=0.5).tolist() == [0.5, 0, 0.5]
+    assert neyman(np.array([1.0, 0.0, 2.0]), 50, max_prob=0.5).tolist() == [0.5, 0, 0.5]
     assert neyman(np.zeros(3), 2).tolist() == [0, 0, 0]
 
 
@@ -48,12 +56,12 @@ def test_a_budget_for_all_draws_all_that_count() -> None:
 def test_probabilities_add_up_to_the_budget_between_the_least_and_the_most(
     size: np.ndarray, budget: int, most: float
 ) -> None:
-    prob, counts = neyman(size, budget, most=most), size > 0
+    prob, counts = neyman(size, budget, max_prob=most), size > 0
     assert prob[~counts].tolist() == [0] * int((~counts).sum())
     assert prob.sum() == pytest.approx(min(budget, most * counts.sum()))
     if counts.any():
         assert prob[counts].max() <= most * (1 + 1e-12)
-        assert prob[counts].min() >= min(LEAST * budget / counts.sum(), most) * (1 - 1e-12)
+        assert prob[counts].min() >= min(MIN_RATE * budget / counts.sum(), most) * (1 - 1e-12)
     order = np.argsort(size, kind="stable")
     assert (np.diff(prob[order]) >= -1e-12).all()
 
@@ -63,7 +71,7 @@ def test_halving_finds_the_same(size: np.ndarray, budget: int, most: float) -> N
     counts = size > 0
     if budget >= most * counts.sum():
         return
-    assert neyman(size, budget, most=most).tolist() == pytest.approx(clipped(size, budget, most).tolist(), abs=1e-9)
+    assert neyman(size, budget, max_prob=most).tolist() == pytest.approx(clipped(size, budget, most).tolist(), abs=1e-9)
 
 
 @given(SIZES, st.integers(2, 30), st.floats(0.01, 100))
@@ -79,7 +87,7 @@ def test_no_other_probabilities_with_these_limits_have_a_smaller_variance(size: 
     rng = np.random.default_rng(seed)
     for _ in range(20):
         a, b = rng.choice(len(size), 2, replace=False)
-        least = LEAST * budget / len(size)
+        least = MIN_RATE * budget / len(size)
         moved = best.copy()
         step = rng.uniform(0, min(1 - best[a], best[b] - least))
         moved[a], moved[b] = moved[a] + step, moved[b] - step
@@ -109,10 +117,10 @@ def test_importance_between_runs_is_the_root_mean_square_over_all_pairs(weights:
 
 def test_the_lowest_bronze_label_is_taken_to_be_the_surest() -> None:
     run = Run.of({"q": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}})
-    told = assumed_spread(pooled([run], Judgments.of({"q": {"a": 2, "b": 0, "c": 1}}), depth=4))
-    assert told.tolist() == [UNSURE, SURE, UNSURE, UNSURE]
-    alike = assumed_spread(pooled([run], Judgments.of({"q": dict.fromkeys("abcd", 0)}), depth=4))
-    assert alike.tolist() == [UNSURE] * 4  # one label tells nothing apart
+    told = assumed_residual_sd(build_pool([run], Judgments.of({"q": {"a": 2, "b": 0, "c": 1}}), depth=4))
+    assert told.tolist() == [OTHER_LABEL_SD, LOWEST_LABEL_SD, OTHER_LABEL_SD, OTHER_LABEL_SD]
+    alike = assumed_residual_sd(build_pool([run], Judgments.of({"q": dict.fromkeys("abcd", 0)}), depth=4))
+    assert alike.tolist() == [OTHER_LABEL_SD] * 4  # one label tells nothing apart
 
 
 def test_a_document_that_no_run_counts_is_never_drawn() -> None:

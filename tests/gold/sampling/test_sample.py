@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import ringtrue as rt
 from gold.correction.worlds import World, world
 from ringtrue.errors import InputError, MismatchError, TableError, UsageError
-from ringtrue.gold.sampling.allocation import LEAST
+from ringtrue.gold.sampling.allocation import MIN_RATE
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -81,7 +81,7 @@ def test_a_draw_has_its_budget_from_what_the_runs_show_evenly_over_the_queries(
     assert set(draw.frame.select("query", "doc").rows()) <= pool
     assert draw.frame.height == min(budget, len(pool))
     assert draw.frame["prob"].is_between(0, 1, closed="right").all()
-    assert draw.frame["prob"].min() >= LEAST * min(budget, len(pool)) / len(pool) * (1 - 1e-9)
+    assert draw.frame["prob"].min() >= MIN_RATE * min(budget, len(pool)) / len(pool) * (1 - 1e-9)
     assert not draw.frame.select("query", "doc").is_duplicated().any()
 
 

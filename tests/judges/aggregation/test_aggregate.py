@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import ringtrue as rt
 from ringtrue.errors import DuplicateError, TableError, UsageError
 from ringtrue.judges.aggregation import METHODS, Prior, aggregate
-from ringtrue.judges.votes import Votes, votes_of
+from ringtrue.judges.votes import Votes, make_votes
 from strategies import judged
 
 MODELS = ["dawid-skene", "one-coin", "mace"]
@@ -198,7 +198,7 @@ def test_a_model_that_one_judge_misleads_is_told() -> None:
 
 
 def test_items_without_a_vote_are_left_out_with_a_note() -> None:
-    votes = votes_of(LABELS)
+    votes = make_votes(LABELS)
     some = votes.keep(votes.item != 1)
     for method in METHODS:
         answer = aggregate(some, method=method)
@@ -207,7 +207,7 @@ def test_items_without_a_vote_are_left_out_with_a_note() -> None:
 
 
 def test_a_judge_left_without_a_vote_has_no_accuracy() -> None:
-    votes = votes_of(LABELS)
+    votes = make_votes(LABELS)
     some = votes.keep(votes.judge != 2)
     for method in METHODS:
         cat = aggregate(some, method=method).judges[2]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import ringtrue as rt
 from judges.aggregation.oracle import expectation_maximisation
 from ringtrue.judges.aggregation import METHODS, Prior, aggregate
-from ringtrue.judges.votes import Votes, votes_of
+from ringtrue.judges.votes import Votes, make_votes
 
 MODELS = ["dawid-skene", "one-coin", "mace"]
 DOCS = [f"d{place:02d}" for place in range(10)]
@@ -177,8 +177,8 @@ def test_it_is_as_if_each_pair_stood_there_both_ways_round(
 ) -> None:
     rows, gold = world
     same = {doc: doc for doc in "stu"}
-    votes, prior_or_none = votes_of(named(rows, same)), prior or Prior(diagonal=0, cell=0)
-    known = votes_of(named(gold, same)) if gold else None
+    votes, prior_or_none = make_votes(named(rows, same)), prior or Prior(diagonal=0, cell=0)
+    known = make_votes(named(gold, same)) if gold else None
     answer = aggregate(
         votes, method=method, gold=known, prior=prior, repeats="all", max_iterations=iterations, tolerance=0
     )

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import ringtrue as rt
 from judges.aggregation.oracle import expectation_maximisation
 from ringtrue.judges.aggregation import Prior, aggregate
-from ringtrue.judges.votes import Votes, votes_of
+from ringtrue.judges.votes import Votes, make_votes
 from strategies import judged
 
 MODELS = ["dawid-skene", "one-coin", "mace"]
@@ -32,7 +32,7 @@ def worlds(draw: st.DrawFn) -> tuple[Votes, Votes | None]:
     if not known:
         return votes, None
     frame = votes.items[known].with_columns(label=np.array(gold)[known])
-    return votes, votes_of(frame)
+    return votes, make_votes(frame)
 
 
 def pinned(answer: rt.Aggregation, gold: Votes | None) -> list[int]:
@@ -64,7 +64,7 @@ def test_a_plain_second_implementation_finds_the_same(
     answer = aggregate(
         votes, method=method, gold=gold, prior=prior, repeats="all", max_iterations=iterations, tolerance=0
     )
-    wider = votes if gold is None else votes.on(gold.labels)
+    wider = votes if gold is None else votes.widen_scale(gold.labels)
     if len(wider.labels) == 1 or not answer.iterations:
         return  # one label, or a single judge: nothing to find out
     truth, posterior, likelihood = expectation_maximisation(

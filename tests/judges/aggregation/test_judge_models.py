@@ -23,7 +23,7 @@ counted = st.tuples(st.integers(1, 3), st.integers(1, 4)).flatmap(
 def test_what_is_said_given_the_truth_sums_to_one(counts: np.ndarray, prior: Prior, kind: Any) -> None:
     model, wide = kind(prior=prior), counts.shape[1]
     neutral = np.tile((np.eye(wide) + 1 / wide) / 2, (len(counts), 1, 1))
-    rates = model.rates(model.fitted(counts, model.parameters(neutral)), wide)
+    rates = model.rates(model.fit(counts, model.parameters(neutral)), wide)
     assert rates.shape == counts.shape
     assert (rates >= 0).all()
     assert rates.sum(axis=1) == pytest.approx(1)
@@ -33,7 +33,7 @@ def test_what_is_said_given_the_truth_sums_to_one(counts: np.ndarray, prior: Pri
 def test_parameters_come_back_from_the_rates(counts: np.ndarray, prior: Prior, kind: Any) -> None:
     model, wide = kind(prior=prior), counts.shape[1]
     neutral = np.tile((np.eye(wide) + 1 / wide) / 2, (len(counts), 1, 1))
-    rates = model.rates(model.fitted(counts, model.parameters(neutral)), wide)
+    rates = model.rates(model.fit(counts, model.parameters(neutral)), wide)
     if wide > 1:
         assert model.rates(model.parameters(rates), wide) == pytest.approx(rates)
 
@@ -41,9 +41,9 @@ def test_parameters_come_back_from_the_rates(counts: np.ndarray, prior: Prior, k
 def test_a_judge_without_labels_has_what_the_prior_says() -> None:
     none = np.zeros((1, 3, 3))
     old = np.array([[0.5, 1 / 6, 1 / 6, 1 / 6]])
-    assert DawidSkene(prior=Prior()).fitted(none, none)[0, :, 0] == pytest.approx([3 / 5, 1 / 5, 1 / 5])
+    assert DawidSkene(prior=Prior()).fit(none, none)[0, :, 0] == pytest.approx([3 / 5, 1 / 5, 1 / 5])
     coin = OneCoin(prior=Prior())
-    assert coin.rates(coin.fitted(none, none), 3)[0, :, 0] == pytest.approx([3 / 5, 1 / 5, 1 / 5])
-    assert Mace(prior=Prior()).fitted(none, old)[0] == pytest.approx([2 / 5, 1 / 5, 1 / 5, 1 / 5])
+    assert coin.rates(coin.fit(none, none), 3)[0, :, 0] == pytest.approx([3 / 5, 1 / 5, 1 / 5])
+    assert Mace(prior=Prior()).fit(none, old)[0] == pytest.approx([2 / 5, 1 / 5, 1 / 5, 1 / 5])
     nothing = Prior(diagonal=0, cell=0)
-    assert DawidSkene(prior=nothing).fitted(none, none)[0, :, 0] == pytest.approx([1 / 3] * 3)
+    assert DawidSkene(prior=nothing).fit(none, none)[0, :, 0] == pytest.approx([1 / 3] * 3)

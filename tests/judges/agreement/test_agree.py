@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 import ringtrue as rt
 from ringtrue.errors import DuplicateError, MismatchError, TableError, UsageError
-from ringtrue.judges.agreement.all_judges import drawn_anew
-from ringtrue.judges.agreement.bootstrap_intervals import Settings
+from ringtrue.judges.agreement.all_judges import bootstrap_coefficients
+from ringtrue.judges.agreement.bootstrap_intervals import AgreementSettings
 from ringtrue.judges.agreement.coefficients import cohen_kappa
-from ringtrue.judges.agreement.tallies import pair_confusions
-from ringtrue.judges.votes import Votes, votes_of
+from ringtrue.judges.agreement.tallies import match_pair_labels
+from ringtrue.judges.votes import Votes, make_votes
 from ringtrue.simulation import judged_labels
-from ringtrue.stats.bootstrap import query_counts
+from ringtrue.stats.bootstrap import resample_query_counts
 from strategies import judged
 
 Table = dict[str, list[Any]]
@@ -107,7 +107,7 @@ def test_the_answer_as_plain_data_is_json_without_nan() -> None:
 def test_the_order_of_rows_and_the_names_of_judges_queries_and_documents_do_not_matter(
     votes: Votes, random: Any
 ) -> None:
-    rows = rows_of(votes.settled("last"))
+    rows = rows_of(votes.resolve_repeats("last"))
     names = {"x": "z", "y": "x", "z": "y"}
     random.shuffle(rows)
     renamed = [(f"topic {query}", f"<{doc}>", judge, label) for query, doc, judge, label in rows]
@@ -122,7 +122,7 @@ def test_the_order_of_rows_and_the_names_of_judges_queries_and_documents_do_not_
 @settings(max_examples=50)
 @given(judged(), st.lists(st.integers(1, 9), min_size=3, max_size=3))
 def test_other_numbers_in_the_same_order_leave_what_does_not_look_at_distances(votes: Votes, steps: list[int]) -> None:
-    rows = rows_of(votes.settled("last"))
+    rows = rows_of(votes.resolve_repeats("last"))
     grades = np.cumsum(steps).tolist()
     first = rt.agree(table(rows), resamples=0, alone=True)
     other = rt.agree(table([(*row[:3], grades[row[3]]) for row in rows]), resamples=0, alone=True)
@@ -134,7 +134,7 @@ def test_other_numbers_in_the_same_order_leave_what_does_not_look_at_distances(v
 @settings(max_examples=50)
 @given(judged(), st.integers(1, 100))
 def test_labels_that_are_all_higher_by_the_same_leave_all_but_ratios(votes: Votes, shift: int) -> None:
-    rows = rows_of(votes.settled("last"))
+    rows = rows_of(votes.resolve_repeats("last"))
     before = rt.agree(table(rows), resamples=0, alone=True)
     after = rt.agree(table([(*row[:3], row[3] + shift) for row in rows]), resamples=0, alone=True, rel=1 + shift)
     expected = {name: value for name, value in values(before).items() if name != "alpha_ratio"}
@@ -144,14 +144,14 @@ def test_labels_that_are_all_higher_by_the_same_leave_all_but_ratios(votes: Vote
 @settings(max_examples=50)
 @given(judged(), st.integers(2, 4))
 def test_every_query_again_under_another_name_leaves_all_but_alphas_small_sample_term(votes: Votes, times: int) -> None:
-    rows = rows_of(votes.settled("last"))
+    rows = rows_of(votes.resolve_repeats("last"))
     more = [(f"{query}{copy}", *rest) for query, *rest in rows for copy in range(times)]
     first = rt.agree(table(rows), resamples=0, alone=True)
     again = rt.agree(table(more), resamples=0, alone=True)
     free = [name for name in values(first) if not name.startswith("alpha")]
     before, after = values(first), values(again)
     assert {name: after[name] for name in free} == pytest.approx({name: before[name] for name in free}, abs=1e-9)
-    n = votes_of(table(rows)).counts().sum(axis=1)
+    n = make_votes(table(rows)).counts().sum(axis=1)
     pairable = n[n > 1].sum()
     for name in ("alpha_nominal", "alpha_ordinal", "alpha_interval", "alpha_ratio"):
         if before[name] is not None:
@@ -211,12 +211,12 @@ def test_queries_in_which_nobody_meets_do_not_make_the_interval_surer() -> None:
 
 def test_congers_kappa_of_two_complete_judges_is_cohens_in_every_resample() -> None:
     votes = judged_labels(np.random.default_rng(1), queries=6, docs=5, judges=2, missing=0)
-    draws = drawn_anew(votes, Settings(relevant=np.arange(4) > 0, resamples=50, level=0.95,
+    draws = bootstrap_coefficients(votes, AgreementSettings(relevant=np.arange(4) > 0, resamples=50, level=0.95,
                                        rng=np.random.default_rng(2), progress=lambda _: None))  # fmt: skip
-    ((item, one, other),) = pair_confusions(votes, [(0, 1)])
+    ((item, one, other),) = match_pair_labels(votes, [(0, 1)])
     tables = np.zeros((6, 4, 4))
     np.add.at(tables, (votes.clusters()[0][item], one, other), 1)
-    (counts,) = query_counts(6, 50, batch=50, rng=np.random.default_rng(2))
+    (counts,) = resample_query_counts(6, 50, batch=50, rng=np.random.default_rng(2))
     expected = cohen_kappa(np.einsum("rq,qck->rck", counts, tables), np.eye(4))
     np.testing.assert_allclose(draws.resampled["conger"][:, 0], expected)
 

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from ringtrue.judges.agreement import Agreement, agree
-from ringtrue.judges.agreement.coefficients import cohen_kappa, kappa_error
+from ringtrue.judges.agreement.coefficients import cohen_kappa, kappa_standard_errors
 
 pytestmark = pytest.mark.real
 
@@ -176,7 +176,7 @@ def test_cohens_kappa_with_its_errors_as_sas_prints_them(anchors: dict[str, Any]
     assert pair.kappa.value / pair.kappa_null_se == near(expected["z"], anchor)
     assert pair.kappa_linear.value == near(expected["linear_weighted"], anchor)
     linear = 1 - np.abs(np.subtract.outer(range(3), range(3))) / 2
-    error = float(kappa_error(pair.confusion.counts, linear)[0])
+    error = float(kappa_standard_errors(pair.confusion.counts, linear)[0])
     assert error == near(expected["linear_ase"], anchor)
     ends = [pair.kappa_linear.value + side * 1.959964 * error for side in (-1, 1)]
     assert ends == near(expected["linear_ci95"], anchor)

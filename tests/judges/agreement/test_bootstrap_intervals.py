@@ -7,23 +7,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ringtrue.judges.agreement.bootstrap_intervals import Draws, Settings, Shape, estimates, groups_to_draw
-from ringtrue.judges.votes import votes_of
+from ringtrue.judges.agreement.bootstrap_intervals import (
+    AgreementSettings,
+    BootstrapDraws,
+    EstimateContext,
+    choose_resampling_groups,
+    make_estimates,
+)
+from ringtrue.judges.votes import make_votes
 from ringtrue.stats.intervals import wilson
 from ringtrue.stats.results import Estimate
 from ringtrue.stats.student_t import t_quantile
 
-SHAPE = Shape(level=0.95, drawn="queries", undefined=lambda name, case: f"{name} of case {case} is undefined")
+SHAPE = EstimateContext(level=0.95, unit="queries", undefined=lambda name, case: f"{name} of case {case} is undefined")
 
 
 def estimate(
     value: float, resampled: list[float] | None, *, name: str = "kappa", items: int = 50, clusters: int = 20
 ) -> Estimate:
     again = {} if resampled is None else {name: np.array(resampled)[:, None]}
-    draws = Draws(
+    draws = BootstrapDraws(
         values={name: np.array([value])}, resampled=again, items=np.array([items]), clusters=np.array([clusters])
     )
-    (found,) = estimates(draws, SHAPE)
+    (found,) = make_estimates(draws, SHAPE)
     return found[name]
 
 
@@ -108,10 +114,10 @@ def test_an_interval_holds_its_value_and_stays_on_the_scale(
 @given(st.lists(st.floats(0, 0.9), min_size=3, max_size=20, unique=True), st.floats(0.5, 0.98))
 def test_a_higher_level_and_fewer_clusters_make_intervals_wider(resampled: list[float], level: float) -> None:
     def width(level: float, clusters: int) -> float:
-        draws = Draws(values={"ac1": np.array([0.4])}, resampled={"ac1": np.array(resampled)[:, None]},
+        draws = BootstrapDraws(values={"ac1": np.array([0.4])}, resampled={"ac1": np.array(resampled)[:, None]},
                       items=np.array([50]), clusters=np.array([clusters]))  # fmt: skip
-        shape = Shape(level=level, drawn="items", undefined=lambda *_: "")
-        (found,) = estimates(draws, shape)
+        shape = EstimateContext(level=level, unit="items", undefined=lambda *_: "")
+        (found,) = make_estimates(draws, shape)
         one = found["ac1"]
         return (one.high or 0) - (one.low or 0)
 
@@ -120,34 +126,34 @@ def test_a_higher_level_and_fewer_clusters_make_intervals_wider(resampled: list[
 
 
 def test_cases_are_kept_apart() -> None:
-    draws = Draws(
+    draws = BootstrapDraws(
         values={"kappa": np.array([0.5, np.nan, 0.2])},
         resampled={"kappa": np.array([[0.4, 0.1, 0.2], [0.6, np.nan, 0.2]])},
         items=np.array([50, 40, 30]),
         clusters=np.array([20, 20, 20]),
     )
-    first, second, third = (found["kappa"] for found in estimates(draws, SHAPE))
+    first, second, third = (found["kappa"] for found in make_estimates(draws, SHAPE))
     assert first == estimate(0.5, [0.4, 0.6])
     assert (second.n, second.notes) == (40, ("kappa of case 1 is undefined",))
     assert (third.value, third.low) == (0.2, None)
 
 
-def drawing(resamples: int = 10) -> Settings:
-    return Settings(
+def drawing(resamples: int = 10) -> AgreementSettings:
+    return AgreementSettings(
         relevant=np.array([False, True]), resamples=resamples, level=0.95, rng=np.random.default_rng(0),
         progress=lambda _: None,
     )  # fmt: skip
 
 
 def test_few_queries_are_drawn_as_they_are() -> None:
-    votes = votes_of({"query": [*"ppqr"], "doc": [*"abcd"], "judge": ["x"] * 4, "label": [0, 1, 0, 1]})
-    group, groups, drawn = groups_to_draw(votes, drawing())
+    votes = make_votes({"query": [*"ppqr"], "doc": [*"abcd"], "judge": ["x"] * 4, "label": [0, 1, 0, 1]})
+    group, groups, drawn = choose_resampling_groups(votes, drawing())
     assert (group.tolist(), groups, drawn) == ([0, 0, 1, 2], 3, "queries")
 
 
 def test_many_items_are_drawn_in_groups_of_equal_size() -> None:
-    votes = votes_of({"doc": [*range(5_001)], "label": [number % 2 for number in range(5_001)]})
-    group, groups, drawn = groups_to_draw(votes, drawing())
+    votes = make_votes({"doc": [*range(5_001)], "label": [number % 2 for number in range(5_001)]})
+    group, groups, drawn = choose_resampling_groups(votes, drawing())
     sizes = np.bincount(group)
     assert (groups, drawn, len(sizes)) == (2_000, "items", 2_000)
     assert set(sizes.tolist()) == {2, 3}
@@ -155,18 +161,18 @@ def test_many_items_are_drawn_in_groups_of_equal_size() -> None:
 
 def test_items_of_a_query_stay_together_in_a_group() -> None:
     queries = np.repeat(np.arange(3_000), 2)
-    votes = votes_of({"query": queries, "doc": np.arange(6_000), "label": np.arange(6_000) % 2})
-    group, groups, _ = groups_to_draw(votes, drawing())
+    votes = make_votes({"query": queries, "doc": np.arange(6_000), "label": np.arange(6_000) % 2})
+    group, groups, _ = choose_resampling_groups(votes, drawing())
     assert groups == 2_000
     assert (group[::2] == group[1::2]).all()
 
 
 def test_with_very_many_labels_there_are_fewer_groups() -> None:
-    votes = votes_of({"doc": [*range(1_000)], "label": [number % 200 for number in range(1_000)]})
-    assert groups_to_draw(votes, drawing())[1] == 500
+    votes = make_votes({"doc": [*range(1_000)], "label": [number % 200 for number in range(1_000)]})
+    assert choose_resampling_groups(votes, drawing())[1] == 500
 
 
 def test_where_nothing_is_drawn_all_are_one_group() -> None:
-    votes = votes_of({"doc": [*range(9)], "label": [0, 1, 1] * 3})
-    group, groups, drawn = groups_to_draw(votes, drawing(resamples=0))
+    votes = make_votes({"doc": [*range(9)], "label": [0, 1, 1] * 3})
+    group, groups, drawn = choose_resampling_groups(votes, drawing(resamples=0))
     assert (set(group.tolist()), groups, drawn) == ({0}, 1, "items")

@@ -12,8 +12,8 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from ringtrue.judges.agreement import coefficients as formulas
-from ringtrue.judges.agreement.coefficients import METRICS, Metric, Sums, pair_sums
-from ringtrue.judges.agreement.tallies import sums_of, total_sums
+from ringtrue.judges.agreement.coefficients import METRICS, AgreementSums, Metric, pair_sums
+from ringtrue.judges.agreement.tallies import sum_by_group, unpack_sums
 
 Array = NDArray[np.float64]
 
@@ -36,13 +36,13 @@ def relevant(wide: int) -> NDArray[np.bool_]:
     return np.arange(wide) > 0
 
 
-def of_counts(table: NDArray[np.int64]) -> Sums:
+def of_counts(table: NDArray[np.int64]) -> AgreementSums:
     """The sums of items × labels."""
     group = np.zeros(len(table), dtype=np.int32)
-    return sums_of(total_sums(table, relevant(table.shape[1]), group=group, groups=1)[0], table.shape[1])
+    return unpack_sums(sum_by_group(table, relevant(table.shape[1]), group=group, n_groups=1)[0], table.shape[1])
 
 
-def of_pair(table: Array) -> Sums:
+def of_pair(table: Array) -> AgreementSums:
     return pair_sums(table, relevant(len(table)))
 
 
@@ -63,7 +63,7 @@ def test_two_judges_and_two_labels_by_hand() -> None:
     assert formulas.fleiss_kappa(sums) == pytest.approx((0.7 - 0.505) / 0.495)
     assert formulas.ac1(sums) == pytest.approx((0.7 - 0.495) / 0.505)
     assert formulas.brennan_prediger(sums) == pytest.approx((0.7 - 0.5) / 0.5)
-    assert formulas.conger(sums, np.array([[25.0, 25], [30, 20]])) == pytest.approx(0.4)
+    assert formulas.conger_kappa(sums, np.array([[25.0, 25], [30, 20]])) == pytest.approx(0.4)
     assert formulas.alpha(sums, np.array([0.0, 1]), "nominal") == pytest.approx(1 - 99 * 30 / (2 * 55 * 45))
 
 
@@ -98,14 +98,14 @@ def test_items_with_three_two_and_one_labels_by_hand() -> None:
     assert formulas.scott_pi(sums) == pytest.approx((raw - 13 / 25) / (12 / 25))  # 2 and 3 of the pairable labels
     assert formulas.ac1(sums) == pytest.approx((raw - 28 / 81) / (53 / 81))
     assert formulas.brennan_prediger(sums) == pytest.approx((raw - 1 / 2) / (1 / 2))
-    assert formulas.conger(sums, by_judge) == pytest.approx((raw - 1 / 2) / (1 / 2))
+    assert formulas.conger_kappa(sums, by_judge) == pytest.approx((raw - 1 / 2) / (1 / 2))
     assert formulas.alpha(sums, np.array([0.0, 1]), "nominal") == pytest.approx(1 - 4 * 2 / 12)
 
 
 def test_a_judge_who_gave_no_label_has_no_habits() -> None:
     sums = of_pair(TWO)
     with_idler = np.array([[25.0, 25], [30, 20], [0, 0]])
-    assert formulas.conger(sums, with_idler) == pytest.approx(0.4)
+    assert formulas.conger_kappa(sums, with_idler) == pytest.approx(0.4)
 
 
 def test_the_overlap_of_three_judges_is_jaccards_of_all() -> None:
@@ -123,7 +123,7 @@ def test_the_overlap_of_three_judges_is_jaccards_of_all() -> None:
 def test_kappas_standard_errors_by_hand() -> None:
     # For two labels with even habits: variance of the share of agreement over (1 − 1/2)².
     even = np.array([[40.0, 10], [10, 40]])
-    around, null = formulas.kappa_error(even, np.eye(2))
+    around, null = formulas.kappa_standard_errors(even, np.eye(2))
     assert around == pytest.approx(np.sqrt(0.8 * 0.2 / 100) / 0.5)
     assert null == pytest.approx(np.sqrt(0.5 * 0.5 / 100) / 0.5)
 
@@ -143,12 +143,12 @@ def test_where_everybody_says_the_same_all_but_raw_agreement_is_undefined() -> N
     assert formulas.agreement(sums) == 1
     assert formulas.overlap(sums) == 1
     assert np.isnan(
-        [formulas.fleiss_kappa(sums), formulas.scott_pi(sums), formulas.conger(sums, np.array([[0.0, 2]] * 2))]
+        [formulas.fleiss_kappa(sums), formulas.scott_pi(sums), formulas.conger_kappa(sums, np.array([[0.0, 2]] * 2))]
     ).all()
     for metric in METRICS:
         assert np.isnan(formulas.alpha(sums, np.array([0.0, 1]), metric))
     assert np.isnan(formulas.cohen_kappa(np.array([[0.0, 0], [0, 5]]), np.eye(2)))
-    assert np.isnan(formulas.kappa_error(np.array([[0.0, 0], [0, 5]]), np.eye(2))).all()
+    assert np.isnan(formulas.kappa_standard_errors(np.array([[0.0, 0], [0, 5]]), np.eye(2))).all()
 
 
 def test_a_label_that_could_have_been_given_makes_ac1_and_brennan_prediger_defined() -> None:
@@ -180,7 +180,7 @@ def test_two_judges_give_the_same_sums_by_item_and_by_table(table: Array) -> Non
     cells = [(c, k) for c in range(wide) for k in range(wide) for _ in range(int(table[c, k]))]
     items = np.array([np.bincount([c, k], minlength=wide) for c, k in cells])
     by_item, by_table = of_counts(items), of_pair(table)
-    for field in Sums.__slots__:
+    for field in AgreementSums.__slots__:
         same(getattr(by_item, field), getattr(by_table, field))
     labels = np.arange(wide) * 1.5
     for metric in METRICS:
@@ -192,7 +192,7 @@ def test_complete_labels_of_two_judges_make_pairs_of_coefficients_equal(table: A
     sums = of_pair(table)
     same(formulas.scott_pi(sums), formulas.fleiss_kappa(sums))
     by_judge = np.stack([table.sum(axis=1), table.sum(axis=0)])
-    same(formulas.conger(sums, by_judge), formulas.cohen_kappa(table, np.eye(len(table))))
+    same(formulas.conger_kappa(sums, by_judge), formulas.cohen_kappa(table, np.eye(len(table))))
 
 
 @given(tables)
@@ -200,7 +200,10 @@ def test_swapping_two_judges_changes_nothing(table: Array) -> None:
     weights = 1 - np.abs(np.subtract.outer(np.arange(len(table)), np.arange(len(table)))) / (len(table) - 1)
     for weight in (np.eye(len(table)), weights):
         same(formulas.cohen_kappa(table, weight), formulas.cohen_kappa(table.T, weight))
-        same(np.array(formulas.kappa_error(table, weight)), np.array(formulas.kappa_error(table.T, weight)))
+        same(
+            np.array(formulas.kappa_standard_errors(table, weight)),
+            np.array(formulas.kappa_standard_errors(table.T, weight)),
+        )
     labels = np.arange(float(len(table)))
     same(formulas.alpha(of_pair(table), labels, "ordinal"), formulas.alpha(of_pair(table.T), labels, "ordinal"))
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ringtrue.simulation import Coverage, coverage_of_agreement
+from ringtrue.simulation import AgreementCoverage, coverage_of_agreement
 
 pytestmark = pytest.mark.simulation
 
@@ -35,7 +35,7 @@ every_world = pytest.mark.parametrize("world", WORLDS)
 
 
 @cache
-def measured(world: str) -> dict[str, Coverage]:
+def measured(world: str) -> dict[str, AgreementCoverage]:
     rng = np.random.default_rng(1)
     return coverage_of_agreement(rng, replications=REPLICATIONS, resamples=300, **WORLDS[world])  # type: ignore[arg-type]
 

@@ -9,29 +9,29 @@ import pytest
 from hypothesis import given
 
 import ringtrue as rt
-from ringtrue.judges.agreement.bootstrap_intervals import Settings
-from ringtrue.judges.agreement.judge_pairs import agreement_of_pairs
-from ringtrue.judges.votes import Votes, votes_of
+from ringtrue.judges.agreement.bootstrap_intervals import AgreementSettings
+from ringtrue.judges.agreement.judge_pairs import estimate_pair_agreements
+from ringtrue.judges.votes import Votes, make_votes
 from strategies import judged
 
 COEFFICIENTS = ["agreement", "overlap", "kappa", "kappa_linear", "kappa_quadratic", "scott_pi", "ac1", "alpha_ordinal"]
 
 
-def settings(votes: Votes, *, resamples: int = 0, seed: int = 0) -> Settings:
+def settings(votes: Votes, *, resamples: int = 0, seed: int = 0) -> AgreementSettings:
     relevant = np.array(votes.labels) >= 1
     rng = np.random.default_rng(seed)
-    return Settings(relevant=relevant, resamples=resamples, level=0.95, rng=rng, progress=lambda _: None)
+    return AgreementSettings(relevant=relevant, resamples=resamples, level=0.95, rng=rng, progress=lambda _: None)
 
 
 def pair_of(votes: Votes, *, resamples: int = 0) -> rt.PairAgreement:
-    (found,) = agreement_of_pairs(votes, [(0, 1)], settings(votes, resamples=resamples))
+    (found,) = estimate_pair_agreements(votes, [(0, 1)], settings(votes, resamples=resamples))
     return found
 
 
 def table_of(table: list[list[int]], *, queries: int = 1) -> Votes:
     """As many items as the table says, its rows the labels of x, its columns those of y."""
     cells = [(c, k) for c, row in enumerate(table) for k, n in enumerate(row) for _ in range(n)]
-    return votes_of(
+    return make_votes(
         {
             "query": [f"q{place % queries}" for place in range(len(cells)) for _ in "xy"],
             "doc": [f"d{place}" for place in range(len(cells)) for _ in "xy"],
@@ -77,17 +77,17 @@ def test_where_both_always_say_the_same_label_kappa_is_undefined_in_words() -> N
 
 def test_where_nothing_is_relevant_overlap_is_undefined_in_words() -> None:
     table = table_of([[4, 0], [0, 0]])
-    (found,) = agreement_of_pairs(table.on([0, 1]), [(0, 1)], settings(table.on([0, 1])))
+    (found,) = estimate_pair_agreements(table.widen_scale([0, 1]), [(0, 1)], settings(table.widen_scale([0, 1])))
     assert found.overlap.value is None
     assert found.overlap.notes[0].startswith("neither called an item relevant that both labelled; --rel")
     nothing = replace(settings(table), relevant=np.zeros(2, dtype=bool))
-    (found,) = agreement_of_pairs(table.on([0, 1]), [(0, 1)], nothing)
+    (found,) = estimate_pair_agreements(table.widen_scale([0, 1]), [(0, 1)], nothing)
     assert found.overlap.notes == ("no label counts as relevant",)
 
 
 def test_weights_fall_with_the_distance_of_the_labels_and_not_of_their_places() -> None:
     far, near = (
-        pair_of(votes_of({"doc": list("aabbcc"), "judge": ["x", "y"] * 3, "label": [0, 0, middle, 10, 10, 10]}))
+        pair_of(make_votes({"doc": list("aabbcc"), "judge": ["x", "y"] * 3, "label": [0, 0, middle, 10, 10, 10]}))
         for middle in (1, 9)
     )
     assert near.kappa.value == far.kappa.value
@@ -97,17 +97,20 @@ def test_weights_fall_with_the_distance_of_the_labels_and_not_of_their_places() 
 
 
 def test_judges_who_share_nothing_are_no_pair() -> None:
-    votes = votes_of({"doc": list("aabb"), "judge": list("xyzw"), "label": [0, 1, 1, 1]})
+    votes = make_votes({"doc": list("aabb"), "judge": list("xyzw"), "label": [0, 1, 1, 1]})
     pairs = [(0, 1), (0, 2), (2, 3)]
-    assert [(one.a, one.b) for one in agreement_of_pairs(votes, pairs, settings(votes))] == [("x", "y"), ("z", "w")]
-    assert agreement_of_pairs(votes, [(0, 2)], settings(votes)) == ()
+    assert [(one.a, one.b) for one in estimate_pair_agreements(votes, pairs, settings(votes))] == [
+        ("x", "y"),
+        ("z", "w"),
+    ]
+    assert estimate_pair_agreements(votes, [(0, 2)], settings(votes)) == ()
 
 
 @given(judged())
 def test_swapping_a_and_b_transposes_the_confusion_and_changes_nothing_else(votes: Votes) -> None:
     pairs = [(a, b) for a in range(len(votes.judges)) for b in range(a)]
-    there = agreement_of_pairs(votes, pairs, settings(votes))
-    back = agreement_of_pairs(votes, [(b, a) for a, b in pairs], settings(votes))
+    there = estimate_pair_agreements(votes, pairs, settings(votes))
+    back = estimate_pair_agreements(votes, [(b, a) for a, b in pairs], settings(votes))
     for one, other in zip(there, back, strict=True):
         assert (one.a, one.b, one.n) == (other.b, other.a, other.n)
         np.testing.assert_array_equal(one.confusion.counts, other.confusion.counts.T)
@@ -118,10 +121,10 @@ def test_swapping_a_and_b_transposes_the_confusion_and_changes_nothing_else(vote
 
 @given(judged())
 def test_the_confusion_counts_every_pair_of_labels(votes: Votes) -> None:
-    votes = votes.settled("all")
+    votes = votes.resolve_repeats("all")
     said = list(zip(votes.item.tolist(), votes.judge.tolist(), votes.label.tolist(), strict=True))
     pairs = [(a, b) for a in range(len(votes.judges)) for b in range(a)]
-    found = {(one.a, one.b): one.confusion.counts for one in agreement_of_pairs(votes, pairs, settings(votes))}
+    found = {(one.a, one.b): one.confusion.counts for one in estimate_pair_agreements(votes, pairs, settings(votes))}
     for a, b in pairs:
         expected = np.zeros((len(votes.labels), len(votes.labels)))
         for item, judge, one in said:
@@ -144,7 +147,7 @@ def _sorted(table: list[list[int]], queries: int) -> Votes:
     """The same items, those with equal labels in the same query."""
     votes = table_of(table)
     query = np.arange(votes.items.height) * queries // votes.items.height
-    return votes_of(
+    return make_votes(
         {
             "query": [f"q{query[item]}" for item in votes.item],
             "doc": [f"d{item}" for item in votes.item],
@@ -156,12 +159,12 @@ def _sorted(table: list[list[int]], queries: int) -> Votes:
 
 def test_many_pairs_in_chunks_give_what_each_gives_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(1)
-    votes = votes_of({"query": [f"q{n // 30}" for n in range(120)], "doc": [f"d{n // 6}" for n in range(120)],
+    votes = make_votes({"query": [f"q{n // 30}" for n in range(120)], "doc": [f"d{n // 6}" for n in range(120)],
                       "judge": list("uvwxyz") * 20, "label": rng.integers(0, 3, 120)})  # fmt: skip
     pairs = [(a, b) for a in range(6) for b in range(a)]
-    whole = agreement_of_pairs(votes, pairs, settings(votes, resamples=50))
-    monkeypatch.setattr("ringtrue.judges.agreement.judge_pairs.NUMBERS", 1_000)
-    chunked = agreement_of_pairs(votes, pairs, settings(votes, resamples=50))
+    whole = estimate_pair_agreements(votes, pairs, settings(votes, resamples=50))
+    monkeypatch.setattr("ringtrue.judges.agreement.judge_pairs.MAX_NUMBERS", 1_000)
+    chunked = estimate_pair_agreements(votes, pairs, settings(votes, resamples=50))
     first, second = ([(one.a, one.b, one.n, one.kappa.value) for one in some] for some in (whole, chunked))
     assert first == second
     assert all(one.kappa.low is not None for one in chunked)

@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from ringtrue.judges.agreement.coefficients import Sums
-from ringtrue.judges.agreement.tallies import meetings, pair_confusions, sums_of, total_sums
-from ringtrue.judges.votes import Votes, votes_of
+from ringtrue.judges.agreement.coefficients import AgreementSums
+from ringtrue.judges.agreement.tallies import choose_judge_pairs, match_pair_labels, sum_by_group, unpack_sums
+from ringtrue.judges.votes import Votes, make_votes
 from strategies import judged
 
 
-def sums(votes: Votes, group: np.ndarray, groups: int) -> Sums:
+def sums(votes: Votes, group: np.ndarray, groups: int) -> AgreementSums:
     relevant = np.array(votes.labels) > 0
-    return sums_of(total_sums(votes.counts(), relevant, group=group, groups=groups), len(votes.labels))
+    return unpack_sums(sum_by_group(votes.counts(), relevant, group=group, n_groups=groups), len(votes.labels))
 
 
 def test_sums_of_each_query_by_hand() -> None:
-    votes = votes_of(
+    votes = make_votes(
         {
             "query": ["q", "q", "q", "q", "r", "r"],
             "doc": list("aaabaa"),
@@ -41,7 +41,7 @@ def test_sums_of_each_query_by_hand() -> None:
 def test_the_sums_of_queries_add_up_to_those_of_all(votes: Votes) -> None:
     by_query = sums(votes, *votes.clusters()[:2])
     whole = sums(votes, np.zeros(votes.items.height, dtype=np.int32), 1)
-    for field in Sums.__slots__:
+    for field in AgreementSums.__slots__:
         np.testing.assert_allclose(getattr(by_query, field).sum(axis=0), getattr(whole, field)[0])
     pairable = votes.counts().sum(axis=1)
     assert whole.coincidences.sum() == pytest.approx(pairable[pairable > 1].sum())
@@ -52,7 +52,7 @@ def test_the_sums_of_queries_add_up_to_those_of_all(votes: Votes) -> None:
 def test_every_meeting_of_two_judges_is_found_as_by_a_double_loop(votes: Votes) -> None:
     everything = list(zip(votes.item.tolist(), votes.judge.tolist(), votes.label.tolist(), strict=True))
     pairs = [(a, b) for a in range(len(votes.judges)) for b in range(len(votes.judges)) if a != b]
-    for (a, b), found in zip(pairs, pair_confusions(votes, pairs), strict=True):
+    for (a, b), found in zip(pairs, match_pair_labels(votes, pairs), strict=True):
         expected = Counter(
             (item, one, other)
             for item, judge, one in everything
@@ -66,25 +66,27 @@ def crowd() -> Votes:
     """Judge a shares a document with everybody, c, d and e share five with each other."""
     sizes = {"a": 1, "b": 1, "c": 5, "d": 5, "e": 5}
     rows = [(f"d{place}", judge) for judge, size in sizes.items() for place in range(size)]
-    return votes_of({"doc": [doc for doc, _ in rows], "judge": [judge for _, judge in rows], "label": [0] * len(rows)})
+    return make_votes(
+        {"doc": [doc for doc, _ in rows], "judge": [judge for _, judge in rows], "label": [0] * len(rows)}
+    )
 
 
 def test_all_pairs_are_given_where_they_are_few() -> None:
-    assert meetings(crowd(), 10) == [(a, b) for a in range(5) for b in range(a + 1, 5)]
+    assert choose_judge_pairs(crowd(), 10) == [(a, b) for a in range(5) for b in range(a + 1, 5)]
 
 
 @pytest.mark.parametrize("most", [1, 3, 4, 7, 9])
 def test_of_many_pairs_those_with_the_most_items_in_common_are_given(most: int) -> None:
-    found = meetings(crowd(), most)
+    found = choose_judge_pairs(crowd(), most)
     assert len(found) == most
     assert set(found[:3]) <= {(2, 3), (2, 4), (3, 4)}
     assert found[3:] == [(0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (1, 3)][: max(most - 3, 0)]
 
 
 def test_no_pair_is_given_where_none_is_asked_for() -> None:
-    assert meetings(crowd(), 0) == []
+    assert choose_judge_pairs(crowd(), 0) == []
 
 
 def test_a_judges_repeats_do_not_make_items_more_common() -> None:
     table = {"doc": ["a"] * 6 + ["b", "b", "c", "c"], "judge": list("xxxxxyyzyz"), "label": [0] * 10}
-    assert meetings(votes_of(table), 1) == [(1, 2)]
+    assert choose_judge_pairs(make_votes(table), 1) == [(1, 2)]

@@ -10,19 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ringtrue as rt
-from ringtrue.judges.agreement.transitivity import transitivity
-from ringtrue.judges.votes import Votes, votes_of
+from ringtrue.judges.agreement.transitivity import estimate_transitivity
+from ringtrue.judges.votes import Votes, make_votes
 
 Row = tuple[str, str, str, str, str]
 
 
 def votes(rows: list[Row]) -> Votes:
     names = ("query", "left", "right", "judge", "winner")
-    return votes_of(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+    return make_votes(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
 
 
 def found(rows: list[Row]) -> rt.Transitivity:
-    return transitivity(votes(rows), level=0.95)
+    return estimate_transitivity(votes(rows), level=0.95)
 
 
 CIRCLE: list[Row] = [("q", "a", "b", "x", "left"), ("q", "b", "c", "x", "left"), ("q", "a", "c", "x", "right")]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import ringtrue as rt
 from ringtrue.errors import DuplicateError, MismatchError, UsageError
-from ringtrue.judges.ceiling.estimate_confusion import documents_behind
+from ringtrue.judges.ceiling.estimate_confusion import confusion_documents
 
 LABELS = {
     "doc": ["a", "a", "b", "b", "c", "c", "c", "d"],
@@ -73,7 +73,7 @@ def test_counting_pair_by_pair_gives_the_same(table, testing: str | None, traini
     found = rt.estimate_confusion(table, testing=testing, training=training)
     assert found.counts == pytest.approx(expected, abs=1e-8)
     # Each document weighs 1: the cases are the documents behind them.
-    assert documents_behind(table, testing=testing, training=training).height == round(float(found.counts.sum()))
+    assert confusion_documents(table, testing=testing, training=training).height == round(float(found.counts.sum()))
     if testing is None and training is None:
         assert found.counts == pytest.approx(found.counts.T)
 

@@ -124,14 +124,14 @@ def test_fewer_nodes_than_the_degree_asks_for_are_enough() -> None:
     import ringtrue.judges.ceiling.exact as module
 
     rng = np.random.default_rng(1)
-    few = module._nodes
+    few = module._gauss_legendre
     for n, blur in ((150, 0.02), (150, 0.5), (600, 0.02), (600, 0.5)):
         matrix = blur * rng.dirichlet(np.ones(5), 5) + (1 - blur) * np.eye(5)
         counts, gain = rng.multinomial(n, [0.5, 0.3, 0.15, 0.03, 0.02], 1), 2.0 ** np.arange(5) - 1
         for k in (None, 1, 10):
             found = exact_dcg(counts, matrix, gain, k=k)
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(module, "_nodes", lambda _, n=n: few(math.ceil(1.1 * n / 2)))
+                patch.setattr(module, "_gauss_legendre", lambda _, n=n: few(math.ceil(1.1 * n / 2)))
                 assert exact_dcg(counts, matrix, gain, k=k) == pytest.approx(found, rel=1e-12)
 
 

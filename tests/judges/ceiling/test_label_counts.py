@@ -7,7 +7,13 @@ import pytest
 
 import ringtrue as rt
 from ringtrue.errors import DuplicateError, MeasureError, MismatchError, UsageError
-from ringtrue.judges.ceiling.label_counts import gains_of, ideal_dcg, label_counts, measure_name, shares_of
+from ringtrue.judges.ceiling.label_counts import (
+    count_labels_per_query,
+    ideal_dcg,
+    label_gains,
+    measure_name,
+    ordered_confusion_matrix,
+)
 
 
 def table(counts: object, **given: object) -> rt.Confusion:
@@ -16,38 +22,38 @@ def table(counts: object, **given: object) -> rt.Confusion:
 
 
 def test_labels_are_counted_by_query() -> None:
-    found = label_counts(rt.Judgments.of({"b": {"x": 2, "y": 0}, "a": {"x": 1, "y": 1, "z": 0}}), (2, 1, 0))
+    found = count_labels_per_query(rt.Judgments.of({"b": {"x": 2, "y": 0}, "a": {"x": 1, "y": 1, "z": 0}}), (2, 1, 0))
     assert (found.queries, found.labels, found.notes) == (("b", "a"), (0, 1, 2), ())
     assert found.counts.tolist() == [[1, 0, 1], [1, 2, 0]]
 
 
 def test_a_query_without_any_judged_document_stays_as_an_empty_list() -> None:
-    found = label_counts(rt.Judgments.of({"a": {"x": -1}, "b": {"x": 1, "y": 0}}), (0, 1))
+    found = count_labels_per_query(rt.Judgments.of({"a": {"x": -1}, "b": {"x": 1, "y": 0}}), (0, 1))
     assert found.counts.tolist() == [[0, 0], [1, 1]]
     assert found.notes == ("1 document with a label below 0 ('not judged') left out",)
 
 
 def test_a_label_that_the_matrix_does_not_know_is_refused_with_both_sets() -> None:
     with pytest.raises(MismatchError, match=r"labels 0, 1, 3, the confusion matrix 0, 1, 2: it says nothing about 3;"):
-        label_counts(rt.Judgments.of({"a": {"x": 1, "y": 3, "z": 0}}), (0, 1, 2))
+        count_labels_per_query(rt.Judgments.of({"a": {"x": 1, "y": 3, "z": 0}}), (0, 1, 2))
 
 
 def test_a_label_that_only_the_matrix_has_is_told() -> None:
-    (note,) = label_counts(rt.Judgments.of({"a": {"x": 1, "y": 0}}), (0, 1, 2)).notes
+    (note,) = count_labels_per_query(rt.Judgments.of({"a": {"x": 1, "y": 0}}), (0, 1, 2)).notes
     assert note.startswith("the confusion matrix has the labels 0, 1, 2, the judgments only 0, 1: if 2 should be there")
 
 
 def test_documents_with_two_labels_are_refused() -> None:
     several = rt.Judgments.of({"query": ["q"] * 2, "doc": ["d"] * 2, "judge": ["a", "b"], "label": [0, 1]})
     with pytest.raises(DuplicateError, match="choose one judge"):
-        label_counts(several, (0, 1))
+        count_labels_per_query(several, (0, 1))
 
 
 def test_a_row_that_was_never_counted_is_refused_only_where_a_document_needs_it() -> None:
     unknown = table([[3, 1, 0], [0, 0, 0], [1, 0, 3]], labels=(0, 1, 2))
-    assert np.isfinite(shares_of(unknown, np.array([2, 0, 1]))).all()
+    assert np.isfinite(ordered_confusion_matrix(unknown, np.array([2, 0, 1]))).all()
     with pytest.raises(MismatchError, match=r"nothing about label 1, which its testing judge never gave"):
-        shares_of(unknown, np.array([2, 1, 1]))
+        ordered_confusion_matrix(unknown, np.array([2, 1, 1]))
 
 
 @pytest.mark.parametrize(
@@ -64,18 +70,18 @@ def test_a_row_that_was_never_counted_is_refused_only_where_a_document_needs_it(
 )
 def test_what_is_no_matrix_is_refused(given: rt.Confusion, told: str) -> None:
     with pytest.raises(UsageError, match=told):
-        shares_of(given, np.array([1, 1]))
+        ordered_confusion_matrix(given, np.array([1, 1]))
 
 
 def test_gains_by_name_and_by_table() -> None:
-    assert gains_of((-1, 0, 2), "linear").tolist() == [0, 0, 2]
-    assert gains_of((0, 1, 2), "exp").tolist() == [0, 1, 3]
+    assert label_gains((-1, 0, 2), "linear").tolist() == [0, 0, 2]
+    assert label_gains((0, 1, 2), "exp").tolist() == [0, 1, 3]
     with pytest.raises(UsageError, match="gain is 'exp'"):
-        gains_of((0, 1), "log")  # type: ignore[arg-type]
+        label_gains((0, 1), "log")  # type: ignore[arg-type]
     with pytest.raises(MeasureError, match="say nothing about label 2"):
-        gains_of((0, 2), {1: 1.0})
+        label_gains((0, 2), {1: 1.0})
     with pytest.raises(MeasureError, match="numbers of at least 0"):
-        gains_of((0, 1), {1: -1.0})
+        label_gains((0, 1), {1: -1.0})
 
 
 def test_the_name_of_the_measure_can_be_asked_of_evaluate() -> None:

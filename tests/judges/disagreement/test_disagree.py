@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ringtrue.errors import DuplicateError, MismatchError, TableError, UsageError
 from ringtrue.judges.disagreement import Disagreement, disagree, weight
-from ringtrue.judges.votes import Votes, votes_of
+from ringtrue.judges.votes import Votes, make_votes
 from ringtrue.simulation.studies.agreement_coverage import judged_labels
 from strategies import judged
 
@@ -337,7 +337,7 @@ def test_the_frame_and_plain_data_say_the_same() -> None:
 
 
 def test_one_query_alone_has_its_documents_drawn_anew() -> None:
-    votes = votes_of(judged_table(np.random.default_rng(3)))
+    votes = make_votes(judged_table(np.random.default_rng(3)))
     found = disagree(votes, "1/3", resamples=200)
     assert found.p["2"].method == "bootstrap over items"
     assert found.p["2"].se

@@ -9,7 +9,7 @@ import pytest
 
 from ringtrue.errors import TableError, UsageError
 from ringtrue.judges.disagreement import disagree
-from ringtrue.judges.votes import votes_of
+from ringtrue.judges.votes import make_votes
 from ringtrue.tables import Judgments
 
 WORDS = {"doc": list("aabb"), "judge": list("xyxy"), "label": ["Key", "Rel", "Non", "Rel"]}
@@ -142,6 +142,6 @@ def test_what_cannot_be_combined_is_refused() -> None:
     with pytest.raises(UsageError, match="leave the scale out"):
         asked(WORDS, levels=ORDER, scale=[0, 1])
     with pytest.raises(UsageError, match="give the table"):
-        asked(votes_of(WORDS | {"label": [0, 1, 0, 1]}), levels=ORDER)
+        asked(make_votes(WORDS | {"label": [0, 1, 0, 1]}), levels=ORDER)
     with pytest.raises(TableError, match="needs a column 'label'"):
         asked({name: BOTH[name] for name in ("doc", "judge", "page")}, levels=ORDER)

@@ -76,12 +76,12 @@ def test_taste_is_told_from_carelessness() -> None:
 
 @given(votes=judged())
 def test_within_and_across_are_all_pairs_of_labels_of_documents_labelled_again(votes: Votes) -> None:
-    assume(votes.repeated().any() and len(votes.judges) > 1 and len(votes.labels) > 1)
+    assume(votes.find_repeats().any() and len(votes.judges) > 1 and len(votes.labels) > 1)
     top = len(votes.labels) - 1
     sums = {"within": np.zeros((top + 1, 2)), "across": np.zeros((top + 1, 2))}
     either = {"within": 0.0, "across": 0.0}
     both = {"within": 0.0, "across": 0.0}
-    again = set(votes.item[votes.repeated()].tolist())
+    again = set(votes.item[votes.find_repeats()].tolist())
     for item in again:
         rows = np.flatnonzero(votes.item == item)
         pairs = list(permutations(rows, 2))

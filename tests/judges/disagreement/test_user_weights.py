@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from ringtrue.errors import UsageError
-from ringtrue.judges.disagreement import share_of_users, weight
+from ringtrue.judges.disagreement import parse_user_share, weight
 
 probabilities = st.floats(0, 1)
 
@@ -88,17 +88,17 @@ def test_the_sum_is_over_all_that_the_others_may_say(p: float, users: int, top: 
 @pytest.mark.parametrize("said", ["2/1", "-1/3", "0/0", "1/501", (2, 1), (-1, 3), (1, 0)])
 def test_what_cannot_be_is_refused_in_words(said: str | tuple[int, int]) -> None:
     with pytest.raises(UsageError, match="users cannot be"):
-        share_of_users(said)
+        parse_user_share(said)
 
 
 @pytest.mark.parametrize("said", ["1", "1/2/3", "a/b", "1.5/3", "", (1,), (1.0, 3), 3, None])
 def test_what_is_no_share_is_refused(said: object) -> None:
     with pytest.raises(UsageError, match=r"expected 'at least M of N users'"):
-        share_of_users(said)  # type: ignore[arg-type]
+        parse_user_share(said)  # type: ignore[arg-type]
 
 
 def test_a_share_may_have_blanks() -> None:
-    assert share_of_users(" 2 / 4 ") == (2, 4)
+    assert parse_user_share(" 2 / 4 ") == (2, 4)
 
 
 def test_a_probability_beyond_1_is_refused() -> None:

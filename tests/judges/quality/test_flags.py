@@ -154,7 +154,12 @@ def test_in_at_most_5_of_100_equally_good_crowds_anybody_is_flagged_of_a_kind(
     material: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not material:
-        for name, value in {"MATERIAL": -9, "NEARLY_ALWAYS": 0, "HALF_AS_OFTEN": 1e9, "GRADES": 0}.items():
+        for name, value in {
+            "MIN_DIFFERENCE": -9,
+            "MIN_COMMON_SHARE": 0,
+            "MAX_RARE_RATIO": 1e9,
+            "MIN_LENIENCY": 0,
+        }.items():
             monkeypatch.setattr(flags, name, value)
     rng, found, worlds = np.random.default_rng(16), Counter[str](), 120
     for world in range(worlds):

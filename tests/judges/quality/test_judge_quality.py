@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import ringtrue as rt
 from judges.quality.worlds import compared, crowd
 from ringtrue.errors import DuplicateError, MismatchError, TableError, UsageError
-from ringtrue.judges.votes import leave_one_out, votes_of
+from ringtrue.judges.votes import leave_one_out_consensus, make_votes
 
 BY_HAND = {
     "query": ["p", "p", "p", "q", "q", "q", "q"],
@@ -167,11 +167,11 @@ def test_the_confusion_matrix_holds_the_labels_on_which_the_others_do_not_tie(
     rows: list[tuple[str, str, str, int]],
 ) -> None:
     for one in rt.judge_quality(table_of(rows)):
-        votes = votes_of(table_of(rows))
+        votes = make_votes(table_of(rows))
         mine = np.array(votes.judges)[votes.judge] == one.judge
-        settled = mine & (leave_one_out(votes).label >= 0)
+        settled = mine & (leave_one_out_consensus(votes).label >= 0)
         assert one.confusion.counts.sum() == settled.sum() <= one.accuracy.n
-        assert np.trace(one.confusion.counts) == (leave_one_out(votes).credit[settled] == 1).sum()
+        assert np.trace(one.confusion.counts) == (leave_one_out_consensus(votes).credit[settled] == 1).sum()
 
 
 def test_labels_of_everybody_the_same_are_no_trouble() -> None:

@@ -9,13 +9,18 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import ringtrue as rt
-from ringtrue.judges.quality.judge_statistics import drift_of, labels_again, leniency_of, side_bias_of
-from ringtrue.judges.votes import votes_of
+from ringtrue.judges.quality.judge_statistics import (
+    estimate_judge_drift,
+    estimate_leniency,
+    estimate_side_bias,
+    find_repeated_labels,
+)
+from ringtrue.judges.votes import make_votes
 
 
 @given(st.lists(st.floats(-3, 3), min_size=2, max_size=20))
 def test_leniency_over_queries_of_one_item_each_is_students_t(values: list[float]) -> None:
-    found = leniency_of(np.array(values), np.arange(len(values)), level=0.9)
+    found = estimate_leniency(np.array(values), np.arange(len(values)), level=0.9)
     assert found.value == pytest.approx(np.mean(values))
     half = stats.t.ppf(0.95, len(values) - 1) * stats.sem(values)
     assert found.high == pytest.approx(np.mean(values) + half, abs=1e-9)
@@ -23,35 +28,37 @@ def test_leniency_over_queries_of_one_item_each_is_students_t(values: list[float
 
 def test_items_of_one_query_are_less_than_as_many_queries() -> None:
     values = np.array([1.0, 0.9, 0.1, 0.0])
-    assert (leniency_of(values, np.array([0, 0, 1, 1]), level=0.95).se or 0) > (
-        leniency_of(values, np.arange(4), level=0.95).se or 0
+    assert (estimate_leniency(values, np.array([0, 0, 1, 1]), level=0.95).se or 0) > (
+        estimate_leniency(values, np.arange(4), level=0.95).se or 0
     )
-    alone = leniency_of(values, np.zeros(4, dtype=int), level=0.95)
+    alone = estimate_leniency(values, np.zeros(4, dtype=int), level=0.95)
     assert alone.notes == ("all labels are of one query: the interval says nothing about others",)
-    assert alone.se == pytest.approx(leniency_of(values, np.arange(4), level=0.95).se)
+    assert alone.se == pytest.approx(estimate_leniency(values, np.arange(4), level=0.95).se)
 
 
 def test_leniency_that_cannot_be_told_is_told_in_words() -> None:
-    none = leniency_of(np.array([]), np.array([], dtype=int), level=0.95)
+    none = estimate_leniency(np.array([]), np.array([], dtype=int), level=0.95)
     assert (none.value, none.notes) == (None, ("nobody else labelled this judge's items",))
-    assert leniency_of(np.array([1.0]), np.array([0]), level=0.95).notes == ("a single item: no interval can be given",)
+    assert estimate_leniency(np.array([1.0]), np.array([0]), level=0.95).notes == (
+        "a single item: no interval can be given",
+    )
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=60))
 def test_the_test_of_sides_is_scipys_exact_one(left: list[bool]) -> None:
-    found = side_bias_of(np.array(left), np.arange(len(left)), level=0.95)
+    found = estimate_side_bias(np.array(left), np.arange(len(left)), level=0.95)
     assert found.p_value == pytest.approx(stats.binomtest(sum(left), len(left)).pvalue)
     assert found.left.value == pytest.approx(np.mean(left))
 
 
 def test_no_verdict_for_a_side_leaves_the_bias_undefined() -> None:
-    found = side_bias_of(np.array([], dtype=bool), np.array([], dtype=int), level=0.95)
+    found = estimate_side_bias(np.array([], dtype=bool), np.array([], dtype=int), level=0.95)
     assert (found.left.value, found.p_value) == (None, None)
 
 
 def test_drift_by_hand() -> None:
     hit = np.array([True] * 10 + [False] * 10)
-    found = drift_of(hit, np.full(20, 0.5), np.full(20, np.nan), np.arange(20), level=0.95)
+    found = estimate_judge_drift(hit, np.full(20, 0.5), np.full(20, np.nan), np.arange(20), level=0.95)
     assert found is not None
     assert (found.first.value, found.second.value, found.change.value, found.others_change) == (1, 0, -1, None)
     assert found.change.high is not None
@@ -64,7 +71,7 @@ def test_drift_by_hand() -> None:
 def test_the_change_is_tested_by_the_spread_of_the_queries(seed: int) -> None:
     rng = np.random.default_rng(seed)
     hit, share, cluster = rng.random(60) < 0.6, rng.random(60), rng.integers(0, 9, 60)
-    found = drift_of(hit.astype(float), share, np.full(60, np.nan), cluster, level=0.95)
+    found = estimate_judge_drift(hit.astype(float), share, np.full(60, np.nan), cluster, level=0.95)
     assert found is not None
     rest = hit - share
     parts = []
@@ -79,8 +86,8 @@ def test_the_change_is_tested_by_the_spread_of_the_queries(seed: int) -> None:
 
 def test_one_who_knows_some_queries_better_does_not_drift() -> None:
     hit = np.array([True] * 20 + [False] * 20)
-    by_itself = drift_of(hit, np.full(40, 0.5), np.full(40, np.nan), np.arange(40), level=0.95)
-    by_query = drift_of(hit, np.full(40, 0.5), np.full(40, np.nan), np.repeat([0, 1], 20), level=0.95)
+    by_itself = estimate_judge_drift(hit, np.full(40, 0.5), np.full(40, np.nan), np.arange(40), level=0.95)
+    by_query = estimate_judge_drift(hit, np.full(40, 0.5), np.full(40, np.nan), np.repeat([0, 1], 20), level=0.95)
     assert by_itself is not None
     assert by_query is not None
     assert by_itself.p_value == pytest.approx(2 * stats.t.sf(np.sqrt(39), 39))
@@ -89,21 +96,21 @@ def test_one_who_knows_some_queries_better_does_not_drift() -> None:
 
 def test_a_change_that_the_items_explain_is_no_drift() -> None:
     hit = np.array([True] * 10 + [False] * 10)
-    found = drift_of(hit, hit.astype(float), hit.astype(float), np.arange(20), level=0.95)
+    found = estimate_judge_drift(hit, hit.astype(float), hit.astype(float), np.arange(20), level=0.95)
     assert found is not None
     assert (found.p_value, found.others_change) == (pytest.approx(1), -1.0)
 
 
 def test_few_labels_are_not_tested_for_drift() -> None:
-    found = drift_of(np.array([True, False]), np.zeros(2), np.zeros(2), np.arange(2), level=0.95)
+    found = estimate_judge_drift(np.array([True, False]), np.zeros(2), np.zeros(2), np.arange(2), level=0.95)
     assert found is not None
     assert (found.p_value, found.change.notes) == (None, ("fewer than 20 labels: not tested",))
-    assert drift_of(np.array([True]), np.zeros(1), np.zeros(1), np.arange(1), level=0.95) is None
+    assert estimate_judge_drift(np.array([True]), np.zeros(1), np.zeros(1), np.arange(1), level=0.95) is None
 
 
 def test_repeated_labels_by_hand() -> None:
     table = {"item": list("aaabbc"), "judge": ["x"] * 6, "label": [1, 1, 0, 2, 2, 0]}
-    again = labels_again(votes_of(table))
+    again = find_repeated_labels(make_votes(table))
     assert (again.pairs.tolist(), again.equal.tolist()) == ([3, 1], [1, 1])
     quality = rt.judge_quality(
         {key: [*column, *other] for (key, column), other in zip(table.items(), (["a"], ["y"], [1]), strict=True)},

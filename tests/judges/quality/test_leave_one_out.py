@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ringtrue.judges.quality.judge_findings import Effect
-from ringtrue.judges.quality.leave_one_out import LeavingOut
-from ringtrue.judges.votes import majority, votes_of
+from ringtrue.judges.quality.leave_one_out import LeaveOneOut
+from ringtrue.judges.votes import majority, make_votes
 
 rows = st.lists(
     st.tuples(st.sampled_from("abcd"), st.sampled_from("xyz"), st.integers(0, 2)), min_size=2, max_size=30
@@ -19,21 +19,21 @@ rows = st.lists(
 @given(rows, st.lists(st.integers(-1, 2), min_size=4, max_size=4))
 def test_it_is_what_counting_the_others_alone_gives(rows: list[tuple[str, str, int]], gold: list[int]) -> None:
     item, judge, label = zip(*rows, strict=True)
-    votes = votes_of({"item": item, "judge": judge, "label": label}, scale=[0, 1, 2])
+    votes = make_votes({"item": item, "judge": judge, "label": label}, scale=[0, 1, 2])
     known = np.array(gold[: votes.items.height])
-    effect = LeavingOut(votes, known).without(np.flatnonzero(votes.judge == 0))
-    rest = LeavingOut(votes.keep(votes.judge != 0), known)
+    effect = LeaveOneOut(votes, known).effect_without(np.flatnonzero(votes.judge == 0))
+    rest = LeaveOneOut(votes.keep(votes.judge != 0), known)
     before, after = majority(votes.counts()), majority(rest.counts)
     assert effect.alpha_without == (None if rest.alpha is None else pytest.approx(rest.alpha))
     assert effect.lost == ((before >= 0) & (after < 0)).sum()
     assert effect.changed == ((before != after) & (after >= 0)).sum()
-    assert effect.accuracy_without == (pytest.approx(rest.right / rest.known) if rest.known else None)
+    assert effect.accuracy_without == (pytest.approx(rest.n_right / rest.n_gold) if rest.n_gold else None)
 
 
 def test_krippendorffs_alpha_by_hand() -> None:
     # Items (0, 0), (1, 1), (0, 1): n = 6, disagreement 2, expected 36 − 18 = 18: 1 − 5 · 2 / 18.
     table = {"item": list("aabbcc"), "judge": list("xyxyxy"), "label": [0, 0, 1, 1, 0, 1]}
-    assert LeavingOut(votes_of(table), None).alpha == pytest.approx(1 - 10 / 18)
+    assert LeaveOneOut(make_votes(table), None).alpha == pytest.approx(1 - 10 / 18)
 
 
 def test_the_effect_is_told_in_words() -> None:

@@ -10,7 +10,7 @@ from scipy import stats
 
 import ringtrue as rt
 from ringtrue.errors import MismatchError, TableError, UsageError
-from ringtrue.judges.quality.traps import chance_accepted, needed
+from ringtrue.judges.quality.traps import chance_accepted, required_passes
 
 LABELS = {
     "query": ["q"] * 8,
@@ -25,7 +25,9 @@ TRAPS = {"query": ["q"] * 3, "doc": list("abc"), "label": [1, 0, 1]}
 @given(st.integers(1, 40), st.integers(1, 9), st.integers(0, 9), st.floats(0.05, 0.95))
 def test_luck_is_binomial(n: int, least: int, more: int, guess: float) -> None:
     rule = (least, least + more)
-    assert chance_accepted(n, rule, guess) == pytest.approx(stats.binom.sf(needed(n, rule) - 1, n, guess), abs=1e-9)
+    assert chance_accepted(n, rule, guess) == pytest.approx(
+        stats.binom.sf(required_passes(n, rule) - 1, n, guess), abs=1e-9
+    )
 
 
 def test_two_of_five_lets_81_of_100_coin_flippers_through_and_four_of_five_19() -> None:

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ringtrue.judges.votes.consensus as consensus
-from ringtrue.judges.votes import Votes, votes_of
-from ringtrue.judges.votes.consensus import ALONE, TIED, leave_one_out
+from ringtrue.judges.votes import Votes, make_votes
+from ringtrue.judges.votes.consensus import NO_OTHERS, TIED, leave_one_out_consensus
 
 rows = st.lists(
     st.tuples(st.sampled_from("abc"), st.sampled_from("vwxyz"), st.integers(0, 3)), min_size=1, max_size=30
@@ -19,18 +19,18 @@ rows = st.lists(
 
 def voted(rows: list[tuple[str, str, int]]) -> Votes:
     item, judge, label = zip(*rows, strict=True)
-    return votes_of({"item": item, "judge": judge, "label": label})
+    return make_votes({"item": item, "judge": judge, "label": label})
 
 
 @given(rows)
 def test_it_is_what_a_slow_loop_over_the_others_finds(rows: list[tuple[str, str, int]]) -> None:
     votes = voted(rows)
-    found = leave_one_out(votes)
+    found = leave_one_out_consensus(votes)
     for place, (item, judge, _) in enumerate(rows):
         others = [label for i, j, label in rows if i == item and j != judge]
         most = Counter(others).most_common()
         if not others:
-            assert found.label[place] == ALONE
+            assert found.label[place] == NO_OTHERS
             assert np.isnan(found.mean[place])
         else:
             tied = len(most) > 1 and most[0][1] == most[1][1]
@@ -40,10 +40,10 @@ def test_it_is_what_a_slow_loop_over_the_others_finds(rows: list[tuple[str, str,
 
 @given(rows)
 def test_pieces_change_nothing(rows: list[tuple[str, str, int]]) -> None:
-    whole = leave_one_out(voted(rows))
-    before, consensus.PIECE = consensus.PIECE, 1
+    whole = leave_one_out_consensus(voted(rows))
+    before, consensus.MAX_CELLS = consensus.MAX_CELLS, 1
     try:
-        pieces = leave_one_out(voted(rows))
+        pieces = leave_one_out_consensus(voted(rows))
     finally:
-        consensus.PIECE = before
+        consensus.MAX_CELLS = before
     assert pieces.label.tolist() == whole.label.tolist()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ringtrue.judges.votes import votes_of
+from ringtrue.judges.votes import make_votes
 
 
 def notes(labels: list[int]) -> tuple[str, ...]:
-    return votes_of({"doc": [*range(len(labels))], "label": labels}).notes
+    return make_votes({"doc": [*range(len(labels))], "label": labels}).notes
 
 
 def test_a_rare_label_far_from_the_others_is_told() -> None:
@@ -33,4 +33,4 @@ def test_other_labels_are_not(labels: list[int]) -> None:
 
 def test_a_declared_scale_is_no_matter_for_guesses() -> None:
     table = {"doc": [*range(201)], "label": [0, 1] * 100 + [9]}
-    assert votes_of(table, scale=[0, 1, 9]).notes == ()
+    assert make_votes(table, scale=[0, 1, 9]).notes == ()

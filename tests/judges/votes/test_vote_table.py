@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ringtrue.errors import DuplicateError, MismatchError, TableError, UsageError
-from ringtrue.judges.votes import Votes, majority, moments, votes_of, with_gold
+from ringtrue.judges.votes import Votes, align_with_gold, majority, make_votes, parse_times
 from ringtrue.tables import Judgments, Preferences
 from strategies import any_ids, judged, judgments, preferences
 
@@ -38,7 +38,7 @@ def told(votes: Votes) -> list[tuple[Any, ...]]:
 
 
 def test_votes_by_hand() -> None:
-    votes = votes_of(TABLE)
+    votes = make_votes(TABLE)
     assert votes.items.rows() == [("q1", "b"), ("q1", "a"), ("q2", "b")]
     assert (votes.judges, votes.labels, votes.size) == (("ann", "ben", "cid"), (0, 2, 3), 5)
     assert votes.item.tolist() == [0, 0, 2, 1, 2]
@@ -54,9 +54,9 @@ def test_no_vote_is_lost_or_changed(table: Judgments) -> None:
     given_rows = [row for row in table.frame.select("query", "doc", "judge", "label").rows() if row[3] >= 0]
     if not given_rows:
         with pytest.raises(TableError, match="every label is below 0"):
-            votes_of(table)
+            make_votes(table)
         return
-    votes = votes_of(table)
+    votes = make_votes(table)
     assert told(votes) == given_rows
     assert votes.items.n_unique() == votes.items.height == len({row[:2] for row in given_rows})
     assert list(votes.labels) == sorted({row[3] for row in given_rows})
@@ -65,7 +65,7 @@ def test_no_vote_is_lost_or_changed(table: Judgments) -> None:
 
 @given(preferences())
 def test_a_pair_is_one_item_whichever_stood_left(table: Preferences) -> None:
-    votes = votes_of(table)
+    votes = make_votes(table)
     grades = {"left": 1, "right": -1}
     expected = []
     for query, left, right, judge, winner in table.frame.rows():
@@ -81,21 +81,21 @@ def test_a_pair_is_one_item_whichever_stood_left(table: Preferences) -> None:
 def test_the_columns_of_preferences_may_have_any_name() -> None:
     pairs = {"left": ["a", "c"], "right": ["b", "b"], "winner": ["a", "c"], "judge": ["x", "y"]}
     further = {"item": [7, 7], "first": ["no", "no"], "side": [1, 2], "label": [5, 5], "seconds": [1.5, 2.5]}
-    votes = votes_of(pairs | further)
+    votes = make_votes(pairs | further)
     assert told(votes) == [("0", "a", "b", "x", 1), ("0", "b", "c", "y", -1)]
     assert votes.others["seconds"].to_list() == [1.5, 2.5]
     assert votes.others["item"].to_list() == [7, 7]
 
 
 def test_further_columns_stay_with_their_votes() -> None:
-    votes = votes_of(TABLE | {"seconds": [1, 2, 3, 4, 5]})
+    votes = make_votes(TABLE | {"seconds": [1, 2, 3, 4, 5]})
     assert votes.others.columns == ["seconds"]
     assert votes.keep(votes.judge == 0).others["seconds"].to_list() == [1, 3, 4]
 
 
 def test_votes_are_themselves() -> None:
-    votes = votes_of(TABLE)
-    assert votes_of(votes) is votes
+    votes = make_votes(TABLE)
+    assert make_votes(votes) is votes
 
 
 @pytest.mark.parametrize(
@@ -108,17 +108,17 @@ def test_votes_are_themselves() -> None:
     ],
 )
 def test_a_table_may_do_without_queries(data: Any) -> None:
-    assert told(votes_of(data)) == [("0", "t1", "w1", 1), ("0", "t1", "w2", 0)]
+    assert told(make_votes(data)) == [("0", "t1", "w1", 1), ("0", "t1", "w2", 0)]
 
 
 def test_a_dictionary_of_dictionaries_has_one_judge() -> None:
-    assert told(votes_of({"q1": {"d1": 2, "d2": 0}})) == [("q1", "d1", "0", 2), ("q1", "d2", "0", 0)]
+    assert told(make_votes({"q1": {"d1": 2, "d2": 0}})) == [("q1", "d1", "0", 2), ("q1", "d2", "0", 0)]
 
 
 @given(judged(), st.data())
 def test_a_wider_scale_changes_no_vote(votes: Votes, data: st.DataObject) -> None:
     further = data.draw(st.lists(st.integers(-3, 9), max_size=4))
-    wider = votes.on(further)
+    wider = votes.widen_scale(further)
     assert told(wider) == told(votes)
     assert wider.labels == tuple(sorted({*votes.labels, *further}))
     assert wider.counts().sum(axis=1).tolist() == votes.counts().sum(axis=1).tolist()
@@ -143,22 +143,22 @@ def test_repeats_are_settled_as_a_dictionary_would(votes: Votes) -> None:
         first.setdefault(tuple(who), label)
         last[tuple(who)] = label
     for choice, expected in (("first", first), ("last", last)):
-        settled = votes.settled(choice)  # type: ignore[arg-type]
+        settled = votes.resolve_repeats(choice)  # type: ignore[arg-type]
         assert {tuple(who): label for *who, label in told(settled)} == expected
         assert settled.size == len(expected)
-        assert not settled.repeated().any()
-    assert votes.settled("all") is votes
-    assert votes.repeated().sum() == votes.size - len(first)
+        assert not settled.find_repeats().any()
+    assert votes.resolve_repeats("all") is votes
+    assert votes.find_repeats().sum() == votes.size - len(first)
     if votes.size == len(first):
-        assert votes.settled(None) is votes
+        assert votes.resolve_repeats(None) is votes
     else:
         with pytest.raises(DuplicateError, match="say which label counts"):
-            votes.settled(None)
+            votes.resolve_repeats(None)
 
 
 def test_a_judge_who_says_it_twice_is_told_with_the_choices() -> None:
     with pytest.raises(DuplicateError) as error:
-        votes_of(TWICE).settled(None)
+        make_votes(TWICE).resolve_repeats(None)
     assert str(error.value) == (
         "judge 'ann' labelled document 'd' of query 'q' 2 times (0, 2); say which label counts: "
         "--repeats first, --repeats last, or --repeats all (each counts as a label of its own)"
@@ -171,7 +171,7 @@ def test_many_repeats_are_counted_and_few_are_shown() -> None:
     with pytest.raises(
         DuplicateError, match=r"labelled document 'a' 6 times \(1, 0, 2, 1, …\), as in 2 other cases; say"
     ):
-        votes_of(table).settled(None)
+        make_votes(table).resolve_repeats(None)
 
 
 def test_a_repeated_pair_is_told_by_its_winners() -> None:
@@ -180,7 +180,7 @@ def test_a_repeated_pair_is_told_by_its_winners() -> None:
         DuplicateError,
         match=r"judge 'x' voted on the pair 'a', 'b' of query 'q' 3 times \('a', 'b', tie\); say which vote",
     ):
-        votes_of(pairs | {"judge": ["x"] * 3}).settled(None)
+        make_votes(pairs | {"judge": ["x"] * 3}).resolve_repeats(None)
 
 
 CHOICES = "--repeats first, --repeats last, or --repeats all (each counts as a label of its own)"
@@ -199,7 +199,7 @@ def test_labels_that_are_nobodys_are_told_with_the_column_that_may_say_whose_the
     further: dict[str, Any], hint: str
 ) -> None:
     with pytest.raises(DuplicateError) as error:
-        votes_of({"query": ["q", "q"], "doc": ["d", "d"], "label": [0, 2]} | further).settled(None)
+        make_votes({"query": ["q", "q"], "doc": ["d", "d"], "label": [0, 2]} | further).resolve_repeats(None)
     assert str(error.value) == (
         f"document 'd' of query 'q' has 2 labels (0, 2), and nothing tells whose they are; {hint}; "
         f"if all are one judge's, {CHOICES}"
@@ -209,19 +209,19 @@ def test_labels_that_are_nobodys_are_told_with_the_column_that_may_say_whose_the
 def test_repeats_may_come_from_queries_that_no_column_names() -> None:
     pairs = {"left": ["a", "b"], "right": ["b", "a"], "winner": ["a", "b"], "worker": ["x", "x"], "prompt": [1, 2]}
     with pytest.raises(DuplicateError) as error:
-        votes_of(pairs).settled(None)
+        make_votes(pairs).resolve_repeats(None)
     assert str(error.value) == (
         "judge 'x' voted on the pair 'a', 'b' 2 times ('a', 'b'); --repeats all counts each of them; no column names "
         "the query; if it is prompt, say `--columns query=NAME`; otherwise say which vote counts: --repeats first, or "
         "--repeats last"
     )
-    assert [winner for *_, winner in told(votes_of(pairs | {"query": [1, 2]}).settled(None))] == [1, -1]
+    assert [winner for *_, winner in told(make_votes(pairs | {"query": [1, 2]}).resolve_repeats(None))] == [1, -1]
 
 
 def test_votes_of_nobody_on_a_pair_are_votes() -> None:
     pairs = {"left": ["a", "b"], "right": ["b", "a"], "winner": ["a", "b"]}
     with pytest.raises(DuplicateError) as error:
-        votes_of(pairs).settled(None)
+        make_votes(pairs).resolve_repeats(None)
     assert str(error.value) == (
         "the pair 'a', 'b' has 2 votes ('a', 'b'), and nothing tells whose they are; name the judges in a column "
         "'judge'; if all are one judge's, --repeats all (each counts as a vote of its own), --repeats first, or "
@@ -231,9 +231,9 @@ def test_votes_of_nobody_on_a_pair_are_votes() -> None:
 
 @given(judged(), st.sampled_from(["first", "last", "all"]))
 def test_the_rows_that_are_kept_are_those_of_the_settled_votes(votes: Votes, repeats: Any) -> None:
-    rows = votes.settled_rows(repeats)
-    assert told(votes.keep(rows)) == told(votes.settled(repeats))
-    assert rows.all() == (repeats == "all" or not votes.repeated().any())
+    rows = votes.rows_without_repeats(repeats)
+    assert told(votes.keep(rows)) == told(votes.resolve_repeats(repeats))
+    assert rows.all() == (repeats == "all" or not votes.find_repeats().any())
 
 
 # The scale.
@@ -241,14 +241,14 @@ def test_the_rows_that_are_kept_are_those_of_the_settled_votes(votes: Votes, rep
 
 def test_labels_below_0_are_left_out_with_a_note_unless_a_scale_declares_them() -> None:
     table = {"item": ["a", "a", "b"], "worker": ["x", "y", "y"], "label": [-2, 1, -1]}
-    votes = votes_of(table)
+    votes = make_votes(table)
     assert told(votes) == [("0", "a", "y", 1)]
     assert votes.judges == ("y",)
     assert votes.notes == ("2 labels below 0 ('not judged') left out; --scale declares such labels",)
-    declared = votes_of(table, scale=[-2, -1, 0, 1])
+    declared = make_votes(table, scale=[-2, -1, 0, 1])
     assert [vote[3] for vote in told(declared)] == [-2, 1, -1]
     assert declared.notes == ()
-    one = votes_of({"item": ["a", "b"], "label": [-1, 0]})
+    one = make_votes({"item": ["a", "b"], "label": [-1, 0]})
     assert one.notes == ("1 label below 0 ('not judged') left out; --scale declares such labels",)
 
 
@@ -256,11 +256,11 @@ def test_nothing_but_labels_below_0_is_refused() -> None:
     with pytest.raises(
         TableError, match=r"^every label is below 0, which says 'not judged'; --scale declares such labels$"
     ):
-        votes_of({"item": ["a"], "label": [-1]})
+        make_votes({"item": ["a"], "label": [-1]})
 
 
 def test_a_scale_has_labels_that_nobody_used() -> None:
-    votes = votes_of(TABLE, scale=[3, 0, 1, 2, 3])
+    votes = make_votes(TABLE, scale=[3, 0, 1, 2, 3])
     assert votes.labels == (0, 1, 2, 3)
     assert votes.counts()[:, 1].tolist() == [0, 0, 0]
 
@@ -270,27 +270,27 @@ STRAY = {"item": ["a", "b", "c", "a"], "worker": ["x", "x", "y", "y"], "label": 
 
 def test_labels_outside_the_scale_are_refused_with_who_gave_them_and_the_choices() -> None:
     with pytest.raises(TableError) as error:
-        votes_of(STRAY, scale=range(4))
+        make_votes(STRAY, scale=range(4))
     assert str(error.value) == (
         "2 labels outside the scale 0, 1, 2, 3: 5 by x, 10 by y; "
         "--outside exclude leaves them out, --outside clip moves them to the nearest label"
     )
     with pytest.raises(TableError, match=r"^1 label outside the scale 0, 1, 5: 10 by y; --outside exclude leaves it "):
-        votes_of(STRAY, scale=[5, 1, 0])
+        make_votes(STRAY, scale=[5, 1, 0])
 
 
 def test_labels_outside_the_scale_are_left_out_or_moved_when_asked() -> None:
-    left = votes_of(STRAY, scale=range(4), outside="exclude")
+    left = make_votes(STRAY, scale=range(4), outside="exclude")
     assert told(left) == [("0", "a", "x", 0), ("0", "a", "y", 1)]
     assert left.notes == ("2 labels outside the scale 0, 1, 2, 3: 5 by x, 10 by y; left out",)
-    moved = votes_of(STRAY, scale=range(4), outside="clip")
+    moved = make_votes(STRAY, scale=range(4), outside="clip")
     assert [vote[3] for vote in told(moved)] == [0, 3, 3, 1]
     assert moved.notes == ("2 labels outside the scale 0, 1, 2, 3: 5 by x, 10 by y; moved to the nearest label",)
 
 
 @given(judgments(), st.sets(st.integers(-4, 4), min_size=2, max_size=4))
 def test_a_clipped_label_is_the_nearest_on_the_scale(table: Judgments, scale: set[int]) -> None:
-    votes = votes_of(table, scale=sorted(scale), outside="clip")
+    votes = make_votes(table, scale=sorted(scale), outside="clip")
     given_labels = table.frame["label"].to_list()
     for before, (*_, after) in zip(given_labels, told(votes), strict=True):
         assert after in scale
@@ -300,14 +300,14 @@ def test_a_clipped_label_is_the_nearest_on_the_scale(table: Judgments, scale: se
 def test_many_stray_labels_are_counted_by_judge_and_few_are_shown() -> None:
     table = {"item": list("abcdefg"), "worker": list("xxxyzuv"), "label": [7, 7, 8, 7, 7, 7, 0]}
     with pytest.raises(TableError, match=r"6 labels .*: 7 by x \(2 times\), 8 by x, 7 by y, 7 by z, …; --outside"):
-        votes_of(table, scale=[0, 1])
+        make_votes(table, scale=[0, 1])
 
 
 def test_a_scale_that_no_label_fits_is_refused_whatever_is_asked() -> None:
     with pytest.raises(
         TableError, match=r"^no label lies on the scale 7, 8: 0 by x, 5 by x, 10 by y, 1 by y; say --scale as the"
     ):
-        votes_of(STRAY, scale=[7, 8], outside="exclude")
+        make_votes(STRAY, scale=[7, 8], outside="exclude")
 
 
 @pytest.mark.parametrize(
@@ -321,18 +321,18 @@ def test_a_scale_that_no_label_fits_is_refused_whatever_is_asked() -> None:
 )
 def test_what_is_no_scale_is_refused(scale: list[int], says: str) -> None:
     with pytest.raises(UsageError, match=f"^{says}$"):
-        votes_of(TABLE, scale=scale, outside="clip")
+        make_votes(TABLE, scale=scale, outside="clip")
 
 
 @pytest.mark.parametrize("data", [{"left": ["a"], "right": ["b"], "winner": ["a"]}, "made"])
 def test_preferences_have_no_scale(data: Any) -> None:
     pairs = Preferences.of({"left": ["a"], "right": ["b"], "winner": ["a"]}) if data == "made" else data
     with pytest.raises(UsageError, match=r"^a scale is about labels, and these are preferences; leave it out$"):
-        votes_of(pairs, scale=[0, 1])
+        make_votes(pairs, scale=[0, 1])
 
 
 def test_everybody_may_give_the_same_label() -> None:
-    votes = votes_of({"item": ["a", "a", "b"], "worker": ["x", "y", "x"], "label": [2, 2, 2]})
+    votes = make_votes({"item": ["a", "a", "b"], "worker": ["x", "y", "x"], "label": [2, 2, 2]})
     assert votes.labels == (2,)
     assert votes.counts().tolist() == [[2], [1]]
 
@@ -352,21 +352,21 @@ def test_everybody_may_give_the_same_label() -> None:
 )
 def test_labels_that_are_no_grades_are_refused(labels: list[Any], says: str) -> None:
     with pytest.raises(TableError, match=says):
-        votes_of({"item": ["a", "b"], "worker": ["x", "x"], "label": labels})
+        make_votes({"item": ["a", "b"], "worker": ["x", "x"], "label": labels})
 
 
 @pytest.mark.parametrize("labels", [[True, False], ["1", "0.0"], [1.0, 0], [1, "0"]])
 def test_labels_of_mixed_types_that_are_whole_numbers_are_grades(labels: list[Any]) -> None:
-    assert [vote[3] for vote in told(votes_of({"item": ["a", "b"], "label": labels}))] == [1, 0]
+    assert [vote[3] for vote in told(make_votes({"item": ["a", "b"], "label": labels}))] == [1, 0]
 
 
 # What is drawn anew.
 
 
 def test_clusters_are_queries_or_with_a_single_one_the_items() -> None:
-    query, count, what = votes_of(TABLE).clusters()
+    query, count, what = make_votes(TABLE).clusters()
     assert (query.tolist(), count, what) == ([0, 0, 1], 2, "queries")
-    item, count, what = votes_of({"item": ["a", "b", "a"], "label": [1, 2, 0]}).clusters()
+    item, count, what = make_votes({"item": ["a", "b", "a"], "label": [1, 2, 0]}).clusters()
     assert (item.tolist(), count, what) == ([0, 1], 2, "items")
 
 
@@ -400,12 +400,12 @@ def test_items_of_a_query_are_in_one_cluster(votes: Votes) -> None:
     ],
 )
 def test_times_are_numbers_that_rise(times: list[Any], seconds: list[float]) -> None:
-    votes = votes_of({"item": ["a", "b"], "label": [1, 0], "time": times})
-    found = votes.moments()
+    votes = make_votes({"item": ["a", "b"], "label": [1, 0], "time": times})
+    found = votes.times()
     assert found is not None
     assert found.tolist() == seconds
-    assert moments(pl.Series("time", times)).tolist() == seconds
-    assert votes_of(TABLE).moments() is None
+    assert parse_times(pl.Series("time", times)).tolist() == seconds
+    assert make_votes(TABLE).times() is None
 
 
 @pytest.mark.parametrize(
@@ -437,7 +437,7 @@ def test_what_is_no_time_is_refused_in_our_words(times: list[Any], row: int, fou
         TableError,
         match=f"^row {row}: expected a time in column 'time', as a number or like 2024-05-01 10:00:00, found {found}",
     ):
-        moments(pl.Series("time", times))
+        parse_times(pl.Series("time", times))
 
 
 # Panels.
@@ -452,7 +452,7 @@ PANELS = {
 
 
 def test_a_panel_is_a_judge_who_says_what_most_of_it_say() -> None:
-    together, parts = votes_of(PANELS).panels("panel")
+    together, parts = make_votes(PANELS).split_panels("panel")
     assert sorted(told(together)) == [
         ("0", "a", "crowd", 2), ("0", "a", "nist", 0), ("0", "b", "crowd", 2), ("0", "b", "nist", 1),
     ]  # fmt: skip
@@ -467,16 +467,16 @@ def test_a_column_that_is_not_there_tells_no_panels() -> None:
         UsageError,
         match=r"^no column 'panl' beside query, doc, judge and label to tell panels by; did you mean 'panel'\?$",
     ):
-        votes_of(PANELS).panels("panl")
+        make_votes(PANELS).split_panels("panl")
     with pytest.raises(UsageError, match=r"to tell panels by; there is none$"):
-        votes_of(TABLE).panels("panel")
+        make_votes(TABLE).split_panels("panel")
 
 
 def test_repeats_are_settled_within_a_panel() -> None:
     again = {"doc": ["a"] * 3, "judge": ["x"] * 3, "label": [1, 0, 2], "panel": ["one", "other", "one"]}
     with pytest.raises(DuplicateError, match=r"judge 'x' labelled document 'a' 2 times \(1, 2\)"):
-        votes_of(again).panels("panel")
-    together, _ = votes_of(again).panels("panel", repeats="last")
+        make_votes(again).split_panels("panel")
+    together, _ = make_votes(again).split_panels("panel", repeats="last")
     assert sorted(told(together)) == [("0", "a", "one", 2), ("0", "a", "other", 0)]
 
 
@@ -484,13 +484,13 @@ def test_repeats_are_settled_within_a_panel() -> None:
 def test_panels_share_out_every_vote(votes: Votes, data: st.DataObject) -> None:
     panel = data.draw(st.lists(st.sampled_from(["p", "q"]), min_size=votes.size, max_size=votes.size))
     mixed = replace(votes, others=pl.DataFrame({"panel": panel}))
-    together, parts = mixed.panels("panel", repeats="all")
+    together, parts = mixed.split_panels("panel", repeats="all")
     for name, part in parts.items():
         assert told(part) == [vote for vote, mine in zip(told(votes), panel, strict=True) if mine == name]
         assert part.counts().any(axis=1).all()
         assert set(part.judges) == {vote[2] for vote in told(part)}
     assert together.judges == tuple(dict.fromkeys(panel))
-    assert not together.repeated().any()
+    assert not together.find_repeats().any()
     assert {(item[:2], who) for *item, who, _ in told(together) for item in [tuple(item)]} == {
         (vote[:2], mine) for vote, mine in zip(told(votes), panel, strict=True)
     }
@@ -500,8 +500,8 @@ def test_panels_share_out_every_vote(votes: Votes, data: st.DataObject) -> None:
 
 
 def test_gold_by_hand() -> None:
-    gold = votes_of({"query": ["q2", "q1", "q9"], "doc": ["b", "a", "b"], "label": [1, 3, 0]})
-    votes, known = with_gold(votes_of(TABLE), gold)
+    gold = make_votes({"query": ["q2", "q1", "q9"], "doc": ["b", "a", "b"], "label": [1, 3, 0]})
+    votes, known = align_with_gold(make_votes(TABLE), gold)
     assert votes.labels == (0, 1, 2, 3)
     assert votes.items.rows() == [("q1", "b"), ("q1", "a"), ("q2", "b")]
     assert known.tolist() == [-1, 3, 1]
@@ -514,12 +514,12 @@ def test_gold_is_what_a_dictionary_would_say(votes: Votes, gold: Votes) -> None:
     shared = [tuple(item) for item in votes.items.rows() if tuple(item) in known]
     if several:
         with pytest.raises(DuplicateError, match="gold has several labels"):
-            with_gold(votes, gold)
+            align_with_gold(votes, gold)
     elif not shared:
         with pytest.raises(MismatchError, match="no gold item was labelled by the judges"):
-            with_gold(votes, gold)
+            align_with_gold(votes, gold)
     else:
-        wider, found = with_gold(votes, gold)
+        wider, found = align_with_gold(votes, gold)
         assert told(wider) == told(votes)
         assert [wider.labels[label] if label >= 0 else None for label in found] == [
             known.get(tuple(item)) for item in votes.items.rows()
@@ -527,8 +527,8 @@ def test_gold_is_what_a_dictionary_would_say(votes: Votes, gold: Votes) -> None:
 
 
 def test_the_same_gold_label_may_stand_there_several_times() -> None:
-    gold = votes_of({"item": ["a", "a", "b"], "worker": ["x", "y", "x"], "label": [1, 1, 0]})
-    assert with_gold(gold, gold)[1].tolist() == [1, 0]
+    gold = make_votes({"item": ["a", "a", "b"], "worker": ["x", "y", "x"], "label": [1, 1, 0]})
+    assert align_with_gold(gold, gold)[1].tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(
@@ -539,23 +539,23 @@ def test_the_same_gold_label_may_stand_there_several_times() -> None:
     ],
 )
 def test_gold_that_contradicts_itself_is_refused(labels: list[int], says: str) -> None:
-    gold = votes_of({"item": ["a", "a", "b", "b"], "label": labels})
+    gold = make_votes({"item": ["a", "a", "b", "b"], "label": labels})
     with pytest.raises(DuplicateError, match=f"^{says}$") as error:
-        with_gold(votes_of({"item": ["a"], "label": [1]}), gold)
+        align_with_gold(make_votes({"item": ["a"], "label": [1]}), gold)
     assert (error.value.doc, error.value.judge) == ("a", None)
 
 
 def test_gold_pairs_that_contradict_themselves_are_told_by_their_winners() -> None:
-    gold = votes_of({"left": ["a", "b"], "right": ["b", "a"], "winner": ["a", "b"], "query": ["q", "q"]})
+    gold = make_votes({"left": ["a", "b"], "right": ["b", "a"], "winner": ["a", "b"], "query": ["q", "q"]})
     with pytest.raises(DuplicateError, match=r"several labels \('b', 'a'\) for the pair 'a', 'b' of query 'q'; keep"):
-        with_gold(gold, gold)
+        align_with_gold(gold, gold)
 
 
 def test_gold_about_other_items_shows_one_of_each() -> None:
-    judged_items = votes_of({"query": ["q1"], "doc": ["doc-1"], "label": [1]})
-    gold = votes_of({"query": ["1"], "doc": ["doc-1"], "label": [1]})
+    judged_items = make_votes({"query": ["q1"], "doc": ["doc-1"], "label": [1]})
+    gold = make_votes({"query": ["1"], "doc": ["doc-1"], "label": [1]})
     with pytest.raises(MismatchError) as error:
-        with_gold(judged_items, gold)
+        align_with_gold(judged_items, gold)
     assert str(error.value) == (
         "no gold item was labelled by the judges: gold has document 'doc-1' of query '1', "
         "the judges document 'doc-1' of query 'q1'; do both use the same ids?"
@@ -570,20 +570,20 @@ def test_gold_about_other_items_shows_one_of_each() -> None:
     ],
 )
 def test_gold_with_queries_and_labels_without_are_told_apart(judges_have_queries: bool, says: str) -> None:
-    tables = votes_of({"query": ["q"], "doc": ["d"], "label": [1]}), votes_of({"doc": ["d"], "label": [1]})
+    tables = make_votes({"query": ["q"], "doc": ["d"], "label": [1]}), make_votes({"doc": ["d"], "label": [1]})
     with pytest.raises(MismatchError) as error:
-        with_gold(*(tables if judges_have_queries else tables[::-1]))
+        align_with_gold(*(tables if judges_have_queries else tables[::-1]))
     assert str(error.value).endswith(says)
     assert "same ids" not in str(error.value)
 
 
 def test_gold_of_the_other_kind_is_refused() -> None:
-    labels, pairs = votes_of(TABLE), votes_of({"left": ["a"], "right": ["b"], "winner": ["a"]})
+    labels, pairs = make_votes(TABLE), make_votes({"left": ["a"], "right": ["b"], "winner": ["a"]})
     says = "the judges labelled documents, gold has labels of pairs of documents; give two files of a kind"
     with pytest.raises(MismatchError, match=f"^{says}$"):
-        with_gold(labels, pairs)
+        align_with_gold(labels, pairs)
     with pytest.raises(MismatchError, match="labelled pairs of documents, gold has labels of documents"):
-        with_gold(pairs, labels)
+        align_with_gold(pairs, labels)
 
 
 # The majority.
@@ -609,10 +609,10 @@ def test_stray_labels_of_two_model_judges_are_told(data: Path) -> None:
         TableError,
         match=r"^3 labels outside the scale 0, 1, 2, 3: 5 by RMITIR-llama70B \(2 times\), 10 by h2oloo-zeroshot2; --ou",
     ):
-        votes_of(table, scale=range(4))
-    assert votes_of(table).labels == (0, 1, 2, 3, 5, 10)
-    left = votes_of(table, scale=range(4), outside="exclude")
-    moved = votes_of(table, scale=range(4), outside="clip")
+        make_votes(table, scale=range(4))
+    assert make_votes(table).labels == (0, 1, 2, 3, 5, 10)
+    left = make_votes(table, scale=range(4), outside="exclude")
+    moved = make_votes(table, scale=range(4), outside="clip")
     assert (left.size, moved.size) == (145_956, 145_959)
     assert left.counts()[:, :3].tolist() == moved.counts()[:, :3].tolist()
     assert int((moved.counts() - left.counts())[:, 3].sum()) == 3
@@ -620,11 +620,11 @@ def test_stray_labels_of_two_model_judges_are_told(data: Path) -> None:
 
 @given(any_ids, any_ids)
 def test_an_item_is_named_by_its_ids(query: str, doc: str) -> None:
-    named = votes_of({"query": [query], "doc": [doc], "label": [1]}).named(0)
+    named = make_votes({"query": [query], "doc": [doc], "label": [1]}).describe_item(0)
     assert named == (f"document '{doc}'" if query == "0" else f"document '{doc}' of query '{query}'")
 
 
 def test_votes_without_further_columns_can_be_left_out_too() -> None:
     table = {"doc": [*"aabb"], "judge": [*"xyxy"], "label": [0, 1, 1, 1], "site": [*"pqpq"]}
-    together, _ = votes_of(table).panels("site")
+    together, _ = make_votes(table).split_panels("site")
     assert together.keep(together.judge == 0).size == 2

@@ -23,13 +23,13 @@ from matplotlib.patches import Rectangle
 
 from report.gallery import estimate, figure, gallery
 from ringtrue.errors import UsageError
-from ringtrue.report.charts.figure_layout import drawn
+from ringtrue.report.charts.figure_layout import draw_figure
 from ringtrue.report.charts.inline_svg import inline_svg
-from ringtrue.report.charts.label_placement import Patch, spread
-from ringtrue.report.charts.matplotlib_settings import our_settings
+from ringtrue.report.charts.label_placement import OccupiedArea, spread_labels
+from ringtrue.report.charts.matplotlib_settings import use_our_settings
 from ringtrue.report.charts.palettes import DARK, LIGHT, Palette
-from ringtrue.report.charts.picture_files import picture
-from ringtrue.report.charts.text_metrics import cut, width_of
+from ringtrue.report.charts.picture_files import render_picture
+from ringtrue.report.charts.text_metrics import shorten, text_width
 from ringtrue.report.model import Bars, Chart, Forest, Heatmap, Line, Lines, Point, Points, Series
 
 WIDTHS = (720, 320)
@@ -38,8 +38,8 @@ FIGURES = {one.name: one for one in gallery().figures()}
 
 def frames(chart: Chart, width: float = 720) -> list[Axes]:
     """The frames of a chart, with Matplotlib's artists in them."""
-    with our_settings():
-        return list(drawn(figure("one", chart), width, LIGHT, plain=True).drawing.axes)
+    with use_our_settings():
+        return list(draw_figure(figure("one", chart), width, LIGHT, single_font=True).mpl_figure.axes)
 
 
 def segments(frame: Axes) -> list[np.ndarray[Any, Any]]:
@@ -181,19 +181,19 @@ def test_noted_points_are_drawn_apart_and_named() -> None:
 # Nothing overlaps, and nothing leaves the sheet.
 
 
-def boxes(svg: str) -> Iterator[tuple[str, Patch]]:
+def boxes(svg: str) -> Iterator[tuple[str, OccupiedArea]]:
     """Each text of a picture and what it takes of the sheet, turned ones too."""
     for one in ET.fromstring(svg).iter("text"):
         words, style = one.text or "", one.get("style", "")
         found = re.search(r"font-size:([\d.]+)px", style)
         size = float(found[1]) if found else 12.0
-        half = width_of(words, size, bold="700" in style) / 2
+        half = text_width(words, size, bold="700" in style) / 2
         x, y = float(one.get("x", 0)), float(one.get("y", 0))
         if one.get("transform"):
-            yield words, Patch(x=x - size * 0.3, y=y - half, half_width=size * 0.35, half_height=half)
+            yield words, OccupiedArea(x=x - size * 0.3, y=y - half, half_width=size * 0.35, half_height=half)
         else:
             x += {"middle": 0.0, "end": -half}.get(one.get("text-anchor", ""), half)
-            yield words, Patch(x=x, y=y - size * 0.35, half_width=half, half_height=size * 0.38)
+            yield words, OccupiedArea(x=x, y=y - size * 0.35, half_width=half, half_height=size * 0.38)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -206,7 +206,7 @@ def test_no_word_overlaps_another_or_leaves_the_sheet(name: str, width: int) -> 
     for words, box in found:
         assert abs(box.x - width / 2) + box.half_width <= width / 2 + 1, words
         assert abs(box.y - height / 2) + box.half_height <= height / 2 + 1, words
-    assert [(one, other) for (one, a), (other, b) in combinations(found, 2) if a.meets(b)] == []
+    assert [(one, other) for (one, a), (other, b) in combinations(found, 2) if a.overlaps(b)] == []
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -218,19 +218,19 @@ def test_letters_are_eleven_pixels_or_more(name: str, width: int) -> None:
 
 def test_a_long_name_loses_its_middle() -> None:
     name = "beginning-" + "x" * 200 + "-end"
-    shown = cut(name, 150)
+    shown = shorten(name, 150)
     assert re.fullmatch("beginning-x+…x+-end", shown)
-    assert width_of(shown) <= 150
+    assert text_width(shown) <= 150
 
 
 @given(st.text(), st.floats(20, 300))
 def test_a_cut_text_is_never_wider_than_it_may_be(text: str, width: float) -> None:
-    assert width_of(cut(text, width)) <= width
+    assert text_width(shorten(text, width)) <= width
 
 
 @given(st.lists(st.floats(0, 300), max_size=12))
 def test_labels_that_are_spread_keep_their_order_and_apart(wanted: list[float]) -> None:
-    found = spread(wanted, 15, 0, 300)
+    found = spread_labels(wanted, 15, 0, 300)
     assert all(b - a >= 15 - 1e-6 for a, b in zip(sorted(found), sorted(found)[1:], strict=False))
     assert all(-1e-6 <= one <= 300 + 1e-6 for one in found)
     assert [found[one] for one in np.argsort(wanted, kind="stable")] == sorted(found)
@@ -286,14 +286,14 @@ def test_a_page_names_colours_and_has_none_of_its_own() -> None:
 
 @pytest.mark.parametrize("form", ["svg", "png", "pdf"])
 def test_the_same_figure_gives_the_same_bytes(form: Any) -> None:
-    assert picture(FIGURES["power"], form) == picture(FIGURES["power"], form)
+    assert render_picture(FIGURES["power"], form) == render_picture(FIGURES["power"], form)
     assert inline_svg(FIGURES["power"], width_px=720) == inline_svg(FIGURES["power"], width_px=720)
 
 
 def test_what_somebody_has_set_in_matplotlib_changes_nothing_and_is_not_lost() -> None:
-    usual = picture(FIGURES["power"], "svg")
+    usual = render_picture(FIGURES["power"], "svg")
     with mpl.rc_context({"lines.linewidth": 9, "axes.facecolor": "red", "text.usetex": True, "font.size": 30}):
-        assert picture(FIGURES["power"], "svg") == usual
+        assert render_picture(FIGURES["power"], "svg") == usual
         assert mpl.rcParams["lines.linewidth"] == 9
         assert mpl.rcParams["text.usetex"]
 
@@ -315,34 +315,34 @@ def test_ids_of_many_pictures_on_a_page_differ() -> None:
 
 
 def test_a_png_has_the_size_that_was_asked_for() -> None:
-    content = picture(FIGURES["alone"], "png", width=5, dpi=120)
+    content = render_picture(FIGURES["alone"], "png", width=5, dpi=120)
     assert struct.unpack(">I", content[16:20])[0] == 600
 
 
 def test_letters_of_an_svg_for_papers_are_paths_and_no_date_is_in_it() -> None:
-    svg = picture(FIGURES["odd"], "svg").decode()
+    svg = render_picture(FIGURES["odd"], "svg").decode()
     assert "<text" not in svg
     assert "<dc:date>" not in svg
     assert "<script>" not in svg
 
 
 def test_a_pdf_has_its_letters_in_it_as_truetype() -> None:
-    pdf = picture(FIGURES["alone"], "pdf")
+    pdf = render_picture(FIGURES["alone"], "pdf")
     assert pdf.startswith(b"%PDF")
     assert b"/FontFile2" in pdf
     assert b"/CreationDate" not in pdf
 
 
 def test_dark_pictures_have_the_dark_ground() -> None:
-    assert DARK.ground in picture(FIGURES["alone"], "svg", dark=True).decode()
-    assert DARK.ground not in picture(FIGURES["alone"], "svg").decode()
+    assert DARK.ground in render_picture(FIGURES["alone"], "svg", dark=True).decode()
+    assert DARK.ground not in render_picture(FIGURES["alone"], "svg").decode()
 
 
 def test_a_form_that_is_not_known_is_refused_with_the_near_miss() -> None:
     with pytest.raises(UsageError, match=r"'pngg'.*png"):
-        picture(FIGURES["alone"], "pngg")  # type: ignore[arg-type]
+        render_picture(FIGURES["alone"], "pngg")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=r"2\.5 to 40 inches"):
-        picture(FIGURES["alone"], "png", width=0.1)
+        render_picture(FIGURES["alone"], "png", width=0.1)
 
 
 # Packages.
@@ -363,9 +363,9 @@ def test_whoever_has_not_the_packages_is_told_how_to_get_them(package: str) -> N
     code = f"""
 import sys; sys.modules[{package!r}] = None  # as if it were not installed
 import ringtrue as rt
-from ringtrue.report.html.page import page_of
+from ringtrue.report.html.page import render_page
 try:
-    page_of(rt.report({{"new": {{"q1": {{"a": 1.0}}}}}}, {{"q1": {{"a": 1}}}}, "RR"))
+    render_page(rt.report({{"new": {{"q1": {{"a": 1.0}}}}}}, {{"q1": {{"a": 1}}}}, "RR"))
 except rt.UsageError as error:
     print(error)
 """
@@ -379,8 +379,8 @@ def test_no_window_and_no_pyplot_is_needed() -> None:
 import sys
 sys.path.insert(0, "tests")
 from report.gallery import gallery
-from ringtrue.report.html.page import page_of
-page_of(gallery())
+from ringtrue.report.html.page import render_page
+render_page(gallery())
 print("matplotlib.pyplot" in sys.modules)
 """
     assert python(code) == "False"

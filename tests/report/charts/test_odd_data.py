@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from report.gallery import ODD_NAMES, estimate, figure
 from ringtrue.report.charts.inline_svg import inline_svg
-from ringtrue.report.charts.picture_files import picture
+from ringtrue.report.charts.picture_files import render_picture
 from ringtrue.report.model import Bars, Chart, Forest, Heatmap, Line, Lines, Point, Points, Series
 from ringtrue.stats.results import Estimate
 
@@ -106,4 +106,4 @@ def test_whatever_the_data_the_page_gets_a_picture(charts: list[Chart], width: i
 @settings(max_examples=25)
 @given(st.one_of(forests(), some_bars(), some_lines(), heatmaps(), some_points), st.sampled_from(["svg", "png", "pdf"]))
 def test_whatever_the_data_a_paper_gets_a_picture(chart: Chart, form: Any) -> None:
-    assert len(picture(figure("odd", chart), form, width=3.5, dpi=50)) > 500
+    assert len(render_picture(figure("odd", chart), form, width=3.5, dpi=50)) > 500

@@ -12,11 +12,11 @@ import pytest
 
 from report.gallery import ODD_NAMES, figure, gallery
 from ringtrue.formatting.grid import Grid
-from ringtrue.report.html.page import page_of
+from ringtrue.report.html.page import render_page
 from ringtrue.report.model import Bars, Report, Section
 
 REPORT = gallery()
-PAGE = page_of(REPORT)
+PAGE = render_page(REPORT)
 VOID = {"meta", "link", "br", "hr", "img"}
 
 
@@ -107,25 +107,25 @@ def test_what_is_absent_says_what_it_needs(read: Reader) -> None:
 def test_it_says_which_version_and_seed_made_it() -> None:
     from ringtrue import __version__
 
-    assert f"Made by ringtrue {__version__}, seed 7." in page_of(small(seed=7))
-    assert "seed" not in page_of(small())
+    assert f"Made by ringtrue {__version__}, seed 7." in render_page(small(seed=7))
+    assert "seed" not in render_page(small())
 
 
 def test_what_is_to_be_typed_is_set_apart() -> None:
-    page = page_of(small(notes=("see `ringtrue plan <x>` for more", "a lone ` mark")))
+    page = render_page(small(notes=("see `ringtrue plan <x>` for more", "a lone ` mark")))
     assert "see <code>ringtrue plan &lt;x&gt;</code> for more" in page
     assert "a lone ` mark" in page
 
 
 def test_a_report_of_nothing_is_a_page_too() -> None:
-    page = page_of(Report(title="empty", asked=(), answers=(), sections=()))
+    page = render_page(Report(title="empty", asked=(), answers=(), sections=()))
     assert Reader(page).written("h1") == ["empty"]
     assert 'id="answers"' not in page
 
 
 def test_a_figure_without_rows_has_no_table() -> None:
     made = figure("one", table=Grid(columns=["a"], rows=[]))
-    page = page_of(small(sections=(Section(name="s", title="s", answer="", figures=(made,)),)))
+    page = render_page(small(sections=(Section(name="s", title="s", answer="", figures=(made,)),)))
     assert "<details>" not in page
 
 
@@ -143,7 +143,7 @@ def test_names_cannot_bring_elements_or_attributes(read: Reader) -> None:
 def test_every_place_is_escaped(where: str) -> None:
     evil = '"><script>alert(1)</script><x y="'
     given = {"title": evil, "answers": (evil,), "notes": (evil,), "asked": ((evil, evil),), "absent": ((evil, evil),)}
-    page = page_of(small(**{where: given[where]}))
+    page = render_page(small(**{where: given[where]}))
     assert "<script" not in page
     assert "&lt;script&gt;" in page
 
@@ -193,11 +193,11 @@ def test_links_lead_to_every_section(read: Reader) -> None:
 
 
 def test_the_same_report_gives_the_same_page() -> None:
-    assert page_of(gallery()) == PAGE
+    assert render_page(gallery()) == PAGE
 
 
 def test_halves_of_surrogates_can_be_written() -> None:
-    assert page_of(small(title="a\ud800b")).encode()
+    assert render_page(small(title="a\ud800b")).encode()
 
 
 def test_the_page_of_37_runs_is_small() -> None:

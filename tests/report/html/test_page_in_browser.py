@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page
 import ringtrue as rt
 from browsers import take_picture, violations
 from report.gallery import gallery
-from ringtrue.report.html.page import page_of
+from ringtrue.report.html.page import render_page
 from ringtrue.report.model import Report
 
 pytestmark = pytest.mark.slow
@@ -26,7 +26,7 @@ SHOWN = "[...document.querySelectorAll('.picture svg')].filter(one => one.getBou
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page with every kind of chart, as a file."""
     path = tmp_path_factory.mktemp("report") / "report.html"
-    path.write_text(page_of(gallery()), encoding="utf-8")
+    path.write_text(render_page(gallery()), encoding="utf-8")
     return path
 
 
@@ -123,7 +123,7 @@ def of_dl19(data: Path) -> Report:
 @pytest.mark.real
 def test_the_report_of_37_real_runs_is_whole(windows: Browser, data: Path, tmp_path: Path) -> None:
     path = tmp_path / "dl19.html"
-    path.write_text(page_of(of_dl19(data)), encoding="utf-8")
+    path.write_text(render_page(of_dl19(data)), encoding="utf-8")
     assert path.stat().st_size < 3_000_000
     for width, scheme in LOOKS:
         page, asked = opened(windows, path, width, color_scheme=scheme)

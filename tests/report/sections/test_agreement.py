@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import ringtrue as rt
 from report.small_inputs import simulated
 from ringtrue.errors import DuplicateError, TableError
-from ringtrue.report.inputs import Material
+from ringtrue.report.inputs import ReportInputs
 from ringtrue.report.sections import agreement
 from ringtrue.tables import Judgments
 
@@ -27,7 +27,7 @@ def labels(**judges: list[int]) -> Judgments:
 
 def test_alpha_of_two_judges_by_hand() -> None:
     # Krippendorff: 1 − (n − 1) Σ o_01 / (n_0 n_1) with 20 labels, 2 mismatched pairs, 10 zeros and 10 ones.
-    found = agreement.section(Material(labels=labels(ann=[0, 1] * 5, bob=[0, 1] * 4 + [1, 0])))
+    found = agreement.section(ReportInputs(labels=labels(ann=[0, 1] * 5, bob=[0, 1] * 4 + [1, 0])))
     (chart,) = found.figures[0].charts
     alpha = 1 - 19 * 2 / (10 * 10)
     assert chart.values == ((None, pytest.approx(alpha)), (pytest.approx(alpha), None))
@@ -38,7 +38,7 @@ def test_alpha_of_two_judges_by_hand() -> None:
 
 def test_the_odd_one_out_comes_last_and_is_named() -> None:
     usual = [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2]
-    found = agreement.section(Material(labels=labels(odd=usual[::-1], ann=usual, bob=usual, cy=[*usual[:-1], 1])))
+    found = agreement.section(ReportInputs(labels=labels(odd=usual[::-1], ann=usual, bob=usual, cy=[*usual[:-1], 1])))
     (chart,) = found.figures[0].charts
     assert chart.rows[-1] == "odd"
     assert "No better than chance, on average: odd." in found.figures[0].sentence
@@ -49,7 +49,7 @@ def test_the_odd_one_out_comes_last_and_is_named() -> None:
 def test_the_matrix_is_symmetric_and_never_holds_a_judge_against_himself(seed: int, judges: int) -> None:
     rng = np.random.default_rng(seed)
     said = {f"j{number}": rng.integers(0, 3, 15).tolist() for number in range(judges)}
-    (chart,) = agreement.section(Material(labels=labels(**said))).figures[0].charts
+    (chart,) = agreement.section(ReportInputs(labels=labels(**said))).figures[0].charts
     for row in range(judges):
         assert chart.values[row][row] is None
         for column in range(judges):
@@ -72,33 +72,33 @@ def test_of_many_judges_the_25_with_the_most_labels_are_shown() -> None:
     truth = rng.integers(0, 2, 60)
     said = {f"j{number:02}": np.where(rng.random(60 - number) < 0.8, truth[: 60 - number], 0).tolist()
             for number in range(30)}  # fmt: skip
-    figure = agreement.section(Material(labels=labels(**said))).figures[0]
+    figure = agreement.section(ReportInputs(labels=labels(**said))).figures[0]
     assert set(figure.charts[0].rows) == {f"j{number:02}" for number in range(25)}
     assert len(figure.table.rows) == 25 * 24 // 2
     assert "25 of 30 judges are here: those of the 25 with the most labels who share documents" in figure.notes
 
 
 def test_pairs_with_little_in_common_are_in_the_table_alone() -> None:
-    found = agreement.section(Material(labels=labels(ann=[0, 1] * 10, bob=[0, 1] * 9 + [1, 1], cy=[0, 1, 1])))
+    found = agreement.section(ReportInputs(labels=labels(ann=[0, 1] * 10, bob=[0, 1] * 9 + [1, 1], cy=[0, 1, 1])))
     assert found.figures[0].charts[0].rows == ("ann", "bob")
     assert len(found.figures[0].table.rows) == 3
     assert "2 pairs with fewer than 10 documents in common: only in the table" in found.figures[0].notes
 
 
 def test_judges_on_another_scale_are_told() -> None:
-    found = agreement.section(Material(labels=labels(ann=[0, 3] * 20, bob=[0, 1] * 20)))
+    found = agreement.section(ReportInputs(labels=labels(ann=[0, 3] * 20, bob=[0, 1] * 20)))
     assert found.notes[0].startswith("bob never says 3, which others do: are all judges on one scale?")
 
 
 def test_slips_are_left_out() -> None:
-    found = agreement.section(Material(labels=labels(ann=[0, 1, 2] * 40, bob=[0, 1, 2] * 39 + [0, 1, 10])))
+    found = agreement.section(ReportInputs(labels=labels(ann=[0, 1, 2] * 40, bob=[0, 1, 2] * 39 + [0, 1, 10])))
     assert "labels that look like slips are left out: 10 (1 time)" in found.notes
     assert "is 1.00" in found.answer
 
 
 def test_one_judge_alone_is_an_error_that_the_report_tells() -> None:
     with pytest.raises(TableError, match="all 4 labels are by one judge"):
-        agreement.section(Material(labels=labels(ann=[0, 1, 0, 1])))
+        agreement.section(ReportInputs(labels=labels(ann=[0, 1, 0, 1])))
     with pytest.raises(TableError, match="all 4 labels are by one judge"):
         rt.report(labels=labels(ann=[0, 1, 0, 1]))
     report = rt.report({"new": {"q": {"a": 1.0}}}, {"q": {"a": 1}}, "RR", labels=labels(ann=[0, 1, 0, 1]))
@@ -106,33 +106,33 @@ def test_one_judge_alone_is_an_error_that_the_report_tells() -> None:
 
 
 def test_a_judge_who_judged_nothing_is_none() -> None:
-    found = agreement.section(Material(labels=labels(ann=[0, 1, 0, 1], bob=[0, 1, 1, 1], idle=[-1, -1, -1, -1])))
+    found = agreement.section(ReportInputs(labels=labels(ann=[0, 1, 0, 1], bob=[0, 1, 1, 1], idle=[-1, -1, -1, -1])))
     assert found.answer.startswith("Two of the 2 judges of 4 documents")
     assert "4 labels below 0 ('not judged') left out" in found.notes
     with pytest.raises(TableError, match="every label is below 0"):
-        agreement.section(Material(labels=labels(ann=[-1, -1], bob=[-1, -2])))
+        agreement.section(ReportInputs(labels=labels(ann=[-1, -1], bob=[-1, -2])))
 
 
 def test_which_label_of_a_judge_counts_is_asked_as_by_the_command() -> None:
     again = {"doc": [*"aabb", "a"], "judge": ["ann", "bob"] * 2 + ["ann"], "label": [0, 0, 1, 1, 1]}
     table = Judgments.of(again, needs_query=False)
     with pytest.raises(DuplicateError, match="say which label counts: --repeats first"):
-        agreement.section(Material(labels=table))
+        agreement.section(ReportInputs(labels=table))
     for kept in ("first", "last", "all"):
-        found = agreement.section(Material(labels=table, repeats=kept))
+        found = agreement.section(ReportInputs(labels=table, repeats=kept))
         expected = rt.agree(table, repeats=kept, resamples=0).overall["agreement"].value
         assert f"the same label in {expected:.0%}" in found.answer
 
 
 def test_needs_labels() -> None:
-    assert agreement.section(Material()) is None
+    assert agreement.section(ReportInputs()) is None
 
 
 @pytest.mark.real
 def test_rf10_a_crowd_that_hardly_agrees(data: Path) -> None:
     frame = pl.read_csv(data / "rf10/labels.csv").rename({"topic": "query", "worker": "judge"})
     some = Judgments.of(frame.select(pl.col("query").cast(pl.String), "doc", "judge", "label"))
-    found = agreement.section(Material(labels=some, repeats="last"))
+    found = agreement.section(ReportInputs(labels=some, repeats="last"))
     assert "Two of the 762 judges of 20,026 documents" in found.answer
     assert "is 0.10 (0.08 to 0.12), below Krippendorff's mark" in found.answer
     assert len(found.figures[0].charts[0].rows) == 25

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 import ringtrue as rt
 from report.small_inputs import compared, simulated
 from ringtrue.evaluation.measures import parse_all
-from ringtrue.gold.correction.diagnostics import alike_p
+from ringtrue.gold.correction.diagnostics import permutation_p
 from ringtrue.gold.sampling import sample
-from ringtrue.report.inputs import Material
+from ringtrue.report.inputs import ReportInputs
 from ringtrue.report.sections import bronze_judge
-from ringtrue.report.sections.gold_pairs import GoldPairs, gold_task, pairs_of
-from ringtrue.report.sections.number_phrases import p_told
+from ringtrue.report.sections.gold_pairs import GoldPairs, gold_task, pair_gold_with_bronze
+from ringtrue.report.sections.number_phrases import format_p_value
 from ringtrue.stats.confusion import Confusion
-from ringtrue.stats.intervals import share_estimate
+from ringtrue.stats.intervals import estimate_share
 from ringtrue.tables import Judgments, Run
 
 DOCS = [f"d{rank:02}" for rank in range(1, 13)]
@@ -31,7 +31,7 @@ DOCS = [f"d{rank:02}" for rank in range(1, 13)]
 def material(
     gold: dict[str, int], bronze: dict[str, int], prob: dict[str, float] | None = None, design: str = "pool_stratified",
     measure: str = "P@12", **more: object,
-) -> Material:  # fmt: skip
+) -> ReportInputs:  # fmt: skip
     """One query, and one run that has d01 at rank 1 and so on to d12; documents without a label are 0 by bronze."""
     run = Run.of({"q": {doc: -float(rank) for rank, doc in enumerate(DOCS)}}, name="one")
     table = {
@@ -39,17 +39,17 @@ def material(
         "prob": [(prob or {}).get(doc, 0.5) for doc in gold], "design": [design] * len(gold),
     }  # fmt: skip
     labels = dict.fromkeys(DOCS, 0) | bronze
-    return Material(runs=(run,), judgments=Judgments.of({"q": labels}), gold=Judgments.of(table),
+    return ReportInputs(runs=(run,), judgments=Judgments.of({"q": labels}), gold=Judgments.of(table),
                     measures=tuple(parse_all([measure])), **more)  # fmt: skip
 
 
-def pairs(some: Material) -> GoldPairs:
+def pairs(some: ReportInputs) -> GoldPairs:
     task = gold_task(some)
     assert task is not None
-    return pairs_of(task, some)
+    return pair_gold_with_bronze(task, some)
 
 
-def figure(some: Material, name: str) -> rt.Figure:
+def figure(some: ReportInputs, name: str) -> rt.Figure:
     found = bronze_judge.section(some)
     assert found is not None
     return next(one for one in found.figures if one.name == name)
@@ -106,19 +106,19 @@ def test_for_whole_queries_too() -> None:
     assert [one.name for one in found.figures] == ["confusion", "by-rank", "by-run"]
 
 
-def whole() -> Material:
+def whole() -> ReportInputs:
     """20 whole queries of 10 documents, half of them relevant; bronze is wrong of one query alone."""
     run, gold = lists(20)
     wrong = pl.col("query") == "q00"
     bronze = gold.frame.with_columns(label=pl.when(wrong).then(1 - pl.col("label")).otherwise(pl.col("label")))
     trusted = gold.frame.with_columns(prob=pl.lit(0.5), design=pl.lit("whole_queries"))
-    return Material(runs=(run,), judgments=Judgments(bronze), gold=Judgments.of(trusted),
+    return ReportInputs(runs=(run,), judgments=Judgments(bronze), gold=Judgments.of(trusted),
                     measures=tuple(parse_all(["P@10"])))  # fmt: skip
 
 
 def test_documents_of_one_query_are_no_witnesses_of_their_own() -> None:
     some = whole()
-    expected = share_estimate(np.repeat(np.arange(20) > 0, 5), np.repeat(np.arange(20), 5))
+    expected = estimate_share(np.repeat(np.arange(20) > 0, 5), np.repeat(np.arange(20), 5))
     assert pairs(some).rates() == (expected, expected)
     assert expected.low < 0.75  # 20 labels apart would give 0.764, 100 of them 0.888
     told = figure(some, "confusion").table
@@ -129,7 +129,7 @@ def test_documents_of_one_query_are_no_witnesses_of_their_own() -> None:
 
 
 def test_rates_of_whole_queries_are_the_same_where_the_correction_goes_by_them() -> None:
-    some = replace(whole(), correcting={"method": "confusion"})
+    some = replace(whole(), correction_options={"method": "confusion"})
     judge = some.correction.judge
     assert [one.as_dict() for one in pairs(some).rates()] == [judge["relevant"], judge["nonrelevant"]]
 
@@ -149,7 +149,7 @@ def test_queries_that_are_easier_are_no_difference_by_rank() -> None:
     noise = pl.Series(np.random.default_rng(2).random(kept.height) < 0.5)
     bronze = kept.with_columns(label=pl.when(early & noise).then(1 - pl.col("label")).otherwise(pl.col("label")))
     trusted = Judgments.of(kept.with_columns(design=pl.lit("whole_queries")))
-    some = Material(runs=(run,), judgments=Judgments(bronze), gold=trusted, measures=tuple(parse_all(["P@10"])))
+    some = ReportInputs(runs=(run,), judgments=Judgments(bronze), gold=trusted, measures=tuple(parse_all(["P@10"])))
     assert "There is nothing in which the groups could differ" in figure(some, "by-rank").sentence
 
 
@@ -168,10 +168,10 @@ def test_p_is_of_the_bands_that_are_shown(measure: str) -> None:
     wrong = pl.Series(np.random.default_rng(0).random(300) < 0.2)
     bronze = labels.frame.with_columns(label=pl.when(wrong).then(1 - pl.col("label")).otherwise(pl.col("label")))
     gold = Judgments.of(labels.frame.with_columns(prob=pl.lit(1.0), design=pl.lit("pool_random")))
-    some = Material(runs=(run,), judgments=Judgments(bronze), gold=gold, measures=tuple(parse_all([measure])))
+    some = ReportInputs(runs=(run,), judgments=Judgments(bronze), gold=gold, measures=tuple(parse_all([measure])))
     mine = pairs(some)
     groups = np.eye(2)[(mine.best > 3).astype(int)]
-    p = alike_p(mine.right, mine.relevant, groups, np.random.default_rng(0))
+    p = permutation_p(mine.right, mine.relevant, groups, np.random.default_rng(0))
     assert 0.02 < p < 0.98
     shown = re.search(r"p [<=] (\d\.\d+)", figure(some, "by-rank").sentence)
     assert float(shown[1]) == pytest.approx(p, abs=0.04)
@@ -182,7 +182,7 @@ def test_rates_that_are_all_the_same_name_no_run() -> None:
     turned = Run.of({query: {doc: float(place) for place, doc in enumerate(DOCS[:10])} for query in first.queries},
                     name="two")  # fmt: skip
     gold = Judgments.of(bronze.frame.with_columns(prob=pl.lit(1.0), design=pl.lit("pool_random")))
-    some = Material(runs=(first, turned), judgments=bronze, gold=gold, measures=tuple(parse_all(["P@10"])))
+    some = ReportInputs(runs=(first, turned), judgments=bronze, gold=gold, measures=tuple(parse_all(["P@10"])))
     told = figure(some, "by-run").sentence
     assert "right on relevant documents in 100% of cases on every run; on the others in 100% of cases on every" in told
 
@@ -200,7 +200,7 @@ def test_p_is_that_of_the_corrections_own_check() -> None:
     some = simulated("documents")
     check = next(one for one in some.correction.checks if one.name == "accuracy by run")
     told = figure(some, "by-run").sentence
-    assert p_told(check.p_value) in told
+    assert format_p_value(check.p_value) in told
 
 
 @given(seed=st.integers(0, 2**32 - 1), factor=st.floats(0.01, 1))
@@ -231,7 +231,7 @@ def test_a_judge_who_errs_only_further_down_is_told_and_why_it_does_not_matter()
         label=pl.when(pl.col("doc") < "d04").then(pl.col("label")).otherwise(1 - pl.col("label")), prob=pl.lit(1.0),
         design=pl.lit("pool_random"),
     )  # fmt: skip
-    some = Material(runs=(run,), judgments=bronze, gold=Judgments.of(gold), measures=tuple(parse_all(["P@10"])))
+    some = ReportInputs(runs=(run,), judgments=bronze, gold=Judgments.of(gold), measures=tuple(parse_all(["P@10"])))
     told = figure(some, "by-rank").sentence
     assert "100% of cases at ranks 1–3" in told
     assert "0% at ranks 4–10" in told
@@ -245,7 +245,7 @@ def test_a_correction_by_rates_is_to_be_doubted_where_they_differ() -> None:
         label=pl.when(pl.col("doc") < "d04").then(pl.col("label")).otherwise(1 - pl.col("label")),
         design=pl.lit("external"),
     )  # fmt: skip
-    some = Material(runs=(run,), judgments=bronze, gold=Judgments.of(gold), measures=tuple(parse_all(["P@10"])))
+    some = ReportInputs(runs=(run,), judgments=bronze, gold=Judgments.of(gold), measures=tuple(parse_all(["P@10"])))
     assert "The correction on this page takes it to hold, so doubt it" in figure(some, "by-rank").sentence
 
 
@@ -254,7 +254,7 @@ def test_gold_from_elsewhere_has_a_matrix_and_a_word_on_what_it_cannot_tell() ->
     other = {"query": ["x"] * 6, "doc": list("abcdef"), "label": [1, 1, 0, 0, 1, 0]}
     labelled = Judgments.of(pl.concat([bronze.frame, Judgments.of(other).frame]))
     gold = Judgments.of(other | {"design": ["external"] * 6, "label": [1, 0, 0, 0, 1, 0]})
-    some = Material(runs=(run,), judgments=labelled, gold=gold, measures=tuple(parse_all(["P@10"])))
+    some = ReportInputs(runs=(run,), judgments=labelled, gold=gold, measures=tuple(parse_all(["P@10"])))
     found = bronze_judge.section(some)
     assert [one.name for one in found.figures] == ["confusion"]
     assert found.figures[0].charts[0].texts == (("75%\n3", "25%\n1"), ("0", "100%\n2"))
@@ -264,7 +264,7 @@ def test_gold_from_elsewhere_has_a_matrix_and_a_word_on_what_it_cannot_tell() ->
 def test_a_matrix_alone_is_shown_as_it_is() -> None:
     run, bronze = lists(4)
     known = Confusion(rows="gold", columns="bronze", labels=(0, 1), counts=np.array([[80, 20], [30, 70]]))
-    some = Material(runs=(run,), judgments=bronze, gold=known, measures=tuple(parse_all(["P@10"])))
+    some = ReportInputs(runs=(run,), judgments=bronze, gold=known, measures=tuple(parse_all(["P@10"])))
     found = bronze_judge.section(some)
     assert found.figures[0].sentence == "Where gold says 1, bronze says 0 in 30% of cases."
     assert found.figures[0].charts[0].texts == (("80%\n80", "20%\n20"), ("30%\n30", "70%\n70"))
@@ -296,7 +296,9 @@ def test_dl19_a_model_is_worse_on_what_good_runs_find(data: Path) -> None:
     bronze, human = (rt.read_judgments(data / f"dl19/{name}.qrels") for name in ("llm-umbrela_gpt4", "human"))
     draw = sample(runs, bronze, "P(rel=2)@10", budget=400, rng=np.random.default_rng(1))
     gold = draw.frame.join(human.frame.select("query", "doc", "label"), on=["query", "doc"], maintain_order="left")
-    some = Material(runs=runs, judgments=bronze, gold=Judgments.of(gold), measures=tuple(parse_all(["P(rel=2)@10"])))
+    some = ReportInputs(
+        runs=runs, judgments=bronze, gold=Judgments.of(gold), measures=tuple(parse_all(["P(rel=2)@10"]))
+    )
     whole = human.frame.join(bronze.frame.select("query", "doc", said="label"), on=["query", "doc"])
     top = pl.concat([run.ranked(10).select("query", "doc") for run in runs]).unique()
     whole = whole.join(top, on=["query", "doc"], how="semi")

@@ -15,9 +15,9 @@ import ringtrue as rt
 from report.small_inputs import compared, simulated
 from ringtrue.errors import DuplicateError, InputError, MismatchError
 from ringtrue.evaluation.measures import parse_all
-from ringtrue.report.inputs import Material
+from ringtrue.report.inputs import ReportInputs
 from ringtrue.report.sections import ceiling
-from ringtrue.report.sections.judge_differences import between_judges
+from ringtrue.report.sections.judge_differences import find_judge_difference
 from ringtrue.stats.confusion import Confusion
 from ringtrue.tables import Judgments, Run
 
@@ -25,11 +25,11 @@ KNOWN = Confusion(rows="gold", columns="crowd", labels=(0, 1), counts=np.array([
 QUERIES = [f"q{number}" for number in range(4)]
 
 
-def small(**more: object) -> Material:
+def small(**more: object) -> ReportInputs:
     """Four queries with a good and a bad document, and a run that has the good one first in all but one."""
     run = Run.of({query: {"good": 1.0, "bad": 2.0 * (query == "q0")} for query in QUERIES}, name="one")
     judgments = Judgments.of({query: {"good": 1, "bad": 0} for query in QUERIES})
-    return Material(runs=(run,), judgments=judgments, measures=tuple(parse_all(["nDCG@10"])), **more)
+    return ReportInputs(runs=(run,), judgments=judgments, measures=tuple(parse_all(["nDCG@10"])), **more)
 
 
 def test_a_matrix_that_was_given_by_hand() -> None:
@@ -52,7 +52,7 @@ def test_the_matrix_of_labels_has_the_judgments_in_its_rows() -> None:
             for query in QUERIES for doc in ("good", "bad") for judge in ("ann", "bob")]  # fmt: skip
     query, doc, judge, label = zip(*rows, strict=True)
     labels = Judgments.of({"query": query, "doc": doc, "judge": judge, "label": label})
-    between = between_judges(small(labels=labels))
+    between = find_judge_difference(small(labels=labels))
     # Ann says what the judgments say, but too seldom to be taken for their judge; Bob takes one bad document for good.
     np.testing.assert_allclose(between.confusion.matrix, [[7 / 8, 1 / 8], [0, 1]])
     assert between.tester == "the judge of the judgments"
@@ -66,14 +66,14 @@ def test_a_judge_with_the_same_labels_is_the_testing_judge_himself() -> None:
                                                                      on=["query", "doc"], how="semi")  # fmt: skip
     both = (some.labels.frame, same.with_columns(judge=pl.lit("twin")))
     rows = pl.concat([one.select("query", "doc", "judge", "label") for one in both])
-    between = between_judges(replace(some, labels=Judgments.of(rows)))
+    between = find_judge_difference(replace(some, labels=Judgments.of(rows)))
     assert "twin left out: the same labels as those that test" in between.notes
-    np.testing.assert_allclose(between.confusion.counts, between_judges(some).confusion.counts)
+    np.testing.assert_allclose(between.confusion.counts, find_judge_difference(some).confusion.counts)
 
 
 def test_labels_of_few_documents_restrict_the_judgments_to_these() -> None:
     some = simulated("none")
-    between = between_judges(some)
+    between = find_judge_difference(some)
     seen = some.labels.frame.join(some.traps.frame.select("query", "doc"), on=["query", "doc"], how="anti")
     assert between.covered == between.judgments.frame.height == seen.select("query", "doc").unique().height
     assert between.covered < some.judgments.frame.height / 2
@@ -82,7 +82,7 @@ def test_labels_of_few_documents_restrict_the_judgments_to_these() -> None:
 
 def test_a_gold_sample_tells_what_gold_makes_of_bronze_where_the_runs_look() -> None:
     some = replace(simulated("documents"), labels=None, traps=None)
-    between = between_judges(some)
+    between = find_judge_difference(some)
     assert (between.teacher, between.tester, between.raw) == ("gold", "the bronze judge", True)
     assert between.confusion.counts.sum() == pytest.approx(some.gold.frame.height)
     tops = {pair for run in some.runs for pair in run.ranked(10).select("query", "doc").iter_rows()}
@@ -92,10 +92,10 @@ def test_a_gold_sample_tells_what_gold_makes_of_bronze_where_the_runs_look() -> 
 
 def test_whole_queries_are_tested_by_gold() -> None:
     some = replace(simulated("whole queries"), labels=None, traps=None)
-    between = between_judges(some)
+    between = find_judge_difference(some)
     assert (between.teacher, between.tester, between.raw) == ("the bronze judge", "gold", False)
     assert set(between.judgments.frame["query"]) == set(some.gold.frame["query"])
-    with_labels = between_judges(simulated("whole queries"))
+    with_labels = find_judge_difference(simulated("whole queries"))
     assert (with_labels.teacher, with_labels.tester) == ("one of the judges in the labels", "gold")
 
 
@@ -116,8 +116,8 @@ def test_labels_given_again_count_as_asked(repeats: str) -> None:
             "label": [1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0]}  # fmt: skip
     labels = Judgments.of(rows)
     with pytest.raises(DuplicateError, match="say which label counts: --repeats first"):
-        between_judges(small(labels=labels))
-    found = between_judges(small(labels=labels, repeats=repeats)).confusion.counts.tolist()
+        find_judge_difference(small(labels=labels))
+    found = find_judge_difference(small(labels=labels, repeats=repeats)).confusion.counts.tolist()
     assert found == ([[4, 0], [1, 3]] if repeats == "first" else [[2, 2], [2, 2]])
 
 
@@ -148,7 +148,7 @@ def test_the_better_the_judges_agree_the_higher_the_ceiling(right: float) -> Non
 
 def test_needs_runs_and_something_that_tells_how_judges_differ() -> None:
     assert ceiling.section(small()) is None
-    assert ceiling.section(Material(labels=simulated("none").labels)) is None
+    assert ceiling.section(ReportInputs(labels=simulated("none").labels)) is None
 
 
 def test_the_cutoff_and_the_gains_are_those_of_the_page() -> None:
@@ -162,7 +162,9 @@ def test_the_cutoff_and_the_gains_are_those_of_the_page() -> None:
 def test_dl19_runs_know_more_than_grades(data: Path) -> None:
     runs = tuple(rt.read_run(path) for path in sorted((data / "dl19/runs").glob("*.run")))
     human, model = (rt.read_judgments(data / f"dl19/{name}.qrels") for name in ("human", "llm-umbrela_gpt4"))
-    some = Material(runs=runs, judgments=human, labels=model, measures=tuple(parse_all(["nDCG(dcg='exp-log2')@10"])))
+    some = ReportInputs(
+        runs=runs, judgments=human, labels=model, measures=tuple(parse_all(["nDCG(dcg='exp-log2')@10"]))
+    )
     found = ceiling.section(some)
     assert found.figures[0].charts[0].at == pytest.approx(0.545, abs=5e-4)  # as docs/ideas/ceiling.md has it
     assert len(found.figures[0].charts[0].names) == 25

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ringtrue.report.sections.confusion_heatmaps import as_grid, as_heatmap, worst_mistake
+from ringtrue.report.sections.confusion_heatmaps import confusion_grid, confusion_heatmap, worst_mistake
 from ringtrue.stats.confusion import Confusion
 
 KNOWN = Confusion(rows="gold", columns="ann", labels=(0, 1), counts=np.array([[0.8, 0.2], [0.3, 0.7]]),
@@ -14,13 +14,13 @@ KNOWN = Confusion(rows="gold", columns="ann", labels=(0, 1), counts=np.array([[0
 
 
 def test_shares_that_are_exactly_known_stand_in_the_cells_where_there_are_no_counts() -> None:
-    assert as_heatmap(KNOWN, up="gold", across="ann").texts == (("80%", "20%"), ("30%", "70%"))
-    assert as_grid([("ann", KNOWN, None)], "gold").rows[0][-1] == "–"
+    assert confusion_heatmap(KNOWN, up="gold", across="ann").texts == (("80%", "20%"), ("30%", "70%"))
+    assert confusion_grid([("ann", KNOWN, None)], "gold").rows[0][-1] == "–"
 
 
 def test_a_label_that_was_never_given_has_an_empty_row() -> None:
     table = Confusion(rows="gold", columns="ann", labels=(0, 1), counts=np.array([[3, 1], [0, 0]]))
-    found = as_heatmap(table, up="gold", across="ann")
+    found = confusion_heatmap(table, up="gold", across="ann")
     assert found.values == ((0.75, 0.25), (None, None))
     assert found.texts == (("75%\n3", "25%\n1"), ("0", "0"))
 

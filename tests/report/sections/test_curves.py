@@ -13,14 +13,14 @@ from ringtrue.evaluation.curves import curve
 from ringtrue.evaluation.evaluate import evaluate
 from ringtrue.evaluation.measures import parse_all
 from ringtrue.files import read_judgments, read_run
-from ringtrue.report.inputs import Material
+from ringtrue.report.inputs import ReportInputs
 from ringtrue.report.model import Figure, Lines
 from ringtrue.report.sections import curves
 from ringtrue.report.sections.curves import crossings
 from ringtrue.tables import Judgments, Run
 
 
-def figures(material: Material) -> dict[str, Figure]:
+def figures(material: ReportInputs) -> dict[str, Figure]:
     section = curves.section(material)
     assert section is not None
     return {figure.name: figure for figure in section.figures}
@@ -32,7 +32,7 @@ def lines(figure: Figure) -> Lines:
     return chart
 
 
-def crossing() -> Material:
+def crossing() -> ReportInputs:
     """Two relevant documents: `early` has them at 1 and 5, `late` at 2 and 3."""
     found = {"early": "rabcr", "late": "arrbc"}
     runs = tuple(
@@ -40,7 +40,7 @@ def crossing() -> Material:
         for name, text in found.items()
     )
     labels = Judgments.of({"q": {"r0": 1, "r1": 1, "a0": 0, "b0": 0, "c0": 0}})
-    return Material(runs=runs, judgments=labels, measures=tuple(parse_all(["AP"])))
+    return ReportInputs(runs=runs, judgments=labels, measures=tuple(parse_all(["AP"])))
 
 
 def test_a_run_that_begins_better_and_ends_worse_crosses_the_other_and_leads_at_low_recall() -> None:
@@ -105,11 +105,11 @@ def test_runs_that_are_equal_are_not_told_apart() -> None:
 def test_where_no_list_is_deep_enough_the_answer_says_so() -> None:
     half = by_hand({"one": [1, 2]})
     labels = {f"q{q}": {"hit": 1, "elsewhere": 1, "miss1": 0} for q in (1, 2)}
-    section = curves.section(Material(runs=half.runs, judgments=Judgments.of(labels), measures=half.measures))
+    section = curves.section(ReportInputs(runs=half.runs, judgments=Judgments.of(labels), measures=half.measures))
     assert section is not None
     assert section.answer == "When 10% of what is relevant has been found, one is 75% precise; when 80% has, 0%."
     two = by_hand({"one": [1, 2], "other": [3, 3]})
-    section = curves.section(Material(runs=two.runs, judgments=Judgments.of(labels), measures=two.measures))
+    section = curves.section(ReportInputs(runs=two.runs, judgments=Judgments.of(labels), measures=two.measures))
     assert section is not None
     assert section.answer.endswith("one leads (75% precise); hardly a list has 80% of it.")
 
@@ -140,7 +140,7 @@ def test_crossings_are_the_same_whichever_curve_comes_first(points: list[tuple[f
 def test_the_areas_of_2019_are_those_that_curve_gives(data: Path) -> None:
     runs = tuple(read_run(path) for path in sorted(data.glob("dl19/runs/*.run")))[:10]
     labels = read_judgments(data / "dl19/human.qrels")
-    found = figures(Material(runs=runs, judgments=labels, measures=tuple(parse_all(["nDCG@10"]))))
+    found = figures(ReportInputs(runs=runs, judgments=labels, measures=tuple(parse_all(["nDCG@10"]))))
     for kind, figure in found.items():
         areas = {row[0]: float(row[1]) for row in figure.table.rows}
         expected = curve(runs, labels, kind=kind).runs  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import ringtrue as rt
 from report.small_inputs import simulated
 from ringtrue.errors import DuplicateError
-from ringtrue.report.inputs import Material
+from ringtrue.report.inputs import ReportInputs
 from ringtrue.report.sections import judge_quality
 from ringtrue.tables import Judgments
 
@@ -25,14 +25,14 @@ def table(**judges: list[int]) -> Judgments:
     return Judgments.of({"query": query, "doc": doc, "judge": judge, "label": label})
 
 
-def figures(some: Material) -> dict[str, rt.Figure]:
+def figures(some: ReportInputs) -> dict[str, rt.Figure]:
     return {one.name: one for one in judge_quality.section(some).figures}
 
 
 def test_accuracy_and_matrices_by_gold_by_hand() -> None:
     labels = table(ann=[0, 0, 1, 1], bob=[0, 1, 1, 0])
     gold = Judgments.of({"q": {"d0": 0, "d1": 0, "d2": 1, "d3": 1}})
-    found = figures(Material(labels=labels, gold=gold))
+    found = figures(ReportInputs(labels=labels, gold=gold))
     (chart,) = found["judges"].charts
     accuracy = dict(zip(chart.names, (one.value for one in chart.series[0].values), strict=True))
     assert chart.series[0].name == "by gold"
@@ -65,7 +65,7 @@ def test_what_others_are_right_by_stands_above_their_share() -> None:
     more = Judgments.of({"query": ["p"] * 4, "doc": [*"aabb"], "judge": ["bob", "cy"] * 2, "label": [1, 1, 0, 0]})
     both = Judgments.of(pl.concat([labels.frame, more.frame]))
     gold = Judgments.of({"q": {"d0": 0, "d1": 0, "d2": 1, "d3": 1}})
-    found = figures(Material(labels=both, gold=gold))["judges"].table
+    found = figures(ReportInputs(labels=both, gold=gold))["judges"].table
     rows = {row[0]: dict(zip(found.columns, row, strict=True)) for row in found.rows}
     assert (rows["ann"]["others on the same, by gold"], rows["ann"]["others on the same"]) == ("75%", "–")
     assert (rows["bob"]["others on the same, by gold"], rows["bob"]["others on the same"]) == ("–", "100%")
@@ -81,17 +81,17 @@ def test_which_label_of_a_judge_counts_is_asked_as_by_the_command() -> None:
     again = {"doc": [*"aabb", "a"], "judge": ["ann", "bob"] * 2 + ["ann"], "label": [0, 0, 1, 1, 1]}
     given = Judgments.of(again, needs_query=False)
     with pytest.raises(DuplicateError, match="say which label counts: --repeats first"):
-        judge_quality.section(Material(labels=given))
+        judge_quality.section(ReportInputs(labels=given))
     for kept in ("first", "last", "all"):
         quality = rt.judge_quality(given, repeats=kept)
-        assert figures(Material(labels=given, repeats=kept))["judges"].charts[0].at == quality.accuracy.value
+        assert figures(ReportInputs(labels=given, repeats=kept))["judges"].charts[0].at == quality.accuracy.value
 
 
 @pytest.mark.real
 def test_rf10_one_page_counts_its_judges_alike(data: Path) -> None:
     frame = pl.read_csv(data / "rf10/labels.csv").rename({"topic": "query", "worker": "judge"})
     labels = Judgments.of(frame.select(pl.col("query").cast(pl.String), "doc", "judge", "label"))
-    found = judge_quality.section(Material(labels=labels, repeats="last"))
+    found = judge_quality.section(ReportInputs(labels=labels, repeats="last"))
     assert found.answer.startswith("762 judges")
     assert all("of 762 judges" in " ".join(one.notes) for one in found.figures)
 
@@ -101,7 +101,7 @@ def test_renaming_judges_changes_names_alone(seed: int) -> None:
     rng = np.random.default_rng(seed)
     said = [rng.integers(0, 2, 12).tolist() for _ in range(3)]
     one, other = (
-        figures(Material(labels=table(**dict(zip(names, said, strict=True)))))["judges"].charts[0]
+        figures(ReportInputs(labels=table(**dict(zip(names, said, strict=True)))))["judges"].charts[0]
         for names in (("a", "b", "c"), ("x", "y", "z"))
     )
     assert [{"a": "x", "b": "y", "c": "z"}[name] for name in one.names] == list(other.names)
@@ -110,7 +110,7 @@ def test_renaming_judges_changes_names_alone(seed: int) -> None:
 
 def test_gold_of_other_documents_is_told_and_the_judges_judge_each_other() -> None:
     gold = Judgments.of({"elsewhere": {"x": 1}})
-    found = judge_quality.section(Material(labels=table(ann=[0, 1, 1], bob=[0, 1, 1], cy=[0, 1, 0]), gold=gold))
+    found = judge_quality.section(ReportInputs(labels=table(ann=[0, 1, 1], bob=[0, 1, 1], cy=[0, 1, 0]), gold=gold))
     assert any(note.startswith("gold says nothing about these judges") for note in found.notes)
     assert "who say what most of the others say in" in found.answer
 
@@ -118,7 +118,7 @@ def test_gold_of_other_documents_is_told_and_the_judges_judge_each_other() -> No
 def test_traps_that_are_most_of_the_labels_are_gold() -> None:
     labels = table(ann=[0, 0, 1, 1], bob=[0, 1, 1, 0])
     traps = Judgments.of({"q": {"d0": 0, "d1": 0, "d2": 1, "d3": 1}})
-    found = judge_quality.section(Material(labels=labels, traps=traps))
+    found = judge_quality.section(ReportInputs(labels=labels, traps=traps))
     assert found.answer.startswith("2 judges, right by gold in 75%")
     assert [one.name for one in found.figures] == ["judges", "traps", "confusion-by-judge"]
 
@@ -132,14 +132,14 @@ def test_judges_of_preferences_have_no_matrix_of_grades() -> None:
 
 def test_a_single_judge_with_nothing_to_hold_against_is_no_section() -> None:
     votes = rt.Preferences.of({"left": ["a", "b"], "right": ["b", "c"], "winner": ["a", "b"]})
-    assert judge_quality.section(Material(preferences=votes)) is None
-    assert judge_quality.section(Material()) is None
+    assert judge_quality.section(ReportInputs(preferences=votes)) is None
+    assert judge_quality.section(ReportInputs()) is None
 
 
 def test_of_many_judges_25_are_drawn_and_all_are_in_the_table() -> None:
     rng = np.random.default_rng(3)
     said = {f"j{number:02}": rng.integers(0, 2, 20).tolist() for number in range(30)}
-    found = figures(Material(labels=table(**said)))
+    found = figures(ReportInputs(labels=table(**said)))
     assert len(found["judges"].charts[0].names) == 25
     assert len(found["judges"].table.rows) == 30
     assert len(found["confusion-by-judge"].charts) == 6
@@ -150,7 +150,7 @@ def test_of_many_judges_25_are_drawn_and_all_are_in_the_table() -> None:
 def test_web5_judges_by_the_truth(data: Path) -> None:
     labels = rt.read_judgments(data / "web5/label.csv", needs_query=False)
     truth = rt.read_judgments(data / "web5/truth.csv", columns={"label": "truth"}, needs_query=False)
-    found = judge_quality.section(Material(labels=labels, gold=truth))
+    found = judge_quality.section(ReportInputs(labels=labels, gold=truth))
     both = labels.frame.join(truth.frame.select("query", "doc", known="label"), on=["query", "doc"])
     share = both.select((pl.col("label") == pl.col("known")).mean()).item()
     assert f"177 judges, right by gold in {share:.0%} (" in found.answer

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import ringtrue as rt
 from report.small_inputs import simulated
 from ringtrue.errors import DuplicateError, TableError
-from ringtrue.report.inputs import Material
+from ringtrue.report.inputs import ReportInputs
 from ringtrue.report.sections import label_weights
 from ringtrue.tables import Judgments
 
@@ -21,7 +21,7 @@ from ringtrue.tables import Judgments
 def test_weights_by_hand() -> None:
     # Of 2, 2, 1 and 1, 1, 0: another says 2 given 1 in 1/3 of cases, so at least one of two others does in 1 − (2/3)².
     table = {"doc": ["a"] * 3 + ["b"] * 3, "judge": list("xyz") * 2, "label": [2, 2, 1, 1, 1, 0]}
-    found = label_weights.section(Material(labels=Judgments.of(table, needs_query=False)))
+    found = label_weights.section(ReportInputs(labels=Judgments.of(table, needs_query=False)))
     (chart,) = found.figures[0].charts
     assert chart.names == ("2", "1", "0")
     p, worth = ([one.value for one in series.values] for series in chart.series)
@@ -35,7 +35,7 @@ def test_weights_by_hand() -> None:
 
 def test_with_two_labels_there_is_nothing_between() -> None:
     table = {"doc": ["a", "a", "b", "b"], "judge": ["x", "y"] * 2, "label": [1, 1, 1, 0]}
-    found = label_weights.section(Material(labels=Judgments.of(table, needs_query=False)))
+    found = label_weights.section(ReportInputs(labels=Judgments.of(table, needs_query=False)))
     assert found.answer == "Where one judge says 1, another says so too in 67% of cases."
 
 
@@ -45,7 +45,7 @@ def test_values_are_shares_within_their_intervals(seed: int) -> None:
     label = rng.integers(0, 3, 45)
     assume(len(set(label.tolist())) > 1)
     table = {"doc": np.repeat(np.arange(15), 3), "judge": list("xyz") * 15, "label": label}
-    (chart,) = label_weights.section(Material(labels=Judgments.of(table, needs_query=False))).figures[0].charts
+    (chart,) = label_weights.section(ReportInputs(labels=Judgments.of(table, needs_query=False))).figures[0].charts
     for series in chart.series:
         for one in series.values:
             assert one is None or one.low - 1e-12 <= one.value <= one.high + 1e-12
@@ -61,8 +61,8 @@ def test_traps_are_left_out_and_misfits_told() -> None:
 def test_judges_who_share_no_document_are_an_error() -> None:
     table = Judgments.of({"doc": ["a", "b"], "judge": ["x", "y"], "label": [0, 1]}, needs_query=False)
     with pytest.raises(TableError, match="no document that two of them labelled"):
-        label_weights.section(Material(labels=table))
-    assert label_weights.section(Material()) is None
+        label_weights.section(ReportInputs(labels=table))
+    assert label_weights.section(ReportInputs()) is None
 
 
 @pytest.mark.real
@@ -70,8 +70,8 @@ def test_rf10_as_the_command_has_it(data: Path) -> None:
     frame = pl.read_csv(data / "rf10/labels.csv").rename({"topic": "query", "worker": "judge"})
     labels = Judgments.of(frame.select(pl.col("query").cast(pl.String), "doc", "judge", "label"))
     with pytest.raises(DuplicateError, match="say which label counts"):
-        label_weights.section(Material(labels=labels))
-    found = label_weights.section(Material(labels=labels, repeats="last"))
+        label_weights.section(ReportInputs(labels=labels))
+    found = label_weights.section(ReportInputs(labels=labels, repeats="last"))
     expected = rt.disagree(labels, "1/3", repeats="last", resamples=0)
     assert [one.value for one in found.figures[0].charts[0].series[1].values] == pytest.approx(
         [expected.weights[name].value for name in ("2", "1", "0")]

@@ -20,18 +20,18 @@ from ringtrue.evaluation.measures import parse_all
 from ringtrue.files import read_judgments, read_run, write_table
 from ringtrue.gold.correction import correct
 from ringtrue.gold.sampling import sample
-from ringtrue.report.inputs import Material
+from ringtrue.report.inputs import ReportInputs
 from ringtrue.report.model import Lines, Section
 from ringtrue.report.sections import next_labels
-from ringtrue.report.sections.next_labels import lacking_labels
-from ringtrue.report.sections.width_forecast import Forecast, forecast
+from ringtrue.report.sections.next_labels import find_missing_labels
+from ringtrue.report.sections.width_forecast import Forecast, forecast_half_widths
 from ringtrue.simulation import simulate_collection
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.results import Estimate
 from ringtrue.tables import Judgments, Run
 
 
-def made(material: Material) -> Section:
+def made(material: ReportInputs) -> Section:
     found = next_labels.section(material)
     assert found is not None
     return found
@@ -41,16 +41,16 @@ def commands(section: Section) -> list[str]:
     return [row[1] for caption, table in section.tables if caption.startswith("To paste") for row in table.rows]
 
 
-def unjudged() -> Material:
+def unjudged() -> ReportInputs:
     """Of five documents in the top 2, `new` shows c and d of q1 without a label; e is of a query that nobody judged."""
     runs = (Run.of({"q1": {"c": 2.0, "d": 1.0, "a": 0.5}, "q2": {"a": 1.0}, "q9": {"e": 1.0}}, name="new"),
             Run.of({"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 1.0, "b": 0.5}}, name="old"))  # fmt: skip
     labels = Judgments.of({"q1": {"a": 1, "b": 0, "c": -1}, "q2": {"a": 1, "b": 1}})
-    return Material(runs=runs, judgments=labels, measures=tuple(parse_all(["P@2"])))
+    return ReportInputs(runs=runs, judgments=labels, measures=tuple(parse_all(["P@2"])))
 
 
 def test_documents_without_a_label_are_counted_once_and_for_each_run() -> None:
-    lacking = lacking_labels(unjudged())
+    lacking = find_missing_labels(unjudged())
     assert (lacking.depth, lacking.documents, lacking.unjudged) == (2, 6, 2)
     assert lacking.judged == {"new": pytest.approx(1 / 3), "old": 1.0}
 
@@ -75,7 +75,7 @@ def test_where_every_document_has_a_label_none_is_asked_for() -> None:
 
 def test_without_gold_and_for_whole_queries_it_is_gold_alone_that_is_forecast() -> None:
     ranks = [1 + place % 4 for place in range(40)]
-    ahead = forecast(by_hand({"new": ranks, "old": [5] * 40}))
+    ahead = forecast_half_widths(by_hand({"new": ranks, "old": [5] * 40}))
     sd = float(np.std([1 / rank for rank in ranks], ddof=1))
     assert ahead.alone
     assert ahead.further == (10, 20, 40)
@@ -86,7 +86,7 @@ def test_without_gold_and_for_whole_queries_it_is_gold_alone_that_is_forecast() 
 
 def test_without_gold_and_for_documents_both_parts_add_up() -> None:
     material = simulated("none")
-    ahead = forecast(material)
+    ahead = forecast_half_widths(material)
     assert material.scores is not None
     raw = material.scores.means()[ahead.run][material.measure]
     assert raw.se is not None
@@ -99,7 +99,7 @@ def test_without_gold_and_for_documents_both_parts_add_up() -> None:
 
 @pytest.mark.parametrize("gold", ["none", "documents", "whole queries"])
 def test_more_gold_never_makes_the_interval_longer_nor_shorter_than_the_limit(gold: str) -> None:
-    ahead = forecast(simulated(gold))  # type: ignore[arg-type]
+    ahead = forecast_half_widths(simulated(gold))  # type: ignore[arg-type]
     widths = [*([] if ahead.now is None else [ahead.now]), *ahead.half_widths]
     assert widths == sorted(widths, reverse=True)
     assert widths[-1] >= ahead.limit - 1e-12
@@ -107,7 +107,7 @@ def test_more_gold_never_makes_the_interval_longer_nor_shorter_than_the_limit(go
 
 def test_gold_on_whole_queries_goes_on_as_the_queries_so_far_show() -> None:
     material = simulated("whole queries")
-    ahead = forecast(material)
+    ahead = forecast_half_widths(material)
     like, these = (
         correct(material.runs, material.judgments, material.gold, material.measures, population=population)  # type: ignore[arg-type]
         .corrected[ahead.run][material.measure]
@@ -123,15 +123,15 @@ def test_gold_on_whole_queries_goes_on_as_the_queries_so_far_show() -> None:
 
 
 def test_about_these_queries_alone_nothing_is_left_in_doubt_once_all_is_judged() -> None:
-    material = replace(simulated("documents"), correcting={"population": "these"})
-    assert forecast(material).limit == 0
+    material = replace(simulated("documents"), correction_options={"population": "these"})
+    assert forecast_half_widths(material).limit == 0
     assert "nothing about these queries would be in doubt" in made(material).figures[0].sentence
 
 
 def test_gold_that_judged_everything_can_do_no_more() -> None:
     world = simulate_collection(rng=np.random.default_rng(1), queries=20)
     whole = world.gold.frame.with_columns(design=pl.lit("whole_queries"), prob=pl.lit(1.0))
-    material = Material(runs=world.runs, judgments=world.bronze, measures=tuple(parse_all(["nDCG@10"])),
+    material = ReportInputs(runs=world.runs, judgments=world.bronze, measures=tuple(parse_all(["nDCG@10"])),
                         gold=Judgments(whole))  # fmt: skip
     section = made(material)
     assert "Gold has judged all that it could" in section.answer
@@ -142,7 +142,7 @@ def test_gold_that_judged_everything_can_do_no_more() -> None:
 def test_runs_without_a_spread_still_tell_what_has_no_label() -> None:
     runs = tuple(Run.of({"q1": {"d1": 1.0}, "q2": {"d1": 1.0}}, name=name) for name in ("one", "other"))
     labels = Judgments.of({"q1": {"d2": 1}, "q2": {"d2": 1}})
-    section = made(Material(runs=runs, judgments=labels, measures=tuple(parse_all(["RR"]))))
+    section = made(ReportInputs(runs=runs, judgments=labels, measures=tuple(parse_all(["RR"]))))
     assert section.answer == "2 documents in the top 10 of the runs have no label yet."
     assert section.notes == ("one has one value for all queries: how much others would differ cannot be told",)
     assert len(commands(section)) == 1
@@ -159,7 +159,7 @@ def test_a_matrix_in_place_of_gold_labels_leads_to_a_new_draw() -> None:
 
 def test_the_figure_begins_where_you_are_and_its_band_is_what_gold_leaves_open() -> None:
     material = simulated("documents")
-    ahead, chart = forecast(material), made(material).figures[0].charts[0]
+    ahead, chart = forecast_half_widths(material), made(material).figures[0].charts[0]
     assert isinstance(chart, Lines)
     assert chart.mark is not None
     assert (chart.mark.x, chart.mark.y) == (0, ahead.now)
@@ -174,13 +174,13 @@ def test_without_gold_the_figure_draws_the_limit_and_no_band() -> None:
     chart = made(material).figures[0].charts[0]
     assert isinstance(chart, Lines)
     assert chart.lines[0].low == ()
-    assert set(chart.lines[1].y) == {forecast(material).limit}
+    assert set(chart.lines[1].y) == {forecast_half_widths(material).limit}
 
 
 @pytest.mark.parametrize("gold", ["documents", "whole queries"])
 def test_a_forecast_by_gold_is_told_with_its_range_and_two_digits(gold: str) -> None:
     material = simulated(gold)  # type: ignore[arg-type]
-    ahead, section = forecast(material), made(material)
+    ahead, section = forecast_half_widths(material), made(material)
     assert ahead.limits is not None
     for low, width, high in zip(ahead.low, ahead.half_widths, ahead.high, strict=True):
         assert low <= width <= high
@@ -213,7 +213,9 @@ def test_the_ranges_hold_what_comes_about_as_often_as_the_page_says() -> None:
         for draw in range(2):
             rng = np.random.default_rng([seed, draw])
             gold = _judged(sample(world.runs, world.bronze, measures, budget=150, rng=rng).frame, world.gold.frame)
-            ahead = forecast(Material(runs=world.runs, judgments=world.bronze, measures=measures, gold=gold))
+            ahead = forecast_half_widths(
+                ReportInputs(runs=world.runs, judgments=world.bronze, measures=measures, gold=gold)
+            )
             drawn = sample(world.runs, world.bronze, measures, budget=200, already=gold, rng=rng).frame
             one = correct(world.runs, world.bronze, _judged(drawn, world.gold.frame), measures)
             place = ahead.further.index(200)
@@ -224,9 +226,9 @@ def test_the_ranges_hold_what_comes_about_as_often_as_the_page_says() -> None:
 
 
 def test_nothing_is_called_hardly_a_help_while_gold_leaves_much_open() -> None:
-    ahead = replace(forecast(simulated("documents")), now=0.1, limit=0.099, limits=(0.06, 0.1))
-    assert not next_labels._hardly(ahead)
-    assert next_labels._hardly(replace(ahead, limits=(0.095, 0.1)))
+    ahead = replace(forecast_half_widths(simulated("documents")), now=0.1, limit=0.099, limits=(0.06, 0.1))
+    assert not next_labels._is_hardly_worth_it(ahead)
+    assert next_labels._is_hardly_worth_it(replace(ahead, limits=(0.095, 0.1)))
 
 
 @pytest.mark.parametrize("gold", ["none", "documents", "whole queries"])
@@ -265,14 +267,14 @@ def test_on_real_labels_the_forecast_comes_true(data: Path, further: int) -> Non
     assert float(np.mean(found)) == pytest.approx(expected, rel=0.12)
 
 
-def _real(data: Path) -> tuple[Material, Forecast]:
+def _real(data: Path) -> tuple[ReportInputs, Forecast]:
     runs = tuple(read_run(path) for path in sorted(data.glob("dl19/runs/*.run")))[::4]
     bronze = read_judgments(data / "dl19/llm-umbrela_gpt4.qrels")
     measures = tuple(parse_all(["P(rel=2)@10"]))
     drawn = sample(runs, bronze, measures, budget=300, rng=np.random.default_rng(7)).frame
     gold = _judged(drawn, read_judgments(data / "dl19/human.qrels").frame)
-    material = Material(runs=runs, judgments=bronze, measures=measures, gold=gold)
-    return material, forecast(material)
+    material = ReportInputs(runs=runs, judgments=bronze, measures=measures, gold=gold)
+    return material, forecast_half_widths(material)
 
 
 def _half(estimate: Estimate) -> float:

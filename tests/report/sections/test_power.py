@@ -17,15 +17,15 @@ from report.small_inputs import by_hand, simulated
 from ringtrue.errors import InputError
 from ringtrue.evaluation.measures import parse_all
 from ringtrue.files import read_judgments, read_run
-from ringtrue.report.inputs import Material
+from ringtrue.report.inputs import ReportInputs
 from ringtrue.report.model import Lines, Section
-from ringtrue.report.run_order import order
+from ringtrue.report.run_order import order_runs
 from ringtrue.report.sections import power
-from ringtrue.report.sections.power import Spread, detectable, queries_for
+from ringtrue.report.sections.power import DifferenceSpread, detectable_difference, queries_needed
 from ringtrue.stats.confusion import Confusion
 
 
-def made(material: Material) -> Section:
+def made(material: ReportInputs) -> Section:
     found = power.section(material)
     assert found is not None
     return found
@@ -40,47 +40,49 @@ def chart(section: Section) -> Lines:
 @pytest.mark.parametrize(("sd", "queries", "level"), [(0.2, 43, 0.95), (0.05, 10, 0.95), (0.3, 200, 0.99)])
 def test_what_is_detectable_is_what_statsmodels_has(sd: float, queries: int, level: float) -> None:
     ratio = TTestPower().solve_power(nobs=queries, alpha=1 - level, power=0.8, alternative="two-sided")
-    assert detectable(Spread(sd=sd), [queries], level)[0] == pytest.approx(ratio * sd, rel=1e-4)
+    assert detectable_difference(DifferenceSpread(sd=sd), [queries], level)[0] == pytest.approx(ratio * sd, rel=1e-4)
 
 
 def test_about_these_queries_alone_the_test_is_a_normal_one() -> None:
     expected = (norm.ppf(0.975) + norm.ppf(0.8)) * 0.2 / sqrt(50)
-    assert detectable(Spread(sd=0.2, normal=True), [50], 0.95)[0] == pytest.approx(expected, rel=1e-6)
+    assert detectable_difference(DifferenceSpread(sd=0.2, normal=True), [50], 0.95)[0] == pytest.approx(
+        expected, rel=1e-6
+    )
 
 
 @pytest.mark.parametrize("queries", [30, 50, 200])
 def test_where_gold_judges_whole_queries_only_these_count_for_the_degrees_of_freedom(queries: int) -> None:
-    found = detectable(Spread(sd=0.2, share=0.4, lost=2), [queries], 0.95)[0]
+    found = detectable_difference(DifferenceSpread(sd=0.2, share=0.4, lost=2), [queries], 0.95)[0]
     df = 0.4 * queries - 2
     ratio = found / 0.2 * sqrt(queries)
     assert nct.sf(t.ppf(0.975, df), df, ratio) == pytest.approx(0.8, abs=1e-6)
 
 
 def test_too_few_queries_for_a_test_find_nothing() -> None:
-    assert detectable(Spread(sd=0.2, share=0.4, lost=2), [5], 0.95)[0] == np.inf
-    assert queries_for(100.0, Spread(sd=0.2, share=0.4, lost=2), 0.95) == 8
+    assert detectable_difference(DifferenceSpread(sd=0.2, share=0.4, lost=2), [5], 0.95)[0] == np.inf
+    assert queries_needed(100.0, DifferenceSpread(sd=0.2, share=0.4, lost=2), 0.95) == 8
 
 
 @given(sd=st.floats(0.001, 1), queries=st.integers(2, 5000), more=st.integers(1, 5000))
 def test_more_queries_show_smaller_differences_and_differences_scale_with_the_spread(
     sd: float, queries: int, more: int
 ) -> None:
-    few, many = detectable(Spread(sd=sd), [queries, queries + more], 0.95)
+    few, many = detectable_difference(DifferenceSpread(sd=sd), [queries, queries + more], 0.95)
     assert many < few
-    assert detectable(Spread(sd=2 * sd), [queries], 0.95)[0] == pytest.approx(2 * few)
+    assert detectable_difference(DifferenceSpread(sd=2 * sd), [queries], 0.95)[0] == pytest.approx(2 * few)
 
 
 @given(sd=st.floats(0.01, 1), difference=st.floats(0.005, 0.5))
 def test_so_many_queries_are_enough_and_one_fewer_is_not(sd: float, difference: float) -> None:
-    needed = queries_for(difference, Spread(sd=sd), 0.95)
+    needed = queries_needed(difference, DifferenceSpread(sd=sd), 0.95)
     assert needed is not None
-    assert detectable(Spread(sd=sd), [needed], 0.95)[0] <= difference
+    assert detectable_difference(DifferenceSpread(sd=sd), [needed], 0.95)[0] <= difference
     if needed > 2:
-        assert detectable(Spread(sd=sd), [needed - 1], 0.95)[0] > difference
+        assert detectable_difference(DifferenceSpread(sd=sd), [needed - 1], 0.95)[0] > difference
 
 
 def test_where_no_number_of_queries_is_enough_there_is_none() -> None:
-    assert queries_for(1e-6, Spread(sd=1.0), 0.95) is None
+    assert queries_needed(1e-6, DifferenceSpread(sd=1.0), 0.95) is None
 
 
 def test_the_page_tells_what_these_queries_show_and_how_many_the_seen_difference_takes() -> None:
@@ -132,7 +134,7 @@ def test_with_gold_on_whole_queries_the_test_has_their_degrees_of_freedom() -> N
     section = made(material)
     mark = chart(section).mark
     assert mark is not None
-    one = next(one for one in material.comparisons or () if {one.a, one.b} == set(order(material)[:2]))
+    one = next(one for one in material.comparisons or () if {one.a, one.b} == set(order_runs(material)[:2]))
     assert one.difference.se is not None
     assert one.difference.n == 20
     assert nct.sf(t.ppf(0.975, 18), 18, mark.y / one.difference.se) == pytest.approx(0.8, abs=1e-6)
@@ -147,7 +149,7 @@ def test_gold_from_elsewhere_leaves_the_test_to_the_bronze_scores_and_needs_no_m
     matrix = Confusion(rows="gold", columns="bronze", labels=(0, 1, 2, 3), counts=counts)
     material = replace(simulated("none"), gold=matrix)
     section = made(material)
-    one = next(one for one in material.comparisons or () if {one.a, one.b} == set(order(material)[:2]))
+    one = next(one for one in material.comparisons or () if {one.a, one.b} == set(order_runs(material)[:2]))
     assert one.naive is not None
     assert one.naive.difference.se is not None
     youden = (65 + 5 + 5 + 65) / 160 + (85 + 5 + 5 + 65) / 180 - 1  # labels 2 and 3 are relevant
@@ -177,7 +179,7 @@ def test_runs_that_do_not_differ_tell_nothing_about_other_queries() -> None:
 def test_the_43_queries_of_2019_show_less_between_like_runs_than_between_usual_ones(data: Path) -> None:
     runs = tuple(read_run(path) for path in sorted(data.glob("dl19/runs/*.run")))
     labels = read_judgments(data / "dl19/human.qrels")
-    material = Material(runs=runs, judgments=labels, measures=tuple(parse_all(["nDCG@10"])))
+    material = ReportInputs(runs=runs, judgments=labels, measures=tuple(parse_all(["nDCG@10"])))
     section = made(material)
     one = next(one for one in material.comparisons or () if {one.a, one.b} == {"idst_bert_p1", "idst_bert_p2"})
     assert one.difference.se is not None

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from report.small_inputs import by_hand, noisy, simulated
 from ringtrue.evaluation.measures import parse_all
 from ringtrue.files import read_judgments, read_run
-from ringtrue.report.inputs import Material
+from ringtrue.report.inputs import ReportInputs
 from ringtrue.report.model import Bars, Section
 from ringtrue.report.sections import query_differences
-from ringtrue.report.sections.query_differences import decisive
+from ringtrue.report.sections.query_differences import count_decisive_queries
 
 
-def made(material: Material) -> Section:
+def made(material: ReportInputs) -> Section:
     found = query_differences.section(material)
     assert found is not None
     return found
@@ -59,9 +59,11 @@ def test_runs_may_have_any_name(names: tuple[str, str]) -> None:
 
 
 def test_notes_are_about_the_labels_as_they_were_read() -> None:
-    material = replace(noisy(0), measures=tuple(parse_all(["P(rel=2)@3"])), correcting={"design": "pool_random"})
+    material = replace(
+        noisy(0), measures=tuple(parse_all(["P(rel=2)@3"])), correction_options={"design": "pool_random"}
+    )
     assert any("label 2 or higher" in note for note in made(material).figures[0].notes)
-    read = replace(material, correcting={"design": "pool_random", "bronze_rel": 1})
+    read = replace(material, correction_options={"design": "pool_random", "bronze_rel": 1})
     assert not any("label 2 or higher" in note for note in made(read).figures[0].notes)
 
 
@@ -94,7 +96,7 @@ def test_of_many_queries_only_the_outermost_have_a_name_and_of_very_many_only_th
     assert apart == 100 - sum(a == b for a, b in zip(ranks["new"][:100], ranks["old"][:100], strict=True))
     assert [bool(name) for name in bars(few).names] == [True] * 30 + [False] * (apart - 60) + [True] * 30
     many = made(by_hand(ranks))
-    assert len(bars(many).values) == query_differences.DRAWN
+    assert len(bars(many).values) == query_differences.MAX_BARS
     assert len(many.figures[0].table.rows) == 500
     assert any(
         note.endswith("queries the 400 outermost are drawn; the table has all") for note in many.figures[0].notes
@@ -111,7 +113,7 @@ def test_queries_where_both_are_level_are_not_drawn_where_they_are_many() -> Non
 
 @given(st.lists(st.integers(-100, 100), min_size=1, max_size=30))
 def test_without_the_decisive_ones_the_sum_is_not_above_0_and_with_one_of_them_it_is(values: list[int]) -> None:
-    few = decisive([value / 100 for value in values])
+    few = count_decisive_queries([value / 100 for value in values])
     ordered = sorted(values, reverse=True)
     if sum(values) <= 0:
         assert few is None
@@ -133,7 +135,7 @@ def test_wins_ties_and_losses_are_the_bars_above_at_and_below_0(ranks: list[tupl
 def test_the_two_best_of_2019_differ_on_four_queries(data: Path) -> None:
     runs = tuple(read_run(path) for path in sorted(data.glob("dl19/runs/idst_bert_p?.run")))
     labels = read_judgments(data / "dl19/human.qrels")
-    section = made(Material(runs=runs, judgments=labels, measures=tuple(parse_all(["nDCG@10"]))))
+    section = made(ReportInputs(runs=runs, judgments=labels, measures=tuple(parse_all(["nDCG@10"]))))
     assert section.answer == (
         "By nDCG@10, idst_bert_p1 is ahead of idst_bert_p2 for 2 of 43 queries, behind for 2, level for 39."
     )

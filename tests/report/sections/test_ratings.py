@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import ringtrue as rt
 from report.small_inputs import simulated
 from ringtrue.errors import DuplicateError
-from ringtrue.report.inputs import Material
+from ringtrue.report.inputs import ReportInputs
 from ringtrue.report.sections import ratings
 from ringtrue.tables import Preferences
 
@@ -21,7 +21,7 @@ VOTES = {"left": [*"aab"] * 4, "right": [*"bcc"] * 4, "winner": [*"aab"] * 3 + [
 
 
 def section(votes: dict[str, list[str]], **more: object) -> rt.Section:
-    found = ratings.section(Material(preferences=Preferences.of(votes), **more))
+    found = ratings.section(ReportInputs(preferences=Preferences.of(votes), **more))
     assert found is not None
     return found
 
@@ -114,13 +114,13 @@ def test_documents_that_no_chain_of_votes_joins_are_not_drawn_together() -> None
 
 
 def test_needs_preferences() -> None:
-    assert ratings.section(Material()) is None
+    assert ratings.section(ReportInputs()) is None
 
 
 @pytest.mark.real
 def test_arena_the_best_of_59_models(data: Path) -> None:
     votes = rt.read_preferences(data / "arena/llmfao.csv", columns={"judge": "worker"})
-    found = ratings.section(Material(preferences=votes, repeats="all"))
+    found = ratings.section(ReportInputs(preferences=votes, repeats="all"))
     (chart,) = found.figures[0].charts
     assert chart.names[0] == "GPT 4"
     assert len(chart.names) == 25

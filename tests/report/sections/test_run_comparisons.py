@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 from report.small_inputs import by_hand, noisy, simulated
 from ringtrue.evaluation.measures import parse_all
 from ringtrue.files import read_judgments, read_run
-from ringtrue.report.inputs import Material
+from ringtrue.report.inputs import ReportInputs
 from ringtrue.report.model import Forest, Section
-from ringtrue.report.run_order import at_odds, compared, values
+from ringtrue.report.run_order import compare_run_pairs, estimate_run_means, find_contradicted_pairs
 from ringtrue.report.sections import run_comparisons
 from ringtrue.stats.results import Comparison, Estimate
 
 ALIKE = [1, 2, 1, 2, 1, 2, 1, 2]
 
 
-def made(material: Material) -> Section:
+def made(material: ReportInputs) -> Section:
     found = run_comparisons.section(material)
     assert found is not None
     return found
@@ -73,7 +73,7 @@ def test_the_sentence_tells_what_is_decided_near_the_top_and_what_could_be_found
 def test_the_table_has_every_run_though_the_chart_has_the_first_ones_only() -> None:
     ranks = {f"r{place:02d}": [1 + (place + query) % 7 for query in range(6)] for place in range(30)}
     section = made(by_hand(ranks))
-    assert len(chart(section).names) == run_comparisons.SHOWN
+    assert len(chart(section).names) == run_comparisons.MAX_CHART_ROWS
     assert len(section.figures[0].table.rows) == 30
     assert "The first 25 of 30 runs are drawn" in section.figures[0].sentence
 
@@ -148,19 +148,21 @@ def claims(section: Section) -> list[tuple[str, str]]:
 @given(st.lists(st.lists(st.integers(1, 10), min_size=6, max_size=6), min_size=2, max_size=6))
 def test_whoever_is_said_to_be_ahead_has_the_difference_for_it(ranks: list[list[int]]) -> None:
     material = by_hand({f"r{place}": row for place, row in enumerate(ranks)})
-    pairs = compared(material)
+    pairs = compare_run_pairs(material)
     assert all((pairs[pair].difference.value or 0.0) > 0 for pair in claims(made(material)))
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_corrected_too_whoever_is_said_to_be_ahead_has_the_difference_for_it(seed: int) -> None:
     material = noisy(seed)
-    section, pairs, means = made(material), compared(material), values(material)
+    section, pairs, means = made(material), compare_run_pairs(material), estimate_run_means(material)
     assert means is not None
     assert all((pairs[pair].difference.value or 0.0) > 0 for pair in claims(section))
     ahead = any((one.value or 0.0) > 1e-9 for one in behind(section).values())
     assert ("to the right of 0" in section.figures[0].sentence) == ahead
-    assert ("values and differences disagree" in words(section)) == bool(at_odds(means, pairs, material.measure))
+    assert ("values and differences disagree" in words(section)) == bool(
+        find_contradicted_pairs(means, pairs, material.measure)
+    )
 
 
 def test_claims_are_found_where_there_are_some() -> None:
@@ -179,14 +181,14 @@ def test_a_run_that_is_ahead_of_the_first_when_compared_alone_is_told_as_such() 
     pairs = {(two.a, two.b): two for two in every} | {(two.b, two.a): two.turned() for two in every}
     found = replace(by_hand({"r0": [1, 1], "r1": [2, 2]}).comparisons, comparisons=tuple(every))  # type: ignore[type-var]
     names = ("r0", "r1", "r2")
-    assert run_comparisons._answer(names, names[:1], pairs, found).startswith(
+    assert run_comparisons._summarize_comparisons(names, names[:1], pairs, found).startswith(
         "r0 is first and better than 1 of the others; r1, compared with it alone, is better."
     )
-    assert "decided: r1 over r0 and r0 over r2." in run_comparisons._near_the_top(names, pairs)
-    told = " ".join(run_comparisons._notes(names, pairs, {"r0": "a", "r1": "b", "r2": "c"}))
+    assert "decided: r1 over r0 and r0 over r2." in run_comparisons._describe_top_pairs(names, pairs)
+    told = " ".join(run_comparisons._comparison_notes(names, pairs, {"r0": "a", "r1": "b", "r2": "c"}))
     assert "compared with it alone, r1 lies ahead" in told
     open_still = pairs | {("r0", "r1"): one("r0", "r1", -0.2, 0.06)}
-    told = " ".join(run_comparisons._notes(names, open_still, {"r0": "a", "r1": "a", "r2": "c"}))
+    told = " ".join(run_comparisons._comparison_notes(names, open_still, {"r0": "a", "r1": "a", "r2": "c"}))
     assert "looked at alone, r1 would be better than r0" in told
     assert "the best would also be better" not in told
 
@@ -206,7 +208,7 @@ def test_a_difference_that_is_not_quite_that_of_the_values_beside_it_is_explaine
     told = 0
     for seed in range(6):
         material = noisy(seed)
-        section, means, pairs = made(material), values(material), compared(material)
+        section, means, pairs = made(material), estimate_run_means(material), compare_run_pairs(material)
         assert means is not None
         best, second = chart(section).names[:2]
         first, other = (means[run]["P@3"].value or 0.0 for run in (best, second))
@@ -216,7 +218,7 @@ def test_a_difference_that_is_not_quite_that_of_the_values_beside_it_is_explaine
             assert [float(number.replace("−", "-")) for number in note.groups()] == pytest.approx(shown, abs=0.005)
             assert abs(shown[0] - shown[1] - shown[2]) > 0.005
             told += 1
-        elif not at_odds(means, pairs, "P@3"):
+        elif not find_contradicted_pairs(means, pairs, "P@3"):
             assert first - other == pytest.approx(pairs[best, second].difference.value, abs=0.005)
     assert told
     assert "is the one to go by" not in words(made(by_hand({"new": [1, 1, 2], "old": [2, 3, 1]})))
@@ -234,18 +236,18 @@ def test_few_gold_labels_do_not_make_the_weakest_run_of_2019_the_best(data: Path
     draw = sample(runs, bronze, "P(rel=2)@10", budget=60, rng=np.random.default_rng(30))
     known = people.frame.select("query", "doc", "label")
     gold = Judgments.of(draw.frame.join(known, on=["query", "doc"], how="inner", maintain_order="left"))
-    material = Material(runs=runs, judgments=bronze, gold=gold, measures=tuple(parse_all(["P(rel=2)@10"])))
+    material = ReportInputs(runs=runs, judgments=bronze, gold=gold, measures=tuple(parse_all(["P(rel=2)@10"])))
     section = made(material)
     assert chart(section).names[0] != "UNH_exDL_bm25"
     best = chart(section).names[0]
-    assert all((pair.difference.value or 0.0) >= 0 for (a, _), pair in compared(material).items() if a == best)
+    assert all((pair.difference.value or 0.0) >= 0 for (a, _), pair in compare_run_pairs(material).items() if a == best)
 
 
 @pytest.mark.real
 def test_of_the_37_runs_of_2019_the_best_is_not_told_from_18_and_groups_say_the_same(data: Path) -> None:
     runs = tuple(read_run(path) for path in sorted(data.glob("dl19/runs/*.run")))
     labels = read_judgments(data / "dl19/human.qrels")
-    section = made(Material(runs=runs, judgments=labels, measures=tuple(parse_all(["nDCG@10"]))))
+    section = made(ReportInputs(runs=runs, judgments=labels, measures=tuple(parse_all(["nDCG@10"]))))
     letters = {row[1]: row[2] for row in section.figures[0].table.rows}
     alike = [run for run in letters if set(letters[run]) & set(letters["idst_bert_p1"])]
     assert len(alike) == 1 + 18

@@ -10,7 +10,7 @@ import pytest
 from report.small_inputs import by_hand, noisy, simulated
 from ringtrue.evaluation.measures import parse_all
 from ringtrue.report.model import Forest
-from ringtrue.report.run_order import compared, order, values
+from ringtrue.report.run_order import compare_run_pairs, estimate_run_means, order_runs
 from ringtrue.report.sections import run_scores
 from ringtrue.tables import Judgments
 
@@ -56,7 +56,7 @@ def test_how_many_raw_values_lie_outside_is_counted() -> None:
 
 
 def test_bronze_that_counts_as_relevant_from_another_label_on_is_shown_as_it_was_read() -> None:
-    material = replace(simulated("documents"), correcting={"bronze_rel": 1})
+    material = replace(simulated("documents"), correction_options={"bronze_rel": 1})
     section = run_scores.section(material)
     assert section is not None
     usual = run_scores.section(simulated("documents"))
@@ -66,7 +66,7 @@ def test_bronze_that_counts_as_relevant_from_another_label_on_is_shown_as_it_was
 
 
 def test_an_interval_about_these_queries_says_so() -> None:
-    section = run_scores.section(replace(simulated("documents"), correcting={"population": "these"}))
+    section = run_scores.section(replace(simulated("documents"), correction_options={"population": "these"}))
     assert section is not None
     assert "is about these queries and knows how the judge errs" in section.figures[0].sentence
 
@@ -85,18 +85,18 @@ def test_more_than_25_runs_are_drawn_in_part_and_told_in_full(count: int) -> Non
 @pytest.mark.parametrize("seed", range(12))
 def test_one_run_is_the_best_of_the_whole_page_and_a_higher_value_is_owned_up_to(seed: int) -> None:
     material = noisy(seed)
-    section, means = run_scores.section(material), values(material)
+    section, means = run_scores.section(material), estimate_run_means(material)
     assert section is not None
     assert means is not None
-    best, found = order(material)[0], {run: row["P@3"].value or 0.0 for run, row in means.items()}
-    assert [row[0] for row in section.figures[0].table.rows] == list(order(material))
+    best, found = order_runs(material)[0], {run: row["P@3"].value or 0.0 for run, row in means.items()}
+    assert [row[0] for row in section.figures[0].table.rows] == list(order_runs(material))
     assert f"it is {best}" in section.answer or f"the best is {best}" in section.answer
     told = re.search(r"(r\d) has a higher corrected value, but compared with (r\d), it lies", section.answer)
     assert (told is not None) == (max(found.values()) > found[best])
     if told is not None:
         assert told[2] == best
         assert found[told[1]] > found[best]
-        assert (compared(material)[told[1], best].difference.value or 0.0) < 0
+        assert (compare_run_pairs(material)[told[1], best].difference.value or 0.0) < 0
 
 
 def outside() -> run_scores.Section | None:
@@ -111,7 +111,7 @@ def outside() -> run_scores.Section | None:
     }
     labels = Judgments.of(ours | bronze)  # type: ignore[operator]
     return run_scores.section(replace(material, judgments=labels, gold=Judgments.of(elsewhere),
-                                  correcting={"design": "external"}))  # fmt: skip
+                                  correction_options={"design": "external"}))  # fmt: skip
 
 
 def test_a_value_that_no_list_can_have_is_no_headline_and_its_doubt_is_on_the_page() -> None:

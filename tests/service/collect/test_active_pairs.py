@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 
-from ringtrue.service.collect.active_pairs import TURN_SECONDS, refill
+from ringtrue.service.collect.active_pairs import LOCK_SECONDS, refill_pairs
 from ringtrue.service.store import Store
-from ringtrue.service.store.label_queries import preferences_frame
-from ringtrue.service.store.pair_queue import end_turn, room_left, take_turn
-from ringtrue.service.store.projects import close_project, project_by_id
+from ringtrue.service.store.label_queries import load_preferences
+from ringtrue.service.store.pair_queue import acquire_lock, load_queue_capacity, release_lock
+from ringtrue.service.store.projects import close_project, get_project_by_id
 from ringtrue.service.store.records import Project
 from service.collect.worlds import NOW, account, given, judge_all, pairs, rng
 from service.small_projects import rows
@@ -20,8 +20,8 @@ def active(store: Store, **changes) -> Project:
 
 def room(store: Store, project: Project, who: int | None = None) -> int:
     with store.read() as connection:
-        found = room_left(connection, project.id, who)
-    return found.all if who is None else found.own
+        found = load_queue_capacity(connection, project.id, who)
+    return found.total if who is None else found.for_judge
 
 
 def emptied(store: Store, project: Project) -> None:
@@ -35,16 +35,16 @@ def test_nothing_is_chosen_while_enough_is_left(store: Store) -> None:
     project = active(store)
     before = room(store, project)
     assert before >= 12
-    assert refill(store, project, now=NOW, rng=rng()) == 0
+    assert refill_pairs(store, project, now=NOW, rng=rng()) == 0
     assert room(store, project) == before
 
 
 def test_more_pairs_are_chosen_when_little_is_left(store: Store) -> None:
     project = active(store)
     emptied(store, project)
-    asked = refill(store, project, now=NOW, rng=rng())
+    asked = refill_pairs(store, project, now=NOW, rng=rng())
     assert asked == room(store, project) >= 4 * 6
-    assert refill(store, project, now=NOW, rng=rng()) == 0
+    assert refill_pairs(store, project, now=NOW, rng=rng()) == 0
 
 
 def test_judges_go_on_as_long_as_they_like_and_votes_steer_what_comes_next(store: Store) -> None:
@@ -52,10 +52,10 @@ def test_judges_go_on_as_long_as_they_like_and_votes_steer_what_comes_next(store
     people = [account(store, name) for name in ("ann", "bob", "cid")]
     for turn in range(6):
         who = people[turn % 3]
-        refill(store, project, now=NOW, rng=rng(turn), account=who)
+        refill_pairs(store, project, now=NOW, rng=rng(turn), account=who)
         assert judge_all(store, project, who, tasks=1) > 0
     with store.read() as connection:
-        votes = preferences_frame(connection, project)
+        votes = load_preferences(connection, project)
     assert votes.height == rows(store, "SELECT SUM(given) FROM item")[0][0] >= 60
     assert rows(store, "SELECT COUNT(*) FROM item WHERE given > wanted") == [(0,)]
     again = votes.select("query", "left", "right", "judge")
@@ -67,7 +67,7 @@ def test_a_judge_alone_is_never_asked_the_same_pair_twice_and_gets_others(store:
     ann = account(store, "ann")
     answered = 0
     for turn in range(30):
-        refill(store, project, now=NOW, rng=rng(turn), account=ann)
+        refill_pairs(store, project, now=NOW, rng=rng(turn), account=ann)
         more = judge_all(store, project, ann, tasks=1)
         answered += more
         if not more:
@@ -85,7 +85,7 @@ def test_only_one_chooses_at_a_time_across_threads_and_servers(store: Store) -> 
 
     def work(seed: int) -> None:
         barrier.wait()
-        asked.append(refill((store, another)[seed % 2], project, now=NOW, rng=rng(seed)))
+        asked.append(refill_pairs((store, another)[seed % 2], project, now=NOW, rng=rng(seed)))
 
     threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
     for thread in threads:
@@ -100,12 +100,12 @@ def test_only_one_chooses_at_a_time_across_threads_and_servers(store: Store) -> 
 def test_a_turn_that_was_never_ended_ends_by_itself(store: Store) -> None:
     project = active(store)
     emptied(store, project)
-    assert store.write(lambda c: take_turn(c, project.id, now=NOW, until=NOW + TURN_SECONDS))
-    assert not store.write(lambda c: take_turn(c, project.id, now=NOW + 1, until=NOW + 99))
-    assert refill(store, project, now=NOW + 1, rng=rng()) is None
-    store.write(lambda c: end_turn(c, project.id, until=NOW + 99))  # somebody else's
-    assert refill(store, project, now=NOW + 1, rng=rng()) is None
-    assert refill(store, project, now=NOW + TURN_SECONDS + 2, rng=rng()) > 0
+    assert store.write(lambda c: acquire_lock(c, project.id, now=NOW, until=NOW + LOCK_SECONDS))
+    assert not store.write(lambda c: acquire_lock(c, project.id, now=NOW + 1, until=NOW + 99))
+    assert refill_pairs(store, project, now=NOW + 1, rng=rng()) is None
+    store.write(lambda c: release_lock(c, project.id, until=NOW + 99))  # somebody else's
+    assert refill_pairs(store, project, now=NOW + 1, rng=rng()) is None
+    assert refill_pairs(store, project, now=NOW + LOCK_SECONDS + 2, rng=rng()) > 0
     assert rows(store, "SELECT COUNT(*) FROM setting") == [(0,)]
 
 
@@ -114,12 +114,12 @@ def test_a_project_that_is_closed_or_not_active_is_left_alone(store: Store) -> N
     emptied(store, project)
     store.write(lambda c: close_project(c, project.id, NOW))
     with store.read() as connection:
-        closed = project_by_id(connection, project.id)
-    assert refill(store, closed, now=NOW, rng=rng()) == 0
+        closed = get_project_by_id(connection, project.id)
+    assert refill_pairs(store, closed, now=NOW, rng=rng()) == 0
     fixed = pairs(store, name="fixed").project
-    assert refill(store, fixed, now=NOW, rng=rng()) == 0
+    assert refill_pairs(store, fixed, now=NOW, rng=rng()) == 0
 
 
 def test_an_active_project_without_documents_yet_asks_nothing(store: Store) -> None:
     project = pairs(store, active=True, ask=[]).project
-    assert refill(store, project, now=NOW, rng=rng()) == 0
+    assert refill_pairs(store, project, now=NOW, rng=rng()) == 0

@@ -17,13 +17,13 @@ import ringtrue as rt
 from ringtrue.cli import main
 from ringtrue.errors import InputError, TableError, UsageError
 from ringtrue.files import FORMATS, read_judgments, read_preferences
-from ringtrue.service.collect.consensus import settled
-from ringtrue.service.collect.export import export
-from ringtrue.service.collect.export_formats import export_forms
-from ringtrue.service.collect.safe_csv import guarded_csv
+from ringtrue.service.collect.consensus import resolve_labels
+from ringtrue.service.collect.export import export_project
+from ringtrue.service.collect.export_formats import list_export_formats
+from ringtrue.service.collect.safe_csv import write_safe_csv
 from ringtrue.service.store import Store
-from ringtrue.service.store.adjudication import disagreements, record_verdict
-from ringtrue.service.store.records import Project, Shown
+from ringtrue.service.store.adjudication import load_disagreements, record_verdict
+from ringtrue.service.store.records import Project, ShownQuestion
 from service.collect.worlds import account, given, graded, judge_all, pairs, right, run_file, truth
 
 
@@ -54,14 +54,14 @@ def preferences_in(store: Store) -> Project:
 
 
 def test_every_format_that_files_writes_is_offered(quick: Store) -> None:
-    offered = {form.form for form in export_forms(graded(quick).project)}
+    offered = {form.form for form in list_export_formats(graded(quick).project)}
     assert set(FORMATS["judgments"]) | {"trec-prefs", None} == offered
-    assert set(FORMATS["preferences"]) | {None} == {form.form for form in export_forms(pairs(quick).project)}
+    assert set(FORMATS["preferences"]) | {None} == {form.form for form in list_export_formats(pairs(quick).project)}
 
 
 @pytest.mark.parametrize("key", ["qrels", "csv", "tsv", "jsonl", "parquet"])
 def test_labels_are_read_back_with_their_judges(quick: Store, tmp_path: Path, key: str) -> None:
-    found = export(quick, labels_in(quick), key, tmp_path)
+    found = export_project(quick, labels_in(quick), key, tmp_path)
     table = read_judgments(found.path)
     assert found.rows == table.frame.height == 2 * 48
     assert sorted(table.judges) == ["ann", "bob"]
@@ -74,7 +74,7 @@ def test_labels_are_read_back_with_their_judges(quick: Store, tmp_path: Path, ke
 
 @pytest.mark.parametrize("key", ["pairs", "trec-prefs", "csv", "tsv", "jsonl", "parquet"])
 def test_preferences_are_read_back(quick: Store, tmp_path: Path, key: str) -> None:
-    found = export(quick, preferences_in(quick), key, tmp_path, judge="bob" if key == "trec-prefs" else None)
+    found = export_project(quick, preferences_in(quick), key, tmp_path, judge="bob" if key == "trec-prefs" else None)
     table = read_preferences(found.path)
     if key in ("csv", "tsv", "jsonl", "parquet"):
         assert sorted(table.frame["judge"].unique()) == ["ann", "bob"]
@@ -86,66 +86,66 @@ def test_preferences_are_read_back(quick: Store, tmp_path: Path, key: str) -> No
 
 def test_one_label_is_the_verdict_or_what_most_said(store: Store, labelled: Project, tmp_path: Path) -> None:
     with store.read() as connection:
-        first = disagreements(connection, labelled)[0]
+        first = load_disagreements(connection, labelled)[0]
     who = account(store, "cid")
     store.write(lambda c: record_verdict(c, labelled, first.item, who, "1", "=1+1", 1.7e9))
-    found = export(store, labelled, "qrels", tmp_path, which="one")
+    found = export_project(store, labelled, "qrels", tmp_path, which="one")
     table = read_judgments(found.path)
     table.require_one_label_each()
     assert (found.rows, table.judges) == (48, ("0",))
     labels = {(query, doc): label for query, doc, label in table.frame.select("query", "doc", "label").rows()}
     assert labels.pop((first.query, first.left.name)) == 1
     assert all(label == truth(query, doc) or doc == "d1" for (query, doc), label in labels.items())
-    by = read_judgments(export(store, labelled, "csv", tmp_path, which="one").path).frame
+    by = read_judgments(export_project(store, labelled, "csv", tmp_path, which="one").path).frame
     assert by["by"].value_counts().sort("by").rows() == [("majority", 43), ("tie", 4), ("verdict", 1)]
     assert "has no place for" in " ".join(found.notes)
 
 
 def test_one_preference_for_each_pair(store: Store, preferred: Project, tmp_path: Path) -> None:
     with store.read() as connection:
-        cases = disagreements(connection, preferred)
-        before = settled(connection, preferred)
+        cases = load_disagreements(connection, preferred)
+        before = resolve_labels(connection, preferred)
     assert isinstance(before, rt.Preferences)
     assert before.frame.select("query", "left", "right").is_unique().all()
     who = account(store, "cid")
     store.write(lambda c: record_verdict(c, preferred, cases[0].item, who, "right", None, 1.7e9))
-    table = read_preferences(export(store, preferred, "csv", tmp_path, which="one").path).frame
+    table = read_preferences(export_project(store, preferred, "csv", tmp_path, which="one").path).frame
     row = table.filter((pl.col("query") == cases[0].query) & (pl.col("left") == cases[0].left.name)
                        & (pl.col("right") == cases[0].right.name))  # fmt: skip
     assert row["winner"].to_list() == ["right"]
 
 
 def test_one_judge_alone_and_who_that_could_be(store: Store, labelled: Project, tmp_path: Path) -> None:
-    table = read_judgments(export(store, labelled, "qrels", tmp_path, judge="bob").path)
+    table = read_judgments(export_project(store, labelled, "qrels", tmp_path, judge="bob").path)
     assert table.judges == ("bob",)
     with pytest.raises(UsageError, match="no judge 'bod' has labels here that count; did you mean 'bob'"):
-        export(store, labelled, "csv", tmp_path, judge="bod")
+        export_project(store, labelled, "csv", tmp_path, judge="bod")
 
 
 def test_traps_come_along_where_they_are_asked_for(store: Store, labelled: Project, tmp_path: Path) -> None:
-    table = read_judgments(export(store, labelled, "csv", tmp_path, traps=True).path).frame
+    table = read_judgments(export_project(store, labelled, "csv", tmp_path, traps=True).path).frame
     assert table["trap"].value_counts().sort("trap").rows() == [("false", 96), ("true", 2)]
 
 
 def test_wrong_wishes_are_refused(store: Store, labelled: Project, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no export 'qrel'; did you mean 'qrels'"):
-        export(store, labelled, "qrel", tmp_path)
+        export_project(store, labelled, "qrel", tmp_path)
     with pytest.raises(UsageError, match="one label for each item is of no judge"):
-        export(store, labelled, "csv", tmp_path, which="one", judge="ann")
+        export_project(store, labelled, "csv", tmp_path, which="one", judge="ann")
     with pytest.raises(InputError, match="nothing was collected in 'Graded' yet"):
-        export(store, graded(store, name="new").project, "csv", tmp_path)
+        export_project(store, graded(store, name="new").project, "csv", tmp_path)
     with pytest.raises(InputError, match="no gold was drawn"):
-        export(store, labelled, "gold", tmp_path)
+        export_project(store, labelled, "gold", tmp_path)
 
 
 def test_the_history_has_every_answer_and_ringtrue_reads_those_that_count(store: Store, tmp_path: Path) -> None:
     project = graded(store, judges=1).project
 
-    def says(shown: Shown) -> str:
+    def says(shown: ShownQuestion) -> str:
         return "unsure" if shown.left.name == "d3" else right(shown)
 
     judge_all(store, project, account(store, "ann"), says)
-    found = export(store, project, "history", tmp_path)
+    found = export_project(store, project, "history", tmp_path)
     lines = list(csv.DictReader(io.StringIO(found.path.read_text())))
     assert len(lines) == found.rows == 48
     assert {line["reason"] for line in lines if line["kind"] == "unsure"} == {"why"}
@@ -165,13 +165,13 @@ def test_what_people_wrote_is_no_formula_in_a_spreadsheet(store: Store, tmp_path
         shown = question(store, task, ann)
         said = Answer(kind="unsure", reason=reason)
         store.write(lambda c, s=shown, a=said: record_answer(c, ann, s.assignment, s.version, a, now=NOW))
-    lines = list(csv.DictReader(io.StringIO(export(store, where, "history", tmp_path).path.read_text())))
+    lines = list(csv.DictReader(io.StringIO(export_project(store, where, "history", tmp_path).path.read_text())))
     assert [line["reason"] for line in lines] == ["'=HYPERLINK(1)", "'+1", "'-1", "'@SUM(A1)", "plain", "'＝1"]
 
 
 def test_what_begins_like_a_formula_is_guarded_and_nothing_else_is(tmp_path: Path) -> None:
     reasons = ["\tx", "\rx", "", "a=b", "'x", None, "=1"]
-    guarded_csv(tmp_path / "a.csv", [pl.DataFrame({"reason": reasons, "label": ["-1"] * 7})], lambda _: None)
+    write_safe_csv(tmp_path / "a.csv", [pl.DataFrame({"reason": reasons, "label": ["-1"] * 7})], lambda _: None)
     with open(tmp_path / "a.csv", newline="") as stream:
         rows = list(csv.reader(stream))
     assert [row[0] for row in rows[1:]] == ["'\tx", "'\rx", "", "a=b", "'x", "", "'=1"]
@@ -183,7 +183,7 @@ def test_an_id_that_begins_like_a_formula_comes_back_the_same(quick: Store, tmp_
     pool = given("pool.csv", "query,doc\n=q,+d\n=q,-1\n=q,@d\n")
     project = graded(quick, ask=[pool], topics=None, documents=[], judges=1).project
     judge_all(quick, project, account(quick, "ann"), lambda shown: "1")
-    found = export(quick, project, key, tmp_path)
+    found = export_project(quick, project, key, tmp_path)
     table = read_judgments(found.path)
     assert sorted(table.frame["doc"]) == ["+d", "-1", "@d"]
     assert set(table.frame["query"]) == {"=q"}
@@ -199,11 +199,11 @@ def test_a_format_that_cannot_hold_a_name_says_so(quick: Store, tmp_path: Path) 
     labels = given("l.csv", "query,doc,judge,label\nq1,d1,Bob Ray,1\n")
     import_labels(quick, project, labels, now=NOW, rng=rng())
     with pytest.raises(TableError, match="'Bob Ray' has a blank in it"):
-        export(quick, project, "qrels", tmp_path)
+        export_project(quick, project, "qrels", tmp_path)
 
 
 def test_everything_is_one_archive(store: Store, labelled: Project, tmp_path: Path) -> None:
-    found = export(store, labelled, "all", tmp_path)
+    found = export_project(store, labelled, "all", tmp_path)
     with zipfile.ZipFile(found.path) as archive:
         names = archive.namelist()
         archive.extractall(tmp_path / "out")
@@ -213,7 +213,7 @@ def test_everything_is_one_archive(store: Store, labelled: Project, tmp_path: Pa
         read_judgments(tmp_path / "out/labels.csv"), gold=read_judgments(tmp_path / "out/one_labels.csv")
     )
     assert [one.judge for one in quality] == ["ann", "bob"]
-    empty = export(store, graded(store, name="new").project, "all", tmp_path)
+    empty = export_project(store, graded(store, name="new").project, "all", tmp_path)
     assert empty.rows == 0
     assert any(note.startswith("labels.csv: nothing was collected") for note in empty.notes)
     assert sorted(path.name for path in tmp_path.iterdir() if path.suffix in (".zip", ".parts")) == [
@@ -227,8 +227,8 @@ def test_tasks_that_failed_their_traps_can_be_left_out(store: Store, tmp_path: P
     ).project
     judge_all(store, project, account(store, "ann"), {"x1": "0"})
     judge_all(store, project, account(store, "bob"), {"x1": "2"})
-    everybody = read_judgments(export(store, project, "csv", tmp_path).path)
-    careful = read_judgments(export(store, project, "csv", tmp_path, failed=False).path)
+    everybody = read_judgments(export_project(store, project, "csv", tmp_path).path)
+    careful = read_judgments(export_project(store, project, "csv", tmp_path, failed=False).path)
     assert (sorted(everybody.judges), careful.judges) == (["ann", "bob"], ("ann",))
 
 
@@ -240,7 +240,7 @@ def test_the_commands_in_the_archive_run_and_find_every_trap_that_was_met(
     project = make(quick, known=given("t.csv", known), traps=2, traps_needed=2, task_size=30).project
     judge_all(quick, project, account(quick, "ann"))
     judge_all(quick, project, account(quick, "bob"), lambda shown: "0" if shown.right is None else "left")
-    with zipfile.ZipFile(export(quick, project, "all", tmp_path).path) as archive:
+    with zipfile.ZipFile(export_project(quick, project, "all", tmp_path).path) as archive:
         archive.extractall(tmp_path / "out")
     monkeypatch.chdir(tmp_path / "out")
     Path("my.run").write_bytes(run_file("my", 3).content)
@@ -273,19 +273,19 @@ def test_a_question_that_a_judge_met_both_ways_keeps_the_ordinary_answer(quick: 
     project = labels_in(quick)
     same = "UPDATE item SET doc = (SELECT id FROM document WHERE name = 'd0') WHERE queue = 'trap'"
     quick.write(lambda c: c.execute(text(same)))
-    table = read_judgments(export(quick, project, "answers", tmp_path).path).frame
+    table = read_judgments(export_project(quick, project, "answers", tmp_path).path).frame
     assert table.height == 96
     assert table["trap"].unique().to_list() == ["false"]
 
 
 def test_ties_are_counted_and_it_is_told_which_way_they_went(store: Store, labelled: Project, tmp_path: Path) -> None:
-    from ringtrue.service.store.adjudication import tie_count
+    from ringtrue.service.store.adjudication import count_ties
 
-    found = export(store, labelled, "csv", tmp_path, which="one")
+    found = export_project(store, labelled, "csv", tmp_path, which="one")
     frame = read_judgments(found.path).frame
     with store.read() as connection:
-        tied = tie_count(connection, labelled)
-        cases = disagreements(connection, labelled)
+        tied = count_ties(connection, labelled)
+        cases = load_disagreements(connection, labelled)
     assert tied == len(cases) == frame.filter(pl.col("by") == "tie").height > 0
     assert any(f"judges tie on {tied} items" in note and "the lower is taken" in note for note in found.notes)
     lower = {(one.query, one.left.name): min(int(answer) for answer, _ in one.votes) for one in cases}
@@ -294,7 +294,7 @@ def test_ties_are_counted_and_it_is_told_which_way_they_went(store: Store, label
     who = account(store, "cid")
     store.write(lambda c: record_verdict(c, labelled, cases[0].item, who, "1", None, 1.7e9))
     with store.read() as connection:
-        assert tie_count(connection, labelled) == tied - 1
+        assert count_ties(connection, labelled) == tied - 1
 
 
 def test_files_that_differ_have_different_names(quick: Store, tmp_path: Path) -> None:
@@ -304,7 +304,7 @@ def test_files_that_differ_have_different_names(quick: Store, tmp_path: Path) ->
         ("csv", {"which": "one"}), ("csv", {"judge": "ann"}), ("csv", {"traps": True}), ("csv", {"failed": False}),
         ("answers", {}), ("traps", {}), ("history", {}),
     ]  # fmt: skip
-    names = [export(quick, project, key, tmp_path, **options).name for key, options in wishes]
+    names = [export_project(quick, project, key, tmp_path, **options).name for key, options in wishes]
     assert len(set(names)) == len(names)
     assert all(re.fullmatch(r"graded\.[\w.-]+", name) for name in names)
     assert names[0] == "graded.qrels"

@@ -10,17 +10,17 @@ from sqlalchemy import Connection
 
 from ringtrue.cli import main
 from ringtrue.errors import ConflictError, InputError, NotFoundError, UsageError
-from ringtrue.service.collect.export import export
-from ringtrue.service.collect.gold_queue import Golded, draw_gold, gold_frame
+from ringtrue.service.collect.export import export_project
+from ringtrue.service.collect.gold_queue import GoldDrawSummary, draw_gold, load_gold_frame
 from ringtrue.service.collect.plainly import without_options
-from ringtrue.service.collect.uploads import upload_content, uploads
+from ringtrue.service.collect.uploads import load_project_uploads, read_upload_file
 from ringtrue.service.store import Answer, Store
 from ringtrue.service.store.adjudication import record_verdict
 from ringtrue.service.store.answers import record_answer
-from ringtrue.service.store.gold_items import undecided, withdraw_draw
-from ringtrue.service.store.progress import progress
-from ringtrue.service.store.records import Project, Shown
-from ringtrue.service.store.tasks import next_shown, open_task
+from ringtrue.service.store.gold_items import load_undecided_gold, withdraw_gold_draw
+from ringtrue.service.store.progress import load_progress
+from ringtrue.service.store.records import Project, ShownQuestion
+from ringtrue.service.store.tasks import get_or_create_task, load_next_question
 from service.collect.worlds import NOW, account, given, graded, judge_all, pairs, right, rng, runs, truth
 from service.small_projects import rows
 
@@ -33,7 +33,7 @@ def bronze(store: Store) -> Project:
     return project
 
 
-def drawn(store: Store, project: Project, **changes) -> Golded:
+def drawn(store: Store, project: Project, **changes) -> GoldDrawSummary:
     options = {"measures": ["P@5"], "budget": 20} | changes
     return draw_gold(store, project, now=NOW + 100, rng=rng(3), **options)
 
@@ -42,9 +42,9 @@ def evaluated(store: Store, project: Project, folder: Path, capsys: pytest.Captu
     """What `ringtrue evaluate` says to the project's runs, the bronze labels of the draw, and the export of gold."""
     for file in runs():
         (folder / file.name).write_bytes(file.content)
-    last = [one for one in uploads(store, project.id) if one.kind == "bronze"][-1]
-    (folder / "bronze.csv").write_bytes(upload_content(store, project.id, last.id).content)
-    gold = export(store, project, "gold", folder)
+    last = [one for one in load_project_uploads(store, project.id) if one.kind == "bronze"][-1]
+    (folder / "bronze.csv").write_bytes(read_upload_file(store, project.id, last.id).content)
+    gold = export_project(store, project, "gold", folder)
     capsys.readouterr()
     files = [str(folder / name) for name in ("bm25.run", "dense.run", "bronze.csv")]
     asked = ["evaluate", *files[:2], "--judgments", files[2], "--gold", str(gold.path), "--json", *words]
@@ -69,7 +69,7 @@ def test_a_draw_of_documents_is_evaluated_by_the_real_command(
     assert (found.design, found.documents, found.new) == ("pool_stratified", 20, 20)
     assert set(found.expected) == {"bm25", "dense"}
     with store.read() as connection:
-        assert progress(connection, bronze.id, "gold").wanted == 20
+        assert load_progress(connection, bronze.id, "gold").wanted == 20
     assert judge_all(store, bronze, account(store, "expert"), right, queue="gold") == 20
     answer = evaluated(store, bronze, tmp_path, capsys, "-m", "P@5")
     for name in ("bm25", "dense"):
@@ -104,7 +104,7 @@ def test_whole_queries_serve_ndcg(
 def test_a_draw_to_compare_says_so_in_the_export(store: Store, bronze: Project) -> None:
     drawn(store, bronze, compare=True, budget=10)
     with store.read() as connection:
-        assert gold_frame(connection, bronze)["drawn_for"].unique().to_list() == ["differences of P@5"]
+        assert load_gold_frame(connection, bronze)["drawn_for"].unique().to_list() == ["differences of P@5"]
 
 
 def test_a_second_draw_continues_the_first_with_probabilities_for_both(
@@ -116,12 +116,12 @@ def test_a_second_draw_continues_the_first_with_probabilities_for_both(
     expert = account(store, "expert")
     judge_all(store, bronze, expert, right, queue="gold")
     with store.read() as connection:
-        before = gold_frame(connection, bronze)
+        before = load_gold_frame(connection, bronze)
     more = drawn(store, bronze, budget=12)
     assert (more.documents, more.new) == (24, 12)
     assert judge_all(store, bronze, expert, right, queue="gold") == 12
     with store.read() as connection:
-        after = gold_frame(connection, bronze)
+        after = load_gold_frame(connection, bronze)
     both = before.join(after, on=["query", "doc"], suffix="_after")
     assert both.height == 12
     assert (both["prob"] != both["prob_after"]).any()
@@ -135,7 +135,7 @@ def test_a_draw_that_is_not_judged_to_its_end_is_told_and_refused_by_the_command
 ) -> None:
     drawn(store, bronze)
     judge_all(store, bronze, account(store, "expert"), right, queue="gold", tasks=1)
-    found = export(store, bronze, "gold", tmp_path)
+    found = export_project(store, bronze, "gold", tmp_path)
     assert found.notes == ("8 of 20 gold documents have no label yet: `ringtrue evaluate` wants all of them",)
     with pytest.raises(AssertionError, match="gold has to judge all that was drawn"):
         evaluated(store, bronze, tmp_path, capsys, "-m", "P@5")
@@ -145,7 +145,7 @@ def test_what_gold_cannot_decide_is_not_judged(store: Store, bronze: Project) ->
     drawn(store, bronze)
     unsure: list[str] = []
 
-    def says(shown: Shown) -> str:
+    def says(shown: ShownQuestion) -> str:
         if not unsure:
             unsure.append(shown.left.name)
             return "unsure"
@@ -154,7 +154,7 @@ def test_what_gold_cannot_decide_is_not_judged(store: Store, bronze: Project) ->
     judge_all(store, bronze, account(store, "expert"), says, queue="gold")
     notes: list[str] = []
     with store.read() as connection:
-        frame = gold_frame(connection, bronze, notes.append)
+        frame = load_gold_frame(connection, bronze, notes.append)
     assert (frame["label"] == -1).sum() == 1
     assert notes == ["1 of 20 gold documents could not be decided: their label is −1, not judged"]
 
@@ -164,8 +164,8 @@ def test_several_gold_judges_give_one_label(store: Store, bronze: Project) -> No
     judge_all(store, bronze, account(store, "one"), right, queue="gold")
     judge_all(store, bronze, account(store, "two"), right, queue="gold")
     with store.read() as connection:
-        frame = gold_frame(connection, bronze)
-        assert progress(connection, bronze.id, "gold").done == 40
+        frame = load_gold_frame(connection, bronze)
+        assert load_progress(connection, bronze.id, "gold").done == 40
     assert frame.select("query", "doc").is_unique().all()
     assert all(label == truth(query, doc) for query, doc, label in frame.select("query", "doc", "label").rows())
 
@@ -214,8 +214,8 @@ def test_what_the_only_gold_judge_skipped_is_not_judged_and_does_not_stop_the_dr
     skip_one(store, bronze, expert)
     judge_all(store, bronze, expert, right, queue="gold")
     with store.read() as connection:
-        assert (gold_frame(connection, bronze)["label"] == -1).sum() == 1
-        ((item, query, doc),) = undecided(connection, bronze)
+        assert (load_gold_frame(connection, bronze)["label"] == -1).sum() == 1
+        ((item, query, doc),) = load_undecided_gold(connection, bronze)
     answer = evaluated(store, bronze, tmp_path, capsys, "-m", "P@5")
     assert answer["corrected"]["bm25"]["P@5"]["value"] is not None
     for budget in (5, 10):  # the draw is continued
@@ -225,16 +225,16 @@ def test_what_the_only_gold_judge_skipped_is_not_judged_and_does_not_stop_the_dr
         assert again["corrected"]["bm25"]["P@5"]["se"] > 0
     store.write(lambda c: record_verdict(c, bronze, item, expert, "2", None, NOW))
     with store.read() as connection:
-        frame = gold_frame(connection, bronze)
-        assert undecided(connection, bronze) == []
+        frame = load_gold_frame(connection, bronze)
+        assert load_undecided_gold(connection, bronze) == []
     assert frame.filter(query=query, doc=doc)["label"].to_list() == [2]
 
 
 def skip_one(store: Store, project: Project, who: int) -> None:
     def work(connection: Connection) -> None:
-        task = open_task(connection, project, who, queue="gold", now=NOW, rng=rng())
+        task = get_or_create_task(connection, project, who, queue="gold", now=NOW, rng=rng())
         assert task is not None
-        shown = next_shown(connection, task.id, who)
+        shown = load_next_question(connection, task.id, who)
         assert shown is not None
         record_answer(connection, who, shown.assignment, shown.version, Answer(kind="skip"), now=NOW)
 
@@ -244,21 +244,21 @@ def skip_one(store: Store, project: Project, who: int) -> None:
 def test_a_draw_that_nobody_has_judged_can_be_withdrawn(store: Store, bronze: Project) -> None:
     drawn(store, bronze)
     expert = account(store, "expert")
-    store.write(lambda c: open_task(c, bronze, expert, queue="gold", now=NOW, rng=rng()))
-    assert store.write(lambda c: withdraw_draw(c, bronze)) == 20
-    assert not [one for one in uploads(store, bronze.id) if one.kind == "bronze"]
+    store.write(lambda c: get_or_create_task(c, bronze, expert, queue="gold", now=NOW, rng=rng()))
+    assert store.write(lambda c: withdraw_gold_draw(c, bronze)) == 20
+    assert not [one for one in load_project_uploads(store, bronze.id) if one.kind == "bronze"]
     assert rows(store, "SELECT COUNT(*) FROM item WHERE queue = 'gold'") == [(0,)]
     with pytest.raises(NotFoundError, match="nothing to withdraw"):
-        store.write(lambda c: withdraw_draw(c, bronze))
+        store.write(lambda c: withdraw_gold_draw(c, bronze))
     drawn(store, bronze, budget=10)
     judge_all(store, bronze, expert, right, queue="gold", tasks=1)
     with pytest.raises(ConflictError, match="gold judges have begun"):
-        store.write(lambda c: withdraw_draw(c, bronze))
+        store.write(lambda c: withdraw_gold_draw(c, bronze))
 
 
 def test_labels_of_some_queries_only_are_told_before_gold_is_judged(store: Store, bronze: Project) -> None:
     assert not any("know" in note for note in drawn(store, bronze).notes)
-    store.write(lambda c: withdraw_draw(c, bronze))
+    store.write(lambda c: withdraw_gold_draw(c, bronze))
     some = given("some.qrels", "".join(f"q{q} 0 d{d} 1\n" for q in range(4) for d in range(8)))
     (told,) = [note for note in drawn(store, bronze, bronze=some).notes if "know" in note]
     assert "know 4 of 6 queries of the runs, and not 'q4'" in told
@@ -267,9 +267,9 @@ def test_labels_of_some_queries_only_are_told_before_gold_is_judged(store: Store
 def test_bronze_labels_are_kept_without_the_names_of_their_judges(store: Store, bronze: Project) -> None:
     labels = "query,doc,judge,label\n" + "".join(f"q{q},d{d},Anna Lindh,1\n" for q in range(6) for d in range(8))
     drawn(store, bronze, bronze=given("llm.csv", labels))
-    for one in uploads(store, bronze.id):
+    for one in load_project_uploads(store, bronze.id):
         if one.kind == "bronze":
-            assert b"Anna" not in upload_content(store, bronze.id, one.id).content
+            assert b"Anna" not in read_upload_file(store, bronze.id, one.id).content
 
 
 def test_words_for_the_command_line_are_not_in_errors(store: Store, bronze: Project) -> None:

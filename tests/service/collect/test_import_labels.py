@@ -8,13 +8,13 @@ import polars as pl
 import pytest
 
 from ringtrue.errors import InputError, NotFoundError
-from ringtrue.service.collect.export import export
-from ringtrue.service.collect.import_labels import Imported, import_labels, take_back_import
-from ringtrue.service.collect.uploads import GivenFile, upload_content, uploads
+from ringtrue.service.collect.export import export_project
+from ringtrue.service.collect.import_labels import LabelImportSummary, import_labels, revert_import
+from ringtrue.service.collect.uploads import UploadedFile, load_project_uploads, read_upload_file
 from ringtrue.service.store import Store
-from ringtrue.service.store.accounts import erase
-from ringtrue.service.store.label_queries import collected, history
-from ringtrue.service.store.progress import progress, progress_by_judge
+from ringtrue.service.store.accounts import erase_account
+from ringtrue.service.store.label_queries import load_collected, stream_history
+from ringtrue.service.store.progress import load_judge_progress, load_progress
 from ringtrue.service.store.records import Project
 from service.collect.worlds import NOW, account, given, graded, judge_all, pairs, rng
 from service.small_projects import rows
@@ -27,13 +27,13 @@ LABELS = (
 )
 
 
-def taken(store: Store, project: Project, text: str | GivenFile, name: str = "labels.csv") -> Imported:
+def taken(store: Store, project: Project, text: str | UploadedFile, name: str = "labels.csv") -> LabelImportSummary:
     file = given(name, text) if isinstance(text, str) else text
     return import_labels(store, project, file, now=NOW, rng=rng())
 
 
 def told_in(connection, where) -> list[dict]:
-    return pl.concat(history(connection, where)).to_dicts()
+    return pl.concat(stream_history(connection, where)).to_dicts()
 
 
 def small(store: Store, **changes) -> Project:
@@ -45,9 +45,9 @@ def test_labels_count_with_their_judges_times_and_batches(store: Store) -> None:
     found = taken(store, project, LABELS)
     assert (found.new, found.known, found.judges, found.notes) == (4, 0, 2, ())
     with store.read() as connection:
-        table = collected(connection, project)
-        so_far = progress(connection, project.id)
-        judges = progress_by_judge(connection, project)
+        table = load_collected(connection, project)
+        so_far = load_progress(connection, project.id)
+        judges = load_judge_progress(connection, project)
     assert table.frame.select("query", "doc", "judge", "label", "time", "seconds").rows() == [
         ("q1", "d1", "ann", 2, "2024-05-01T10:00:00.000Z", 4.5),
         ("q1", "d2", "ann", 0, "2024-05-01T10:00:09.000Z", None),
@@ -83,7 +83,7 @@ def test_people_are_asked_for_what_is_still_missing(store: Store) -> None:
     taken(store, project, LABELS)
     assert judge_all(store, project, account(store, "cid")) == 2
     with store.read() as connection:
-        assert progress(connection, project.id).complete == 3
+        assert load_progress(connection, project.id).complete == 3
 
 
 def test_documents_that_nobody_was_asked_about_are_kept_and_asked_of_nobody(store: Store) -> None:
@@ -123,7 +123,7 @@ def test_a_judge_who_changed_a_label_has_two_versions_and_the_last_counts(store:
     later = taken(store, project, "query,doc,judge,label\nq1,d1,ann,1\nq1,d1,ann,0\n")
     assert (later.new, later.known) == (1, 1)
     with store.read() as connection:
-        assert collected(connection, project).frame["label"].to_list() == [1]
+        assert load_collected(connection, project).frame["label"].to_list() == [1]
         told = [(row["version"], row["label"], row["counts"]) for row in told_in(connection, project)]
     assert told == [(1, "0", False), (2, "2", False), (3, "1", True)]
     assert rows(store, "SELECT MAX(given), COUNT(*) FROM item") == [(1, 3)]
@@ -138,18 +138,18 @@ def test_a_judge_of_the_file_is_not_taken_for_somebody_here_of_the_same_name(sto
         ("Bob Ray", "imported"), ("ann", "named"), ("ann-imported", "imported"),
     ]  # fmt: skip
     with store.read() as connection:
-        assert sorted(set(collected(connection, project).frame["judge"])) == ["Bob Ray", "ann-imported"]
+        assert sorted(set(load_collected(connection, project).frame["judge"])) == ["Bob Ray", "ann-imported"]
 
 
 @pytest.mark.parametrize("key", ["csv", "jsonl", "parquet"])
 def test_an_export_read_back_changes_nothing_in_the_same_project(store: Store, tmp_path: Path, key: str) -> None:
     project = graded(store, judges=1).project
     judge_all(store, project, account(store, "ann"))
-    file = export(store, project, key, tmp_path)
-    found = taken(store, project, GivenFile(name=file.name, content=file.path.read_bytes()))
+    file = export_project(store, project, key, tmp_path)
+    found = taken(store, project, UploadedFile(name=file.name, content=file.path.read_bytes()))
     assert (found.new, found.known) == (0, file.rows)
     other = graded(store, name="other", judges=1).project
-    assert taken(store, other, GivenFile(name=file.name, content=file.path.read_bytes())).new == file.rows
+    assert taken(store, other, UploadedFile(name=file.name, content=file.path.read_bytes())).new == file.rows
 
 
 def test_preferences_keep_who_stood_left(store: Store) -> None:
@@ -159,7 +159,7 @@ def test_preferences_keep_who_stood_left(store: Store) -> None:
     assert (found.new, found.known, found.judges) == (4, 0, 2)
     assert taken(store, project, table).new == 0
     with store.read() as connection:
-        frame = collected(connection, project).frame
+        frame = load_collected(connection, project).frame
         told = [(row["left"], row["right"], row["winner"], row["judge"]) for row in told_in(connection, project)]
     assert sorted(frame.select("left", "right", "winner", "judge").rows()) == [
         ("a", "b", "right", "bob"), ("a", "c", "tie", "ann"), ("b", "a", "right", "ann"),
@@ -178,7 +178,7 @@ def test_answers_to_traps_are_left_out(store: Store) -> None:
 NAMED = "query,doc,judge,label{more}\nq1,d1,anna@example.org,1{time}\nq1,d2,anna@example.org,0{time}\n"
 
 
-def named(*, timed: bool) -> GivenFile:
+def named(*, timed: bool) -> UploadedFile:
     time = {"more": ",time", "time": ",2024-05-01T10:00:00Z"} if timed else {"more": "", "time": ""}
     return given("anna.csv", NAMED.format(**time))
 
@@ -189,7 +189,7 @@ def test_a_name_that_was_erased_does_not_come_back_with_the_same_file(store: Sto
     file = named(timed=timed)
     import_labels(store, project, file, now=NOW, rng=rng())
     ((who,),) = rows(store, "SELECT id FROM account WHERE kind = 'imported'")
-    store.write(lambda c: erase(c, who, NOW))
+    store.write(lambda c: erase_account(c, who, NOW))
     again = import_labels(store, project, file, now=NOW, rng=rng())
     assert (again.new, again.known) == (0, 2)
     assert any("no name was taken from the file" in note for note in again.notes)
@@ -208,7 +208,7 @@ def test_another_judge_is_not_taken_for_one_whose_data_was_erased(store: Store) 
     project = graded(store).project
     import_labels(store, project, named(timed=True), now=NOW, rng=rng())
     ((who,),) = rows(store, "SELECT id FROM account WHERE kind = 'imported'")
-    store.write(lambda c: erase(c, who, NOW))
+    store.write(lambda c: erase_account(c, who, NOW))
     other = given("bob.csv", "query,doc,judge,label,time\nq1,d1,bob,1,2024-05-02T10:00:00Z\n")
     assert import_labels(store, project, other, now=NOW, rng=rng()).new == 1
 
@@ -216,10 +216,10 @@ def test_another_judge_is_not_taken_for_one_whose_data_was_erased(store: Store) 
 def test_no_file_that_is_kept_has_the_name_of_a_judge(store: Store) -> None:
     project = graded(store, ask=[named(timed=False)], known=named(timed=True)).project
     import_labels(store, project, named(timed=True), now=NOW, rng=rng())
-    kept = [one for one in uploads(store, project.id) if one.kind != "documents"]
+    kept = [one for one in load_project_uploads(store, project.id) if one.kind != "documents"]
     assert {one.kind for one in kept} == {"judgments", "topics", "traps", "labels"}
     for one in kept:
-        assert b"anna" not in upload_content(store, project.id, one.id).content
+        assert b"anna" not in read_upload_file(store, project.id, one.id).content
 
 
 def test_an_import_is_taken_back_and_made_again(store: Store) -> None:
@@ -227,13 +227,13 @@ def test_an_import_is_taken_back_and_made_again(store: Store) -> None:
     file = given("l.csv", "query,doc,judge,label\nq1,d1,zoe,1\nq1,elsewhere,zoe,0\n")
     for _ in range(2):
         assert import_labels(store, project, file, now=NOW, rng=rng()).new == 2
-        (upload,) = [one for one in uploads(store, project.id) if one.kind == "labels"]
-        look = take_back_import(store, project, upload.id, only_look=True)
+        (upload,) = [one for one in load_project_uploads(store, project.id) if one.kind == "labels"]
+        look = revert_import(store, project, upload.id, preview=True)
         assert (look.labels, look.items) == (2, 1)
-        assert take_back_import(store, project, upload.id) == look
+        assert revert_import(store, project, upload.id) == look
         assert rows(store, "SELECT COUNT(*) FROM assignment WHERE state = 'done'") == [(0,)]
     with pytest.raises(NotFoundError):
-        take_back_import(store, project, upload.id)
-    run = uploads(store, project.id)[0]
+        revert_import(store, project, upload.id)
+    run = load_project_uploads(store, project.id)[0]
     with pytest.raises(NotFoundError, match="no labels were imported from this file"):
-        take_back_import(store, project, run.id)
+        revert_import(store, project, run.id)

@@ -7,9 +7,9 @@ import gzip
 import pytest
 
 from ringtrue.errors import ConflictError, FormatError, InputError, MismatchError, NotFoundError, TableError, UsageError
-from ringtrue.service.collect import GivenFile
+from ringtrue.service.collect import UploadedFile
 from ringtrue.service.collect.project_setup import extend_project, make_project
-from ringtrue.service.collect.uploads import source_of, upload_content, uploads
+from ringtrue.service.collect.uploads import load_project_uploads, open_source, read_upload_file
 from ringtrue.service.store import Settings, Store
 from service.collect.worlds import (
     DOCS,
@@ -48,7 +48,7 @@ def test_runs_are_pooled_at_a_depth_and_texts_come_with_them(store: Store) -> No
 
 def test_a_pool_a_judged_table_and_packed_files_do_as_well(store: Store) -> None:
     pool = given("pool.csv", "query,doc,runs,best_rank\nq1,d1,2,1\nq1,d2,1,2\n")
-    packed = GivenFile(name="pool.csv.gz", content=gzip.compress(pool.content))
+    packed = UploadedFile(name="pool.csv.gz", content=gzip.compress(pool.content))
     qrels = given("old.qrels", "q1 0 d1 2\nq1 0 d2 0\n")
     for place, file in enumerate((pool, packed, qrels)):
         made = graded(store, name=f"p{place}", ask=[file], topics=None, documents=[])
@@ -86,7 +86,7 @@ def test_an_active_project_begins_with_pairs_that_want_one_judge_each(store: Sto
     made = pairs(store, active=True, depth=8)
     assert made.items > 0
     assert sum(row[4] for row in items(store)) == made.items
-    assert [one.kind for one in uploads(store, made.project.id)] == ["run", "candidates"]
+    assert [one.kind for one in load_project_uploads(store, made.project.id)] == ["run", "candidates"]
 
 
 def test_traps_are_kept_apart_with_their_answers(store: Store) -> None:
@@ -142,7 +142,7 @@ def test_a_tie_is_no_answer_to_a_trap_since_there_is_no_such_button(quick: Store
         (given("b.run", "q1 Q0 d1 1 x A\n"), r"b\.run"),
     ],
 )
-def test_a_file_that_is_of_no_use_is_refused_by_its_name(quick: Store, file: GivenFile, words: str) -> None:
+def test_a_file_that_is_of_no_use_is_refused_by_its_name(quick: Store, file: UploadedFile, words: str) -> None:
     with pytest.raises(InputError, match=words):
         graded(quick, ask=[file])
     assert rows(quick, "SELECT COUNT(*) FROM project") == [(0,)]
@@ -191,17 +191,17 @@ def test_more_can_be_added_and_what_is_there_stays(store: Store) -> None:
 
 def test_the_files_are_kept_as_they_were_sent(store: Store) -> None:
     made = graded(store)
-    found = uploads(store, made.project.id)
+    found = load_project_uploads(store, made.project.id)
     assert [(one.kind, one.name) for one in found] == [
         ("run", "bm25.run"), ("run", "dense.run"), ("topics", "topics.tsv"), ("documents", "docs.jsonl"),
     ]  # fmt: skip
-    assert upload_content(store, made.project.id, found[0].id) == runs()[0]
+    assert read_upload_file(store, made.project.id, found[0].id) == runs()[0]
     given_sizes = [len(file.content) for file in (*runs(), topics(), documents())]
     assert [one.size for one in found] == given_sizes  # and not what they take in the database
     with pytest.raises(NotFoundError, match="the texts are kept"):
-        upload_content(store, made.project.id, found[3].id)
+        read_upload_file(store, made.project.id, found[3].id)
     with pytest.raises(NotFoundError):
-        upload_content(store, made.project.id, 999)
+        read_upload_file(store, made.project.id, 999)
 
 
 def test_a_project_can_be_made_before_there_is_anything_to_judge(quick: Store) -> None:
@@ -223,11 +223,17 @@ def test_traps_and_settings_that_do_not_fit_are_told(quick: Store) -> None:
 
 
 def test_a_small_file_that_unpacks_to_an_enormous_one_is_refused() -> None:
-    bomb = GivenFile(name="bomb.csv.gz", content=gzip.compress(b"query,doc\n" + b"q1,d1\n" * (1 << 19)))
+    bomb = UploadedFile(name="bomb.csv.gz", content=gzip.compress(b"query,doc\n" + b"q1,d1\n" * (1 << 19)))
     with pytest.raises(FormatError, match=r"bomb\.csv\.gz: it unpacks to more than 1 MB"):
-        source_of(bomb, largest=1 << 20)
+        open_source(bomb, max_bytes=1 << 20)
 
 
 def test_a_file_has_a_plain_name_wherever_it_came_from() -> None:
     names = ["../../etc/passwd", "C:\\runs\\a.run", "a\r\nb.run", "", "-"]
-    assert [GivenFile(name=name, content=b"").name for name in names] == ["passwd", "a.run", "ab.run", "file", "file"]
+    assert [UploadedFile(name=name, content=b"").name for name in names] == [
+        "passwd",
+        "a.run",
+        "ab.run",
+        "file",
+        "file",
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ringtrue.service.collect.gold_queue import draw_gold
-from ringtrue.service.collect.quality import quality_of
+from ringtrue.service.collect.quality import assess_quality
 from ringtrue.service.store import Store
 from service.collect.worlds import NOW, account, given, graded, judge_all, pairs, right, rng, truth
 
@@ -11,7 +11,7 @@ TRAPS = given("t.csv", "query,doc,label\n" + "".join(f"q{q},x{d},2\n" for q in r
 
 
 def test_nobody_has_answered_yet(store: Store) -> None:
-    found = quality_of(store, graded(store).project)
+    found = assess_quality(store, graded(store).project)
     assert (found.labels, found.agreement, found.judges) == (0, None, None)
     assert found.agreement_note == found.judges_note == "nobody has answered yet"
 
@@ -19,7 +19,7 @@ def test_nobody_has_answered_yet(store: Store) -> None:
 def test_one_judge_alone_has_a_sentence_instead_of_a_number(store: Store) -> None:
     project = graded(store).project
     judge_all(store, project, account(store, "ann"))
-    found = quality_of(store, project)
+    found = assess_quality(store, project)
     assert (found.labels, found.agreement, found.judges) == (48, None, None)
     assert found.agreement_note == "all answers are by one judge so far: agreement needs two"
     assert found.judges_note
@@ -32,7 +32,7 @@ def test_two_judges_agree_so_far_and_a_bad_one_fails_the_traps(store: Store) -> 
     judge_all(store, project, account(store, "ann"), good)
     judge_all(store, project, account(store, "bob"), good)
     judge_all(store, project, account(store, "eve"), lambda shown: "0")
-    found = quality_of(store, project, resamples=50, rng=rng())
+    found = assess_quality(store, project, resamples=50, rng=rng())
     assert found.agreement is not None
     assert (found.agreement_note, found.judges_note) == (None, None)
     assert found.agreement.votes == found.labels == 3 * 48
@@ -47,7 +47,7 @@ def test_two_judges_agree_so_far_and_a_bad_one_fails_the_traps(store: Store) -> 
 def test_traps_alone_can_be_told_about_before_judges_meet(store: Store) -> None:
     project = graded(store, judges=1, known=TRAPS, traps=4, traps_needed=3, task_size=20).project
     judge_all(store, project, account(store, "ann"), {f"x{d}": "2" for d in range(1, 5)}, tasks=1)
-    found = quality_of(store, project)
+    found = assess_quality(store, project)
     assert found.agreement is None
     assert found.judges["ann"].traps.passed == 4
 
@@ -58,7 +58,7 @@ def test_gold_labels_are_known_answers(store: Store) -> None:
     judge_all(store, project, account(store, "bob"), lambda shown: "1")
     draw_gold(store, project, measures=["P@5"], budget=20, now=NOW, rng=rng())
     judge_all(store, project, account(store, "expert"), right, queue="gold")
-    found = quality_of(store, project, resamples=0)
+    found = assess_quality(store, project, resamples=0)
     assert {one.judge: one.against for one in found.judges} == {"ann": "gold", "bob": "gold"}
     assert found.judges["ann"].gold_accuracy.value == 1.0
     assert found.judges["bob"].gold_accuracy.value < 1.0
@@ -74,7 +74,7 @@ def test_pairs_have_traps_and_sides(store: Store) -> None:
 
     judge_all(store, project, account(store, "ann"), well)
     judge_all(store, project, account(store, "bob"), lambda shown: "left")
-    found = quality_of(store, project, resamples=50, rng=rng())
+    found = assess_quality(store, project, resamples=50, rng=rng())
     assert found.agreement is not None
     assert found.agreement.transitivity is not None
     assert found.judges["ann"].traps.passed == found.judges["ann"].traps.n > 0

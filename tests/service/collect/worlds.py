@@ -7,25 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from ringtrue.service.collect import GivenFile
-from ringtrue.service.collect.project_setup import Made, make_project
+from ringtrue.service.collect import UploadedFile
+from ringtrue.service.collect.project_setup import ProjectSetup, make_project
 from ringtrue.service.store import PREFERENCE, Answer, Scale, Settings, Store
-from ringtrue.service.store.answers import hand_in, record_answer
-from ringtrue.service.store.records import Project, Shown
-from ringtrue.service.store.tasks import next_shown, open_task
+from ringtrue.service.store.answers import record_answer, submit_task
+from ringtrue.service.store.records import Project, ShownQuestion
+from ringtrue.service.store.tasks import get_or_create_task, load_next_question
 
 NOW = 1_700_000_000.0
 GRADED = Scale.graded("Not relevant", "Related", "Relevant")
 QUERIES, DOCS = [f"q{at}" for at in range(6)], [f"d{at}" for at in range(8)]
-Says = Callable[[Shown], str]
+Says = Callable[[ShownQuestion], str]
 
 
 def rng(seed: int = 1) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def given(name: str, text: str) -> GivenFile:
-    return GivenFile(name=name, content=text.encode())
+def given(name: str, text: str) -> UploadedFile:
+    return UploadedFile(name=name, content=text.encode())
 
 
 def truth(query: str, doc: str) -> int:
@@ -33,7 +33,7 @@ def truth(query: str, doc: str) -> int:
     return (3 * int(query[1:]) + 5 * int(doc[1:])) % 7 % 3
 
 
-def run_file(name: str, seed: int) -> GivenFile:
+def run_file(name: str, seed: int) -> UploadedFile:
     """A run of every document for every query; the better ones tend to come first."""
     lines = []
     draws = rng(seed)
@@ -44,15 +44,15 @@ def run_file(name: str, seed: int) -> GivenFile:
     return given(f"{name}.run", "\n".join(lines) + "\n")
 
 
-def runs() -> list[GivenFile]:
+def runs() -> list[UploadedFile]:
     return [run_file("bm25", 1), run_file("dense", 2)]
 
 
-def topics() -> GivenFile:
+def topics() -> UploadedFile:
     return given("topics.tsv", "".join(f"{query}\twhat is {query}\n" for query in QUERIES))
 
 
-def documents() -> GivenFile:
+def documents() -> UploadedFile:
     return given(
         "docs.jsonl", "".join(f'{{"doc": "{doc}", "title": "T {doc}", "text": "about {doc}"}}\n' for doc in DOCS)
     )
@@ -62,7 +62,7 @@ def settings(**changes: Any) -> Settings:
     return Settings(**({"judges": 2, "task_size": 12, "traps": 0, "traps_needed": 0, "minutes": None} | changes))
 
 
-def graded(store: Store, *, name: str = "graded", ask: Any = None, **changes: Any) -> Made:
+def graded(store: Store, *, name: str = "graded", ask: Any = None, **changes: Any) -> ProjectSetup:
     """A project of labels from two runs, with all their texts."""
     files = {key: changes.pop(key) for key in ("topics", "documents", "depth") if key in changes}
     files["traps"] = changes.pop("known", None)
@@ -73,7 +73,7 @@ def graded(store: Store, *, name: str = "graded", ask: Any = None, **changes: An
     )  # fmt: skip
 
 
-def pairs(store: Store, *, name: str = "pairs", ask: Any = None, **changes: Any) -> Made:
+def pairs(store: Store, *, name: str = "pairs", ask: Any = None, **changes: Any) -> ProjectSetup:
     """A project of pairs."""
     files = {key: changes.pop(key) for key in ("topics", "documents", "depth") if key in changes}
     files["traps"] = changes.pop("known", None)
@@ -83,7 +83,7 @@ def pairs(store: Store, *, name: str = "pairs", ask: Any = None, **changes: Any)
     )  # fmt: skip
 
 
-def right(shown: Shown) -> str:
+def right(shown: ShownQuestion) -> str:
     """What a perfect judge says, of a document or of a pair."""
     left = truth(shown.query, shown.left.name)
     if shown.right is None:
@@ -107,14 +107,14 @@ def judge_all(
     draws = rng(who)
 
     def work(connection: Any) -> int | None:
-        task = open_task(connection, project, who, queue=queue, now=now, rng=draws)
+        task = get_or_create_task(connection, project, who, queue=queue, now=now, rng=draws)
         if task is None:
             return None
-        while (shown := next_shown(connection, task.id, who)) is not None:
+        while (shown := load_next_question(connection, task.id, who)) is not None:
             said = says(shown) if callable(says) else says.get(shown.left.name, right(shown))
             answer = Answer(answer=said, seconds=4.0) if said != "unsure" else Answer(kind="unsure", reason="why")
             record_answer(connection, who, shown.assignment, shown.version, answer, now=now)
-        hand_in(connection, who, task.id, now=now)
+        submit_task(connection, who, task.id, now=now)
         return task.size
 
     while (tasks is None or done < tasks) and (given := store.write(work)) is not None:

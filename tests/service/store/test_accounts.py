@@ -7,21 +7,27 @@ import pytest
 
 from ringtrue.errors import ConflictError, LateError, NotFoundError, UsageError
 from ringtrue.service.store import Store
-from ringtrue.service.store.access import bearer, issue_token, log_in, try_to_log_in, visitor
+from ringtrue.service.store.access import (
+    authenticate_login,
+    authenticate_token,
+    issue_token,
+    log_in,
+    record_login_attempt,
+)
 from ringtrue.service.store.accounts import (
     add_member,
     create_account,
-    erase,
+    erase_account,
+    find_password_hash,
+    get_person,
     has_owner,
-    people,
-    person,
+    load_accounts,
     remove_member,
-    secret_of,
     set_owner,
     set_password,
 )
-from ringtrue.service.store.audit_log import entries, record
-from ringtrue.service.store.invitations import accept_invitation, invitation_of, invite
+from ringtrue.service.store.audit_log import load_audit_entries, record_action
+from ringtrue.service.store.invitations import accept_invitation, invite, require_valid_invitation
 from ringtrue.service.store.projects import create_project
 from ringtrue.service.store.records import Project
 from service.small_projects import GRADED, NOW, project, rows, settings
@@ -38,7 +44,7 @@ def made(store: Store, name: str | None = None, **given: Any) -> int:
 
 
 def handle_of(store: Store, account: int) -> str:
-    return store.write(lambda c: person(c, account)).handle
+    return store.write(lambda c: get_person(c, account)).handle
 
 
 def test_a_handle_is_made_from_the_name_and_numbered_when_it_is_taken(store: Store) -> None:
@@ -80,13 +86,13 @@ def test_roles_belong_to_a_project_and_are_given_once(store: Store) -> None:
     ann = made(store, "Ann")
     for where, role in ((small, "judge"), (small, "judge"), (small, "gold"), (other, "viewer")):
         store.write(lambda c, where=where, role=role: add_member(c, where.id, ann, role, NOW))
-    who = store.write(lambda c: person(c, ann))
+    who = store.write(lambda c: get_person(c, ann))
     assert who.roles == {small.id: {"judge", "gold"}, other.id: {"viewer"}}
     assert (who.may("judge", small.id), who.may("viewer", small.id), who.may("judge", other.id)) == (True, False, False)
     store.write(lambda c: remove_member(c, small.id, ann, "gold", now=NOW))
-    assert store.write(lambda c: person(c, ann)).roles[small.id] == {"judge"}
+    assert store.write(lambda c: get_person(c, ann)).roles[small.id] == {"judge"}
     store.write(lambda c: remove_member(c, small.id, ann, now=NOW))
-    assert small.id not in store.write(lambda c: person(c, ann)).roles
+    assert small.id not in store.write(lambda c: get_person(c, ann)).roles
     with pytest.raises(UsageError, match="a role is judge, gold, viewer"):
         store.write(lambda c: add_member(c, small.id, ann, "owner", NOW))
 
@@ -96,8 +102,8 @@ def test_the_list_of_people_is_of_a_project_or_of_all(store: Store) -> None:
     ann, bob = made(store, "Ann", password="x"), made(store, "Bob", owner=True)
     store.write(lambda c: add_member(c, small.id, ann, "judge", NOW))
     with store.read() as connection:
-        (only,) = people(connection, small.id)
-        assert [one.id for one in people(connection)] == [ann, bob]
+        (only,) = load_accounts(connection, small.id)
+        assert [one.id for one in load_accounts(connection)] == [ann, bob]
     assert (only.handle, only.name, only.roles, only.has_password) == ("ann", "Ann", ("judge",), True)
 
 
@@ -108,7 +114,7 @@ def test_whoever_judged_stays_on_the_list_without_a_role(store: Store) -> None:
     rows_before = f"INSERT INTO task (project, account, queue, opened, leased) VALUES ({small.id}, {ann}, 'main', 1, 2)"
     store.write(lambda c: c.exec_driver_sql(rows_before))
     store.write(lambda c: remove_member(c, small.id, ann, now=NOW))
-    assert [one.handle for one in store.write(lambda c: people(c, small.id))] == ["ann"]
+    assert [one.handle for one in store.write(lambda c: load_accounts(c, small.id))] == ["ann"]
 
 
 def test_a_new_password_ends_whatever_opened_the_account_before(store: Store) -> None:
@@ -116,29 +122,29 @@ def test_a_new_password_ends_whatever_opened_the_account_before(store: Store) ->
     token = store.write(lambda c: issue_token(c, ann, name="t", scopes=["manage"], now=NOW, days=None))
     thief, used = (store.write(lambda c: invite(c, role="reset", account=ann, now=NOW)) for _ in range(2))
     store.write(lambda c: accept_invitation(c, used, password="between", now=NOW))
-    assert store.write(lambda c: bearer(c, token, NOW)) is None
+    assert store.write(lambda c: authenticate_token(c, token, NOW)) is None
     with pytest.raises(LateError, match="withdrawn"):
         store.write(lambda c: accept_invitation(c, thief, password="of a thief", now=NOW))
     with pytest.raises(LateError, match="used already"):
         store.write(lambda c: accept_invitation(c, used, password="of a thief", now=NOW))
     secret, _ = store.write(lambda c: log_in(c, ann, now=NOW, hours=1))
     store.write(lambda c: set_password(c, ann, "new", now=NOW))
-    assert store.write(lambda c: secret_of(c, " ANN ")) == (ann, "new")
-    assert store.write(lambda c: visitor(c, secret, NOW)) is None
+    assert store.write(lambda c: find_password_hash(c, " ANN ")) == (ann, "new")
+    assert store.write(lambda c: authenticate_login(c, secret, NOW)) is None
     with pytest.raises(NotFoundError):
         store.write(lambda c: set_password(c, 99, "new", now=NOW))
 
 
 def test_one_owner_has_to_stay(store: Store) -> None:
     ann = made(store, "Ann", owner=True, password="x")
-    for work in (lambda c: set_owner(c, ann, False, now=NOW), lambda c: erase(c, ann, NOW)):
+    for work in (lambda c: set_owner(c, ann, False, now=NOW), lambda c: erase_account(c, ann, NOW)):
         with pytest.raises(ConflictError, match="the only owner"):
             store.write(work)
     bob = made(store, "Bob", password="x")
     store.write(lambda c: set_owner(c, bob, True, now=NOW))
     store.write(lambda c: set_owner(c, ann, False, now=NOW))
     assert store.write(has_owner)
-    assert not store.write(lambda c: person(c, ann)).owner
+    assert not store.write(lambda c: get_person(c, ann)).owner
 
 
 def test_erasing_takes_all_that_is_personal_and_leaves_the_account(store: Store) -> None:
@@ -149,13 +155,13 @@ def test_erasing_takes_all_that_is_personal_and_leaves_the_account(store: Store)
     store.write(lambda c: invite(c, role="reset", account=ann, now=NOW))
     login, _ = store.write(lambda c: log_in(c, ann, now=NOW, hours=1))
     store.write(lambda c: issue_token(c, ann, name="of Ann Arbor", scopes=["read"], now=NOW, days=None))
-    store.write(lambda c: try_to_log_in(c, handle="ann-arbor", address="192.0.2.1", now=NOW))
-    store.write(lambda c: record(c, "log in", account=ann, now=NOW))
+    store.write(lambda c: record_login_attempt(c, handle="ann-arbor", address="192.0.2.1", now=NOW))
+    store.write(lambda c: record_action(c, "log in", account=ann, now=NOW))
     again = store.write(lambda c: invite(c, role="viewer", project=small.id, note="for ANN ARBOR", now=NOW))
     other = store.write(lambda c: invite(c, role="judge", project=small.id, note="Anne Arborist", now=NOW))
 
-    assert store.write(lambda c: erase(c, ann, NOW + 1)) == f"erased-{ann}"
-    assert store.write(lambda c: erase(c, ann, NOW + 2)) == f"erased-{ann}"
+    assert store.write(lambda c: erase_account(c, ann, NOW + 1)) == f"erased-{ann}"
+    assert store.write(lambda c: erase_account(c, ann, NOW + 2)) == f"erased-{ann}"
 
     everything = repr([
         rows(store, f"SELECT * FROM {table}")
@@ -165,15 +171,15 @@ def test_erasing_takes_all_that_is_personal_and_leaves_the_account(store: Store)
         assert personal not in everything
     assert rows(store, "SELECT COUNT(*) FROM attempt WHERE what LIKE 'handle%'") == [(0,)]
     with pytest.raises(LateError, match="withdrawn"):
-        store.write(lambda c: invitation_of(c, again, NOW))
-    assert store.write(lambda c: invitation_of(c, other, NOW)).note == "Anne Arborist"
+        store.write(lambda c: require_valid_invitation(c, again, NOW))
+    assert store.write(lambda c: require_valid_invitation(c, other, NOW)).note == "Anne Arborist"
     assert rows(store, "SELECT COUNT(*) FROM member") == rows(store, "SELECT COUNT(*) FROM login") == [(0,)]
-    assert store.write(lambda c: visitor(c, login, NOW)) is None
-    assert store.write(lambda c: secret_of(c, f"erased-{ann}")) is None
-    assert {entry.handle for entry in store.write(entries)} == {f"erased-{ann}"}
+    assert store.write(lambda c: authenticate_login(c, login, NOW)) is None
+    assert store.write(lambda c: find_password_hash(c, f"erased-{ann}")) is None
+    assert {entry.handle for entry in store.write(load_audit_entries)} == {f"erased-{ann}"}
     assert rows(store, "SELECT handle, erased FROM account") == [(f"erased-{ann}", NOW + 1)]
     for gone in (
-        lambda c: person(c, ann), lambda c: set_password(c, ann, "x", now=NOW),
+        lambda c: get_person(c, ann), lambda c: set_password(c, ann, "x", now=NOW),
         lambda c: set_owner(c, ann, True, now=NOW),
     ):  # fmt: skip
         with pytest.raises(NotFoundError):
@@ -183,7 +189,7 @@ def test_erasing_takes_all_that_is_personal_and_leaves_the_account(store: Store)
 def test_a_judge_of_a_file_who_is_called_erased_does_not_stand_in_the_way(store: Store) -> None:
     ann = made(store, "Ann")
     made(store, kind="imported", handle=f"erased-{ann}")
-    assert store.write(lambda c: erase(c, ann, NOW)) == f"erased-{ann}-2"
+    assert store.write(lambda c: erase_account(c, ann, NOW)) == f"erased-{ann}-2"
 
 
 def test_every_deed_on_people_is_written_down_with_who_did_it(store: Store) -> None:
@@ -193,11 +199,11 @@ def test_every_deed_on_people_is_written_down_with_who_did_it(store: Store) -> N
         lambda c: remove_member(c, small.id, ann, now=NOW, by=olga),
         lambda c: set_owner(c, ann, True, now=NOW, by=olga),
         lambda c: set_owner(c, ann, False, now=NOW, by=olga),
-        lambda c: erase(c, ann, NOW, by=olga),
+        lambda c: erase_account(c, ann, NOW, by=olga),
     )
     for deed in deeds:
         store.write(deed)
-    found = store.write(entries)[::-1]
+    found = store.write(load_audit_entries)[::-1]
     assert {(one.handle, one.detail["account"]) for one in found} == {("olga", ann)}
     told = ["add member", "remove member", "make owner", "unmake owner", "erase person"]
     assert [one.action for one in found] == told
@@ -205,5 +211,5 @@ def test_every_deed_on_people_is_written_down_with_who_did_it(store: Store) -> N
 
 def test_who_erases_their_own_account_is_not_named(store: Store) -> None:
     ann = made(store, "Ann")
-    store.write(lambda c: erase(c, ann, NOW, by=ann))
-    assert [one.handle for one in store.write(entries)] == [None]
+    store.write(lambda c: erase_account(c, ann, NOW, by=ann))
+    assert [one.handle for one in store.write(load_audit_entries)] == [None]

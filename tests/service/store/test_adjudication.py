@@ -7,11 +7,11 @@ import pytest
 from ringtrue.errors import NotFoundError, UsageError
 from ringtrue.service.store import Store
 from ringtrue.service.store.adjudication import (
-    disagreement_at,
-    disagreement_count,
-    disagreements,
+    count_disagreements,
+    get_disagreement,
+    load_disagreements,
+    load_verdicts,
     record_verdict,
-    verdicts,
 )
 from service.small_projects import NOW, begin, finish, judge, pairs_project, project, question, rows, say
 
@@ -35,9 +35,9 @@ def test_the_biggest_disagreement_comes_first_and_votes_have_no_names(store: Sto
     answer_by(store, where, "bob", {"d0": "2", "d1": "1", "d2": "1", "d3": "2"})
     answer_by(store, where, "cid", {"d0": "2", "d1": "0", "d2": "1", "d3": "2"})
     with store.read() as connection:
-        found = disagreements(connection, where)
-        assert disagreement_count(connection, where) == 2
-        assert [one.item for one in disagreements(connection, where, limit=1, offset=1)] == [found[1].item]
+        found = load_disagreements(connection, where)
+        assert count_disagreements(connection, where) == 2
+        assert [one.item for one in load_disagreements(connection, where, limit=1, offset=1)] == [found[1].item]
     assert [(one.left.name, one.votes) for one in found] == [
         ("d0", (("0", 1), ("2", 2))), ("d1", (("0", 1), ("1", 2))),
     ]  # fmt: skip
@@ -50,10 +50,10 @@ def test_of_pairs_it_does_not_matter_which_side_a_document_stood_on(store: Store
     for handle in ("ann", "bob", "cid"):
         answer_by(store, where, handle, same)
     with store.read() as connection:
-        assert disagreements(connection, where) == []
+        assert load_disagreements(connection, where) == []
     answer_by(store, where, "dot", {"d0": "left", "d1": "both_good"})
     with store.read() as connection:
-        (one,) = disagreements(connection, where)
+        (one,) = load_disagreements(connection, where)
     assert (one.left.name, one.right.name, one.votes) == ("d1", "e1", (("right", 3), ("both_good", 1)))
 
 
@@ -62,14 +62,14 @@ def test_a_verdict_closes_the_case_and_the_last_one_counts(store: Store) -> None
     answer_by(store, where, "ann", {"d0": "0"})
     bob = answer_by(store, where, "bob", {"d0": "2"})
     with store.read() as connection:
-        (one,) = disagreements(connection, where)
+        (one,) = load_disagreements(connection, where)
     for answer in ("1", "2"):
         store.write(lambda c, answer=answer: record_verdict(c, where, one.item, bob, answer, None, NOW + 5))
     with store.read() as connection:
-        assert disagreements(connection, where) == []
-        assert [again.verdict for again in disagreements(connection, where, open_only=False)] == ["2"]
-        assert disagreement_at(connection, where, one.item).verdict == "2"
-        told = verdicts(connection, where)
+        assert load_disagreements(connection, where) == []
+        assert [again.verdict for again in load_disagreements(connection, where, open_only=False)] == ["2"]
+        assert get_disagreement(connection, where, one.item).verdict == "2"
+        told = load_verdicts(connection, where)
     assert [(each.answer, each.handle, each.doc, each.other) for each in told] == [
         ("2", "bob", "d0", None), ("1", "bob", "d0", None),
     ]  # fmt: skip
@@ -90,8 +90,8 @@ def test_an_item_that_all_see_alike_can_be_looked_at_too(store: Store) -> None:
     where, ann = project(store, items=1), judge(store)
     ((at,),) = rows(store, "SELECT id FROM item")
     with store.read() as connection:
-        assert disagreement_at(connection, where, at).votes == ()
+        assert get_disagreement(connection, where, at).votes == ()
     finish(store, begin(store, where, ann), ann, "2")
     with store.read() as connection:
-        found = disagreement_at(connection, where, at)
+        found = get_disagreement(connection, where, at)
     assert (found.votes, found.spread, found.verdict, found.right) == ((("2", 1),), 0.0, None, None)

@@ -9,11 +9,11 @@ import pytest
 
 from ringtrue.service.store import PREFERENCE, Answer, Scale, Settings, Store
 from ringtrue.service.store.accounts import create_account
-from ringtrue.service.store.answer_feed import answers_after, task_is_in
-from ringtrue.service.store.answers import record_answer, undo
+from ringtrue.service.store.answer_feed import is_task_in_project, load_answers_after
+from ringtrue.service.store.answers import record_answer, undo_last_answer
 from ringtrue.service.store.projects import add_items, create_project
 from ringtrue.service.store.records import Project
-from ringtrue.service.store.tasks import next_shown, open_task
+from ringtrue.service.store.tasks import get_or_create_task, load_next_question
 
 NOW = 1_800_000_000.0
 SETTINGS = Settings(judges=1, task_size=10, traps=0, traps_needed=0)
@@ -27,10 +27,10 @@ def judged(
     project = create_project(connection, name="p", title="P", scale=scale, settings=SETTINGS, now=NOW)
     add_items(connection, project, rows, queue="main", wanted=1, rng=rng)
     account = create_account(connection, kind="named", name="Ann", now=NOW)
-    task = open_task(connection, project, account, now=NOW, rng=rng)
+    task = get_or_create_task(connection, project, account, now=NOW, rng=rng)
     assert task is not None
     seen = []
-    while (question := next_shown(connection, task.id, account)) is not None:
+    while (question := load_next_question(connection, task.id, account)) is not None:
         record_answer(connection, account, question.assignment, 0, Answer(answer=answer), now=NOW)
         seen.append(question)
     return project, account, task.id, seen
@@ -40,8 +40,8 @@ def test_pages_follow_each_other_without_a_gap(store: Store) -> None:
     with store.transaction() as connection:
         rows = [{"query": "q", "doc": f"d{at}"} for at in range(5)]
         project, *_ = judged(connection, Scale.graded("No", "Yes"), rows, "1")
-        first = answers_after(connection, project, limit=3)
-        rest = answers_after(connection, project, limit=3, after=first[-1].id)
+        first = load_answers_after(connection, project, limit=3)
+        rest = load_answers_after(connection, project, limit=3, after=first[-1].id)
         assert (len(first), len(rest)) == (3, 2)
         assert sorted(one.left for one in first + rest) == ["d0", "d1", "d2", "d3", "d4"]
         assert {one.right for one in first + rest} == {None}
@@ -51,7 +51,7 @@ def test_sides_are_those_that_the_judge_saw(store: Store) -> None:
     with store.transaction() as connection:
         rows = [{"query": "q", "doc": "a", "other": f"b{at}"} for at in range(8)]
         project, _, _, seen = judged(connection, PREFERENCE, rows, "left")
-        told = [(one.left, one.right) for one in answers_after(connection, project)]
+        told = [(one.left, one.right) for one in load_answers_after(connection, project)]
         assert told == [(one.left.name, one.right.name) for one in seen]
         assert {left == "a" for left, _ in told} == {True, False}
 
@@ -60,9 +60,9 @@ def test_what_was_taken_back_is_told_only_when_asked_for(store: Store) -> None:
     with store.transaction() as connection:
         rows = [{"query": "q", "doc": f"d{at}"} for at in range(2)]
         project, account, task, _ = judged(connection, Scale.graded("No", "Yes"), rows, "1")
-        undo(connection, account, task, now=NOW)
-        assert [one.counts for one in answers_after(connection, project)] == [True]
-        every = answers_after(connection, project, counting=False)
+        undo_last_answer(connection, account, task, now=NOW)
+        assert [one.counts for one in load_answers_after(connection, project)] == [True]
+        every = load_answers_after(connection, project, counting=False)
         assert [(one.kind, one.counts) for one in every] == [("answer", True), ("answer", False), ("undo", False)]
 
 
@@ -70,7 +70,7 @@ def test_what_was_taken_back_is_told_only_when_asked_for(store: Store) -> None:
 def test_queues_are_told_apart(store: Store, queue: str) -> None:
     with store.transaction() as connection:
         project, _, task, _ = judged(connection, Scale.graded("No", "Yes"), [{"query": "q", "doc": "d"}], "1")
-        assert answers_after(connection, project, queue=queue) == []
-        assert task_is_in(connection, task, project.id)
-        assert not task_is_in(connection, task, project.id + 1)
-        assert not task_is_in(connection, task + 1, project.id)
+        assert load_answers_after(connection, project, queue=queue) == []
+        assert is_task_in_project(connection, task, project.id)
+        assert not is_task_in_project(connection, task, project.id + 1)
+        assert not is_task_in_project(connection, task + 1, project.id)

@@ -4,15 +4,15 @@ import pytest
 
 from ringtrue.errors import ConflictError, LateError, NotFoundError, UsageError
 from ringtrue.service.store import Store
-from ringtrue.service.store.answers import hand_in, set_aside, undo
-from ringtrue.service.store.records import Shown, TaskState
-from ringtrue.service.store.tasks import shown_at
+from ringtrue.service.store.answers import set_aside_task, submit_task, undo_last_answer
+from ringtrue.service.store.records import ShownQuestion, TaskState
+from ringtrue.service.store.tasks import load_question
 from service.small_projects import NOW, begin, finish, judge, pairs_project, project, question, rows, say
 
 HISTORY = "SELECT version, kind, answer FROM judgment WHERE assignment = :at ORDER BY id"
 
 
-def _first(store: Store, **changes: object) -> tuple[int, TaskState, Shown]:
+def _first(store: Store, **changes: object) -> tuple[int, TaskState, ShownQuestion]:
     where, ann = project(store, **changes), judge(store)
     task = begin(store, where, ann)
     shown = question(store, task, ann)
@@ -20,7 +20,7 @@ def _first(store: Store, **changes: object) -> tuple[int, TaskState, Shown]:
     return ann, task, shown
 
 
-def _state(store: Store, shown: Shown) -> tuple[str, int, int]:
+def _state(store: Store, shown: ShownQuestion) -> tuple[str, int, int]:
     found = rows(
         store, "SELECT a.state, a.version, i.given FROM assignment a JOIN item i ON i.id = a.item WHERE a.id = :at",
         at=shown.assignment,
@@ -57,7 +57,7 @@ def test_an_answer_may_be_changed_by_who_has_seen_it(store: Store) -> None:
     ann, _, shown = _first(store)
     say(store, ann, shown, "2")
     with store.read() as connection:
-        again = shown_at(connection, shown.assignment, ann)
+        again = load_question(connection, shown.assignment, ann)
     assert (again.version, again.answer) == (1, "2")
     say(store, ann, again, "0")
     assert rows(store, HISTORY, at=shown.assignment) == [(1, "answer", "2"), (2, "answer", "0")]
@@ -67,7 +67,7 @@ def test_an_answer_may_be_changed_by_who_has_seen_it(store: Store) -> None:
 def test_undo_opens_the_last_question_again_and_keeps_the_history(store: Store) -> None:
     ann, task, shown = _first(store)
     say(store, ann, shown, "2")
-    back = store.write(lambda c: undo(c, ann, task.id, now=NOW + 5))
+    back = store.write(lambda c: undo_last_answer(c, ann, task.id, now=NOW + 5))
     assert (back.assignment, back.version, back.answer) == (shown.assignment, 2, None)
     say(store, ann, back, "1")
     assert rows(store, HISTORY, at=shown.assignment) == [(1, "answer", "2"), (2, "undo", None), (3, "answer", "1")]
@@ -80,10 +80,10 @@ def test_undo_goes_back_one_answer_at_a_time(store: Store) -> None:
     second = question(store, task, ann)
     assert second is not None
     say(store, ann, second)
-    assert store.write(lambda c: undo(c, ann, task.id, now=NOW + 5)).assignment == second.assignment
-    assert store.write(lambda c: undo(c, ann, task.id, now=NOW + 6)).assignment == first.assignment
+    assert store.write(lambda c: undo_last_answer(c, ann, task.id, now=NOW + 5)).assignment == second.assignment
+    assert store.write(lambda c: undo_last_answer(c, ann, task.id, now=NOW + 6)).assignment == first.assignment
     with pytest.raises(ConflictError, match="nothing to undo"):
-        store.write(lambda c: undo(c, ann, task.id, now=NOW + 7))
+        store.write(lambda c: undo_last_answer(c, ann, task.id, now=NOW + 7))
 
 
 @pytest.mark.parametrize(("kind", "state"), [("unsure", "unsure"), ("skip", "skipped")])
@@ -94,7 +94,7 @@ def test_an_item_nobody_decided_goes_to_another_judge_but_not_to_the_same(store:
     assert shown is not None
     say(store, ann, shown, kind=kind, reason="it is in Greek")
     assert _state(store, shown) == (state, 1, 0)
-    store.write(lambda c: hand_in(c, ann, task.id, now=NOW + 3))
+    store.write(lambda c: submit_task(c, ann, task.id, now=NOW + 3))
     assert begin(store, where, judge(store, "ben")).size == 1
     assert rows(store, "SELECT reason FROM judgment") == [("it is in Greek",)]
 
@@ -107,9 +107,9 @@ def test_a_skipped_item_that_another_judge_took_cannot_be_opened_again(store: St
     say(store, ann, shown, kind="skip")
     begin(store, where, judge(store, "ben"))
     with pytest.raises(ConflictError, match="another judge has taken"):
-        store.write(lambda c: undo(c, ann, task.id, now=NOW + 5))
+        store.write(lambda c: undo_last_answer(c, ann, task.id, now=NOW + 5))
     with store.read() as connection:
-        again = shown_at(connection, shown.assignment, ann)
+        again = load_question(connection, shown.assignment, ann)
     assert say(store, ann, again, "2").late
     assert _state(store, shown) == ("skipped", 1, 1)
 
@@ -149,21 +149,21 @@ def test_after_handing_in_answers_stay_as_they_are(store: Store) -> None:
     ann, task, shown = _first(store, items=1)
     finish(store, task, ann)
     with store.read() as connection:
-        again = shown_at(connection, shown.assignment, ann)
+        again = load_question(connection, shown.assignment, ann)
     assert say(store, ann, again, "0").late
     assert _state(store, shown) == ("done", 1, 1)
     with pytest.raises(LateError, match="has ended"):
-        store.write(lambda c: undo(c, ann, task.id, now=NOW + 5))
+        store.write(lambda c: undo_last_answer(c, ann, task.id, now=NOW + 5))
 
 
 def test_a_task_is_handed_in_when_all_is_answered_and_twice_is_once(store: Store) -> None:
     ann, task, shown = _first(store, items=2)
     say(store, ann, shown)
     with pytest.raises(ConflictError, match="1 question of this task"):
-        store.write(lambda c: hand_in(c, ann, task.id, now=NOW + 3))
+        store.write(lambda c: submit_task(c, ann, task.id, now=NOW + 3))
     done = finish(store, task, ann)
     assert done.outcome == "handed_in"
-    assert store.write(lambda c: hand_in(c, ann, task.id, now=NOW + 99, code="LATER")) == done
+    assert store.write(lambda c: submit_task(c, ann, task.id, now=NOW + 99, code="LATER")) == done
 
 
 @pytest.mark.parametrize(
@@ -189,14 +189,14 @@ def test_setting_a_task_aside_gives_all_its_items_out_again(store: Store) -> Non
     where, ann = project(store, items=3), judge(store)
     task = begin(store, where, ann)
     finish(store, task, ann)
-    store.write(lambda c: set_aside(c, task.id, now=NOW + 9))
-    store.write(lambda c: set_aside(c, task.id, now=NOW + 10))
+    store.write(lambda c: set_aside_task(c, task.id, now=NOW + 9))
+    store.write(lambda c: set_aside_task(c, task.id, now=NOW + 10))
     assert rows(store, "SELECT DISTINCT state FROM assignment") == [("set_aside",)]
     assert rows(store, "SELECT SUM(given) FROM item") == [(0,)]
     assert rows(store, "SELECT COUNT(*) FROM judgment") == [(3,)]
     assert begin(store, where, judge(store, "ben"), now=NOW + 11).size == 3
     with pytest.raises(NotFoundError):
-        store.write(lambda c: set_aside(c, 999, now=NOW))
+        store.write(lambda c: set_aside_task(c, 999, now=NOW))
 
 
 def test_the_winner_is_kept_as_the_judge_saw_the_sides(store: Store) -> None:

@@ -13,8 +13,8 @@ from sqlalchemy import Connection
 from ringtrue.errors import ConflictError, NotFoundError, UsageError
 from ringtrue.service.store import Store
 from ringtrue.service.store.answers import record_answer, record_answers
-from ringtrue.service.store.records import Answer, AnswerTo, Saved, SavedAll, Shown, TaskState
-from ringtrue.service.store.tasks import all_shown
+from ringtrue.service.store.records import Answer, SavedAnswer, SavedAnswers, ShownQuestion, SubmittedAnswer, TaskState
+from ringtrue.service.store.tasks import load_open_questions
 from service.small_projects import NOW, begin, judge, project, question, rows, say
 
 ALL = "SELECT assignment, version, kind, answer, reason, seconds FROM judgment ORDER BY assignment, version"
@@ -30,23 +30,25 @@ SAID = st.sampled_from(
 )
 
 
-def _begun(store: Store, **changes: object) -> tuple[int, TaskState, list[Shown]]:
+def _begun(store: Store, **changes: object) -> tuple[int, TaskState, list[ShownQuestion]]:
     where, ann = project(store, **changes), judge(store)
     task = begin(store, where, ann)
     with store.read() as connection:
-        return ann, task, all_shown(connection, task.id, ann)
+        return ann, task, load_open_questions(connection, task.id, ann)
 
 
-def _say_all(store: Store, who: int, task: TaskState, answers: Sequence[AnswerTo], now: float = NOW + 1) -> SavedAll:
+def _say_all(
+    store: Store, who: int, task: TaskState, answers: Sequence[SubmittedAnswer], now: float = NOW + 1
+) -> SavedAnswers:
     return store.write(lambda connection: record_answers(connection, who, task.id, answers, now=now))
 
 
-def _say_one(connection: Connection, *, who: int, answer: AnswerTo) -> Saved:
+def _say_one(connection: Connection, *, who: int, answer: SubmittedAnswer) -> SavedAnswer:
     return record_answer(connection, who, *answer, now=NOW + 1)
 
 
-def _to(shown: Shown, answer: str = "1") -> AnswerTo:
-    return AnswerTo(shown.assignment, shown.version, Answer(kind="answer", answer=answer))
+def _to(shown: ShownQuestion, answer: str = "1") -> SubmittedAnswer:
+    return SubmittedAnswer(shown.assignment, shown.version, Answer(kind="answer", answer=answer))
 
 
 def test_all_questions_of_a_task_are_seen_in_their_order(store: Store) -> None:
@@ -62,7 +64,7 @@ def test_at_once_is_the_same_as_one_after_the_other(said: list[Answer], order: l
     for at_once in (True, False):
         with Store.open("sqlite://") as store:
             ann, task, shown = _begun(store)
-            answers = [AnswerTo(shown[at].assignment, shown[at].version, said[at]) for at in order]
+            answers = [SubmittedAnswer(shown[at].assignment, shown[at].version, said[at]) for at in order]
             if at_once:
                 state = _say_all(store, ann, task, answers).task
             else:
@@ -89,7 +91,7 @@ def test_where_one_is_refused_none_is_kept(store: Store, scene: str) -> None:
         "another answer": (_to(shown[3], "0"), ConflictError, f"question {shown[3].assignment}: .*answered meanwhile"),
         "not on the scale": (_to(shown[2], "9"), UsageError, f"question {shown[2].assignment}: .*'9'"),
         "twice": (_to(shown[0], "2"), UsageError, f"question {shown[0].assignment} is answered twice"),
-        "of nobody": (AnswerTo(999, 0, Answer(kind="skip")), NotFoundError, "no question 999"),
+        "of nobody": (SubmittedAnswer(999, 0, Answer(kind="skip")), NotFoundError, "no question 999"),
         "of another judge": (_to(shown[2]), NotFoundError, f"no question {shown[0].assignment}"),
     }[scene]
     who = judge(store, "Ben") if scene == "of another judge" else ann

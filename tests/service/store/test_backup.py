@@ -17,7 +17,7 @@ from sqlalchemy import insert, select
 from ringtrue.errors import FileError, FormatError, StoreError
 from ringtrue.service.store import Store, schema
 from ringtrue.service.store.adjudication import record_verdict
-from ringtrue.service.store.backup import LEFT_OUT, restore_backup, write_backup
+from ringtrue.service.store.backup import EXCLUDED_TABLES, restore_backup, write_backup
 from ringtrue.service.store.uploads import add_upload
 from service.small_projects import NOW, begin, finish, judge, pairs_project, project, question, rows, say
 
@@ -85,9 +85,9 @@ def test_what_comes_back_is_what_was_there_but_for_log_ins(full: Store, empty: O
     target = empty(kind)
     assert restore_backup(target, tmp_path / "all.zip") == written
     before, after = everything(full), everything(target)
-    kept = before.keys() - LEFT_OUT
+    kept = before.keys() - EXCLUDED_TABLES
     assert {name: after[name] for name in kept} == {name: before[name] for name in kept}
-    assert all(before[name] and not after[name] for name in LEFT_OUT)
+    assert all(before[name] and not after[name] for name in EXCLUDED_TABLES)
     assert all(before[name] for name in kept)
     assert written.rows == {name: len(before[name]) for name in kept}
 
@@ -100,9 +100,9 @@ def test_work_goes_on_after_restoring_and_new_rows_have_new_numbers(full: Store,
         bob = judge(target, "bob")
         assert bob > max(number for (number,) in rows(full, "SELECT id FROM account"))
         with target.read() as connection:
-            from ringtrue.service.store.projects import project_named
+            from ringtrue.service.store.projects import get_project_by_name
 
-            where = project_named(connection, "small")
+            where = get_project_by_name(connection, "small")
         assert finish(target, begin(target, where, bob), bob, "2").outcome == "handed_in"
         assert rows(target, "SELECT COUNT(*) FROM item WHERE given > wanted") == [(0,)]
 
@@ -111,7 +111,7 @@ def test_secrets_and_log_ins_of_the_hour_are_not_in_the_file(full: Store, tmp_pa
     write_backup(full, tmp_path / "all.zip", now=NOW)
     with zipfile.ZipFile(tmp_path / "all.zip") as archive:
         inside = b"".join(archive.read(name) for name in archive.namelist())
-        assert not {f"{name}.jsonl" for name in LEFT_OUT} & set(archive.namelist())
+        assert not {f"{name}.jsonl" for name in EXCLUDED_TABLES} & set(archive.namelist())
     assert b"sesame" not in inside
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ringtrue.service.store import Store
-from ringtrue.service.store.tasks import open_task
+from ringtrue.service.store.tasks import get_or_create_task
 from service.crowd_server import check_nothing_is_lost, judge_in_a_process, judge_until_nothing_is_left
 from service.small_projects import NOW, judge, project, rows
 
@@ -45,7 +45,7 @@ def test_two_tabs_of_a_judge_open_one_task(store: Store) -> None:
     def work(number: int) -> int:
         rng = np.random.default_rng(number)
         with store.transaction() as connection:  # on PostgreSQL beside each other, not by the one writer
-            task = open_task(connection, where, judges[number % 4], now=NOW, rng=rng)
+            task = get_or_create_task(connection, where, judges[number % 4], now=NOW, rng=rng)
         assert task is not None
         return task.id
 

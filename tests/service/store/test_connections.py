@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import text
 
 from ringtrue.service.store import Store
-from ringtrue.service.store.accounts import create_account, erase
+from ringtrue.service.store.accounts import create_account, erase_account
 
 
 def mode(path: Path) -> int:
@@ -41,6 +41,6 @@ def test_what_was_erased_is_not_left_in_the_file(tmp_path: Path) -> None:
         who = store.write(lambda c: create_account(c, kind="named", name="Zebedee Quack", password="a hash", now=1.0))
         with store.read() as connection:
             assert connection.execute(text("PRAGMA secure_delete")).scalar_one() == 1
-        store.write(lambda c: erase(c, who, 2.0))
+        store.write(lambda c: erase_account(c, who, 2.0))
     content = path.read_bytes()
     assert not [word for word in (b"Zebedee", b"zebedee", b"a hash") if word in content]

@@ -19,8 +19,8 @@ from hypothesis.stateful import (
 
 from ringtrue.errors import ConflictError, LateError
 from ringtrue.service.store import Answer, Store
-from ringtrue.service.store.answers import hand_in, record_answer, set_aside, undo
-from ringtrue.service.store.tasks import open_task, release_expired
+from ringtrue.service.store.answers import record_answer, set_aside_task, submit_task, undo_last_answer
+from ringtrue.service.store.tasks import get_or_create_task, release_expired
 from service.small_projects import NOW, begin, judge, project, question, rows, say
 
 ITEMS, SIZE, LEASE, LIMIT, JUDGES = 3, 2, 10 * 60, 25 * 60, 3  # so few that judges meet
@@ -128,7 +128,7 @@ class Judging(RuleBasedStateMachine):
     @rule(who=people, seed=numbers)
     def begin(self, who: int, seed: int) -> None:
         rng = np.random.default_rng(seed)
-        task = self.store.write(lambda c: open_task(c, self.project, self.people[who], now=self.now, rng=rng))
+        task = self.store.write(lambda c: get_or_create_task(c, self.project, self.people[who], now=self.now, rng=rng))
         self.expire()
         before = self.open_task_of(who)
         if before is not None:
@@ -204,7 +204,7 @@ class Judging(RuleBasedStateMachine):
         answered = [one for one in self.of(task) if one.state in ("done", "unsure", "skipped")]
         last = max(answered, key=lambda one: one.turn, default=None)
         try:
-            shown = self.store.write(lambda c: undo(c, self.people[who], task, now=self.now))
+            shown = self.store.write(lambda c: undo_last_answer(c, self.people[who], task, now=self.now))
         except LateError:
             assert self.tasks[task].outcome is not None or self.now > self.tasks[task].deadline
         except ConflictError:
@@ -222,7 +222,7 @@ class Judging(RuleBasedStateMachine):
         task = sorted(self.tasks)[at % len(self.tasks)]
         known = self.tasks[task]
         try:
-            state = self.store.write(lambda c: hand_in(c, self.people[known.judge], task, now=self.now))
+            state = self.store.write(lambda c: submit_task(c, self.people[known.judge], task, now=self.now))
         except ConflictError:
             assert known.outcome is None
             assert any(one.state == "open" for one in self.of(task))
@@ -234,7 +234,7 @@ class Judging(RuleBasedStateMachine):
     @rule(at=numbers)
     def put_aside(self, at: int) -> None:
         task = sorted(self.tasks)[at % len(self.tasks)]
-        self.store.write(lambda c: set_aside(c, task, now=self.now))
+        self.store.write(lambda c: set_aside_task(c, task, now=self.now))
         self.tasks[task].outcome = "set_aside"
         for one in self.of(task):
             one.state = "set_aside" if one.held else one.state

@@ -7,16 +7,16 @@ import pytest
 
 from ringtrue.errors import LateError, NotFoundError, UsageError
 from ringtrue.service.store import Store
-from ringtrue.service.store.access import log_in, visitor
-from ringtrue.service.store.accounts import create_account, has_owner, person, secret_of
-from ringtrue.service.store.audit_log import entries
+from ringtrue.service.store.access import authenticate_login, log_in
+from ringtrue.service.store.accounts import create_account, find_password_hash, get_person, has_owner
+from ringtrue.service.store.audit_log import load_audit_entries
 from ringtrue.service.store.invitations import (
     accept_invitation,
-    completion_code,
-    invitation_of,
-    invitations,
+    find_completion_code,
     invite,
     invite_first_owner,
+    load_invitations,
+    require_valid_invitation,
     revoke_invitation,
 )
 from ringtrue.service.store.projects import create_project
@@ -42,11 +42,11 @@ def test_a_named_link_makes_one_account_with_the_role(store: Store) -> None:
     small = project(store)
     secret = link(store, role="gold", project=small.id, note="for the expert")
     account = accept(store, secret, name="Ann", password="hash")
-    who = store.write(lambda c: person(c, account))
+    who = store.write(lambda c: get_person(c, account))
     assert (who.handle, who.owner, who.roles) == ("ann", False, {small.id: {"gold"}})
     with pytest.raises(LateError, match="used already"):
         accept(store, secret, name="Eve", password="another hash")
-    (seen,) = store.write(lambda c: invitations(c, small.id))
+    (seen,) = store.write(lambda c: load_invitations(c, small.id))
     assert (seen.left, seen.note, seen.is_open(NOW)) == (0, "for the expert", False)
 
 
@@ -54,7 +54,7 @@ def test_somebody_who_has_an_account_takes_the_role_with_it(store: Store) -> Non
     small = project(store)
     ann = store.write(lambda c: create_account(c, kind="named", name="Ann", now=NOW))
     assert accept(store, link(store, role="viewer", project=small.id), account=ann) == ann
-    assert store.write(lambda c: person(c, ann)).roles == {small.id: {"viewer"}}
+    assert store.write(lambda c: get_person(c, ann)).roles == {small.id: {"viewer"}}
     assert rows(store, "SELECT COUNT(*) FROM account") == [(1,)]
 
 
@@ -70,7 +70,7 @@ def test_only_a_hash_of_the_link_is_kept(store: Store) -> None:
     secret = link(store, project=project(store).id)
     assert secret not in repr(rows(store, "SELECT * FROM invitation"))
     with pytest.raises(NotFoundError, match="not known here"):
-        store.write(lambda c: invitation_of(c, secret[:-1], NOW))
+        store.write(lambda c: require_valid_invitation(c, secret[:-1], NOW))
 
 
 def test_a_link_ends_with_its_time_or_when_it_is_withdrawn(store: Store) -> None:
@@ -78,9 +78,9 @@ def test_a_link_ends_with_its_time_or_when_it_is_withdrawn(store: Store) -> None
     old, withdrawn = link(store, project=small.id, days=1), link(store, project=small.id)
     with pytest.raises(LateError, match="too old"):
         accept(store, old, NOW + 86_400, name="Ann", password="x")
-    number = store.write(lambda c: invitations(c, small.id))[0].id
+    number = store.write(lambda c: load_invitations(c, small.id))[0].id
     store.write(lambda c: revoke_invitation(c, number, project=small.id + 1, now=NOW))
-    assert store.write(lambda c: invitation_of(c, withdrawn, NOW)).revoked is None
+    assert store.write(lambda c: require_valid_invitation(c, withdrawn, NOW)).revoked is None
     store.write(lambda c: revoke_invitation(c, number, project=small.id, now=NOW))
     with pytest.raises(LateError, match="withdrawn"):
         accept(store, withdrawn, name="Ann", password="x")
@@ -143,11 +143,11 @@ def test_a_worker_is_not_taken_for_whoever_used_the_browser_before(store: Store)
 
 
 def test_an_erased_worker_comes_back_as_somebody_new(store: Store) -> None:
-    from ringtrue.service.store.accounts import erase
+    from ringtrue.service.store.accounts import erase_account
 
     secret = link(store, project=project(store).id, kind="crowd", uses=None)
     first = accept(store, secret, worker="prolific:a")
-    store.write(lambda c: erase(c, first, NOW))
+    store.write(lambda c: erase_account(c, first, NOW))
     assert accept(store, secret, worker="prolific:a") != first
 
 
@@ -156,10 +156,10 @@ def test_the_completion_code_is_that_of_the_link_by_which_a_worker_came_last(sto
     first = link(store, project=small.id, kind="crowd", code="C1")
     second = link(store, project=small.id, kind="crowd", code="C2")
     account = accept(store, first, worker="prolific:a")
-    assert store.write(lambda c: completion_code(c, small.id, account)) == "C1"
+    assert store.write(lambda c: find_completion_code(c, small.id, account)) == "C1"
     accept(store, second, worker="prolific:a")
-    assert store.write(lambda c: completion_code(c, small.id, account)) == "C2"
-    assert store.write(lambda c: completion_code(c, small.id, 99)) is None
+    assert store.write(lambda c: find_completion_code(c, small.id, account)) == "C2"
+    assert store.write(lambda c: find_completion_code(c, small.id, 99)) is None
 
 
 def test_the_first_owner_comes_by_a_link_that_works_once(store: Store) -> None:
@@ -170,7 +170,7 @@ def test_the_first_owner_comes_by_a_link_that_works_once(store: Store) -> None:
     with pytest.raises(LateError, match="withdrawn"):
         accept(store, lost, name="Eve", password="x")
     account = accept(store, secret, name="Olga", password="hash")
-    assert store.write(lambda c: person(c, account)).owner
+    assert store.write(lambda c: get_person(c, account)).owner
     assert store.write(has_owner)
     assert store.write(lambda c: invite_first_owner(c, now=NOW)) is None
     with pytest.raises(LateError, match="used already; log in"):
@@ -184,8 +184,8 @@ def test_a_link_for_a_new_password_sets_it_once_and_ends_every_visit(store: Stor
     with pytest.raises(UsageError, match="needs one"):
         accept(store, secret)
     assert accept(store, secret, password="new") == ann
-    assert store.write(lambda c: secret_of(c, "ann")) == (ann, "new")
-    assert store.write(lambda c: visitor(c, login, NOW)) is None
+    assert store.write(lambda c: find_password_hash(c, "ann")) == (ann, "new")
+    assert store.write(lambda c: authenticate_login(c, login, NOW)) is None
     with pytest.raises(LateError, match="used already"):
         accept(store, secret, password="another")
 
@@ -198,8 +198,8 @@ def test_a_link_whose_commit_got_lost_is_one_link(store: Store) -> None:
         "by": accept(store, link(store, project=small.id), name="Ann", password="x"),
     }
     assert [link(store, **given) for _ in range(2)] == ["drawn before"] * 2
-    assert [one.left for one in store.write(lambda c: invitations(c, small.id))] == [1, 0]
-    assert [one.action for one in store.write(entries)] == ["invite", "accept invitation"]
+    assert [one.left for one in store.write(lambda c: load_invitations(c, small.id))] == [1, 0]
+    assert [one.action for one in store.write(load_audit_entries)] == ["invite", "accept invitation"]
 
 
 def test_who_came_in_and_lost_the_answer_comes_in_once_more_as_the_same(store: Store) -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from ringtrue.errors import NotFoundError
 from ringtrue.service.store import Store
-from ringtrue.service.store.answers import set_aside
-from ringtrue.service.store.tasks import has_begun, task_with, tasks_by_outcome
+from ringtrue.service.store.answers import set_aside_task
+from ringtrue.service.store.tasks import count_tasks_by_outcome, find_task_of_question, has_had_task
 from service.small_projects import NOW, begin, finish, judge, project, rows
 
 
@@ -16,9 +16,9 @@ def test_who_had_a_task_has_begun(store: Store) -> None:
     ann, ben = judge(store, "ann"), judge(store, "ben")
     begin(store, where, ann)
     with store.read() as connection:
-        assert has_begun(connection, where.id, ann)
-        assert not has_begun(connection, where.id, ben)
-        assert not has_begun(connection, where.id + 1, ann)
+        assert has_had_task(connection, where.id, ann)
+        assert not has_had_task(connection, where.id, ben)
+        assert not has_had_task(connection, where.id + 1, ann)
 
 
 def test_a_question_has_one_task_and_one_judge(store: Store) -> None:
@@ -27,9 +27,9 @@ def test_a_question_has_one_task_and_one_judge(store: Store) -> None:
     task = begin(store, where, ann)
     ((first, *_), *_) = rows(store, "SELECT id FROM assignment")
     with store.read() as connection:
-        assert task_with(connection, first, ann) == task.id
+        assert find_task_of_question(connection, first, ann) == task.id
         with pytest.raises(NotFoundError, match="no such question"):
-            task_with(connection, first, ben)
+            find_task_of_question(connection, first, ben)
 
 
 def test_tasks_are_counted_by_how_they_ended(store: Store) -> None:
@@ -38,10 +38,10 @@ def test_tasks_are_counted_by_how_they_ended(store: Store) -> None:
     for _ in range(2):
         finish(store, begin(store, where, ann), ann)
     aside = begin(store, where, ben)
-    store.write(lambda c: set_aside(c, aside.id, now=NOW))
+    store.write(lambda c: set_aside_task(c, aside.id, now=NOW))
     begin(store, where, ben)
     with store.read() as connection:
-        assert tasks_by_outcome(connection, where.id, NOW) == {
+        assert count_tasks_by_outcome(connection, where.id, NOW) == {
             ann: {"handed_in": 2}, ben: {"set_aside": 1, "open": 1},
         }  # fmt: skip
-        assert tasks_by_outcome(connection, where.id, NOW + 999)[ben] == {"set_aside": 1, "expired": 1}
+        assert count_tasks_by_outcome(connection, where.id, NOW + 999)[ben] == {"set_aside": 1, "expired": 1}

@@ -4,39 +4,39 @@ from __future__ import annotations
 
 import polars as pl
 
-from ringtrue.judges.votes.timestamps import moments
+from ringtrue.judges.votes.timestamps import parse_times
 from ringtrue.service.store import Store
 from ringtrue.service.store.adjudication import record_verdict
-from ringtrue.service.store.answers import set_aside, undo
+from ringtrue.service.store.answers import set_aside_task, undo_last_answer
 from ringtrue.service.store.label_queries import (
-    collected,
-    failed_task_ids,
-    history,
-    judgments_frame,
-    known_answers,
-    preferences_frame,
-    verdict_frame,
+    find_failed_task_ids,
+    load_collected,
+    load_judgments,
+    load_known_answers,
+    load_preferences,
+    load_verdict_frame,
+    stream_history,
 )
 from ringtrue.tables import Judgments, Preferences
 from service.small_projects import NOW, begin, finish, judge, pairs_project, project, question, rows, say
 
 
 def told_in(connection, where) -> list[dict]:
-    return pl.concat(history(connection, where)).to_dicts()
+    return pl.concat(stream_history(connection, where)).to_dicts()
 
 
 def frame_of(store: Store, where, **options) -> pl.DataFrame:
     with store.read() as connection:
-        return judgments_frame(connection, where, **options)
+        return load_judgments(connection, where, **options)
 
 
 def test_nothing_is_collected_at_first(store: Store) -> None:
     where = project(store)
     with store.read() as connection:
-        assert collected(connection, where) is None
-        assert known_answers(connection, where) is None
+        assert load_collected(connection, where) is None
+        assert load_known_answers(connection, where) is None
         assert told_in(connection, where) == []
-        assert verdict_frame(connection, where).height == 0
+        assert load_verdict_frame(connection, where).height == 0
     assert frame_of(store, where).height == 0
 
 
@@ -51,9 +51,9 @@ def test_labels_have_their_judge_time_task_and_place(store: Store) -> None:
         "query": "q0", "doc": shown.left.name, "judge": "ann", "label": 2, "time": "1970-01-12T13:46:43.250Z",
         "seconds": 2.0, "batch": task.id, "place": 1, "queue": "main",
     }  # fmt: skip
-    assert moments(frame["time"]).tolist() == [NOW + 3.25]
+    assert parse_times(frame["time"]).tolist() == [NOW + 3.25]
     with store.read() as connection:
-        assert isinstance(collected(connection, where), Judgments)
+        assert isinstance(load_collected(connection, where), Judgments)
 
 
 def test_only_the_last_version_of_a_finished_question_counts_and_all_of_it_is_history(store: Store) -> None:
@@ -61,7 +61,7 @@ def test_only_the_last_version_of_a_finished_question_counts_and_all_of_it_is_hi
     task = begin(store, where, ann)
     first = question(store, task, ann)
     say(store, ann, first, "0")
-    again = store.write(lambda connection: undo(connection, ann, task.id, now=NOW + 2))
+    again = store.write(lambda connection: undo_last_answer(connection, ann, task.id, now=NOW + 2))
     say(store, ann, again, "1", now=NOW + 3)
     say(store, ann, question(store, task, ann), kind="unsure", reason="in Greek", now=NOW + 4)
     say(store, ann, question(store, task, ann), kind="skip", now=NOW + 5)
@@ -78,7 +78,7 @@ def test_a_task_that_was_set_aside_counts_for_nothing_and_stays_in_the_history(s
     where, ann = project(store), judge(store)
     task = finish(store, begin(store, where, ann), ann)
     assert frame_of(store, where).height == 4
-    store.write(lambda connection: set_aside(connection, task.id, now=NOW + 9))
+    store.write(lambda connection: set_aside_task(connection, task.id, now=NOW + 9))
     assert frame_of(store, where).height == 0
     with store.read() as connection:
         told = told_in(connection, where)
@@ -106,8 +106,8 @@ def test_traps_are_left_out_unless_they_are_asked_for_and_so_are_tasks_that_fail
     assert with_traps.group_by("judge", "trap").len().sort("judge", "trap")["len"].to_list() == [4, 2, 4, 2]
     assert frame_of(store, where, failed=False)["judge"].unique().to_list() == ["bob"]
     with store.read() as connection:
-        assert failed_task_ids(connection, where) == {failed.id}
-        known = known_answers(connection, where)
+        assert find_failed_task_ids(connection, where) == {failed.id}
+        known = load_known_answers(connection, where)
     assert isinstance(known, Judgments)
     assert known.frame.select("query", "doc", "label").rows() == [("q0", "t0", 2), ("q0", "t1", 2)]
 
@@ -120,10 +120,10 @@ def test_preferences_name_left_and_right_as_the_judge_saw_them(store: Store) -> 
         seen[shown.left.name, shown.right.name] = answer = "left" if shown.place % 2 else "both_bad"
         say(store, ann, shown, answer)
     with store.read() as connection:
-        frame = preferences_frame(connection, where)
-        assert isinstance(collected(connection, where), Preferences)
+        frame = load_preferences(connection, where)
+        assert isinstance(load_collected(connection, where), Preferences)
         told = {(row["left"], row["right"]): row["winner"] for row in told_in(connection, where)}
-        known = known_answers(connection, where)
+        known = load_known_answers(connection, where)
     assert {(left, right): winner for left, right, winner in frame.select("left", "right", "winner").rows()} == seen
     assert told == seen
     assert {left[0] for left, _ in seen} == {"d", "e"}  # both sides occur
@@ -137,7 +137,7 @@ def test_only_the_last_verdict_on_an_item_is_the_word(store: Store) -> None:
     for answer in ("0", "2"):
         store.write(lambda connection, answer=answer: record_verdict(connection, where, at, ann, answer, " why ", NOW))
     with store.read() as connection:
-        frame = verdict_frame(connection, where)
+        frame = load_verdict_frame(connection, where)
     assert frame.select("answer", "judge", "reason", "time").rows() == [("2", "ann", "why", "1970-01-12T13:46:40.000Z")]
 
 

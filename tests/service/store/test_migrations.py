@@ -8,7 +8,7 @@ from sqlalchemy import inspect, text
 
 from ringtrue.errors import StoreError
 from ringtrue.service.store import Store
-from ringtrue.service.store.migrations import STEPS, migrate, version_of
+from ringtrue.service.store.migrations import STEPS, migrate, read_schema_version
 from ringtrue.service.store.schema import metadata
 
 TOGETHER = 6
@@ -38,7 +38,7 @@ def test_each_reference_goes_where_the_schema_says_and_is_deleted_with_it(store:
 def test_a_database_that_is_up_to_date_stays_as_it_is(store: Store) -> None:
     with store.transaction() as connection:
         assert migrate(connection) == 0
-        assert version_of(connection) == len(STEPS)
+        assert read_schema_version(connection) == len(STEPS)
 
 
 def test_only_the_steps_that_are_missing_are_taken(store: Store) -> None:
@@ -57,7 +57,7 @@ def test_a_step_that_fails_leaves_nothing_behind(store: Store) -> None:
         migrate(connection, broken)
     assert not inspect(store.engine).has_table("half")
     with store.read() as connection:
-        assert version_of(connection) == len(STEPS)
+        assert read_schema_version(connection) == len(STEPS)
 
 
 def test_a_database_of_a_newer_version_is_refused(store_url: str) -> None:
@@ -73,7 +73,7 @@ def test_servers_that_start_together_migrate_once(store_url: str) -> None:
     def server(_: int) -> int:
         start.wait()
         with Store.open(store_url, pool_size=2) as store, store.read() as connection:
-            return version_of(connection)
+            return read_schema_version(connection)
 
     with ThreadPoolExecutor(TOGETHER) as pool:
         assert list(pool.map(server, range(TOGETHER))) == [len(STEPS)] * TOGETHER

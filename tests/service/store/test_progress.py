@@ -7,11 +7,11 @@ import pytest
 from ringtrue.service.store import Answer, Store
 from ringtrue.service.store.answers import record_answer
 from ringtrue.service.store.progress import (
-    failed_tasks,
-    missing_texts,
-    progress,
-    progress_by_judge,
-    progress_by_query,
+    count_missing_texts,
+    load_failed_tasks,
+    load_judge_progress,
+    load_progress,
+    load_query_progress,
 )
 from ringtrue.service.store.projects import add_documents, add_queries
 from service.small_projects import NOW, begin, finish, judge, pairs_project, project, question, say
@@ -20,15 +20,15 @@ from service.small_projects import NOW, begin, finish, judge, pairs_project, pro
 def test_a_new_project_has_everything_before_it(store: Store) -> None:
     where = project(store, items=4, judges=2)
     with store.read() as connection:
-        found = progress(connection, where.id)
+        found = load_progress(connection, where.id)
     assert (found.items, found.wanted, found.done, found.open, found.complete, found.judges) == (4, 8, 0, 0, 0, 0)
 
 
 def test_an_empty_queue_is_no_error(store: Store) -> None:
     where = project(store)
     with store.read() as connection:
-        found = progress(connection, where.id, "gold")
-        assert progress_by_query(connection, where.id, "gold") == []
+        found = load_progress(connection, where.id, "gold")
+        assert load_query_progress(connection, where.id, "gold") == []
     assert (found.items, found.wanted, found.done) == (0, 0, 0)
 
 
@@ -41,9 +41,9 @@ def test_done_open_unsure_and_skipped_are_counted_and_traps_are_not(store: Store
     for kind in kinds:
         say(store, bob, question(store, task, bob), kind=kind)
     with store.read() as connection:
-        found = progress(connection, where.id)
-        by_query = progress_by_query(connection, where.id)
-        by_judge = progress_by_judge(connection, where)
+        found = load_progress(connection, where.id)
+        by_query = load_query_progress(connection, where.id)
+        by_judge = load_judge_progress(connection, where)
     states = found.done + found.open + found.unsure + found.skipped
     assert (found.items, found.wanted, states) == (6, 12, 4 + 4)
     assert found.judges in (1, 2)  # bob's three may have been traps
@@ -64,7 +64,7 @@ def test_an_item_is_complete_when_all_the_judges_it_wants_have_answered(store: S
         who = judge(store, handle)
         finish(store, begin(store, where, who), who)
         with store.read() as connection:
-            assert progress(connection, where.id).complete == complete
+            assert load_progress(connection, where.id).complete == complete
 
 
 @pytest.mark.parametrize(("seconds", "median"), [([5.0], 5.0), ([9.0, 1.0, 4.0], 4.0), ([1.0, 2.0, 4.0, 9.0], 3.0)])
@@ -78,7 +78,7 @@ def test_the_time_of_a_judge_is_the_median(store: Store, seconds: list[float], m
             lambda c, shown=shown, said=said: record_answer(c, ann, shown.assignment, shown.version, said, now=NOW + 7)
         )
     with store.read() as connection:
-        (one,) = progress_by_judge(connection, where)
+        (one,) = load_judge_progress(connection, where)
     assert (one.seconds, one.last_seen, one.done) == (median, NOW + 7, len(seconds))
 
 
@@ -86,7 +86,7 @@ def test_a_judge_who_measured_no_time_has_none(store: Store) -> None:
     where, ann = project(store), judge(store)
     begin(store, where, ann)
     with store.read() as connection:
-        (one,) = progress_by_judge(connection, where)
+        (one,) = load_judge_progress(connection, where)
     assert (one.seconds, one.last_seen, one.open) == (None, None, 4)
 
 
@@ -95,8 +95,8 @@ def test_tasks_that_failed_their_traps_are_listed_with_what_depends_on_them(stor
     ann = judge(store)
     task = finish(store, begin(store, where, ann), ann, "both_bad")
     with store.read() as connection:
-        (found,) = failed_tasks(connection, where)
-        (one,) = progress_by_judge(connection, where)
+        (found,) = load_failed_tasks(connection, where)
+        (one,) = load_judge_progress(connection, where)
     assert (found.task, found.handle, found.traps, found.passed, found.outcome, found.answers) == (
         task.id, "ann", 2, 0, "handed_in", 3,
     )  # fmt: skip
@@ -112,5 +112,5 @@ def test_what_judges_cannot_read_is_counted(store: Store) -> None:
 
     store.write(tell)
     with store.read() as connection:
-        found = missing_texts(connection, where.id)
+        found = count_missing_texts(connection, where.id)
     assert (found.queries, found.all_queries, found.documents, found.all_documents) == (1, 2, 3, 4)

@@ -9,13 +9,13 @@ from ringtrue.service.store.projects import (
     add_documents,
     add_items,
     add_queries,
-    ask_again,
     change_project,
     create_project,
     delete_project,
-    project_by_id,
-    project_named,
-    projects,
+    get_project_by_id,
+    get_project_by_name,
+    load_projects,
+    request_votes,
 )
 from ringtrue.service.store.records import Project
 from ringtrue.service.store.tasks import release_all_expired
@@ -26,15 +26,15 @@ RNG = np.random.default_rng
 
 def _ask(store: Store, where: Project, *pairs: tuple[str, str]) -> None:
     asked = [{"query": "q0", "doc": one, "other": other} for one, other in pairs]
-    store.write(lambda c: ask_again(c, where, asked, rng=RNG(1)))
+    store.write(lambda c: request_votes(c, where, asked, rng=RNG(1)))
 
 
 def test_a_project_comes_back_as_it_was_made(store: Store) -> None:
     made = project(store)
     with store.read() as connection:
-        assert project_named(connection, "small") == project_by_id(connection, made.id) == made
-        assert projects(connection) == [made]
-        for missing in (lambda: project_named(connection, "none"), lambda: project_by_id(connection, 99)):
+        assert get_project_by_name(connection, "small") == get_project_by_id(connection, made.id) == made
+        assert load_projects(connection) == [made]
+        for missing in (lambda: get_project_by_name(connection, "none"), lambda: get_project_by_id(connection, 99)):
             with pytest.raises(NotFoundError, match="there is no project"):
                 missing()
 
@@ -142,7 +142,7 @@ def test_title_and_guidelines_change_alone(store: Store) -> None:
     where = project(store)
     store.write(lambda c: change_project(c, where.id, title="  ", guidelines="Read it all."))
     with store.read() as connection:
-        changed = project_named(connection, "small")
+        changed = get_project_by_name(connection, "small")
     assert (changed.title, changed.guidelines, changed.settings) == ("small", "Read it all.", where.settings)
     with pytest.raises(UsageError, match="decided when a project is made"):
         store.write(lambda c: change_project(c, where.id, settings=settings(active=True)))
@@ -178,9 +178,9 @@ def test_settings_that_make_no_sense_are_refused(changes: dict[str, object], wor
 
 def test_scales_and_settings_come_back_from_the_database_as_they_were() -> None:
     for scale in (GRADED, PREFERENCE):
-        assert Scale.loaded(scale.dumped()) == scale
-    assert Settings.loaded(Settings(minutes=None).dumped()) == Settings(minutes=None)
-    assert Settings.loaded('{"judges": 2, "of_a_newer_version": 1}') == Settings(judges=2)
+        assert Scale.from_json(scale.to_json()) == scale
+    assert Settings.from_json(Settings(minutes=None).to_json()) == Settings(minutes=None)
+    assert Settings.from_json('{"judges": 2, "of_a_newer_version": 1}') == Settings(judges=2)
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,7 @@ def test_the_thread_goes_on_after_a_piece_that_wants_to_end_the_program(store: S
 
 def test_a_request_that_is_called_off_is_still_saved(store: Store) -> None:
     async def leave() -> None:
-        waiting = asyncio.ensure_future(store.written(adding("left")))
+        waiting = asyncio.ensure_future(store.write_async(adding("left")))
         await asyncio.sleep(0)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -147,7 +147,7 @@ def test_coroutines_whose_work_is_committed_together_are_woken_together(store: S
     async def all_of_them() -> list[Any]:
         with held_back(store):
             works: list[Callable[[Connection], Any]] = [adding("a"), refused, adding("b")]
-            waiting = [asyncio.ensure_future(store.written(work)) for work in works]
+            waiting = [asyncio.ensure_future(store.write_async(work)) for work in works]
             await asyncio.sleep(0)
         return await asyncio.gather(*waiting, return_exceptions=True)
 
@@ -162,13 +162,13 @@ def test_coroutines_whose_work_is_committed_together_are_woken_together(store: S
 
 def test_a_coroutine_whose_work_ends_in_stop_iteration_does_not_wait_for_ever(store: Store) -> None:
     with pytest.raises(RuntimeError, match="StopIteration"):
-        asyncio.run(store.written(lambda _: next(iter(()))))
+        asyncio.run(store.write_async(lambda _: next(iter(()))))
 
 
 def test_a_loop_that_is_closed_meanwhile_takes_nothing_with_it(store: Store) -> None:
     loop = asyncio.new_event_loop()
     with held_back(store):
-        waiting = loop.create_task(store.written(adding("left")))
+        waiting = loop.create_task(store.write_async(adding("left")))
         loop.run_until_complete(asyncio.sleep(0))
         waiting.cancel()
         loop.run_until_complete(asyncio.sleep(0))

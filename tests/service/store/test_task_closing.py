@@ -11,8 +11,8 @@ from sqlalchemy import Connection
 
 from ringtrue.errors import UnavailableError
 from ringtrue.service.store import Answer, Store
-from ringtrue.service.store.answers import hand_in, record_answer, set_aside
-from ringtrue.service.store.tasks import TrapCount, passes, release_all_expired, release_expired
+from ringtrue.service.store.answers import record_answer, set_aside_task, submit_task
+from ringtrue.service.store.tasks import TrapCount, passes_traps, release_all_expired, release_expired
 from service.small_projects import NOW, begin, finish, judge, pairs_project, project, question, rows, say
 
 COUNTS = "SELECT outcome, traps, passed FROM task"
@@ -78,7 +78,7 @@ def test_a_task_that_was_answered_and_forgotten_is_handed_in_when_its_lease_ends
 
 @given(seen=st.integers(0, 20), needed=st.integers(0, 5))
 def test_all_right_always_passes_and_one_more_right_never_hurts(seen: int, needed: int) -> None:
-    verdicts = [passes(TrapCount(seen, passed), needed=needed, usual=5) for passed in range(seen + 1)]
+    verdicts = [passes_traps(TrapCount(seen, passed), needed=needed, usual=5) for passed in range(seen + 1)]
     assert verdicts[-1]
     assert verdicts == sorted(verdicts)
 
@@ -138,11 +138,11 @@ def test_two_servers_that_close_a_task_at_once_give_its_items_back_once(store: S
     while (shown := question(store, task, ann)) is not None:
         say(store, ann, shown, "0")
     others: dict[str, Callable[[Connection], object]] = {
-        "hand in": lambda c: hand_in(c, ann, task.id, now=NOW + 999),
+        "hand in": lambda c: submit_task(c, ann, task.id, now=NOW + 999),
         "release": lambda c: release_expired(c, where.id, NOW + 999),
-        "set aside": lambda c: set_aside(c, task.id, now=NOW + 999),
+        "set aside": lambda c: set_aside_task(c, task.id, now=NOW + 999),
     }
-    _both_at_once(store, lambda c: hand_in(c, ann, task.id, now=NOW + 999), others[rival])
+    _both_at_once(store, lambda c: submit_task(c, ann, task.id, now=NOW + 999), others[rival])
     assert all(held == given <= wanted for wanted, given, held in rows(store, HELD))
 
 
@@ -154,6 +154,6 @@ def test_two_servers_one_setting_aside_what_the_other_sees_skipped(store: Store)
     skip = Answer(kind="skip")
     _both_at_once(
         store, lambda c: record_answer(c, ann, shown.assignment, shown.version, skip, now=NOW + 1),
-        lambda c: set_aside(c, task.id, now=NOW + 2),
+        lambda c: set_aside_task(c, task.id, now=NOW + 2),
     )  # fmt: skip
     assert all(held == given <= wanted for wanted, given, held in rows(store, HELD))

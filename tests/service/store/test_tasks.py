@@ -7,9 +7,15 @@ import pytest
 
 from ringtrue.errors import LateError, NotFoundError
 from ringtrue.service.store import Store
-from ringtrue.service.store.projects import close_project, project_named
+from ringtrue.service.store.projects import close_project, get_project_by_name
 from ringtrue.service.store.records import Project
-from ringtrue.service.store.tasks import next_shown, open_task, release_expired, shown_at, task_state
+from ringtrue.service.store.tasks import (
+    get_or_create_task,
+    get_task_state,
+    load_next_question,
+    load_question,
+    release_expired,
+)
 from service.small_projects import NOW, begin, finish, judge, pairs_project, project, question, rows, say
 
 
@@ -25,7 +31,7 @@ def test_no_item_goes_to_more_judges_than_it_wants(store: Store) -> None:
     for name in ("ann", "ben"):
         assert begin(store, where, judge(store, name)).size == 4
     cem = judge(store, "cem")
-    nothing = store.write(lambda c: open_task(c, where, cem, now=NOW, rng=np.random.default_rng(1)))
+    nothing = store.write(lambda c: get_or_create_task(c, where, cem, now=NOW, rng=np.random.default_rng(1)))
     assert nothing is None
     assert rows(store, "SELECT MIN(given), MAX(given) FROM item") == [(2, 2)]
 
@@ -42,7 +48,7 @@ def test_no_judge_sees_an_item_twice(store: Store) -> None:
     where, ann = project(store, items=6, judges=3), judge(store)
     finish(store, begin(store, where, ann), ann)
     finish(store, begin(store, where, ann, now=NOW + 3), ann)
-    assert store.write(lambda c: open_task(c, where, ann, now=NOW + 9, rng=np.random.default_rng(1))) is None
+    assert store.write(lambda c: get_or_create_task(c, where, ann, now=NOW + 9, rng=np.random.default_rng(1))) is None
     assert rows(store, "SELECT COUNT(*), COUNT(DISTINCT item) FROM assignment") == [(6, 6)]
 
 
@@ -96,7 +102,7 @@ def test_a_flipped_pair_shows_the_second_document_on_the_left(store: Store) -> N
     task = begin(store, where, ann)
     for assignment, flipped in rows(store, "SELECT id, flipped FROM assignment WHERE task = :task", task=task.id):
         with store.read() as connection:
-            shown = shown_at(connection, assignment, ann)
+            shown = load_question(connection, assignment, ann)
         assert shown.right is not None
         assert (shown.left.name[0], shown.right.name[0]) == (("e", "d") if flipped else ("d", "e"))
 
@@ -119,7 +125,7 @@ def test_traps_are_mixed_in_and_nothing_tells_them_apart(store: Store) -> None:
                GROUP BY i.queue ORDER BY i.queue"""
     assert rows(store, kinds, task=task.id) == [("main", 15), ("trap", 5)]
     with store.read() as connection:
-        shown = next_shown(connection, task.id, ann)
+        shown = load_next_question(connection, task.id, ann)
     assert shown is not None
     assert not any("trap" in name for name in shown.__slots__)
 
@@ -145,7 +151,7 @@ def test_a_closed_project_gives_out_no_task_but_lets_judges_finish(store: Store)
     task = begin(store, where, ann)
     store.write(lambda c: close_project(c, where.id, NOW + 1))
     with store.read() as connection:
-        closed = project_named(connection, "small")
+        closed = get_project_by_name(connection, "small")
     assert begin(store, closed, ann).id == task.id
     with pytest.raises(LateError, match="'Small' is closed"):
         begin(store, closed, judge(store, "ben"))
@@ -158,11 +164,11 @@ def test_nobody_sees_another_judges_task_or_question(store: Store) -> None:
     shown = question(store, task, ann)
     assert shown is not None
     with store.read() as connection:
-        assert next_shown(connection, task.id, ben) is None
+        assert load_next_question(connection, task.id, ben) is None
         with pytest.raises(NotFoundError):
-            task_state(connection, task.id, ben)
+            get_task_state(connection, task.id, ben)
         with pytest.raises(NotFoundError):
-            shown_at(connection, shown.assignment, ben)
+            load_question(connection, shown.assignment, ben)
 
 
 def test_releasing_counts_the_tasks_and_does_nothing_twice(store: Store) -> None:

@@ -6,12 +6,12 @@ import numpy as np
 
 from ringtrue.service.store import Answer, Scale, Settings, Store
 from ringtrue.service.store.accounts import create_account
-from ringtrue.service.store.answers import record_answer, undo
+from ringtrue.service.store.answers import record_answer, undo_last_answer
 from ringtrue.service.store.invitations import accept_invitation, invite
-from ringtrue.service.store.progress import Unsure, judges_at_work, unsure_reasons, worker_ids
+from ringtrue.service.store.progress import UnsureReason, count_active_judges, load_unsure_reasons, load_worker_ids
 from ringtrue.service.store.projects import add_items, create_project
 from ringtrue.service.store.records import Project
-from ringtrue.service.store.tasks import next_shown, open_task
+from ringtrue.service.store.tasks import get_or_create_task, load_next_question
 
 NOW = 1_800_000_000.0
 
@@ -33,10 +33,10 @@ def unsure(store: Store, project: Project, name: str, *reasons: str | None) -> i
     """A judge who cannot tell, for these reasons; answers the task."""
     with store.transaction() as connection:
         who = create_account(connection, kind="named", name=name, password="x", now=NOW)
-        state = open_task(connection, project, who, now=NOW, rng=np.random.default_rng(1))
+        state = get_or_create_task(connection, project, who, now=NOW, rng=np.random.default_rng(1))
         assert state is not None
         for reason in reasons:
-            shown = next_shown(connection, state.id, who)
+            shown = load_next_question(connection, state.id, who)
             assert shown is not None
             said = Answer(kind="unsure", reason=reason)
             record_answer(connection, who, shown.assignment, shown.version, said, now=NOW)
@@ -48,19 +48,19 @@ def test_reasons_are_counted_the_most_frequent_first(store: Store) -> None:
     unsure(store, project, "Ann", "broken", None)
     unsure(store, project, "Bob", "broken", "foreign")
     with store.read() as connection:
-        found = unsure_reasons(connection, project.id)
-        assert found[0] == Unsure(reason="broken", count=2)
+        found = load_unsure_reasons(connection, project.id)
+        assert found[0] == UnsureReason(reason="broken", count=2)
         assert {one.reason for one in found[1:]} == {"foreign", "no reason given"}
-        assert len(unsure_reasons(connection, project.id, limit=1)) == 1
+        assert len(load_unsure_reasons(connection, project.id, limit=1)) == 1
 
 
 def test_a_reason_that_was_taken_back_does_not_count(store: Store) -> None:
     project = small(store)
     task = unsure(store, project, "Ann", "broken")
     with store.transaction() as connection:
-        undo(connection, 1, task, now=NOW)
+        undo_last_answer(connection, 1, task, now=NOW)
     with store.read() as connection:
-        assert unsure_reasons(connection, project.id) == []
+        assert load_unsure_reasons(connection, project.id) == []
 
 
 def test_judges_are_at_work_while_their_lease_lasts(store: Store) -> None:
@@ -68,9 +68,9 @@ def test_judges_are_at_work_while_their_lease_lasts(store: Store) -> None:
     unsure(store, project, "Ann")
     unsure(store, project, "Bob")
     with store.read() as connection:
-        assert judges_at_work(connection, project.id, NOW + 599) == 2
-        assert judges_at_work(connection, project.id, NOW + 601) == 0
-        assert judges_at_work(connection, project.id + 1, NOW) == 0
+        assert count_active_judges(connection, project.id, NOW + 599) == 2
+        assert count_active_judges(connection, project.id, NOW + 601) == 0
+        assert count_active_judges(connection, project.id + 1, NOW) == 0
 
 
 def test_ids_of_a_crowd_platform_are_found_by_account(store: Store) -> None:
@@ -80,4 +80,4 @@ def test_ids_of_a_crowd_platform_are_found_by_account(store: Store) -> None:
         who = accept_invitation(connection, secret, now=NOW, worker="prolific:5f", parameters={"PROLIFIC_PID": "5f"})
         accept_invitation(connection, secret, now=NOW)
     with store.read() as connection:
-        assert worker_ids(connection, project.id) == {who: "prolific:5f"}
+        assert load_worker_ids(connection, project.id) == {who: "prolific:5f"}

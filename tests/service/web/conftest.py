@@ -99,7 +99,7 @@ def web_store(tmp_path: Path) -> Iterator[Store]:
 def app(web_store: Store, clock: Clock) -> Iterator[FastAPI]:
     made = create_app(web_store, secret=SECRET, upload_limit=3_000_000, clock=clock)
     yield made
-    made.state.site.readers.shutdown()
+    made.state.server.readers.shutdown()
 
 
 @pytest.fixture
@@ -113,9 +113,9 @@ def visit(app: FastAPI) -> Iterator[Callable[..., Visitor]]:
             client = httpx.AsyncClient(transport=transport, base_url="http://ringtrue.test")
             clients.append(client)
             if account is not None:
-                site = of.state.site
+                site = of.state.server
                 secret, _ = site.store.write(lambda c: log_in(c, account, now=site.clock(), hours=1))
-                client.cookies.set(site.cookie, site.signed(secret, "login"), domain="ringtrue.test")
+                client.cookies.set(site.session_cookie, site.sign(secret, "login"), domain="ringtrue.test")
             return Visitor(client, runner, account)
 
         yield come

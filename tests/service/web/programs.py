@@ -77,11 +77,11 @@ class World:
         """A new account with a token, and with a role in a project where one is given."""
 
         def made(connection: Any) -> tuple[int, str]:
-            from ringtrue.service.store.projects import project_named
+            from ringtrue.service.store.projects import get_project_by_name
 
             account = create_account(connection, kind="named", name=name, owner=owner, now=self.clock())
             if role is not None:
-                add_member(connection, project_named(connection, project).id, account, role, self.clock())
+                add_member(connection, get_project_by_name(connection, project).id, account, role, self.clock())
             return account, issue_token(connection, account, name=name, scopes=scopes, now=self.clock(), days=None)
 
         account, token = self.store.write(made)
@@ -111,7 +111,7 @@ def world(store: Store, *, upload_limit: int = 5_000_000) -> Iterator[World]:
         client = httpx.AsyncClient(transport=transport, base_url="http://ringtrue.test")
         yield World(store, app, clock, runner, client)
         runner.run(client.aclose())
-    app.state.site.readers.shutdown()
+    app.state.server.readers.shutdown()
 
 
 def _filled(connection: Any) -> None:

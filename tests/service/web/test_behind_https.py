@@ -16,7 +16,7 @@ from benchmarks.servers import Serving, free_port
 
 from real_parts import missing
 from ringtrue.service.store import Store
-from ringtrue.service.store.hashing import attempted
+from ringtrue.service.store.hashing import hash_attempt
 from service.small_projects import rows
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "serve-behind-https.md"
@@ -132,5 +132,5 @@ def test_the_proxy_says_where_somebody_comes_from_and_nobody_else(
     assert browser.post("/login", data=form, headers={"X-Forwarded-For": "203.0.113.7"}).status_code == 401
     with Store.open(f"sqlite:///{tmp_path / 'ringtrue.db'}") as store:
         tried = {what for (what,) in rows(store, "SELECT what FROM attempt")}
-    assert attempted("address", "127.0.0.1") in tried
-    assert attempted("address", "203.0.113.7") not in tried
+    assert hash_attempt("address", "127.0.0.1") in tried
+    assert hash_attempt("address", "203.0.113.7") not in tried

@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from ringtrue.service.store import Store
 from ringtrue.service.store.records import Project
 from ringtrue.service.web.app import create_app
-from ringtrue.service.web.fast_path import Lane
+from ringtrue.service.web.fast_path import FastRoute
 from service.web.programs import World, world
 
 ADDED = ("date", "content-length")
@@ -49,7 +49,7 @@ def test_a_lane_of_the_api_answers_in_the_words_and_headers_of_its_route(
     judge = here.judge()
     judge.post("/projects/news/tasks", {})
     straight = told(judge(method, path, **sent))
-    here.app.lanes.clear()
+    here.app.fast_routes.clear()
     around = told(judge(method, path, **sent))
     assert straight[2] == around[2]
     if "/0/" not in path:  # a number that is none of the database is refused in other words, with 404 or 422
@@ -64,7 +64,7 @@ def test_a_lane_of_the_pages_answers_in_the_words_and_headers_of_its_route(
         return [told(one.get(path)) for one in (judge, viewer, nobody)]
 
     straight = seen()
-    app.lanes.clear()
+    app.fast_routes.clear()
     assert seen() == straight
 
 
@@ -80,7 +80,7 @@ def test_a_fault_on_a_lane_is_logged_without_its_address(
         raise ZeroDivisionError("a secret of ours")
 
     made = create_app(web_store, secret=b"s", clock=clock)
-    made.add_lanes([Lane(method="GET", path="/broken/{word}", endpoint=broken, app=made)])
+    made.add_fast_routes([FastRoute(method="GET", path="/broken/{word}", endpoint=broken, app=made)])
     page = visit(of=made).get("/broken/s3cret")
     assert page.status_code == 500
     assert page.headers["x-frame-options"] == "DENY"

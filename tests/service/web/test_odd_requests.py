@@ -34,7 +34,7 @@ ODD = [
 def app(store: Store) -> Iterator[FastAPI]:
     made = create_app(store, secret=b"s", clock=lambda: NOW)
     yield made
-    made.state.site.readers.shutdown()
+    made.state.server.readers.shutdown()
 
 
 def test_odd_texts_in_addresses_forms_and_cookies_are_no_fault(store: Store, app: FastAPI) -> None:
@@ -43,9 +43,9 @@ def test_odd_texts_in_addresses_forms_and_cookies_are_no_fault(store: Store, app
     secret, csrf = store.write(lambda c: log_in(c, owner, now=NOW, hours=1))
     crowd = store.write(lambda c: invite(c, role="judge", kind="crowd", project=where.id, uses=None, now=NOW))
     named = store.write(lambda c: invite(c, role="judge", project=where.id, now=NOW))
-    cookie = {"ringtrue": app.state.site.signed(secret, "login")}
-    form = {"ringtrue-form": app.state.site.signed("n", "form")}
-    word = app.state.site.form_word("n")
+    cookie = {"ringtrue": app.state.server.sign(secret, "login")}
+    form = {"ringtrue-form": app.state.server.sign("n", "form")}
+    word = app.state.server.form_token("n")
 
     async def all_of_them() -> list[tuple[str, int]]:
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ringtrue.service.store.records import ShownDocument
-from ringtrue.service.web.highlight import MOST_MARKS, marked, query_words
-from ringtrue.service.web.safe_html import guidelines_as_html, reading
+from ringtrue.service.web.highlight import MAX_MARKS, compile_query_patterns, highlight_text
+from ringtrue.service.web.safe_html import make_document_view, render_guidelines
 
 NASTY = """<script>alert(1)</script><ScRiPt src=//x.org/a.js></sCrIpT><img src=x onerror=alert(1)><svg onload=alert(1)>
 <a href="javascript:alert(1)">a</a><a href=" jAvAscript:alert(1)">b</a><a href="data:text/html,x">c</a>
@@ -39,17 +39,17 @@ def document(**given: str | None) -> ShownDocument:
 
 
 def words_marked(text: str, query: str) -> list[str]:
-    return re.findall("<mark>(.*?)</mark>", marked(text, query_words(query)))
+    return re.findall("<mark>(.*?)</mark>", highlight_text(text, compile_query_patterns(query)))
 
 
 def test_scripts_and_broken_html_appear_as_text() -> None:
-    shown = reading(document(text=NASTY), query_words("alert"), html=False)
+    shown = make_document_view(document(text=NASTY), compile_query_patterns("alert"), html=False)
     assert {tag for tag, _ in Tags(shown.pieces[0]).found} == {"mark"}
     assert unescape(shown.pieces[0].replace("<mark>", "").replace("</mark>", "")) == NASTY
 
 
 def test_html_documents_are_sanitised_when_the_project_says_so() -> None:
-    shown = reading(document(text=NASTY), query_words("nothing"), html=True)
+    shown = make_document_view(document(text=NASTY), compile_query_patterns("nothing"), html=True)
     found = Tags(shown.pieces[0]).found
     assert {tag for tag, _ in found} <= {"a", "div", "p", "td"}
     assert {name for _, attributes in found for name in attributes} <= {"rel", "target"}
@@ -58,26 +58,28 @@ def test_html_documents_are_sanitised_when_the_project_says_so() -> None:
 
 def test_links_of_html_documents_lead_out_in_a_new_tab_without_telling_where_from() -> None:
     text = '<a href="https://a.org/?x=<h1>&amp;y">out</a><a href="/p/x/answer">in</a><a href="//b.org">c</a>'
-    links = [attributes for tag, attributes in Tags(reading(document(text=text), (), html=True).pieces[0]).found]
+    links = [
+        attributes for tag, attributes in Tags(make_document_view(document(text=text), (), html=True).pieces[0]).found
+    ]
     assert [link.get("href") for link in links] == ["https://a.org/?x=%3Ch1%3E&y", None, None]
     assert {(link["rel"], link["target"]) for link in links} == {("noopener noreferrer nofollow", "_blank")}
 
 
 def test_headings_of_html_documents_stand_below_the_documents_own() -> None:
-    shown = reading(document(text='<h1 lang="de">Eins</h1><h5>Zwei</h5>'), (), html=True)
+    shown = make_document_view(document(text='<h1 lang="de">Eins</h1><h5>Zwei</h5>'), (), html=True)
     assert shown.pieces[0] == '<h3 lang="de">Eins</h3><h3>Zwei</h3>'
 
 
 def test_words_are_marked_in_the_text_of_html_and_never_in_its_tags() -> None:
     text = '<a href="https://href.org/amp">Amp &amp; href</a> <b>&lt;amp&gt;</b>'
-    shown = reading(document(text=text), query_words("amp href b"), html=True).pieces[0]
+    shown = make_document_view(document(text=text), compile_query_patterns("amp href b"), html=True).pieces[0]
     assert re.findall("<mark>(.*?)</mark>", shown) == ["Amp", "href", "amp"]
     assert '<a href="https://href.org/amp"' in shown
     assert "&lt;<mark>amp</mark>&gt;" in shown
 
 
 def test_a_plain_text_keeps_its_lines_even_where_documents_are_html() -> None:
-    shown = reading(document(text="one\ntwo & three"), (), html=True)
+    shown = make_document_view(document(text="one\ntwo & three"), (), html=True)
     assert (shown.html, shown.pieces) == (False, ("one\ntwo &amp; three",))
 
 
@@ -112,43 +114,43 @@ def test_common_words_are_left_alone_unless_the_query_has_no_others() -> None:
 
 @given(st.text(max_size=200), st.text(max_size=40))
 def test_marking_changes_no_character(text: str, query: str) -> None:
-    shown = marked(text, query_words(query))
-    assert unescape(shown.replace("<mark>", "").replace("</mark>", "")) == unescape(str(marked(text, ())))
+    shown = highlight_text(text, compile_query_patterns(query))
+    assert unescape(shown.replace("<mark>", "").replace("</mark>", "")) == unescape(str(highlight_text(text, ())))
     assert {tag for tag, _ in Tags(shown).found} <= {"mark"}
 
 
 def test_a_document_of_five_megabytes_is_shown_whole_in_pieces_with_few_marks() -> None:
     line = "wind power & water " * 300
     text = "\n".join([line] * 900)
-    pieces = reading(document(text=text), query_words("wind"), html=False).pieces
+    pieces = make_document_view(document(text=text), compile_query_patterns("wind"), html=False).pieces
     assert unescape("\n".join(pieces).replace("<mark>", "").replace("</mark>", "")) == text
-    assert sum(piece.count("<mark>") for piece in pieces) == MOST_MARKS
+    assert sum(piece.count("<mark>") for piece in pieces) == MAX_MARKS
     assert max(map(len, pieces)) < 50_000
 
 
 @pytest.mark.parametrize("gap", ["", " "])
 def test_a_line_without_end_is_cut_too(gap: str) -> None:
     text = f"abcdefghi{gap}" * 100_000
-    pieces = reading(document(text=text), (), html=False).pieces
+    pieces = make_document_view(document(text=text), (), html=False).pieces
     assert gap.join(pieces) == text
     assert len(pieces) >= 9
 
 
 def test_the_name_of_a_document_is_hidden_unless_there_is_nothing_else() -> None:
-    assert reading(document(title="One"), (), html=False).name is None
-    nothing = reading(document(text="  \n", title=""), (), html=False)
+    assert make_document_view(document(title="One"), (), html=False).name is None
+    nothing = make_document_view(document(text="  \n", title=""), (), html=False)
     assert (nothing.name, nothing.note) == ("doc-7", "This document has no text.")
 
 
 def test_a_document_without_text_says_so() -> None:
-    note = reading(document(title="One"), (), html=False).note
+    note = make_document_view(document(title="One"), (), html=False).note
     assert note == "This document has no text here: judge by what is shown."
-    assert reading(document(snippet="Some"), (), html=False).note is None
+    assert make_document_view(document(snippet="Some"), (), html=False).note is None
 
 
 def test_a_snippet_that_the_text_holds_is_not_shown_twice() -> None:
-    assert reading(document(snippet="two", text="one two three"), (), html=False).snippet is None
-    assert reading(document(snippet="four", text="one two three"), (), html=False).snippet == "four"
+    assert make_document_view(document(snippet="two", text="one two three"), (), html=False).snippet is None
+    assert make_document_view(document(snippet="four", text="one two three"), (), html=False).snippet == "four"
 
 
 @pytest.mark.parametrize(
@@ -159,12 +161,12 @@ def test_a_snippet_that_the_text_holds_is_not_shown_twice() -> None:
     ],
 )  # fmt: skip
 def test_only_addresses_of_the_web_become_links(url: str, link: bool) -> None:
-    shown = reading(document(url=url), (), html=False)
+    shown = make_document_view(document(url=url), (), html=False)
     assert (shown.url, shown.link) == (url, link)
 
 
 def test_guidelines_are_markdown_without_html_scripts_or_pictures() -> None:
-    shown = guidelines_as_html(f"- *one*\n\n[a](javascript:alert) ![p](https://x.org/p.png) <https://y.org>\n\n{NASTY}")
+    shown = render_guidelines(f"- *one*\n\n[a](javascript:alert) ![p](https://x.org/p.png) <https://y.org>\n\n{NASTY}")
     found = Tags(shown).found
     assert {tag for tag, _ in found} <= {"ul", "li", "em", "p", "a"}
     assert {attributes["href"] for tag, attributes in found if tag == "a"} == {"https://x.org/p.png", "https://y.org"}
@@ -172,5 +174,5 @@ def test_guidelines_are_markdown_without_html_scripts_or_pictures() -> None:
 
 
 def test_headings_of_guidelines_leave_out_no_level() -> None:
-    shown = guidelines_as_html("### a\n# b\n#### c\n###### d\n# e", top=3)
+    shown = render_guidelines("### a\n# b\n#### c\n###### d\n# e", top=3)
     assert [tag for tag, _ in Tags(shown).found] == ["h3", "h3", "h4", "h5", "h3"]

@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse
 
 from ringtrue.service.store import Store
 from ringtrue.service.web.app import create_app
-from ringtrue.service.web.auth.dependencies import Here, owner_uploading, public
+from ringtrue.service.web.auth.dependencies import RequestContext, public, require_server_owner_upload
 from ringtrue.service.web.security import FORM_LIMIT
 
 MULTIPART = {"Content-Type": "multipart/form-data; boundary=b"}
@@ -22,7 +22,7 @@ def app(web_store: Store, clock) -> FastAPI:
     made = create_app(web_store, secret=b"s", clock=clock, upload_limit=3_000_000)
 
     @made.post("/sent")
-    async def sent(here: Annotated[Here, Depends(owner_uploading)]) -> PlainTextResponse:
+    async def sent(here: Annotated[RequestContext, Depends(require_server_owner_upload)]) -> PlainTextResponse:
         return PlainTextResponse("taken")
 
     @made.get("/broken")

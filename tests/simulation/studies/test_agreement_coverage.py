@@ -10,7 +10,7 @@ import pytest
 import ringtrue as rt
 from ringtrue.errors import UsageError
 from ringtrue.judges.votes import Votes
-from ringtrue.simulation import Coverage, coverage_of_agreement, judged_labels
+from ringtrue.simulation import AgreementCoverage, coverage_of_agreement, judged_labels
 
 
 def rng() -> np.random.Generator:
@@ -26,7 +26,7 @@ def test_a_world_has_the_size_that_was_asked_for() -> None:
     assert (votes.items.height, votes.items["query"].n_unique(), votes.size) == (24, 6, 120)
     assert (votes.judges, votes.labels) == (("j1", "j2", "j3", "j4", "j5"), (0, 1))
     assert votes.clusters()[2] == "queries"
-    assert not votes.repeated().any()
+    assert not votes.find_repeats().any()
 
 
 def test_without_queries_every_document_is_drawn_by_itself() -> None:
@@ -113,5 +113,5 @@ def test_a_study_that_cannot_be_is_refused(odd: dict[str, Any]) -> None:
 
 
 def test_a_coverage_is_a_value() -> None:
-    one = Coverage(truth=0.5, given=0.95, percentile=0.9)
+    one = AgreementCoverage(truth=0.5, given=0.95, percentile=0.9)
     assert (one.textbook, one.none) == (None, 0)

@@ -16,14 +16,14 @@ from ringtrue.simulation.studies.correction_coverage import (
     coverage_by_label,
     coverage_by_queries,
 )
-from ringtrue.simulation.studies.coverage import HeldTruth
+from ringtrue.simulation.studies.coverage import IntervalCoverage
 
 
 def rng(seed: int = 7) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def held(rows: Sequence[HeldTruth], **wanted: str) -> list[float]:
+def held(rows: Sequence[IntervalCoverage], **wanted: str) -> list[float]:
     found = [one.coverage for one in rows if all(getattr(one, name) == value for name, value in wanted.items())]
     assert found
     return [one for one in found if one is not None]
@@ -79,7 +79,7 @@ def test_few_labels_by_bronze_label_hold_the_truth_where_the_plain_form_does_not
 @pytest.mark.parametrize("share", [0.95, 0.9, 0.05])
 def test_more_labels_of_which_few_tell_hold_the_truth_too(share: float) -> None:
     # Nearly all are of a kind, and the judge is good: the handful on which it errs tells of the rest.
-    world = LabelWorld(share=share, relevant=0.97, nonrelevant=0.95, queries=50, alike=0.2)
+    world = LabelWorld(share=share, relevant=0.97, nonrelevant=0.95, queries=50, icc=0.2)
     rows = coverage_by_label(rng(), [world], labels=[60, 150, 300], replications=100)
     told, plain = ([one for one in rows if one.method == f"{form}, sample"] for form in ("by label", "plain"))
     assert min(held(told)) >= 0.87  # of 100 experiments

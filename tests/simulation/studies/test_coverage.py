@@ -7,7 +7,7 @@ import pytest
 
 from ringtrue.errors import UsageError
 from ringtrue.evaluation.measures import parse
-from ringtrue.simulation.studies.coverage import HeldTruth, Tally, Truth, in_batches, with_truth
+from ringtrue.simulation.studies.coverage import IntervalCoverage, Tally, Truth, simulate_batches, simulate_with_truth
 from ringtrue.simulation.worlds.judged_runs import JudgedWorld
 
 ABOUT = {"setting": "any", "measure": "P@10", "queries": 5, "gold": 20, "method": "by hand", "replications": 4}
@@ -17,7 +17,7 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(7)
 
 
-def row(tally: Tally) -> HeldTruth:
+def row(tally: Tally) -> IntervalCoverage:
     return tally.row(("x",), "these", "drawn queries", **ABOUT)  # type: ignore[arg-type]
 
 
@@ -47,17 +47,17 @@ def test_a_truth_is_that_of_all_queries_or_of_those_drawn() -> None:
 
 def test_experiments_come_in_batches_with_their_truth() -> None:
     world, measure = JudgedWorld(queries=3), parse("P@10")
-    assert [len(some) for some in in_batches(rng(), world, 1_100)] == [500, 500, 100]
-    ((drawn, truths),) = with_truth(rng(), world, {"P@10": measure}, 20, 0.95)
+    assert [len(some) for some in simulate_batches(rng(), world, 1_100)] == [500, 500, 100]
+    ((drawn, truths),) = simulate_with_truth(rng(), world, {"P@10": measure}, 20, 0.95)
     np.testing.assert_allclose(truths["P@10"].of_all, [0.4, 0.4], atol=0.01)
     np.testing.assert_allclose(truths["P@10"].of_drawn, drawn.values(measure, "gold").mean(axis=2))
 
 
 def test_a_study_that_cannot_be_is_refused() -> None:
     with pytest.raises(UsageError, match="a study needs a replication, found 0"):
-        next(in_batches(rng(), JudgedWorld(), 0))
+        next(simulate_batches(rng(), JudgedWorld(), 0))
     with pytest.raises(UsageError, match="level must lie between"):
-        next(in_batches(rng(), JudgedWorld(), 5, 1.5))
+        next(simulate_batches(rng(), JudgedWorld(), 5, 1.5))
 
 
 def test_a_row_is_plain_data() -> None:

@@ -6,10 +6,16 @@ import numpy as np
 import pytest
 
 from ringtrue.errors import UsageError
-from ringtrue.simulation.studies.decision_errors import COMPARED, TESTS, Compared, decisions, found_share
+from ringtrue.simulation.studies.decision_errors import (
+    COMPARISON_SETTINGS,
+    TESTS,
+    ComparisonSetting,
+    decision_error_rates,
+    detection_rate,
+)
 
 REPLICATIONS = 2_000
-BY_NAME = {(one.setting, one.test, one.measure): one for one in COMPARED}
+BY_NAME = {(one.setting, one.test, one.measure): one for one in COMPARISON_SETTINGS}
 
 
 def rng(seed: int = 7) -> np.random.Generator:
@@ -19,7 +25,7 @@ def rng(seed: int = 7) -> np.random.Generator:
 def false_alarms(
     setting: str, test: str, measure: str = "P@10", *, seed: int = 7, replications: int = REPLICATIONS
 ) -> float:
-    return found_share(rng(seed), BY_NAME[setting, test, measure], effect=0.0, replications=replications)
+    return detection_rate(rng(seed), BY_NAME[setting, test, measure], effect=0.0, replications=replications)
 
 
 @pytest.mark.simulation
@@ -63,13 +69,13 @@ def test_each_test_by_the_judges_rates_keeps_its_level_in_its_own_setting(settin
 def test_bronze_scores_alone_are_misled_by_a_judge_who_favours_one(setting: str, test: str) -> None:
     one = BY_NAME[setting, test, "P@10"]
     assert not one.promised
-    assert found_share(rng(), one, effect=0.0, replications=500) > 0.4
+    assert detection_rate(rng(), one, effect=0.0, replications=500) > 0.4
 
 
 @pytest.mark.simulation
 def test_the_published_test_on_one_sample_finds_next_to_nothing_where_others_do() -> None:
     shared, published = (
-        decisions(rng(), [BY_NAME["errs alike", test, "P@10"]], replications=500)[0]
+        decision_error_rates(rng(), [BY_NAME["errs alike", test, "P@10"]], replications=500)[0]
         for test in ("shared judge", "independent")
     )
     assert shared.power > 0.6
@@ -80,7 +86,7 @@ def test_the_published_test_on_one_sample_finds_next_to_nothing_where_others_do(
 @pytest.mark.simulation
 def test_gold_drawn_for_the_comparison_finds_more_than_a_random_draw() -> None:
     drawn, at_random = (
-        found_share(rng(), BY_NAME["favours one", test, "P@10"], effect=0.1, replications=300)
+        detection_rate(rng(), BY_NAME["favours one", test, "P@10"], effect=0.1, replications=300)
         for test in ("difference", "difference, random draw")
     )
     assert drawn > 0.7
@@ -88,23 +94,25 @@ def test_gold_drawn_for_the_comparison_finds_more_than_a_random_draw() -> None:
 
 
 def test_every_test_has_a_setting_that_it_is_made_for_but_the_published_one() -> None:
-    assert {one.test for one in COMPARED} == set(TESTS)
-    assert set(TESTS) - {one.test for one in COMPARED if one.promised} == {"independent"}
+    assert {one.test for one in COMPARISON_SETTINGS} == set(TESTS)
+    assert set(TESTS) - {one.test for one in COMPARISON_SETTINGS if one.promised} == {"independent"}
 
 
 def test_a_row_tells_setting_test_and_both_shares_and_progress_is_told() -> None:
     told: list[int] = []
-    rows = decisions(rng(), COMPARED, replications=3, progress=told.append)
-    assert len(rows) == len(COMPARED)
-    assert sum(told) == 2 * 3 * 50 * len(COMPARED)
+    rows = decision_error_rates(rng(), COMPARISON_SETTINGS, replications=3, progress=told.append)
+    assert len(rows) == len(COMPARISON_SETTINGS)
+    assert sum(told) == 2 * 3 * 50 * len(COMPARISON_SETTINGS)
     assert list(rows[0].as_dict()) == [
         "setting", "test", "measure", "queries", "gold", "replications", "type_one", "power", "promised",
     ]  # fmt: skip
-    assert decisions(rng(), COMPARED[-2:], replications=20) == decisions(rng(), COMPARED[-2:], replications=20)
+    assert decision_error_rates(rng(), COMPARISON_SETTINGS[-2:], replications=20) == decision_error_rates(
+        rng(), COMPARISON_SETTINGS[-2:], replications=20
+    )
 
 
 def test_a_test_that_is_not_there_is_refused() -> None:
     with pytest.raises(UsageError, match="test is one of 'difference'"):
-        decisions(rng(), [Compared(setting="any", test="guess")], replications=3)
+        decision_error_rates(rng(), [ComparisonSetting(setting="any", test="guess")], replications=3)
     with pytest.raises(UsageError, match="a study needs a replication"):
-        decisions(rng(), COMPARED[-1:], replications=0)
+        decision_error_rates(rng(), COMPARISON_SETTINGS[-1:], replications=0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ringtrue.errors import UsageError
-from ringtrue.simulation.studies.plan_accuracy import SETTINGS, Setting, planned_against_achieved
+from ringtrue.simulation.studies.plan_accuracy import SETTINGS, PlanSetting, planned_against_achieved
 
 WITHIN = 0.1
 
@@ -33,7 +33,7 @@ def test_the_same_seed_gives_the_same_study() -> None:
 
 
 def test_a_method_that_cannot_reach_the_goal_has_no_row() -> None:
-    few = Setting(name="few", half_width=0.05, queries=120, alike=0.2)
+    few = PlanSetting(name="few", half_width=0.05, queries=120, icc=0.2)
     assert "confusion" not in [row["method"] for row in planned_against_achieved(rng(), settings=[few], replications=5)]
 
 

@@ -7,16 +7,16 @@ import pytest
 from scipy import stats
 
 from ringtrue.errors import UsageError
-from ringtrue.gold.correction import BronzeScore, Rates, corrected_share
+from ringtrue.gold.correction import BronzeScore, Rates, correct_share
 from ringtrue.simulation.studies.rate_coverage import (
-    HARDER,
-    USUAL,
-    World,
-    _bootstrapped_below,
-    _score_shares,
-    _scores,
+    HARDER_WORLDS,
+    USUAL_WORLDS,
+    RateWorld,
+    _draw_scores,
+    _score_distribution,
+    _share_below_truth,
     coverage_of_rates,
-    worlds,
+    make_worlds,
 )
 
 
@@ -24,22 +24,22 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(7)
 
 
-WORLD = World(share=0.3, relevant=0.9, nonrelevant=0.8, relevant_labels=40, nonrelevant_labels=60, queries=50, k=10,
+WORLD = RateWorld(share=0.3, relevant=0.9, nonrelevant=0.8, relevant_labels=40, nonrelevant_labels=60, queries=50, k=10,
               alike=0.3)  # fmt: skip
 
 
 def test_there_are_more_worlds_than_were_promised() -> None:
-    assert len(USUAL) == len(set(USUAL)) >= 500
-    assert len(HARDER) == len(set(HARDER))
+    assert len(USUAL_WORLDS) == len(set(USUAL_WORLDS)) >= 500
+    assert len(HARDER_WORLDS) == len(set(HARDER_WORLDS))
 
 
 @pytest.mark.simulation
 def test_fiellers_interval_keeps_its_promise_where_walds_breaks_it() -> None:
     # Every eighth world and those where Wald is worst; `ringtrue simulate rates` looks at all of them.
-    bad = worlds(
+    bad = make_worlds(
         shares=(0.98,), rates=((0.99, 0.9),), labels=((15, 15),), queries=(1000,), documents=((1, 0.0), (10, 0.05))
     )
-    found = coverage_of_rates(rng(), [*USUAL[::8], *bad], replications=5_000, resamples=200)
+    found = coverage_of_rates(rng(), [*USUAL_WORLDS[::8], *bad], replications=5_000, resamples=200)
     assert min(one.fieller for one in found) >= 0.90
     assert 0.95 <= np.mean([one.fieller for one in found]) <= 0.98
     assert min(one.wald for one in found) < 0.5
@@ -49,7 +49,7 @@ def test_fiellers_interval_keeps_its_promise_where_walds_breaks_it() -> None:
 
 
 def test_the_scores_of_queries_are_those_of_a_world_drawn_document_by_document() -> None:
-    shares = _score_shares(WORLD)
+    shares = _score_distribution(WORLD)
     draw = rng()
     query = draw.beta(0.3 * (1 / 0.3 - 1), 0.7 * (1 / 0.3 - 1), 200_000)
     gold = draw.binomial(10, query)
@@ -59,15 +59,15 @@ def test_the_scores_of_queries_are_those_of_a_world_drawn_document_by_document()
 
 
 def test_with_a_perfect_judge_the_scores_are_beta_binomial() -> None:
-    perfect = World(share=0.3, relevant=1.0, nonrelevant=1.0, relevant_labels=1, nonrelevant_labels=1, queries=50, k=7,
-                    alike=0.2)  # fmt: skip
+    perfect = RateWorld(share=0.3, relevant=1.0, nonrelevant=1.0, relevant_labels=1, nonrelevant_labels=1, queries=50,
+                        k=7, alike=0.2)  # fmt: skip
     expected = stats.betabinom(7, 0.3 * 4, 0.7 * 4).pmf(np.arange(8))
-    np.testing.assert_allclose(_score_shares(perfect), expected, atol=1e-12)
+    np.testing.assert_allclose(_score_distribution(perfect), expected, atol=1e-12)
 
 
 def test_means_and_variances_are_those_of_the_queries() -> None:
-    scores, variance = _scores(WORLD, rng(), 3)
-    counts = rng().multinomial(50, _score_shares(WORLD), 3)
+    scores, variance = _draw_scores(WORLD, rng(), 3)
+    counts = rng().multinomial(50, _score_distribution(WORLD), 3)
     for row, mean, one in zip(counts, scores, variance, strict=True):
         values = np.repeat(np.arange(11) / 10, row)
         assert (mean, one) == pytest.approx((values.mean(), values.var(ddof=1) / 50))
@@ -75,24 +75,24 @@ def test_means_and_variances_are_those_of_the_queries() -> None:
 
 def test_the_truth_is_held_in_the_study_where_the_package_says_so() -> None:
     draw = rng()
-    scores, variance = _scores(WORLD, draw, 40)
+    scores, variance = _draw_scores(WORLD, draw, 40)
     right, wrong = draw.binomial(40, 0.9, 40) / 40, draw.binomial(60, 0.8, 40) / 60
-    below = _bootstrapped_below(WORLD, scores, variance, (right, wrong), 4_000, draw)
+    below = _share_below_truth(WORLD, scores, variance, (right, wrong), 4_000, draw)
     for j, v, r, n, share in zip(scores, variance, right, wrong, below, strict=True):
         score = BronzeScore(mean=float(j), sd=float(np.sqrt(v * 50)), queries=50, k=10)
         rates = Rates(relevant=(round(r * 40), 40), nonrelevant=(round(n * 60), 60))
-        found = corrected_share(score, rates, interval="bootstrap", resamples=4_000, rng=draw)
+        found = correct_share(score, rates, interval="bootstrap", resamples=4_000, rng=draw)
         if abs(abs(share - 0.5) - 0.475) > 0.01:  # not within a breath of an end
             assert (found.low <= 0.3 <= found.high) == (abs(share - 0.5) < 0.475)  # type: ignore[operator]
 
 
 def test_experiments_without_an_answer_count_as_held_and_are_told() -> None:
-    guessing = worlds(shares=(0.5,), rates=((0.5, 0.5),), labels=((20, 20),), queries=(50,), documents=((1, 0.0),))
+    guessing = make_worlds(shares=(0.5,), rates=((0.5, 0.5),), labels=((20, 20),), queries=(50,), documents=((1, 0.0),))
     (found,) = coverage_of_rates(rng(), guessing, replications=500, resamples=50)
     assert found.refused > 0.9
     assert found.fieller >= found.refused
     assert list(found.as_dict())[:3] == ["share", "relevant", "nonrelevant"]
-    worse = worlds(shares=(0.5,), rates=((0.1, 0.1),), labels=((90, 90),), queries=(50,), documents=((1, 0.0),))
+    worse = make_worlds(shares=(0.5,), rates=((0.1, 0.1),), labels=((90, 90),), queries=(50,), documents=((1, 0.0),))
     (none,) = coverage_of_rates(rng(), worse, replications=100, resamples=50)
     assert (none.refused, none.answered, none.fieller) == (1, None, 1)
 
@@ -100,7 +100,8 @@ def test_experiments_without_an_answer_count_as_held_and_are_told() -> None:
 def test_the_same_seed_makes_the_same_study_and_progress_is_told() -> None:
     done: list[int] = []
     one, two = (
-        coverage_of_rates(rng(), USUAL[:3], replications=100, resamples=50, progress=done.append) for _ in range(2)
+        coverage_of_rates(rng(), USUAL_WORLDS[:3], replications=100, resamples=50, progress=done.append)
+        for _ in range(2)
     )
     assert one == two
     assert done == [5_000] * 6
@@ -108,4 +109,4 @@ def test_the_same_seed_makes_the_same_study_and_progress_is_told() -> None:
 
 def test_a_study_of_nothing_is_refused() -> None:
     with pytest.raises(UsageError, match="a replication and a resample, found 0 and 10"):
-        coverage_of_rates(rng(), USUAL[:1], replications=0, resamples=10)
+        coverage_of_rates(rng(), USUAL_WORLDS[:1], replications=0, resamples=10)

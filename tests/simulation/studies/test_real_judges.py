@@ -12,15 +12,15 @@ import pytest
 import ringtrue as rt
 from ringtrue.errors import InputError
 from ringtrue.evaluation.measures import parse
-from ringtrue.gold.correction.correct import task_of, way_of
+from ringtrue.gold.correction.correct import build_problem, make_estimator
 from ringtrue.simulation.studies.real_judges import (
-    Kept,
-    study_of_differences,
-    study_of_means,
-    study_of_published,
-    study_of_queries,
+    MethodCoverage,
+    study_differences,
+    study_means,
+    study_published,
+    study_queries,
 )
-from ringtrue.simulation.worlds.real_collection import Collection
+from ringtrue.simulation.worlds.real_collection import JudgedCollection
 from ringtrue.tables import Judgments, Run
 
 PRECISION, DCG, NDCG = "P(rel=2)@10", "DCG@10", "nDCG@10"
@@ -28,7 +28,9 @@ GOOD, WEAK = "umbrela_gpt4", "binary_llama3.2"
 WIDEST = {(GOOD, PRECISION): 0.68, (GOOD, DCG): 0.60, (WEAK, PRECISION): 0.80, (WEAK, DCG): 0.72}
 
 
-def small(seed: int = 1, *, queries: int = 30, docs: int = 40, wrong: float = 0.2) -> tuple[Collection, Judgments]:
+def small(
+    seed: int = 1, *, queries: int = 30, docs: int = 40, wrong: float = 0.2
+) -> tuple[JudgedCollection, Judgments]:
     """Three runs, gold labels of 0 and 1, and a judge who errs alike everywhere."""
     rng = np.random.default_rng(seed)
     truth = rng.random((queries, docs)) < 0.4
@@ -42,13 +44,13 @@ def small(seed: int = 1, *, queries: int = 30, docs: int = 40, wrong: float = 0.
         scores = truth + rng.normal(0, 1, truth.shape)
         runs.append(Run.of({f"q{q}": {f"d{d}": float(x) for d, x in enumerate(row)} for q, row in enumerate(scores)},
                            name=name))  # fmt: skip
-    return Collection(runs=runs, gold=Judgments.of(gold)), Judgments.of(bronze)
+    return JudgedCollection(runs=runs, gold=Judgments.of(gold)), Judgments.of(bronze)
 
 
 def test_where_gold_judges_everything_every_draw_is_the_truth() -> None:
     collection, bronze = small(queries=5, docs=12)
     with np.errstate(invalid="ignore"):  # no width, relative to none
-        ours, alone = study_of_means(collection, "j", bronze, "P@5", budget=500, draws=3, level=0.95,
+        ours, alone = study_means(collection, "j", bronze, "P@5", budget=500, draws=3, level=0.95,
                                      rng=np.random.default_rng(1))  # fmt: skip
     for one in (ours, alone):
         assert (one.coverage, one.lowest, one.runs, one.draws) == (1, 1, 3, 3)
@@ -60,8 +62,8 @@ def test_the_truth_is_the_mean_by_gold_and_what_gold_did_not_judge_counts_nothin
     """A judge who is gold has rates of 1, and the published method gives what `evaluate` finds."""
     collection, _ = small(queries=12, docs=20)
     some = Judgments(collection.gold.frame.filter(pl.col("doc") != "d3"))
-    (found,) = study_of_published(Collection(runs=collection.runs, gold=some), "gold", some, "P@5", budget=60, draws=3,
-                                  level=0.95, rng=np.random.default_rng(1))  # fmt: skip
+    (found,) = study_published(JudgedCollection(runs=collection.runs, gold=some), "gold", some, "P@5", budget=60,
+                               draws=3, level=0.95, rng=np.random.default_rng(1))  # fmt: skip
     assert found.bias == pytest.approx(0, abs=1e-12)
     assert (found.coverage, found.width) == (1, None)
 
@@ -69,7 +71,7 @@ def test_the_truth_is_the_mean_by_gold_and_what_gold_did_not_judge_counts_nothin
 def test_a_study_counts_every_draw_and_tells_how_far_it_is() -> None:
     collection, bronze = small()
     told: list[int] = []
-    found = study_of_means(collection, "j", bronze, "DCG@5", budget=60, draws=7, level=0.9,
+    found = study_means(collection, "j", bronze, "DCG@5", budget=60, draws=7, level=0.9,
                            rng=np.random.default_rng(1), progress=told.append)  # fmt: skip
     assert sum(told) == 7
     assert [one.method for one in found] == ["difference, 60 labels by sample", "gold alone, 60 random labels"]
@@ -80,8 +82,8 @@ def test_a_study_counts_every_draw_and_tells_how_far_it_is() -> None:
 def test_the_same_draws_come_from_the_same_seed() -> None:
     collection, bronze = small()
 
-    def study(seed: int) -> list[Kept]:
-        return study_of_means(collection, "j", bronze, "P@5", budget=60, draws=4, level=0.95,
+    def study(seed: int) -> list[MethodCoverage]:
+        return study_means(collection, "j", bronze, "P@5", budget=60, draws=4, level=0.95,
                               rng=np.random.default_rng(seed))  # fmt: skip
 
     assert study(1) == study(1)
@@ -90,14 +92,14 @@ def test_the_same_draws_come_from_the_same_seed() -> None:
 
 def test_pairs_that_share_nearly_all_are_not_compared() -> None:
     collection, bronze = small(queries=10)  # of the two tops at most 100 documents are not shared
-    assert study_of_differences(collection, "j", bronze, "P@5", budget=40, draws=2, level=0.95,
+    assert study_differences(collection, "j", bronze, "P@5", budget=40, draws=2, level=0.95,
                                 rng=np.random.default_rng(1)) == []  # fmt: skip
 
 
 def test_more_queries_than_there_are_cannot_be_drawn() -> None:
     collection, bronze = small(queries=10)
     with pytest.raises(InputError, match="30 queries were to be drawn, and the collection has only 10"):
-        study_of_queries(collection, "j", bronze, "nDCG@5", queries=30, draws=1, level=0.95,
+        study_queries(collection, "j", bronze, "nDCG@5", queries=30, draws=1, level=0.95,
                          rng=np.random.default_rng(1))  # fmt: skip
 
 
@@ -105,7 +107,7 @@ def test_more_queries_than_there_are_cannot_be_drawn() -> None:
 def test_the_published_method_holds_where_the_judge_errs_alike_everywhere() -> None:
     """So that its failure on real judges is theirs, not ours."""
     collection, bronze = small(queries=60)
-    (found,) = study_of_published(collection, "j", bronze, "P@10", budget=300, draws=400, level=0.95,
+    (found,) = study_published(collection, "j", bronze, "P@10", budget=300, draws=400, level=0.95,
                                   rng=np.random.default_rng(1))  # fmt: skip
     assert found.coverage > 0.9
     assert abs(found.bias) < 0.05
@@ -116,8 +118,8 @@ def test_the_difference_estimator_and_whole_queries_hold_in_a_small_world() -> N
     collection, bronze = small(queries=60)
     how = {"draws": 300, "level": 0.95, "rng": np.random.default_rng(1)}
     for found in (
-        study_of_means(collection, "j", bronze, "P@10", budget=300, **how)[0],
-        study_of_queries(collection, "j", bronze, "nDCG@10", queries=25, **how)[0],
+        study_means(collection, "j", bronze, "P@10", budget=300, **how)[0],
+        study_queries(collection, "j", bronze, "nDCG@10", queries=25, **how)[0],
     ):
         assert 0.90 < found.lowest <= found.coverage < 0.98
         assert found.width is not None
@@ -128,9 +130,9 @@ def test_the_difference_estimator_and_whole_queries_hold_in_a_small_world() -> N
 
 
 @cache
-def real(folder: Path) -> Collection:
+def real(folder: Path) -> JudgedCollection:
     runs = [rt.read_run(path) for path in sorted((folder / "runs").glob("*.run"))]
-    return Collection(runs=runs, gold=rt.read_judgments(folder / "human.qrels"))
+    return JudgedCollection(runs=runs, gold=rt.read_judgments(folder / "human.qrels"))
 
 
 @cache
@@ -147,7 +149,7 @@ def test_300_gold_labels_hold_the_truth_and_more_sharply_than_alone(
     data: Path, name: str, judge: str, measure: str
 ) -> None:
     folder = data / name
-    ours, alone = study_of_means(real(folder), judge, judged(folder, judge), measure, budget=300,
+    ours, alone = study_means(real(folder), judge, judged(folder, judge), measure, budget=300,
                                  draws=120 if name == "dl19" else 600, level=0.95,
                                  rng=np.random.default_rng([5, len(judge), len(measure)]))  # fmt: skip
     assert ours.runs == (37 if name == "dl19" else 3)
@@ -164,7 +166,7 @@ def test_300_gold_labels_hold_the_truth_and_more_sharply_than_alone(
 @pytest.mark.parametrize("judge", [GOOD, WEAK])
 def test_150_labels_of_what_two_runs_do_not_share_tell_them_apart(data: Path, judge: str, measure: str) -> None:
     folder = data / "dl19"
-    found = study_of_differences(real(folder), judge, judged(folder, judge), measure, budget=150, draws=40, level=0.95,
+    found = study_differences(real(folder), judge, judged(folder, judge), measure, budget=150, draws=40, level=0.95,
                                  rng=np.random.default_rng(3))  # fmt: skip
     assert [one.runs for one in found] == [20] * 5
     for one in found:
@@ -184,7 +186,7 @@ def test_150_labels_of_what_two_runs_do_not_share_tell_them_apart(data: Path, ju
 @pytest.mark.parametrize("name", ["dl19", "dl21"])
 def test_ndcg_from_20_whole_queries_holds_the_truth(data: Path, name: str, judge: str) -> None:
     folder = data / name
-    ours, alone = study_of_queries(real(folder), judge, judged(folder, judge), NDCG, queries=20, draws=500, level=0.95,
+    ours, alone = study_queries(real(folder), judge, judged(folder, judge), NDCG, queries=20, draws=500, level=0.95,
                                    rng=np.random.default_rng(4))  # fmt: skip
     assert 0.92 <= ours.coverage <= 0.98
     assert ours.lowest >= 0.86
@@ -200,7 +202,7 @@ def test_ndcg_from_20_whole_queries_holds_the_truth(data: Path, name: str, judge
 def test_the_published_method_with_a_sample_of_the_judged_pool_misses_the_truth(data: Path, judge: str) -> None:
     """The judges err more on what runs rank high, and rates from elsewhere do not hold there."""
     folder = data / "dl19"
-    (found,) = study_of_published(real(folder), judge, judged(folder, judge), PRECISION, budget=300, draws=500,
+    (found,) = study_published(real(folder), judge, judged(folder, judge), PRECISION, budget=300, draws=500,
                                   level=0.95, rng=np.random.default_rng(6))  # fmt: skip
     assert found.coverage < 0.10
     assert found.bias > 0.2
@@ -220,9 +222,9 @@ def test_a_sample_continued_by_another_holds_the_truth_as_one_does(data: Path) -
         first = rt.sample(runs, bronze, measure, budget=100, rng=rng)
         both = rt.sample(runs, bronze, measure, budget=200, already=_filled(first.frame, gold), rng=rng)
         assert both.frame.height == 300
-        task, _ = task_of(runs, bronze, _filled(both.frame, gold), design=None, method=None, population="these",
+        task, _ = build_problem(runs, bronze, _filled(both.frame, gold), design=None, method=None, population="these",
                           bronze_rel=None, level=0.95, rng=None)  # fmt: skip
-        for (name, right), one in zip(truth.items(), way_of(task).estimates(parse(measure)), strict=True):
+        for (name, right), one in zip(truth.items(), make_estimator(task).estimates(parse(measure)), strict=True):
             if one.value is None:
                 refused += 1
                 continue

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import ringtrue as rt
 from ringtrue.errors import UsageError
 from ringtrue.evaluation.measures import parse
-from ringtrue.gold.correction.pool import pooled
+from ringtrue.gold.correction.pool import build_pool
 from ringtrue.simulation.worlds.judged_runs import JudgedRuns, simulate_judged_runs, true_means
 from ringtrue.simulation.worlds.judged_world import BronzeJudge, JudgedWorld
 
@@ -45,11 +45,11 @@ def test_every_system_shows_k_different_documents_and_those_in_common(
     world = JudgedWorld(queries=3, k=k, shares=(0.4,) * systems, common=common, grades=grades, unseen=unseen)
     one = simulate_judged_runs(np.random.default_rng(seed), world, replications=4)
     assert one.gold.shape == one.bronze.shape == (4, 3, world.shared + systems * (k - world.shared) + unseen)
-    assert one.shown.shape == (4, 3, systems, k)
+    assert one.ranking.shape == (4, 3, systems, k)
     for labels in (one.gold, one.bronze):
         assert labels.min() >= 0
         assert labels.max() <= grades
-    for lists in one.shown.reshape(12, systems, k).tolist():
+    for lists in one.ranking.reshape(12, systems, k).tolist():
         tops = [set(top) for top in lists]
         assert all(len(top) == k for top in tops)
         assert set.intersection(*tops) >= set(range(world.shared))
@@ -68,13 +68,15 @@ def test_each_system_shows_the_share_of_relevant_documents_that_was_asked_for() 
 
 @pytest.mark.parametrize("alike", [0.0, 0.1, 0.4])
 def test_queries_differ_as_far_as_their_documents_are_alike(alike: float) -> None:
-    scores = drawn(alike=alike, apart=0.0, queries=200).values(parse("P@10"), "gold")[0]
+    scores = drawn(query_icc=alike, system_icc=0.0, queries=200).values(parse("P@10"), "gold")[0]
     expected = 0.4 * 0.6 / 10 * (1 + 9 * alike)  # of a beta-binomial share of ten
     assert scores.var() == pytest.approx(expected, rel=0.05)
 
 
 def test_a_system_may_be_better_at_some_queries_though_not_on_the_whole() -> None:
-    apart = [np.ptp(drawn(apart=apart, common=0.0).values(parse("P@10"), "gold"), axis=0).mean() for apart in (0, 0.3)]
+    apart = [
+        np.ptp(drawn(system_icc=apart, common=0.0).values(parse("P@10"), "gold"), axis=0).mean() for apart in (0, 0.3)
+    ]
     assert apart[1] > 1.5 * apart[0]
 
 
@@ -106,7 +108,7 @@ def test_a_judge_may_favour_what_only_the_first_system_shows() -> None:
 
 def test_a_judge_may_be_kinder_to_the_top_of_the_lists() -> None:
     one = drawn(judge=BronzeJudge(relevant=0.7, nonrelevant=0.8, by_rank=0.2), shares=(0.4,), common=0.0)
-    said, true = (np.take_along_axis(labels, one.shown[:, :, 0], axis=2) for labels in (one.bronze, one.gold))
+    said, true = (np.take_along_axis(labels, one.ranking[:, :, 0], axis=2) for labels in (one.bronze, one.gold))
     kind = true == 0
     first, last = (said[..., rank][kind[..., rank]].mean() for rank in (0, -1))
     assert first == pytest.approx(0.4, abs=0.02)
@@ -114,7 +116,9 @@ def test_a_judge_may_be_kinder_to_the_top_of_the_lists() -> None:
 
 
 def test_moods_make_the_errors_of_a_query_alike_and_not_more_frequent() -> None:
-    calm, moody = (drawn(judge=BronzeJudge(moods=moods), shares=(0.0,), alike=0.0, apart=0.0) for moods in (0.0, 0.4))
+    calm, moody = (
+        drawn(judge=BronzeJudge(moods=moods), shares=(0.0,), query_icc=0.0, system_icc=0.0) for moods in (0.0, 0.4)
+    )
     assert called(moody, relevant=False) == pytest.approx(called(calm, relevant=False), abs=0.01)
     assert moody.bronze.mean(axis=2).var() > 2 * calm.bronze.mean(axis=2).var()
 
@@ -138,7 +142,7 @@ def test_documents_that_no_system_shows_are_judged_but_not_in_the_pool() -> None
     one = drawn(unseen=5, queries=4, replications=1)
     assert len(one.pool(0)) == 4 * 15 == len(one.pool_gold(0))
     assert one.gold.shape[2] == 20
-    assert one.shown.max() < 15
+    assert one.ranking.max() < 15
 
 
 @pytest.mark.parametrize("by", ["gold", "bronze"])
@@ -154,14 +158,14 @@ def test_values_are_those_that_evaluate_finds_in_the_tables(by: Any) -> None:
 def test_the_pool_is_the_one_that_correct_makes_of_the_tables() -> None:
     one = drawn(replications=1, queries=6, grades=3, unseen=4, shares=(0.4, 0.4, 0.5))
     ready, (runs, bronze, gold) = one.pool(0), one.tables(0)
-    made = pooled(runs, bronze, depth=10)
+    made = build_pool(runs, bronze, depth=10)
     assert (ready.runs, ready.levels, ready.depth) == (made.runs, made.levels, made.depth)
     assert len(ready) == len(made)
     place = np.array([int(query) * one.pooled_docs + int(doc) for query, doc in made.docs.rows()])
     np.testing.assert_array_equal(ready.query[place], [int(made.queries[query]) for query in made.query])
     np.testing.assert_array_equal(ready.level[place], made.level)
     shown = {pool: sorted(zip(pool.run, where, pool.rank, strict=True))
-             for pool, where in ((ready, ready.shown), (made, place[made.shown]))}  # fmt: skip
+             for pool, where in ((ready, ready.doc_index), (made, place[made.doc_index]))}  # fmt: skip
     assert shown[ready] == shown[made]
     labels = {(query, doc): label for query, doc, label in gold.frame.select("query", "doc", "label").rows()}
     assert [labels[pair] for pair in made.docs.rows()] == one.pool_gold(0)[place].tolist()
@@ -169,7 +173,7 @@ def test_the_pool_is_the_one_that_correct_makes_of_the_tables() -> None:
 
 def test_the_same_seed_makes_the_same_world() -> None:
     one, two = drawn(), drawn()
-    for part in ("gold", "bronze", "shown"):
+    for part in ("gold", "bronze", "ranking"):
         np.testing.assert_array_equal(getattr(one, part), getattr(two, part))
 
 

@@ -15,7 +15,7 @@ from ringtrue.simulation.worlds.judged_world import BronzeJudge, JudgedWorld
 def test_what_a_better_system_has_beyond_the_others_lies_in_its_own_documents() -> None:
     world = JudgedWorld(shares=(0.5, 0.4), common=0.5)
     assert world.shared == 5
-    assert world.lifted.tolist() == pytest.approx([1 / 3, 0])  # 5 × 0.4 in common, and 5 × (0.4 + 0.6 / 3) of its own
+    assert world.own_lift.tolist() == pytest.approx([1 / 3, 0])  # 5 × 0.4 in common, and 5 × (0.4 + 0.6 / 3) of its own
 
 
 @given(shares=st.lists(st.floats(0, 0.5), min_size=1, max_size=4), common=st.floats(0, 0.4))
@@ -24,7 +24,7 @@ def test_documents_in_common_and_of_its_own_make_up_the_share_of_each_system(
 ) -> None:
     world = JudgedWorld(shares=tuple(shares), common=common)
     base, own = min(shares), 1 - world.shared / world.k
-    assert ((1 - own) * base + own * (base + (1 - base) * world.lifted)).tolist() == pytest.approx(shares)
+    assert ((1 - own) * base + own * (base + (1 - base) * world.own_lift)).tolist() == pytest.approx(shares)
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_documents_in_common_and_of_its_own_make_up_the_share_of_each_system(
         ({"unseen": -1}, "a world needs 2 queries"),
         ({"shares": (1.4, 0.2)}, "shares and rates lie from 0 to 1"),
         ({"common": -0.1}, "shares and rates lie from 0 to 1"),
-        ({"alike": 1.0}, "likeness below 1"),
+        ({"query_icc": 1.0}, "likeness below 1"),
         ({"judge": BronzeJudge(relevant=1.2)}, "shares and rates lie from 0 to 1"),
         ({"second_judge": BronzeJudge(moods=1.0)}, "likeness below 1"),
         ({"common": 1.0, "shares": (0.4, 0.5)}, "10 of 10 documents in common cannot have shares as far apart as"),

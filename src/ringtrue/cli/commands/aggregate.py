@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from ringtrue.cli.options.common import Command, output_options
-from ringtrue.cli.options.confusion_out import confusion_out_option, require_documents, write_together
-from ringtrue.cli.options.labels import Labelling, labelling_options
-from ringtrue.cli.output import Grid, OutputFormat, emit, progress_bar, tell
+from ringtrue.cli.options.confusion_out import confusion_out_option, require_documents, write_pooled_confusion
+from ringtrue.cli.options.labels import LabelInputs, label_options
+from ringtrue.cli.output import Grid, OutputFormat, emit, print_notes, progress_bar
 from ringtrue.errors import UsageError
-from ringtrue.formatting.phrases import counted
+from ringtrue.formatting.phrases import format_count
 
 if TYPE_CHECKING:
     from ringtrue.judges.aggregation import Aggregation, JudgeModel, Method, Prior
@@ -24,16 +24,16 @@ __all__ = ["command"]
 
 METHODS = ("majority", "mean", "median", "dawid-skene", "one-coin", "mace")
 MODELS = METHODS[3:]
-SHOWN = 10  # judges in the table
-QRELS = (".qrels", ".qrel")
-ENDINGS = (*QRELS, ".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
+MAX_JUDGES_SHOWN = 10  # judges in the table
+QRELS_SUFFIXES = (".qrels", ".qrel")
+OUTPUT_SUFFIXES = (*QRELS_SUFFIXES, ".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 
 
 @click.command("aggregate", cls=Command)
-@labelling_options
+@label_options
 @click.option("--method", type=click.Choice(METHODS), default="dawid-skene", show_default=True,
               help="A vote, or a model of how each judge errs.")  # fmt: skip
-@click.option("--prior", "said", metavar="PRIOR",
+@click.option("--prior", "prior_text", metavar="PRIOR",
               help="What a model believes of a judge before the first label: 'none', or DIAGONAL,CELL, the labels that "
               "count beside the real ones; 2,1 if not said.")  # fmt: skip
 @click.option("--ties", type=click.Choice(["low", "high", "random"]), default="low", show_default=True,
@@ -46,9 +46,9 @@ ENDINGS = (*QRELS, ".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 @confusion_out_option
 @output_options
 def command(
-    labelling: Labelling,
+    label_inputs: LabelInputs,
     method: Method,
-    said: str | None,
+    prior_text: str | None,
     ties: Ties,
     seed: int,
     max_iterations: int,
@@ -69,154 +69,187 @@ def command(
     from ringtrue.files import write_table
     from ringtrue.judges.aggregation import aggregate
 
-    prior = _prior(said)
-    if method not in MODELS and said is not None:
+    prior = _parse_prior(prior_text)
+    if method not in MODELS and prior_text is not None:
         raise UsageError(f"--prior is for {', '.join(MODELS)}, and {method} is a vote")
-    _require_output(output, labelling)
-    votes, gold = labelling.votes(), labelling.gold_votes()
-    if output is not None and _ending(output) in QRELS and "doc" not in votes.items.columns:
+    _require_output(output, label_inputs)
+    votes, gold = label_inputs.read_votes(), label_inputs.read_gold_votes()
+    if output is not None and _format_suffix(output) in QRELS_SUFFIXES and "doc" not in votes.items.columns:
         raise UsageError(f"{output}: these are pairs of documents, not judgments, and qrels have no place for them; "
-                         f"write {', '.join(ENDINGS[len(QRELS):])}")  # fmt: skip
+                         f"write {', '.join(OUTPUT_SUFFIXES[len(QRELS_SUFFIXES):])}")  # fmt: skip
     require_documents(confusion_out, votes)
     work = votes.size * len(votes.labels) * max_iterations if method in MODELS else 0
-    with progress_bar(work, what="aggregating, at most") as advance:
-        found: Aggregation = labelling.explained(
+    with progress_bar(work, description="aggregating, at most") as advance:
+        aggregation: Aggregation = label_inputs.explain_errors(
             lambda: aggregate(
-                votes, method=method, gold=gold, repeats=labelling.repeats, prior=prior, ties=ties,
-                max_iterations=max_iterations, level=labelling.level, rng=np.random.default_rng(seed), progress=advance,
+                votes,
+                method=method,
+                gold=gold,
+                repeats=label_inputs.repeats,
+                prior=prior,
+                ties=ties,
+                max_iterations=max_iterations,
+                level=label_inputs.level,
+                rng=np.random.default_rng(seed),
+                progress=advance,
             )
-        )  # fmt: skip
-    notes = [*labelling.notes, *(note for note in found.notes if note not in votes.notes)]
+        )
+    notes = [*label_inputs.notes, *(note for note in aggregation.notes if note not in votes.notes)]
     if output is not None:
-        write_table(found.judgments() if _ending(output) in QRELS else found.frame, output, note=notes.append)
-    write_together(confusion_out, [one.confusion for one in found.judges], notes)
-    tell(notes)
+        write_table(
+            aggregation.judgments() if _format_suffix(output) in QRELS_SUFFIXES else aggregation.frame,
+            output,
+            note=notes.append,
+        )
+    write_pooled_confusion(confusion_out, [judge.confusion for judge in aggregation.judges], notes)
+    print_notes(notes)
     if form == "csv":  # as -o FILE.csv has it
-        click.echo(found.frame.write_csv(), nl=False)
+        click.echo(aggregation.frame.write_csv(), nl=False)
         return
-    data = found.as_dict() | {"file": output, "notes": notes}
-    emit(form, data=data, grid=partial(_grids, found, ties, output))
+    payload = aggregation.as_dict() | {"file": output, "notes": notes}
+    emit(form, payload=payload, grid=partial(_aggregation_grids, aggregation, ties, output))
 
 
-def _prior(said: str | None) -> Prior | None:
+def _parse_prior(text: str | None) -> Prior | None:
     """`none` or `DIAGONAL,CELL`; the usual one where nothing was said."""
     from ringtrue.judges.aggregation import Prior
 
-    if said is None or said == "none":
-        return Prior() if said is None else None
+    if text is None or text == "none":
+        return Prior() if text is None else None
     try:
-        diagonal, cell = (float(word) for word in said.split(","))
+        diagonal, cell = (float(word) for word in text.split(","))
     except ValueError:
-        raise UsageError(f"--prior expects 'none' or DIAGONAL,CELL such as 2,1; found '{said}'") from None
+        raise UsageError(f"--prior expects 'none' or DIAGONAL,CELL such as 2,1; found '{text}'") from None
     return Prior(diagonal=diagonal, cell=cell)
 
 
-def _require_output(output: str | None, labelling: Labelling) -> None:
+def _require_output(output: str | None, label_inputs: LabelInputs) -> None:
     """Refuse a file that cannot be written, before all the work is done."""
     if output is None:
         return
     if output == "-":
         raise UsageError("-o - is no file; --format csv prints the labels")
-    if (ending := _ending(output)) not in ENDINGS:
-        what = "a run has scores, and these are labels" if ending == ".run" else "no format goes by this name"
-        raise UsageError(f"{output}: {what}; end it with {', '.join(ENDINGS)}, and .gz or .zst to pack it")
+    if (suffix := _format_suffix(output)) not in OUTPUT_SUFFIXES:
+        reason = "a run has scores, and these are labels" if suffix == ".run" else "no format goes by this name"
+        raise UsageError(f"{output}: {reason}; end it with {', '.join(OUTPUT_SUFFIXES)}, and .gz or .zst to pack it")
     if not Path(output).exists():
         return
-    for path in (*labelling.labels, labelling.gold):
+    for path in (*label_inputs.labels, label_inputs.gold):
         if path is not None and Path(path).exists() and Path(path).samefile(output):
             raise UsageError(f"{output}: the answer cannot be written onto what it is made from; write to another file")
 
 
-def _ending(output: str) -> str:
+def _format_suffix(output: str) -> str:
     """What the name of a file ends with, apart from how it is packed."""
     path = Path(output)
     return (path.with_suffix("") if path.suffix in (".gz", ".zst") else path).suffix.lower()
 
 
-def _grids(found: Aggregation, ties: Ties, output: str | None) -> list[Grid]:
-    return [_labels(found, ties, output), *([] if _alone(found) else [_judges(found)])]
+def _aggregation_grids(aggregation: Aggregation, ties: Ties, output: str | None) -> list[Grid]:
+    return [
+        _label_grid(aggregation, ties, output),
+        *([] if _has_one_unrated_judge(aggregation) else [_judge_grid(aggregation)]),
+    ]
 
 
-def _alone(found: Aggregation) -> bool:
+def _has_one_unrated_judge(aggregation: Aggregation) -> bool:
     """Whether there is one judge, and nothing to tell how good: no model was made, whatever was asked."""
-    return len(found.judges) == 1 and not found.iterations and found.judges[0].accuracy.value is None
+    return len(aggregation.judges) == 1 and not aggregation.iterations and aggregation.judges[0].accuracy.value is None
 
 
-def _labels(found: Aggregation, ties: Ties, output: str | None) -> Grid:
+def _label_grid(aggregation: Aggregation, ties: Ties, output: str | None) -> Grid:
     import polars as pl
 
-    by_label = dict(found.items.group_by("label").agg(pl.struct(pl.len(), pl.col("probability").mean())).iter_rows())
+    by_label = dict(
+        aggregation.items.group_by("label").agg(pl.struct(pl.len(), pl.col("probability").mean())).iter_rows()
+    )
     rows = []
-    for label in found.labels:
-        one = by_label.get(label, {"len": 0, "probability": None})
-        mean = "–" if one["probability"] is None else f"{one['probability']:.3f}"
-        cells = [str(label).replace("-", "−"), f"{one['len']:,}", f"{one['len'] / found.items.height:.1%}", mean]
-        rows.append(cells[:3] if _alone(found) else cells)
-    columns = ["label", "items", "share", "mean probability" if found.iterations else "mean share of votes"]
-    caption = "\n".join([*_done(found, ties), *_written(found, output)])
-    return Grid(columns=columns[:3] if _alone(found) else columns, rows=rows, caption=caption)
+    for label in aggregation.labels:
+        counts = by_label.get(label, {"len": 0, "probability": None})
+        mean_cell = "–" if counts["probability"] is None else f"{counts['probability']:.3f}"
+        cells = [
+            str(label).replace("-", "−"),
+            f"{counts['len']:,}",
+            f"{counts['len'] / aggregation.items.height:.1%}",
+            mean_cell,
+        ]
+        rows.append(cells[:3] if _has_one_unrated_judge(aggregation) else cells)
+    columns = ["label", "items", "share", "mean probability" if aggregation.iterations else "mean share of votes"]
+    caption = "\n".join([*_describe_aggregation(aggregation, ties), *_describe_label_file(aggregation, output)])
+    return Grid(columns=columns[:3] if _has_one_unrated_judge(aggregation) else columns, rows=rows, caption=caption)
 
 
-def _done(found: Aggregation, ties: Ties) -> list[str]:
+def _describe_aggregation(aggregation: Aggregation, ties: Ties) -> list[str]:
     """What was done, in a few words."""
-    votes = counted(sum(one.labels for one in found.judges), "label")
-    what = f"{votes} by {counted(len(found.judges), 'judge')} on {counted(found.items.height, 'item')}"
-    lines = [f"{found.method} of {what}"]
-    if _alone(found):
-        lines = [f"{what}: with nobody to compare, each item keeps what this judge said, whatever the method"]
-    if "doc" not in found.items.columns:
+    labels_text = format_count(sum(judge.labels for judge in aggregation.judges), "label")
+    extent = (
+        f"{labels_text} by {format_count(len(aggregation.judges), 'judge')} on "
+        f"{format_count(aggregation.items.height, 'item')}"
+    )
+    lines = [f"{aggregation.method} of {extent}"]
+    if _has_one_unrated_judge(aggregation):
+        lines = [f"{extent}: with nobody to compare, each item keeps what this judge said, whatever the method"]
+    if "doc" not in aggregation.items.columns:
         lines.append(
             "of each pair, 'first' is the document whose id sorts first; label 1: it was preferred, −1: 'second' was, "
             "0: a tie"
         )
-    if found.iterations and found.log_likelihood is not None:
-        prior = "none" if found.prior is None else f"{found.prior.diagonal:g},{found.prior.cell:g}"
-        number = f"{found.log_likelihood:,.2f}".replace("-", "−")
-        lines.append(f"{counted(found.iterations, 'iteration')}, log likelihood {number}, prior {prior}")
-    if found.gold:
+    if aggregation.iterations and aggregation.log_likelihood is not None:
+        prior = "none" if aggregation.prior is None else f"{aggregation.prior.diagonal:g},{aggregation.prior.cell:g}"
+        number = f"{aggregation.log_likelihood:,.2f}".replace("-", "−")
+        lines.append(f"{format_count(aggregation.iterations, 'iteration')}, log likelihood {number}, prior {prior}")
+    if aggregation.gold:
         lines.append(
-            "1 item keeps its gold label" if found.gold == 1 else f"{found.gold:,} items keep their gold label"
+            "1 item keeps its gold label"
+            if aggregation.gold == 1
+            else f"{aggregation.gold:,} items keep their gold label"
         )
-    if found.ties:
-        chose = {"low": "the lowest label", "high": "the highest label", "random": "a label at random"}[ties]
-        chose = chose if "doc" in found.items.columns else "neither document"
-        lines.append(f"1 tie, decided for {chose}" if found.ties == 1 else f"{found.ties:,} ties, decided for {chose}")
+    if aggregation.ties:
+        choice = {"low": "the lowest label", "high": "the highest label", "random": "a label at random"}[ties]
+        choice = choice if "doc" in aggregation.items.columns else "neither document"
+        lines.append(
+            f"1 tie, decided for {choice}"
+            if aggregation.ties == 1
+            else f"{aggregation.ties:,} ties, decided for {choice}"
+        )
     return lines
 
 
-def _written(found: Aggregation, output: str | None) -> list[str]:
+def _describe_label_file(aggregation: Aggregation, output: str | None) -> list[str]:
     """Which file has the labels, and what can be done with it."""
     from ringtrue.tables.judgments import NO_QUERY
 
     if output is None:
         return ["-o FILE writes the labels, --format csv prints them"]
-    what = f"{counted(found.items.height, 'label')} written to {output}"
-    if (found.items["query"] == NO_QUERY).all():
-        return [f"{what}; since nothing tells the queries, all items belong to one called {NO_QUERY} there"]
-    if "doc" not in found.items.columns:
-        return [what]
-    return [f"{what}; next: ringtrue evaluate RUN… --judgments {output}"]
+    written_text = f"{format_count(aggregation.items.height, 'label')} written to {output}"
+    if (aggregation.items["query"] == NO_QUERY).all():
+        return [f"{written_text}; since nothing tells the queries, all items belong to one called {NO_QUERY} there"]
+    if "doc" not in aggregation.items.columns:
+        return [written_text]
+    return [f"{written_text}; next: ringtrue evaluate RUN… --judgments {output}"]
 
 
-def _judges(found: Aggregation) -> Grid:
+def _judge_grid(aggregation: Aggregation) -> Grid:
     """Those who are surely bad first, not those with a single label that was wrong; where all fit, all."""
 
-    def place(one: JudgeModel) -> tuple[float, float]:
-        return (2, 0) if one.accuracy.value is None else (one.accuracy.high or 0, one.accuracy.value)
+    def sort_key(judge: JudgeModel) -> tuple[float, float]:
+        return (2, 0) if judge.accuracy.value is None else (judge.accuracy.high or 0, judge.accuracy.value)
 
-    worst = sorted(found.judges, key=place)[:SHOWN]
-    against = "the probable truth" if found.iterations else "the majority of the others"
-    rest = len(found.judges) - len(worst)
-    order = "; the lowest upper end first" if len(worst) > 1 else ""
-    more = f"\n{counted(rest, 'more judge')}, with a higher upper end; --json has them all" if rest else ""
+    worst = sorted(aggregation.judges, key=sort_key)[:MAX_JUDGES_SHOWN]
+    against = "the probable truth" if aggregation.iterations else "the majority of the others"
+    n_more = len(aggregation.judges) - len(worst)
+    order_text = "; the lowest upper end first" if len(worst) > 1 else ""
+    more_text = (
+        f"\n{format_count(n_more, 'more judge')}, with a higher upper end; --json has them all" if n_more else ""
+    )
     return Grid(
         columns=["judge", "labels", "accuracy", f"{worst[0].accuracy.level * 100:g}% interval"],
-        rows=[[one.judge, f"{one.labels:,}", *_shown(one.accuracy)] for one in worst],
-        caption=f"accuracy: against {against}{order}{more}",
+        rows=[[judge.judge, f"{judge.labels:,}", *_accuracy_cells(judge.accuracy)] for judge in worst],
+        caption=f"accuracy: against {against}{order_text}{more_text}",
     )
 
 
-def _shown(accuracy: Estimate) -> tuple[str, str]:
+def _accuracy_cells(accuracy: Estimate) -> tuple[str, str]:
     if accuracy.value is None:
         return "–", "–"
     return f"{accuracy.value:.3f}", f"{accuracy.low:.3f} to {accuracy.high:.3f}"

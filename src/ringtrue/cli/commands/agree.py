@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ringtrue.cli.options.common import Command, output_options
-from ringtrue.cli.options.labels import Labelling, labelling_options
-from ringtrue.cli.output import OutputFormat, emit, progress_bar, tell
+from ringtrue.cli.options.labels import LabelInputs, label_options
+from ringtrue.cli.output import OutputFormat, emit, print_notes, progress_bar
 
 if TYPE_CHECKING:
     from ringtrue.judges.agreement import Agreement
@@ -20,7 +20,7 @@ __all__ = ["command"]
 
 
 @click.command("agree", cls=Command)
-@labelling_options
+@label_options
 @click.option("--rel", type=int, default=1, show_default=True, help="The lowest label that is relevant, for overlap.")
 @click.option("--panels", metavar="COLUMN",
               help="Judges come in panels, told apart by this column: compare the panels' majorities.")  # fmt: skip
@@ -31,7 +31,7 @@ __all__ = ["command"]
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another seed, other draws.")
 @output_options
 def command(
-    labelling: Labelling, rel: int, panels: str | None, pairs: int, resamples: int, seed: int, form: OutputFormat
+    label_inputs: LabelInputs, rel: int, panels: str | None, pairs: int, resamples: int, seed: int, form: OutputFormat
 ) -> None:
     """How far do the judges agree?
 
@@ -39,60 +39,75 @@ def command(
     winner); several files count together. Any label may be missing. Intervals are drawn over queries; over items where
     there is one query.
     """
-    from ringtrue.cli.tables.agreement import flat, grids
+    from ringtrue.cli.tables.agreement import agreement_csv, agreement_grids
 
-    found, parts = _answers(labelling, rel=rel, panels=panels, pairs=pairs, resamples=resamples, seed=seed)
-    notes = labelling.told([*found.notes, *_scales(parts)])
-    tell(notes)
-    data = found.as_dict() | {"seed": seed, "notes": notes}
-    if parts:
-        data["panels"] = {
-            name: {key: part.as_dict()[key] for key in ("judges", "items", "votes", "overall", "consensus", "notes")}
-            for name, part in parts.items()
+    agreement, panel_agreements = _measure_agreement(
+        label_inputs, rel=rel, panels=panels, pairs=pairs, resamples=resamples, seed=seed
+    )
+    notes = label_inputs.merge_notes([*agreement.notes, *_note_different_scales(panel_agreements)])
+    print_notes(notes)
+    payload = agreement.as_dict() | {"seed": seed, "notes": notes}
+    if panel_agreements:
+        payload["panels"] = {
+            name: {
+                key: panel_agreement.as_dict()[key]
+                for key in ("judges", "items", "votes", "overall", "consensus", "notes")
+            }
+            for name, panel_agreement in panel_agreements.items()
         }
-    emit(form, data=data, grid=partial(grids, found, parts, rel), flat=partial(flat, found, parts))
+    emit(
+        form,
+        payload=payload,
+        grid=partial(agreement_grids, agreement, panel_agreements, rel),
+        csv_grid=partial(agreement_csv, agreement, panel_agreements),
+    )
 
 
-def _scales(parts: Mapping[str, Agreement]) -> list[str]:
+def _note_different_scales(panel_agreements: Mapping[str, Agreement]) -> list[str]:
     """A word where panels use different labels: two of them may not mean the same."""
-    used = {name: ", ".join(map(str, part.used)) for name, part in parts.items()}
-    if len(set(used.values())) < 2:
+    labels_by_panel = {name: ", ".join(map(str, agreement.used)) for name, agreement in panel_agreements.items()}
+    if len(set(labels_by_panel.values())) < 2:
         return []
-    return ["panels use different labels: " + "; ".join(f"{name} {labels}" for name, labels in used.items())]
+    return ["panels use different labels: " + "; ".join(f"{name} {labels}" for name, labels in labels_by_panel.items())]
 
 
-def _answers(
-    labelling: Labelling, *, rel: int, panels: str | None, pairs: int, resamples: int, seed: int
+def _measure_agreement(
+    label_inputs: LabelInputs, *, rel: int, panels: str | None, pairs: int, resamples: int, seed: int
 ) -> tuple[Agreement, Mapping[str, Agreement]]:
     """The judges, or the panels and the judges of each."""
     import numpy as np
 
     from ringtrue.judges.agreement import agree
 
-    votes, gold = labelling.votes(), labelling.gold_votes()
-    parts: Mapping[str, Votes] = {}
-    repeats = labelling.repeats
+    votes, gold = label_inputs.read_votes(), label_inputs.read_gold_votes()
+    panel_votes: Mapping[str, Votes] = {}
+    repeats = label_inputs.repeats
     if panels is not None:
-        votes, parts = labelling.explained(lambda: votes.panels(panels, repeats=repeats))
+        votes, panel_votes = label_inputs.explain_errors(lambda: votes.split_panels(panels, repeats=repeats))
         repeats = "all"  # settled within the panels
-    turns: Sequence[int] = [votes.size * (2 if gold is None else 3), *(part.size for part in parts.values())]
-    with progress_bar(resamples * sum(turns), what="resampling") as advance:
+    vote_counts: Sequence[int] = [
+        votes.size * (2 if gold is None else 3),
+        *(single_panel.size for single_panel in panel_votes.values()),
+    ]
+    with progress_bar(resamples * sum(vote_counts), description="resampling") as advance:
 
-        def asked(some: Votes, most: int, *, alone: bool = False) -> Agreement:
-            answer: Agreement = labelling.explained(
+        def agree_on(subset: Votes, max_pairs: int, *, within_panel: bool = False) -> Agreement:
+            agreement: Agreement = label_inputs.explain_errors(
                 lambda: agree(
-                    some,
+                    subset,
                     gold=gold,
                     rel=rel,
                     repeats=repeats,
-                    alone=alone,
-                    pairs=most,
+                    alone=within_panel,
+                    pairs=max_pairs,
                     resamples=resamples,
-                    level=labelling.level,
+                    level=label_inputs.level,
                     rng=np.random.default_rng(seed),
                     progress=advance,
                 )
             )
-            return answer
+            return agreement
 
-        return asked(votes, pairs), {name: asked(part, 0, alone=True) for name, part in parts.items()}
+        return agree_on(votes, pairs), {
+            name: agree_on(single_panel, 0, within_panel=True) for name, single_panel in panel_votes.items()
+        }

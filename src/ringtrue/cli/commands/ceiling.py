@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from ringtrue.cli.options.ceiling_inputs import (
-    Files,
-    doubts_about_judges,
-    labelled,
+    CeilingFiles,
+    check_testing_judge,
     read_all_runs,
-    read_matrix,
-    read_testing,
+    read_testing_labels,
+    read_votes_and_confusion,
+    restrict_to_labelled,
 )
 from ringtrue.cli.options.common import Command, input_options, is_given, output_options
-from ringtrue.cli.output import OutputFormat, emit, tell
+from ringtrue.cli.output import OutputFormat, emit, print_notes
 from ringtrue.errors import UsageError
 
 if TYPE_CHECKING:
     from ringtrue.evaluation.inputs import Missing
     from ringtrue.judges.ceiling import Ceiling, CeilingScatter
-    from ringtrue.judges.ceiling.ndcg_ceiling import Method
+    from ringtrue.judges.ceiling.ndcg_ceiling import CeilingMethod
 
 __all__ = ["command"]
 
@@ -77,7 +77,7 @@ METHODS = ("exact", "simulation", "closed-form")
 @output_options
 def command(
     more: tuple[str, ...],
-    method: Method,
+    method: CeilingMethod,
     gain: Literal["exp", "linear"] | None,
     gains: str | None,
     k: int | None,
@@ -90,7 +90,7 @@ def command(
     level: float,
     missing: Missing,
     form: OutputFormat,
-    **given: Any,
+    **file_options: Any,
 ) -> None:
     """What is the best nDCG that disagreement allows?
 
@@ -101,47 +101,49 @@ def command(
     """
     import numpy as np
 
-    from ringtrue.cli.tables.ceiling import flat, grids
+    from ringtrue.cli.tables.ceiling import ceiling_csv, ceiling_grids
     from ringtrue.files import read_gains, write_confusion
     from ringtrue.judges.ceiling import ceiling, ceiling_scatter
 
     if gain is not None and gains is not None:
         raise UsageError("--gain and --gains both say what a label is worth: choose one of the two")
-    files = Files(**given | {"runs": (*given["runs"], *more)})
-    _require(files, scatter=scatter, per_query=per_query, confusion_out=confusion_out, form=form)
-    _refuse_idle(method, scatter=scatter)
+    files = CeilingFiles(**file_options | {"runs": (*file_options["runs"], *more)})
+    _require_consistent_options(files, scatter=scatter, per_query=per_query, confusion_out=confusion_out, form=form)
+    _refuse_unused_options(method, scatter=scatter)
     notes: list[str] = []
-    votes, table, behind = read_matrix(files, notes, level)
-    labels, explained = read_testing(files, notes)
-    notes += doubts_about_judges(files, votes, table, labels)
-    labels, covered = labelled(files, behind, labels)
-    worth = read_gains(gains) if gains is not None else gain or "exp"
-    settings: dict[str, Any] = {"gain": worth, "k": k, "method": method, "draws": draws, "level": level}
-    found: Ceiling = explained(
-        lambda: ceiling(labels, table, runs=read_all_runs(files, notes), missing=missing, covered=covered,
+    votes, confusion, source_documents = read_votes_and_confusion(files, notes, level)
+    labels, explain_errors = read_testing_labels(files, notes)
+    notes += check_testing_judge(files, votes, confusion, labels)
+    labels, covered = restrict_to_labelled(files, source_documents, labels)
+    label_gains = read_gains(gains) if gains is not None else gain or "exp"
+    settings: dict[str, Any] = {"gain": label_gains, "k": k, "method": method, "draws": draws, "level": level}
+    ndcg_ceiling: Ceiling = explain_errors(
+        lambda: ceiling(labels, confusion, runs=read_all_runs(files, notes), missing=missing, covered=covered,
                         rng=np.random.default_rng(seed), **settings)
     )  # fmt: skip
     points: CeilingScatter | None = None
     if scatter:
-        told = table if files.confusion else None
-        points = ceiling_scatter(votes, confusion=told, repeats=files.repeats, pairs=pairs,
+        given_confusion = confusion if files.confusion else None
+        points = ceiling_scatter(votes, confusion=given_confusion, repeats=files.repeats, pairs=pairs,
                                  rng=np.random.default_rng(seed), **settings)  # fmt: skip
     if confusion_out is not None:
-        write_confusion(confusion_out, table)
-    notes += [note for note in (*found.notes, *(points.notes if points else ())) if note not in notes]
-    tell(notes)
-    data = found.as_dict(per_query=per_query) | {"seed": seed, "notes": notes}
+        write_confusion(confusion_out, confusion)
+    notes += [note for note in (*ndcg_ceiling.notes, *(points.notes if points else ())) if note not in notes]
+    print_notes(notes)
+    payload = ndcg_ceiling.as_dict(per_query=per_query) | {"seed": seed, "notes": notes}
     if points is not None:
-        data["scatter"] = points.as_dict()
+        payload["scatter"] = points.as_dict()
     emit(
         form,
-        data=data,
-        grid=partial(grids, found, points, per_query=per_query, written=confusion_out, all_pairs=is_given("pairs")),
-        flat=partial(flat, found, points, per_query=per_query),
+        payload=payload,
+        grid=partial(
+            ceiling_grids, ndcg_ceiling, points, per_query=per_query, output=confusion_out, all_pairs=is_given("pairs")
+        ),
+        csv_grid=partial(ceiling_csv, ndcg_ceiling, points, per_query=per_query),
     )
 
 
-def _refuse_idle(method: Method, *, scatter: bool) -> None:
+def _refuse_unused_options(method: CeilingMethod, *, scatter: bool) -> None:
     """Refuse options that would change nothing."""
     if method != "simulation" and is_given("draws"):
         raise UsageError(f"--draws is about --method simulation, and --method {method} draws nothing: leave it out")
@@ -149,7 +151,9 @@ def _refuse_idle(method: Method, *, scatter: bool) -> None:
         raise UsageError("--pairs is about --scatter, which was not asked for: leave it out")
 
 
-def _require(files: Files, *, scatter: bool, per_query: bool, confusion_out: str | None, form: OutputFormat) -> None:
+def _require_consistent_options(
+    files: CeilingFiles, *, scatter: bool, per_query: bool, confusion_out: str | None, form: OutputFormat
+) -> None:
     """Refuse what cannot be asked together."""
     if files.confusion is None and files.labels is None:
         raise UsageError(
@@ -158,16 +162,23 @@ def _require(files: Files, *, scatter: bool, per_query: bool, confusion_out: str
     if files.confusion and files.labels and not scatter:
         raise UsageError("--confusion has the matrix, and --labels would estimate another: choose one of the two")
     if files.labels is None:
-        named = {"--gold": files.gold, "--testing": files.testing, "--training": files.training, "--scatter": scatter,
-                 "--confusion-out": confusion_out, "--only-labelled": files.only_labelled,
-                 "--label-columns": files.label_columns, "--label-where": files.label_where}  # fmt: skip
-        for option, given in named.items():
-            if given:
+        label_settings = {
+            "--gold": files.gold,
+            "--testing": files.testing,
+            "--training": files.training,
+            "--scatter": scatter,
+            "--confusion-out": confusion_out,
+            "--only-labelled": files.only_labelled,
+            "--label-columns": files.label_columns,
+            "--label-where": files.label_where,
+        }
+        for option, setting in label_settings.items():
+            if setting:
                 raise UsageError(f"{option} is about labels of several judges, and there is no --labels FILE")
     if files.confusion:
-        for option, said in (("--gold", files.gold), ("--testing", files.testing), ("--training", files.training),
+        for option, setting in (("--gold", files.gold), ("--testing", files.testing), ("--training", files.training),
                              ("--confusion-out", confusion_out), ("--only-labelled", files.only_labelled)):  # fmt: skip
-            if said:
+            if setting:
                 raise UsageError(f"{option} is about estimating a matrix from --labels, and --confusion gives one")
     elif files.renormalise:
         raise UsageError("--renormalise is about the matrix of --confusion; one that is estimated adds up by itself")

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from ringtrue.cli.options.common import Command, is_given, output_options
-from ringtrue.cli.options.gold import Golding, gold_options
-from ringtrue.cli.options.runs import Question, evaluation_options, gains_option, level_option, runs_and_judgments
-from ringtrue.cli.output import Grid, OutputFormat, emit, plain, progress_bar, tell
+from ringtrue.cli.options.gold import GoldOptions, gold_options
+from ringtrue.cli.options.runs import RunInputs, evaluation_options, gains_option, level_option, runs_and_judgments
+from ringtrue.cli.output import Grid, OutputFormat, emit, means_as_dict, print_notes, progress_bar
 from ringtrue.errors import UsageError, did_you_mean
-from ringtrue.formatting.phrases import first_few
+from ringtrue.formatting.phrases import join_first_few
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-USUAL = "nDCG@10"
+DEFAULT_MEASURE = "nDCG@10"
 TESTS = ("t", "permutation", "bootstrap", "sign", "wilcoxon", "welch", "independent")
 
 
 @click.command("compare", cls=Command)
 @runs_and_judgments
 @click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE",
-              help=f"What to compare by; may be repeated, or a list. {USUAL} if not said.")  # fmt: skip
+              help=f"What to compare by; may be repeated, or a list. {DEFAULT_MEASURE} if not said.")  # fmt: skip
 @click.option("--baseline", "baselines", multiple=True, metavar="RUN",
               help="Compare with this run only, by name or by file; may be repeated.")  # fmt: skip
 @click.option("--test", type=click.Choice(TESTS),
@@ -62,8 +62,8 @@ TESTS = ("t", "permutation", "bootstrap", "sign", "wilcoxon", "welch", "independ
 @evaluation_options
 @output_options
 def command(
-    question: Question,
-    golding: Golding,
+    run_inputs: RunInputs,
+    gold_opts: GoldOptions,
     measures: tuple[str, ...],
     baselines: tuple[str, ...],
     test: Test | Literal["independent"],
@@ -86,17 +86,17 @@ def command(
     """
     import numpy as np
 
-    from ringtrue.cli.options.files import named_column
+    from ringtrue.cli.options.files import find_column
     from ringtrue.cli.tables import comparisons as tables
     from ringtrue.cli.tables import queries
     from ringtrue.evaluation.significance import compare, compare_by
     from ringtrue.files import read_topics
 
-    if golding.gold is not None:
+    if gold_opts.gold is not None:
         if by is not None or per_query:
             raise UsageError("--by and --per-query do not go with --gold: gold labels are too few for parts of it")
-        _refuse_idle()
-        _corrected(question, golding, measures, baselines, form, test=test, adjust=adjust, family=family,
+        _refuse_options_unused_with_gold()
+        _compare_corrected(run_inputs, gold_opts, measures, baselines, form, test=test, adjust=adjust, family=family,
                    layout=layout, seed=seed)  # fmt: skip
         return
     if test == "independent":
@@ -108,178 +108,223 @@ def command(
     if layout is not None and (by is not None or per_query):
         raise UsageError(f"--layout is for the whole: {'--by' if by else '--per-query'} has a layout of its own")
     if test == "welch":  # each run over its own queries
-        if question.missing == "zero" and is_given("missing"):
+        if run_inputs.missing == "zero" and is_given("missing"):
             raise UsageError("--test welch takes each run over its own queries: --missing zero does not go with it")
-        question = replace(question, missing="skip")
-    baselines = _listed(baselines, question.runs)
-    question = _with_baseline_files(question, baselines)
-    wanted = question.measures(measures or [USUAL])
-    if not wanted:
-        raise UsageError(f"-m names no measure; write it like -m {USUAL}")
-    asked: pl.DataFrame | None = None if topics is None else read_topics(topics)
-    labels = question.labels()
-    scores = question.scores(question.each_run(), labels, wanted)
-    how: dict[str, Any] = {
-        "baselines": _names(baselines, question.runs, list(scores.cube().runs)),
+        run_inputs = replace(run_inputs, missing="skip")
+    baselines = _split_baselines(baselines, run_inputs.runs)
+    run_inputs = _with_baseline_files(run_inputs, baselines)
+    parsed_measures = run_inputs.parse_measures(measures or [DEFAULT_MEASURE])
+    if not parsed_measures:
+        raise UsageError(f"-m names no measure; write it like -m {DEFAULT_MEASURE}")
+    topic_table: pl.DataFrame | None = None if topics is None else read_topics(topics)
+    labels = run_inputs.read_labels()
+    scores = run_inputs.evaluate(run_inputs.read_runs(), labels, parsed_measures)
+    settings: dict[str, Any] = {
+        "baselines": _resolve_baselines(baselines, run_inputs.runs, list(scores.cube().runs)),
         "test": test, "mid_p": mid_p, "adjust": adjust, "family": family, "resamples": resamples,
-        "level": question.level,
+        "level": run_inputs.level,
     }  # fmt: skip
-    with progress_bar(_work(scores, how), what="resampling") as advance:
-        found = compare(scores, **how, rng=np.random.default_rng(seed), progress=advance)
-    notes = question.notes
-    notes += [*scores.notes, *found.notes]
-    if asked is not None:
-        notes += _without_topic(scores, asked, str(topics))
-    data = {
-        "runs": plain(scores.means(level=question.level)),
-        "comparisons": [_plain(one, scores, asked, per_query=per_query) for one in found],
-        "test": found.test,
+    with progress_bar(_count_resamples(scores, settings), description="resampling") as advance:
+        comparisons = compare(scores, **settings, rng=np.random.default_rng(seed), progress=advance)
+    notes = run_inputs.notes
+    notes += [*scores.notes, *comparisons.notes]
+    if topic_table is not None:
+        notes += _note_missing_topics(scores, topic_table, str(topics))
+    payload = {
+        "runs": means_as_dict(scores.means(level=run_inputs.level)),
+        "comparisons": [
+            _comparison_as_dict(comparison, scores, topic_table, per_query=per_query) for comparison in comparisons
+        ],
+        "test": comparisons.test,
         "adjust": adjust,
-        "family": found.family,
-        "level": question.level,
+        "family": comparisons.family,
+        "level": run_inputs.level,
         "seed": seed,
-        "missing": {run: list(queries) for run, queries in scores.absent.items()},
+        "missing": {run: list(query_ids) for run, query_ids in scores.absent.items()},
     }
     bars = form == "table"
     grid: Callable[[], Grid | Sequence[Grid]] = partial(
-        tables.answer, found, scores, asked, baselines=how["baselines"], layout=layout, bars=bars
+        tables.run_comparison_grids,
+        comparisons,
+        scores,
+        topic_table,
+        baselines=settings["baselines"],
+        layout=layout,
+        bars=bars,
     )
-    flat = partial(tables.flat, found)
+    csv_grid = partial(tables.comparisons_csv, comparisons)
     if by is not None:
-        table = labels.frame if asked is None else asked
+        table = labels.frame if topic_table is None else topic_table
         groups = compare_by(
-            scores, table, named_column(table, by, topics or question.judgments), **how, rng=np.random.default_rng(seed)
+            scores,
+            table,
+            find_column(table, by, topics or run_inputs.judgments),
+            **settings,
+            rng=np.random.default_rng(seed),
         )
-        notes += dict.fromkeys(note for part in groups.values() for note in part.notes if note not in notes)
-        data["groups"] = {value: _group(part, scores) for value, part in groups.items()}
-        grid, flat = partial(tables.by_group, groups, by), partial(tables.flat_by_group, groups, by)
+        notes += dict.fromkeys(note for group in groups.values() for note in group.notes if note not in notes)
+        payload["groups"] = {group_value: _group_as_dict(group, scores) for group_value, group in groups.items()}
+        grid, csv_grid = partial(tables.group_grid, groups, by), partial(tables.group_csv, groups, by)
     elif per_query:
-        grid, flat = (
-            partial(queries.by_query, found, scores, asked, bars=bars),
-            partial(queries.flat_by_query, found, scores, asked),
+        grid, csv_grid = (
+            partial(queries.query_grids, comparisons, scores, topic_table, bars=bars),
+            partial(queries.query_csv, comparisons, scores, topic_table),
         )
-    tell(notes)
-    emit(form, data=data | {"notes": notes}, grid=grid, flat=flat)
+    print_notes(notes)
+    emit(form, payload=payload | {"notes": notes}, grid=grid, csv_grid=csv_grid)
 
 
-def _corrected(
-    question: Question, golding: Golding, measures: tuple[str, ...], baselines: tuple[str, ...], form: OutputFormat,
-    *, test: Test | Literal["independent"], adjust: Adjust, family: Family, layout: str | None, seed: int,
-) -> None:  # fmt: skip
+def _compare_corrected(
+    run_inputs: RunInputs,
+    gold_opts: GoldOptions,
+    measures: tuple[str, ...],
+    baselines: tuple[str, ...],
+    form: OutputFormat,
+    *,
+    test: Test | Literal["independent"],
+    adjust: Adjust,
+    family: Family,
+    layout: str | None,
+    seed: int,
+) -> None:
     """What the differences would be if gold had judged everything."""
     from ringtrue.cli.tables import correction as tables
     from ringtrue.gold.correction import compare_corrected
 
     if test == "independent":
-        golding = replace(golding, method=golding.method or "confusion")
-    golding.require(question)
+        gold_opts = replace(gold_opts, method=gold_opts.method or "confusion")
+    gold_opts.refuse_incompatible_settings(run_inputs)
     if test not in ("t", "independent"):
         raise UsageError(f"--test {test} takes labels as they are: with --gold, leave it out, or say independent")
-    question = _with_baseline_files(question, baselines := _listed(baselines, question.runs))
-    gold, labels, runs = golding.read(question), question.labels(), list(question.each_run())
-    wanted = question.measures(measures or golding.usual(gold, [USUAL])[:1])
-    names = [run.name for run in runs]
-    how = golding.settings()
-    found = question.explained(
+    run_inputs = _with_baseline_files(run_inputs, baselines := _split_baselines(baselines, run_inputs.runs))
+    gold, labels, runs = gold_opts.read_gold(run_inputs), run_inputs.read_labels(), list(run_inputs.read_runs())
+    parsed_measures = run_inputs.parse_measures(measures or gold_opts.default_measures(gold, [DEFAULT_MEASURE])[:1])
+    run_names = [run.name for run in runs]
+    settings = gold_opts.correction_settings()
+    comparisons = run_inputs.explain_errors(
         lambda: compare_corrected(
-            runs, labels, gold, wanted, baselines=_names(baselines, question.runs, names), adjust=adjust,
-            family=family, independent=test == "independent", level=question.level, **how,
+            runs,
+            labels,
+            gold,
+            parsed_measures,
+            baselines=_resolve_baselines(baselines, run_inputs.runs, run_names),
+            adjust=adjust,
+            family=family,
+            independent=test == "independent",
+            level=run_inputs.level,
+            **settings,
         )
-    )  # fmt: skip
-    notes = [*question.notes, *found.notes]
-    tell(notes)
-    data = {
-        "comparisons": [one.as_dict() for one in found],
-        "test": found.test,
+    )
+    notes = [*run_inputs.notes, *comparisons.notes]
+    print_notes(notes)
+    payload = {
+        "comparisons": [comparison.as_dict() for comparison in comparisons],
+        "test": comparisons.test,
         "adjust": adjust,
-        "family": found.family,
-        "level": question.level,
-        "population": how["population"],
+        "family": comparisons.family,
+        "level": run_inputs.level,
+        "population": settings["population"],
         "seed": seed,
         "notes": notes,
     }
     emit(
         form,
-        data=data,
-        grid=partial(tables.comparisons, found, layout, how["population"]),
-        flat=partial(tables.flat_comparisons, found),
+        payload=payload,
+        grid=partial(tables.corrected_comparison_grid, comparisons, layout, settings["population"]),
+        csv_grid=partial(tables.corrected_comparisons_csv, comparisons),
     )
 
 
-def _refuse_idle() -> None:
+def _refuse_options_unused_with_gold() -> None:
     """Refuse options that would change nothing about a correction by gold labels."""
-    idle = {"mid_p": "no sign test is made", "resamples": "nothing is drawn anew",
+    unused = {"mid_p": "no sign test is made", "resamples": "nothing is drawn anew",
             "topics": "no single query is shown"}  # fmt: skip
-    for name, why in idle.items():
+    for name, why in unused.items():
         if is_given(name):
             raise UsageError(f"--{name.replace('_', '-')} says nothing with --gold, where {why}: leave it out")
 
 
-def _listed(baselines: tuple[str, ...], paths: tuple[str, ...]) -> tuple[str, ...]:
+def _split_baselines(baselines: tuple[str, ...], paths: tuple[str, ...]) -> tuple[str, ...]:
     """Baselines may also come as a list with commas, unless something is really called so."""
-    from ringtrue.cli.options.files import run_names
+    from ringtrue.cli.options.files import name_runs
 
-    known = {*run_names(paths), *paths}
-    whole = [[given] if given in known or Path(given).exists() else given.split(",") for given in baselines]
-    return tuple(dict.fromkeys(word.strip() for words in whole for word in words))
-
-
-def _with_baseline_files(question: Question, baselines: tuple[str, ...]) -> Question:
-    """The question with the baselines that are files of their own read as runs too."""
-    from ringtrue.cli.options.files import run_names
-
-    names = run_names(question.runs)
-    known = {Path(path).resolve() for path in question.runs}
-    files = {Path(given).resolve(): given for given in baselines if given not in names and Path(given).is_file()}
-    wider = replace(question, runs=(*question.runs, *(given for path, given in files.items() if path not in known)))
-    if question.name == "file":  # told before anything is read
-        _names(baselines, wider.runs, run_names(wider.runs))
-    if len(wider.runs) < 2:
-        raise UsageError(f"a comparison needs two runs or more, found only {wider.runs[0]}")
-    return wider
+    run_names = {*name_runs(paths), *paths}
+    name_lists = [
+        [baseline] if baseline in run_names or Path(baseline).exists() else baseline.split(",")
+        for baseline in baselines
+    ]
+    return tuple(dict.fromkeys(word.strip() for words in name_lists for word in words))
 
 
-def _names(baselines: tuple[str, ...], paths: tuple[str, ...], names: list[str]) -> list[str]:
+def _with_baseline_files(run_inputs: RunInputs, baselines: tuple[str, ...]) -> RunInputs:
+    """The run inputs with the baselines that are files of their own read as runs too."""
+    from ringtrue.cli.options.files import name_runs
+
+    run_names = name_runs(run_inputs.runs)
+    run_paths = {Path(path).resolve() for path in run_inputs.runs}
+    baseline_files = {
+        Path(baseline).resolve(): baseline
+        for baseline in baselines
+        if baseline not in run_names and Path(baseline).is_file()
+    }
+    widened = replace(
+        run_inputs,
+        runs=(*run_inputs.runs, *(baseline for path, baseline in baseline_files.items() if path not in run_paths)),
+    )
+    if run_inputs.name == "file":  # told before anything is read
+        _resolve_baselines(baselines, widened.runs, name_runs(widened.runs))
+    if len(widened.runs) < 2:
+        raise UsageError(f"a comparison needs two runs or more, found only {widened.runs[0]}")
+    return widened
+
+
+def _resolve_baselines(baselines: tuple[str, ...], paths: tuple[str, ...], run_names: list[str]) -> list[str]:
     """What the baselines are called, which may be given by name or by file."""
-    by_path = {Path(path).resolve(): name for path, name in zip(paths, names, strict=True)}
-    for given in baselines:
-        if given not in names and Path(given).resolve() not in by_path:
-            shown = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
-            near = did_you_mean(given, names) or f"; the runs are {shown}, and there is no such file"
-            raise UsageError(f"no run is called '{given}', the baseline{near}")
-    return [given if given in names else by_path[Path(given).resolve()] for given in baselines]
+    name_by_path = {Path(path).resolve(): name for path, name in zip(paths, run_names, strict=True)}
+    for baseline in baselines:
+        if baseline not in run_names and Path(baseline).resolve() not in name_by_path:
+            names_text = ", ".join(run_names[:5]) + (", …" if len(run_names) > 5 else "")
+            suggestion = did_you_mean(baseline, run_names) or f"; the runs are {names_text}, and there is no such file"
+            raise UsageError(f"no run is called '{baseline}', the baseline{suggestion}")
+    return [baseline if baseline in run_names else name_by_path[Path(baseline).resolve()] for baseline in baselines]
 
 
-def _work(scores: Scores, how: dict[str, Any]) -> int:
+def _count_resamples(scores: Scores, settings: dict[str, Any]) -> int:
     """How many pairs × resamples there are to do."""
     cube = scores.cube()
-    others = len(cube.runs) - len(how["baselines"])
-    pairs = others * len(how["baselines"]) if how["baselines"] else others * (others - 1) // 2
-    drawing = (how["test"] in ("permutation", "bootstrap")) + (how["adjust"] == "tukey")
-    return int(drawing * pairs * len(cube.measures) * how["resamples"])
+    n_others = len(cube.runs) - len(settings["baselines"])
+    n_pairs = n_others * len(settings["baselines"]) if settings["baselines"] else n_others * (n_others - 1) // 2
+    n_resampled_tests = (settings["test"] in ("permutation", "bootstrap")) + (settings["adjust"] == "tukey")
+    return int(n_resampled_tests * n_pairs * len(cube.measures) * settings["resamples"])
 
 
-def _plain(one: Comparison, scores: Scores, asked: pl.DataFrame | None, *, per_query: bool) -> dict[str, object]:
+def _comparison_as_dict(
+    comparison: Comparison, scores: Scores, topics: pl.DataFrame | None, *, per_query: bool
+) -> dict[str, object]:
     """A comparison for JSON."""
-    shown = one.as_dict()
+    payload = comparison.as_dict()
     if per_query:
-        from ringtrue.cli.tables.queries import questions
+        from ringtrue.cli.tables.queries import topic_texts
         from ringtrue.evaluation.significance import differences
 
-        texts = questions(asked)
-        shown["queries"] = [
-            row | ({"asked": texts[row["query"]]} if row["query"] in texts else {})
-            for row in differences(scores, one.a, one.b, one.measure).to_dicts()
+        text_by_query = topic_texts(topics)
+        payload["queries"] = [
+            row | ({"asked": text_by_query[row["query"]]} if row["query"] in text_by_query else {})
+            for row in differences(scores, comparison.a, comparison.b, comparison.measure).to_dicts()
         ]
-    return shown
+    return payload
 
 
-def _without_topic(scores: Scores, asked: pl.DataFrame, path: str) -> list[str]:
-    queries = scores.frame["query"].unique(maintain_order=True)
-    lacking = queries.filter(~queries.is_in(asked["query"].to_list())).to_list()
-    return [f"{path} has no row for {len(lacking)} of {len(queries)} queries: {first_few(lacking)}"] if lacking else []
+def _note_missing_topics(scores: Scores, topics: pl.DataFrame, path: str) -> list[str]:
+    query_ids = scores.frame["query"].unique(maintain_order=True)
+    missing_ids = query_ids.filter(~query_ids.is_in(topics["query"].to_list())).to_list()
+    return (
+        [f"{path} has no row for {len(missing_ids)} of {len(query_ids)} queries: {join_first_few(missing_ids)}"]
+        if missing_ids
+        else []
+    )
 
 
-def _group(part: Comparisons, scores: Scores) -> dict[str, object]:
-    comparisons = [_plain(one, scores, None, per_query=False) for one in part]
-    return {"comparisons": comparisons, "family": part.family, "notes": list(part.notes)}
+def _group_as_dict(group: Comparisons, scores: Scores) -> dict[str, object]:
+    comparisons = [_comparison_as_dict(comparison, scores, None, per_query=False) for comparison in group]
+    return {"comparisons": comparisons, "family": group.family, "notes": list(group.notes)}

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from ringtrue.cli.options.common import Command, columns_of, conditions_of, input_options, output_options
-from ringtrue.cli.output import Grid, OutputFormat, emit, tell
+from ringtrue.cli.options.common import Command, input_options, output_options, parse_columns, parse_conditions
+from ringtrue.cli.output import Grid, OutputFormat, emit, print_notes
 from ringtrue.errors import DuplicateError, TableError, UsageError
-from ringtrue.formatting.phrases import counted
+from ringtrue.formatting.phrases import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,8 +30,8 @@ Keep = Literal["first", "last"]
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
 @click.option("--kind", type=click.Choice(KINDS), help="What IN holds, where that cannot be told.")
-@click.option("--as", "given", metavar="FORMAT", help="The format of IN; see docs/reference/formats.md.")
-@click.option("--to", "wanted", metavar="FORMAT", help="The format of OUT.")
+@click.option("--as", "source_format", metavar="FORMAT", help="The format of IN; see docs/reference/formats.md.")
+@click.option("--to", "target_format", metavar="FORMAT", help="The format of OUT.")
 @click.option("--to-kind", type=click.Choice(["preferences"]),
               help="Write the preferences that judgments imply; .pref, and .prefs for trec_eval, say so by "
               "themselves.")  # fmt: skip
@@ -44,8 +44,8 @@ def command(
     source: str,
     target: str,
     kind: Kind | None,
-    given: str | None,
-    wanted: str | None,
+    source_format: str | None,
+    target_format: str | None,
     to_kind: Literal["preferences"] | None,
     ties: bool,
     repeats: Keep | None,
@@ -63,16 +63,16 @@ def command(
     import polars as pl
 
     from ringtrue import files
-    from ringtrue.cli.options.files import known_format
+    from ringtrue.cli.options.files import parse_format
     from ringtrue.files.source import Source
-    from ringtrue.files.write import form_of
+    from ringtrue.files.write import format_from_extension
     from ringtrue.tables import Judgments
 
-    read_as, write_as = known_format(given), known_format(wanted)
+    read_as, write_as = parse_format(source_format), parse_format(target_format)
     notes: list[str] = []
-    file, names, rows_where = Source(source), columns_of(columns), conditions_of(where)
-    _refuse_same(source, target)
-    kind = kind or _kind_of(read_as) or files.recognise_kind(file, columns=names)
+    file, column_names, conditions = Source(source), parse_columns(columns), parse_conditions(where)
+    _refuse_same_file(source, target)
+    kind = kind or _only_kind_of(read_as) or files.recognise_kind(file, columns=column_names)
     readers: dict[Kind, Callable[..., Run | Judgments | Preferences | pl.DataFrame]] = {
         "run": files.read_run,
         "judgments": files.read_judgments,
@@ -80,76 +80,84 @@ def command(
         "topics": files.read_topics,
         "documents": files.read_documents,
     }
-    table = readers[kind](file, form=read_as, columns=names, where=rows_where, note=notes.append)
-    out_form = write_as or form_of(target)
+    table = readers[kind](file, form=read_as, columns=column_names, where=conditions, note=notes.append)
+    out_form = write_as or format_from_extension(target)
     if kind == "preferences" and out_form in ("trec-qrels", "qrels-3"):
         raise UsageError(
             f"{target}: preferences are no labels; ratings make labels of them: `ringtrue rate {source} --qrels "
-            f"{target if form_of(target) == 'trec-qrels' else 'labels.qrels'} --threshold 0`"
+            f"{target if format_from_extension(target) == 'trec-qrels' else 'labels.qrels'} --threshold 0`"
         )
     if isinstance(table, Judgments) and (to_kind or out_form in ("pairs", "trec-prefs")):
         try:
-            table, rows = _implied(table, out_form, ties, repeats, notes.append)
+            table, n_rows = _imply_preferences(table, out_form, ties, repeats, notes.append)
         except DuplicateError as error:
             from ringtrue.files.read import explain_duplicate
 
-            raise explain_duplicate(error, source, form=read_as, columns=names, where=rows_where) from error
+            raise explain_duplicate(error, source, form=read_as, columns=column_names, where=conditions) from error
         except TableError as error:
-            raise TableError(f"{file.shown}: {error}") from error
+            raise TableError(f"{file.display_name}: {error}") from error
         kind = "preferences"
     else:
-        _refuse_implying(kind, to_kind, ties, repeats)
-        rows = (table if isinstance(table, pl.DataFrame) else table.frame).height
-    written = files.write_table(table, target, form=write_as, note=notes.append)
-    tell(notes)
+        _refuse_preference_options(kind, to_kind, ties, repeats)
+        n_rows = (table if isinstance(table, pl.DataFrame) else table.frame).height
+    written_format = files.write_table(table, target, form=write_as, note=notes.append)
+    print_notes(notes)
     emit(
         form,
-        data={"kind": kind, "rows": rows, "format": written, "file": target},
-        grid=Grid(columns=["kind", "rows", "format", "file"], rows=[[kind, str(rows), written, target]], left=4),
+        payload={"kind": kind, "rows": n_rows, "format": written_format, "file": target},
+        grid=Grid(
+            columns=["kind", "rows", "format", "file"], rows=[[kind, str(n_rows), written_format, target]], left=4
+        ),
     )
 
 
-def _implied(
+def _imply_preferences(
     judgments: Judgments, form: Format | None, ties: bool, repeats: Keep | None, note: Callable[[str], None]
 ) -> tuple[Judgments | Preferences, int]:
     """What to write where preferences are wanted of judgments, and how many preferences that is."""
-    from ringtrue.preference.implied_preferences import count_implied, implied_preferences, implying, queries_implying
+    from ringtrue.preference.implied_preferences import (
+        count_implied_pairs,
+        count_implying_queries,
+        implied_preferences,
+        keep_usable_labels,
+    )
 
     if ties and form == "trec-prefs":
         raise UsageError("--ties: trec-prefs has no place for ties; leave it out, or write csv")
-    labels = implying(judgments.without_repeats(repeats) if repeats else judgments)
-    count = count_implied(labels, ties=ties)
-    left_out = judgments.frame.height - labels.frame.height
+    labels = keep_usable_labels(judgments.without_repeats(repeats) if repeats else judgments)
+    count = count_implied_pairs(labels, ties=ties)
+    n_left_out = judgments.frame.height - labels.frame.height
     note(
         f"{count:,} preference{'s' * (count > 1)} implied by {labels.frame.height:,} labels"
-        + f"; {left_out:,} labels left out (below 0, 'not judged'{', or repeated' if repeats else ''})" * bool(left_out)
+        + f"; {n_left_out:,} labels left out (below 0, 'not judged'{', or repeated' if repeats else ''})"
+        * bool(n_left_out)
     )
-    queries = judgments.frame["query"].n_unique()
-    if silent := queries - queries_implying(labels, ties=ties):
-        differ = "two labels" if ties else "two different labels"
-        note(f"{silent:,} of {counted(queries, 'query')} implied no preference: nobody gave {differ} there")
+    n_queries = judgments.frame["query"].n_unique()
+    if n_silent := n_queries - count_implying_queries(labels, ties=ties):
+        needed = "two labels" if ties else "two different labels"
+        note(f"{n_silent:,} of {format_count(n_queries, 'query')} implied no preference: nobody gave {needed} there")
     # There the labels are levels: a line for each document holds all that pairs would say.
     return (labels if form == "trec-prefs" else implied_preferences(labels, ties=ties)), count
 
 
-def _refuse_implying(kind: Kind, to_kind: str | None, ties: bool, repeats: str | None) -> None:
+def _refuse_preference_options(kind: Kind, to_kind: str | None, ties: bool, repeats: str | None) -> None:
     """Refuse options that would change nothing."""
-    asked = {"--to-kind preferences": to_kind, "--ties": ties, f"--repeats {repeats}": repeats}
-    for option, value in asked.items():
-        if value and kind != "judgments":
+    preference_options = {"--to-kind preferences": to_kind, "--ties": ties, f"--repeats {repeats}": repeats}
+    for option, setting in preference_options.items():
+        if setting and kind != "judgments":
             raise UsageError(f"{option}: IN holds {kind}, and only judgments imply preferences; leave it out")
-        if value:
+        if setting:
             raise UsageError(f"{option} is about preferences that labels imply; say --to-kind preferences as well")
 
 
-def _refuse_same(source: str, target: str) -> None:
+def _refuse_same_file(source: str, target: str) -> None:
     if Path(source).exists() and Path(target).exists() and Path(source).samefile(target):
         raise UsageError(f"{target}: a file cannot be converted onto itself; write to another and keep both")
 
 
-def _kind_of(given: Format | None) -> Kind | None:
+def _only_kind_of(form: Format | None) -> Kind | None:
     """The only kind of file that comes in this format, if there is only one."""
     from ringtrue.files import FORMATS
 
-    kinds = [kind for kind, forms in FORMATS.items() if given in forms]
+    kinds = [kind for kind, forms in FORMATS.items() if form in forms]
     return kinds[0] if len(kinds) == 1 else None

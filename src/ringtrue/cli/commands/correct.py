@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ringtrue.cli.options.common import Command, output_options
-from ringtrue.cli.output import OutputFormat, emit, tell
-from ringtrue.cli.tables.calculator import flat_estimates, named_comparisons, tables_of_correction
+from ringtrue.cli.output import OutputFormat, emit, print_notes
+from ringtrue.cli.tables.calculator import calculator_csv, calculator_grids, comparisons_by_title
 from ringtrue.errors import UsageError
 
 if TYPE_CHECKING:
@@ -84,20 +84,29 @@ def command(
 
     from ringtrue.gold.correction import correct_score
 
-    first = _score(score, sd, queries, k, "")
-    versus = _versus(versus_score, versus_sd, versus_queries, k)
-    answer = correct_score(
-        first, _rates(relevant, nonrelevant, ""), versus=versus,
-        versus_rates=_versus_rates(versus_relevant, versus_nonrelevant), difference_sd=difference_sd, design=design,
-        interval=interval, level=level, resamples=resamples, rng=np.random.default_rng(seed),
-    )  # fmt: skip
-    notes = _notes(answer)
-    tell(notes)
-    data = answer.as_dict() | {"notes": notes, "seed": seed}
-    emit(form, data=data, grid=partial(tables_of_correction, answer), flat=partial(flat_estimates, answer))
+    bronze_score = _make_bronze_score(score, sd, queries, k, "")
+    versus = _make_versus_score(versus_score, versus_sd, versus_queries, k)
+    correction = correct_score(
+        bronze_score,
+        _make_rates(relevant, nonrelevant, ""),
+        versus=versus,
+        versus_rates=_make_versus_rates(versus_relevant, versus_nonrelevant),
+        difference_sd=difference_sd,
+        design=design,
+        interval=interval,
+        level=level,
+        resamples=resamples,
+        rng=np.random.default_rng(seed),
+    )
+    notes = _collect_correction_notes(correction)
+    print_notes(notes)
+    payload = correction.as_dict() | {"notes": notes, "seed": seed}
+    emit(
+        form, payload=payload, grid=partial(calculator_grids, correction), csv_grid=partial(calculator_csv, correction)
+    )
 
 
-def _score(mean: float, sd: float | None, queries: int, k: int | None, prefix: str) -> BronzeScore:
+def _make_bronze_score(mean: float, sd: float | None, queries: int, k: int | None, prefix: str) -> BronzeScore:
     from ringtrue.gold.correction import BronzeScore
 
     if sd is None and k != 1:
@@ -105,12 +114,12 @@ def _score(mean: float, sd: float | None, queries: int, k: int | None, prefix: s
             f"--{prefix}sd is missing, the standard deviation of the values of single queries; with one document for "
             f"each query, --k 1 says so instead"
         )
-    with _about(prefix):
+    with _attribute_errors(prefix):
         return BronzeScore(mean=mean, sd=sd, queries=queries, k=k)
 
 
 @contextmanager
-def _about(prefix: str) -> Iterator[None]:
+def _attribute_errors(prefix: str) -> Iterator[None]:
     """Say which of the two scores is meant."""
     try:
         yield
@@ -118,34 +127,37 @@ def _about(prefix: str) -> Iterator[None]:
         raise UsageError(f"second score: {error}" if prefix else str(error)) from error
 
 
-def _versus(mean: float | None, sd: float | None, queries: int | None, k: int | None) -> BronzeScore | None:
+def _make_versus_score(mean: float | None, sd: float | None, queries: int | None, k: int | None) -> BronzeScore | None:
     if mean is None:
         if sd is not None or queries is not None:
             raise UsageError("--versus-score is missing: what was the second score?")
         return None
     if queries is None:
         raise UsageError("--versus-queries is missing: over how many queries is the second score?")
-    return _score(mean, sd, queries, k, "versus-")
+    return _make_bronze_score(mean, sd, queries, k, "versus-")
 
 
-def _rates(relevant: str, nonrelevant: str, prefix: str) -> Rates:
+def _make_rates(relevant: str, nonrelevant: str, prefix: str) -> Rates:
     from ringtrue.gold.correction import Rates
 
-    right, rejected = _rate(relevant, f"--{prefix}relevant"), _rate(nonrelevant, f"--{prefix}nonrelevant")
-    with _about(prefix):
-        return Rates(relevant=right, nonrelevant=rejected)
+    sensitivity, specificity = (
+        _parse_rate(relevant, f"--{prefix}relevant"),
+        _parse_rate(nonrelevant, f"--{prefix}nonrelevant"),
+    )
+    with _attribute_errors(prefix):
+        return Rates(relevant=sensitivity, nonrelevant=specificity)
 
 
-def _versus_rates(relevant: str | None, nonrelevant: str | None) -> Rates | None:
+def _make_versus_rates(relevant: str | None, nonrelevant: str | None) -> Rates | None:
     if relevant is None and nonrelevant is None:
         return None
     if relevant is None or nonrelevant is None:
         missing = "relevant" if relevant is None else "nonrelevant"
         raise UsageError(f"--versus-{missing} is missing: judges of their own have both rates")
-    return _rates(relevant, nonrelevant, "versus-")
+    return _make_rates(relevant, nonrelevant, "versus-")
 
 
-def _rate(text: str, option: str) -> Rate:
+def _parse_rate(text: str, option: str) -> Rate:
     """`43/59` as counts, `0.9` as a known share."""
     counts = re.fullmatch(r"\s*(\d+)\s*/\s*(\d+)\s*", text)
     if counts:
@@ -160,11 +172,11 @@ def _rate(text: str, option: str) -> Rate:
         ) from None
 
 
-def _notes(answer: ScoreCorrection) -> list[str]:
+def _collect_correction_notes(correction: ScoreCorrection) -> list[str]:
     """Every doubt once, those about the second score or one comparison with a word where they come from."""
-    notes = list(answer.notes)
-    if answer.versus:
-        notes += [f"second score: {note}" for note in answer.versus.notes if note not in notes]
-    for name, one in named_comparisons(answer).items():
-        notes += [f"{name}: {note}" for note in one.difference.notes if note not in notes]
+    notes = list(correction.notes)
+    if correction.versus:
+        notes += [f"second score: {note}" for note in correction.versus.notes if note not in notes]
+    for name, comparison in comparisons_by_title(correction).items():
+        notes += [f"{name}: {note}" for note in comparison.difference.notes if note not in notes]
     return notes

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ringtrue.cli.options.common import Command, output_options
-from ringtrue.cli.output import Grid, OutputFormat, emit, estimate_column, plain, tell
+from ringtrue.cli.output import Grid, OutputFormat, emit, format_estimates, means_as_dict, print_notes
 from ringtrue.errors import FileError, UsageError
 
 if TYPE_CHECKING:
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 MEASURES = ("nDCG@10", "P(rel=2)@10")
-CORRECTED = "P(rel=2)@10"
-LABELS = 150
-VOTERS = 12
-STAMP = "README.txt"
-EXPLAINED = """Made by `ringtrue demo`, which overwrites these files when it is called again.
+CORRECTED_MEASURE = "P(rel=2)@10"
+GOLD_BUDGET = 150
+VOTER_COUNT = 12
+README_NAME = "README.txt"
+README_TEXT = """Made by `ringtrue demo`, which overwrites these files when it is called again.
 
 keyword.run, neural.run, hybrid.run   what three simulated systems found: query Q0 doc rank score tag
 gold.qrels                            the true labels, 0 to 3: query judge doc label
@@ -71,53 +71,55 @@ def command(folder: str, queries: int, seed: int, reports: bool, form: OutputFor
     world = simulate_collection(rng=rng, queries=queries)
     crowd = simulate_crowd(world, rng=rng)
     # Drawn apart, so that the rest of the world stays as it is.
-    drawn = sample(world.runs, world.bronze, CORRECTED, budget=LABELS, rng=np.random.default_rng([seed, LABELS]))
-    gold = drawn.frame.join(world.gold.frame.select("query", "doc", "label"), on=["query", "doc"],
+    gold_sample = sample(
+        world.runs, world.bronze, CORRECTED_MEASURE, budget=GOLD_BUDGET, rng=np.random.default_rng([seed, GOLD_BUDGET])
+    )
+    gold = gold_sample.frame.join(world.gold.frame.select("query", "doc", "label"), on=["query", "doc"],
                             maintain_order="left")  # fmt: skip
-    voters = simulate_voters(world, rng=np.random.default_rng([seed, VOTERS]), judges=VOTERS)
-    found = correct(world.runs, world.bronze, gold, CORRECTED).corrected
-    place = Path(folder)
+    voters = simulate_voters(world, rng=np.random.default_rng([seed, VOTER_COUNT]), judges=VOTER_COUNT)
+    corrected = correct(world.runs, world.bronze, gold, CORRECTED_MEASURE).corrected
+    directory = Path(folder)
     texts = simulate_texts(world, rng=np.random.default_rng([seed, queries]))
-    files = _write(world, crowd, voters, gold, texts, place)
+    files = _write_files(world, crowd, voters, gold, texts, directory)
     means = {
         judge: evaluate(world.runs, labels, MEASURES).means()
         for judge, labels in (("bronze", world.bronze), ("gold", world.gold))
     }
-    page, notes = _report(world, crowd, voters, gold, place, seed) if reports else (None, [])
-    first = MEASURES[0]
-    winners = {judge: max(runs, key=lambda run: runs[run][first].value or 0) for judge, runs in means.items()}
-    winners["corrected"] = max(found, key=lambda run: found[run][CORRECTED].value or 0)
-    data = {
+    report_path, notes = _write_report(world, crowd, voters, gold, directory, seed) if reports else (None, [])
+    main_measure = MEASURES[0]
+    winners = {judge: max(runs, key=lambda run: runs[run][main_measure].value or 0) for judge, runs in means.items()}
+    winners["corrected"] = max(corrected, key=lambda run: corrected[run][CORRECTED_MEASURE].value or 0)
+    payload = {
         "folder": folder,
         "files": files,
-        "report": page,
+        "report": report_path,
         "winners": winners,
-        **{judge: plain(runs) for judge, runs in means.items()},
-        "corrected": plain(found),
+        **{judge: means_as_dict(runs) for judge, runs in means.items()},
+        "corrected": means_as_dict(corrected),
         "notes": notes,
     }
     if form == "table":
         click.echo(f"Three systems, {queries} queries, two judges. The same results, judged twice, and corrected:\n")
-    emit(form, data=data, grid=_grid(means, found))
+    emit(form, payload=payload, grid=_judge_means_grid(means, corrected))
     if form == "table":
-        click.echo(_story(winners, place, gold.height, page))
-    tell(notes)
+        click.echo(_describe_outcome(winners, directory, gold.height, report_path))
+    print_notes(notes)
 
 
-def _write(
+def _write_files(
     world: Collection, crowd: Crowd, voters: Voters, gold: pl.DataFrame, texts: tuple[pl.DataFrame, pl.DataFrame],
-    place: Path,
+    directory: Path,
 ) -> list[str]:  # fmt: skip
     from ringtrue.files import write_table
 
     try:
-        if place.is_dir() and any(place.iterdir()) and not (place / STAMP).exists():
-            raise FileError(f"{place}: there are other files in this folder; choose a new one with --folder")
-        place.mkdir(parents=True, exist_ok=True)
-        (place / STAMP).write_text(EXPLAINED)
+        if directory.is_dir() and any(directory.iterdir()) and not (directory / README_NAME).exists():
+            raise FileError(f"{directory}: there are other files in this folder; choose a new one with --folder")
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / README_NAME).write_text(README_TEXT)
     except OSError as error:
         raise FileError(
-            f"{place}: the folder cannot be made ({error.strerror}); choose another with --folder"
+            f"{directory}: the folder cannot be made ({error.strerror}); choose another with --folder"
         ) from error
     tables: dict[str, Run | Judgments | Preferences | pl.DataFrame] = {f"{run.name}.run": run for run in world.runs}
     tables |= {"gold.qrels": world.gold, "bronze.qrels": world.bronze}
@@ -125,74 +127,79 @@ def _write(
     tables |= {"sample.csv": gold, "preferences.csv": voters.preferences, "traps.pref": voters.traps}
     tables |= {"topics.csv": texts[0], "documents.jsonl": texts[1]}
     for name, table in tables.items():
-        write_table(table, place / name)
+        write_table(table, directory / name)
     return list(tables)
 
 
-def _report(
-    world: Collection, crowd: Crowd, voters: Voters, gold: pl.DataFrame, place: Path, seed: int
+def _write_report(
+    world: Collection, crowd: Crowd, voters: Voters, gold: pl.DataFrame, directory: Path, seed: int
 ) -> tuple[str | None, list[str]]:
     """Everything on one page, where Matplotlib is there to draw it."""
-    from ringtrue.cli.output import steps
+    from ringtrue.cli.output import step_bar
     from ringtrue.evaluation.measures import parse_all
-    from ringtrue.report.build import SECTIONS, made_from
-    from ringtrue.report.inputs import Material
+    from ringtrue.report.build import SECTIONS, build_report
+    from ringtrue.report.inputs import ReportInputs
     from ringtrue.tables import Judgments
 
-    names = {"judgments": "bronze.qrels", "gold": "sample.csv", "truth": "gold.qrels", "labels": "crowd.csv",
+    file_by_role = {"judgments": "bronze.qrels", "gold": "sample.csv", "truth": "gold.qrels", "labels": "crowd.csv",
              "traps": "traps.csv", "preferences": "preferences.csv"}  # fmt: skip
-    material = Material(
-        runs=tuple(world.runs), judgments=world.bronze, measures=tuple(parse_all([CORRECTED, "DCG@10"])),
+    inputs = ReportInputs(
+        runs=tuple(world.runs), judgments=world.bronze, measures=tuple(parse_all([CORRECTED_MEASURE, "DCG@10"])),
         gold=Judgments.of(gold), truth=world.gold, labels=crowd.labels, traps=crowd.traps,
         preferences=voters.preferences, rel=2, seed=seed,
-        names={"runs": f"{place}/*.run"} | {name: f"{place}/{file}" for name, file in names.items()},
+        names={"runs": f"{directory}/*.run"} | {role: f"{directory}/{file}" for role, file in file_by_role.items()},
     )  # fmt: skip
-    path = place / "report.html"
-    with steps(len(SECTIONS) + 1, what="the report") as step:
-        made = made_from(material, progress=step)
+    path = directory / "report.html"
+    with step_bar(len(SECTIONS) + 1, description="the report") as step:
+        report = build_report(inputs, progress=step)
         step("drawing")
         try:
-            made.save(path)
+            report.save(path)
         except UsageError as error:  # no Matplotlib
             return None, [str(error)]
     return str(path), []
 
 
-def _grid(means: dict[str, dict[str, dict[str, Estimate]]], found: Mapping[str, Mapping[str, Estimate]]) -> Grid:
+def _judge_means_grid(
+    means: dict[str, dict[str, dict[str, Estimate]]], corrected: Mapping[str, Mapping[str, Estimate]]
+) -> Grid:
     runs = list(means["gold"])
     columns = {f"{name} {judge}": [means[judge][run][name] for run in runs] for name in MEASURES for judge in means}
-    columns = {**columns, "corrected": [found[run][CORRECTED] for run in runs]}
+    columns = {**columns, "corrected": [corrected[run][CORRECTED_MEASURE] for run in runs]}
     order = [*list(columns)[:-2], "corrected", list(columns)[-2]]
-    cells = [estimate_column(columns[name]) for name in order]
+    cells = [format_estimates(columns[name]) for name in order]
     rows = [[run, *row] for run, row in zip(runs, zip(*cells, strict=True), strict=True)]
     return Grid(columns=["run", *order], rows=rows, caption="± half of the 95% interval over queries like these")
 
 
-def _story(winners: dict[str, str], place: Path, labels: int, page: str | None) -> str:
+def _describe_outcome(winners: dict[str, str], directory: Path, n_labels: int, report_path: str | None) -> str:
     if winners["bronze"] == winners["gold"]:
         verdict = f"Both judges call '{winners['gold']}' the best."
     else:
         verdict = (
             f"The bronze judge calls '{winners['bronze']}' the best; by the true labels it is '{winners['gold']}'.\n"
             f"The interval does not warn you: it knows the queries vary, not that the labels are wrong.\n"
-            f"Bronze labels corrected by {labels} gold ones call '{winners['corrected']}' the best by {CORRECTED}."
+            f"Bronze labels corrected by {n_labels} gold ones call '{winners['corrected']}' the best by "
+            f"{CORRECTED_MEASURE}."
         )
-    ringtrue = "ringtrue" if which("ringtrue") == sys.argv[0] else sys.argv[0]
-    questions = {
-        "How good is each run?": f"evaluate {place}/*.run --judgments {place}/gold.qrels -m nDCG@10,AP,RR",
-        "Is one really better?": f"compare {place}/*.run --judgments {place}/gold.qrels",
-        "What would a perfect judge say?": f"evaluate {place}/*.run --judgments {place}/bronze.qrels "
-        f"--gold {place}/sample.csv -m '{CORRECTED},DCG@10'",
-        "Does the judge change that?": f"stability {place}/*.run --judgments {place}/gold.qrels "
-        f"--versus {place}/bronze.qrels",
-        "How far does the crowd agree?": f"agree {place}/crowd.csv",
-        "Whom should you not trust?": f"judges {place}/crowd.csv --traps {place}/traps.csv",
-        "What is the one label?": f"aggregate {place}/crowd.csv -o {place}/crowd.qrels",
-        "Is it as good as gold?": f"stability {place}/*.run --judgments {place}/gold.qrels "
-        f"--versus {place}/crowd.qrels",
-        "Where could labels of your own come from?": f"serve --db {place}/judgments.db",
-        "Which documents are preferred?": f"rate {place}/preferences.csv --by-judge --gold {place}/gold.qrels",
+    program = "ringtrue" if which("ringtrue") == sys.argv[0] else sys.argv[0]
+    arguments_by_question = {
+        "How good is each run?": f"evaluate {directory}/*.run --judgments {directory}/gold.qrels -m nDCG@10,AP,RR",
+        "Is one really better?": f"compare {directory}/*.run --judgments {directory}/gold.qrels",
+        "What would a perfect judge say?": f"evaluate {directory}/*.run --judgments {directory}/bronze.qrels "
+        f"--gold {directory}/sample.csv -m '{CORRECTED_MEASURE},DCG@10'",
+        "Does the judge change that?": f"stability {directory}/*.run --judgments {directory}/gold.qrels "
+        f"--versus {directory}/bronze.qrels",
+        "How far does the crowd agree?": f"agree {directory}/crowd.csv",
+        "Whom should you not trust?": f"judges {directory}/crowd.csv --traps {directory}/traps.csv",
+        "What is the one label?": f"aggregate {directory}/crowd.csv -o {directory}/crowd.qrels",
+        "Is it as good as gold?": f"stability {directory}/*.run --judgments {directory}/gold.qrels "
+        f"--versus {directory}/crowd.qrels",
+        "Where could labels of your own come from?": f"serve --db {directory}/judgments.db",
+        "Which documents are preferred?": f"rate {directory}/preferences.csv --by-judge --gold {directory}/gold.qrels",
     }
-    asked = "".join(f"\n{question}\n  {ringtrue} {words}" for question, words in questions.items())
-    shown = "" if page is None else f"\n\n{page} shows all of it on one page: open it in a browser."
-    return f"\n{verdict}{shown}\n\nThe files are in {place}/. Ask them yourself.{asked}"
+    questions_text = "".join(
+        f"\n{question}\n  {program} {arguments}" for question, arguments in arguments_by_question.items()
+    )
+    report_text = "" if report_path is None else f"\n\n{report_path} shows all of it on one page: open it in a browser."
+    return f"\n{verdict}{report_text}\n\nThe files are in {directory}/. Ask them yourself.{questions_text}"

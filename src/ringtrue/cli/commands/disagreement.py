@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from ringtrue.cli.options.common import Command, columns_of, conditions_of, output_options
-from ringtrue.cli.options.files import same_file, shared_out
-from ringtrue.cli.options.labels import Labelling, labelling_options
-from ringtrue.cli.output import OutputFormat, emit, progress_bar, tell
+from ringtrue.cli.options.common import Command, output_options, parse_columns, parse_conditions
+from ringtrue.cli.options.files import columns_per_file, is_same_file
+from ringtrue.cli.options.labels import LabelInputs, label_options
+from ringtrue.cli.output import OutputFormat, emit, print_notes, progress_bar
 from ringtrue.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-VERIFIED = ("1/2", "1/3", "1/4", "1/5", "2/3", "2/4", "2/5")  # what the source of the model verified
-GOLD = "gold"  # the column that has it, where no file does
+VERIFIED_SHARES = ("1/2", "1/3", "1/4", "1/5", "2/3", "2/4", "2/5")  # what the source of the model verified
+GOLD_COLUMN = "gold"  # the column that has it, where no file does
 
 
 @click.command("disagreement", cls=Command)
-@labelling_options
+@label_options
 @click.option("--at-least", required=True, metavar="M/N", help="How many of how many users should call it top: 1/3.")
 @click.option("--min-labels", type=click.IntRange(min=2), default=2, show_default=True,
               help="Only documents with so many labels.")  # fmt: skip
-@click.option("--levels", "said", multiple=True, metavar="[COLUMN=]A,B,C",
+@click.option("--levels", "level_texts", multiple=True, metavar="[COLUMN=]A,B,C",
               help="Labels that are words, the lowest first; of two columns, each combination is one.")  # fmt: skip
 @click.option("--top", metavar="COLUMN", help="Of combined levels: the column whose top counts. Usually all of them.")
 @click.option("--keep-lowest", is_flag=True, help="Weigh the lowest level as well; it is usually worth 0.")
@@ -49,10 +49,10 @@ GOLD = "gold"  # the column that has it, where no file does
 @click.option("-o", "--output", metavar="FILE", help="Where to write the weights as gains, such as gains.json.")
 @output_options
 def command(
-    labelling: Labelling,
+    label_inputs: LabelInputs,
     at_least: str,
     min_labels: int,
-    said: tuple[str, ...],
+    level_texts: tuple[str, ...],
     top: str | None,
     keep_lowest: bool,
     gold_as_judge: bool,
@@ -73,46 +73,54 @@ def command(
     """
     import numpy as np
 
-    from ringtrue.cli.tables.disagreement import flat, grids
+    from ringtrue.cli.tables.disagreement import disagreement_csv, disagreement_grids
     from ringtrue.files import write_gains
-    from ringtrue.judges.disagreement import disagree, mutual_evaluation, share_of_users
-    from ringtrue.judges.disagreement.mutual_evaluation import USUAL
+    from ringtrue.judges.disagreement import disagree, mutual_evaluation, parse_user_share
+    from ringtrue.judges.disagreement.mutual_evaluation import USUAL_SHARES
 
-    share = "/".join(map(str, share_of_users(at_least)))
-    verified = list(dict.fromkeys([*VERIFIED, share])) if verify else []
-    levels = _levels(said)
+    share = "/".join(map(str, parse_user_share(at_least)))
+    shares_to_verify = list(dict.fromkeys([*VERIFIED_SHARES, share])) if verify else []
+    levels = _parse_levels(level_texts)
     _require_mutual(mutual, between, levels)
-    _require_output(output, labelling)
-    if labelling.gold is not None and not gold_as_judge:
+    _require_output(output, label_inputs)
+    if label_inputs.gold is not None and not gold_as_judge:
         raise UsageError("--gold is used with --gold-as-judge only, which counts it as one more label")
-    labels = labelling.votes() if levels is None else _table(labelling, levels)
+    labels = label_inputs.read_votes() if levels is None else _read_labels_in_words(label_inputs, levels)
     gold = None
     if gold_as_judge:
-        gold = GOLD if labelling.gold is None else labelling.gold_votes()
+        gold = GOLD_COLUMN if label_inputs.gold is None else label_inputs.read_gold_votes()
     size = getattr(labels, "size", 0) if levels is None else 0
-    with progress_bar(resamples * int(size), what="resampling") as advance:
-        found: Disagreement = labelling.explained(
+    with progress_bar(resamples * int(size), description="resampling") as advance:
+        disagreement: Disagreement = label_inputs.explain_errors(
             lambda: disagree(
-                labels, at_least, levels=levels, top=top, repeats=labelling.repeats, gold_as_judge=gold,
-                min_labels=min_labels, keep_lowest=keep_lowest, by=by, verify=verified,
-                resamples=resamples, level=labelling.level, rng=np.random.default_rng(seed), progress=advance,
+                labels, at_least, levels=levels, top=top, repeats=label_inputs.repeats, gold_as_judge=gold,
+                min_labels=min_labels, keep_lowest=keep_lowest, by=by, verify=shares_to_verify,
+                resamples=resamples, level=label_inputs.level, rng=np.random.default_rng(seed), progress=advance,
             )
         )  # fmt: skip
-    each_other = None
+    cross_evaluation = None
     if mutual:
-        names = None if between is None else [name.strip() for name in between.split(",")]
-        each_other = mutual_evaluation(
-            labels, judges=names, at_least=dict.fromkeys([*USUAL, share]), levels=cast("Sequence[str] | None", levels),
-            repeats=labelling.repeats, keep_lowest=keep_lowest,
-        )  # fmt: skip
-    notes = labelling.told(found.notes)
+        judge_names = None if between is None else [name.strip() for name in between.split(",")]
+        cross_evaluation = mutual_evaluation(
+            labels,
+            judges=judge_names,
+            at_least=dict.fromkeys([*USUAL_SHARES, share]),
+            levels=cast("Sequence[str] | None", levels),
+            repeats=label_inputs.repeats,
+            keep_lowest=keep_lowest,
+        )
+    notes = label_inputs.merge_notes(disagreement.notes)
     if output is not None:
-        write_gains(output, found)
-        notes += _without_gain(found, output)
-    tell(notes)
-    data = found.as_dict() | ({} if each_other is None else {"mutual": each_other.as_dict()})
-    emit(form, data=data | {"seed": seed, "file": output, "notes": notes},
-         grid=partial(grids, found, by, output, each_other), flat=partial(flat, found, by, each_other))  # fmt: skip
+        write_gains(output, disagreement)
+        notes += _note_missing_gains(disagreement, output)
+    print_notes(notes)
+    payload = disagreement.as_dict() | ({} if cross_evaluation is None else {"mutual": cross_evaluation.as_dict()})
+    emit(
+        form,
+        payload=payload | {"seed": seed, "file": output, "notes": notes},
+        grid=partial(disagreement_grids, disagreement, by, output, cross_evaluation),
+        csv_grid=partial(disagreement_csv, disagreement, by, cross_evaluation),
+    )
 
 
 def _require_mutual(
@@ -124,54 +132,56 @@ def _require_mutual(
         raise UsageError("--mutual ranks by the labels, and combined levels have no order: leave one of the two out")
 
 
-def _levels(said: Sequence[str]) -> Sequence[str] | Mapping[str, Sequence[str]] | None:
+def _parse_levels(level_texts: Sequence[str]) -> Sequence[str] | Mapping[str, Sequence[str]] | None:
     """`Non,Rel,Key` as levels; `snippet=No,Sure` and `page=Non,Key` as levels of two columns."""
-    if not said:
+    if not level_texts:
         return None
-    parts = [one.partition("=") for one in said]
-    words = [[word.strip() for word in (names if equals else column).split(",")] for column, equals, names in parts]
+    parts = [level_text.partition("=") for level_text in level_texts]
+    levels = [[word.strip() for word in (names if equals else column).split(",")] for column, equals, names in parts]
     columns = [column.strip() for column, equals, _ in parts if equals]
-    if not columns and len(said) == 1:
-        return words[0]
-    if len(columns) < len(said):
+    if not columns and len(level_texts) == 1:
+        return levels[0]
+    if len(columns) < len(level_texts):
         raise UsageError("--levels, given several times, needs a column each: --levels snippet=No,Sure")
     if len(set(columns)) < len(columns):
         raise UsageError(f"--levels names column '{next(c for c in columns if columns.count(c) > 1)}' twice")
-    return dict(zip(columns, words, strict=True))
+    return dict(zip(columns, levels, strict=True))
 
 
-def _table(labelling: Labelling, levels: Sequence[str] | Mapping[str, Sequence[str]]) -> pl.DataFrame:
+def _read_labels_in_words(
+    label_inputs: LabelInputs, levels: Sequence[str] | Mapping[str, Sequence[str]]
+) -> pl.DataFrame:
     """The table of labels as it is, since they are no numbers yet."""
-    from ringtrue.cli.options.files import forms_for
-    from ringtrue.files.formats import TABLES, recognise
+    from ringtrue.cli.options.files import formats_by_kind
+    from ringtrue.files.formats import TABLE_FORMATS, recognise_format
     from ringtrue.files.tabular import read_table
-    from ringtrue.tables.columns import NAMES, which_column
+    from ringtrue.tables.columns import COLUMN_ALIASES, suggest_column
 
-    if labelling.scale is not None:
+    if label_inputs.scale is not None:
         raise UsageError("--levels says which labels there are; leave --scale out")
-    if labelling.gold is not None:
+    if label_inputs.gold is not None:
         raise UsageError("with --levels, --gold-as-judge counts the column 'gold' of LABELS; leave --gold out")
-    if len(labelling.labels) > 1:
+    if len(label_inputs.labels) > 1:
         raise UsageError("with --levels, LABELS is one file: put the tables into one")
-    (path,) = labelling.labels
-    source = labelling.sources[path]
-    form = forms_for(("judgments",), labelling.forced)["judgments"]
-    columns, where = columns_of(labelling.columns), conditions_of(labelling.where)
-    further = [*columns.values(), *(levels if isinstance(levels, Mapping) else ())]
-    form = form or recognise(source, "judgments", columns=further)
-    if form not in TABLES:
-        raise UsageError(f"{source.shown}: --levels needs a table with named columns, this is {form}")
-    ((columns, where),) = shared_out([source], columns, where, form)
+    (path,) = label_inputs.labels
+    source = label_inputs.sources[path]
+    form = formats_by_kind(("judgments",), label_inputs.forced)["judgments"]
+    columns, where = parse_columns(label_inputs.columns), parse_conditions(label_inputs.where)
+    extra_columns = [*columns.values(), *(levels if isinstance(levels, Mapping) else ())]
+    form = form or recognise_format(source, "judgments", columns=extra_columns)
+    if form not in TABLE_FORMATS:
+        raise UsageError(f"{source.display_name}: --levels needs a table with named columns, this is {form}")
+    ((columns, where),) = columns_per_file([source], columns, where, form)
     frame = read_table(source, form, columns=columns, where=where)
-    if not {name.lower() for name in frame.columns} & set(NAMES["query"]):
-        labelling.notes.append(
-            f"{source.shown}: no column names the query: each document is an item of its own"
-            f"{which_column('query', frame.columns)}"
+    if not {name.lower() for name in frame.columns} & set(COLUMN_ALIASES["query"]):
+        label_inputs.notes.append(
+            f"{source.display_name}: no column names the query: each document is an item of its own"
+            f"{suggest_column('query', frame.columns)}"
         )
     return frame
 
 
-def _require_output(output: str | None, labelling: Labelling) -> None:
+def _require_output(output: str | None, label_inputs: LabelInputs) -> None:
     """Refuse a file that cannot be written, before all the work is done."""
     if output is None:
         return
@@ -180,13 +190,14 @@ def _require_output(output: str | None, labelling: Labelling) -> None:
     if not output.lower().endswith((".json", ".json.gz", ".json.zst")):
         raise UsageError(f"{output}: gains are written as JSON; end it with .json")
     if any(
-        path is not None and path != "-" and same_file(path, output) for path in (*labelling.labels, labelling.gold)
+        path is not None and path != "-" and is_same_file(path, output)
+        for path in (*label_inputs.labels, label_inputs.gold)
     ):
         raise UsageError(f"{output}: the answer cannot be written onto what it is made from; write to another file")
 
 
-def _without_gain(found: Disagreement, output: str) -> list[str]:
-    missing = [name for name, one in found.weights.items() if one.value is None]
+def _note_missing_gains(disagreement: Disagreement, output: str) -> list[str]:
+    missing = [name for name, weight in disagreement.weights.items() if weight.value is None]
     if not missing:
         return []
     return [f"{output} has no gain for {', '.join(missing)}: no document with enough labels has this level"]

@@ -33,11 +33,11 @@ def command(ctx: click.Context, files: tuple[str, ...], form: OutputFormat) -> N
     if files.count("-") > 1:
         raise UsageError("standard input (-) can be read only once; put the others into files")
     size = sum(Path(path).stat().st_size for path in set(files) if Path(path).is_file())
-    with progress_bar(size, what="reading") as advance:
-        found = examine(files, progress=advance)
+    with progress_bar(size, description="reading") as advance:
+        diagnosis = examine(files, progress=advance)
     if form == "table":
-        click.echo(as_text(found), color=False if "NO_COLOR" in os.environ else None)
+        click.echo(as_text(diagnosis), color=False if "NO_COLOR" in os.environ else None)
     else:
-        emit(form, data=found.as_dict(), grid=partial(as_grids, found))
-    if not found.recognised:
+        emit(form, payload=diagnosis.as_dict(), grid=partial(as_grids, diagnosis))
+    if not diagnosis.recognised:
         ctx.exit(1)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import click
 
 from ringtrue.cli.options.common import Command, output_options
-from ringtrue.cli.options.confusion_out import confusion_out_option, require_documents, write_together
-from ringtrue.cli.options.labels import Labelling, labelling_options
-from ringtrue.cli.output import Grid, OutputFormat, emit, progress_bar, signed, tell
+from ringtrue.cli.options.confusion_out import confusion_out_option, require_documents, write_pooled_confusion
+from ringtrue.cli.options.labels import LabelInputs, label_options
+from ringtrue.cli.output import Grid, OutputFormat, emit, format_signed, print_notes, progress_bar
 from ringtrue.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-SHOWN = 20  # judges in the table
-TOLD = 10  # flagged judges in sentences
+MAX_JUDGES_SHOWN = 20  # judges in the table
+MAX_JUDGES_EXPLAINED = 10  # flagged judges in sentences
 WIDTH = 100
-MEANT = "a flag is a reason to look, not to drop anybody"
-WORK = 40  # units of the progress bar for a label: a million labels take about two seconds
+FLAG_MEANING = "a flag is a reason to look, not to drop anybody"
+WORK_PER_LABEL = 40  # units of the progress bar for a label: a million labels take about two seconds
 
 
 @click.command("judges", cls=Command)
-@labelling_options
+@label_options
 @click.option("--traps", metavar="FILE", help="Items with a known label that were mixed in, to see who pays attention.")
 @click.option("--accept", metavar="M/N", default="2/5", show_default=True,
               help="A batch of work is accepted when this share of its traps was passed.")  # fmt: skip
 @confusion_out_option
 @output_options
 def command(
-    labelling: Labelling, traps: str | None, accept: str, confusion_out: str | None, form: OutputFormat
+    label_inputs: LabelInputs, traps: str | None, accept: str, confusion_out: str | None, form: OutputFormat
 ) -> None:
     """How good is each judge?
 
@@ -47,80 +47,90 @@ def command(
     """
     from ringtrue.judges.quality import judge_quality
 
-    if [*labelling.labels, labelling.gold, traps].count("-") > 1:
+    if [*label_inputs.labels, label_inputs.gold, traps].count("-") > 1:
         raise UsageError("standard input (-) can be read only once; put one of the two into a file")
-    rule = _rule(accept)
-    votes, gold = labelling.votes(), labelling.gold_votes()
+    acceptance = _parse_acceptance(accept)
+    votes, gold = label_inputs.read_votes(), label_inputs.read_gold_votes()
     require_documents(confusion_out, votes)
-    known = labelling.table(traps) if traps is not None else None
-    with progress_bar(votes.size * WORK, what="judges") as advance:
-        quality: JudgeQuality = labelling.explained(
+    trap_labels = label_inputs.read_reference_votes(traps) if traps is not None else None
+    with progress_bar(votes.size * WORK_PER_LABEL, description="judges") as advance:
+        quality: JudgeQuality = label_inputs.explain_errors(
             lambda: judge_quality(
-                votes, gold=gold, traps=known, accept=rule, repeats=labelling.repeats, level=labelling.level,
-                progress=lambda done: advance(done * WORK),
+                votes,
+                gold=gold,
+                traps=trap_labels,
+                accept=acceptance,
+                repeats=label_inputs.repeats,
+                level=label_inputs.level,
+                progress=lambda done: advance(done * WORK_PER_LABEL),
             )
-        )  # fmt: skip
-    notes = labelling.told(quality.notes)
-    write_together(confusion_out, [one.confusion for one in quality], notes)
-    tell(notes)
-    emit(form, data=quality.as_dict() | {"notes": notes}, grid=partial(_grid, quality), flat=partial(_flat, quality))
+        )
+    notes = label_inputs.merge_notes(quality.notes)
+    write_pooled_confusion(confusion_out, [judge.confusion for judge in quality], notes)
+    print_notes(notes)
+    emit(
+        form,
+        payload=quality.as_dict() | {"notes": notes},
+        grid=partial(_judge_quality_grid, quality),
+        csv_grid=partial(_judge_quality_csv, quality),
+    )
 
 
-def _rule(said: str) -> tuple[int, int]:
-    found = re.fullmatch(r"\s*(\d+)\s*/\s*(\d+)\s*", said)
-    if not found or not 1 <= int(found[1]) <= int(found[2]):
-        raise UsageError(f"--accept expects M/N, at least M of N traps, such as 4/5; found '{said}'")
-    return int(found[1]), int(found[2])
+def _parse_acceptance(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"\s*(\d+)\s*/\s*(\d+)\s*", text)
+    if not match or not 1 <= int(match[1]) <= int(match[2]):
+        raise UsageError(f"--accept expects M/N, at least M of N traps, such as 4/5; found '{text}'")
+    return int(match[1]), int(match[2])
 
 
-def _grid(quality: JudgeQuality) -> Grid:
-    shown = quality.worst_first[:SHOWN]
+def _judge_quality_grid(quality: JudgeQuality) -> Grid:
+    judges = quality.worst_first[:MAX_JUDGES_SHOWN]
     columns: dict[str, list[str]] = {
-        "judge": [one.judge for one in shown],
-        "flags": [_kinds(one) for one in shown],
-        "labels": [f"{one.labels:,}" for one in shown],
-        "accuracy": [_number(one.accuracy.value) for one in shown],
-        f"{quality.level * 100:g}% CI": [_range(one.accuracy.low, one.accuracy.high) for one in shown],
+        "judge": [judge.judge for judge in judges],
+        "flags": [_flag_kinds(judge) for judge in judges],
+        "labels": [f"{judge.labels:,}" for judge in judges],
+        "accuracy": [_two_digit_cell(judge.accuracy.value) for judge in judges],
+        f"{quality.level * 100:g}% CI": [_interval_cell(judge.accuracy.low, judge.accuracy.high) for judge in judges],
     }
-    if len({one.against for one in quality}) > 1:
-        columns["against"] = [one.against or "–" for one in shown]
-    columns |= {title: [cell(one) for one in shown] for title, cell in CELLS.items()}
-    columns = {title: cells for title, cells in columns.items() if title in ALWAYS or set(cells) - {"–", ""}}
+    if len({judge.against for judge in quality}) > 1:
+        columns["against"] = [judge.against or "–" for judge in judges]
+    columns |= {title: [cell(judge) for judge in judges] for title, cell in OPTIONAL_CELLS.items()}
+    columns = {title: cells for title, cells in columns.items() if title in REQUIRED_COLUMNS or set(cells) - {"–", ""}}
     return Grid(
         columns=list(columns),
         rows=list(zip(*columns.values(), strict=True)),
-        caption="\n".join(_caption(quality, columns)),
+        caption="\n".join(_caption_lines(quality, columns)),
         left=2 if "flags" in columns else 1,
     )
 
 
-def _seconds(median: float) -> str:
+def _format_seconds(median: float) -> str:
     return f"{median:,.0f}" if median >= 100 else f"{median:.3g}"
 
 
-def _estimate(name: str, digits: int = 2, *, sign: bool = False) -> Callable[[JudgeReport], str]:
-    def cell(one: JudgeReport) -> str:
-        estimate = getattr(one, name)
+def _estimate_cell(name: str, digits: int = 2, *, sign: bool = False) -> Callable[[JudgeReport], str]:
+    def cell(judge: JudgeReport) -> str:
+        estimate = getattr(judge, name)
         if estimate is None or estimate.value is None:
             return "–"
-        return signed(estimate.value, digits) if sign else f"{estimate.value:.{digits}f}"
+        return format_signed(estimate.value, digits) if sign else f"{estimate.value:.{digits}f}"
 
     return cell
 
 
-CELLS: dict[str, Callable[[JudgeReport], str]] = {
-    "others": lambda one: _number(one.others_accuracy),
-    "lenient": _estimate("leniency", sign=True),
-    "again": _estimate("self_consistency"),
-    "traps": lambda one: f"{one.traps.passed}/{one.traps.n}" if one.traps and one.traps.n else "–",
-    "accepted": lambda one: f"{one.traps.accepted}/{one.traps.batches}" if one.traps and one.traps.n else "–",
-    "seconds": lambda one: _seconds(one.speed.median) if one.speed else "–",
-    "left": lambda one: _number(one.side_bias.left.value) if one.side_bias else "–",
-    "drift": lambda one: signed(one.drift.change.value or 0, 2) if one.drift else "–",
-    "mostly": lambda one: "–" if one.side_bias else f"{one.common_label} ({100 * one.common_share:.0f}%)",
+OPTIONAL_CELLS: dict[str, Callable[[JudgeReport], str]] = {
+    "others": lambda judge: _two_digit_cell(judge.others_accuracy),
+    "lenient": _estimate_cell("leniency", sign=True),
+    "again": _estimate_cell("self_consistency"),
+    "traps": lambda judge: f"{judge.traps.passed}/{judge.traps.n}" if judge.traps and judge.traps.n else "–",
+    "accepted": lambda judge: f"{judge.traps.accepted}/{judge.traps.batches}" if judge.traps and judge.traps.n else "–",
+    "seconds": lambda judge: _format_seconds(judge.speed.median) if judge.speed else "–",
+    "left": lambda judge: _two_digit_cell(judge.side_bias.left.value) if judge.side_bias else "–",
+    "drift": lambda judge: format_signed(judge.drift.change.value or 0, 2) if judge.drift else "–",
+    "mostly": lambda judge: "–" if judge.side_bias else f"{judge.common_label} ({100 * judge.common_share:.0f}%)",
 }
-ALWAYS = {"judge", "labels", "accuracy"}
-MEANINGS = {
+REQUIRED_COLUMNS = {"judge", "labels", "accuracy"}
+COLUMN_MEANINGS = {
     "others": "others: the accuracy of the others on the same items",
     "lenient": "lenient: own label − mean of the others' on the same items, on average",
     "again": "again: share of equal pairs among labels that the judge gave the same item",
@@ -132,69 +142,78 @@ MEANINGS = {
 }
 
 
-def _kinds(one: JudgeReport) -> str:
+def _flag_kinds(judge: JudgeReport) -> str:
     """The first two flags, and how many more there are: the reasons follow below."""
-    kinds = [flag.kind for flag in one.flags]
+    kinds = [flag.kind for flag in judge.flags]
     return ", ".join(kinds[:2]) + (f" +{len(kinds) - 2}" if len(kinds) > 2 else "")
 
 
-def _number(value: float | None) -> str:
+def _two_digit_cell(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
 
 
-def _range(low: float | None, high: float | None) -> str:
+def _interval_cell(low: float | None, high: float | None) -> str:
     return "–" if low is None or high is None else f"{low:.2f}–{high:.2f}"
 
 
-def _caption(quality: JudgeQuality, columns: dict[str, list[str]]) -> list[str]:
+def _caption_lines(quality: JudgeQuality, columns: dict[str, list[str]]) -> list[str]:
     """What the columns mean, who is flagged and why, and the answer in a sentence."""
-    more = len(quality) - SHOWN
-    lines = [f"{more:,} more judges, none of them flagged" if more > 0 else ""]
-    if more > 0 and len(quality.flagged) > SHOWN:
-        lines = [f"{more:,} more judges, {len(quality.flagged) - SHOWN:,} of them flagged"]
+    n_more = len(quality) - MAX_JUDGES_SHOWN
+    lines = [f"{n_more:,} more judges, none of them flagged" if n_more > 0 else ""]
+    if n_more > 0 and len(quality.flagged) > MAX_JUDGES_SHOWN:
+        lines = [f"{n_more:,} more judges, {len(quality.flagged) - MAX_JUDGES_SHOWN:,} of them flagged"]
     if quality.against is not None:
         against = {"gold": "gold", "consensus": "what most of the others say"}[quality.against]
         either = "gold or, with no gold item met, what most others say"
         lines.append(f"accuracy: share of labels that are right, against {either if 'against' in columns else against}")
-    lines += [meaning for title, meaning in MEANINGS.items() if title in columns]
-    return [*filter(None, lines), *_reasons(quality), "", fill(_verdict(quality), WIDTH)]
+    lines += [meaning for title, meaning in COLUMN_MEANINGS.items() if title in columns]
+    return [*filter(None, lines), *_flag_reasons(quality), "", fill(_flag_verdict(quality), WIDTH)]
 
 
-def _reasons(quality: JudgeQuality) -> list[str]:
+def _flag_reasons(quality: JudgeQuality) -> list[str]:
     lines = []
-    for one in quality.flagged[:TOLD]:
-        lines += ["", one.judge]
-        told = [*map(str, one.flags), str(one.flags[0].effect)]
-        lines += [fill(words, WIDTH, initial_indent="  ", subsequent_indent="    ") for words in told]
-    more = len(quality.flagged) - TOLD
+    for judge in quality.flagged[:MAX_JUDGES_EXPLAINED]:
+        lines += ["", judge.judge]
+        sentences = [*map(str, judge.flags), str(judge.flags[0].effect)]
+        lines += [fill(sentence, WIDTH, initial_indent="  ", subsequent_indent="    ") for sentence in sentences]
+    n_more = len(quality.flagged) - MAX_JUDGES_EXPLAINED
     return lines + (
-        ["", f"… and {more:,} more flagged judges; --json and --format csv have them all"] if more > 0 else []
+        ["", f"… and {n_more:,} more flagged judges; --json and --format csv have them all"] if n_more > 0 else []
     )
 
 
-def _verdict(quality: JudgeQuality) -> str:
+def _flag_verdict(quality: JudgeQuality) -> str:
     """Whom should I look at?"""
-    asked = "Whom should I look at?"
+    question = "Whom should I look at?"
     if not quality.flagged:
         nobody = f"none of the {len(quality):,} judges is" if len(quality) > 1 else "the one judge here is not"
-        return f"{asked} Nobody stands out: {nobody} flagged."
-    most = max(quality.flagged, key=lambda one: one.flags[0].effect.changed + one.flags[0].effect.lost)
-    weight = most.flags[0].effect.changed + most.flags[0].effect.lost
+        return f"{question} Nobody stands out: {nobody} flagged."
+    most_influential = max(
+        quality.flagged, key=lambda judge: judge.flags[0].effect.changed + judge.flags[0].effect.lost
+    )
+    n_affected = most_influential.flags[0].effect.changed + most_influential.flags[0].effect.lost
     if len(quality.flagged) == 1:
-        depends = f"{weight:,} majority labels would" if weight > 1 else "1 majority label would"
-        first = (
-            f"At {most.judge}: without this judge {depends if weight else 'no majority label would'} change or be lost."
+        depends = f"{n_affected:,} majority labels would" if n_affected > 1 else "1 majority label would"
+        first_sentence = (
+            f"At {most_influential.judge}: without this judge "
+            f"{depends if n_affected else 'no majority label would'} change or be lost."
         )
-        return f"{asked} {first} 1 of {len(quality):,} judges is flagged; {MEANT}."
-    kinds = Counter(flag.kind for one in quality.flagged for flag in one.flags)
-    told = ", ".join(f"{kind} {n:,}" for kind, n in kinds.most_common())
-    first = f"First at {most.judge}, on whom most depends: {weight:,} majority labels would change or be lost."
-    if not weight:
-        first = f"First at {most.judge}; no majority label depends on any flagged judge alone."
-    return f"{asked} {first} {len(quality.flagged):,} of {len(quality):,} judges are flagged ({told}); {MEANT}."
+        return f"{question} {first_sentence} 1 of {len(quality):,} judges is flagged; {FLAG_MEANING}."
+    kinds = Counter(flag.kind for judge in quality.flagged for flag in judge.flags)
+    kinds_text = ", ".join(f"{kind} {n:,}" for kind, n in kinds.most_common())
+    first_sentence = (
+        f"First at {most_influential.judge}, on whom most depends: {n_affected:,} majority "
+        "labels would change or be lost."
+    )
+    if not n_affected:
+        first_sentence = f"First at {most_influential.judge}; no majority label depends on any flagged judge alone."
+    return (
+        f"{question} {first_sentence} {len(quality.flagged):,} of {len(quality):,} judges are flagged "
+        f"({kinds_text}); {FLAG_MEANING}."
+    )
 
 
-def _flat(quality: JudgeQuality) -> Grid:
+def _judge_quality_csv(quality: JudgeQuality) -> Grid:
     frame = quality.frame
     rows: Sequence[Sequence[str]] = [["" if cell is None else str(cell) for cell in row] for row in frame.iter_rows()]
     return Grid(columns=frame.columns, rows=rows)

@@ -22,7 +22,7 @@ def command(form: OutputFormat) -> None:
     from ringtrue.evaluation.measures import CATALOGUE
 
     definitions = list(CATALOGUE.values())
-    data = [
+    entries = [
         {
             "name": definition.name,
             "usage": definition.usage,
@@ -33,4 +33,4 @@ def command(form: OutputFormat) -> None:
         for definition in definitions
     ]
     rows = [[definition.usage, definition.summary] for definition in definitions]
-    emit(form, data={"measures": data}, grid=Grid(columns=["measure", "what it is"], rows=rows, left=2))
+    emit(form, payload={"measures": entries}, grid=Grid(columns=["measure", "what it is"], rows=rows, left=2))

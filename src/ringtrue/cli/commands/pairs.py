@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ringtrue.cli.options.common import Command, columns_of, conditions_of, output_options
+from ringtrue.cli.options.common import Command, output_options, parse_columns, parse_conditions
 from ringtrue.cli.options.files import (
     Sources,
-    refuse_to_lose,
+    columns_per_file,
+    list_table_columns,
     refuse_to_overwrite,
+    refuse_to_overwrite_filled,
     require_table,
-    shared_out,
-    table_columns,
 )
-from ringtrue.cli.output import Grid, OutputFormat, emit, tell
+from ringtrue.cli.output import Grid, OutputFormat, emit, print_notes
 from ringtrue.errors import FormatError, InputError, TableError, UsageError, did_you_mean
-from ringtrue.formatting.phrases import counted
+from ringtrue.formatting.phrases import format_count
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,22 +31,25 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-DESIGNS = ("active", "seed", "swiss", "random")  # as `choosing` has them, without loading it for --help
-RULE, STRICT = (2, 5), (4, 5)  # how `ringtrue judges` accepts a batch, if nobody says otherwise, and how it should
-GUESS = 0.5  # the chance to pass a trap by luck
-KINDS: dict[Kind, str] = {"judgments": "judgments", "preferences": "preferences", "documents": "documents"}
+DESIGNS = ("active", "seed", "swiss", "random")  # as `choose_pairs` has them, without loading it for --help
+DEFAULT_ACCEPTANCE, STRICT_ACCEPTANCE = (
+    (2, 5),
+    (4, 5),
+)  # how `ringtrue judges` accepts a batch, if nobody says otherwise, and how it should
+GUESS_CHANCE = 0.5  # the chance to pass a trap by luck
+OTHER_KINDS: dict[Kind, str] = {"judgments": "judgments", "preferences": "preferences", "documents": "documents"}
 
 
-def _design(ctx: click.Context, param: click.Parameter, said: str) -> str:  # noqa: ARG001 - click's signature
-    if said not in DESIGNS:
-        near = did_you_mean(said, DESIGNS) or "; there is " + ", ".join(DESIGNS)
-        raise UsageError(f"no design '{said}'{near}")
-    return said
+def _check_design(ctx: click.Context, param: click.Parameter, design: str) -> str:  # noqa: ARG001 - click's signature
+    if design not in DESIGNS:
+        suggestion = did_you_mean(design, DESIGNS) or "; there is " + ", ".join(DESIGNS)
+        raise UsageError(f"no design '{design}'{suggestion}")
+    return design
 
 
 @click.command("pairs", cls=Command)
 @click.argument("candidates", nargs=-1, metavar="[RUN…|POOL]")
-@click.option("--design", default=DESIGNS[0], show_default=True, metavar="|".join(DESIGNS), callback=_design,
+@click.option("--design", default=DESIGNS[0], show_default=True, metavar="|".join(DESIGNS), callback=_check_design,
               help="Which pairs: those that teach most about the top; the published design; neighbours in the order "
                    "so far; any.")  # fmt: skip
 @click.option("--preferences", multiple=True, metavar="FILE",
@@ -77,7 +80,7 @@ def _design(ctx: click.Context, param: click.Parameter, said: str) -> str:  # no
 @output_options
 def command(
     design: Any, budget: int | None, votes: int | None, per_task: int, traps_per_task: int | None, seed: int,
-    output: str, form: OutputFormat, **given: Any,
+    output: str, form: OutputFormat, **file_options: Any,
 ) -> None:  # fmt: skip
     """Which pairs should be compared next?
 
@@ -91,28 +94,32 @@ def command(
     from ringtrue.files import write_table
     from ringtrue.preference import choose_pairs
 
-    files = _Files(**{one.name: given.pop(one.name) for one in fields(_Files) if one.name in given})
+    files = _PairFiles(
+        **{option.name: file_options.pop(option.name) for option in fields(_PairFiles) if option.name in file_options}
+    )
     require_table(output)
     refuse_to_overwrite(files.paths, output)
-    refuse_to_lose("winner", output, instead=f"continue it (--preferences {output} -o ANOTHER)")
+    refuse_to_overwrite_filled("winner", output, instead=f"continue it (--preferences {output} -o ANOTHER)")
     traps = None if files.traps is None else files.read_traps(files.traps)
-    found = choose_pairs(
-        files.ranking(), design=design, preferences=files.known(), budget=budget,
+    choice = choose_pairs(
+        files.read_ranking(), design=design, preferences=files.read_all_preferences(), budget=budget,
         votes=votes, traps=traps, per_task=per_task, traps_per_task=traps_per_task, depth=files.depth,
         rng=np.random.default_rng(seed),
     )  # fmt: skip
-    write_table(found.frame, output)
-    notes = [*files.notes, *found.notes]
-    if found.traps:
-        notes.append(_rule(found))
-    tell(notes)
-    plain = {key: value for key, value in found.as_dict().items() if key != "notes"}
-    data = plain | {"file": output, "seed": seed, "notes": notes}
-    emit(form, data=data, grid=partial(_grid, found, output, files), flat=partial(_flat, data))
+    write_table(choice.frame, output)
+    notes = [*files.notes, *choice.notes]
+    if choice.traps:
+        notes.append(_acceptance_note(choice))
+    print_notes(notes)
+    summary = {key: value for key, value in choice.as_dict().items() if key != "notes"}
+    payload = summary | {"file": output, "seed": seed, "notes": notes}
+    emit(
+        form, payload=payload, grid=partial(_choice_grid, choice, output, files), csv_grid=partial(_choice_csv, payload)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Files:
+class _PairFiles:
     """What is read, and how; `notes` gathers what is doubtful."""
 
     candidates: tuple[str, ...]
@@ -138,51 +145,54 @@ class _Files:
     @property
     def paths(self) -> list[str]:
         """Every file that is read."""
-        named = (*self.candidates, *self.preferences, self.traps, self.documents, self.topics)
-        return [path for path in named if path is not None]
+        optional_paths = (*self.candidates, *self.preferences, self.traps, self.documents, self.topics)
+        return [path for path in optional_paths if path is not None]
 
-    def ranking(self) -> list[Run] | pl.DataFrame:
+    def read_ranking(self) -> list[Run] | pl.DataFrame:
         """The runs, the pool in its own order, or what BM25 makes of texts."""
-        given = self._given() if self.candidates else None
+        candidates = self._read_candidates() if self.candidates else None
         if self.documents is None or self.topics is None:
-            assert given is not None  # there is one or the other
-            return given
+            assert candidates is not None  # there is one or the other
+            return candidates
         from ringtrue.evaluation.bm25 import bm25_run
         from ringtrue.evaluation.pooling import pool
         from ringtrue.files import read_documents, read_topics
 
-        among = pool(given, depth=self.depth) if isinstance(given, list) else given
-        texts = [read(self.sources[path], note=self.notes.append, **self._asked(path))
+        candidate_pool = pool(candidates, depth=self.depth) if isinstance(candidates, list) else candidates
+        texts = [read(self.sources[path], note=self.notes.append, **self._selection_of(path))
                  for read, path in ((read_topics, self.topics), (read_documents, self.documents))]  # fmt: skip
-        return [bm25_run(texts[0], texts[1], depth=self.depth, pool=among)]
+        return [bm25_run(texts[0], texts[1], depth=self.depth, pool=candidate_pool)]
 
-    def _given(self) -> list[Run] | pl.DataFrame:
-        from ringtrue.cli.options.files import run_names
+    def _read_candidates(self) -> list[Run] | pl.DataFrame:
+        from ringtrue.cli.options.files import name_runs
         from ringtrue.tables import Run
 
-        names, runs = run_names(self.candidates), []
+        names, runs = name_runs(self.candidates), []
         for path, name in zip(self.candidates, names, strict=True):
-            found = self._run_or_pool(path)
-            if isinstance(found, Run):
-                runs.append(found.called(name))
+            run_or_pool = self._read_run_or_pool(path)
+            if isinstance(run_or_pool, Run):
+                runs.append(run_or_pool.called(name))
             elif len(names) == 1:
-                return found
+                return run_or_pool
             else:
                 raise UsageError(f"{path}: this is a pool, and only runs are put together; give it alone, or only runs")
         return runs
 
-    def known(self) -> Preferences | None:
+    def read_all_preferences(self) -> Preferences | None:
         """All preferences so far."""
-        from ringtrue.tables.preferences import joined
+        from ringtrue.tables.preferences import concat_tables
 
-        return joined([self.read_preferences(path) for path in self.preferences]) if self.preferences else None
+        return concat_tables([self.read_preferences(path) for path in self.preferences]) if self.preferences else None
 
     def read_preferences(self, path: str) -> Preferences:
         """A file of preferences."""
         from ringtrue.files import read_preferences
 
         return read_preferences(
-            self.sources[path], note=self.notes.append, form=self._form("preferences"), **self._asked(path)
+            self.sources[path],
+            note=self.notes.append,
+            form=self._forced_format("preferences"),
+            **self._selection_of(path),
         )
 
     def read_traps(self, path: str) -> Preferences:
@@ -193,7 +203,8 @@ class _Files:
             if not self._has_labels(path):
                 raise
             raise FormatError(
-                f"{self.sources[path].shown}: these look like traps for labels; pairs need two documents and a winner "
+                f"{self.sources[path].display_name}: these look like traps for labels; pairs need two "
+                "documents and a winner "
                 f"(query, left, right, winner)"
             ) from error
 
@@ -201,91 +212,102 @@ class _Files:
         from ringtrue.files import recognise_kind
 
         try:
-            return recognise_kind(self.sources[path], columns=columns_of(self.columns)) == "judgments"
+            return recognise_kind(self.sources[path], columns=parse_columns(self.columns)) == "judgments"
         except InputError:  # nothing that we know
             return False
 
-    def _run_or_pool(self, path: str) -> Run | pl.DataFrame:
+    def _read_run_or_pool(self, path: str) -> Run | pl.DataFrame:
         from ringtrue.files import read_run, recognise_kind
-        from ringtrue.files.formats import TABLES, recognise
+        from ringtrue.files.formats import TABLE_FORMATS, recognise_format
         from ringtrue.files.tabular import read_table
-        from ringtrue.tables.columns import identifiers, rename
+        from ringtrue.tables.columns import parse_ids, rename_columns
 
-        source, asked = self.sources[path], self._asked(path)
-        kind = recognise_kind(source, columns=asked["columns"]) if self._form("run") is None else "run"
-        if kind in KINDS:
+        source, selection = self.sources[path], self._selection_of(path)
+        kind = recognise_kind(source, columns=selection["columns"]) if self._forced_format("run") is None else "run"
+        if kind in OTHER_KINDS:
             hint = "; what people preferred so far is --preferences" if kind == "preferences" else ""
-            raise FormatError(f"{source.shown}: this looks like {KINDS[kind]}, expected a run or a pool{hint}")
-        form = recognise(source, "run", columns=asked["columns"].values()) if kind == "topics" else None
-        if form not in TABLES:
-            return read_run(source, note=self.notes.append, form=self._form("run"), **asked)
+            raise FormatError(
+                f"{source.display_name}: this looks like {OTHER_KINDS[kind]}, expected a run or a pool{hint}"
+            )
+        form = recognise_format(source, "run", columns=selection["columns"].values()) if kind == "topics" else None
+        if form not in TABLE_FORMATS:
+            return read_run(source, note=self.notes.append, form=self._forced_format("run"), **selection)
         try:
-            frame = rename(read_table(source, form, **asked), required=["query", "doc"], what="pool")
-            return frame.with_columns(identifiers(frame, name) for name in ("query", "doc"))
+            frame = rename_columns(read_table(source, form, **selection), required=["query", "doc"], table_kind="pool")
+            return frame.with_columns(parse_ids(frame, name) for name in ("query", "doc"))
         except TableError as error:
-            raise TableError(f"{source.shown}: {error}") from error
+            raise TableError(f"{source.display_name}: {error}") from error
 
-    def _asked(self, path: str) -> dict[str, Any]:
+    def _selection_of(self, path: str) -> dict[str, Any]:
         """What `--columns` and `--where` say about a file."""
-        columns, where = columns_of(self.columns), conditions_of(self.where)
-        tables = [one for one in self.paths if self._is_table(one, columns)]
-        if not tables:  # reading it says what is wrong
+        columns, where = parse_columns(self.columns), parse_conditions(self.where)
+        table_paths = [table_path for table_path in self.paths if self._is_table(table_path, columns)]
+        if not table_paths:  # reading it says what is wrong
             return {"columns": columns, "where": where}
-        shared = shared_out([self.sources[one] for one in tables], columns, where, None)
-        return dict(zip(("columns", "where"), dict(zip(tables, shared, strict=True)).get(path, ({}, {})), strict=True))
+        selections = columns_per_file([self.sources[table_path] for table_path in table_paths], columns, where, None)
+        return dict(
+            zip(("columns", "where"), dict(zip(table_paths, selections, strict=True)).get(path, ({}, {})), strict=True)
+        )
 
     def _is_table(self, path: str, columns: dict[str, str]) -> bool:
         try:
-            return bool(table_columns(self.sources[path], columns.values(), None))
+            return bool(list_table_columns(self.sources[path], columns.values(), None))
         except FormatError:  # lines of a run
             return False
 
-    def _form(self, kind: Kind) -> Any:
-        from ringtrue.cli.options.files import forms_for
+    def _forced_format(self, kind: Kind) -> Any:
+        from ringtrue.cli.options.files import formats_by_kind
 
-        return forms_for(("run", "preferences"), self.forced)[kind]
+        return formats_by_kind(("run", "preferences"), self.forced)[kind]
 
 
-def _rule(found: PairChoice) -> str:
+def _acceptance_note(choice: PairChoice) -> str:
     """How many people who guess get through, as `ringtrue judges` counts, with the traps that the tasks have."""
-    from ringtrue.judges.quality.reference_labels import percent
+    from ringtrue.judges.quality.reference_labels import format_whole_percent
     from ringtrue.judges.quality.traps import chance_accepted
 
-    in_tasks = found.frame.filter("trap").group_by("batch").len()["len"].to_list()
+    trap_counts = choice.frame.filter("trap").group_by("batch").len()["len"].to_list()
 
-    def let_through(rule: tuple[int, int]) -> str:
-        return percent(sum(chance_accepted(count, rule, GUESS) for count in in_tasks) / len(in_tasks))
+    def share_accepted(rule: tuple[int, int]) -> str:
+        return format_whole_percent(
+            sum(chance_accepted(count, rule, GUESS_CHANCE) for count in trap_counts) / len(trap_counts)
+        )
 
-    few, many = min(in_tasks), max(in_tasks)
-    having = f"{few} to {many} traps" if few < many else counted(few, "trap")
+    fewest, most = min(trap_counts), max(trap_counts)
+    traps_text = f"{fewest} to {most} traps" if fewest < most else format_count(fewest, "trap")
     return (
-        f"a task has {having}: with `ringtrue judges`, it is accepted at {RULE[0]} of {RULE[1]} passed, and so are "
-        f"{let_through(RULE)} of tasks that are guessed; {STRICT[0]} of {STRICT[1]} (--accept {STRICT[0]}/{STRICT[1]}) "
-        f"would let {let_through(STRICT)} through"
+        f"a task has {traps_text}: with `ringtrue judges`, it is accepted at {DEFAULT_ACCEPTANCE[0]} of "
+        f"{DEFAULT_ACCEPTANCE[1]} passed, and so are "
+        f"{share_accepted(DEFAULT_ACCEPTANCE)} of tasks that are guessed; {STRICT_ACCEPTANCE[0]} of "
+        f"{STRICT_ACCEPTANCE[1]} (--accept {STRICT_ACCEPTANCE[0]}/{STRICT_ACCEPTANCE[1]}) "
+        f"would let {share_accepted(STRICT_ACCEPTANCE)} through"
     )
 
 
-def _grid(found: PairChoice, output: str, files: _Files) -> Grid:
-    counts = {"pairs": found.pairs, "votes": found.votes, "queries": found.queries, "tasks": found.tasks}
-    counts |= {"traps": found.traps} if files.traps is not None else {}
-    all_votes = (*files.preferences, output)
-    where = "".join(f" --where {shlex.quote(one)}" for one in files.where if files.preferences)
-    then = [f"`ringtrue rate {' '.join(all_votes)}{where}`"]
-    if found.traps:
-        then.insert(0, f"`ringtrue judges {output} --traps {files.traps} --accept 4/5 --repeats all`")
-    continued = " ".join(f"--preferences {path}" for path in all_votes)
+def _choice_grid(choice: PairChoice, output: str, files: _PairFiles) -> Grid:
+    counts = {"pairs": choice.pairs, "votes": choice.votes, "queries": choice.queries, "tasks": choice.tasks}
+    counts |= {"traps": choice.traps} if files.traps is not None else {}
+    vote_files = (*files.preferences, output)
+    where_options = "".join(f" --where {shlex.quote(condition)}" for condition in files.where if files.preferences)
+    next_commands = [f"`ringtrue rate {' '.join(vote_files)}{where_options}`"]
+    if choice.traps:
+        next_commands.insert(0, f"`ringtrue judges {output} --traps {files.traps} --accept 4/5 --repeats all`")
+    preference_options = " ".join(f"--preferences {path}" for path in vote_files)
     caption = [
         "next: let people fill in judge and winner (left, right or tie), somebody else in each task",
-        f"then: {' and '.join(then)}; `ringtrue pairs … {continued}{where}` for the next pairs",
+        (
+            f"then: {' and '.join(next_commands)}; `ringtrue pairs … {preference_options}{where_options}` for "
+            "the next pairs"
+        ),
     ]
     return Grid(
         columns=[*counts, "design", "file"],
-        rows=[[*(f"{count:,}" for count in counts.values()), found.design, output]],
+        rows=[[*(f"{count:,}" for count in counts.values()), choice.design, output]],
         caption="\n".join(caption),
         left=0,
     )
 
 
-def _flat(data: dict[str, object]) -> Grid:
-    kept = {name: str(value) for name, value in data.items() if name != "notes"}
-    return Grid(columns=list(kept), rows=[list(kept.values())])
+def _choice_csv(payload: dict[str, object]) -> Grid:
+    cells = {name: str(figure) for name, figure in payload.items() if name != "notes"}
+    return Grid(columns=list(cells), rows=[list(cells.values())])

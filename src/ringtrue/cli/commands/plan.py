@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ringtrue.cli.options.common import Command, input_options, output_options
-from ringtrue.cli.options.runs import Question
-from ringtrue.cli.output import Grid, OutputFormat, emit, tell
+from ringtrue.cli.options.runs import RunInputs
+from ringtrue.cli.output import Grid, OutputFormat, emit, print_notes
 from ringtrue.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 WIDTH = 100
-BAR = 24  # characters
-RATE = re.compile(r"\s*(?:(?P<hits>\d+)\s*/\s*(?P<n>\d+)|(?P<share>\d*\.?\d+))\s*")
-WORDS = {
+BAR_WIDTH = 24  # characters
+RATE_PATTERN = re.compile(r"\s*(?:(?P<hits>\d+)\s*/\s*(?P<n>\d+)|(?P<share>\d*\.?\d+))\s*")
+QUANTITY_NAMES = {
     "relevant": "accuracy on relevant documents", "nonrelevant": "accuracy on other documents",
     "prevalence": "relevant by gold", "score": "relevant by bronze", "sd": "sd of the score over queries",
     "gold_sd": "the same by gold", "unshared": "unshared documents of a query",
     "difference_sd": "sd of the difference over queries",
 }  # fmt: skip
-SOURCES = {"given": "given", "files": "the files", "guess": "a guess", "follows": "follows from the others"}
+SOURCE_NAMES = {"given": "given", "files": "the files", "guess": "a guess", "follows": "follows from the others"}
 
 
 @click.command("plan", cls=Command)
@@ -88,7 +88,7 @@ def command(
     columns: tuple[str, ...],
     where: tuple[str, ...],
     form: OutputFormat,
-    **asked: Any,
+    **plan_options: Any,
 ) -> None:
     """How many queries and gold labels do I need?
 
@@ -99,154 +99,173 @@ def command(
     """
     from ringtrue.gold.planning import plan
 
-    asked |= {"accuracy": None if accuracy is None else _accuracy(accuracy), "population": population, "level": level}
-    asked["measure"], asked["k"] = _measure(measure, k, rel)
+    plan_options |= {
+        "accuracy": None if accuracy is None else _parse_accuracy(accuracy),
+        "population": population,
+        "level": level,
+    }
+    plan_options["measure"], plan_options["k"] = _parse_measure(measure, k, rel)
     notes: list[str] = []
     if not runs:
         _require_no_files(judgments=judgments, gold=gold, bronze_rel=bronze_rel, rel=rel)
-        found = plan(**asked)
+        plans = plan(**plan_options)
     else:
         if judgments is None:
             raise UsageError("a run says nothing without the bronze judge's labels: --judgments FILE")
         if [*runs, judgments, gold].count("-") > 1:
             raise UsageError("standard input (-) can be read only once; put one of the two into a file")
-        question = Question(
+        run_inputs = RunInputs(
             runs=runs, judgments=judgments, rel=rel, missing="zero", judge=judge, judges="one", repeats=None,
             compat=None, depth=None, collection_size=None, level=level, name=name, run_columns=run_columns,
             forced=forced, columns=columns, where=where, notes=notes,
         )  # fmt: skip
-        bronze, lists = question.labels(), list(question.each_run())
-        trusted = None if gold is None else replace(question, judge=None).labels(gold)
-        for labels, path in ((bronze, judgments), (trusted, gold)):
+        bronze, run_lists = run_inputs.read_labels(), list(run_inputs.read_runs())
+        gold_labels = None if gold is None else replace(run_inputs, judge=None).read_labels(gold)
+        for labels, path in ((bronze, judgments), (gold_labels, gold)):
             if labels is not None:
-                question.explained(labels.require_one_label_each, path)
-        found = plan(lists, bronze, gold=trusted, bronze_rel=bronze_rel, **asked)
-    notes += found.notes
-    tell(notes)
-    grids = partial(_grids, found, bars=form == "table")
-    emit(form, data=found.as_dict() | {"notes": notes}, grid=grids, flat=partial(_flat, found))
+                run_inputs.explain_errors(labels.require_one_label_each, path)
+        plans = plan(run_lists, bronze, gold=gold_labels, bronze_rel=bronze_rel, **plan_options)
+    notes += plans.notes
+    print_notes(notes)
+    grids = partial(_plan_grids, plans, bars=form == "table")
+    emit(form, payload=plans.as_dict() | {"notes": notes}, grid=grids, csv_grid=partial(_plan_csv, plans))
 
 
-def _accuracy(said: str) -> tuple[float, float]:
+def _parse_accuracy(text: str) -> tuple[float, float]:
     """Two rates, as shares or as hits of cases; one that was never seen to err is not taken for perfect."""
-    found = [RATE.fullmatch(word) for word in said.split(",")]
-    if len(found) != 2 or not all(found):
+    matches = [RATE_PATTERN.fullmatch(word) for word in text.split(",")]
+    if len(matches) != 2 or not all(matches):
         raise UsageError(
             "--accuracy expects how often the bronze judge is right on relevant documents and on others, as "
-            f"43/59,67/84 or .85,.90; found '{said}'"
+            f"43/59,67/84 or .85,.90; found '{text}'"
         )
     rates = []
-    for one in (match for match in found if match):
-        if one["share"]:
-            rates.append(float(one["share"]))
+    for rate_match in (match for match in matches if match):
+        if rate_match["share"]:
+            rates.append(float(rate_match["share"]))
             continue
-        hits, n = int(one["hits"]), int(one["n"])
+        hits, n = int(rate_match["hits"]), int(rate_match["n"])
         if hits > n or not n:
             raise UsageError(f"--accuracy expects hits of cases, such as 43/59; found {hits}/{n}")
         rates.append((hits + 0.5) / (n + 1) if hits in (0, n) else hits / n)
     return rates[0], rates[1]
 
 
-def _measure(measure: str | None, k: int | None, rel: int | None) -> tuple[Any, int]:
+def _parse_measure(measure: str | None, k: int | None, rel: int | None) -> tuple[Any, int]:
     """The measure, with `--rel` where it does not say it itself, and how many documents it looks at."""
     from ringtrue.evaluation.measures import parse
 
     if measure is None:
         k = 10 if k is None else k
         return parse(f"P@{k}").with_default("rel", rel or 1), k
-    one = parse(measure)
-    if k is not None and one.cutoff != k:
+    parsed = parse(measure)
+    if k is not None and parsed.cutoff != k:
         raise UsageError(f"-m {measure} and --k {k} do not agree: leave out one of the two")
-    return one.with_default("rel", rel or 1), int(one.cutoff) if isinstance(one.cutoff, int) else 10
+    return parsed.with_default("rel", rel or 1), int(parsed.cutoff) if isinstance(parsed.cutoff, int) else 10
 
 
-def _require_no_files(**given: object) -> None:
-    for name, value in given.items():
-        if value is not None:
+def _require_no_files(**options: object) -> None:
+    for name, setting in options.items():
+        if setting is not None:
             raise UsageError(f"--{name.replace('_', '-')} says nothing without a run: plan RUN --judgments FILE …")
 
 
-def _grids(found: Plans, *, bars: bool) -> list[Grid]:
-    return [_methods(found), _taken(found), *([_curve(found, bars=bars)] if found.curve else [])]
+def _plan_grids(plans: Plans, *, bars: bool) -> list[Grid]:
+    return [
+        _method_grid(plans),
+        _assumption_grid(plans),
+        *([_budget_curve_grid(plans, bars=bars)] if plans.curve else []),
+    ]
 
 
-def _methods(found: Plans) -> Grid:
-    aim = "half-width" if found.goal.difference is None else "power"
+def _method_grid(plans: Plans) -> Grid:
+    goal_name = "half-width" if plans.goal.difference is None else "power"
     rows = [
-        [one.method, _mark(one, found), _whole(one.queries), _whole(one.bronze), _whole(one.gold), _cost(one.cost),
-         _achieved(one.achieved), "–" if one.worth is None else f"{one.worth:.2f}"]
-        for one in found
-    ]  # fmt: skip
+        [
+            plan.method,
+            _mark_best(plan, plans),
+            _count_cell(plan.queries),
+            _count_cell(plan.bronze),
+            _count_cell(plan.gold),
+            _cost_cell(plan.cost),
+            _achieved_cell(plan.achieved),
+            "–" if plan.worth is None else f"{plan.worth:.2f}",
+        ]
+        for plan in plans
+    ]
     lines = [
-        f"{aim}: what these numbers achieve, at level {found.goal.level:g}",
+        f"{goal_name}: what these numbers achieve, at level {plans.goal.level:g}",
         "worth: how many gold labels by themselves, on as many queries, do the work of one here",
         "",
     ]
-    lines += [_folded(f"{one.method}: {'; '.join(one.notes)}") for one in found if one.notes]
+    lines += [_wrap_note(f"{plan.method}: {'; '.join(plan.notes)}") for plan in plans if plan.notes]
     return Grid(
-        columns=["method", "", "queries", "bronze", "gold", "cost", aim, "worth"],
+        columns=["method", "", "queries", "bronze", "gold", "cost", goal_name, "worth"],
         rows=rows,
-        caption="\n".join([*lines, "", fill(found.why, WIDTH, break_on_hyphens=False)]),
+        caption="\n".join([*lines, "", fill(plans.why, WIDTH, break_on_hyphens=False)]),
         left=2,
     )
 
 
-def _mark(one: Plan, found: Plans) -> str:
-    if not one.reached:
+def _mark_best(plan: Plan, plans: Plans) -> str:
+    if not plan.reached:
         return "not reached"
-    best = "best" if found.budget is not None else "cheapest"
-    if one.method == found.cheapest:
+    best = "best" if plans.budget is not None else "cheapest"
+    if plan.method == plans.cheapest:
         return best
-    return f"{best} for any judge" if one.method == found.cheapest_any_judge else ""
+    return f"{best} for any judge" if plan.method == plans.cheapest_any_judge else ""
 
 
-def _folded(text: str) -> str:
+def _wrap_note(text: str) -> str:
     return fill(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
-def _whole(value: int | None) -> str:
-    return "–" if value is None else f"{value:,}"
+def _count_cell(count: int | None) -> str:
+    return "–" if count is None else f"{count:,}"
 
 
-def _cost(value: float | None) -> str:
-    return "–" if value is None else f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+def _cost_cell(cost: float | None) -> str:
+    return "–" if cost is None else f"{cost:,.0f}" if cost >= 1000 else f"{cost:.4g}"
 
 
-def _achieved(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4f}"
+def _achieved_cell(achieved: float | None) -> str:
+    return "–" if achieved is None else f"{achieved:.4f}"
 
 
-def _taken(found: Plans) -> Grid:
-    rows = [[WORDS[name], f"{one.value:.4g}", SOURCES[one.source]] for name, one in found.taken.items()]
-    order = [[words, source, value] for words, value, source in rows]
-    return Grid(columns=["taken", "from", "value"], rows=order, left=2)
+def _assumption_grid(plans: Plans) -> Grid:
+    rows = [
+        [QUANTITY_NAMES[name], f"{assumption.value:.4g}", SOURCE_NAMES[assumption.source]]
+        for name, assumption in plans.taken.items()
+    ]
+    reordered = [[quantity, source, amount] for quantity, amount, source in rows]
+    return Grid(columns=["taken", "from", "value"], rows=reordered, left=2)
 
 
-def _curve(found: Plans, *, bars: bool) -> Grid:
+def _budget_curve_grid(plans: Plans, *, bars: bool) -> Grid:
     """What each method achieves for other sums, and bars for the one that is best."""
-    names = list(dict.fromkeys(point.method for point in found.curve))
-    at = {(point.method, point.budget): point.achieved for point in found.curve}
-    shown = found.cheapest_any_judge or names[0]
-    longest = max((value for (name, _), value in at.items() if name == shown), default=1.0)
-    longest = max(longest, 1.0) if found.goal.difference is not None else longest
+    methods = list(dict.fromkeys(point.method for point in plans.curve))
+    achieved_at = {(point.method, point.budget): point.achieved for point in plans.curve}
+    bar_method = plans.cheapest_any_judge or methods[0]
+    full_bar = max((achieved for (method, _), achieved in achieved_at.items() if method == bar_method), default=1.0)
+    full_bar = max(full_bar, 1.0) if plans.goal.difference is not None else full_bar
     rows = []
-    for budget in sorted({point.budget for point in found.curve}):
-        row = [_cost(budget), *(_achieved(at.get((name, budget))) for name in names)]
-        value = at.get((shown, budget), 0.0)
-        rows.append([*row, "█" * round(BAR * value / longest)] if bars else row)
-    aim = "half-width" if found.goal.difference is None else "power"
-    bar = f"; the bars are for {shown}" if bars else ""
-    rows = [[row[-1].ljust(BAR) if place == len(row) - 1 and bars else cell for place, cell in enumerate(row)]
+    for budget in sorted({point.budget for point in plans.curve}):
+        row = [_cost_cell(budget), *(_achieved_cell(achieved_at.get((method, budget))) for method in methods)]
+        achieved = achieved_at.get((bar_method, budget), 0.0)
+        rows.append([*row, "█" * round(BAR_WIDTH * achieved / full_bar)] if bars else row)
+    goal_name = "half-width" if plans.goal.difference is None else "power"
+    bar_text = f"; the bars are for {bar_method}" if bars else ""
+    rows = [[row[-1].ljust(BAR_WIDTH) if column == len(row) - 1 and bars else cell for column, cell in enumerate(row)]
             for row in rows]  # fmt: skip
     return Grid(
-        columns=["cost", *names, *([""] if bars else [])],
+        columns=["cost", *methods, *([""] if bars else [])],
         rows=rows,
-        caption=f"{aim} that so much buys{bar}",
+        caption=f"{goal_name} that so much buys{bar_text}",
         left=0,
     )
 
 
-def _flat(found: Plans) -> Grid:
-    frame = found.frame
+def _plan_csv(plans: Plans) -> Grid:
+    frame = plans.frame
     rows = [["" if cell is None else str(cell) for cell in row] for row in frame.iter_rows()]
     return Grid(columns=frame.columns, rows=rows)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from ringtrue.cli.options.common import Command, columns_of, output_options
-from ringtrue.cli.output import Grid, OutputFormat, emit, tell
+from ringtrue.cli.options.common import Command, output_options, parse_columns
+from ringtrue.cli.output import Grid, OutputFormat, emit, print_notes
 
 __all__ = ["command"]
 
@@ -29,21 +29,23 @@ def command(
 
     Writes the union of the runs' first documents: query, doc, how many runs found it, and its best rank.
     """
-    from ringtrue.cli.options.files import forms_for, read_runs
+    from ringtrue.cli.options.files import formats_by_kind, read_runs
     from ringtrue.evaluation.pooling import pool
     from ringtrue.files import write_table
 
     notes: list[str] = []
-    found = pool(
-        read_runs(runs, form=forms_for(["run"], forced)["run"], columns=columns_of(columns), note=notes.append),
+    pooled = pool(
+        read_runs(
+            runs, form=formats_by_kind(["run"], forced)["run"], columns=parse_columns(columns), note=notes.append
+        ),
         depth=depth,
     )
-    write_table(found, output)
-    tell(notes)
-    queries = found["query"].n_unique()
+    write_table(pooled, output)
+    print_notes(notes)
+    queries = pooled["query"].n_unique()
     grid = Grid(
         columns=["pairs", "queries", "runs", "file"],
-        rows=[[str(found.height), str(queries), str(len(runs)), output]],
+        rows=[[str(pooled.height), str(queries), str(len(runs)), output]],
         left=0,
     )
-    emit(form, data={"pairs": found.height, "queries": queries}, grid=grid)
+    emit(form, payload={"pairs": pooled.height, "queries": queries}, grid=grid)

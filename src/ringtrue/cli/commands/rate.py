@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ringtrue.cli.options.common import Command, input_options, is_given, output_options
-from ringtrue.cli.options.rating_inputs import Files
-from ringtrue.cli.options.rating_outputs import Targets
-from ringtrue.cli.output import OutputFormat, emit, progress_bar, tell
+from ringtrue.cli.options.rating_inputs import RatingFiles
+from ringtrue.cli.options.rating_outputs import RatingTargets
+from ringtrue.cli.output import OutputFormat, emit, print_notes, progress_bar
 from ringtrue.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 METHODS = ("bradley-terry", "elo", "glicko", "win-rate")
-ALL = "all"
-USUAL: dict[str, Any] = {  # as `Rating` has it, without loading it for --help
+ALL_METHODS = "all"
+DEFAULTS: dict[str, Any] = {  # as `RatingSettings` has it, without loading it for --help
     "ties": "half", "k": 16.0, "start": 100.0, "scale": 200.0, "variance": 10.0, "ridge": 0.25, "balance": 0.5,
     "each": "pair", "interval": "laplace", "resamples": 1000,
 }  # fmt: skip
-ABOUT: dict[str, tuple[str, ...]] = {  # options that say something for some methods only
+METHODS_BY_OPTION: dict[str, tuple[str, ...]] = {  # options that say something for some methods only
     **dict.fromkeys(("by_judge", "judge_model", "ties", "ridge", "resamples"), ("bradley-terry",)),
     "interval": ("bradley-terry", "glicko"),
     **dict.fromkeys(("passes", "start", "scale"), ("elo", "glicko")),
@@ -38,40 +38,44 @@ ABOUT: dict[str, tuple[str, ...]] = {  # options that say something for some met
     "each": ("elo", "glicko", "win-rate"),
     "balance": ("win-rate",),
 }
-VOTE = 64  # drawing one anew takes as long as reading so many bytes
-MOST_VOTES = 100_000  # beyond which agreement would take longer than the ratings
+WORK_PER_VOTE = 64  # drawing one anew takes as long as reading so many bytes
+MAX_VOTES = 100_000  # beyond which agreement would take longer than the ratings
 
 
-def _usual(name: str) -> dict[str, Any]:
-    return {"default": USUAL[name], "show_default": True}
+def _default_of(name: str) -> dict[str, Any]:
+    return {"default": DEFAULTS[name], "show_default": True}
 
 
 @click.command("rate", cls=Command)
 @click.argument("preferences", nargs=-1, required=True, metavar="PREFERENCES…")
-@click.option("--method", type=click.Choice([*METHODS, ALL]), default=METHODS[0], show_default=True,
+@click.option("--method", type=click.Choice([*METHODS, ALL_METHODS]), default=METHODS[0], show_default=True,
               help="How votes become ratings; all compares the methods, by --gold or --folds.")  # fmt: skip
 @click.option("--em", is_flag=True, help="Weigh the judges first, by how often they are right.")
 @click.option("--by-judge", is_flag=True, help="Rate the judges along with the documents.")
 @click.option("--judge-model", type=click.Choice(["sensitivity", "crowd-bt"]),
               help="The same, and what is said of a judge; usually sensitivity.")  # fmt: skip
-@click.option("--ties", type=click.Choice(["half", "davidson"]), **_usual("ties"),
+@click.option("--ties", type=click.Choice(["half", "davidson"]), **_default_of("ties"),
               help="A tie is half a win, or has a chance of its own.")  # fmt: skip
-@click.option("--ridge", type=float, **_usual("ridge"),
+@click.option("--ridge", type=float, **_default_of("ridge"),
               help="How close to each other documents are before the first vote.")  # fmt: skip
 @click.option("--passes", type=click.IntRange(1, 10_000),
               help="How often to go through the matches; usually 20 times by elo, once by glicko.")  # fmt: skip
-@click.option("-k", "--k", type=float, **_usual("k"), help="Of elo: how much a match can move.")
-@click.option("--start", type=float, **_usual("start"), help="Of elo and glicko: the rating before the first match.")
-@click.option("--scale", type=float, **_usual("scale"),
+@click.option("-k", "--k", type=float, **_default_of("k"), help="Of elo: how much a match can move.")
+@click.option(
+    "--start", type=float, **_default_of("start"), help="Of elo and glicko: the rating before the first match."
+)
+@click.option("--scale", type=float, **_default_of("scale"),
               help="Of elo and glicko: so many points more are odds of ten to one.")  # fmt: skip
-@click.option("--variance", type=float, **_usual("variance"), help="Of glicko: of the ratings, before the first match.")
-@click.option("--balance", type=float, **_usual("balance"),
+@click.option(
+    "--variance", type=float, **_default_of("variance"), help="Of glicko: of the ratings, before the first match."
+)
+@click.option("--balance", type=float, **_default_of("balance"),
               help="Of win-rate: the weight of wins; the rest is how often a document was compared.")  # fmt: skip
-@click.option("--each", type=click.Choice(["pair", "vote"]), **_usual("each"),
+@click.option("--each", type=click.Choice(["pair", "vote"]), **_default_of("each"),
               help="Whether a match is a pair with the mean of its votes, or a vote.")  # fmt: skip
-@click.option("--interval", type=click.Choice(["laplace", "bootstrap", "none"]), **_usual("interval"),
+@click.option("--interval", type=click.Choice(["laplace", "bootstrap", "none"]), **_default_of("interval"),
               help="From the curvature of the posterior, or from votes drawn anew.")  # fmt: skip
-@click.option("--resamples", type=click.IntRange(100, 1_000_000), **_usual("resamples"),
+@click.option("--resamples", type=click.IntRange(100, 1_000_000), **_default_of("resamples"),
               help="For --interval bootstrap: how often.")  # fmt: skip
 @click.option("--repeats", type=click.Choice(["first", "last", "all"]),
               help="Where a judge voted on a pair again: which vote counts, or each as its own.")  # fmt: skip
@@ -94,7 +98,7 @@ def _usual(name: str) -> dict[str, Any]:
 @click.option("--as", "forced", multiple=True, metavar="FORMAT", help="Force a format; see docs/reference/formats.md.")
 @input_options
 @output_options
-def command(method: str, per_query: bool, form: OutputFormat, **given: Any) -> None:
+def command(method: str, per_query: bool, form: OutputFormat, **options: Any) -> None:
     """Which documents are preferred?
 
     PREFERENCES say which of two documents somebody found better: query, left, right, winner, and judge where there
@@ -102,141 +106,159 @@ def command(method: str, per_query: bool, form: OutputFormat, **given: Any) -> N
     Each document gets a rating, with an interval where one can be defended; in each query the best comes first.
     --columns and --where are about PREFERENCES.
     """
-    files = Files(**{one.name: given.pop(one.name) for one in fields(Files) if one.name in given})
-    targets = Targets(**{one.name: given.pop(one.name) for one in fields(Targets)})
-    _refuse_idle(method, given, files, targets)
-    targets.require(files, method)
-    votes, gold = files.read(), files.read_gold()
-    if method == ALL:
-        _compare(files, votes, gold, given, per_query=per_query, form=form)
+    files = RatingFiles(
+        **{option.name: options.pop(option.name) for option in fields(RatingFiles) if option.name in options}
+    )
+    targets = RatingTargets(**{option.name: options.pop(option.name) for option in fields(RatingTargets)})
+    _refuse_unused_options(method, options, files, targets)
+    targets.require_writable(files, method)
+    votes, gold = files.read_votes(), files.read_gold()
+    if method == ALL_METHODS:
+        _compare_methods(files, votes, gold, options, per_query=per_query, form=form)
     else:
-        _rate(files, targets, votes, gold, {"method": method, **given}, per_query=per_query, form=form)
+        _rate_by_method(files, targets, votes, gold, {"method": method, **options}, per_query=per_query, form=form)
 
 
-def _rate(
-    files: Files, targets: Targets, votes: Preferences, gold: Judgments | None, given: dict[str, Any], *,
+def _rate_by_method(
+    files: RatingFiles, targets: RatingTargets, votes: Preferences, gold: Judgments | None, options: dict[str, Any], *,
     per_query: bool, form: OutputFormat,
 ) -> None:  # fmt: skip
     """Rate by one method, write what was asked for, and print."""
     import numpy as np
 
-    from ringtrue.cli.tables.ratings import grids
+    from ringtrue.cli.tables.ratings import rating_grids
     from ringtrue.preference import rate
 
-    seed, _ = given.pop("seed"), given.pop("folds")
-    asked, chosen = given.pop("by_judge"), given.pop("judge_model")
-    model: JudgeKind | None = chosen or ("sensitivity" if asked else None)
-    work = VOTE * votes.frame.height * given["resamples"] if given["interval"] == "bootstrap" else 0
-    with progress_bar(work, what="drawing votes anew") as advance:
-        found: Ratings = files.explained(
-            lambda: rate(votes, by_judge=model, gold=gold, rng=np.random.default_rng(seed),
-                         progress=lambda drawn: advance(VOTE * drawn), **given)
+    seed, _ = options.pop("seed"), options.pop("folds")
+    is_by_judge, judge_model = options.pop("by_judge"), options.pop("judge_model")
+    judge_kind: JudgeKind | None = judge_model or ("sensitivity" if is_by_judge else None)
+    work = WORK_PER_VOTE * votes.frame.height * options["resamples"] if options["interval"] == "bootstrap" else 0
+    with progress_bar(work, description="drawing votes anew") as advance:
+        ratings: Ratings = files.explain_errors(
+            lambda: rate(votes, by_judge=judge_kind, gold=gold, rng=np.random.default_rng(seed),
+                         progress=lambda n_drawn: advance(WORK_PER_VOTE * n_drawn), **options)
         )  # fmt: skip
-    notes = [*files.notes, *found.notes]
-    targets.write(found, notes.append)
-    if form == "csv" and found.judges:
+    notes = [*files.notes, *ratings.notes]
+    targets.write(ratings, notes.append)
+    if form == "csv" and ratings.judges:
         notes.append("--format csv prints the documents; --json has the judges too")
-    tell(notes)
+    print_notes(notes)
     if form == "csv":  # as -o FILE.csv has it
-        click.echo(found.frame.write_csv(), nl=False)
+        click.echo(ratings.frame.write_csv(), nl=False)
         return
-    beside, why = _beside(votes, given["repeats"], given["level"], seed)
-    data = {key: value for key, value in found.as_dict().items() if key != "notes"} | {
-        "transitivity": None if beside is None or beside.transitivity is None else beside.transitivity.as_dict(),
-        "agreement": _agreement(beside, why),
-        "files": targets.files,
-        "notes": [*notes, *why],
+    agreement, reasons = _try_agreement(votes, options["repeats"], options["level"], seed)
+    payload = {key: value for key, value in ratings.as_dict().items() if key != "notes"} | {
+        "transitivity": None
+        if agreement is None or agreement.transitivity is None
+        else agreement.transitivity.as_dict(),
+        "agreement": _agreement_as_dict(agreement, reasons),
+        "files": targets.path_by_option,
+        "notes": [*notes, *reasons],
     }
-    emit(form, data=data, grid=partial(grids, found, beside, targets, rel=given["rel"], per_query=per_query))
+    emit(
+        form,
+        payload=payload,
+        grid=partial(rating_grids, ratings, agreement, targets, rel=options["rel"], per_query=per_query),
+    )
 
 
-def _beside(
+def _try_agreement(
     votes: Preferences, repeats: Repeats | None, level: float, seed: int
 ) -> tuple[Agreement | None, tuple[str, ...]]:
     """Whether the votes fit an order and judges agree, as `ringtrue agree` has it, and why not where they cannot be."""
     import numpy as np
 
     from ringtrue.judges.agreement import agree
-    from ringtrue.preference.rate import without_traps
+    from ringtrue.preference.rate import drop_traps
     from ringtrue.tables.judgments import NO_JUDGE
 
-    asked, _ = without_traps(votes)
-    if asked.frame.height > MOST_VOTES:
-        told = f"transitivity and agreement are left out beyond {MOST_VOTES:,} votes; `ringtrue agree` computes them"
-        return None, (told,)
-    nameless = bool((asked.frame["judge"] == NO_JUDGE).all())
+    real_votes, _ = drop_traps(votes)
+    if real_votes.frame.height > MAX_VOTES:
+        reason = f"transitivity and agreement are left out beyond {MAX_VOTES:,} votes; `ringtrue agree` computes them"
+        return None, (reason,)
+    is_anonymous = bool((real_votes.frame["judge"] == NO_JUDGE).all())
     # A judge with two votes on a pair says nothing about two judges.
-    kept: Repeats | None = "all" if nameless else "last" if repeats == "all" else repeats
-    found = agree(asked, alone=True, pairs=0, repeats=kept, level=level,
-                  resamples=0 if nameless else 1_000, rng=np.random.default_rng(seed))  # fmt: skip
-    if nameless:
-        return found, ("nothing tells the judges apart: whether two of them agree cannot be told",)
-    if found.overall["agreement"].value is None:
-        return found, ("no pair has votes of two judges: whether they agree cannot be told",)
-    return found, ()
+    counted_repeats: Repeats | None = "all" if is_anonymous else "last" if repeats == "all" else repeats
+    agreement = agree(real_votes, alone=True, pairs=0, repeats=counted_repeats, level=level,
+                  resamples=0 if is_anonymous else 1_000, rng=np.random.default_rng(seed))  # fmt: skip
+    if is_anonymous:
+        return agreement, ("nothing tells the judges apart: whether two of them agree cannot be told",)
+    if agreement.overall["agreement"].value is None:
+        return agreement, ("no pair has votes of two judges: whether they agree cannot be told",)
+    return agreement, ()
 
 
-def _agreement(beside: Agreement | None, why: tuple[str, ...]) -> dict[str, object] | None:
-    if beside is None or why:
+def _agreement_as_dict(agreement: Agreement | None, reasons: tuple[str, ...]) -> dict[str, object] | None:
+    if agreement is None or reasons:
         return None
-    return {name: beside.overall[name].as_dict() for name in ("agreement", "alpha_nominal")}
+    return {name: agreement.overall[name].as_dict() for name in ("agreement", "alpha_nominal")}
 
 
-def _compare(
-    files: Files, votes: Preferences, gold: Judgments | None, given: dict[str, Any], *, per_query: bool,
+def _compare_methods(
+    files: RatingFiles, votes: Preferences, gold: Judgments | None, options: dict[str, Any], *, per_query: bool,
     form: OutputFormat,
 ) -> None:  # fmt: skip
     """All methods side by side."""
     import numpy as np
 
-    from ringtrue.cli.tables.rating_methods import comparison_grids, flat_comparison
+    from ringtrue.cli.tables.rating_methods import method_comparison_csv, method_comparison_grids
     from ringtrue.preference import compare_ratings
 
-    found: RatingComparison = files.explained(
-        lambda: compare_ratings(votes, gold=gold, rel=given["rel"], folds=given["folds"], repeats=given["repeats"],
-                                rng=np.random.default_rng(given["seed"]))
-    )  # fmt: skip
-    notes = [*files.notes, *found.notes]
-    tell(notes)
+    comparison: RatingComparison = files.explain_errors(
+        lambda: compare_ratings(
+            votes,
+            gold=gold,
+            rel=options["rel"],
+            folds=options["folds"],
+            repeats=options["repeats"],
+            rng=np.random.default_rng(options["seed"]),
+        )
+    )
+    notes = [*files.notes, *comparison.notes]
+    print_notes(notes)
     emit(
         form,
-        data=found.as_dict() | {"seed": given["seed"], "notes": notes},
-        grid=partial(comparison_grids, found, rel=given["rel"], per_query=per_query),
-        flat=partial(flat_comparison, found),
+        payload=comparison.as_dict() | {"seed": options["seed"], "notes": notes},
+        grid=partial(method_comparison_grids, comparison, rel=options["rel"], per_query=per_query),
+        csv_grid=partial(method_comparison_csv, comparison),
     )
 
 
-def _refuse_idle(method: str, given: dict[str, Any], files: Files, targets: Targets) -> None:
+def _refuse_unused_options(method: str, options: dict[str, Any], files: RatingFiles, targets: RatingTargets) -> None:
     """Refuse options that would change nothing."""
-    for name, methods in ABOUT.items():
+    for name, methods in METHODS_BY_OPTION.items():
         if is_given(name) and method not in methods:
-            others = f"is for {' and '.join(methods)}, and "
-            this = "--method all takes every method as it usually is" if method == ALL else f"this is {method}"
-            raise UsageError(f"{_option(name)} {others}{this}; leave it out")
-    if method == ALL:
-        _refuse_for_all(given, files, targets)
-    elif given["folds"] is not None:
+            scope = f"is for {' and '.join(methods)}, and "
+            method_text = (
+                "--method all takes every method as it usually is" if method == ALL_METHODS else f"this is {method}"
+            )
+            raise UsageError(f"{_option_name(name)} {scope}{method_text}; leave it out")
+    if method == ALL_METHODS:
+        _refuse_with_all_methods(options, files, targets)
+    elif options["folds"] is not None:
         raise UsageError("--folds compares methods by how well they foretell votes; say --method all as well")
-    if is_given("interval") and method == "glicko" and given["interval"] != "none":
-        raise UsageError(f"--interval {given['interval']} is for bradley-terry; glicko has a variance of its own")
-    if is_given("resamples") and given["interval"] != "bootstrap":
+    if is_given("interval") and method == "glicko" and options["interval"] != "none":
+        raise UsageError(f"--interval {options['interval']} is for bradley-terry; glicko has a variance of its own")
+    if is_given("resamples") and options["interval"] != "bootstrap":
         raise UsageError("--resamples is about --interval bootstrap, which was not asked for: leave it out")
-    if is_given("each") and given["em"]:
+    if is_given("each") and options["em"]:
         raise UsageError("--each: after --em a match is a pair with a probable score; leave it out")
     if files.gold is None:
         for name in ("rel", "per_query"):
             if is_given(name):
-                raise UsageError(f"{_option(name)} is about gold labels; give them: --gold QRELS")
+                raise UsageError(f"{_option_name(name)} is about gold labels; give them: --gold QRELS")
 
 
-def _refuse_for_all(given: dict[str, Any], files: Files, targets: Targets) -> None:
-    if given["em"]:
+def _refuse_with_all_methods(options: dict[str, Any], files: RatingFiles, targets: RatingTargets) -> None:
+    if options["em"]:
         raise UsageError("--method all has elo, glicko and bradley-terry with --em and without; leave it out")
-    if targets.files:
-        raise UsageError(f"{next(iter(targets.files))}: --method all compares methods; choose one to write its ratings")
-    if files.gold is None and given["folds"] is None:
+    if targets.path_by_option:
+        raise UsageError(
+            f"{next(iter(targets.path_by_option))}: --method all compares methods; choose one to write its ratings"
+        )
+    if files.gold is None and options["folds"] is None:
         raise UsageError("--method all compares the methods by what? Give --gold QRELS, --folds 10, or both")
 
 
-def _option(name: str) -> str:
+def _option_name(name: str) -> str:
     return f"--{name.replace('_', '-')}"

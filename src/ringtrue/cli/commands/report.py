@@ -12,8 +12,8 @@ import click
 
 from ringtrue.cli.options.common import Command, output_options
 from ringtrue.cli.options.files import refuse_to_overwrite
-from ringtrue.cli.options.report import Asked, material_options
-from ringtrue.cli.output import Grid, OutputFormat, emit, steps, tell
+from ringtrue.cli.options.report import ReportOptions, report_options
+from ringtrue.cli.output import Grid, OutputFormat, emit, print_notes, step_bar
 from ringtrue.errors import UsageError
 
 if TYPE_CHECKING:
@@ -25,54 +25,58 @@ WIDTH = 100
 
 
 @click.command("report", cls=Command)
-@material_options
+@report_options
 @click.option("-o", "--output", default="report.html", show_default=True, metavar="FILE", help="Where to write it.")
 @click.option("--open", "opens", is_flag=True, help="Open it in a browser.")
 @output_options
-def command(asked: Asked, output: str, opens: bool, form: OutputFormat) -> None:
+def command(report_opts: ReportOptions, output: str, opens: bool, form: OutputFormat) -> None:
     """Show me everything on one page.
 
     Writes one HTML file with a section for whatever is given: how good each run is, raw and corrected, which are
     really better, where they differ, how far the judges can be trusted, and what to judge next. It needs no network,
     and can be sent and printed.
     """
-    from ringtrue.report.build import SECTIONS, made_from
+    from ringtrue.report.build import SECTIONS, build_report
 
     if Path(output).suffix.lower() not in (".html", ".htm"):
         raise UsageError(f"-o {output}: the report is a page; choose a name that ends in .html")
-    refuse_to_overwrite(asked.paths, output)
-    with steps(len(SECTIONS) + 2, what="reading") as step:
-        material = asked.read()
-        report = asked.explained(lambda: made_from(material, progress=step))
+    refuse_to_overwrite(report_opts.paths, output)
+    with step_bar(len(SECTIONS) + 2, description="reading") as step:
+        inputs = report_opts.read_inputs()
+        report = report_opts.explain_errors(lambda: build_report(inputs, progress=step))
         step("drawing")
         report.save(output)
-    notes = [*asked.question.notes, *report.notes]
-    tell(notes)
-    data = {
+    notes = [*report_opts.run_inputs.notes, *report.notes]
+    print_notes(notes)
+    payload = {
         "report": output, "answers": list(report.answers), "figures": [figure.name for figure in report.figures()],
         "absent": dict(report.absent), "notes": notes,
     }  # fmt: skip
     if form == "table":
-        click.echo(_told(report, output))
+        click.echo(_summarise_report(report, output))
     else:
-        emit(form, data=data, grid=partial(_grid, report))
-    if opens and not _opened(output):
+        emit(form, payload=payload, grid=partial(_answers_grid, report))
+    if opens and not _open_in_browser(output):
         click.echo(f"note: no browser was found to open {output} in", err=True)
 
 
-def _told(report: Report, output: str) -> str:
+def _summarise_report(report: Report, output: str) -> str:
     """The answers in short, what is not on the page, and where the page is."""
-    told = [f"{one.title}{'' if one.title.endswith('?') else ':'} {one.answer}" for one in report.sections]
-    told += [f"Not there: {title} ({why})" for title, why in report.absent]
-    lines = [fill(text, WIDTH, subsequent_indent="  ") for text in told]
+    paragraphs = [
+        f"{section.title}{'' if section.title.endswith('?') else ':'} {section.answer}" for section in report.sections
+    ]
+    paragraphs += [f"Not there: {title} ({why})" for title, why in report.absent]
+    lines = [fill(paragraph, WIDTH, subsequent_indent="  ") for paragraph in paragraphs]
     return "\n".join([*lines, "", f"{output} has it all on one page; open it in a browser."])
 
 
-def _grid(report: Report) -> Grid:
-    return Grid(columns=["section", "answer"], left=2, rows=[[one.title, one.answer] for one in report.sections])
+def _answers_grid(report: Report) -> Grid:
+    return Grid(
+        columns=["section", "answer"], left=2, rows=[[section.title, section.answer] for section in report.sections]
+    )
 
 
-def _opened(path: str) -> bool:
+def _open_in_browser(path: str) -> bool:
     import webbrowser
 
     sys.stdout.flush()

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from ringtrue.cli.options.common import Command, output_options
-from ringtrue.cli.options.files import refuse_to_lose, refuse_to_overwrite
-from ringtrue.cli.options.gold import read_gold, refuse_other_ways
-from ringtrue.cli.options.runs import Question, evaluation_options, level_option, runs_and_judgments
-from ringtrue.cli.output import Grid, OutputFormat, emit, tell
+from ringtrue.cli.options.files import refuse_to_overwrite, refuse_to_overwrite_filled
+from ringtrue.cli.options.gold import read_gold, refuse_uncorrectable_settings
+from ringtrue.cli.options.runs import RunInputs, evaluation_options, level_option, runs_and_judgments
+from ringtrue.cli.output import Grid, OutputFormat, emit, print_notes
 from ringtrue.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-USUAL = "P@10"
-KINDS = {  # which earlier samples can be continued, and by which option
+DEFAULT_MEASURE = "P@10"
+CONTINUABLE_DESIGNS = {  # which earlier samples can be continued, and by which option
     "--budget": ("pool_stratified", "pool_random"),
     "--queries": ("whole_queries",),
 }
-MOST_RUNS = 12
+MAX_RUNS_SHOWN = 12
 
 
 @click.command("sample", cls=Command)
@@ -35,7 +35,7 @@ MOST_RUNS = 12
 @click.option("--queries", type=click.IntRange(1), metavar="N",
               help="How many whole queries gold can judge: for nDCG, AP, RR, ERR.")  # fmt: skip
 @click.option("--for", "-m", "--measure", "measures", multiple=True, metavar="MEASURE",
-              help=f"What will be corrected; may be repeated, or a list. {USUAL} if not said.")  # fmt: skip
+              help=f"What will be corrected; may be repeated, or a list. {DEFAULT_MEASURE} if not said.")  # fmt: skip
 @click.option("--compare", "comparing", is_flag=True,
               help="Only to compare the runs: what they share at the same rank is not drawn.")  # fmt: skip
 @click.option("--already", metavar="FILE", help="Gold labels of an earlier sample, to be continued.")
@@ -45,7 +45,7 @@ MOST_RUNS = 12
 @evaluation_options
 @output_options
 def command(
-    question: Question,
+    run_inputs: RunInputs,
     budget: int | None,
     queries: int | None,
     measures: tuple[str, ...],
@@ -69,47 +69,53 @@ def command(
         raise UsageError("how much can gold judge? --budget DOCS, or --queries N for whole queries: one of the two")
     if comparing and queries is not None:
         raise UsageError("--compare draws single documents: it goes with --budget")
-    refuse_other_ways(question, "says nothing to sample, which draws for the measures as they are: leave it out")
-    refuse_to_overwrite((question.judgments, *question.runs, *([already] if already else [])), output)
-    refuse_to_lose("label", output, instead=f"continue it (--already {output} -o ANOTHER)")
-    wanted = question.measures(measures or [USUAL])
-    notes = question.notes
-    known = None if already is None else _earlier(question, already, "--budget" if queries is None else "--queries")
-    labels, runs, rng = question.labels(), list(question.each_run()), np.random.default_rng(seed)
+    refuse_uncorrectable_settings(
+        run_inputs, "says nothing to sample, which draws for the measures as they are: leave it out"
+    )
+    refuse_to_overwrite((run_inputs.judgments, *run_inputs.runs, *([already] if already else [])), output)
+    refuse_to_overwrite_filled("label", output, instead=f"continue it (--already {output} -o ANOTHER)")
+    parsed_measures = run_inputs.parse_measures(measures or [DEFAULT_MEASURE])
+    notes = run_inputs.notes
+    earlier_labels = (
+        None
+        if already is None
+        else _read_earlier_labels(run_inputs, already, "--budget" if queries is None else "--queries")
+    )
+    labels, runs, rng = run_inputs.read_labels(), list(run_inputs.read_runs()), np.random.default_rng(seed)
 
-    def drawn() -> GoldDraw:
+    def draw_gold() -> GoldDraw:
         if queries is not None:
-            return sample_queries(runs, labels, wanted, queries=queries, already=known, rng=rng)
-        return sample(runs, labels, wanted, budget=budget or 0, compare=comparing, already=known,
-                      level=question.level, rng=rng)  # fmt: skip
+            return sample_queries(runs, labels, parsed_measures, queries=queries, already=earlier_labels, rng=rng)
+        return sample(runs, labels, parsed_measures, budget=budget or 0, compare=comparing, already=earlier_labels,
+                      level=run_inputs.level, rng=rng)  # fmt: skip
 
-    found: GoldDraw = question.explained(drawn)
-    write_table(found.frame, output)
-    notes += found.notes
-    tell(notes)
-    to_judge = found.frame.height if known is None else int(found.frame["label"].null_count())
-    data = {
-        "design": found.design,
-        "documents": found.frame.height,
+    gold_draw: GoldDraw = run_inputs.explain_errors(draw_gold)
+    write_table(gold_draw.frame, output)
+    notes += gold_draw.notes
+    print_notes(notes)
+    to_judge = gold_draw.frame.height if earlier_labels is None else int(gold_draw.frame["label"].null_count())
+    payload = {
+        "design": gold_draw.design,
+        "documents": gold_draw.frame.height,
         "to_judge": to_judge,
-        "queries": found.frame["query"].n_unique(),
-        "expected_half_width": found.expected,
+        "queries": gold_draw.frame["query"].n_unique(),
+        "expected_half_width": gold_draw.expected,
         "file": output,
         "seed": seed,
         "notes": notes,
     }
     next_step = f"ringtrue {'compare' if comparing else 'evaluate'} … --gold {output}"
-    emit(form, data=data, grid=partial(_grids, found, to_judge, output, question.level, next_step),
-         flat=partial(_flat, found, data))  # fmt: skip
+    emit(form, payload=payload, grid=partial(_sample_grids, gold_draw, to_judge, output, run_inputs.level, next_step),
+         csv_grid=partial(_sample_csv, gold_draw, payload))  # fmt: skip
 
 
-def _earlier(question: Question, already: str, option: str) -> Judgments:
+def _read_earlier_labels(run_inputs: RunInputs, already: str, option: str) -> Judgments:
     """The gold labels of an earlier draw, of the kind that the option draws."""
     from ringtrue.files.source import Source
 
-    if already == "-" and "-" in (question.judgments, *question.runs):
+    if already == "-" and "-" in (run_inputs.judgments, *run_inputs.runs):
         raise UsageError("standard input (-) can be read only once; put one of the two into a file")
-    labels = read_gold(Source(already), "--already", question.notes.append, {}, {})
+    labels = read_gold(Source(already), "--already", run_inputs.notes.append, {}, {})
     for column in ("design", "prob"):
         if column not in labels.frame.columns:
             raise InputError(
@@ -117,45 +123,55 @@ def _earlier(question: Question, already: str, option: str) -> Judgments:
                 f"sample instead"
             )
     for design in labels.frame["design"].unique(maintain_order=True):
-        if design not in KINDS[option]:
-            fits = next((f"continue it with {other}" for other, kinds in KINDS.items() if design in kinds),
-                        "draw a new sample")  # fmt: skip
+        if design not in CONTINUABLE_DESIGNS[option]:
+            advice = next(
+                (
+                    f"continue it with {other_option}"
+                    for other_option, designs in CONTINUABLE_DESIGNS.items()
+                    if design in designs
+                ),
+                "draw a new sample",
+            )
             raise InputError(
-                f"{already}: --already is a sample of the design '{design}', which {option} cannot continue; {fits}"
+                f"{already}: --already is a sample of the design '{design}', which {option} cannot continue; {advice}"
             )
     return labels
 
 
-def _grids(found: GoldDraw, to_judge: int, output: str, level: float, next_step: str) -> list[Grid]:
-    known = found.frame.height - to_judge
-    counts = {"documents": f"{found.frame.height:,}"}
-    if known:
-        counts |= {"with a label": f"{known:,}", "to judge": f"{to_judge:,}"}
-    counts |= {"queries": str(found.frame["query"].n_unique()), "design": found.design, "file": output}
-    what = "the column label where it is empty" if known else "a column label"
-    caption = [f"next: let gold fill in {what}, then `{next_step}`"]
-    if found.design == "whole_queries":
+def _sample_grids(gold_draw: GoldDraw, to_judge: int, output: str, level: float, next_step: str) -> list[Grid]:
+    n_labelled = gold_draw.frame.height - to_judge
+    counts = {"documents": f"{gold_draw.frame.height:,}"}
+    if n_labelled:
+        counts |= {"with a label": f"{n_labelled:,}", "to judge": f"{to_judge:,}"}
+    counts |= {"queries": str(gold_draw.frame["query"].n_unique()), "design": gold_draw.design, "file": output}
+    column_text = "the column label where it is empty" if n_labelled else "a column label"
+    caption = [f"next: let gold fill in {column_text}, then `{next_step}`"]
+    if gold_draw.design == "whole_queries":
         caption.append("of each query, gold judges what bronze judged and what the runs show")
-    told = Grid(columns=list(counts), rows=[list(counts.values())], caption="\n".join(caption), left=0)
-    if not found.expected:
-        return [told]
-    names = list(next(iter(found.expected.values())))
-    shown = list(found.expected.items())
-    more = [f"… and {len(shown) - MOST_RUNS} more (--json shows all)"] if len(shown) > MOST_RUNS else []
-    errs = "as the labels so far show" if known else "as judges usually do"
-    widths = Grid(
+    summary_grid = Grid(columns=list(counts), rows=[list(counts.values())], caption="\n".join(caption), left=0)
+    if not gold_draw.expected:
+        return [summary_grid]
+    names = list(next(iter(gold_draw.expected.values())))
+    widths_by_run = list(gold_draw.expected.items())
+    more_lines = (
+        [f"… and {len(widths_by_run) - MAX_RUNS_SHOWN} more (--json shows all)"]
+        if len(widths_by_run) > MAX_RUNS_SHOWN
+        else []
+    )
+    basis = "as the labels so far show" if n_labelled else "as judges usually do"
+    width_grid = Grid(
         columns=["", *names],
-        rows=[[run, *(f"±{row[name]:.3f}" for name in names)] for run, row in shown[:MOST_RUNS]],
-        caption="\n".join([*more, f"half of the {level * 100:g}% interval to expect, for these queries "
-                                  "(--population these), if bronze errs " + errs]),
+        rows=[[run, *(f"±{row[name]:.3f}" for name in names)] for run, row in widths_by_run[:MAX_RUNS_SHOWN]],
+        caption="\n".join([*more_lines, f"half of the {level * 100:g}% interval to expect, for these queries "
+                                  "(--population these), if bronze errs " + basis]),
     )  # fmt: skip
-    return [told, widths]
+    return [summary_grid, width_grid]
 
 
-def _flat(found: GoldDraw, data: Mapping[str, object]) -> Grid:
+def _sample_csv(gold_draw: GoldDraw, payload: Mapping[str, object]) -> Grid:
     """The half-widths to expect, with every digit; what was drawn, where none can be told."""
-    if not found.expected:
+    if not gold_draw.expected:
         columns = ("design", "documents", "to_judge", "queries", "file")
-        return Grid(columns=columns, rows=[[str(data[name]) for name in columns]])
-    rows = [[run, name, str(half)] for run, row in found.expected.items() for name, half in row.items()]
+        return Grid(columns=columns, rows=[[str(payload[name]) for name in columns]])
+    rows = [[run, name, str(half_width)] for run, row in gold_draw.expected.items() for name, half_width in row.items()]
     return Grid(columns=["run", "measure", "expected_half_width"], rows=rows)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import click
 
 from ringtrue.cli.options.common import Command, output_options
-from ringtrue.cli.output import Grid, OutputFormat, emit, tell
+from ringtrue.cli.output import Grid, OutputFormat, emit, print_notes
 from ringtrue.errors import FileError, StoreError, UsageError
-from ringtrue.formatting.phrases import counted
+from ringtrue.formatting.phrases import format_count
 
 if TYPE_CHECKING:
     from ringtrue.service.store import Store
@@ -51,8 +51,8 @@ def command(
     try:
         from ringtrue.service.store import Store
         from ringtrue.service.store.invitations import invite_first_owner
-        from ringtrue.service.web.app import checked_base_url
-        from ringtrue.service.web.server import Serving, bound, is_loopback, serve
+        from ringtrue.service.web.app import normalise_base_url
+        from ringtrue.service.web.server import ServerSettings, is_loopback, open_listener, serve
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("ringtrue"):
             raise
@@ -61,32 +61,32 @@ def command(
             f"in a copy of the sources pip install '.[web]'"
         ) from None
 
-    address = checked_base_url(base_url)
+    address = normalise_base_url(base_url)
     if workers > 1 and not database.startswith("postgresql"):
         raise UsageError(
             "SQLite has one writer, and several processes only wait for each other; use one, or PostgreSQL "
             "(--db postgresql://user@host/name)"
         )
-    with bound(host, port) as listening:
+    with open_listener(host, port) as listener:
         notes: list[str] = []
-        with _none_left(database), Store.open(database) as store:
+        with _remove_new_file_on_error(database), Store.open(database) as store:
             if restore is not None:
-                notes.append(_restored(store, restore))
+                notes.append(_restore_from(store, restore))
             secret = store.write(lambda connection: invite_first_owner(connection, now=time.time()))
-        reached = address or f"http://{_shown_host(host)}:{listening.getsockname()[1]}"
+        public_url = address or f"http://{_browsable_host(host)}:{listener.getsockname()[1]}"
         if not is_loopback(host) and not (address or "").startswith("https://"):
             notes.append(
                 f"{host} can be reached from other machines, and without HTTPS passwords and answers travel in plain "
                 f"text: put an HTTPS proxy before it and give its address with --base-url https://…"
             )
-        link = None if secret is None else f"{reached}/welcome/{secret}"
-        _say(form, reached, _without_password(database), link, notes)
-        what = Serving(database=database, base_url=address, upload_limit=upload_limit * 1_000_000)
-        serve(what, listening, workers=workers)
+        owner_link = None if secret is None else f"{public_url}/welcome/{secret}"
+        _print_address(form, public_url, _hide_password(database), owner_link, notes)
+        server_settings = ServerSettings(database=database, base_url=address, upload_limit=upload_limit * 1_000_000)
+        serve(server_settings, listener, workers=workers)
 
 
 @contextmanager
-def _none_left(database: str) -> Iterator[None]:
+def _remove_new_file_on_error(database: str) -> Iterator[None]:
     """Take the file of a new SQLite database away again where nothing came of it."""
     name = database.removeprefix("sqlite:///")
     path = Path(name)
@@ -99,36 +99,38 @@ def _none_left(database: str) -> Iterator[None]:
         raise
 
 
-def _restored(store: Store, file: str) -> str:
+def _restore_from(store: Store, file: str) -> str:
     from ringtrue.service.store.backup import restore_backup
 
     path = Path(file)
     if not path.is_file():
         raise FileError(f"{file}: there is no such file; a backup is a .zip that the server made")
     rows = restore_backup(store, path).rows
-    counts = ", ".join(counted(rows.get(name, 0), name) for name in ("project", "account", "judgment"))
+    counts = ", ".join(format_count(rows.get(name, 0), name) for name in ("project", "account", "judgment"))
     return f"restored from {file}: {counts}"
 
 
-def _shown_host(host: str) -> str:
-    shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    return f"[{shown}]" if ":" in shown else shown
+def _browsable_host(host: str) -> str:
+    browsable = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"[{browsable}]" if ":" in browsable else browsable
 
 
-def _without_password(database: str) -> str:
+def _hide_password(database: str) -> str:
     from sqlalchemy.engine import make_url
 
     return make_url(database).render_as_string(hide_password=True) if "://" in database else database
 
 
-def _say(form: OutputFormat, reached: str, database: str, link: str | None, notes: list[str]) -> None:
-    tell(notes)
+def _print_address(
+    form: OutputFormat, public_url: str, database: str, owner_link: str | None, notes: list[str]
+) -> None:
+    print_notes(notes)
     if form == "table":
-        click.echo(f"ringtrue serves {database} at {reached}; Ctrl-C ends it")
-        if link is not None:
+        click.echo(f"ringtrue serves {database} at {public_url}; Ctrl-C ends it")
+        if owner_link is not None:
             click.echo("nobody owns it yet: this link makes whoever opens it the owner, once, within a day")
-            click.echo(f"  {link}")
+            click.echo(f"  {owner_link}")
         return
-    data = {"url": reached, "database": database, "owner_link": link, "notes": notes}
-    rows = [[reached, database, link or ""]]
-    emit(form, data=data, grid=Grid(columns=["url", "database", "owner link"], rows=rows, left=3))
+    payload = {"url": public_url, "database": database, "owner_link": owner_link, "notes": notes}
+    rows = [[public_url, database, owner_link or ""]]
+    emit(form, payload=payload, grid=Grid(columns=["url", "database", "owner link"], rows=rows, left=3))

@@ -8,9 +8,9 @@ from textwrap import fill
 import click
 
 from ringtrue.cli.options.common import Command, output_options
-from ringtrue.cli.output import Grid, OutputFormat, emit, tell
+from ringtrue.cli.output import Grid, OutputFormat, emit, print_notes
 from ringtrue.cli.studies import correction, plans, preferences, rates, real_judges
-from ringtrue.cli.studies.study import Asked, Number, Study
+from ringtrue.cli.studies.study import Number, Study, StudyParameters
 from ringtrue.errors import UsageError, did_you_mean
 
 __all__ = ["command"]
@@ -18,46 +18,46 @@ __all__ = ["command"]
 # A study is a line here and a function from what was asked to what is shown.
 STUDIES: dict[str, Study] = {
     "real": Study(
-        says="Correction by gold labels drawn again and again from real collections.",
-        run=real_judges.real,
-        takes=("replications", "level", "data"),
+        summary="Correction by gold labels drawn again and again from real collections.",
+        run=real_judges.study_real_judges,
+        options=("replications", "level", "data"),
         replications=2_000,
-        settings=real_judges.REAL,
+        settings=real_judges.REAL_JUDGE_SETTINGS,
     ),
     "goldberg": Study(
-        says="The published simulation: P@10 by a judge who errs, as it is and corrected.",
-        run=rates.goldberg,
-        settings=rates.GOLDBERG,
+        summary="The published simulation: P@10 by a judge who errs, as it is and corrected.",
+        run=rates.study_goldberg,
+        settings=rates.GOLDBERG_SETTINGS,
     ),
     "rates": Study(
-        says="Intervals of scores corrected by a judge's rates, over 1,560 worlds.",
-        run=rates.rates,
+        summary="Intervals of scores corrected by a judge's rates, over 1,560 worlds.",
+        run=rates.study_rates,
         replications=5_000,
-        settings=rates.RATES,
+        settings=rates.RATE_SETTINGS,
     ),
     "like-these": Study(
-        says="Intervals of scores corrected by gold labels, for these queries and for queries like these.",
-        run=correction.like_these,
+        summary="Intervals of scores corrected by gold labels, for these queries and for queries like these.",
+        run=correction.study_like_these,
         replications=500,
-        settings=correction.LIKE_THESE,
+        settings=correction.LIKE_THESE_SETTINGS,
     ),
     "comparing": Study(
-        says="Tests between two systems with a judge who errs: false alarms, and differences found.",
-        run=correction.comparing,
+        summary="Tests between two systems with a judge who errs: false alarms, and differences found.",
+        run=correction.study_comparisons,
         replications=2_000,
-        settings=correction.COMPARING,
+        settings=correction.COMPARISON_SETTINGS,
     ),
     "plan": Study(
-        says="Plans carried out: do the planned numbers achieve what was asked?",
-        run=plans.planned,
-        takes=("replications",),
+        summary="Plans carried out: do the planned numbers achieve what was asked?",
+        run=plans.study_plans,
+        options=("replications",),
         replications=1_000,
     ),
     "preferences": Study(
-        says="Ratings from votes of a crowd: which method, which pairs to ask, and do intervals hold?",
-        run=preferences.preferences,
+        summary="Ratings from votes of a crowd: which method, which pairs to ask, and do intervals hold?",
+        run=preferences.study_preferences,
         replications=16,
-        settings=preferences.PREFERENCES,
+        settings=preferences.PREFERENCE_SETTINGS,
     ),
 }
 
@@ -85,65 +85,71 @@ def command(
 
     Runs a study in worlds where the truth is known. Without NAME, lists the studies.
     """
-    given = {"replications": replications, "level": level, "data": data, "set": settings}
+    study_options = {"replications": replications, "level": level, "data": data, "set": settings}
     if name is None:
-        _list(form, [option for option, value in given.items() if value])
+        _print_studies(form, [option for option, setting in study_options.items() if setting])
         return
     if name not in STUDIES:
-        near = did_you_mean(name, STUDIES) or f"; there is {', '.join(STUDIES)}"
-        raise UsageError(f"no study '{name}'{near}")
+        suggestion = did_you_mean(name, STUDIES) or f"; there is {', '.join(STUDIES)}"
+        raise UsageError(f"no study '{name}'{suggestion}")
     study = STUDIES[name]
-    for option, value in given.items():
-        if value and option not in (*study.takes, "set"):
-            raise UsageError(f"simulate {name} takes no --{option}; it takes {_options(study)}")
-    asked = Asked(
+    for option, setting in study_options.items():
+        if setting and option not in (*study.options, "set"):
+            raise UsageError(f"simulate {name} takes no --{option}; it takes {_describe_options(study)}")
+    parameters = StudyParameters(
         seed=seed,
         replications=replications or study.replications,
         level=level or 0.95,
-        data=data,
-        settings={**study.settings, **_settings(name, study.settings, settings)},
+        folders=data,
+        settings={**study.settings, **_parse_settings(name, study.settings, settings)},
     )
-    shown = study.run(asked)
-    tell(shown.notes)
-    emit(form, data={"study": name, **shown.data, "seed": seed, "notes": list(shown.notes)}, grid=shown.grids,
-         flat=shown.flat)  # fmt: skip
-    if form == "table" and shown.picture:
-        click.echo(f"\n{shown.picture}")
+    output = study.run(parameters)
+    print_notes(output.notes)
+    emit(form, payload={"study": name, **output.payload, "seed": seed, "notes": list(output.notes)}, grid=output.grids,
+         csv_grid=output.csv_grid)  # fmt: skip
+    if form == "table" and output.plot:
+        click.echo(f"\n{output.plot}")
 
 
-def _list(form: OutputFormat, given: list[str]) -> None:
-    if given:
-        raise UsageError(f"--{given[0]} of which study? Name one of {', '.join(STUDIES)}")
-    data = {"studies": [{"name": name, "says": one.says, "takes": list(one.takes), "settings": dict(one.settings)}
-                        for name, one in STUDIES.items()]}  # fmt: skip
-    rows = [[name, one.says] for name, one in STUDIES.items()]
-    lines = [fill(f"{name} takes {_options(one)}", 100, subsequent_indent="  ") for name, one in STUDIES.items()]
-    emit(form, data=data, grid=Grid(columns=["study", "what it looks at"], rows=rows, left=2,
+def _print_studies(form: OutputFormat, given_options: list[str]) -> None:
+    if given_options:
+        raise UsageError(f"--{given_options[0]} of which study? Name one of {', '.join(STUDIES)}")
+    payload = {
+        "studies": [
+            {"name": name, "says": study.summary, "takes": list(study.options), "settings": dict(study.settings)}
+            for name, study in STUDIES.items()
+        ]
+    }
+    rows = [[name, study.summary] for name, study in STUDIES.items()]
+    lines = [
+        fill(f"{name} takes {_describe_options(study)}", 100, subsequent_indent="  ") for name, study in STUDIES.items()
+    ]
+    emit(form, payload=payload, grid=Grid(columns=["study", "what it looks at"], rows=rows, left=2,
                                     caption="\n".join(["", *lines])))  # fmt: skip
 
 
-def _options(study: Study) -> str:
-    options = ", ".join(f"--{option}" for option in (*study.takes, "seed"))
+def _describe_options(study: Study) -> str:
+    options = ", ".join(f"--{option}" for option in (*study.options, "seed"))
     settings = " ".join(f"{name}={value:g}" for name, value in study.settings.items())
     return f"{options}" + (f", and --set {settings}" if settings else "")
 
 
-def _settings(study: str, known: Mapping[str, Number], given: tuple[str, ...]) -> dict[str, Number]:
+def _parse_settings(study: str, defaults: Mapping[str, Number], texts: tuple[str, ...]) -> dict[str, Number]:
     """`--set queries=100` as a dictionary, each number of the kind that the study has."""
-    found: dict[str, Number] = {}
-    for word in given:
-        name, equals, value = (part.strip() for part in word.partition("="))
-        if not equals or not value:
+    settings: dict[str, Number] = {}
+    for word in texts:
+        name, equals, number_text = (part.strip() for part in word.partition("="))
+        if not equals or not number_text:
             raise UsageError(
-                f"--set expects name=number, such as --set {next(iter(known), 'queries')}=1; found '{word}'"
+                f"--set expects name=number, such as --set {next(iter(defaults), 'queries')}=1; found '{word}'"
             )
-        if name not in known:
-            near = did_you_mean(name, known) or f"; there is {', '.join(known) or 'nothing to set'}"
-            raise UsageError(f"--set {word}: simulate {study} has no '{name}'{near}")
-        kind = type(known[name])
+        if name not in defaults:
+            suggestion = did_you_mean(name, defaults) or f"; there is {', '.join(defaults) or 'nothing to set'}"
+            raise UsageError(f"--set {word}: simulate {study} has no '{name}'{suggestion}")
+        kind = type(defaults[name])
         try:
-            found[name] = kind(value)
+            settings[name] = kind(number_text)
         except ValueError:
             expected = "a whole number" if kind is int else "a number"
-            raise UsageError(f"--set {word}: expected {expected}, found '{value}'") from None
-    return found
+            raise UsageError(f"--set {word}: expected {expected}, found '{number_text}'") from None
+    return settings

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ringtrue.cli.options.common import Command, output_options
-from ringtrue.cli.options.runs import Question, evaluation_options, gains_option, runs_and_judgments
-from ringtrue.cli.output import Grid, OutputFormat, emit, progress_bar, signed, tell
+from ringtrue.cli.options.runs import RunInputs, evaluation_options, gains_option, runs_and_judgments
+from ringtrue.cli.output import Grid, OutputFormat, emit, format_signed, print_notes, progress_bar
 from ringtrue.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-USUAL = ("nDCG@10",)
-SHOWN = 10  # pairs in the table
+DEFAULT_MEASURES = ("nDCG@10",)
+MAX_PAIRS_SHOWN = 10  # pairs in the table
 
 
 @click.command("stability", cls=Command)
@@ -32,7 +32,8 @@ SHOWN = 10  # pairs in the table
 @click.option("--versus-rel", type=click.IntRange(1, 2**31 - 1),
               help="The lowest label that is relevant in the other file; that of --rel if not said.")  # fmt: skip
 @click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE",
-              help=f"What to order the runs by; may be repeated, or a list. Usually {USUAL[0]}.")  # fmt: skip
+              help="What to order the runs by; may be repeated, or a list. Usually "
+                   f"{DEFAULT_MEASURES[0]}.")  # fmt: skip
 @click.option("--resamples", type=click.IntRange(1, 10_000_000), default=10_000, show_default=True,
               help="How often to draw the queries anew.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another seed, other draws.")
@@ -44,7 +45,7 @@ SHOWN = 10  # pairs in the table
 @evaluation_options
 @output_options
 def command(
-    question: Question,
+    run_inputs: RunInputs,
     versus: str,
     versus_judge: str | None,
     versus_rel: int | None,
@@ -64,56 +65,65 @@ def command(
 
     from ringtrue.evaluation.stability import stability
 
-    if [*question.runs, question.judgments, versus].count("-") > 1:
+    if [*run_inputs.runs, run_inputs.judgments, versus].count("-") > 1:
         raise UsageError("standard input (-) can be read only once; put one of the two into a file")
-    asked = question.measures(measures or USUAL)
-    if not asked:
-        raise UsageError(f"-m names no measure; write it like -m {USUAL[0]}")
-    other = replace(question, judge=versus_judge or question.judge)
-    labels, labels_versus = question.labels(), other.labels(versus)
-    asked_versus = _on_scale(asked, versus_rel)
-    _require_relevant(asked, labels, question.judgments, "--rel")
-    _require_relevant(asked_versus, labels_versus, versus, "--versus-rel")
-    runs = list(question.each_run())
-    scores = question.scores(runs, labels, asked)
-    scores_versus = other.scores(runs, labels_versus, asked_versus, versus)
-    judges = _names(question, other, versus)
-    with progress_bar(resamples * len(runs) * (len(runs) - 1) // 2 * len(asked), what="resampling") as advance:
-        found = stability(
-            scores, scores_versus, resamples=resamples, level=question.level, persistence=persistence,
+    parsed_measures = run_inputs.parse_measures(measures or DEFAULT_MEASURES)
+    if not parsed_measures:
+        raise UsageError(f"-m names no measure; write it like -m {DEFAULT_MEASURES[0]}")
+    versus_inputs = replace(run_inputs, judge=versus_judge or run_inputs.judge)
+    labels, versus_labels = run_inputs.read_labels(), versus_inputs.read_labels(versus)
+    versus_measures = _with_relevance(parsed_measures, versus_rel)
+    _require_relevant(parsed_measures, labels, run_inputs.judgments, "--rel")
+    _require_relevant(versus_measures, versus_labels, versus, "--versus-rel")
+    runs = list(run_inputs.read_runs())
+    scores = run_inputs.evaluate(runs, labels, parsed_measures)
+    versus_scores = versus_inputs.evaluate(runs, versus_labels, versus_measures, versus)
+    judges = _name_judges(run_inputs, versus_inputs, versus)
+    with progress_bar(
+        resamples * len(runs) * (len(runs) - 1) // 2 * len(parsed_measures), description="resampling"
+    ) as advance:
+        stabilities = stability(
+            scores, versus_scores, resamples=resamples, level=run_inputs.level, persistence=persistence,
             rng=np.random.default_rng(seed), progress=advance,
         )  # fmt: skip
     notes = [
-        *question.notes,
-        *_told(scores, scores_versus, judges),
-        *_differences(asked, labels, labels_versus, judges, given=versus_rel or question.rel),
-        *dict.fromkeys(note for one in found.values() for note in one.notes),
+        *run_inputs.notes,
+        *_merge_score_notes(scores, versus_scores, judges),
+        *_note_judge_differences(parsed_measures, labels, versus_labels, judges, rel=versus_rel or run_inputs.rel),
+        *dict.fromkeys(note for outcome in stabilities.values() for note in outcome.notes),
     ]
-    tell(notes)
-    plain = {measure: one.as_dict() for measure, one in found.items()}
-    first, whole = next(iter(plain.items()))
-    data = whole | {"measure": first, "measures": plain, "seed": seed, "notes": notes}
-    emit(form, data=data, grid=partial(_grids, list(found.values()), judges), flat=partial(_flat, found))
+    print_notes(notes)
+    payload_by_measure = {measure: outcome.as_dict() for measure, outcome in stabilities.items()}
+    main_measure, main_payload = next(iter(payload_by_measure.items()))
+    payload = main_payload | {"measure": main_measure, "measures": payload_by_measure, "seed": seed, "notes": notes}
+    emit(
+        form,
+        payload=payload,
+        grid=partial(_stability_grids, list(stabilities.values()), judges),
+        csv_grid=partial(_flips_csv, stabilities),
+    )
 
 
-def _on_scale(measures: list[Measure], rel: int | None) -> list[Measure]:
+def _with_relevance(measures: list[Measure], rel: int | None) -> list[Measure]:
     """The measures with another label as the lowest that is relevant."""
     if rel is None:
         return measures
-    open_ = (replace(one, parameters=tuple((k, v) for k, v in one.parameters if k != "rel")) for one in measures)
-    return [one.with_default("rel", rel) for one in open_]
+    without_rel = (
+        replace(measure, parameters=tuple((k, v) for k, v in measure.parameters if k != "rel")) for measure in measures
+    )
+    return [measure.with_default("rel", rel) for measure in without_rel]
 
 
-def _lowest(measure: Measure) -> int | None:
+def _lowest_relevant_label(measure: Measure) -> int | None:
     """The lowest label that counts as relevant, where the measure asks."""
-    known = dict(measure.definition.defaults) | dict(measure.parameters)
-    return known.get("rel")
+    parameters = dict(measure.definition.defaults) | dict(measure.parameters)
+    return parameters.get("rel")
 
 
 def _require_relevant(measures: list[Measure], labels: Judgments, path: str, option: str) -> None:
     top = int(labels.frame["label"].max())  # type: ignore[arg-type]  # a table is never empty
     for measure in measures:
-        lowest = _lowest(measure)
+        lowest = _lowest_relevant_label(measure)
         if lowest is not None and 1 <= top < lowest:
             raise UsageError(
                 f"{path}: {measure} counts labels of {lowest} or higher as relevant, and the highest is {top}; "
@@ -121,82 +131,101 @@ def _require_relevant(measures: list[Measure], labels: Judgments, path: str, opt
             )
 
 
-def _names(question: Question, other: Question, versus: str) -> tuple[str, str]:
+def _name_judges(run_inputs: RunInputs, versus_inputs: RunInputs, versus: str) -> tuple[str, str]:
     """What the two judges are called: by their files, and by their names where these differ."""
     from pathlib import Path
 
-    one, two = question.judgments, versus
-    if one == two or Path(one).name != Path(two).name:
-        one, two = Path(one).name, Path(two).name
-    if other.judge != question.judge:
-        one, two = f"{one} {question.judge or ''}".strip(), f"{two} {other.judge}"
-    return one, two if one != two else f"{two} again"
+    name, versus_name = run_inputs.judgments, versus
+    if name == versus_name or Path(name).name != Path(versus_name).name:
+        name, versus_name = Path(name).name, Path(versus_name).name
+    if versus_inputs.judge != run_inputs.judge:
+        name, versus_name = f"{name} {run_inputs.judge or ''}".strip(), f"{versus_name} {versus_inputs.judge}"
+    return name, versus_name if name != versus_name else f"{versus_name} again"
 
 
-def _told(scores: Scores, versus: Scores, judges: tuple[str, str]) -> list[str]:
+def _merge_score_notes(scores: Scores, versus: Scores, judges: tuple[str, str]) -> list[str]:
     """What was doubtful in either evaluation, with the judge where it holds for one of them."""
-    told = [note for note in scores.notes if note in versus.notes]
-    told += [f"{judges[0]}: {note}" for note in scores.notes if note not in told]
-    return told + [f"{judges[1]}: {note}" for note in versus.notes if note not in told]
+    notes = [note for note in scores.notes if note in versus.notes]
+    notes += [f"{judges[0]}: {note}" for note in scores.notes if note not in notes]
+    return notes + [f"{judges[1]}: {note}" for note in versus.notes if note not in notes]
 
 
-def _differences(
-    measures: list[Measure], labels: Judgments, versus: Judgments, judges: tuple[str, str], *, given: int | None
+def _note_judge_differences(
+    measures: list[Measure], labels: Judgments, versus: Judgments, judges: tuple[str, str], *, rel: int | None
 ) -> list[str]:
     """Where the judges differ by more than their opinion: in what they saw, and in their scales."""
     notes = []
     frames = [table.frame.select("query", "doc").unique() for table in (labels, versus)]
-    frames = [one.join(two, on="query", how="semi") for one, two in (frames, frames[::-1])]
-    alone = [one.join(two, on=["query", "doc"], how="anti").height for one, two in (frames, frames[::-1])]
-    if any(alone):
-        told = " and ".join(f"{n} only by {who}" for n, who in zip(alone, judges, strict=True) if n)
-        notes.append(f"documents judged by one alone, {told}: they count as not relevant for the other")
+    frames = [frame.join(other_frame, on="query", how="semi") for frame, other_frame in (frames, frames[::-1])]
+    only_counts = [
+        frame.join(other_frame, on=["query", "doc"], how="anti").height for frame, other_frame in (frames, frames[::-1])
+    ]
+    if any(only_counts):
+        counts_text = " and ".join(f"{n} only by {judge}" for n, judge in zip(only_counts, judges, strict=True) if n)
+        notes.append(f"documents judged by one alone, {counts_text}: they count as not relevant for the other")
     tops = [int(table.frame["label"].max()) for table in (labels, versus)]  # type: ignore[arg-type]
-    blind = [str(one) for one in measures if _lowest(one) is not None and "rel" not in dict(one.parameters)]
-    if tops[0] != tops[1] and blind and given is None:
+    default_rel_measures = [
+        str(measure)
+        for measure in measures
+        if _lowest_relevant_label(measure) is not None and "rel" not in dict(measure.parameters)
+    ]
+    if tops[0] != tops[1] and default_rel_measures and rel is None:
         notes.append(
-            f"labels go to {tops[0]} in {judges[0]} and to {tops[1]} in {judges[1]}, and {', '.join(blind)} takes "
+            f"labels go to {tops[0]} in {judges[0]} and to {tops[1]} in {judges[1]}, and "
+            f"{', '.join(default_rel_measures)} takes "
             f"labels of 1 or higher as relevant in both; --rel and --versus-rel set them apart"
         )
     return notes
 
 
-def _grids(found: Sequence[Stability], judges: tuple[str, str]) -> list[Grid]:
+def _stability_grids(stabilities: Sequence[Stability], judges: tuple[str, str]) -> list[Grid]:
     grids = []
-    for one in found:
-        grids += [_order(one, judges), *_pairs(one, judges)]
+    for stability in stabilities:
+        grids += [_order_grid(stability, judges), *_flip_grids(stability, judges)]
         last = grids[-1]
-        grids[-1] = replace(last, caption=f"{last.caption}\n\n{_verdict(one, judges)}")
+        grids[-1] = replace(last, caption=f"{last.caption}\n\n{_winner_verdict(stability, judges)}")
     return grids
 
 
-def _order(one: Stability, judges: tuple[str, str]) -> Grid:
-    def number(value: float | None) -> str:
+def _order_grid(stability: Stability, judges: tuple[str, str]) -> Grid:
+    def format_correlation(value: float | None) -> str:
         return "undefined" if value is None else f"{value:.3f}".replace("-", "−")
 
-    low, high = one.tau_range or (None, None)
-    over = "1 query" if one.queries == 1 else f"{one.queries} queries"
-    spread = f" ({number(low)} to {number(high)} in {one.level * 100:g}% of {one.resamples:,} resamples of the queries)"
+    low, high = stability.tau_range or (None, None)
+    queries_text = "1 query" if stability.queries == 1 else f"{stability.queries} queries"
+    range_text = (
+        f" ({format_correlation(low)} to {format_correlation(high)} in {stability.level * 100:g}% "
+        f"of {stability.resamples:,} resamples of the queries)"
+    )
     return Grid(
         columns=["run", judges[0], "rank", judges[1], "rank"],
         rows=[
-            [each.run, f"{each.mean:.4f}", str(each.rank), f"{each.versus_mean:.4f}", str(each.versus_rank)]
-            for each in one.standings
+            [
+                standing.run,
+                f"{standing.mean:.4f}",
+                str(standing.rank),
+                f"{standing.versus_mean:.4f}",
+                str(standing.versus_rank),
+            ]
+            for standing in stability.standings
         ],
-        caption=f"mean {one.measure} over {over}\n"
-        f"tau {number(one.tau)}{spread if one.tau_range else ''}\n"
-        f"tau_AP {number(one.tau_ap)}, RBO {number(one.rbo)} (persistence {one.persistence:g}; "
-        f"the reverse order has {number(one.rbo_reversed)})",
+        caption=f"mean {stability.measure} over {queries_text}\n"
+        f"tau {format_correlation(stability.tau)}{range_text if stability.tau_range else ''}\n"
+        f"tau_AP {format_correlation(stability.tau_ap)}, RBO {format_correlation(stability.rbo)} "
+        f"(persistence {stability.persistence:g}; "
+        f"the reverse order has {format_correlation(stability.rbo_reversed)})",
     )
 
 
-def _pairs(one: Stability, judges: tuple[str, str]) -> list[Grid]:
+def _flip_grids(stability: Stability, judges: tuple[str, str]) -> list[Grid]:
     """The pairs most in doubt; none where the judges never disagree."""
-    doubtful = [flip for flip in one.flips if flip.share > 0]
+    doubtful = [flip for flip in stability.flips if flip.share > 0]
     if not doubtful:
         return []
-    more = len(one.flips) - len(doubtful[:SHOWN])
-    rest = f"\n{more:,} more {'pair' if more == 1 else 'pairs'}, where they differ as often or less" if more else ""
+    n_more = len(stability.flips) - len(doubtful[:MAX_PAIRS_SHOWN])
+    more_text = (
+        f"\n{n_more:,} more {'pair' if n_more == 1 else 'pairs'}, where they differ as often or less" if n_more else ""
+    )
     return [
         Grid(
             columns=["run", "against", "differ", "flipped", *judges, "noise", "versus noise"],
@@ -206,46 +235,47 @@ def _pairs(one: Stability, judges: tuple[str, str]) -> list[Grid]:
                     flip.b,
                     f"{100 * flip.share:.1f}%",
                     "yes" if flip.flipped else "no",
-                    signed(flip.difference, 4),
-                    signed(flip.versus_difference, 4),
+                    format_signed(flip.difference, 4),
+                    format_signed(flip.versus_difference, 4),
                     f"{100 * flip.noise:.1f}%",
                     f"{100 * flip.versus_noise:.1f}%",
                 ]
-                for flip in doubtful[:SHOWN]
+                for flip in doubtful[:MAX_PAIRS_SHOWN]
             ],
             caption="differ: resamples in which the judges order the two differently; flipped: they do on all queries\n"
             f"{judges[0]}, {judges[1]}: run − against by each judge\n"
             f"noise: resamples in which {judges[0]} departs from its own order on all queries; "
-            f"versus noise: the same by {judges[1]}{rest}",
+            f"versus noise: the same by {judges[1]}{more_text}",
             left=2,
         )
     ]
 
 
-def _verdict(one: Stability, judges: tuple[str, str]) -> str:
+def _winner_verdict(stability: Stability, judges: tuple[str, str]) -> str:
     """Does the judge change the winner? And is there one that other queries would confirm?"""
-    first, second = (" and ".join(some) for some in one.winners)
+    first, second = (" and ".join(winners) for winners in stability.winners)
     if first == second:
-        says = f"On these queries no: both judges put {first} first."
-    elif one.winner_changes:
-        says = f"On these queries yes: {judges[0]} puts {first} first, {judges[1]} {second}."
+        verdict = f"On these queries no: both judges put {first} first."
+    elif stability.winner_changes:
+        verdict = f"On these queries yes: {judges[0]} puts {first} first, {judges[1]} {second}."
     else:
-        says = f"On these queries in part: {judges[0]} puts {first} first, {judges[1]} {second}."
-    unsure = ": it is not sure of its own winner" if one.winner_noise > 1 - one.level else ""
+        verdict = f"On these queries in part: {judges[0]} puts {first} first, {judges[1]} {second}."
+    unsure_text = ": it is not sure of its own winner" if stability.winner_noise > 1 - stability.level else ""
     return (
-        f"Does the judge change the winner? {says}\n"
-        f"With the queries drawn anew, both name the same winner in {100 * one.same_winner:.1f}% of the resamples, and "
-        f"{judges[0]} puts another than {first} first in {100 * one.winner_noise:.1f}%{unsure}."
+        f"Does the judge change the winner? {verdict}\n"
+        f"With the queries drawn anew, both name the same winner in {100 * stability.same_winner:.1f}% of "
+        "the resamples, and "
+        f"{judges[0]} puts another than {first} first in {100 * stability.winner_noise:.1f}%{unsure_text}."
     )
 
 
-def _flat(found: dict[str, Stability]) -> Grid:
+def _flips_csv(stabilities: dict[str, Stability]) -> Grid:
     from ringtrue.evaluation.stability import Flip
 
     columns = [field.name for field in fields(Flip)]
     rows = [
         [measure, *(str(value) for value in asdict(flip).values())]
-        for measure, one in found.items()
-        for flip in one.flips
+        for measure, stability in stabilities.items()
+        for flip in stability.flips
     ]
     return Grid(columns=["measure", *columns], rows=rows)

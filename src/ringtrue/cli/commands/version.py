@@ -15,4 +15,4 @@ __all__ = ["command"]
 @output_options
 def command(form: OutputFormat) -> None:
     """Which version is this?"""
-    emit(form, data={"version": __version__}, grid=Grid(columns=["ringtrue"], rows=[[__version__]]))
+    emit(form, payload={"version": __version__}, grid=Grid(columns=["ringtrue"], rows=[[__version__]]))

@@ -12,9 +12,9 @@ import click
 from ringtrue.cli.output import OutputFormat
 from ringtrue.errors import UsageError, did_you_mean
 
-__all__ = ["Command", "columns_of", "conditions_of", "input_options", "is_given", "output_options"]
+__all__ = ["Command", "input_options", "is_given", "output_options", "parse_columns", "parse_conditions"]
 
-OUR_NAMES = (
+COLUMN_NAMES = (
     "query", "doc", "judge", "label", "score", "left", "right", "winner", "prob", "stratum", "design", "time",
     "seconds", "batch", "title", "text", "description", "narrative",
 )  # fmt: skip
@@ -33,8 +33,8 @@ def output_options(command: Function) -> Function:
                   show_default=True, help="How to print the answer.")  # fmt: skip
     @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
     @wraps(command)
-    def with_form(*args: object, form: OutputFormat, as_json: bool, **given: object) -> object:
-        return command(*args, form="json" if as_json else form, **given)
+    def with_form(*args: object, form: OutputFormat, as_json: bool, **options: object) -> object:
+        return command(*args, form="json" if as_json else form, **options)
 
     return with_form
 
@@ -57,33 +57,35 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Like click's, after a look at what was given."""
-        _, _, given = self.make_parser(ctx).parse_args(list(args))
-        for option, count in Counter(given).items():
+        _, _, given_params = self.make_parser(ctx).parse_args(list(args))
+        for option, count in Counter(given_params).items():
             if count > 1 and isinstance(option, click.Option) and not option.multiple:
                 raise click.UsageError(f"{option.opts[0]} is given {count} times, and can be given once", ctx)
         return super().parse_args(ctx, args)
 
 
-def columns_of(values: tuple[str, ...]) -> dict[str, str]:
+def parse_columns(values: tuple[str, ...]) -> dict[str, str]:
     """`--columns label=nist_rel,doc=url` as a dictionary from our names to the file's."""
-    pairs: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for word in (word for value in values for word in value.split(",")):
         ours, equals, theirs = (part.strip() for part in word.partition("="))
         if not equals or not ours or not theirs:
             raise UsageError(f"--columns expects our name = the file's, such as label=nist_rel; found '{word}'")
-        if ours not in OUR_NAMES:
-            turned = f"; did you mean {theirs}={ours}?" if theirs in OUR_NAMES else did_you_mean(ours, OUR_NAMES)
-            raise UsageError(f"--columns {word}: '{ours}' is none of our names, {', '.join(OUR_NAMES)}{turned}")
-        pairs[ours] = theirs
-    return pairs
+        if ours not in COLUMN_NAMES:
+            suggestion = (
+                f"; did you mean {theirs}={ours}?" if theirs in COLUMN_NAMES else did_you_mean(ours, COLUMN_NAMES)
+            )
+            raise UsageError(f"--columns {word}: '{ours}' is none of our names, {', '.join(COLUMN_NAMES)}{suggestion}")
+        columns[ours] = theirs
+    return columns
 
 
-def conditions_of(values: tuple[str, ...]) -> dict[str, str]:
+def parse_conditions(values: tuple[str, ...]) -> dict[str, str]:
     """`--where fold=1` as a dictionary; the name ends with ! where the value is what should not be."""
-    pairs: dict[str, str] = {}
+    conditions: dict[str, str] = {}
     for word in values:
         name, equals, value = (part.strip() for part in word.partition("="))
         if not equals or not name.removesuffix("!"):
             raise UsageError(f"--where expects column=value or column!=value, found '{word}'")
-        pairs[name] = value
-    return pairs
+        conditions[name] = value
+    return conditions

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from ringtrue.judges.votes import Votes
     from ringtrue.stats.confusion import Confusion
 
-__all__ = ["confusion_out_option", "require_documents", "write_together"]
+__all__ = ["confusion_out_option", "require_documents", "write_pooled_confusion"]
 
 
 def confusion_out_option(command: Function) -> Function:
     """Where to write the matrix, as `confusion_out`."""
-    told = "Write the confusion matrix of all judges together, for `ceiling --confusion` and `evaluate --gold`."
-    return click.option("--confusion-out", metavar="FILE", help=told)(command)
+    help_text = "Write the confusion matrix of all judges together, for `ceiling --confusion` and `evaluate --gold`."
+    return click.option("--confusion-out", metavar="FILE", help=help_text)(command)
 
 
 def require_documents(path: str | None, votes: Votes) -> None:
@@ -29,14 +29,14 @@ def require_documents(path: str | None, votes: Votes) -> None:
         raise UsageError("--confusion-out is about labels of documents, and these are preferences; leave it out")
 
 
-def write_together(path: str | None, tables: Sequence[Confusion], notes: list[str]) -> None:
+def write_pooled_confusion(path: str | None, tables: Sequence[Confusion], notes: list[str]) -> None:
     """Write the matrix of all judges together, where a file was named, and say so."""
     from ringtrue.files import write_confusion
     from ringtrue.stats.confusion import Confusion
 
     if path is None:
         return
-    table = Confusion.together(tables)
-    write_confusion(path, table)
+    pooled = Confusion.together(tables)
+    write_confusion(path, pooled)
     notes.append(f"the confusion matrix of {len(tables):,} judge{'s' * (len(tables) != 1)} is in {path}: rows are "
-                 f"{table.rows}, columns {table.columns}")  # fmt: skip
+                 f"{pooled.rows}, columns {pooled.columns}")  # fmt: skip

@@ -12,7 +12,7 @@ import polars as pl
 from ringtrue.cli.output import progress_bar
 from ringtrue.errors import InputError, UsageError, did_you_mean
 from ringtrue.files import FORMATS, Format, Kind, read_run
-from ringtrue.files.read import run_name
+from ringtrue.files.read import derive_run_name
 from ringtrue.tables import Run
 
 if TYPE_CHECKING:
@@ -21,40 +21,40 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Sources",
-    "asked_of",
-    "forms_for",
-    "known_format",
-    "named_column",
+    "columns_per_file",
+    "find_column",
+    "formats_by_kind",
+    "is_same_file",
+    "list_table_columns",
+    "name_runs",
+    "normalise_selection",
+    "parse_format",
     "read_runs",
-    "refuse_to_lose",
     "refuse_to_overwrite",
+    "refuse_to_overwrite_filled",
     "require_table",
-    "run_names",
-    "same_file",
-    "shared_out",
-    "table_columns",
 ]
 
 
-def run_names(paths: Sequence[str]) -> list[str]:
+def name_runs(paths: Sequence[str]) -> list[str]:
     """What the runs are called: the file's name without extensions; where two clash, with the folder.
 
     Examples:
-        >>> run_names(["a/bm25.run", "b/bm25.run.gz", "b/dense.run"])
+        >>> name_runs(["a/bm25.run", "b/bm25.run.gz", "b/dense.run"])
         ['a/bm25', 'b/bm25', 'dense']
     """
-    names = [run_name(path) for path in paths]
+    names = [derive_run_name(path) for path in paths]
     counts = Counter(names)
-    longer = [
+    names_with_folder = [
         f"{Path(path).parent.name or '.'}/{name}" if counts[name] > 1 else name
         for path, name in zip(paths, names, strict=True)
     ]
-    counts = Counter(longer)
-    whole = [path if counts[name] > 1 else name for path, name in zip(paths, longer, strict=True)]
-    for path, count in Counter(whole).items():
+    counts = Counter(names_with_folder)
+    unique_names = [path if counts[name] > 1 else name for path, name in zip(paths, names_with_folder, strict=True)]
+    for path, count in Counter(unique_names).items():
         if count > 1:
             raise UsageError(f"run '{path}' is given twice")
-    return whole
+    return unique_names
 
 
 def read_runs(
@@ -66,40 +66,42 @@ def read_runs(
     note: Callable[[str], None],
 ) -> Iterator[Run]:
     """The runs, one at a time, so that only one has to be in memory."""
-    names = run_names(paths)
+    names = name_runs(paths)
     size = sum(Path(path).stat().st_size for path in paths if Path(path).is_file())
-    with progress_bar(size, what="reading") as advance:
-        for path, called in zip(paths, names, strict=True):
+    with progress_bar(size, description="reading") as advance:
+        for path, name_of_file in zip(paths, names, strict=True):
             run = read_run(path, form=form, columns=columns, note=note, progress=advance)
-            yield run.called(run.tag if name == "tag" and run.tag else called)
+            yield run.called(run.tag if name == "tag" and run.tag else name_of_file)
 
 
-def named_column(table: pl.DataFrame, name: str, path: str) -> str:
+def find_column(table: pl.DataFrame, name: str, path: str) -> str:
     """The column that somebody named as the file does; a topic's only text is its title here, whatever its name."""
     if name in table.columns:
         return name
     if name == "text" and "title" in table.columns:
         return "title"
-    near = did_you_mean(name, table.columns) or "; there is " + ", ".join(table.columns)
-    raise UsageError(f"{path}: no column '{name}' to split by{near}; --topics names a table with a row for each query")
+    suggestion = did_you_mean(name, table.columns) or "; there is " + ", ".join(table.columns)
+    raise UsageError(
+        f"{path}: no column '{name}' to split by{suggestion}; --topics names a table with a row for each query"
+    )
 
 
-def known_format(word: str | None) -> Format | None:
+def parse_format(word: str | None) -> Format | None:
     """A format that somebody named, or an error with the near miss."""
-    known: dict[str, Format] = {form: form for forms in FORMATS.values() for form in forms}
-    if word is None or word in known:
-        return word if word is None else known[word]
-    near = did_you_mean(word, known) or "; there is " + ", ".join(known)
-    raise UsageError(f"no format '{word}'{near}")
+    formats_by_name: dict[str, Format] = {form: form for forms in FORMATS.values() for form in forms}
+    if word is None or word in formats_by_name:
+        return word if word is None else formats_by_name[word]
+    suggestion = did_you_mean(word, formats_by_name) or "; there is " + ", ".join(formats_by_name)
+    raise UsageError(f"no format '{word}'{suggestion}")
 
 
-def forms_for(kinds: Sequence[Kind], forced: Sequence[str]) -> dict[Kind, Format | None]:
+def formats_by_kind(kinds: Sequence[Kind], forced: Sequence[str]) -> dict[Kind, Format | None]:
     """The format that `--as` forces for each kind of file that a command reads, where one of those given fits."""
-    named = [known_format(word) for word in forced]
-    for form in named:
+    forced_formats = [parse_format(word) for word in forced]
+    for form in forced_formats:
         if not any(form in FORMATS[kind] for kind in kinds):
             raise UsageError(f"--as {form}: this command reads {' and '.join(kinds)}, which have no such format")
-    return {kind: next((form for form in FORMATS[kind] if form in named), None) for kind in kinds}
+    return {kind: next((form for form in FORMATS[kind] if form in forced_formats), None) for kind in kinds}
 
 
 class Sources(dict[str, "Source"]):
@@ -117,12 +119,12 @@ class Sources(dict[str, "Source"]):
         return self.setdefault(path, Source(path))
 
 
-def same_file(one: str, other: str) -> bool:
+def is_same_file(path: str, other_path: str) -> bool:
     """Whether two paths, or links, lead to one file."""
-    return one == other or (Path(one).exists() and Path(other).exists() and Path(one).samefile(other))
+    return path == other_path or (Path(path).exists() and Path(other_path).exists() and Path(path).samefile(other_path))
 
 
-def asked_of(columns: Mapping[str, str], where: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+def normalise_selection(columns: Mapping[str, str], where: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     """What was asked of a file, without what makes no difference: a column's own name; labels that are not empty."""
     label = columns.get("label", "label")
     return (
@@ -131,7 +133,7 @@ def asked_of(columns: Mapping[str, str], where: Mapping[str, str]) -> tuple[dict
     )
 
 
-def shared_out(
+def columns_per_file(
     files: Sequence[Source],
     columns: Mapping[str, str],
     where: Mapping[str, str],
@@ -143,59 +145,61 @@ def shared_out(
     """What `--columns` and `--where` say about each file: a column is meant in every file that has it."""
     if not columns and not where:
         return [({}, {}) for _ in files]
-    names = [table_columns(file, columns.values(), form) for file in files]
-    everywhere = list(dict.fromkeys(name for some in names for name in some))
-    for option, wanted in (("columns", columns.values()), ("where", [name.removesuffix("!") for name in where])):
-        for name in wanted:
-            if strict and name not in everywhere:
-                near = did_you_mean(name, everywhere) or "; there is " + (", ".join(everywhere) or "no named column")
-                shown = " or ".join(dict.fromkeys(file.shown for file in files))
-                raise UsageError(f"{prefix}{option}: no column '{name}' in {shown}{near}")
+    columns_by_file = [list_table_columns(file, columns.values(), form) for file in files]
+    all_columns = list(dict.fromkeys(name for file_columns in columns_by_file for name in file_columns))
+    for option, column_names in (("columns", columns.values()), ("where", [name.removesuffix("!") for name in where])):
+        for name in column_names:
+            if strict and name not in all_columns:
+                suggestion = did_you_mean(name, all_columns) or "; there is " + (
+                    ", ".join(all_columns) or "no named column"
+                )
+                file_names = " or ".join(dict.fromkeys(file.display_name for file in files))
+                raise UsageError(f"{prefix}{option}: no column '{name}' in {file_names}{suggestion}")
     return [
         (
-            {ours: theirs for ours, theirs in columns.items() if theirs in some},
-            {name: value for name, value in where.items() if name.removesuffix("!") in some},
+            {ours: theirs for ours, theirs in columns.items() if theirs in file_columns},
+            {name: value for name, value in where.items() if name.removesuffix("!") in file_columns},
         )
-        for some in names
+        for file_columns in columns_by_file
     ]
 
 
-def table_columns(source: Source, further: Iterable[str], form: Format | None) -> list[str]:
+def list_table_columns(source: Source, named_columns: Iterable[str], form: Format | None) -> list[str]:
     """The columns of a table; none where the file is no table."""
-    from ringtrue.files.formats import TABLES, recognise
-    from ringtrue.files.tabular import column_names
+    from ringtrue.files.formats import TABLE_FORMATS, recognise_format
+    from ringtrue.files.tabular import read_column_names
 
-    source.head()
-    form = form or recognise(source, "judgments", columns=further)
-    return column_names(source, form) if form in TABLES else []
+    source.read_head()
+    form = form or recognise_format(source, "judgments", columns=named_columns)
+    return read_column_names(source, form) if form in TABLE_FORMATS else []
 
 
 def refuse_to_overwrite(paths: Iterable[str], output: str) -> None:
     """Refuse to write onto a file that is read."""
     for path in paths:
-        if same_file(path, output):
+        if is_same_file(path, output):
             raise UsageError(f"-o {output} would overwrite a file that is read here; choose another name")
 
 
 def require_table(output: str) -> None:
     """Refuse to write a table under a name that promises something else."""
-    from ringtrue.files.formats import TABLES
-    from ringtrue.files.write import form_of
+    from ringtrue.files.formats import TABLE_FORMATS
+    from ringtrue.files.write import format_from_extension
 
-    if form_of(output) not in TABLES:
+    if format_from_extension(output) not in TABLE_FORMATS:
         raise UsageError(f"-o {output}: a table is written here, as .csv, .tsv, .jsonl or .parquet; choose such a name")
 
 
-def refuse_to_lose(column: Literal["label", "winner"], output: str, *, instead: str) -> None:
+def refuse_to_overwrite_filled(column: Literal["label", "winner"], output: str, *, instead: str) -> None:
     """Refuse to write over a table of which somebody has begun to fill in this column."""
-    from ringtrue.files.formats import TABLES, recognise
+    from ringtrue.files.formats import TABLE_FORMATS, recognise_format
     from ringtrue.files.source import Source
     from ringtrue.files.tabular import read_table
 
     source = Source(output)
     try:
-        form = recognise(source, "judgments" if column == "label" else "preferences")
-        frame = read_table(source, form) if form in TABLES else None
+        form = recognise_format(source, "judgments" if column == "label" else "preferences")
+        frame = read_table(source, form) if form in TABLE_FORMATS else None
     except InputError:  # no such file, or nothing like such a table
         return
     if frame is None or column not in frame.columns:

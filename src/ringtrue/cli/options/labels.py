@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ringtrue.cli.options.common import Function, columns_of, conditions_of, input_options
-from ringtrue.cli.options.files import Sources, asked_of, same_file, shared_out, table_columns
+from ringtrue.cli.options.common import Function, input_options, parse_columns, parse_conditions
+from ringtrue.cli.options.files import Sources, columns_per_file, is_same_file, list_table_columns, normalise_selection
 from ringtrue.errors import DuplicateError, FormatError, TableError, UsageError
 
 if TYPE_CHECKING:
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from ringtrue.judges.votes import Outside, Repeats, Votes
     from ringtrue.tables import Judgments, Preferences
 
-__all__ = ["Labelling", "labelling_options"]
+__all__ = ["LabelInputs", "label_options"]
 
-RANGE = re.compile(r"(-?\d+)(?:-|\.\.)(-?\d+)")
-MOST_LABELS = 200
+LABEL_RANGE = re.compile(r"(-?\d+)(?:-|\.\.)(-?\d+)")
+MAX_LABELS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Labelling:
+class LabelInputs:
     """The files of labels and of gold, and how to read them, as somebody asked; `notes` gathers what is doubtful."""
 
     labels: tuple[str, ...]
@@ -53,40 +53,46 @@ class Labelling:
                 f"--outside {self.outside} is about labels outside a scale; declare one, such as --scale 0-3"
             )
 
-    def votes(self) -> Votes:
+    def read_votes(self) -> Votes:
         """All the labels, or preferences, of all files as votes; repeats included."""
-        from ringtrue.tables.preferences import joined
+        from ringtrue.tables.preferences import concat_tables
 
-        asked = self._asked()[: len(self.labels)]
-        self._refuse_two_kinds(
-            [self._kind(path, columns) for path, (columns, _) in zip(self.labels, asked, strict=True)]
+        selections = self._selection_per_file()[: len(self.labels)]
+        self._require_one_kind(
+            [self._recognise_kind(path, columns) for path, (columns, _) in zip(self.labels, selections, strict=True)]
         )
-        tables: list[Any] = [self._table(path, *one) for path, one in zip(self.labels, asked, strict=True)]
-        return self._votes(joined(tables), self._shown)
+        tables: list[Any] = [
+            self._read_table(path, *selection) for path, selection in zip(self.labels, selections, strict=True)
+        ]
+        return self._collect_votes(concat_tables(tables), self._file_names)
 
-    def gold_votes(self) -> Votes | None:
+    def read_gold_votes(self) -> Votes | None:
         """The gold labels as votes, where there are any; one for each item."""
         if self.gold is None:
             return None
-        columns, where = self._asked_of_gold()
-        self._refuse_the_labels_as_gold(columns, where)
+        columns, where = self._gold_selection()
+        self._refuse_labels_as_gold(columns, where)
         try:
-            shown = self.sources[self.gold].shown
-            table = self._table(self.gold, columns, where, gold=True)
-            votes = self._votes(table, f"{shown}, gold" if self.gold in self.labels else shown)
+            file_name = self.sources[self.gold].display_name
+            table = self._read_table(self.gold, columns, where, gold=True)
+            votes = self._collect_votes(table, f"{file_name}, gold" if self.gold in self.labels else file_name)
         except (TableError, FormatError) as error:  # --columns is about the labels too
-            raise type(error)(_of_gold(str(error))) from error
-        return self._known(votes, self.gold, columns, where, what="gold has")
+            raise type(error)(_use_gold_option_names(str(error))) from error
+        return self._with_one_label_each(votes, self.gold, columns, where, subject="gold has")
 
-    def table(self, path: str, *, what: str = "the traps have") -> Votes:
+    def read_reference_votes(self, path: str, *, subject: str = "the traps have") -> Votes:
         """A further file with one label for each item, such as traps, read with the names of columns that it has."""
-        columns, where = shared_out(
-            [self.sources[path]], columns_of(self.columns), conditions_of(self.where), self._form(), strict=False
+        columns, where = columns_per_file(
+            [self.sources[path]],
+            parse_columns(self.columns),
+            parse_conditions(self.where),
+            self._table_format(),
+            strict=False,
         )[0]
-        votes = self._votes(self._table(path, columns, where), self.sources[path].shown)
-        return self._known(votes, path, columns, where, what=what)
+        votes = self._collect_votes(self._read_table(path, columns, where), self.sources[path].display_name)
+        return self._with_one_label_each(votes, path, columns, where, subject=subject)
 
-    def explained(self, compute: Callable[[], Any]) -> Any:
+    def explain_errors(self, compute: Callable[[], Any]) -> Any:
         """What `compute` gives; what is wrong with the labels is told with their file, repeats with their lines."""
         try:
             return compute()
@@ -94,73 +100,80 @@ class Labelling:
             if error.judge is None:  # in a file of known labels, which was told when it was read
                 raise
             if len(self.labels) > 1:
-                from ringtrue.files.table_file import retold
+                from ringtrue.files.table_file import with_message
 
-                raise retold(error, f"{self._shown}: {error}") from error
-            raise self._with_lines(error, self.labels[0], *self._asked()[0]) from error
+                raise with_message(error, f"{self._file_names}: {error}") from error
+            raise self._with_line_numbers(error, self.labels[0], *self._selection_per_file()[0]) from error
         except TableError as error:
-            if any(str(error).startswith(source.shown) for source in self.sources.values()):
+            if any(str(error).startswith(source.display_name) for source in self.sources.values()):
                 raise
-            rows = "".join(f", where {name}={value}" for name, value in self._asked()[0][1].items())
-            raise TableError(f"{self._shown}{rows}: {error}") from error
+            conditions = "".join(f", where {name}={value}" for name, value in self._selection_per_file()[0][1].items())
+            raise TableError(f"{self._file_names}{conditions}: {error}") from error
 
     @property
-    def _shown(self) -> str:
-        return ", ".join(self.sources[path].shown for path in self.labels)
+    def _file_names(self) -> str:
+        return ", ".join(self.sources[path].display_name for path in self.labels)
 
-    def _refuse_two_kinds(self, kinds: Sequence[Kind]) -> None:
+    def _require_one_kind(self, kinds: Sequence[Kind]) -> None:
         if len(set(kinds)) > 1:
-            told = ", ".join(f"{path} has {kind}" for path, kind in zip(self.labels, kinds, strict=True))
-            raise UsageError(f"several files count together if they are of one kind; {told}")
+            kinds_text = ", ".join(f"{path} has {kind}" for path, kind in zip(self.labels, kinds, strict=True))
+            raise UsageError(f"several files count together if they are of one kind; {kinds_text}")
 
-    def _known(
-        self, votes: Votes, path: str, columns: Mapping[str, str], where: Mapping[str, str], *, what: str
+    def _with_one_label_each(
+        self, votes: Votes, path: str, columns: Mapping[str, str], where: Mapping[str, str], *, subject: str
     ) -> Votes:
         """The votes, if they say one thing of each item."""
         from ringtrue.judges.votes import require_one_label_each
 
         try:
-            require_one_label_each(votes, what=what)
+            require_one_label_each(votes, subject=subject)
         except DuplicateError as error:
-            raise self._with_lines(error, path, columns, where) from error
+            raise self._with_line_numbers(error, path, columns, where) from error
         return votes
 
-    def _with_lines(
+    def _with_line_numbers(
         self, error: DuplicateError, path: str, columns: Mapping[str, str], where: Mapping[str, str]
     ) -> DuplicateError:
         from ringtrue.files.read import explain_duplicate
 
-        kind = self._kind(path, columns)
-        return explain_duplicate(error, path, kind=kind, form=self._forms()[kind], columns=columns, where=where)
-
-    def _refuse_the_labels_as_gold(self, columns: Mapping[str, str], where: Mapping[str, str]) -> None:
-        """Refuse gold that is every judge's own label: each would be right, always."""
-        if self.gold is None or not any(
-            same_file(path, self.gold) and asked_of(columns, where) == asked_of(*asked)
-            for path, asked in zip(self.labels, self._asked(), strict=False)  # which has that of gold at its end
-        ):
-            return
-        column = "winner" if self._kind(self.gold, columns) == "preferences" else "label"
-        todo = f"say which column has the gold: --gold-columns {column}=NAME, or which rows: --gold-where COLUMN=VALUE"
-        if not table_columns(self.sources[self.gold], columns.values(), self._form()):
-            todo = "give another file"
-        both = "; --columns and --where are about both" if self.columns or self.where else ""
-        raise UsageError(
-            f"{self.sources[self.gold].shown}: --gold is the file of the labels, read in the same way, and every judge "
-            f"would be right{both}; {todo}"
+        kind = self._recognise_kind(path, columns)
+        return explain_duplicate(
+            error, path, kind=kind, form=self._formats_by_kind()[kind], columns=columns, where=where
         )
 
-    def _table(
+    def _refuse_labels_as_gold(self, columns: Mapping[str, str], where: Mapping[str, str]) -> None:
+        """Refuse gold that is every judge's own label: each would be right, always."""
+        if self.gold is None or not any(
+            is_same_file(path, self.gold) and normalise_selection(columns, where) == normalise_selection(*selection)
+            for path, selection in zip(
+                self.labels, self._selection_per_file(), strict=False
+            )  # which has that of gold at its end
+        ):
+            return
+        column = "winner" if self._recognise_kind(self.gold, columns) == "preferences" else "label"
+        advice = (
+            f"say which column has the gold: --gold-columns {column}=NAME, or which rows: --gold-where COLUMN=VALUE"
+        )
+        if not list_table_columns(self.sources[self.gold], columns.values(), self._table_format()):
+            advice = "give another file"
+        both_note = "; --columns and --where are about both" if self.columns or self.where else ""
+        raise UsageError(
+            f"{self.sources[self.gold].display_name}: --gold is the file of the labels, read in the same "
+            "way, and every judge "
+            f"would be right{both_note}; {advice}"
+        )
+
+    def _read_table(
         self, path: str, columns: Mapping[str, str], where: Mapping[str, str], *, gold: bool = False
     ) -> Judgments | Preferences:
         from ringtrue.files import read_judgments, read_preferences
 
-        source, kind = self.sources[path], self._kind(path, columns)
-        form = self._forms()[kind]
+        source, kind = self.sources[path], self._recognise_kind(path, columns)
+        form = self._formats_by_kind()[kind]
 
         def note(text: str) -> None:
             if not gold or path not in self.labels:  # which has been told
-                self._note(_of_gold(text) if gold else text)
+                self._add_note(_use_gold_option_names(text) if gold else text)
 
         if kind == "preferences":
             if self.scale is not None:
@@ -168,68 +181,73 @@ class Labelling:
             return read_preferences(source, form=form, columns=columns, where=where, note=note)
         return read_judgments(source, form=form, columns=columns, where=where, needs_query=False, note=note)
 
-    def _votes(self, table: Judgments | Preferences, told: str) -> Votes:
+    def _collect_votes(self, table: Judgments | Preferences, file_names: str) -> Votes:
         """The votes in a table, which goes by the name of its files where something is wrong with it."""
-        from ringtrue.judges.votes import votes_of
+        from ringtrue.judges.votes import make_votes
 
         try:
-            votes = votes_of(table, scale=_scale(self.scale), outside=self.outside)
+            votes = make_votes(table, scale=_parse_scale(self.scale), outside=self.outside)
         except TableError as error:
-            raise TableError(f"{told}: {error}") from error
-        for doubt in votes.notes:
-            self._note(f"{told}: {doubt}")
+            raise TableError(f"{file_names}: {error}") from error
+        for note in votes.notes:
+            self._add_note(f"{file_names}: {note}")
         return votes
 
-    def told(self, notes: Iterable[str]) -> list[str]:
+    def merge_notes(self, answer_notes: Iterable[str]) -> list[str]:
         """What was doubtful in the files, and then in the answer; what was told of a file is not told again."""
-        return [*self.notes, *(note for note in notes if not any(told.endswith(note) for told in self.notes))]
+        return [
+            *self.notes,
+            *(note for note in answer_notes if not any(file_note.endswith(note) for file_note in self.notes)),
+        ]
 
-    def _note(self, text: str) -> None:
+    def _add_note(self, text: str) -> None:
         """Keep what is doubtful; once, although a file with labels and gold is read twice."""
         if text not in self.notes:
             self.notes.append(text)
 
-    def _kind(self, path: str, columns: Mapping[str, str]) -> Kind:
+    def _recognise_kind(self, path: str, columns: Mapping[str, str]) -> Kind:
         from ringtrue.files import recognise_kind
-        from ringtrue.files.formats import SIGNS
+        from ringtrue.files.formats import SIGNATURE_COLUMNS
 
-        forms = self._forms()
+        forms = self._formats_by_kind()
         if forms["judgments"] != forms["preferences"]:
             return "judgments" if forms["judgments"] else "preferences"
-        if self._form() is not None:  # any kind of table has these formats
-            names = {name.lower() for name in [*table_columns(self.sources[path], (), self._form()), *columns]}
-            return "preferences" if names & SIGNS["preferences"] else "judgments"
+        if self._table_format() is not None:  # any kind of table has these formats
+            names = {
+                name.lower() for name in [*list_table_columns(self.sources[path], (), self._table_format()), *columns]
+            }
+            return "preferences" if names & SIGNATURE_COLUMNS["preferences"] else "judgments"
         try:
-            found = recognise_kind(self.sources[path], columns=columns)
+            kind = recognise_kind(self.sources[path], columns=columns)
         except FormatError:  # reading it as judgments says what is wrong
             return "judgments"
-        return "preferences" if found == "preferences" else "judgments"
+        return "preferences" if kind == "preferences" else "judgments"
 
-    def _forms(self) -> dict[Kind, Any]:
-        from ringtrue.cli.options.files import forms_for
+    def _formats_by_kind(self) -> dict[Kind, Any]:
+        from ringtrue.cli.options.files import formats_by_kind
 
-        return forms_for(("judgments", "preferences"), self.forced)
+        return formats_by_kind(("judgments", "preferences"), self.forced)
 
-    def _form(self) -> Format | None:
+    def _table_format(self) -> Format | None:
         """The format that every file is forced into, where it is one of tables."""
-        from ringtrue.files.formats import TABLES
+        from ringtrue.files.formats import TABLE_FORMATS
 
-        form = self._forms()["judgments"]
-        return form if form in TABLES else None
+        form = self._formats_by_kind()["judgments"]
+        return form if form in TABLE_FORMATS else None
 
-    def _asked(self) -> list[tuple[dict[str, str], dict[str, str]]]:
+    def _selection_per_file(self) -> list[tuple[dict[str, str], dict[str, str]]]:
         files = [self.sources[path] for path in (*self.labels, self.gold) if path is not None]
-        return shared_out(files, columns_of(self.columns), conditions_of(self.where), self._form())
+        return columns_per_file(files, parse_columns(self.columns), parse_conditions(self.where), self._table_format())
 
-    def _asked_of_gold(self) -> tuple[dict[str, str], dict[str, str]]:
-        columns, where = self._asked()[-1]
-        own = columns_of(self.gold_columns), conditions_of(self.gold_where)
-        shared_out([self.sources[self.gold or ""]], *own, self._form(), prefix="--gold-")
-        return columns | own[0], where | own[1]
+    def _gold_selection(self) -> tuple[dict[str, str], dict[str, str]]:
+        columns, where = self._selection_per_file()[-1]
+        gold_selection = parse_columns(self.gold_columns), parse_conditions(self.gold_where)
+        columns_per_file([self.sources[self.gold or ""]], *gold_selection, self._table_format(), prefix="--gold-")
+        return columns | gold_selection[0], where | gold_selection[1]
 
 
-def labelling_options(command: Function) -> Function:
-    """How to read the labels and the gold; all of it reaches the command as `labelling`."""
+def label_options(command: Function) -> Function:
+    """How to read the labels and the gold; all of it reaches the command as `label_inputs`."""
 
     @click.argument("labels", nargs=-1, required=True, metavar="LABELS…")
     @click.option("--gold", metavar="FILE", help="Labels to be trusted, one for each document that has any.")
@@ -249,33 +267,35 @@ def labelling_options(command: Function) -> Function:
     )
     @input_options
     @wraps(command)
-    def with_labelling(*args: object, **given: Any) -> object:
-        asked = {one.name: given.pop(one.name) for one in fields(Labelling) if one.name in given}
-        return command(*args, labelling=Labelling(**asked), **given)
+    def with_label_inputs(*args: object, **options: Any) -> object:
+        own_options = {
+            option.name: options.pop(option.name) for option in fields(LabelInputs) if option.name in options
+        }
+        return command(*args, label_inputs=LabelInputs(**own_options), **options)
 
-    return with_labelling
+    return with_label_inputs
 
 
-def _of_gold(text: str) -> str:
+def _use_gold_option_names(text: str) -> str:
     """What is said about columns and rows of any table, in the words of the gold file's own options."""
     return re.sub(r"--(columns|where)\b", r"--gold-\1", text)
 
 
-def _scale(said: str | None) -> list[int] | None:
+def _parse_scale(text: str | None) -> list[int] | None:
     """`0-3` or `0,1,2` as labels."""
-    if said is None:
+    if text is None:
         return None
     labels: list[int] = []
-    for word in said.split(","):
-        if found := RANGE.fullmatch(word.strip()):
-            low, high = int(found[1]), int(found[2])
+    for word in text.split(","):
+        if match := LABEL_RANGE.fullmatch(word.strip()):
+            low, high = int(match[1]), int(match[2])
             if high < low:
-                raise UsageError(f"--scale {said}: from {low} to {high} is no scale; write the lowest label first")
-            if high - low >= MOST_LABELS:
-                raise UsageError(f"--scale {said}: {high - low + 1:,} labels are too many, {MOST_LABELS:,} the most")
+                raise UsageError(f"--scale {text}: from {low} to {high} is no scale; write the lowest label first")
+            if high - low >= MAX_LABELS:
+                raise UsageError(f"--scale {text}: {high - low + 1:,} labels are too many, {MAX_LABELS:,} the most")
             labels += range(low, high + 1)
         elif re.fullmatch(r"\s*-?\d+\s*", word):
             labels.append(int(word))
         else:
-            raise UsageError(f"--scale expects whole numbers such as 0-3 or 0,1,2; found '{said}'")
+            raise UsageError(f"--scale expects whole numbers such as 0-3 or 0,1,2; found '{text}'")
     return labels

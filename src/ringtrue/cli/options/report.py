@@ -11,29 +11,29 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ringtrue.cli.options.common import Function, columns_of, conditions_of
-from ringtrue.cli.options.files import Sources, shared_out
-from ringtrue.cli.options.gold import Golding, gold_options
-from ringtrue.cli.options.runs import Question, evaluation_options, level_option
+from ringtrue.cli.options.common import Function, parse_columns, parse_conditions
+from ringtrue.cli.options.files import Sources, columns_per_file
+from ringtrue.cli.options.gold import GoldOptions, gold_options
+from ringtrue.cli.options.runs import RunInputs, evaluation_options, level_option
 from ringtrue.errors import DuplicateError, FormatError, TableError, UsageError
 
 if TYPE_CHECKING:
     from ringtrue.files import Kind
     from ringtrue.report import Report
-    from ringtrue.report.inputs import Material
+    from ringtrue.report.inputs import ReportInputs
     from ringtrue.tables import Judgments, Preferences
 
-__all__ = ["Asked", "material_options"]
+__all__ = ["ReportOptions", "report_options"]
 
 Table = TypeVar("Table")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """The files, as somebody named them; `question` and `golding` say how runs, judgments and gold are read."""
+class ReportOptions:
+    """The files, as somebody named them; `run_inputs` and `gold_opts` say how runs, judgments and gold are read."""
 
-    question: Question
-    golding: Golding
+    run_inputs: RunInputs
+    gold_opts: GoldOptions
     measures: tuple[str, ...]
     truth: str | None
     labels: str | None
@@ -48,130 +48,147 @@ class Asked:
     @property
     def paths(self) -> list[str]:
         """Every file that is read."""
-        named = (
-            self.question.judgments,
-            self.golding.gold,
+        optional_paths = (
+            self.run_inputs.judgments,
+            self.gold_opts.gold,
             self.truth,
             self.labels,
             self.traps,
             self.preferences,
             self.confusion,
         )
-        return [*self.question.runs, *(path for path in named if path)]
+        return [*self.run_inputs.runs, *(path for path in optional_paths if path)]
 
-    def read(self) -> Material:
-        """All of it, read, and runs that can be measured; what is doubtful goes to the notes of the question."""
+    def read_inputs(self) -> ReportInputs:
+        """All of it, read, and runs that can be measured; what is doubtful goes to the notes of the run inputs."""
         from ringtrue.files import read_confusion
-        from ringtrue.report.build import USUAL
-        from ringtrue.report.inputs import Material
+        from ringtrue.report.build import DEFAULT_MEASURES
+        from ringtrue.report.inputs import ReportInputs
 
-        self._require()
-        question = self.question
-        judged = bool(question.judgments)
-        gold = self.golding.read(question) if self.golding.gold else None
-        usual: Iterable[str] = USUAL if gold is None else self.golding.usual(gold, USUAL)
-        settings = {} if gold is None else {
-            name: value for name, value in self.golding.settings().items() if name != "rng" and value is not None
-        }  # fmt: skip
-        material = Material(
-            runs=tuple(question.each_run()) if judged else (),
-            judgments=question.labels() if judged else None,
-            measures=tuple(question.measures(self.measures or usual)),
+        self._require_consistent_files()
+        run_inputs = self.run_inputs
+        has_judgments = bool(run_inputs.judgments)
+        gold = self.gold_opts.read_gold(run_inputs) if self.gold_opts.gold else None
+        default_measures: Iterable[str] = (
+            DEFAULT_MEASURES if gold is None else self.gold_opts.default_measures(gold, DEFAULT_MEASURES)
+        )
+        correction_settings = (
+            {}
+            if gold is None
+            else {
+                name: setting
+                for name, setting in self.gold_opts.correction_settings().items()
+                if name != "rng" and setting is not None
+            }
+        )
+        inputs = ReportInputs(
+            runs=tuple(run_inputs.read_runs()) if has_judgments else (),
+            judgments=run_inputs.read_labels() if has_judgments else None,
+            measures=tuple(run_inputs.parse_measures(self.measures or default_measures)),
             gold=gold,
-            truth=None if self.truth is None else self._truth(self.truth),
-            labels=None if self.labels is None else self._labels(self.labels),
-            traps=None if self.traps is None else self._traps(self.traps),
-            preferences=None if self.preferences is None else self._votes(self.preferences),
+            truth=None if self.truth is None else self._read_truth(self.truth),
+            labels=None if self.labels is None else self._read_labels(self.labels),
+            traps=None if self.traps is None else self._read_traps(self.traps),
+            preferences=None if self.preferences is None else self._read_preferences(self.preferences),
             confusion=None if self.confusion is None else read_confusion(self.confusion),
-            correcting=settings, evaluating=question.evaluating(), repeats=question.repeats, rel=question.rel or 1,
-            level=question.level, seed=self.seed, names=self._names(),
-        )  # fmt: skip
-        question.explained(material.require)
-        return material
+            correction_options=correction_settings,
+            evaluation_options=run_inputs.evaluation_settings(),
+            repeats=run_inputs.repeats,
+            rel=run_inputs.rel or 1,
+            level=run_inputs.level,
+            seed=self.seed,
+            names=self._quoted_paths(),
+        )
+        run_inputs.explain_errors(inputs.require_measurable)
+        return inputs
 
-    def explained(self, compute: Callable[[], Report]) -> Report:
+    def explain_errors(self, compute: Callable[[], Report]) -> Report:
         """What `compute` gives; what is wrong with labels or votes is told with their file, if it can be only that."""
         from ringtrue.files.read import explain_duplicate
-        from ringtrue.files.table_file import retold
+        from ringtrue.files.table_file import with_message
 
-        given = [path for path in (self.labels, self.preferences) if path]
-        path = given[0] if len(given) == 1 else None
+        label_paths = [path for path in (self.labels, self.preferences) if path]
+        path = label_paths[0] if len(label_paths) == 1 else None
         try:
             report = compute()
         except DuplicateError as error:
-            told = error
+            explained_error = error
             if path is not None:
-                columns, where = self._columns_and_rows(path)
+                columns, where = self._selection_of(path)
                 kind: Kind = "preferences" if self.labels is None else "judgments"
-                told = explain_duplicate(error, path, kind=kind, columns=columns, where=where)
-            raise retold(told, _of_judges(str(told))) from error
+                explained_error = explain_duplicate(error, path, kind=kind, columns=columns, where=where)
+            raise with_message(explained_error, _use_label_option_names(str(explained_error))) from error
         except TableError as error:
-            where_from = "" if path is None else f"{self.sources[path].shown}: "
-            raise TableError(f"{where_from}{_of_judges(str(error))}") from error
-        return replace(report, absent=tuple((title, _of_judges(why)) for title, why in report.absent))
+            prefix = "" if path is None else f"{self.sources[path].display_name}: "
+            raise TableError(f"{prefix}{_use_label_option_names(str(error))}") from error
+        return replace(report, absent=tuple((title, _use_label_option_names(why)) for title, why in report.absent))
 
-    def _require(self) -> None:
+    def _require_consistent_files(self) -> None:
         if self.paths.count("-") > 1:
             raise UsageError("standard input (-) can be read only once; put the others into files")
-        if bool(self.question.runs) != bool(self.question.judgments):
-            there, missing = ("runs", "--judgments FILE") if self.question.runs else ("--judgments", "the run files")
-            raise UsageError(f"there are {there} and nothing to go with them: add {missing}")
-        if self.golding.gold and not self.question.runs:
+        if bool(self.run_inputs.runs) != bool(self.run_inputs.judgments):
+            present, missing = (
+                ("runs", "--judgments FILE") if self.run_inputs.runs else ("--judgments", "the run files")
+            )
+            raise UsageError(f"there are {present} and nothing to go with them: add {missing}")
+        if self.gold_opts.gold and not self.run_inputs.runs:
             raise UsageError("--gold corrects the judgments of runs: add the run files and --judgments FILE")
-        if self.golding.gold:
-            self.golding.require(self.question)
-        if self.truth and not self.question.runs:
+        if self.gold_opts.gold:
+            self.gold_opts.refuse_incompatible_settings(self.run_inputs)
+        if self.truth and not self.run_inputs.runs:
             raise UsageError("--truth is held against the judgments of runs: add the run files and --judgments FILE")
         if (self.label_columns or self.label_where) and self.labels is None and self.preferences is None:
             raise UsageError("--label-columns and --label-where are about --labels and --preferences: add one of these")
         if self.traps is not None and self.labels is None and self.preferences is None:
             raise UsageError("--traps are items among the labels of several judges: add --labels or --preferences FILE")
 
-    def _truth(self, path: str) -> Judgments:
-        labels = self.question.labels(path)
-        if self.question.judges == "one":
-            self.question.explained(labels.require_one_label_each, path)
+    def _read_truth(self, path: str) -> Judgments:
+        labels = self.run_inputs.read_labels(path)
+        if self.run_inputs.judges == "one":
+            self.run_inputs.explain_errors(labels.require_one_label_each, path)
         return labels
 
-    def _labels(self, path: str) -> Judgments:
+    def _read_labels(self, path: str) -> Judgments:
         from ringtrue.files import read_judgments
 
-        return self._told_of_judges(partial(read_judgments, needs_query=False), path)
+        return self._read_judge_file(partial(read_judgments, needs_query=False), path)
 
-    def _votes(self, path: str) -> Preferences:
+    def _read_preferences(self, path: str) -> Preferences:
         from ringtrue.files import read_preferences
 
-        return self._told_of_judges(read_preferences, path)
+        return self._read_judge_file(read_preferences, path)
 
-    def _traps(self, path: str) -> Judgments | Preferences:
+    def _read_traps(self, path: str) -> Judgments | Preferences:
         """Items with a known answer: labels, or where only preferences are given, the better of two."""
-        return self._votes(path) if self.labels is None else self._labels(path)
+        return self._read_preferences(path) if self.labels is None else self._read_labels(path)
 
-    def _told_of_judges(self, read: Callable[..., Table], path: str) -> Table:
+    def _read_judge_file(self, read: Callable[..., Table], path: str) -> Table:
         """A file about judges, read; what is wrong with it is told in the words of its options."""
-        columns, where = self._columns_and_rows(path)
+        columns, where = self._selection_of(path)
         try:
             return read(self.sources[path], columns=columns, where=where,
-                        note=lambda text: self.question.notes.append(_of_judges(text)))  # fmt: skip
+                        note=lambda text: self.run_inputs.notes.append(_use_label_option_names(text)))  # fmt: skip
         except (TableError, FormatError, UsageError) as error:
-            raise type(error)(_of_judges(str(error))) from error
+            raise type(error)(_use_label_option_names(str(error))) from error
 
-    def _columns_and_rows(self, path: str) -> tuple[dict[str, str], dict[str, str]]:
+    def _selection_of(self, path: str) -> tuple[dict[str, str], dict[str, str]]:
         """What --label-columns and --label-where say about a file; the traps have what they have."""
-        asked = columns_of(self.label_columns), conditions_of(self.label_where)
-        main = [one for one in (self.labels, self.preferences) if one]
-        shared_out([self.sources[one] for one in main], *asked, form=None, prefix="--label-")
-        return shared_out([self.sources[path]], *asked, form=None, strict=False)[0]
+        selection = parse_columns(self.label_columns), parse_conditions(self.label_where)
+        label_paths = [label_path for label_path in (self.labels, self.preferences) if label_path]
+        columns_per_file(
+            [self.sources[label_path] for label_path in label_paths], *selection, form=None, prefix="--label-"
+        )
+        return columns_per_file([self.sources[path]], *selection, form=None, strict=False)[0]
 
-    def _names(self) -> dict[str, str]:
-        named = {"judgments": self.question.judgments, "gold": self.golding.gold, "truth": self.truth,
+    def _quoted_paths(self) -> dict[str, str]:
+        path_by_role = {"judgments": self.run_inputs.judgments, "gold": self.gold_opts.gold, "truth": self.truth,
                  "labels": self.labels, "traps": self.traps, "preferences": self.preferences,
                  "confusion": self.confusion}  # fmt: skip
-        quoted = {name: shlex.quote(path) for name, path in named.items() if path}
-        return quoted | ({"runs": shlex.join(self.question.runs)} if self.question.runs else {})
+        quoted = {name: shlex.quote(path) for name, path in path_by_role.items() if path}
+        return quoted | ({"runs": shlex.join(self.run_inputs.runs)} if self.run_inputs.runs else {})
 
 
-def _of_judges(text: str) -> str:
+def _use_label_option_names(text: str) -> str:
     """What is said about labels or votes, in the words of their own options: --gold is about runs here."""
     text = text.replace(", or gold labels to compare with (--gold)", "")
     return re.sub(r"--(columns|where)\b", r"--label-\1", text)
@@ -179,12 +196,14 @@ def _of_judges(text: str) -> str:
 
 def _repeats_option(command: Function) -> Function:
     """Like that of the judgments, and for labels and votes of several judges."""
-    told = "Where a judge labelled or voted again: which one counts; all of them only for --labels and --preferences."
-    return click.option("--repeats", type=click.Choice(["first", "last", "all"]), help=told)(command)
+    help_text = (
+        "Where a judge labelled or voted again: which one counts; all of them only for --labels and --preferences."
+    )
+    return click.option("--repeats", type=click.Choice(["first", "last", "all"]), help=help_text)(command)
 
 
-def material_options(command: Function) -> Function:
-    """Runs, judgments and everything that can go with them; all of it reaches the command as `asked`."""
+def report_options(command: Function) -> Function:
+    """Runs, judgments and everything that can go with them; all of it reaches the command as `report_opts`."""
 
     @click.argument("runs", nargs=-1, metavar="RUN…")
     @click.option("--judgments", "--qrels", default="", metavar="FILE", help="Relevance labels: qrels, or a table.")
@@ -205,8 +224,12 @@ def material_options(command: Function) -> Function:
     @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another seed, other draws.")
     @partial(evaluation_options, repeats=_repeats_option)
     @wraps(command)
-    def with_material(*args: object, question: Question, golding: Golding, **given: Any) -> object:
-        asked = {one.name: given.pop(one.name) for one in fields(Asked) if one.name in given}
-        return command(*args, asked=Asked(question=question, golding=golding, **asked), **given)
+    def with_report_options(*args: object, run_inputs: RunInputs, gold_opts: GoldOptions, **options: Any) -> object:
+        own_options = {
+            option.name: options.pop(option.name) for option in fields(ReportOptions) if option.name in options
+        }
+        return command(
+            *args, report_opts=ReportOptions(run_inputs=run_inputs, gold_opts=gold_opts, **own_options), **options
+        )
 
-    return with_material
+    return with_report_options

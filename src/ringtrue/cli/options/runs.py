@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from ringtrue.cli.options.common import Function, columns_of, conditions_of, input_options
+from ringtrue.cli.options.common import Function, input_options, parse_columns, parse_conditions
 from ringtrue.errors import DuplicateError, UsageError
 
 if TYPE_CHECKING:
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from ringtrue.judges.votes import Repeats
     from ringtrue.tables import Judgments, Run, Scores
 
-__all__ = ["Question", "evaluation_options", "gains_option", "level_option", "repeats_option", "runs_and_judgments"]
+__all__ = ["RunInputs", "evaluation_options", "gains_option", "level_option", "repeats_option", "runs_and_judgments"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class RunInputs:
     """The runs, the judgments and how to read them, as somebody asked; `notes` gathers what is doubtful."""
 
     runs: tuple[str, ...]
@@ -50,40 +50,45 @@ class Question:
         if self.judge is not None and self.judges == "average":
             raise UsageError("--judge takes one judge and --judges average takes all: choose one of the two")
 
-    def measures(self, named: Iterable[str]) -> list[Measure]:
+    def parse_measures(self, names: Iterable[str]) -> list[Measure]:
         """The measures by these names, with `--rel` and `--gains` where they do not say it themselves."""
         from ringtrue.evaluation.measures import parse_all
 
-        asked = parse_all(named)
+        measures = parse_all(names)
         if self.rel is not None:
-            asked = [measure.with_default("rel", self.rel) for measure in asked]
-        return asked if self.gains is None else self._with_gains(asked, self.gains)
+            measures = [measure.with_default("rel", self.rel) for measure in measures]
+        return measures if self.gains is None else self._with_gains(measures, self.gains)
 
-    def _with_gains(self, asked: list[Measure], path: str) -> list[Measure]:
+    def _with_gains(self, measures: list[Measure], path: str) -> list[Measure]:
         """The measures with the gains of a file; one that says which gains it wants keeps them."""
         from ringtrue.evaluation.measures import CATALOGUE
         from ringtrue.files import read_gains
 
         gains = read_gains(path)
-        worth = [gains[label] for label in sorted(gains)]
-        told = ", ".join(f"{label} is worth {gains[label]:g}" for label in sorted(gains))
-        falls = "" if worth == sorted(worth) else ": a higher label is not always worth more, is that meant?"
-        self.notes.append(f"gains of {path}: {told}{falls}")
-        open_to_it = [measure for measure in asked if "gains" in measure.definition.defaults
+        ordered_gains = [gains[label] for label in sorted(gains)]
+        gains_text = ", ".join(f"{label} is worth {gains[label]:g}" for label in sorted(gains))
+        warning = (
+            ""
+            if ordered_gains == sorted(ordered_gains)
+            else ": a higher label is not always worth more, is that meant?"
+        )
+        self.notes.append(f"gains of {path}: {gains_text}{warning}")
+        gain_measures = [measure for measure in measures if "gains" in measure.definition.defaults
                       and not {"dcg", "gains"} & set(dict(measure.parameters))]  # fmt: skip
-        if not open_to_it:
-            takers = ", ".join(name for name, definition in CATALOGUE.items() if "gains" in definition.defaults)
+        if not gain_measures:
+            measure_names = ", ".join(name for name, definition in CATALOGUE.items() if "gains" in definition.defaults)
             raise UsageError(
-                f"--gains {path} says nothing to {', '.join(map(str, asked))}: ask for a measure that leaves its gains "
-                f"open ({takers})"
+                f"--gains {path} says nothing to {', '.join(map(str, measures))}: ask for a measure that "
+                "leaves its gains "
+                f"open ({measure_names})"
             )
-        return [measure.with_default("gains", gains) if measure in open_to_it else measure for measure in asked]
+        return [measure.with_default("gains", gains) if measure in gain_measures else measure for measure in measures]
 
-    def labels(self, path: str | None = None) -> Judgments:
+    def read_labels(self, path: str | None = None) -> Judgments:
         """The judgments, or another file read in the same way."""
         from ringtrue.files import read_judgments
 
-        labels = read_judgments(path or self.judgments, note=self.notes.append, **self._reading())
+        labels = read_judgments(path or self.judgments, note=self.notes.append, **self._read_settings())
         if path is None and {"prob", "design"} <= set(labels.frame.columns):
             self.notes.append(
                 f"{self.judgments} has columns prob and design, as a gold sample has: all that is not in it "
@@ -93,19 +98,19 @@ class Question:
             labels = labels.by(self.judge)
         return labels if self.repeats is None or self.repeats == "all" else labels.without_repeats(self.repeats)
 
-    def each_run(self) -> Iterator[Run]:
+    def read_runs(self) -> Iterator[Run]:
         """The runs, read one at a time."""
-        from ringtrue.cli.options.files import forms_for, read_runs
+        from ringtrue.cli.options.files import formats_by_kind, read_runs
 
         return read_runs(
             self.runs,
-            form=forms_for(("run", "judgments"), self.forced)["run"],
-            columns=columns_of(self.run_columns),
+            form=formats_by_kind(("run", "judgments"), self.forced)["run"],
+            columns=parse_columns(self.run_columns),
             name=self.name,
             note=self.notes.append,
         )
 
-    def explained(self, compute: Callable[[], Any], path: str | None = None) -> Any:
+    def explain_errors(self, compute: Callable[[], Any], path: str | None = None) -> Any:
         """What `compute` gives; a document with two labels is told with its lines in the file."""
         from ringtrue.files.read import explain_duplicate
 
@@ -114,18 +119,20 @@ class Question:
         except DuplicateError as error:
             if error.table == "run":
                 raise
-            raise explain_duplicate(error, path or self.judgments, **self._reading()) from error
+            raise explain_duplicate(error, path or self.judgments, **self._read_settings()) from error
 
-    def scores(
+    def evaluate(
         self, runs: Iterable[Run], labels: Judgments, measures: Iterable[Measure], path: str | None = None
     ) -> Scores:
         """The runs evaluated by these labels, which came from `path` or from the judgments."""
         from ringtrue.evaluation.evaluate import evaluate
 
-        scores: Scores = self.explained(lambda: evaluate(runs, labels, measures, **self.evaluating()), path)
+        scores: Scores = self.explain_errors(
+            lambda: evaluate(runs, labels, measures, **self.evaluation_settings()), path
+        )
         return scores
 
-    def evaluating(self) -> dict[str, Any]:
+    def evaluation_settings(self) -> dict[str, Any]:
         """How `evaluate` and `curve` are to count."""
         return {
             "missing": self.missing,
@@ -135,13 +142,13 @@ class Question:
             "collection_size": self.collection_size,
         }
 
-    def _reading(self) -> dict[str, Any]:
-        from ringtrue.cli.options.files import forms_for
+    def _read_settings(self) -> dict[str, Any]:
+        from ringtrue.cli.options.files import formats_by_kind
 
         return {
-            "form": forms_for(("run", "judgments"), self.forced)["judgments"],
-            "columns": columns_of(self.columns),
-            "where": conditions_of(self.where),
+            "form": formats_by_kind(("run", "judgments"), self.forced)["judgments"],
+            "columns": parse_columns(self.columns),
+            "where": parse_conditions(self.where),
         }
 
 
@@ -154,25 +161,25 @@ def runs_and_judgments(command: Function) -> Function:
 
 
 def level_option(command: Function) -> Function:
-    """How sure intervals and decisions should be, as `question.level`."""
-    told = "How often such intervals hold, for queries like these."
-    return click.option("--level", type=float, default=0.95, show_default=True, help=told)(command)
+    """How sure intervals and decisions should be, as `run_inputs.level`."""
+    help_text = "How often such intervals hold, for queries like these."
+    return click.option("--level", type=float, default=0.95, show_default=True, help=help_text)(command)
 
 
 def gains_option(command: Function) -> Function:
-    """What labels are worth, as `question.gains`."""
-    told = "What each label is worth, as `ringtrue disagreement` writes it, for measures with gains."
-    return click.option("--gains", metavar="FILE", help=told)(command)
+    """What labels are worth, as `run_inputs.gains`."""
+    help_text = "What each label is worth, as `ringtrue disagreement` writes it, for measures with gains."
+    return click.option("--gains", metavar="FILE", help=help_text)(command)
 
 
 def repeats_option(command: Function) -> Function:
-    """Which label of a judge counts, as `question.repeats`."""
-    told = "Where a judge labelled a document again, keep the first or the last label."
-    return click.option("--repeats", type=click.Choice(["first", "last"]), help=told)(command)
+    """Which label of a judge counts, as `run_inputs.repeats`."""
+    help_text = "Where a judge labelled a document again, keep the first or the last label."
+    return click.option("--repeats", type=click.Choice(["first", "last"]), help=help_text)(command)
 
 
 def evaluation_options(command: Function, repeats: Callable[[Function], Function] = repeats_option) -> Function:
-    """How to read the runs and the judgments; all of it reaches the command as `question`."""
+    """How to read the runs and the judgments; all of it reaches the command as `run_inputs`."""
 
     @click.option(
         "--rel", type=click.IntRange(1, 2**31 - 1), help="The lowest label that counts as relevant; 1 if not said."
@@ -199,8 +206,8 @@ def evaluation_options(command: Function, repeats: Callable[[Function], Function
     )
     @input_options
     @wraps(command)
-    def with_question(*args: object, **given: Any) -> object:
-        asked = {one.name: given.pop(one.name) for one in fields(Question) if one.name in given}
-        return command(*args, question=Question(**asked), **given)
+    def with_run_inputs(*args: object, **options: Any) -> object:
+        own_options = {option.name: options.pop(option.name) for option in fields(RunInputs) if option.name in options}
+        return command(*args, run_inputs=RunInputs(**own_options), **options)
 
-    return with_question
+    return with_run_inputs

@@ -10,185 +10,211 @@ from typing import TYPE_CHECKING
 import click
 
 from ringtrue.cli.output import Grid, progress_bar
-from ringtrue.cli.studies.study import Asked, Number, Shown
+from ringtrue.cli.studies.study import Number, StudyOutput, StudyParameters
 from ringtrue.errors import UsageError
 
 if TYPE_CHECKING:
     from ringtrue.simulation.studies.goldberg import NoisyScores
     from ringtrue.simulation.studies.rate_coverage import RatesCoverage
 
-__all__ = ["GOLDBERG", "RATES", "goldberg", "rates"]
+__all__ = ["GOLDBERG_SETTINGS", "RATE_SETTINGS", "study_goldberg", "study_rates"]
 
-GOLDBERG: dict[str, Number] = {
+GOLDBERG_SETTINGS: dict[str, Number] = {
     "first": 0.49, "last": 0.31, "k": 10, "relevant": 0.9, "nonrelevant": 0.8, "relevant_labels": 250,
     "nonrelevant_labels": 250, "queries": 50,
 }  # fmt: skip
-RATES: dict[str, Number] = {"resamples": 1000, "worlds": 0}
-KINDS = {
+RATE_SETTINGS: dict[str, Number] = {"resamples": 1000, "worlds": 0}
+SCORE_TITLES = {
     "naive": "bronze scores as they are: mean ± t·s/√n",
     "wald": "corrected, ± z of the published standard error",
     "fieller": "corrected, Fieller's interval, adjusted",
 }
-INTERVALS = {
+INTERVAL_TITLES = {
     "fieller": "Fieller's, adjusted (the default)",
     "wald": "Wald, as published",
     "bootstrap": "Algorithm 1, as published",
 }
-BELOW = ("below_0.9", "below_0.5")
-WORLDS = {
+BELOW_KEYS = ("below_0.9", "below_0.5")
+WORLD_DESCRIPTIONS = {
     "usual": "25 to 1,000 queries of 1, 3 or 10 documents, 15 to 250 gold labels of each kind, judges from bad to good",
     "harder": "10 or 50 queries, some of them all good or all bad, so that their spread is hardly known",
 }
 WIDTH = 100
-BAR = 30  # characters of the longest bar
-MOST_ROWS = 40
+BAR_WIDTH = 30  # characters of the longest bar
+MAX_ROWS = 40
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
-def goldberg(asked: Asked) -> Shown:
+def study_goldberg(parameters: StudyParameters) -> StudyOutput:
     """Algorithm 2 of [Goldberg17], with its histogram."""
     import numpy as np
 
     from ringtrue.simulation.studies.goldberg import noisy_scores
 
-    own, k = asked.settings, asked.whole("k")
-    with progress_bar(asked.replications * asked.whole("queries") * max(k, 1), what="simulating") as advance:
-        found = noisy_scores(
-            asked.rng, replications=asked.replications, level=asked.level, progress=advance,
-            shares=np.linspace(own["first"], own["last"], max(k, 0)).tolist(), relevant=own["relevant"],
-            nonrelevant=own["nonrelevant"], queries=asked.whole("queries"),
-            relevant_labels=asked.whole("relevant_labels"), nonrelevant_labels=asked.whole("nonrelevant_labels"),
-        )  # fmt: skip
-    refused = (
-        f"in {found.refused:.1%} of the experiments the rates allow a judge no better than chance: Fieller's is 0 to 1"
+    settings, k = parameters.settings, parameters.int_setting("k")
+    with progress_bar(
+        parameters.replications * parameters.int_setting("queries") * max(k, 1), description="simulating"
+    ) as advance:
+        scores = noisy_scores(
+            parameters.rng,
+            replications=parameters.replications,
+            level=parameters.level,
+            progress=advance,
+            shares=np.linspace(settings["first"], settings["last"], max(k, 0)).tolist(),
+            relevant=settings["relevant"],
+            nonrelevant=settings["nonrelevant"],
+            queries=parameters.int_setting("queries"),
+            relevant_labels=parameters.int_setting("relevant_labels"),
+            nonrelevant_labels=parameters.int_setting("nonrelevant_labels"),
+        )
+    refused_note = (
+        f"in {scores.refused:.1%} of the experiments the rates allow a judge no better than chance: Fieller's is 0 to 1"
     )
-    return Shown(
-        data=found.as_dict() | {"settings": dict(own)},
-        grids=partial(_kinds, found),
-        flat=partial(_bins, found),
-        picture=_histogram(found, k),
-        notes=[refused] if found.refused else [],
+    return StudyOutput(
+        payload=scores.as_dict() | {"settings": dict(settings)},
+        grids=partial(_noisy_scores_grid, scores),
+        csv_grid=partial(_histogram_csv, scores),
+        plot=_draw_histogram(scores, k),
+        notes=[refused_note] if scores.refused else [],
     )
 
 
-def _kinds(found: NoisyScores) -> Grid:
-    means = {"naive": found.naive.mean(), "wald": found.defined.mean(), "fieller": found.defined.mean()}
-    rows = [[KINDS[kind], f"{means[kind]:.3f}", f"{100 * share:.1f}%"] for kind, share in found.coverage.items()]
+def _noisy_scores_grid(scores: NoisyScores) -> Grid:
+    means = {"naive": scores.naive.mean(), "wald": scores.defined.mean(), "fieller": scores.defined.mean()}
+    rows = [
+        [SCORE_TITLES[kind], f"{means[kind]:.3f}", f"{100 * share:.1f}%"] for kind, share in scores.coverage.items()
+    ]
     caption = (
-        f"{len(found.naive):,} experiments; the true score is {found.truth:.3g}, and intervals promise to hold it in "
-        f"{found.level * 100:g}%"
+        f"{len(scores.naive):,} experiments; the true score is {scores.truth:.3g}, and intervals promise to hold it in "
+        f"{scores.level * 100:g}%"
     )
     return Grid(columns=["score and interval", "mean score", "holds the truth"], rows=rows, caption=caption)
 
 
-def _bins(found: NoisyScores) -> Grid:
-    edges, naive, corrected = found.histogram()
-    rows = [[f"{low:g}", f"{high:g}", str(one), str(other)]
-            for low, high, one, other in zip(edges[:-1], edges[1:], naive, corrected, strict=True)]  # fmt: skip
+def _histogram_csv(scores: NoisyScores) -> Grid:
+    edges, naive, corrected = scores.histogram()
+    rows = [
+        [f"{low:g}", f"{high:g}", str(n_naive), str(n_corrected)]
+        for low, high, n_naive, n_corrected in zip(edges[:-1], edges[1:], naive, corrected, strict=True)
+    ]
     return Grid(columns=["from", "to", "naive", "corrected"], rows=rows)
 
 
-def _histogram(found: NoisyScores, k: int) -> str:
+def _draw_histogram(scores: NoisyScores, k: int) -> str:
     """Both kinds of score side by side, a line for each bin, with an arrow at the truth."""
-    edges, naive, corrected = found.histogram()
-    step = -(-len(naive) // MOST_ROWS)
+    edges, naive, corrected = scores.histogram()
+    step = -(-len(naive) // MAX_ROWS)
     starts = range(0, len(naive), step)
     bars = [[sum(counts[start : start + step]) for start in starts] for counts in (naive, corrected)]
     ends = [edges[min(start + step, len(naive))] for start in starts]
-    most = max(map(max, bars))
-    room = BAR + 2 + len(f"{most:,}")
-    lines = [f"{f'P@{k}':<14}{'naive':<{room}}  corrected"]
-    for start, end, one, other in zip(starts, ends, *bars, strict=True):
-        here = edges[start] - 1e-9 <= found.truth < end - 1e-9
-        gap = " " * (room - len(_bar(one, most)))
-        left = (click.style(_bar(one, most), fg="red") if one else "") + gap
-        right = click.style(_bar(other, most), fg="blue") if other else ""
+    max_count = max(map(max, bars))
+    column_width = BAR_WIDTH + 2 + len(f"{max_count:,}")
+    lines = [f"{f'P@{k}':<14}{'naive':<{column_width}}  corrected"]
+    for start, end, n_naive, n_corrected in zip(starts, ends, *bars, strict=True):
+        has_truth = edges[start] - 1e-9 <= scores.truth < end - 1e-9
+        padding = " " * (column_width - len(_count_bar(n_naive, max_count)))
+        left = (click.style(_count_bar(n_naive, max_count), fg="red") if n_naive else "") + padding
+        right = click.style(_count_bar(n_corrected, max_count), fg="blue") if n_corrected else ""
         label = f"{edges[start]:.2f}–{end:.2f}".replace("-", "−")
-        lines.append(f"{label:<11} {'▶' if here else ' '} {left}  {right}".rstrip())
-    return "\n".join([*lines, f"{'':<12}▶ the true score, {found.truth:.3g}"])
+        lines.append(f"{label:<11} {'▶' if has_truth else ' '} {left}  {right}".rstrip())
+    return "\n".join([*lines, f"{'':<12}▶ the true score, {scores.truth:.3g}"])
 
 
-def _bar(n: int, most: int) -> str:
+def _count_bar(count: int, max_count: int) -> str:
     """A bar in eighths of a character, and its number."""
-    eighths = round(8 * BAR * n / most)
-    whole, rest = divmod(max(eighths, 1 if n else 0), 8)
-    return ("█" * whole + (EIGHTHS[rest] if rest else "") + f" {n:,}") if n else ""
+    eighths = round(8 * BAR_WIDTH * count / max_count)
+    full_blocks, remainder = divmod(max(eighths, 1 if count else 0), 8)
+    return ("█" * full_blocks + (EIGHTHS[remainder] if remainder else "") + f" {count:,}") if count else ""
 
 
-def rates(asked: Asked) -> Shown:
+def study_rates(parameters: StudyParameters) -> StudyOutput:
     """How often the intervals of corrected scores hold the truth, over many worlds."""
-    from ringtrue.simulation.studies.rate_coverage import HARDER, USUAL, coverage_of_rates
+    from ringtrue.simulation.studies.rate_coverage import HARDER_WORLDS, USUAL_WORLDS, coverage_of_rates
 
-    rng, resamples, few = asked.rng, asked.whole("resamples"), asked.whole("worlds")
-    kinds = {"usual": USUAL, "harder": HARDER}
-    if few < 0:
-        raise UsageError(f"--set worlds={few}: how many worlds of each kind to look at, or 0 for all of them")
-    if few:
-        kinds = {
-            name: [some[place] for place in sorted(rng.permutation(len(some))[:few])] for name, some in kinds.items()
+    rng, resamples, n_worlds = parameters.rng, parameters.int_setting("resamples"), parameters.int_setting("worlds")
+    worlds_by_kind = {"usual": USUAL_WORLDS, "harder": HARDER_WORLDS}
+    if n_worlds < 0:
+        raise UsageError(f"--set worlds={n_worlds}: how many worlds of each kind to look at, or 0 for all of them")
+    if n_worlds:
+        worlds_by_kind = {
+            name: [worlds[index] for index in sorted(rng.permutation(len(worlds))[:n_worlds])]
+            for name, worlds in worlds_by_kind.items()
         }
-    total = sum(map(len, kinds.values())) * asked.replications * resamples
-    with progress_bar(total, what="simulating") as advance:
-        found = {
+    total = sum(map(len, worlds_by_kind.values())) * parameters.replications * resamples
+    with progress_bar(total, description="simulating") as advance:
+        coverages_by_kind = {
             name: coverage_of_rates(
-                rng, some, replications=asked.replications, resamples=resamples, level=asked.level, progress=advance
+                rng,
+                worlds,
+                replications=parameters.replications,
+                resamples=resamples,
+                level=parameters.level,
+                progress=advance,
             )
-            for name, some in kinds.items()
+            for name, worlds in worlds_by_kind.items()
         }
-    data = {name: _summary(some) for name, some in found.items()}
-    listed = [{"kind": name} | one.as_dict() for name, some in found.items() for one in some]
-    return Shown(
-        data={
-            "replications": asked.replications,
+    summaries = {name: _summarise_worlds(coverages) for name, coverages in coverages_by_kind.items()}
+    world_rows = [
+        {"kind": name} | coverage.as_dict() for name, coverages in coverages_by_kind.items() for coverage in coverages
+    ]
+    return StudyOutput(
+        payload={
+            "replications": parameters.replications,
             "resamples": resamples,
-            "level": asked.level,
-            **data,
-            "worlds": listed,
+            "level": parameters.level,
+            **summaries,
+            "worlds": world_rows,
         },
-        grids=partial(_coverage, found, asked),
-        flat=lambda: Grid(
-            columns=list(listed[0]), rows=[["" if x is None else str(x) for x in row.values()] for row in listed]
+        grids=partial(_world_grids, coverages_by_kind, parameters),
+        csv_grid=lambda: Grid(
+            columns=list(world_rows[0]),
+            rows=[["" if x is None else str(x) for x in row.values()] for row in world_rows],
         ),
     )
 
 
-def _held(some: Sequence[RatesCoverage], interval: str) -> dict[str, float]:
+def _summarise_coverage(coverages: Sequence[RatesCoverage], interval: str) -> dict[str, float]:
     """How often an interval holds the truth, over worlds."""
-    held = [getattr(one, interval) for one in some]
-    below = {f"below_{limit:g}": sum(share < limit for share in held) for limit in (0.9, 0.5)}
-    return {"mean": sum(held) / len(held), "min": min(held), **below}
+    shares = [getattr(coverage, interval) for coverage in coverages]
+    below = {f"below_{limit:g}": sum(share < limit for share in shares) for limit in (0.9, 0.5)}
+    return {"mean": sum(shares) / len(shares), "min": min(shares), **below}
 
 
-def _summary(some: Sequence[RatesCoverage]) -> dict[str, object]:
-    refused = [one.refused for one in some]
-    answered = [one.answered for one in some if one.answered is not None and one.refused < 0.5]
+def _summarise_worlds(coverages: Sequence[RatesCoverage]) -> dict[str, object]:
+    refused = [coverage.refused for coverage in coverages]
+    answered = [coverage.answered for coverage in coverages if coverage.answered is not None and coverage.refused < 0.5]
     return {
-        "worlds": len(some),
-        **{interval: _held(some, interval) for interval in INTERVALS},
+        "worlds": len(coverages),
+        **{interval: _summarise_coverage(coverages, interval) for interval in INTERVAL_TITLES},
         "refused": {"mean": sum(refused) / len(refused), "max": max(refused)},
         "answered": {"worlds": len(answered), "min": min(answered, default=None)},
     }
 
 
-def _coverage(found: dict[str, list[RatesCoverage]], asked: Asked) -> list[Grid]:
-    return [_world_table(name, some, asked) for name, some in found.items()]
+def _world_grids(coverages_by_kind: dict[str, list[RatesCoverage]], parameters: StudyParameters) -> list[Grid]:
+    return [_world_grid(name, coverages, parameters) for name, coverages in coverages_by_kind.items()]
 
 
-def _world_table(name: str, some: list[RatesCoverage], asked: Asked) -> Grid:
+def _world_grid(name: str, coverages: list[RatesCoverage], parameters: StudyParameters) -> Grid:
     rows = []
-    for interval, called in INTERVALS.items():
-        held = _held(some, interval)
-        rows.append([called, f"{held['mean']:.3f}", f"{held['min']:.3f}", *(f"{held[x]:,}" for x in BELOW)])
-    refused = [one.refused for one in some]
-    worst = min(some, key=lambda one: one.fieller).world
-    mean, most = sum(refused) / len(refused), max(refused)
-    labels = f"{worst.relevant_labels:,} and {worst.nonrelevant_labels:,} labels"
-    queries = f"{worst.queries:,} queries of {worst.k} document{'' if worst.k == 1 else 's'}, alike {worst.alike:g}"
-    rates = f"rates of {worst.relevant:g} and {worst.nonrelevant:g}"
+    for interval, title in INTERVAL_TITLES.items():
+        summary = _summarise_coverage(coverages, interval)
+        rows.append(
+            [title, f"{summary['mean']:.3f}", f"{summary['min']:.3f}", *(f"{summary[x]:,}" for x in BELOW_KEYS)]
+        )
+    refused = [coverage.refused for coverage in coverages]
+    worst_world = min(coverages, key=lambda coverage: coverage.fieller).world
+    mean_refused, max_refused = sum(refused) / len(refused), max(refused)
+    labels_text = f"{worst_world.relevant_labels:,} and {worst_world.nonrelevant_labels:,} labels"
+    queries_text = (
+        f"{worst_world.queries:,} queries of {worst_world.k} "
+        f"document{'' if worst_world.k == 1 else 's'}, alike {worst_world.alike:g}"
+    )
+    rates_text = f"rates of {worst_world.relevant:g} and {worst_world.nonrelevant:g}"
     lines = [
-        f"{len(some):,} worlds, {asked.replications:,} experiments in each: {WORLDS[name]}",
-        f"no answer, which counts as held: {mean:.1%} of the experiments, {most:.1%} in the worst world",
-        f"Fieller's is lowest for a share of {worst.share:g}, {rates} from {labels}, {queries}",
+        f"{len(coverages):,} worlds, {parameters.replications:,} experiments in each: {WORLD_DESCRIPTIONS[name]}",
+        f"no answer, which counts as held: {mean_refused:.1%} of the experiments, {max_refused:.1%} in the worst world",
+        f"Fieller's is lowest for a share of {worst_world.share:g}, {rates_text} from {labels_text}, {queries_text}",
     ]
     return Grid(columns=[f"{name} worlds", "mean", "lowest", "below .90", "below .50"], rows=rows,
                 caption="\n".join(fill(line, WIDTH, subsequent_indent="  ") for line in lines))  # fmt: skip

@@ -11,19 +11,19 @@ from ringtrue.cli.output import Grid
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["Asked", "Number", "Shown", "Study"]
+__all__ = ["Number", "Study", "StudyOutput", "StudyParameters"]
 
 Number: TypeAlias = int | float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class StudyParameters:
     """What was asked of a study, its own settings filled in."""
 
     seed: int
     replications: int
     level: float
-    data: tuple[str, ...]
+    folders: tuple[str, ...]
     settings: Mapping[str, Number]
 
     @property
@@ -33,19 +33,19 @@ class Asked:
 
         return np.random.default_rng(self.seed)
 
-    def whole(self, name: str) -> int:
+    def int_setting(self, name: str) -> int:
         """A setting that counts something."""
         return int(self.settings[name])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """What a study shows: `data` as JSON, `grids` as tables, `flat` as CSV, `picture` below the tables of a screen."""
+class StudyOutput:
+    """What a study shows: `payload` as JSON, `grids` as tables, `csv_grid` as CSV, `plot` below the tables."""
 
-    data: Mapping[str, object]
+    payload: Mapping[str, object]
     grids: Callable[[], Grid | Sequence[Grid]]
-    flat: Callable[[], Grid] | None = None
-    picture: str = ""
+    csv_grid: Callable[[], Grid] | None = None
+    plot: str = ""
     notes: Sequence[str] = ()
 
 
@@ -53,8 +53,8 @@ class Shown:
 class Study:
     """A study: a sentence, the function, which of the common options it takes, and numbers of its own with defaults."""
 
-    says: str
-    run: Callable[[Asked], Shown]
-    takes: tuple[str, ...] = ("replications", "level")
+    summary: str
+    run: Callable[[StudyParameters], StudyOutput]
+    options: tuple[str, ...] = ("replications", "level")
     replications: int = 10_000
     settings: Mapping[str, Number] = field(default_factory=dict)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ringtrue.cli.output import Grid, estimate_column
-from ringtrue.formatting.phrases import counted
-from ringtrue.stats.estimate_cells import intervals_told
+from ringtrue.cli.output import Grid, format_estimates
+from ringtrue.formatting.phrases import format_count
+from ringtrue.stats.estimate_cells import describe_intervals
 from ringtrue.stats.results import Estimate
 
 if TYPE_CHECKING:
     from ringtrue.judges.agreement import Agreement, PairAgreement, Transitivity
 
-__all__ = ["flat", "grids"]
+__all__ = ["agreement_csv", "agreement_grids"]
 
-SHOWN, SHOWN_WITH_GOLD = 10, 40  # pairs
+MAX_PAIRS, MAX_GOLD_PAIRS = 10, 40  # pairs
 STATISTICS = {
     "agreement": "raw agreement",
     "overlap": "overlap of the relevant",
@@ -31,224 +31,254 @@ STATISTICS = {
     "self_consistency": "the same judge again",
     "cross_consistency": "another judge on those items",
 }
-CONSISTENCY = ("self_consistency", "cross_consistency")
-ONLY_OF_LABELS = ("overlap", "alpha_interval", "alpha_ratio")
+CONSISTENCY_STATISTICS = ("self_consistency", "cross_consistency")
+LABEL_STATISTICS = ("overlap", "alpha_interval", "alpha_ratio")
 
 
-def grids(found: Agreement, parts: Mapping[str, Agreement], rel: int) -> list[Grid]:
+def agreement_grids(agreement: Agreement, panel_agreements: Mapping[str, Agreement], rel: int) -> list[Grid]:
     """Everything that a person may want to read, the answer last."""
-    made = [_panels(parts)] if parts else []
-    alone = len(found.judges) == 1 and bool(found.gold)
-    if not alone:
-        made.append(_overall(found, rel, "all panels" if parts else "all judges"))
-    if found.gold and found.consensus is not None:
-        with_gold = [found.consensus] * (not alone) + list(found.gold)
-        made.append(_pairs(with_gold, "pairs with gold", "the closest first", most=SHOWN_WITH_GOLD))
-    if found.pairs:
-        made.append(_pairs(found.pairs, "pairs of panels" if parts else "pairs of judges", "most items first"))
-    if found.drift:
-        made.append(_drift(found))
-    last = made[-1]
-    closing = "\n".join(_verdict(found, "panels" if parts else "judges"))
-    made[-1] = Grid(
-        columns=last.columns, rows=last.rows, left=last.left, caption=f"{last.caption}\n\n{closing}".strip("\n")
+    tables = [_panel_grid(panel_agreements)] if panel_agreements else []
+    has_only_gold = len(agreement.judges) == 1 and bool(agreement.gold)
+    if not has_only_gold:
+        tables.append(_overall_grid(agreement, rel, "all panels" if panel_agreements else "all judges"))
+    if agreement.gold and agreement.consensus is not None:
+        with_gold = [agreement.consensus] * (not has_only_gold) + list(agreement.gold)
+        tables.append(_pair_grid(with_gold, "pairs with gold", "the closest first", max_pairs=MAX_GOLD_PAIRS))
+    if agreement.pairs:
+        tables.append(
+            _pair_grid(
+                agreement.pairs, "pairs of panels" if panel_agreements else "pairs of judges", "most items first"
+            )
+        )
+    if agreement.drift:
+        tables.append(_drift_grid(agreement))
+    last = tables[-1]
+    verdict = "\n".join(_agreement_verdict(agreement, "panels" if panel_agreements else "judges"))
+    tables[-1] = Grid(
+        columns=last.columns, rows=last.rows, left=last.left, caption=f"{last.caption}\n\n{verdict}".strip("\n")
     )
-    return made
+    return tables
 
 
-def _overall(found: Agreement, rel: int, who: str) -> Grid:
-    of_pairs = found.transitivity is not None
+def _overall_grid(agreement: Agreement, rel: int, heading: str) -> Grid:
+    is_of_pairs = agreement.transitivity is not None
     rows: list[list[str]] = []
     reasons: dict[str, list[str]] = {}
-    for name, words in STATISTICS.items():
-        one = found.overall[name]
-        if (one.value is None and name in CONSISTENCY) or (of_pairs and name in ONLY_OF_LABELS):
+    for name, title in STATISTICS.items():
+        estimate = agreement.overall[name]
+        if (estimate.value is None and name in CONSISTENCY_STATISTICS) or (is_of_pairs and name in LABEL_STATISTICS):
             continue
-        called = f"{words} (≥ {rel})" if name == "overlap" else words
-        rows.append([called, *_cells(one)])
-        if one.value is None:
-            reasons.setdefault(one.notes[0], []).append(called)
-    level = found.overall["agreement"].level
-    method = found.overall["agreement"].method
-    drawn = method.replace("bootstrap", "intervals") if "over" in method else "no intervals asked"
-    what = "pair" if of_pairs else "item"
-    whose = counted(len(found.judges), who.removeprefix("all ").removesuffix("s"))
-    size = f"{whose}, {counted(found.votes, 'label')} of {counted(found.items, what)}"
-    if found.queries > 1:
-        size += f" in {found.queries:,} queries"
-    few = ", ".join(map(str, found.labels))
-    scale = (
-        "" if of_pairs else f"; labels {few if len(found.labels) <= 10 else f'{found.labels[0]} to {found.labels[-1]}'}"
+        row_title = f"{title} (≥ {rel})" if name == "overlap" else title
+        rows.append([row_title, *_statistic_cells(estimate)])
+        if estimate.value is None:
+            reasons.setdefault(estimate.notes[0], []).append(row_title)
+    level = agreement.overall["agreement"].level
+    method = agreement.overall["agreement"].method
+    interval_text = method.replace("bootstrap", "intervals") if "over" in method else "no intervals asked"
+    unit = "pair" if is_of_pairs else "item"
+    judges_text = format_count(len(agreement.judges), heading.removeprefix("all ").removesuffix("s"))
+    size = f"{judges_text}, {format_count(agreement.votes, 'label')} of {format_count(agreement.items, unit)}"
+    if agreement.queries > 1:
+        size += f" in {agreement.queries:,} queries"
+    labels_text = ", ".join(map(str, agreement.labels))
+    scale_text = (
+        ""
+        if is_of_pairs
+        else "; labels "
+        f"{labels_text if len(agreement.labels) <= 10 else f'{agreement.labels[0]} to {agreement.labels[-1]}'}"
     )
     return Grid(
-        columns=[who, "value", f"{level * 100:g}% interval"],
+        columns=[heading, "value", f"{level * 100:g}% interval"],
         rows=rows,
-        caption="\n".join([f"{size}{scale}; {drawn}", *(_undefined(*one) for one in reasons.items())]),
+        caption="\n".join(
+            [
+                f"{size}{scale_text}; {interval_text}",
+                *(_explain_undefined(*reason_and_names) for reason_and_names in reasons.items()),
+            ]
+        ),
         left=1,
     )
 
 
-def _undefined(reason: str, names: Sequence[str]) -> str:
+def _explain_undefined(reason: str, names: Sequence[str]) -> str:
     return f"{names[0] if len(names) == 1 else 'undefined'}: {reason}"
 
 
-def _cells(one: Estimate) -> list[str]:
-    if one.value is None:
+def _statistic_cells(estimate: Estimate) -> list[str]:
+    if estimate.value is None:
         return ["undefined", "–"]
-    digits = one.decimals + 1 if one.se else 3
-    value = f"{one.value:.{digits}f}".replace("-", "−")
-    if one.low is None or one.high is None:
+    digits = estimate.decimals + 1 if estimate.se else 3
+    value = f"{estimate.value:.{digits}f}".replace("-", "−")
+    if estimate.low is None or estimate.high is None:
         return [value, "–"]
-    return [value, f"{one.low:.{digits}f} to {one.high:.{digits}f}".replace("-", "−")]
+    return [value, f"{estimate.low:.{digits}f} to {estimate.high:.{digits}f}".replace("-", "−")]
 
 
-def _pairs(pairs: Sequence[PairAgreement], what: str, order: str, *, most: int = SHOWN) -> Grid:
-    shown = pairs[:most]
+def _pair_grid(pairs: Sequence[PairAgreement], heading: str, order: str, *, max_pairs: int = MAX_PAIRS) -> Grid:
+    shown_pairs = pairs[:max_pairs]
     rows = [
         [
             pair.a,
             pair.b,
             f"{pair.n:,}",
-            _number(pair.agreement.value),
-            _with_ends(pair.kappa),
-            _number(pair.kappa_quadratic.value),
-            _with_ends(pair.alpha_ordinal),
+            _coefficient_cell(pair.agreement.value),
+            _coefficient_with_interval(pair.kappa),
+            _coefficient_cell(pair.kappa_quadratic.value),
+            _coefficient_with_interval(pair.alpha_ordinal),
         ]
-        for pair in shown
+        for pair in shown_pairs
     ]
-    more = len(pairs) - len(shown)
+    n_more = len(pairs) - len(shown_pairs)
     return Grid(
-        columns=[what, "", "items", "agree", "kappa", "quadratic", "alpha"],
+        columns=[heading, "", "items", "agree", "kappa", "quadratic", "alpha"],
         rows=rows,
         caption="kappa: Cohen's; quadratic: its weighted kind; alpha: Krippendorff's, ordinal; their intervals"
-        f"{f'; {order}' * (len(pairs) > 1)}{f'; {more:,} more pairs in --json and --format csv' * bool(more)}",
+        f"{f'; {order}' * (len(pairs) > 1)}{f'; {n_more:,} more pairs in --json and --format csv' * bool(n_more)}",
         left=2,
     )
 
 
-def _number(value: float | None) -> str:
+def _coefficient_cell(value: float | None) -> str:
     return "undefined" if value is None else f"{round(value, 2) + 0.0:.2f}".replace("-", "−")  # no −0.00
 
 
-def _with_ends(one: Estimate) -> str:
-    if one.low is None or one.high is None:
-        return _number(one.value)
-    return f"{_number(one.value)} ({_number(one.low)} to {_number(one.high)})"
-
-
-def _panels(parts: Mapping[str, Agreement]) -> Grid:
-    names = ["agreement", "alpha_nominal", "alpha_ordinal"]
-    columns = [estimate_column([part.overall[name] for part in parts.values()]) for name in names]
-    gold = any(part.consensus is not None for part in parts.values())
-    if gold:
-        nothing = Estimate(value=None, n=0, method="none", notes=("no gold label",))
-        with_gold = [nothing if part.consensus is None else part.consensus.kappa for part in parts.values()]
-        columns.append(estimate_column(with_gold))
-    rows = [
-        [name, f"{len(part.judges):,}", f"{part.votes:,}", *cells]
-        for (name, part), cells in zip(parts.items(), zip(*columns, strict=True), strict=True)
-    ]
-    return Grid(
-        columns=["panel", "judges", "labels", "agree", "nominal", "ordinal", *(["gold"] * gold)],
-        rows=rows,
-        caption="within each panel: raw agreement, alpha nominal and ordinal"
-        + "; gold: kappa of its majority with gold" * gold
-        + intervals_told(columns),
+def _coefficient_with_interval(estimate: Estimate) -> str:
+    if estimate.low is None or estimate.high is None:
+        return _coefficient_cell(estimate.value)
+    return (
+        f"{_coefficient_cell(estimate.value)} ({_coefficient_cell(estimate.low)} to {_coefficient_cell(estimate.high)})"
     )
 
 
-def _drift(found: Agreement) -> Grid:
-    columns = [estimate_column([getattr(one, name) for one in found.drift]) for name in ("agreement", "leniency")]
+def _panel_grid(panel_agreements: Mapping[str, Agreement]) -> Grid:
+    names = ["agreement", "alpha_nominal", "alpha_ordinal"]
+    columns = [format_estimates([panel.overall[name] for panel in panel_agreements.values()]) for name in names]
+    has_gold = any(panel.consensus is not None for panel in panel_agreements.values())
+    if has_gold:
+        undefined = Estimate(value=None, n=0, method="none", notes=("no gold label",))
+        with_gold = [
+            undefined if panel.consensus is None else panel.consensus.kappa for panel in panel_agreements.values()
+        ]
+        columns.append(format_estimates(with_gold))
     rows = [
-        [one.first, one.last, f"{one.labels:,}", *cells]
-        for one, cells in zip(found.drift, zip(*columns, strict=True), strict=True)
+        [name, f"{len(panel.judges):,}", f"{panel.votes:,}", *cells]
+        for (name, panel), cells in zip(panel_agreements.items(), zip(*columns, strict=True), strict=True)
+    ]
+    return Grid(
+        columns=["panel", "judges", "labels", "agree", "nominal", "ordinal", *(["gold"] * has_gold)],
+        rows=rows,
+        caption="within each panel: raw agreement, alpha nominal and ordinal"
+        + "; gold: kappa of its majority with gold" * has_gold
+        + describe_intervals(columns),
+    )
+
+
+def _drift_grid(agreement: Agreement) -> Grid:
+    columns = [
+        format_estimates([getattr(period, name) for period in agreement.drift]) for name in ("agreement", "leniency")
+    ]
+    rows = [
+        [period.first, period.last, f"{period.labels:,}", *cells]
+        for period, cells in zip(agreement.drift, zip(*columns, strict=True), strict=True)
     ]
     return Grid(
         columns=["from", "to", "labels", "agree", "higher"],
         rows=rows,
         caption="over time: how often a label is another judge's, and how much higher it is than the others'"
-        + intervals_told(columns),
+        + describe_intervals(columns),
         left=2,
     )
 
 
-def _verdict(found: Agreement, whose: str) -> list[str]:
+def _agreement_verdict(agreement: Agreement, judges_or_panels: str) -> list[str]:
     lines = []
-    from ringtrue.judges.agreement.alpha_thresholds import verdict_on
+    from ringtrue.judges.agreement.alpha_thresholds import describe_alpha
 
-    alpha, raw = found.overall["alpha_ordinal"], found.overall["agreement"]
-    if found.transitivity is not None:
-        alpha = found.overall["alpha_nominal"]
+    alpha, raw = agreement.overall["alpha_ordinal"], agreement.overall["agreement"]
+    if agreement.transitivity is not None:
+        alpha = agreement.overall["alpha_nominal"]
     if raw.value is not None and alpha.value is not None:
-        which = "nominal" if found.transitivity is not None else "ordinal"
-        ends = (
+        alpha_kind = "nominal" if agreement.transitivity is not None else "ordinal"
+        interval_text = (
             ""
             if alpha.low is None or alpha.high is None
             else f" ({alpha.low:.2f} to {alpha.high:.2f})".replace("-", "−")
         )
         lines.append(
-            f"Two labels of an item are equal in {100 * raw.value:.0f}% of cases; {which} alpha is "
-            f"{alpha.value:.2f}{ends}: {verdict_on(alpha)}".replace("-", "−")
+            f"Two labels of an item are equal in {100 * raw.value:.0f}% of cases; {alpha_kind} alpha is "
+            f"{alpha.value:.2f}{interval_text}: {describe_alpha(alpha)}".replace("-", "−")
         )
     elif raw.value is not None:
         lines.append(f"Two labels of an item are equal in {100 * raw.value:.0f}% of cases; {alpha.notes[0]}.")
-    again, cross = found.overall["self_consistency"], found.overall["cross_consistency"]
-    if again.value is not None:
-        other = "" if cross.value is None else f"; another judge gives it in {100 * cross.value:.0f}%"
-        lines.append(
-            f"A judge who labels an item again gives the same label in {100 * again.value:.0f}% of cases{other}."
+    self_consistency, cross_consistency = agreement.overall["self_consistency"], agreement.overall["cross_consistency"]
+    if self_consistency.value is not None:
+        cross_text = (
+            ""
+            if cross_consistency.value is None
+            else f"; another judge gives it in {100 * cross_consistency.value:.0f}%"
         )
-    if found.consensus is not None and found.consensus.kappa.value is not None and len(found.judges) > 1:
-        pair = found.consensus
         lines.append(
-            f"The {whose}' majority gives the gold label to {100 * (pair.agreement.value or 0):.0f}% of "
-            f"{pair.n:,} items (kappa {_number(pair.kappa.value)})."
+            f"A judge who labels an item again gives the same label in {100 * self_consistency.value:.0f}% "
+            f"of cases{cross_text}."
         )
-    lines += _closest(found, whose.removesuffix("s"))
-    if found.transitivity is not None:
-        lines += _circles(found.transitivity)
+    if agreement.consensus is not None and agreement.consensus.kappa.value is not None and len(agreement.judges) > 1:
+        pair = agreement.consensus
+        lines.append(
+            f"The {judges_or_panels}' majority gives the gold label to {100 * (pair.agreement.value or 0):.0f}% of "
+            f"{pair.n:,} items (kappa {_coefficient_cell(pair.kappa.value)})."
+        )
+    lines += _closest_to_gold(agreement, judges_or_panels.removesuffix("s"))
+    if agreement.transitivity is not None:
+        lines += _circle_lines(agreement.transitivity)
     return lines
 
 
-def _closest(found: Agreement, one: str) -> list[str]:
+def _closest_to_gold(agreement: Agreement, judge_or_panel: str) -> list[str]:
     """Who agrees best with gold, and who worst."""
-    known = [pair for pair in found.gold if pair.kappa.value is not None]
-    if not known:
+    rated_pairs = [pair for pair in agreement.gold if pair.kappa.value is not None]
+    if not rated_pairs:
         return []
-    first, last = known[0], known[-1]
+    first, last = rated_pairs[0], rated_pairs[-1]
     share = f"gives the gold label to {100 * (first.agreement.value or 0):.0f}% of {first.n:,} items"
-    if len(known) == 1:
-        return [f"'{first.b}' {share}, kappa {_with_ends(first.kappa)}."]
-    says = f"The {one} closest to gold is {first.b}, who {share}, kappa {_with_ends(first.kappa)}"
-    return [f"{says}; the last is {last.b}, kappa {_with_ends(last.kappa)}."]
+    if len(rated_pairs) == 1:
+        return [f"'{first.b}' {share}, kappa {_coefficient_with_interval(first.kappa)}."]
+    closest_text = (
+        f"The {judge_or_panel} closest to gold is {first.b}, who {share}, kappa "
+        f"{_coefficient_with_interval(first.kappa)}"
+    )
+    return [f"{closest_text}; the last is {last.b}, kappa {_coefficient_with_interval(last.kappa)}."]
 
 
-def _circles(found: Transitivity) -> list[str]:
+def _circle_lines(transitivity: Transitivity) -> list[str]:
     lines = []
-    if found.majority.value is not None:
+    if transitivity.majority.value is not None:
         lines.append(
-            f"Of {counted(found.majority.n, 'triple')} of documents, the majority's preferences run in a circle in "
-            f"{100 * (1 - found.majority.value):.1f}% (coin flips: 25%)."
+            f"Of {format_count(transitivity.majority.n, 'triple')} of documents, the majority's preferences "
+            "run in a circle in "
+            f"{100 * (1 - transitivity.majority.value):.1f}% (coin flips: 25%)."
         )
-    if found.cycle is not None:
-        query, *docs = found.cycle
+    if transitivity.cycle is not None:
+        query, *docs = transitivity.cycle
         lines.append(f"Such as in query {query}: {docs[0]} beats {docs[1]} beats {docs[2]} beats {docs[0]}.")
     return lines
 
 
-def flat(found: Agreement, parts: Mapping[str, Agreement]) -> Grid:
+def agreement_csv(agreement: Agreement, panel_agreements: Mapping[str, Agreement]) -> Grid:
     """Every statistic of all judges, of every panel and of every pair, a row each, with every digit."""
     rows = [
-        [who, "", name, *_digits(one)]
-        for who, part in {"": found, **parts}.items()
-        for name, one in part.overall.items()
+        [panel_name, "", name, *_estimate_digits(estimate)]
+        for panel_name, panel in {"": agreement, **panel_agreements}.items()
+        for name, estimate in panel.overall.items()
     ]
-    for pair in (*([found.consensus] if found.consensus else ()), *found.gold, *found.pairs):
+    for pair in (*([agreement.consensus] if agreement.consensus else ()), *agreement.gold, *agreement.pairs):
         for name, value in pair.as_dict().items():
             if isinstance(value, dict):
-                rows.append([pair.a, pair.b, name, *_digits(getattr(pair, name))])
+                rows.append([pair.a, pair.b, name, *_estimate_digits(getattr(pair, name))])
     return Grid(columns=["a", "b", "statistic", "value", "se", "low", "high", "n"], rows=rows)
 
 
-def _digits(one: Estimate) -> list[str]:
-    return ["" if number is None else str(number) for number in (one.value, one.se, one.low, one.high, one.n)]
+def _estimate_digits(estimate: Estimate) -> list[str]:
+    return [
+        "" if number is None else str(number)
+        for number in (estimate.value, estimate.se, estimate.low, estimate.high, estimate.n)
+    ]

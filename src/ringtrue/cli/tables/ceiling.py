@@ -7,216 +7,276 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from ringtrue.cli.output import Grid, estimate_column, signed
+from ringtrue.cli.output import Grid, format_estimates, format_signed
 
 if TYPE_CHECKING:
     from ringtrue.judges.ceiling import Ceiling, CeilingScatter, RunCeiling
     from ringtrue.stats.results import Estimate
 
-__all__ = ["flat", "grids"]
+__all__ = ["ceiling_csv", "ceiling_grids"]
 
-NEAR = 0.95  # of the ceiling, from which there is little left for a better ranker
-SHOWN = 50  # queries, and pairs of judges
-ENOUGH = 10  # queries of a pair, before how far it is off is worth a place at the top
-CEILING = "the ceiling"
-EXPONENTIAL = "(dcg='exp-log2')"  # in the name of a measure
+NEAR_CEILING = 0.95  # of the ceiling, from which there is little left for a better ranker
+MAX_ROWS_SHOWN = 50  # queries, and pairs of judges
+MIN_QUERIES = 10  # queries of a pair, before how far it is off is worth a place at the top
+CEILING_ROW = "the ceiling"
+EXPONENTIAL_GAIN = "(dcg='exp-log2')"  # in the name of a measure
 
 
-def grids(
-    found: Ceiling, points: CeilingScatter | None, *, per_query: bool, written: str | None, all_pairs: bool
+def ceiling_grids(
+    ceiling: Ceiling, points: CeilingScatter | None, *, per_query: bool, output: str | None, all_pairs: bool
 ) -> list[Grid]:
     """Everything that a person may want to read, the answer last."""
-    made = [_matrix(found, written)]
+    tables = [_confusion_grid(ceiling, output)]
     if per_query:
-        made.append(_queries(found))
+        tables.append(_query_ceiling_grid(ceiling))
     if points is not None:
-        made.append(_pairs(found, points, all_pairs=all_pairs))
-    return [*made, _standing(found)]
+        tables.append(_scatter_grid(ceiling, points, all_pairs=all_pairs))
+    return [*tables, _standing_grid(ceiling)]
 
 
-def _matrix(found: Ceiling, written: str | None) -> Grid:
-    table = found.confusion
-    known = table.worth is not None
-    cases = table.counts.sum(axis=1).tolist()
+def _confusion_grid(ceiling: Ceiling, output: str | None) -> Grid:
+    confusion = ceiling.confusion
+    is_known = confusion.worth is not None
+    cases = confusion.counts.sum(axis=1).tolist()
     rows = [
-        [str(label), *("–" if value != value else f"{value:.3f}" for value in row), *([] if known else [f"{n:,.4g}"])]
-        for label, row, n in zip(table.labels, table.matrix.tolist(), cases, strict=True)
+        [
+            str(label),
+            *("–" if value != value else f"{value:.3f}" for value in row),
+            *([] if is_known else [f"{n:,.4g}"]),
+        ]
+        for label, row, n in zip(confusion.labels, confusion.matrix.tolist(), cases, strict=True)
     ]
-    caption = f"{found.orientation}{_example(found)}"
-    if written is not None:
-        caption += f"\nwritten to {written}, for --confusion"
-    return Grid(columns=["label", *map(str, table.labels), *([] if known else ["cases"])], rows=rows, caption=caption)
+    caption = f"{ceiling.orientation}{_example_text(ceiling)}"
+    if output is not None:
+        caption += f"\nwritten to {output}, for --confusion"
+    return Grid(
+        columns=["label", *map(str, confusion.labels), *([] if is_known else ["cases"])], rows=rows, caption=caption
+    )
 
 
-def _example(found: Ceiling) -> str:
+def _example_text(ceiling: Ceiling) -> str:
     """The largest share of another label in words, so that nobody reads the matrix the wrong way round."""
-    table = found.confusion
-    shares = np.nan_to_num(table.matrix) * (1 - np.eye(len(table.labels)))
+    confusion = ceiling.confusion
+    shares = np.nan_to_num(confusion.matrix) * (1 - np.eye(len(confusion.labels)))
     row, column = np.unravel_index(int(shares.argmax()), shares.shape)
     if not shares[row, column]:
         return ": the two always agree"
-    said, then = table.labels[int(row)], table.labels[int(column)]
+    testing_label, training_label = confusion.labels[int(row)], confusion.labels[int(column)]
     return (
-        f":\nwhere the testing judge says {said}, the training judge says {then} in {shares[row, column]:.1%} of cases"
+        f":\nwhere the testing judge says {testing_label}, the training judge says {training_label} in "
+        f"{shares[row, column]:.1%} of cases"
     )
 
 
-def _queries(found: Ceiling) -> Grid:
-    lowest = found.per_query.drop_nulls().sort("ceiling", "query")
+def _query_ceiling_grid(ceiling: Ceiling) -> Grid:
+    lowest = ceiling.per_query.drop_nulls().sort("ceiling", "query")
     rows = [
-        [query, f"{documents:,}", f"{value:.4f}", *(_four(one.per_query.get(query)) for one in found.runs.values())]
-        for query, documents, value in lowest.head(SHOWN).iter_rows()
+        [
+            query,
+            f"{documents:,}",
+            f"{value:.4f}",
+            *(_four_decimals_cell(run.per_query.get(query)) for run in ceiling.runs.values()),
+        ]
+        for query, documents, value in lowest.head(MAX_ROWS_SHOWN).iter_rows()
     ]
-    more = lowest.height - len(rows)
-    caption = "the lowest ceiling first" + f"; {more:,} more in --json and --format csv" * bool(more)
-    return Grid(columns=["query", "documents", "ceiling", *found.runs], rows=rows, caption=caption)
+    n_more = lowest.height - len(rows)
+    caption = "the lowest ceiling first" + f"; {n_more:,} more in --json and --format csv" * bool(n_more)
+    return Grid(columns=["query", "documents", "ceiling", *ceiling.runs], rows=rows, caption=caption)
 
 
-def _pairs(found: Ceiling, points: CeilingScatter, *, all_pairs: bool) -> Grid:
+def _scatter_grid(ceiling: Ceiling, scatter: CeilingScatter, *, all_pairs: bool) -> Grid:
     real, predicted = pl.col("real"), pl.col("predicted")
-    pairs = points.points.group_by("training", "testing", maintain_order=True).agg(
+    pairs = scatter.points.group_by("training", "testing", maintain_order=True).agg(
         pl.len(), pl.col("documents").mean(), real.mean(), predicted.mean(), (real - predicted).mean().alias("apart")
     )
-    pairs = pairs.sort(pl.col("len") >= ENOUGH, pl.col("apart").abs(), descending=True, maintain_order=True)
+    pairs = pairs.sort(pl.col("len") >= MIN_QUERIES, pl.col("apart").abs(), descending=True, maintain_order=True)
     rows = [
-        [training, testing, f"{n:,}", f"{size:.1f}", f"{one:.3f}", f"{other:.3f}", signed(apart, 3)]
-        for training, testing, n, size, one, other, apart in pairs.head(
-            pairs.height if all_pairs else SHOWN
+        [
+            training,
+            testing,
+            f"{n:,}",
+            f"{size:.1f}",
+            f"{mean_real:.3f}",
+            f"{mean_predicted:.3f}",
+            format_signed(difference, 3),
+        ]
+        for training, testing, n, size, mean_real, mean_predicted, difference in pairs.head(
+            pairs.height if all_pairs else MAX_ROWS_SHOWN
         ).iter_rows()
     ]
-    more = pairs.height - len(rows)
-    apart = points.difference
-    alike = "undefined" if points.correlation is None else f"{points.correlation:.2f}"
-    value = "undefined" if apart.value is None else signed(apart.value, apart.decimals + 1 if apart.se else 3)
-    ends = "" if apart.low is None or apart.high is None else f" ({signed(apart.low, 3)} to {signed(apart.high, 3)})"
+    n_more = pairs.height - len(rows)
+    difference = scatter.difference
+    correlation = "undefined" if scatter.correlation is None else f"{scatter.correlation:.2f}"
+    difference_text = (
+        "undefined"
+        if difference.value is None
+        else format_signed(difference.value, difference.decimals + 1 if difference.se else 3)
+    )
+    interval_text = (
+        ""
+        if difference.low is None or difference.high is None
+        else f" ({format_signed(difference.low, 3)} to {format_signed(difference.high, 3)})"
+    )
     caption = (
-        f"real: mean {points.measure} of the ranking by the training judge's labels, by the testing judge's; "
-        f"predicted: by the matrix alone\nthe largest difference first, pairs with fewer than {ENOUGH} queries last"
-        + f"; {more:,} more pairs, --pairs N shows all of N"
-        * bool(more)
-        + f"\n{points.points.height:,} points, one a query and pair: correlation {alike}, "
-        f"real − predicted {value}{ends}; --json and --format csv have the points{_length(found, points)}"
+        f"real: mean {scatter.measure} of the ranking by the training judge's labels, by the testing judge's; "
+        f"predicted: by the matrix alone\nthe largest difference first, pairs with fewer than {MIN_QUERIES} "
+        "queries last"
+        + f"; {n_more:,} more pairs, --pairs N shows all of N"
+        * bool(n_more)
+        + f"\n{scatter.points.height:,} points, one a query and pair: correlation {correlation}, "
+        f"real − predicted {difference_text}{interval_text}; --json and --format csv have the "
+        f"points{_list_length_text(ceiling, scatter)}"
     )
     columns = ["training", "testing", "queries", "documents", "real", "predicted", "real − predicted"]
     return Grid(columns=columns, rows=rows, caption=caption, left=2)
 
 
-def _length(found: Ceiling, points: CeilingScatter) -> str:
+def _list_length_text(ceiling: Ceiling, scatter: CeilingScatter) -> str:
     """What lists the scatter is a check of."""
-    if points.documents is None:
+    if scatter.documents is None:
         return ""
-    judged = found.documents / max(found.per_query.height, 1)
-    longer = f", and the judgments have {judged:,.3g} a query" if judged > 2 * points.documents else ""
-    return f"\nthis checks lists of about {points.documents:,.3g} documents{longer}"
+    documents_per_query = ceiling.documents / max(ceiling.per_query.height, 1)
+    longer_text = (
+        f", and the judgments have {documents_per_query:,.3g} a query"
+        if documents_per_query > 2 * scatter.documents
+        else ""
+    )
+    return f"\nthis checks lists of about {scatter.documents:,.3g} documents{longer_text}"
 
 
-def _standing(found: Ceiling) -> Grid:
-    runs = dict(sorted(found.runs.items(), key=lambda item: -(item[1].ndcg.value or 0)))
-    reached = estimate_column([found.estimate, *(one.ndcg for one in runs.values())])
-    rows = [[CEILING, reached[0], "", ""]]
-    rooms = estimate_column([one.room for one in runs.values()])
-    for (name, one), cell, room in zip(runs.items(), reached[1:], rooms, strict=True):
-        rows.append([name, cell, "–" if one.share is None else f"{one.share:.1%}", room])
-    columns = ["", found.measure, "share", "ceiling − run"]
-    cut = 4 if runs else 2
-    counted = f"mean over {found.queries:,} quer{'y' if found.queries == 1 else 'ies'}"
-    if found.skipped:
-        counted += f", {found.skipped:,} without any gain left out"
-    if found.estimate.low is not None:
-        counted += f"; ± half of the {found.estimate.level * 100:g}% interval"
-    caption = [f"{counted}; {_how(found)}"]
-    if EXPONENTIAL in found.measure:
-        caption.append(f"gains are 2^label − 1; --gain linear is {found.measure.replace(EXPONENTIAL, '')} of evaluate")
-    caption += ["", *_meaning(found, runs)]
-    return Grid(columns=columns[:cut], rows=[row[:cut] for row in rows], caption="\n".join(caption))
+def _standing_grid(ceiling: Ceiling) -> Grid:
+    runs = dict(sorted(ceiling.runs.items(), key=lambda name_and_run: -(name_and_run[1].ndcg.value or 0)))
+    ndcg_cells = format_estimates([ceiling.estimate, *(run.ndcg for run in runs.values())])
+    rows = [[CEILING_ROW, ndcg_cells[0], "", ""]]
+    room_cells = format_estimates([run.room for run in runs.values()])
+    for (name, run), ndcg_cell, room_cell in zip(runs.items(), ndcg_cells[1:], room_cells, strict=True):
+        rows.append([name, ndcg_cell, "–" if run.share is None else f"{run.share:.1%}", room_cell])
+    columns = ["", ceiling.measure, "share", "ceiling − run"]
+    n_columns = 4 if runs else 2
+    basis = f"mean over {ceiling.queries:,} quer{'y' if ceiling.queries == 1 else 'ies'}"
+    if ceiling.skipped:
+        basis += f", {ceiling.skipped:,} without any gain left out"
+    if ceiling.estimate.low is not None:
+        basis += f"; ± half of the {ceiling.estimate.level * 100:g}% interval"
+    caption = [f"{basis}; {_method_text(ceiling)}"]
+    if EXPONENTIAL_GAIN in ceiling.measure:
+        caption.append(
+            f"gains are 2^label − 1; --gain linear is {ceiling.measure.replace(EXPONENTIAL_GAIN, '')} of evaluate"
+        )
+    caption += ["", *_meaning_lines(ceiling, runs)]
+    return Grid(columns=columns[:n_columns], rows=[row[:n_columns] for row in rows], caption="\n".join(caption))
 
 
-def _how(found: Ceiling) -> str:
-    if found.method == "exact":
+def _method_text(ceiling: Ceiling) -> str:
+    if ceiling.method == "exact":
         return "exact expectation"
-    if found.method == "closed-form":
+    if ceiling.method == "closed-form":
         return "closed form, ranks taken for normal"
-    return f"simulated, which leaves ±{2 * (found.simulated_se or 0):.1g} open"
+    return f"simulated, which leaves ±{2 * (ceiling.simulated_se or 0):.1g} open"
 
 
-def _meaning(found: Ceiling, runs: dict[str, RunCeiling]) -> list[str]:
+def _meaning_lines(ceiling: Ceiling, runs: dict[str, RunCeiling]) -> list[str]:
     """What the numbers say, and what to do next."""
-    if found.estimate.value is None:
+    if ceiling.estimate.value is None:
         return ["No query has a document that is worth anything: there is no ceiling to speak of."]
-    best = found.estimate.value
-    so_far = ", if the matrix holds for all judged documents: see the note" if found.is_stretched else ""
-    lines = [f"A ranker that has learned the training judge perfectly reaches {best:.3f} by the testing judge{so_far}."]
-    known = {name: one for name, one in runs.items() if one.share is not None}
-    above = [name for name, one in known.items() if one.above]
-    if known:
-        name, one = next(iter(known.items()))
-        lines.append(_first(name, one))
+    ceiling_value = ceiling.estimate.value
+    caveat = ", if the matrix holds for all judged documents: see the note" if ceiling.is_stretched else ""
+    lines = [
+        (
+            f"A ranker that has learned the training judge perfectly reaches {ceiling_value:.3f} by the testing "
+            f"judge{caveat}."
+        )
+    ]
+    scored_runs = {name: run for name, run in runs.items() if run.share is not None}
+    above = [name for name, run in scored_runs.items() if run.above]
+    if scored_runs:
+        name, run = next(iter(scored_runs.items()))
+        lines.append(_best_run_sentence(name, run))
         if len(above) > 1:
             lines.append(f"Above the ceiling are {', '.join(above)}.")
     if above:
-        likely = " (see the note)" if found.is_stretched else ""
+        note_reference = " (see the note)" if ceiling.is_stretched else ""
         lines.append(
             "A run can be above: it tells documents of one grade apart, or learned from other judges or more than "
-            f"labels, or the judges differ less than the matrix says{likely}."
+            f"labels, or the judges differ less than the matrix says{note_reference}."
         )
-    elif found.is_stretched:
-        what = "how much is left for a better ranker" if known else f"how much of the other {1 - best:.3f} they cost"
-        following = "" if known else ". Next: --run RUN says where a run stands"
-        lines.append(f"The judges may differ less than the matrix says: {what} is open{following}")
-    elif known and max(one.share or 0 for one in known.values()) >= NEAR:
+    elif ceiling.is_stretched:
+        open_question = (
+            "how much is left for a better ranker"
+            if scored_runs
+            else f"how much of the other {1 - ceiling_value:.3f} they cost"
+        )
+        next_step = "" if scored_runs else ". Next: --run RUN says where a run stands"
+        lines.append(f"The judges may differ less than the matrix says: {open_question} is open{next_step}")
+    elif scored_runs and max(run.share or 0 for run in scored_runs.values()) >= NEAR_CEILING:
         lines.append(
             "Little is left for a better ranker; clearer guidelines or more judges raise the ceiling. "
             "Next: ringtrue agree LABELS"
         )
-    elif known and next(iter(known.values())).is_thinly_judged:
-        share = next(iter(known.values())).judged
+    elif scored_runs and next(iter(scored_runs.values())).is_thinly_judged:
+        share = next(iter(scored_runs.values())).judged
         lines.append(f"Only {share:.0%} of what it found was judged: how much is left for a better ranker is open.")
-    elif known:
+    elif scored_runs:
         lines.append("That much is left for a better ranker, before the judges' disagreement stops it.")
     else:
         lines.append(
-            f"The other {1 - best:.3f} is what their disagreement costs. Next: --run RUN says where a run stands"
+            f"The other {1 - ceiling_value:.3f} is what their disagreement costs. Next: --run RUN says "
+            "where a run stands"
         )
     return lines
 
 
-def _first(name: str, one: RunCeiling) -> str:
-    value, share, room = one.ndcg.value or 0.0, one.share or 0.0, one.room
-    ends = "" if room.low is None or room.high is None else f" ({_ends(room)})"
-    if one.above:
-        sure = "" if one.surely_above else ", though not surely"
-        return f"{name} is at {value:.3f}, {share:.0%} of that: above the ceiling by {-(room.value or 0):.3f}{sure}."
-    return f"{name} is at {value:.3f}, {share:.0%} of that: {room.value or 0:.3f}{ends} below."
+def _best_run_sentence(name: str, run: RunCeiling) -> str:
+    ndcg, share, room = run.ndcg.value or 0.0, run.share or 0.0, run.room
+    interval_text = "" if room.low is None or room.high is None else f" ({_room_interval(room)})"
+    if run.above:
+        doubt = "" if run.surely_above else ", though not surely"
+        return f"{name} is at {ndcg:.3f}, {share:.0%} of that: above the ceiling by {-(room.value or 0):.3f}{doubt}."
+    return f"{name} is at {ndcg:.3f}, {share:.0%} of that: {room.value or 0:.3f}{interval_text} below."
 
 
-def _ends(room: Estimate) -> str:
+def _room_interval(room: Estimate) -> str:
     return f"{room.low:.3f} to {room.high:.3f}".replace("-", "−")
 
 
-def _four(value: float | None) -> str:
+def _four_decimals_cell(value: float | None) -> str:
     return "–" if value is None else f"{value:.4f}"
 
 
-def flat(found: Ceiling, points: CeilingScatter | None, *, per_query: bool) -> Grid:
+def ceiling_csv(ceiling: Ceiling, scatter: CeilingScatter | None, *, per_query: bool) -> Grid:
     """One table with every digit: the points of the scatter, the queries, or the ceiling and the runs."""
-    if points is not None:
-        return Grid(columns=points.points.columns, rows=[list(map(_digits, row)) for row in points.points.iter_rows()])
+    if scatter is not None:
+        return Grid(
+            columns=scatter.points.columns,
+            rows=[list(map(_full_precision_cell, row)) for row in scatter.points.iter_rows()],
+        )
     if per_query:
         rows = [
-            [query, *map(_digits, rest), *(_digits(one.per_query.get(query)) for one in found.runs.values())]
-            for query, *rest in found.per_query.iter_rows()
+            [
+                query,
+                *map(_full_precision_cell, values),
+                *(_full_precision_cell(run.per_query.get(query)) for run in ceiling.runs.values()),
+            ]
+            for query, *values in ceiling.per_query.iter_rows()
         ]
-        return Grid(columns=["query", "documents", "ceiling", *found.runs], rows=rows)
-    lines: dict[str, tuple[Estimate, float | None, float | None]] = {
-        CEILING: (found.estimate, found.estimate.value, None)
+        return Grid(columns=["query", "documents", "ceiling", *ceiling.runs], rows=rows)
+    estimates: dict[str, tuple[Estimate, float | None, float | None]] = {
+        CEILING_ROW: (ceiling.estimate, ceiling.estimate.value, None)
     }
-    lines |= {name: (one.ndcg, one.ceiling, one.share) for name, one in found.runs.items()}
+    estimates |= {name: (run.ndcg, run.ceiling, run.share) for name, run in ceiling.runs.items()}
     rows = [
-        [name, found.measure, *map(_digits, (of.value, of.se, of.low, of.high, of.n, best, share))]
-        for name, (of, best, share) in lines.items()
+        [
+            name,
+            ceiling.measure,
+            *map(
+                _full_precision_cell,
+                (estimate.value, estimate.se, estimate.low, estimate.high, estimate.n, ceiling_value, share),
+            ),
+        ]
+        for name, (estimate, ceiling_value, share) in estimates.items()
     ]
     return Grid(columns=["run", "measure", "value", "se", "low", "high", "n", "ceiling", "share"], rows=rows)
 
 
-def _digits(value: object) -> str:
+def _full_precision_cell(value: object) -> str:
     return "" if value is None else str(value)

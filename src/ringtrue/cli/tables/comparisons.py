@@ -7,196 +7,249 @@ from itertools import groupby
 
 import polars as pl
 
-from ringtrue.cli.output import Grid, signed
-from ringtrue.cli.tables.queries import moved
+from ringtrue.cli.output import Grid, format_signed
+from ringtrue.cli.tables.queries import largest_moves_grid
 from ringtrue.stats.results import Comparison, Comparisons, Estimate
 from ringtrue.tables import Scores
 
 __all__ = [
-    "answer",
-    "by_group",
-    "flat",
-    "flat_by_group",
-    "flat_row",
-    "mark",
-    "named_ranges",
-    "shown_difference",
-    "shown_p",
+    "comparison_csv_row",
+    "comparisons_csv",
+    "difference_cells",
+    "group_csv",
+    "group_grid",
+    "join_ranges",
+    "mark_better",
+    "p_cell",
+    "run_comparison_grids",
 ]
 
 FEW_PAIRS = 10  # of one measure: more are shown run by run
-FLAT = ("measure", "a", "b", "difference", "se", "low", "high", "level", "n", "method", "p_value", "p_adjusted", "test",
-        "effect_size", "wins", "ties", "losses", "detectable")  # fmt: skip
-CHECKED = ("p", "adjusted", "", "effect", "wins/ties/losses", "detectable")
+CSV_COLUMNS = (
+    "measure",
+    "a",
+    "b",
+    "difference",
+    "se",
+    "low",
+    "high",
+    "level",
+    "n",
+    "method",
+    "p_value",
+    "p_adjusted",
+    "test",
+    "effect_size",
+    "wins",
+    "ties",
+    "losses",
+    "detectable",
+)
+TEST_COLUMNS = ("p", "adjusted", "", "effect", "wins/ties/losses", "detectable")
 FEW_SENTENCES = 4
 
 
-def answer(
-    found: Comparisons,
+def run_comparison_grids(
+    comparisons: Comparisons,
     scores: Scores,
-    asked: pl.DataFrame | None,
+    topics: pl.DataFrame | None,
     *,
     baselines: Sequence[str],
     layout: str | None,
     bars: bool,
 ) -> list[Grid]:
     """The comparisons pair by pair or run by run; where there are two runs, also the queries that moved most."""
-    measures = len({one.measure for one in found})
-    if layout == "runs" or (layout is None and not baselines and len(found) > FEW_PAIRS * measures):
-        return [_by_run(found, scores, baselines)]
-    shown = [_by_pair(found, scores, best_first=bool(baselines))]
-    if len(found) == measures:
-        shown += [grid for one in found if (grid := moved(one, scores, asked, bars=bars)).rows]
-    return shown
+    n_measures = len({comparison.measure for comparison in comparisons})
+    if layout == "runs" or (layout is None and not baselines and len(comparisons) > FEW_PAIRS * n_measures):
+        return [_run_rows_grid(comparisons, scores, baselines)]
+    grids = [_pair_rows_grid(comparisons, scores, best_first=bool(baselines))]
+    if len(comparisons) == n_measures:
+        grids += [
+            grid
+            for comparison in comparisons
+            if (grid := largest_moves_grid(comparison, scores, topics, bars=bars)).rows
+        ]
+    return grids
 
 
-def _by_pair(found: Comparisons, scores: Scores, *, best_first: bool) -> Grid:
-    measures = list(dict.fromkeys(one.measure for one in found))
-    ordered = list(found)
+def _pair_rows_grid(comparisons: Comparisons, scores: Scores, *, best_first: bool) -> Grid:
+    measures = list(dict.fromkeys(comparison.measure for comparison in comparisons))
+    ordered = list(comparisons)
     if best_first:
-        ordered.sort(key=lambda one: (measures.index(one.measure), -(one.difference.value or 0)))
+        ordered.sort(key=lambda comparison: (measures.index(comparison.measure), -(comparison.difference.value or 0)))
     return Grid(
-        columns=["measure", "a", "b", "a − b", f"{found.level * 100:g}% interval", *CHECKED],
-        rows=[[one.measure, one.a, one.b, *shown_difference(one), *_checked(one)] for one in ordered],
-        caption="\n".join([*_over(found), *_marks(found), *_counted_as_0(scores), *_sentences(found, scores)]),
+        columns=["measure", "a", "b", "a − b", f"{comparisons.level * 100:g}% interval", *TEST_COLUMNS],
+        rows=[
+            [comparison.measure, comparison.a, comparison.b, *difference_cells(comparison), *_test_cells(comparison)]
+            for comparison in ordered
+        ],
+        caption="\n".join(
+            [
+                *_basis_lines(comparisons),
+                *_mark_legend(comparisons),
+                *_zero_count_lines(scores),
+                *_comparison_sentences(comparisons, scores),
+            ]
+        ),
         left=3,
     )
 
 
-def shown_difference(one: Comparison) -> list[str]:
+def difference_cells(comparison: Comparison) -> list[str]:
     """The difference and its interval, with the digits that the standard error supports."""
-    d = one.difference
+    d = comparison.difference
     if d.value is None:
         return ["–", "–"]
     if d.low is None or d.high is None or not d.se:
-        return [signed(d.value, 4), "–"]
+        return [format_signed(d.value, 4), "–"]
     digits = d.decimals + 1
-    return [signed(d.value, digits), f"{signed(d.low, digits)} to {signed(d.high, digits)}"]
+    return [format_signed(d.value, digits), f"{format_signed(d.low, digits)} to {format_signed(d.high, digits)}"]
 
 
-def _checked(one: Comparison) -> list[str]:
-    effect = "–" if one.effect_size is None else signed(one.effect_size, 2)
-    detectable = "–" if one.detectable is None else f"{one.detectable:.{one.difference.decimals + 1}f}"
-    count = f"{one.wins}/{one.ties}/{one.losses}"
-    return [shown_p(one.p_value), shown_p(one.p_adjusted), mark(one), effect, count, detectable]
+def _test_cells(comparison: Comparison) -> list[str]:
+    effect = "–" if comparison.effect_size is None else format_signed(comparison.effect_size, 2)
+    detectable = (
+        "–" if comparison.detectable is None else f"{comparison.detectable:.{comparison.difference.decimals + 1}f}"
+    )
+    counts = f"{comparison.wins}/{comparison.ties}/{comparison.losses}"
+    return [
+        p_cell(comparison.p_value),
+        p_cell(comparison.p_adjusted),
+        mark_better(comparison),
+        effect,
+        counts,
+        detectable,
+    ]
 
 
-def mark(one: Comparison) -> str:
+def mark_better(comparison: Comparison) -> str:
     """Who is better, as a sign; nothing where it is not decided."""
-    return "" if not one.decided else "▲" if one.better == one.a else "▼" if one.better == one.b else "≠"
+    return (
+        ""
+        if not comparison.decided
+        else "▲"
+        if comparison.better == comparison.a
+        else "▼"
+        if comparison.better == comparison.b
+        else "≠"
+    )
 
 
-def shown_p(p: float | None) -> str:
+def p_cell(p: float | None) -> str:
     """p with four decimals."""
     if p is None:
         return "–"
     return "<0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
-def _over(found: Comparisons) -> list[str]:
-    counts = [one.difference.n for one in found]
+def _basis_lines(comparisons: Comparisons) -> list[str]:
+    counts = [comparison.difference.n for comparison in comparisons]
     n = str(max(counts)) if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
     queries = "1 query" if n == "1" else f"{n} queries"
-    unpaired = found[0].test == "welch"
-    what = "difference of the means, each run over its own queries" if unpaired else f"mean difference over {queries}"
-    methods = ", ".join(sorted({one.difference.method for one in found}))
-    return [f"a − b: {what}; interval: {methods}, for one pair alone", _tested(found)]
+    is_unpaired = comparisons[0].test == "welch"
+    difference_text = (
+        "difference of the means, each run over its own queries" if is_unpaired else f"mean difference over {queries}"
+    )
+    methods = ", ".join(sorted({comparison.difference.method for comparison in comparisons}))
+    return [f"a − b: {difference_text}; interval: {methods}, for one pair alone", _test_line(comparisons)]
 
 
-def _tested(found: Comparisons) -> str:
-    return f"p: {found.test}; adjusted: {found.family}"
+def _test_line(comparisons: Comparisons) -> str:
+    return f"p: {comparisons.test}; adjusted: {comparisons.family}"
 
 
-def _marks(found: Comparisons) -> list[str]:
-    torn = ", ≠ the test and the mean speak for different runs" if any(map(_torn, found)) else ""
+def _mark_legend(comparisons: Comparisons) -> list[str]:
+    torn_text = ", ≠ the test and the mean speak for different runs" if any(map(_is_torn, comparisons)) else ""
     return [
-        f"▲ a is better, ▼ a is worse{torn}: {_small(found)}; no mark: not decided",
+        f"▲ a is better, ▼ a is worse{torn_text}: {_decision_rule(comparisons)}; no mark: not decided",
         "effect: difference in standard deviations; detectable: what such queries show in 4 of 5 t tests of one pair",
     ]
 
 
-def _small(found: Comparisons) -> str:
-    return f"{'p' if found.family.startswith('not adjusted') else 'adjusted p'} < {1 - found.level:.3g}"
+def _decision_rule(comparisons: Comparisons) -> str:
+    return f"{'p' if comparisons.family.startswith('not adjusted') else 'adjusted p'} < {1 - comparisons.level:.3g}"
 
 
-def _torn(one: Comparison) -> bool:
-    return one.decided and one.better is None
+def _is_torn(comparison: Comparison) -> bool:
+    return comparison.decided and comparison.better is None
 
 
-def _counted_as_0(scores: Scores) -> list[str]:
+def _zero_count_lines(scores: Scores) -> list[str]:
     """Which runs lack queries that count as 0: a table without this would be read without it."""
-    kept = scores.frame.select("run", "query").unique()
-    told = [
-        f"{run} lacks {len(lacking)} of {scores.frame['query'].n_unique()} queries, counted as 0"
-        for run, lacking in scores.absent.items()
-        if kept.filter(run=run, query=lacking[0]).height
+    scored_queries = scores.frame.select("run", "query").unique()
+    lines = [
+        f"{run} lacks {len(missing_queries)} of {scores.frame['query'].n_unique()} queries, counted as 0"
+        for run, missing_queries in scores.absent.items()
+        if scored_queries.filter(run=run, query=missing_queries[0]).height
     ]
-    return told[:3] + ([f"{len(told) - 3} more runs lack queries, too"] if len(told) > 3 else [])
+    return lines[:3] + ([f"{len(lines) - 3} more runs lack queries, too"] if len(lines) > 3 else [])
 
 
-def _sentences(found: Comparisons, scores: Scores) -> list[str]:
+def _comparison_sentences(comparisons: Comparisons, scores: Scores) -> list[str]:
     """The answer in words, where there are few."""
-    if len(found) > FEW_SENTENCES:
-        return _undecided(found)
-    means = scores.means(level=found.level)
-    return ["", *(f"{one.measure}: {_sentence(one, means)}" for one in found)]
+    if len(comparisons) > FEW_SENTENCES:
+        return _undecided_lines(comparisons)
+    means = scores.means(level=comparisons.level)
+    return ["", *(f"{comparison.measure}: {_comparison_sentence(comparison, means)}" for comparison in comparisons)]
 
 
-def _undecided(found: Comparisons) -> list[str]:
-    undecided = sum(not one.decided for one in found)
-    return [f"not decided: {undecided:,} of {len(found):,} comparisons"] if undecided else []
+def _undecided_lines(comparisons: Comparisons) -> list[str]:
+    n_undecided = sum(not comparison.decided for comparison in comparisons)
+    return [f"not decided: {n_undecided:,} of {len(comparisons):,} comparisons"] if n_undecided else []
 
 
-def _sentence(one: Comparison, means: dict[str, dict[str, Estimate]]) -> str:
-    a, b = (f"{run} ({means[run][one.measure].value:.4f})" for run in (one.a, one.b))
-    if one.better is None:
-        return f"{a} or {b}? {'; '.join(one.notes)}"
-    better, worse = (a, b) if one.better == one.a else (b, a)
-    won = one.wins if one.better == one.a else one.losses
-    if one.test == "sign":
-        return f"{better} is ahead of {worse} for {won} of {one.wins + one.losses} queries that do not tie"
-    low, high = one.difference.low, one.difference.high
+def _comparison_sentence(comparison: Comparison, means: dict[str, dict[str, Estimate]]) -> str:
+    a, b = (f"{run} ({means[run][comparison.measure].value:.4f})" for run in (comparison.a, comparison.b))
+    if comparison.better is None:
+        return f"{a} or {b}? {'; '.join(comparison.notes)}"
+    better, worse = (a, b) if comparison.better == comparison.a else (b, a)
+    n_won = comparison.wins if comparison.better == comparison.a else comparison.losses
+    if comparison.test == "sign":
+        return (
+            f"{better} is ahead of {worse} for {n_won} of {comparison.wins + comparison.losses} queries that do not tie"
+        )
+    low, high = comparison.difference.low, comparison.difference.high
     if low is None or high is None or low * high <= 0:
         return f"{better} is better than {worse}"
-    near, far = sorted((abs(low), abs(high)))
-    digits = one.difference.decimals + 1
-    return f"{better} is better than {worse}, by {near:.{digits}f} to {far:.{digits}f}"
+    smallest, largest = sorted((abs(low), abs(high)))
+    digits = comparison.difference.decimals + 1
+    return f"{better} is better than {worse}, by {smallest:.{digits}f} to {largest:.{digits}f}"
 
 
-def _by_run(found: Comparisons, scores: Scores, baselines: Sequence[str]) -> Grid:
+def _run_rows_grid(comparisons: Comparisons, scores: Scores, baselines: Sequence[str]) -> Grid:
     """The runs, best first, and by number those that each beats; with baselines, also those that beat it."""
-    means = scores.means(level=found.level)
-    measures = list(dict.fromkeys(one.measure for one in found))
+    means = scores.means(level=comparisons.level)
+    measures = list(dict.fromkeys(comparison.measure for comparison in comparisons))
     order = sorted(means, key=lambda run: -(means[run][measures[0]].value or 0))
-    number = {run: place for place, run in enumerate(order, start=1)}
+    number = {run: rank for rank, run in enumerate(order, start=1)}
     beats: dict[tuple[str, str], list[int]] = {}
     beaten: dict[tuple[str, str], list[int]] = {}
-    for one in found:
-        if one.better is not None:
-            worse = one.b if one.better == one.a else one.a
-            beats.setdefault((one.measure, one.better), []).append(number[worse])
-            beaten.setdefault((one.measure, worse), []).append(number[one.better])
+    for comparison in comparisons:
+        if comparison.better is not None:
+            worse = comparison.b if comparison.better == comparison.a else comparison.a
+            beats.setdefault((comparison.measure, comparison.better), []).append(number[worse])
+            beaten.setdefault((comparison.measure, worse), []).append(number[comparison.better])
     headings = ["better than", "worse than"] if baselines else ["better than"]
-    columns = ["nr", "run", *(word for measure in measures for word in (measure, *headings))]
+    columns = ["nr", "run", *(heading for measure in measures for heading in (measure, *headings))]
     rows = []
     for run in order:
         row = [str(number[run]), run]
         for measure in measures:
-            sides = [known.get((measure, run), []) for known in (beats, beaten)][: len(headings)]
-            row += [f"{means[run][measure].value:.4f}", *(named_ranges(sorted(side)) for side in sides)]
+            sides = [opponents.get((measure, run), []) for opponents in (beats, beaten)][: len(headings)]
+            row += [f"{means[run][measure].value:.4f}", *(join_ranges(sorted(side)) for side in sides)]
         rows.append(row)
     caption = [
-        f"{' and '.join(headings)}: by number in this table, {_small(found)}",
-        _tested(found),
+        f"{' and '.join(headings)}: by number in this table, {_decision_rule(comparisons)}",
+        _test_line(comparisons),
         f"sorted by {measures[0]}; --layout pairs shows every comparison",
-        *_counted_as_0(scores),
-        *([] if baselines else [_best(measure, means, number, beats) for measure in measures]),
-        *_undecided(found),
+        *_zero_count_lines(scores),
+        *([] if baselines else [_best_run_line(measure, means, number, beats) for measure in measures]),
+        *_undecided_lines(comparisons),
     ]
     return Grid(columns=columns, rows=rows, caption="\n".join(caption), left=2)
 
 
-def _best(
+def _best_run_line(
     measure: str,
     means: dict[str, dict[str, Estimate]],
     number: dict[str, int],
@@ -204,64 +257,78 @@ def _best(
 ) -> str:
     """The run with the highest mean, and those that are not told apart from it."""
     best = max(means, key=lambda run: means[run][measure].value or 0)
-    alike = sorted(set(number.values()) - {number[best]} - set(beats.get((measure, best), [])))
+    tied = sorted(set(number.values()) - {number[best]} - set(beats.get((measure, best), [])))
     return f"{measure}: {best} is first" + (
-        f"; not told apart from it: {named_ranges(alike)}" if alike else ", better than all others"
+        f"; not told apart from it: {join_ranges(tied)}" if tied else ", better than all others"
     )
 
 
-def named_ranges(numbers: Sequence[int]) -> str:
+def join_ranges(numbers: Sequence[int]) -> str:
     """Whole numbers, those in a row joined.
 
     Examples:
-        >>> named_ranges([2, 5, 6, 7])
+        >>> join_ranges([2, 5, 6, 7])
         '2, 5–7'
     """
     joined = []
-    for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0]):
-        members = [number for _, number in run]
+    for _, stretch in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0]):
+        members = [number for _, number in stretch]
         joined.append(f"{members[0]}–{members[-1]}" if len(members) > 1 else str(members[0]))
     return ", ".join(joined)
 
 
-def by_group(groups: dict[str, Comparisons], by: str) -> Grid:
+def group_grid(groups: dict[str, Comparisons], by: str) -> Grid:
     """Every comparison for every value of a column."""
     first = next(iter(groups.values()))
     return Grid(
-        columns=[by, "queries", "measure", "a", "b", "a − b", f"{first.level * 100:g}% interval", *CHECKED],
+        columns=[by, "queries", "measure", "a", "b", "a − b", f"{first.level * 100:g}% interval", *TEST_COLUMNS],
         rows=[
-            [value, str(one.difference.n), one.measure, one.a, one.b, *shown_difference(one), *_checked(one)]
-            for value, found in groups.items()
-            for one in found
+            [
+                group_value,
+                str(comparison.difference.n),
+                comparison.measure,
+                comparison.a,
+                comparison.b,
+                *difference_cells(comparison),
+                *_test_cells(comparison),
+            ]
+            for group_value, comparisons in groups.items()
+            for comparison in comparisons
         ],
         caption="\n".join(
             [
                 "a − b: mean difference; interval for one pair in one group alone",
-                _tested(first),
-                *_marks(first),
-                *dict.fromkeys(note for found in groups.values() for note in found.notes),
+                _test_line(first),
+                *_mark_legend(first),
+                *dict.fromkeys(note for comparisons in groups.values() for note in comparisons.notes),
             ]
         ),
         left=5,
     )
 
 
-def flat(found: Iterable[Comparison]) -> Grid:
+def comparisons_csv(comparisons: Iterable[Comparison]) -> Grid:
     """Every comparison with every digit."""
-    return Grid(columns=FLAT, rows=[flat_row(one) for one in found])
+    return Grid(columns=CSV_COLUMNS, rows=[comparison_csv_row(comparison) for comparison in comparisons])
 
 
-def flat_row(one: Comparison | None) -> list[str]:
+def comparison_csv_row(comparison: Comparison | None) -> list[str]:
     """A comparison with every digit; the names of the columns for None."""
-    if one is None:
-        return list(FLAT)
-    known = one.as_dict() | one.difference.as_dict() | {"difference": one.difference.value}
-    return ["" if known[name] is None else str(known[name]) for name in FLAT]
+    if comparison is None:
+        return list(CSV_COLUMNS)
+    comparison_dict = (
+        comparison.as_dict() | comparison.difference.as_dict() | {"difference": comparison.difference.value}
+    )
+    return ["" if comparison_dict[name] is None else str(comparison_dict[name]) for name in CSV_COLUMNS]
 
 
-def flat_by_group(groups: dict[str, Comparisons], by: str) -> Grid:
+def group_csv(groups: dict[str, Comparisons], by: str) -> Grid:
     """The same, with the group before each."""
     return Grid(
-        columns=[by, *FLAT],
-        rows=[[value, *flat_row(one)] for value, found in groups.items() for one in found],
+        columns=[by, *CSV_COLUMNS],
+        rows=[
+            [group_value, *comparison_csv_row(comparison)]
+            for group_value, comparisons in groups.items()
+            for comparison in comparisons
+        ],
     )

@@ -5,235 +5,284 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ringtrue.cli.output import Grid, estimate_column, signed
-from ringtrue.cli.tables.comparisons import flat_row, mark, named_ranges, shown_difference, shown_p
+from ringtrue.cli.output import Grid, format_estimates, format_signed
+from ringtrue.cli.tables.comparisons import comparison_csv_row, difference_cells, join_ranges, mark_better, p_cell
 from ringtrue.stats.results import Comparison, Comparisons, Estimate
 
 if TYPE_CHECKING:
     from ringtrue.gold.correction import Correction
     from ringtrue.gold.correction.joint_estimate import Population
 
-__all__ = ["answer", "comparisons", "flat", "flat_comparisons"]
+__all__ = ["corrected_comparison_grid", "corrected_comparisons_csv", "correction_csv", "correction_grids"]
 
 FEW_PAIRS = 10  # of one measure: more are shown run by run
 FEW_SENTENCES = 4
-FLAT = ("naive_difference", "naive_p")
-FIELDS = ("value", "se", "low", "high", "level", "n", "method")
-COUNTED = {
+NAIVE_COLUMNS = ("naive_difference", "naive_p")
+ESTIMATE_FIELDS = ("value", "se", "low", "high", "level", "n", "method")
+GOLD_COUNT_COLUMNS = {
     "difference": ("gold labels", "gold labels: on documents that the two do not share"),
     "difference, whole queries": ("gold queries", "gold queries: that gold judged"),
     "gold only": ("gold labels", "gold labels: on documents that the two do not share"),
     "gold only, whole queries": ("gold queries", "gold queries: that gold judged"),
 }
-ABOUT = {"these": "these queries", "like-these": "queries like these"}
+POPULATION_TEXTS = {"these": "these queries", "like-these": "queries like these"}
 
 
-def answer(found: Correction) -> list[Grid]:
+def correction_grids(correction: Correction) -> list[Grid]:
     """A table for each measure, and one with the checks if any were made."""
-    return [*(_measure(found, name) for name in found.methods), *([_checks(found)] if found.checks else [])]
+    return [
+        *(_measure_grid(correction, name) for name in correction.methods),
+        *([_check_grid(correction)] if correction.checks else []),
+    ]
 
 
-def _measure(found: Correction, name: str) -> Grid:
-    best_first = sorted(found.corrected, key=lambda run: -_value(found, run, name))
-    ours = [found.corrected[run][name] for run in best_first]
-    level = f"{ours[0].level * 100:g}% interval"
-    digits = max([one.decimals + 1 for one in ours if one.se], default=3)
+def _measure_grid(correction: Correction, name: str) -> Grid:
+    best_first = sorted(correction.corrected, key=lambda run: -_sort_value(correction, run, name))
+    corrected = [correction.corrected[run][name] for run in best_first]
+    level = f"{corrected[0].level * 100:g}% interval"
+    digits = max([estimate.decimals + 1 for estimate in corrected if estimate.se], default=3)
     columns = {
-        "bronze says": ["–" if one.value is None else f"{one.value:.4f}" for one in
-                        (found.raw[run][name] for run in best_first)],
-        "corrected": ["–" if one.value is None else _number(one.value, digits) for one in ours],
-        level: [_interval(one, digits) for one in ours],
-    }  # fmt: skip
-    if found.gold_only:
-        columns["gold alone"] = estimate_column([found.gold_only[run][name] for run in best_first])
-        counted = "gold queries" if found.design == "whole_queries" else "gold labels"
-        columns[counted] = [str(one.n) for one in ours]
+        "bronze says": [
+            "–" if estimate.value is None else f"{estimate.value:.4f}"
+            for estimate in (correction.raw[run][name] for run in best_first)
+        ],
+        "corrected": [
+            "–" if estimate.value is None else _format_decimals(estimate.value, digits) for estimate in corrected
+        ],
+        level: [_corrected_interval_cell(estimate, digits) for estimate in corrected],
+    }
+    if correction.gold_only:
+        columns["gold alone"] = format_estimates([correction.gold_only[run][name] for run in best_first])
+        count_column = "gold queries" if correction.design == "whole_queries" else "gold labels"
+        columns[count_column] = [str(estimate.n) for estimate in corrected]
     return Grid(
         columns=["run", *columns],
         rows=[[run, *row] for run, row in zip(best_first, zip(*columns.values(), strict=True), strict=True)],
-        caption=f"{found.methods[name]}\nthe interval is for {_about(ours[0], found.population)}",
+        caption=f"{correction.methods[name]}\nthe interval is for "
+        f"{_population_text(corrected[0], correction.population)}",
     )
 
 
-def _about(one: Estimate, population: Population) -> str:
+def _population_text(estimate: Estimate, population: Population) -> str:
     """What the interval is about: rates from elsewhere allow one for queries like these only."""
-    return ABOUT[population if one.method.startswith(("difference", "gold only")) else "like-these"]
+    return POPULATION_TEXTS[population if estimate.method.startswith(("difference", "gold only")) else "like-these"]
 
 
-def _number(value: float, digits: int) -> str:
+def _format_decimals(value: float, digits: int) -> str:
     return f"{value:.{digits}f}".replace("-", "−")
 
 
-def _interval(one: Estimate, digits: int) -> str:
-    if one.low is None or one.high is None:
+def _corrected_interval_cell(estimate: Estimate, digits: int) -> str:
+    if estimate.low is None or estimate.high is None:
         return "–"
-    return f"{_number(one.low, digits)} to {_number(one.high, digits)}"
+    return f"{_format_decimals(estimate.low, digits)} to {_format_decimals(estimate.high, digits)}"
 
 
-def _value(found: Correction, run: str, name: str) -> float:
-    one = found.corrected[run][name]
-    return -1e300 if one.value is None else one.value
+def _sort_value(correction: Correction, run: str, name: str) -> float:
+    estimate = correction.corrected[run][name]
+    return -1e300 if estimate.value is None else estimate.value
 
 
-def _checks(found: Correction) -> Grid:
+def _check_grid(correction: Correction) -> Grid:
     """What was looked at, and below it what follows where something gives reason to doubt."""
-    rows, caption = [], [_judge(found)]
-    for check in found.checks:
-        told, _, doubt = check.text.partition(": ")
-        rows.append(["ok" if check.passed else "look", check.name, told,
+    rows, caption = [], [_judge_accuracy_line(correction)]
+    for check in correction.checks:
+        observation, _, doubt = check.text.partition(": ")
+        rows.append(["ok" if check.passed else "look", check.name, observation,
                      "–" if check.p_value is None else f"{check.p_value:.2g}"])  # fmt: skip
         caption += [f"{check.name}: {doubt}"] if doubt else []
-    if any(not check.passed and check.name.startswith("accuracy") for check in found.checks):
+    if any(not check.passed and check.name.startswith("accuracy") for check in correction.checks):
         caption.append("accuracy that differs: rates measured on one part do not hold for another, and the difference "
                        "estimator needs none")  # fmt: skip
     return Grid(columns=["", "check", "found", "p"], rows=rows, caption="\n".join(filter(None, caption)), left=3)
 
 
-def _judge(found: Correction) -> str:
-    judge = found.judge
+def _judge_accuracy_line(correction: Correction) -> str:
+    judge = correction.judge
     if "relevant" not in judge:
         return ""
-    told = []
+    rate_texts = []
     for kind, name in (("relevant", "relevant"), ("nonrelevant", "other")):
-        one = judge[kind]
-        if isinstance(one, dict) and one["value"] is not None:
-            told.append(f"{one['value']:.0%} of {name} documents ({one['low']:.0%} to {one['high']:.0%})")
-    return f"bronze is right on {' and '.join(told)}" if told else ""
+        rate = judge[kind]
+        if isinstance(rate, dict) and rate["value"] is not None:
+            rate_texts.append(f"{rate['value']:.0%} of {name} documents ({rate['low']:.0%} to {rate['high']:.0%})")
+    return f"bronze is right on {' and '.join(rate_texts)}" if rate_texts else ""
 
 
-def flat(found: Correction) -> Grid:
+def correction_csv(correction: Correction) -> Grid:
     """Every estimate with every digit."""
-    tables = {"raw": found.raw, "corrected": found.corrected, "gold_only": found.gold_only}
+    tables = {"raw": correction.raw, "corrected": correction.corrected, "gold_only": correction.gold_only}
     rows = [
-        [run, name, what, *_fields(one)]
-        for what, table in tables.items()
+        [run, name, kind, *_estimate_fields(estimate)]
+        for kind, table in tables.items()
         for run, row in table.items()
-        for name, one in row.items()
+        for name, estimate in row.items()
     ]
-    return Grid(columns=["run", "measure", "estimate", *FIELDS], rows=rows)
+    return Grid(columns=["run", "measure", "estimate", *ESTIMATE_FIELDS], rows=rows)
 
 
-def _fields(one: Estimate) -> list[str]:
-    known = one.as_dict()
-    return ["" if known[key] is None else str(known[key]) for key in FIELDS]
+def _estimate_fields(estimate: Estimate) -> list[str]:
+    estimate_dict = estimate.as_dict()
+    return ["" if estimate_dict[key] is None else str(estimate_dict[key]) for key in ESTIMATE_FIELDS]
 
 
-def comparisons(found: Comparisons, layout: str | None, population: Population) -> Grid:
+def corrected_comparison_grid(comparisons: Comparisons, layout: str | None, population: Population) -> Grid:
     """The comparisons pair by pair, or where every run is compared with many, by run the ones that each beats."""
-    measures = len({one.measure for one in found})
-    runs = len({run for one in found for run in (one.a, one.b)})
-    every_pair = len(found) == measures * runs * (runs - 1) // 2
-    if layout == "runs" or (layout is None and every_pair and len(found) > FEW_PAIRS * measures):
-        return _by_run(found, population)
-    counted, marked = COUNTED.get(found[0].difference.method), any(map(_mark, found))
+    n_measures = len({comparison.measure for comparison in comparisons})
+    n_runs = len({run for comparison in comparisons for run in (comparison.a, comparison.b)})
+    has_every_pair = len(comparisons) == n_measures * n_runs * (n_runs - 1) // 2
+    if layout == "runs" or (layout is None and has_every_pair and len(comparisons) > FEW_PAIRS * n_measures):
+        return _run_rows_grid(comparisons, population)
+    count_column, has_marks = (
+        GOLD_COUNT_COLUMNS.get(comparisons[0].difference.method),
+        any(map(_mark_if_defined, comparisons)),
+    )
     rows = [
-        [one.measure, one.a, one.b, *_naive(one), *shown_difference(one), shown_p(one.p_value),
-         shown_p(one.p_adjusted), *([_mark(one)] if marked else []), *([str(one.difference.n)] if counted else [])]
-        for one in found
-    ]  # fmt: skip
-    columns = ["measure", "a", "b", "bronze a − b", "bronze p", "corrected a − b", f"{found.level * 100:g}% interval",
-               "p", "adjusted", *([""] if marked else []), *([counted[0]] if counted else [])]  # fmt: skip
-    signs = [f"▲ a is better, ▼ a is worse: adjusted p < {1 - found.level:.3g}; no mark: not decided"]
-    told = [
-        *_caption(found, population),
-        *(signs if marked else []),
-        *([counted[1]] if counted else []),
-        *_sentences(found),
+        [
+            comparison.measure,
+            comparison.a,
+            comparison.b,
+            *_naive_cells(comparison),
+            *difference_cells(comparison),
+            p_cell(comparison.p_value),
+            p_cell(comparison.p_adjusted),
+            *([_mark_if_defined(comparison)] if has_marks else []),
+            *([str(comparison.difference.n)] if count_column else []),
+        ]
+        for comparison in comparisons
     ]
-    return Grid(columns=columns, rows=rows, caption="\n".join(told), left=3)
+    columns = [
+        "measure",
+        "a",
+        "b",
+        "bronze a − b",
+        "bronze p",
+        "corrected a − b",
+        f"{comparisons.level * 100:g}% interval",
+        "p",
+        "adjusted",
+        *([""] if has_marks else []),
+        *([count_column[0]] if count_column else []),
+    ]
+    legend = [f"▲ a is better, ▼ a is worse: adjusted p < {1 - comparisons.level:.3g}; no mark: not decided"]
+    caption_lines = [
+        *_corrected_basis_lines(comparisons, population),
+        *(legend if has_marks else []),
+        *([count_column[1]] if count_column else []),
+        *_corrected_sentences(comparisons),
+    ]
+    return Grid(columns=columns, rows=rows, caption="\n".join(caption_lines), left=3)
 
 
-def _naive(one: Comparison) -> list[str]:
-    naive = one.naive or one
-    value = naive.difference.value
-    return ["–" if value is None else signed(value, 4), shown_p(naive.p_value)]
+def _naive_cells(comparison: Comparison) -> list[str]:
+    naive = comparison.naive or comparison
+    difference = naive.difference.value
+    return ["–" if difference is None else format_signed(difference, 4), p_cell(naive.p_value)]
 
 
-def _mark(one: Comparison) -> str:
-    return "" if one.difference.value is None else mark(one)
+def _mark_if_defined(comparison: Comparison) -> str:
+    return "" if comparison.difference.value is None else mark_better(comparison)
 
 
-def _caption(found: Comparisons, population: Population) -> list[str]:
-    changed = sum("labels as they are" in note for one in found for note in one.notes)
-    told = [f"{changed:,} of {len(found):,} verdicts change by correction"] if changed else []
+def _corrected_basis_lines(comparisons: Comparisons, population: Population) -> list[str]:
+    n_changed = sum("labels as they are" in note for comparison in comparisons for note in comparison.notes)
+    changed_lines = [f"{n_changed:,} of {len(comparisons):,} verdicts change by correction"] if n_changed else []
     return [
-        f"a − b: as gold would have it, for {_about(found[0].difference, population)}; interval for one pair alone",
-        f"p: {found.test}; adjusted: {found.family}",
-        *told,
+        (
+            f"a − b: as gold would have it, for {_population_text(comparisons[0].difference, population)}; "
+            "interval for one pair alone"
+        ),
+        f"p: {comparisons.test}; adjusted: {comparisons.family}",
+        *changed_lines,
     ]
 
 
-def _sentences(found: Comparisons) -> list[str]:
+def _corrected_sentences(comparisons: Comparisons) -> list[str]:
     """The answer in words where there are few; what is to be said of every pair is said first, once."""
-    if len(found) > FEW_SENTENCES:
-        return _undecided(found)
-    common = [note for note in found[0].notes if len(found) > 1 and all(note in one.notes for one in found)]
-    return ["", *common, *(line for one in found for line in _sentence(one, common))]
+    if len(comparisons) > FEW_SENTENCES:
+        return _undecided_lines(comparisons)
+    common_notes = [
+        note
+        for note in comparisons[0].notes
+        if len(comparisons) > 1 and all(note in comparison.notes for comparison in comparisons)
+    ]
+    return [
+        "",
+        *common_notes,
+        *(line for comparison in comparisons for line in _corrected_sentence(comparison, common_notes)),
+    ]
 
 
-def _undecided(found: Comparisons) -> list[str]:
-    undecided = sum(one.better is None for one in found)
-    return [f"not decided: {undecided:,} of {len(found):,} comparisons"] if undecided else []
+def _undecided_lines(comparisons: Comparisons) -> list[str]:
+    n_undecided = sum(comparison.better is None for comparison in comparisons)
+    return [f"not decided: {n_undecided:,} of {len(comparisons):,} comparisons"] if n_undecided else []
 
 
-def _sentence(one: Comparison, said: Sequence[str]) -> list[str]:
+def _corrected_sentence(comparison: Comparison, common_notes: Sequence[str]) -> list[str]:
     """Who is better, or why that cannot be told; the notes below it."""
-    notes = [note for note in one.notes if note not in said]
-    d = one.difference
-    if one.better is None:
-        why = next((note for note in notes if note.startswith("not decided")), None)
+    notes = [note for note in comparison.notes if note not in common_notes]
+    d = comparison.difference
+    if comparison.better is None:
+        reason = next((note for note in notes if note.startswith("not decided")), None)
         if d.value is None and notes:
-            why = notes[0]
-        head = f"{one.a} or {one.b}? {why or 'not decided'}"
-        notes = [note for note in notes if note != why]
+            reason = notes[0]
+        verdict = f"{comparison.a} or {comparison.b}? {reason or 'not decided'}"
+        notes = [note for note in notes if note != reason]
     else:
-        head = f"{one.better} is better than {one.b if one.better == one.a else one.a}"
+        verdict = (
+            f"{comparison.better} is better than {comparison.b if comparison.better == comparison.a else comparison.a}"
+        )
         if d.low is not None and d.high is not None and d.low * d.high > 0:
-            near, far = sorted((abs(d.low), abs(d.high)))
-            head += f", by {near:.{d.decimals + 1}f} to {far:.{d.decimals + 1}f}"
-    return [f"{one.measure}: {head}", *(f"  {note}" for note in notes)]
+            smallest, largest = sorted((abs(d.low), abs(d.high)))
+            verdict += f", by {smallest:.{d.decimals + 1}f} to {largest:.{d.decimals + 1}f}"
+    return [f"{comparison.measure}: {verdict}", *(f"  {note}" for note in notes)]
 
 
-def _by_run(found: Comparisons, population: Population) -> Grid:
+def _run_rows_grid(comparisons: Comparisons, population: Population) -> Grid:
     """The runs, best first by their corrected differences from the others, and by number those that each beats."""
-    measures = list(dict.fromkeys(one.measure for one in found))
-    ahead: dict[str, list[float]] = {}
-    for one in found:
-        for run, sign in ((one.a, 1), (one.b, -1)):
-            ahead.setdefault(run, [])
-            if one.measure == measures[0] and one.difference.value is not None:
-                ahead[run].append(sign * one.difference.value)
+    measures = list(dict.fromkeys(comparison.measure for comparison in comparisons))
+    leads: dict[str, list[float]] = {}
+    for comparison in comparisons:
+        for run, sign in ((comparison.a, 1), (comparison.b, -1)):
+            leads.setdefault(run, [])
+            if comparison.measure == measures[0] and comparison.difference.value is not None:
+                leads[run].append(sign * comparison.difference.value)
     # Rounded, so that runs that are alike keep the order in which they were given.
-    best_first = sorted(ahead, key=lambda run: -round(sum(ahead[run]) / max(len(ahead[run]), 1), 9))
-    number = {run: place for place, run in enumerate(best_first, start=1)}
+    best_first = sorted(leads, key=lambda run: -round(sum(leads[run]) / max(len(leads[run]), 1), 9))
+    number = {run: rank for rank, run in enumerate(best_first, start=1)}
     beats: dict[tuple[str, str, bool], list[int]] = {}
-    for one in found:
-        if one.better is not None:
-            worse = one.b if one.better == one.a else one.a
-            beats.setdefault((one.measure, one.better, True), []).append(number[worse])
-            beats.setdefault((one.measure, worse, False), []).append(number[one.better])
+    for comparison in comparisons:
+        if comparison.better is not None:
+            worse = comparison.b if comparison.better == comparison.a else comparison.a
+            beats.setdefault((comparison.measure, comparison.better, True), []).append(number[worse])
+            beats.setdefault((comparison.measure, worse, False), []).append(number[comparison.better])
     sides = {"better than": True, "worse than": False}
-    heads = [(measure, side) for measure in measures for side in sides]
+    headings = [(measure, side) for measure in measures for side in sides]
     rows = [
         [str(number[run]), run,
-         *(named_ranges(sorted(beats.get((measure, run, sides[side]), []))) for measure, side in heads)]
+         *(join_ranges(sorted(beats.get((measure, run, sides[side]), []))) for measure, side in headings)]
         for run in best_first
     ]  # fmt: skip
-    several = len(measures) > 1
+    has_several = len(measures) > 1
     caption = [
-        f"better and worse: by number in this table, adjusted p < {1 - found.level:.3g}",
+        f"better and worse: by number in this table, adjusted p < {1 - comparisons.level:.3g}",
         f"best first by {measures[0]}: mean corrected difference from the others; --layout pairs shows each",
-        *_caption(found, population),
-        *_undecided(found),
+        *_corrected_basis_lines(comparisons, population),
+        *_undecided_lines(comparisons),
     ]
-    return Grid(columns=["nr", "run", *(f"{side} ({measure})" if several else side for measure, side in heads)],
+    return Grid(columns=["nr", "run", *(f"{side} ({measure})" if has_several else side for measure, side in headings)],
                 rows=rows, caption="\n".join(caption), left=2)  # fmt: skip
 
 
-def flat_comparisons(found: Comparisons) -> Grid:
+def corrected_comparisons_csv(comparisons: Comparisons) -> Grid:
     """Every comparison with every digit, and the one by bronze beside it."""
-    columns, rows = flat_row(None), []
-    for one in found:
-        naive = one.naive or one
-        rows.append([*flat_row(one), *("" if x is None else str(x) for x in (naive.difference.value, naive.p_value))])
-    return Grid(columns=[*columns, *FLAT], rows=rows)
+    columns, rows = comparison_csv_row(None), []
+    for comparison in comparisons:
+        naive = comparison.naive or comparison
+        rows.append(
+            [
+                *comparison_csv_row(comparison),
+                *("" if x is None else str(x) for x in (naive.difference.value, naive.p_value)),
+            ]
+        )
+    return Grid(columns=[*columns, *NAIVE_COLUMNS], rows=rows)

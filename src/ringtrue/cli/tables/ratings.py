@@ -11,187 +11,225 @@ import numpy as np
 import polars as pl
 
 from ringtrue.cli.output import Grid
-from ringtrue.formatting.phrases import counted
+from ringtrue.formatting.phrases import format_count
 from ringtrue.tables.judgments import NO_QUERY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ringtrue.cli.options.rating_outputs import Targets
+    from ringtrue.cli.options.rating_outputs import RatingTargets
     from ringtrue.judges.agreement import Agreement
     from ringtrue.preference import JudgeRating, Ratings
 
-__all__ = ["grids"]
+__all__ = ["rating_grids"]
 
-QUERIES = 5  # in the table
-DOCS, DOCS_OF_MANY = 10, 5  # of each of them, where they are one or two, or more
-FEW = 2
-JUDGES = 10
-AHEAD = "better than next"
-SCORED = 15  # queries with their AUC
-PASSES = 6
+MAX_QUERIES = 5  # in the table
+MAX_DOCS, MAX_DOCS_OF_MANY = 10, 5  # of each of them, where they are one or two, or more
+FEW_QUERIES = 2
+MAX_JUDGES = 10
+AHEAD_COLUMN = "better than next"
+MAX_SCORED_QUERIES = 15  # queries with their AUC
+MAX_PASSES = 6
 CONTRADICTS, GUESSES, OPEN = "contrary", "guessing", "open"
-WIDE = 1.0  # log odds: a narrower prior of glicko makes ratings counts of wins
+WIDE_PRIOR = 1.0  # log odds: a narrower prior of glicko makes ratings counts of wins
 
 
-def grids(found: Ratings, beside: Agreement | None, targets: Targets, *, rel: int, per_query: bool) -> list[Grid]:
+def rating_grids(
+    ratings: Ratings, agreement: Agreement | None, targets: RatingTargets, *, rel: int, per_query: bool
+) -> list[Grid]:
     """Everything that a person may want to read, the answer last."""
-    made = [_documents(found, targets)]
-    if found.judges:
-        made.append(_judges(found))
-    if found.auc is not None and (per_query or 1 < _queries(found) <= SCORED):
-        made.append(_scored(found))
-    closing = [*_gold(found, rel), *_judged(beside), _reading(found), _verdict(found)]
-    made[-1] = replace(made[-1], caption=f"{made[-1].caption}\n\n" + "\n".join(filter(None, closing)))
-    return made
+    tables = [_document_grid(ratings, targets)]
+    if ratings.judges:
+        tables.append(_judge_rating_grid(ratings))
+    if ratings.auc is not None and (per_query or 1 < _count_queries(ratings) <= MAX_SCORED_QUERIES):
+        tables.append(_gold_score_grid(ratings))
+    closing_lines = [
+        *_gold_lines(ratings, rel),
+        *_agreement_lines(agreement),
+        _reading_advice(ratings),
+        _preference_verdict(ratings),
+    ]
+    tables[-1] = replace(tables[-1], caption=f"{tables[-1].caption}\n\n" + "\n".join(filter(None, closing_lines)))
+    return tables
 
 
-def _queries(found: Ratings) -> int:
-    return found.frame["query"].n_unique()
+def _count_queries(ratings: Ratings) -> int:
+    return ratings.frame["query"].n_unique()
 
 
-def _documents(found: Ratings, targets: Targets) -> Grid:
-    queries = _queries(found)
-    most = DOCS if queries <= FEW else DOCS_OF_MANY
-    first = found.frame["query"].unique(maintain_order=True)[:QUERIES]
-    place = pl.int_range(1, pl.len() + 1)
-    ranked = found.frame.with_columns(rank=place.over("query", "group"), place=place.over("query"))
-    shown = ranked.filter(pl.col("query").is_in(first.implode()), pl.col("place") <= most)
-    digits, level = 2 if found.unit == 1 else _digits(found.frame["rating"]), f"{100 * found.level:g}% interval"
+def _document_grid(ratings: Ratings, targets: RatingTargets) -> Grid:
+    n_queries = _count_queries(ratings)
+    max_docs = MAX_DOCS if n_queries <= FEW_QUERIES else MAX_DOCS_OF_MANY
+    first_queries = ratings.frame["query"].unique(maintain_order=True)[:MAX_QUERIES]
+    position = pl.int_range(1, pl.len() + 1)
+    ranked = ratings.frame.with_columns(rank=position.over("query", "group"), place=position.over("query"))
+    shown_rows = ranked.filter(pl.col("query").is_in(first_queries.implode()), pl.col("place") <= max_docs)
+    digits, interval_column = (
+        2 if ratings.unit == 1 else _rating_decimals(ratings.frame["rating"]),
+        f"{100 * ratings.level:g}% interval",
+    )
     columns = {
-        "query": _once(shown["query"].to_list()),
-        "rank": [str(rank) for rank in shown["rank"]],
-        "doc": shown["doc"].to_list(),
-        "rating": [_number(one, digits) for one in shown["rating"]],
-        level: [_range(low, high, digits) for low, high in shown.select("low", "high").iter_rows()],
-        AHEAD: ["–" if sure is None else _percent(sure) for sure in shown["ahead"]],
-        "matches": [f"{n:,}" for n in shown["matches"]],
-        "votes": [f"{n:,}" for n in shown["votes"]],
-        "group": [str(one) for one in shown["group"]],
+        "query": _blank_repeats(shown_rows["query"].to_list()),
+        "rank": [str(rank) for rank in shown_rows["rank"]],
+        "doc": shown_rows["doc"].to_list(),
+        "rating": [_rounded_number(rating, digits) for rating in shown_rows["rating"]],
+        interval_column: [
+            _rating_interval_cell(low, high, digits) for low, high in shown_rows.select("low", "high").iter_rows()
+        ],
+        AHEAD_COLUMN: [
+            "–" if probability is None else _certainty_cell(probability) for probability in shown_rows["ahead"]
+        ],
+        "matches": [f"{n:,}" for n in shown_rows["matches"]],
+        "votes": [f"{n:,}" for n in shown_rows["votes"]],
+        "group": [str(group) for group in shown_rows["group"]],
     }
-    if (found.frame["query"] == NO_QUERY).all():
+    if (ratings.frame["query"] == NO_QUERY).all():
         columns.pop("query")
-    if shown["low"].null_count() == shown.height:
-        columns.pop(level)
-    if shown["ahead"].null_count() == shown.height:
-        columns.pop(AHEAD)
-    if not found.groups():
+    if shown_rows["low"].null_count() == shown_rows.height:
+        columns.pop(interval_column)
+    if shown_rows["ahead"].null_count() == shown_rows.height:
+        columns.pop(AHEAD_COLUMN)
+    if not ratings.groups():
         columns.pop("group")
     return Grid(
         columns=list(columns),
         rows=list(zip(*columns.values(), strict=True)),
-        caption="\n".join([*_left_out(found, shown, targets), *_done(found), *_passes(found), *_written(targets)]),
+        caption="\n".join(
+            [
+                *_omitted_lines(ratings, shown_rows, targets),
+                *_describe_rating(ratings),
+                *_pass_lines(ratings),
+                *_output_lines(targets),
+            ]
+        ),
         left=3 if "query" in columns else 2,
     )
 
 
-def _percent(sure: float) -> str:
+def _certainty_cell(probability: float) -> str:
     """A probability; never quite certain."""
-    return ">99%" if sure > 0.99 else f"{sure:.0%}"
+    return ">99%" if probability > 0.99 else f"{probability:.0%}"
 
 
-def _once(names: Sequence[str]) -> list[str]:
+def _blank_repeats(names: Sequence[str]) -> list[str]:
     """Each name where it begins, and nothing where it goes on."""
-    return [name if place == 0 or names[place - 1] != name else "" for place, name in enumerate(names)]
+    return [name if position == 0 or names[position - 1] != name else "" for position, name in enumerate(names)]
 
 
-def _digits(ratings: pl.Series) -> int:
+def _rating_decimals(ratings: pl.Series) -> int:
     """So many that the spread of the ratings has three digits."""
     spread = float(np.std(ratings.to_numpy()))
     return 2 if spread == 0 else min(max(2 - math.floor(math.log10(spread)), 0), 6)
 
 
-def _number(value: float, digits: int) -> str:
+def _rounded_number(value: float, digits: int) -> str:
     return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")  # no −0.00
 
 
-def _range(low: float | None, high: float | None, digits: int) -> str:
-    return "–" if low is None or high is None else f"{_number(low, digits)} to {_number(high, digits)}"
+def _rating_interval_cell(low: float | None, high: float | None, digits: int) -> str:
+    return "–" if low is None or high is None else f"{_rounded_number(low, digits)} to {_rounded_number(high, digits)}"
 
 
-def _left_out(found: Ratings, shown: pl.DataFrame, targets: Targets) -> list[str]:
-    docs, queries = found.frame.height - shown.height, _queries(found) - shown["query"].n_unique()
-    if not docs:
+def _omitted_lines(ratings: Ratings, shown_rows: pl.DataFrame, targets: RatingTargets) -> list[str]:
+    n_docs, n_queries = (
+        ratings.frame.height - shown_rows.height,
+        _count_queries(ratings) - shown_rows["query"].n_unique(),
+    )
+    if not n_docs:
         return []
-    what = f"… and {counted(docs, 'more document')}"
-    if queries:
-        what += f", with those of {queries:,} more {'query' if queries == 1 else 'queries'}"
-    return [what if targets.output else f"{what}; -o FILE writes all, --format csv prints them"]
+    omitted = f"… and {format_count(n_docs, 'more document')}"
+    if n_queries:
+        omitted += f", with those of {n_queries:,} more {'query' if n_queries == 1 else 'queries'}"
+    return [omitted if targets.output else f"{omitted}; -o FILE writes all, --format csv prints them"]
 
 
-def _done(found: Ratings) -> list[str]:
+def _describe_rating(ratings: Ratings) -> list[str]:
     """What was done, in a few words."""
-    queries = _queries(found)
-    of_queries = f" of {queries:,} queries" if queries > 1 else ""
-    settings = ", ".join(f"{name} {_plain(value)}" for name, value in found.settings.items())
-    model = f" with {found.judge_model}" if found.judge_model else ""
-    size = f"{counted(found.votes, 'vote')} on {counted(found.frame.height, 'document')}{of_queries}"
-    return [f"{found.method}{model} of {size}; {settings}"]
+    n_queries = _count_queries(ratings)
+    queries_text = f" of {n_queries:,} queries" if n_queries > 1 else ""
+    settings = ", ".join(f"{name} {_setting_text(value)}" for name, value in ratings.settings.items())
+    model = f" with {ratings.judge_model}" if ratings.judge_model else ""
+    size = f"{format_count(ratings.votes, 'vote')} on {format_count(ratings.frame.height, 'document')}{queries_text}"
+    return [f"{ratings.method}{model} of {size}; {settings}"]
 
 
-def _plain(value: object) -> str:
+def _setting_text(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _passes(found: Ratings) -> list[str]:
+def _pass_lines(ratings: Ratings) -> list[str]:
     """How many pairs changed places from pass to pass."""
-    plain = found.as_dict()["passes"]
-    assert isinstance(plain, list)
-    if not plain:
+    passes = ratings.as_dict()["passes"]
+    assert isinstance(passes, list)
+    if not passes:
         return []
-    told = [f"{one['pass']}: {one['inverted']:.1%}" for one in plain]
-    if len(told) > PASSES:
-        told = [*told[: PASSES - 1], "…", told[-1]]
-    return [f"of the pairs that met, so many changed places in pass {', '.join(told)}"]
+    pass_texts = [f"{rating_pass['pass']}: {rating_pass['inverted']:.1%}" for rating_pass in passes]
+    if len(pass_texts) > MAX_PASSES:
+        pass_texts = [*pass_texts[: MAX_PASSES - 1], "…", pass_texts[-1]]
+    return [f"of the pairs that met, so many changed places in pass {', '.join(pass_texts)}"]
 
 
-def _written(targets: Targets) -> list[str]:
-    what = {"-o": "ratings", "--chances": "chances", "--qrels": "labels"}
-    more = {"--chances": "; half of the ties are counted in `chance`"}
-    lines = [f"{what[option]} written to {path}{more.get(option, '')}" for option, path in targets.files.items()]
+def _output_lines(targets: RatingTargets) -> list[str]:
+    contents = {"-o": "ratings", "--chances": "chances", "--qrels": "labels"}
+    remarks = {"--chances": "; half of the ties are counted in `chance`"}
+    lines = [
+        f"{contents[option]} written to {path}{remarks.get(option, '')}"
+        for option, path in targets.path_by_option.items()
+    ]
     if targets.qrels is not None:
         lines[-1] += f"; next: ringtrue evaluate RUN… --judgments {targets.qrels}"
     return lines
 
 
-def _judges(found: Ratings) -> Grid:
+def _judge_rating_grid(ratings: Ratings) -> Grid:
     """Those whose votes say least first."""
-    honest = found.judge_model == "crowd-bt"
-    name, guessing = ("honesty", 0.5) if honest else ("sensitivity", 0.0)
-    lowest = sorted(found.judges.values(), key=lambda one: one.value)
-    usual = sum(one.votes * one.value for one in lowest) / found.votes
-    flags = [_flag(one, guessing, usual) for one in lowest]
+    is_crowd_bt = ratings.judge_model == "crowd-bt"
+    name, guessing = ("honesty", 0.5) if is_crowd_bt else ("sensitivity", 0.0)
+    lowest_first = sorted(ratings.judges.values(), key=lambda judge: judge.value)
+    mean_value = sum(judge.votes * judge.value for judge in lowest_first) / ratings.votes
+    flags = [_judge_flag(judge, guessing, mean_value) for judge in lowest_first]
     rows = [
-        [one.judge, f"{one.votes:,}", _number(one.value, 2), _range(one.low, one.high, 2), flag]
-        for one, flag in list(zip(lowest, flags, strict=True))[:JUDGES]
+        [
+            judge.judge,
+            f"{judge.votes:,}",
+            _rounded_number(judge.value, 2),
+            _rating_interval_cell(judge.low, judge.high, 2),
+            flag,
+        ]
+        for judge, flag in list(zip(lowest_first, flags, strict=True))[:MAX_JUDGES]
     ]
-    more = len(lowest) - JUDGES
-    marks = ("1 always honest", "½", "0") if honest else ("1 is a typical judge who looks", "0", "below")
-    lines = [f"{name}: {marks[0]}, {marks[1]} one who guesses, {marks[2]} one who says the opposite; the lowest first"]
-    counts = {words: flags.count(words) for words in (CONTRADICTS, GUESSES, OPEN)}
-    marked = ", ".join(f"{count:,} {words}" for words, count in counts.items() if count)
-    if marked:
-        meant = f"; {OPEN}: too few votes to rule out guessing" if counts[OPEN] else ""
-        lines.append(f"of {counted(len(lowest), 'judge')}, {marked}{meant}")
-    if more > 0:
-        lines.append(f"{counted(more, 'more judge')}; --json has them all")
-    columns = ["judge", "votes", name, f"{100 * found.level:g}% interval", "seems to be"]
-    kept = 3 if lowest[0].low is None else 5 if marked else 4
-    return Grid(columns=columns[:kept], rows=[row[:kept] for row in rows], caption="\n".join(lines))
+    n_more = len(lowest_first) - MAX_JUDGES
+    scale_marks = ("1 always honest", "½", "0") if is_crowd_bt else ("1 is a typical judge who looks", "0", "below")
+    lines = [
+        (
+            f"{name}: {scale_marks[0]}, {scale_marks[1]} one who guesses, {scale_marks[2]} one who says the "
+            "opposite; the lowest first"
+        )
+    ]
+    counts = {flag_name: flags.count(flag_name) for flag_name in (CONTRADICTS, GUESSES, OPEN)}
+    flagged_text = ", ".join(f"{count:,} {flag_name}" for flag_name, count in counts.items() if count)
+    if flagged_text:
+        open_text = f"; {OPEN}: too few votes to rule out guessing" if counts[OPEN] else ""
+        lines.append(f"of {format_count(len(lowest_first), 'judge')}, {flagged_text}{open_text}")
+    if n_more > 0:
+        lines.append(f"{format_count(n_more, 'more judge')}; --json has them all")
+    columns = ["judge", "votes", name, f"{100 * ratings.level:g}% interval", "seems to be"]
+    n_columns = 3 if lowest_first[0].low is None else 5 if flagged_text else 4
+    return Grid(columns=columns[:n_columns], rows=[row[:n_columns] for row in rows], caption="\n".join(lines))
 
 
-def _flag(one: JudgeRating, guessing: float, usual: float) -> str:
+def _judge_flag(judge: JudgeRating, guessing: float, mean_value: float) -> str:
     """What the interval says of the judge: on the wrong side of guessing, around it, or too wide to tell."""
-    if one.low is None or one.high is None or one.low > guessing:
+    if judge.low is None or judge.high is None or judge.low > guessing:
         return ""
-    if one.high < guessing:
+    if judge.high < guessing:
         return CONTRADICTS
-    return GUESSES if one.high < usual else OPEN
+    return GUESSES if judge.high < mean_value else OPEN
 
 
-def _scored(found: Ratings) -> Grid:
-    auc, tau = found.auc or {}, found.tau or {}
-    rows = [[query, _share(value), _share(tau.get(query))] for query, value in auc.items()]
+def _gold_score_grid(ratings: Ratings) -> Grid:
+    auc, tau = ratings.auc or {}, ratings.tau or {}
+    rows = [[query, _gold_score_cell(value), _gold_score_cell(tau.get(query))] for query, value in auc.items()]
     return Grid(
         columns=["query", "AUC", "tau"],
         rows=rows,
@@ -199,92 +237,98 @@ def _scored(found: Ratings) -> Grid:
     )
 
 
-def _share(value: float | None) -> str:
-    return "–" if value is None else _number(value, 3)
+def _gold_score_cell(value: float | None) -> str:
+    return "–" if value is None else _rounded_number(value, 3)
 
 
-def _gold(found: Ratings, rel: int) -> list[str]:
-    if found.auc is None:
+def _gold_lines(ratings: Ratings, rel: int) -> list[str]:
+    if ratings.auc is None:
         return []
-    known = _known(found.auc)
-    if found.auc["all"] is None:
+    n_scored = _count_scored_queries(ratings.auc)
+    if ratings.auc["all"] is None:
         return [f"No query has rated documents of label {rel} or higher and others too: there is no AUC."]
-    over = f", the mean over {known:,} queries" if known > 1 else ""
-    tau = (found.tau or {}).get("all")
-    alike = "" if tau is None else f" Kendall's tau with the labels is {_number(tau, 3)}."
-    told = f"so often a document labelled {rel} or higher is rated above another"
-    return [f"AUC {found.auc['all']:.3f}{over}: {told}.{alike}"]
+    mean_text = f", the mean over {n_scored:,} queries" if n_scored > 1 else ""
+    tau = (ratings.tau or {}).get("all")
+    tau_text = "" if tau is None else f" Kendall's tau with the labels is {_rounded_number(tau, 3)}."
+    auc_meaning = f"so often a document labelled {rel} or higher is rated above another"
+    return [f"AUC {ratings.auc['all']:.3f}{mean_text}: {auc_meaning}.{tau_text}"]
 
 
-def _known(values: Mapping[str, float | None]) -> int:
+def _count_scored_queries(values: Mapping[str, float | None]) -> int:
     return sum(value is not None for query, value in values.items() if query != "all")
 
 
-def _judged(beside: Agreement | None) -> list[str]:
+def _agreement_lines(agreement: Agreement | None) -> list[str]:
     """How far judges agree, and whether their votes fit an order."""
-    if beside is None or beside.transitivity is None:
+    if agreement is None or agreement.transitivity is None:
         return []
-    lines, (raw, alpha) = [], (beside.overall[name].value for name in ("agreement", "alpha_nominal"))
-    if raw is not None and len(beside.judges) > 1:
-        beyond = "" if alpha is None else f" (nominal alpha {_number(alpha, 2)})"
-        lines.append(f"Two judges of a pair agree in {raw:.0%} of cases{beyond}.")
-    triples = beside.transitivity.majority
+    lines, (raw, alpha) = [], (agreement.overall[name].value for name in ("agreement", "alpha_nominal"))
+    if raw is not None and len(agreement.judges) > 1:
+        alpha_text = "" if alpha is None else f" (nominal alpha {_rounded_number(alpha, 2)})"
+        lines.append(f"Two judges of a pair agree in {raw:.0%} of cases{alpha_text}.")
+    triples = agreement.transitivity.majority
     if triples.value is not None:
-        circles = f"{1 - triples.value:.1%} of {counted(triples.n, 'triple')}"
-        lines.append(f"The majority's votes run in a circle in {circles} of documents (coin flips: 25%).")
+        circles_text = f"{1 - triples.value:.1%} of {format_count(triples.n, 'triple')}"
+        lines.append(f"The majority's votes run in a circle in {circles_text} of documents (coin flips: 25%).")
     return lines
 
 
-def _reading(found: Ratings) -> str:
+def _reading_advice(ratings: Ratings) -> str:
     """How to read a rating."""
-    if found.unit is None:
+    if ratings.unit is None:
         return "A win rate tells an order; how far apart two of them are means nothing."
-    if found.method.startswith("elo"):
+    if ratings.method.startswith("elo"):
         return "How far apart elo brings documents depends on k and the number of passes: read the order."
-    if _tells_order_only(found):
+    if _tells_order_only(ratings):
         return "With so small a variance, read the order: differences say too little about chances."
-    apart = 1.1 if found.unit == 1 else round(found.unit * math.log(10) / 2, 6)
-    chance = float(found.outcome.expected(np.array([apart / found.unit]))[0])
-    whose = {"sensitivity": " of a typical judge", "crowd-bt": " of an honest judge"}.get(found.judge_model or "", "")
-    what = "in log odds" if found.unit == 1 else "points"
-    return f"A difference of {apart:g} {what} is a {chance:.0%} chance that a vote{whose} prefers the higher one."
-
-
-def _tells_order_only(found: Ratings) -> bool:
-    """Whether differences of ratings depend on settings more than on votes."""
-    if found.unit is None or found.method.startswith("elo"):
-        return True
-    variance = found.settings.get("variance")
-    return isinstance(variance, float) and math.sqrt(variance) / found.unit < WIDE
-
-
-def _verdict(found: Ratings) -> str:
-    """Which documents are preferred?"""
-    asked = "Which documents are preferred?"
-    parts = [rows for _, rows in found.frame.group_by("query", maintain_order=True) if rows.height > 1]
-    if len(parts) == 1:
-        return f"{asked} {_of_one(found, parts[0])}"
-    best = f"The first of each query, such as {parts[0]['doc'][0]} in query {parts[0]['query'][0]}"
-    if found.frame["ahead"].null_count() == found.frame.height:
-        return f"{asked} {best}."
-    clear = sum(rows["group"].n_unique() == 1 and (rows["ahead"][0] or 0) > found.level for rows in parts)
+    difference = 1.1 if ratings.unit == 1 else round(ratings.unit * math.log(10) / 2, 6)
+    chance = float(ratings.outcome.expected_score(np.array([difference / ratings.unit]))[0])
+    judge_text = {"sensitivity": " of a typical judge", "crowd-bt": " of an honest judge"}.get(
+        ratings.judge_model or "", ""
+    )
+    unit_text = "in log odds" if ratings.unit == 1 else "points"
     return (
-        f"{asked} {best}; in {clear:,} of {len(parts):,} queries it is more than {100 * found.level:g}% sure that the "
+        f"A difference of {difference:g} {unit_text} is a {chance:.0%} chance that a vote{judge_text} "
+        "prefers the higher one."
+    )
+
+
+def _tells_order_only(ratings: Ratings) -> bool:
+    """Whether differences of ratings depend on settings more than on votes."""
+    if ratings.unit is None or ratings.method.startswith("elo"):
+        return True
+    variance = ratings.settings.get("variance")
+    return isinstance(variance, float) and math.sqrt(variance) / ratings.unit < WIDE_PRIOR
+
+
+def _preference_verdict(ratings: Ratings) -> str:
+    """Which documents are preferred?"""
+    question = "Which documents are preferred?"
+    query_frames = [rows for _, rows in ratings.frame.group_by("query", maintain_order=True) if rows.height > 1]
+    if len(query_frames) == 1:
+        return f"{question} {_single_query_verdict(ratings, query_frames[0])}"
+    best_text = f"The first of each query, such as {query_frames[0]['doc'][0]} in query {query_frames[0]['query'][0]}"
+    if ratings.frame["ahead"].null_count() == ratings.frame.height:
+        return f"{question} {best_text}."
+    n_clear = sum(rows["group"].n_unique() == 1 and (rows["ahead"][0] or 0) > ratings.level for rows in query_frames)
+    return (
+        f"{question} {best_text}; in {n_clear:,} of {len(query_frames):,} queries it is more than "
+        f"{100 * ratings.level:g}% sure that the "
         f"first is better than the second."
     )
 
 
-def _of_one(found: Ratings, rows: pl.DataFrame) -> str:
+def _single_query_verdict(ratings: Ratings, rows: pl.DataFrame) -> str:
     best, second = rows["doc"][0], rows["doc"][1]
-    firsts = rows.unique("group", keep="first", maintain_order=True)["doc"]
-    if len(firsts) > 1:
-        return f"{best} in its group, {firsts[1]} in another: no chain of votes joins them."
+    group_leaders = rows.unique("group", keep="first", maintain_order=True)["doc"]
+    if len(group_leaders) > 1:
+        return f"{best} in its group, {group_leaders[1]} in another: no chain of votes joins them."
     if math.isclose(rows["rating"][0], rows["rating"][1], rel_tol=1e-9, abs_tol=1e-9):
         return f"None: {best} and {second} are rated the same."
-    said = f"{best} before {second}"
-    if not _tells_order_only(found):
-        chance = found.chance(best, second, query=rows["query"][0])
-        said += f": a vote prefers it with a chance of {chance:.0%}"
+    verdict = f"{best} before {second}"
+    if not _tells_order_only(ratings):
+        chance = ratings.chance(best, second, query=rows["query"][0])
+        verdict += f": a vote prefers it with a chance of {chance:.0%}"
     if rows["ahead"][0] is None:
-        return f"{said}."
-    return f"{said}, and it is {_percent(rows['ahead'][0])} sure that it is the better one."
+        return f"{verdict}."
+    return f"{verdict}, and it is {_certainty_cell(rows['ahead'][0])} sure that it is the better one."

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ringtrue.doctor.file_contents import LabelFile, VoteFile
-from ringtrue.doctor.results import Possible, Unanswered
-from ringtrue.doctor.roles import Cast
-from ringtrue.doctor.shell_commands import Names, command
+from ringtrue.doctor.results import Suggestion, UnansweredQuestion
+from ringtrue.doctor.roles import FileRoles
+from ringtrue.doctor.shell_commands import FreeNames, build_command
 from ringtrue.errors import RingtrueError
 
-__all__ = ["QUESTIONS", "Replies", "again", "refused"]
+__all__ = ["QUESTIONS", "SuggestionCollector", "find_refusal", "repeats_option"]
 
 QUESTIONS = {
     "report": "Show me everything on one page",
@@ -34,43 +34,43 @@ QUESTIONS = {
     "pairs": "Which pairs should be compared next?",
     "serve": "How do I collect judgments in a browser?",
 }
-VERBS = {"correct": "evaluate --gold", "gains": "evaluate --gains", "compare-corrected": "compare --gold"}
+VERB_BY_QUESTION = {"correct": "evaluate --gold", "gains": "evaluate --gains", "compare-corrected": "compare --gold"}
 
 
 @dataclass(slots=True)
-class Replies:
+class SuggestionCollector:
     """Answers so far, in the order of the questions; each question is answered once."""
 
-    cast: Cast
-    names: Names
-    can: dict[str, Possible] = field(default_factory=dict)
-    cannot: dict[str, Unanswered] = field(default_factory=dict)
+    roles: FileRoles
+    free_names: FreeNames
+    can: dict[str, Suggestion] = field(default_factory=dict)
+    cannot: dict[str, UnansweredQuestion] = field(default_factory=dict)
 
-    def yes(self, question: str, *words: str, why: str = "") -> None:
+    def suggest(self, question: str, *arguments: str, why: str = "") -> None:
         """This can be asked, with these words after the verb."""
-        verb = VERBS.get(question, question)
-        asked = command(verb.split()[0], *words)
-        self.can[question] = Possible(verb=verb, question=QUESTIONS[question], command=asked, why=why)
+        verb = VERB_BY_QUESTION.get(question, question)
+        command = build_command(verb.split()[0], *arguments)
+        self.can[question] = Suggestion(verb=verb, question=QUESTIONS[question], command=command, why=why)
 
-    def no(self, question: str, needs: str, todo: str) -> None:
+    def add_missing(self, question: str, needs: str, todo: str) -> None:
         """This cannot be asked."""
-        self.cannot[question] = Unanswered(
-            verb=VERBS.get(question, question), question=QUESTIONS[question], needs=needs, todo=todo
+        self.cannot[question] = UnansweredQuestion(
+            verb=VERB_BY_QUESTION.get(question, question), question=QUESTIONS[question], needs=needs, todo=todo
         )
 
-    def refuse(self, question: str, why: str, todo: str) -> None:
+    def add_refusal(self, question: str, why: str, todo: str) -> None:
         """This was tried, and refused."""
-        self.cannot[question] = Unanswered(
-            verb=VERBS.get(question, question), question=QUESTIONS[question], why=why, todo=todo
+        self.cannot[question] = UnansweredQuestion(
+            verb=VERB_BY_QUESTION.get(question, question), question=QUESTIONS[question], why=why, todo=todo
         )
 
-    def sorted(self) -> tuple[tuple[Possible, ...], tuple[Unanswered, ...]]:
+    def in_question_order(self) -> tuple[tuple[Suggestion, ...], tuple[UnansweredQuestion, ...]]:
         """All of them, in the order of the questions."""
         can = tuple(self.can[name] for name in QUESTIONS if name in self.can)
         return can, tuple(self.cannot[name] for name in QUESTIONS if name in self.cannot)
 
 
-def refused(compute: Callable[[], object]) -> str | None:
+def find_refusal(compute: Callable[[], object]) -> str | None:
     """Why something cannot be computed, in the words of its error; None where it can."""
     try:
         compute()
@@ -79,8 +79,8 @@ def refused(compute: Callable[[], object]) -> str | None:
     return None
 
 
-def again(file: LabelFile | VoteFile) -> str:
+def repeats_option(file: LabelFile | VoteFile) -> str:
     """The option that says what to do with a judge's second word, where there is one."""
-    if not file.again:
+    if not file.repeat_count:
         return ""
     return "--repeats last" if file.has_query else "--repeats all"

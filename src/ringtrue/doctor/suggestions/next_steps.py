@@ -3,86 +3,86 @@
 from __future__ import annotations
 
 from ringtrue.doctor.file_contents import VoteFile
-from ringtrue.doctor.roles import Cast
-from ringtrue.doctor.shell_commands import named, pattern
-from ringtrue.doctor.suggestions.collector import Replies
-from ringtrue.doctor.suggestions.gold import gold_of
-from ringtrue.doctor.suggestions.runs import NO_RUN, blocked, runs_and
-from ringtrue.doctor.summaries.runs import TOP
+from ringtrue.doctor.roles import FileRoles
+from ringtrue.doctor.shell_commands import quote_path, quote_paths
+from ringtrue.doctor.suggestions.collector import SuggestionCollector
+from ringtrue.doctor.suggestions.gold import choose_gold
+from ringtrue.doctor.suggestions.runs import NO_RUN, missing_for_evaluation, run_arguments
+from ringtrue.doctor.summaries.runs import TOP_DEPTH
 from ringtrue.files.source import STDIN
-from ringtrue.formatting.phrases import first_few
+from ringtrue.formatting.phrases import join_first_few
 
-__all__ = ["ask_what_next"]
+__all__ = ["suggest_next_steps"]
 
 
-def ask_what_next(replies: Replies) -> None:
+def suggest_next_steps(collector: SuggestionCollector) -> None:
     """Pool, pairs, serve, report; after all other questions."""
-    cast = replies.cast
-    if cast.runs:
-        runs = pattern([run.path for run in cast.runs])
-        replies.yes("pool", runs, "--depth", str(TOP), "-o", replies.names.free("pool.csv"))
+    roles = collector.roles
+    if roles.runs:
+        runs = quote_paths([run.path for run in roles.runs])
+        collector.suggest("pool", runs, "--depth", str(TOP_DEPTH), "-o", collector.free_names.claim("pool.csv"))
     else:
-        replies.no("pool", *NO_RUN)
-    _pairs(replies)
-    _serve(replies)
-    _report(replies)
+        collector.add_missing("pool", *NO_RUN)
+    _suggest_pairs(collector)
+    _suggest_serve(collector)
+    _suggest_report(collector)
 
 
-def _pairs(replies: Replies) -> None:
-    cast = replies.cast
-    pool = next((one for one in cast.waiting if one.kind == "pool"), None)
-    if not cast.runs and pool is None:
-        replies.no("pairs", *NO_RUN)
+def _suggest_pairs(collector: SuggestionCollector) -> None:
+    roles = collector.roles
+    pool = next((file for file in roles.unjudged if file.kind == "pool"), None)
+    if not roles.runs and pool is None:
+        collector.add_missing("pairs", *NO_RUN)
         return
-    queries = {query for run in cast.runs for query in run.queries}
-    from_ = pattern([run.path for run in cast.runs])
-    if pool is not None and not cast.runs:
-        queries, from_ = set(pool.docs["query"]), named(pool.path)
-    words = [from_]
-    if cast.votes is not None and _of_these(cast.votes, queries) and not cast.votes.again:
-        words += ["--preferences", named(cast.votes.path)]
-    if cast.vote_traps is not None and cast.vote_traps.has_query:
-        words += ["--traps", named(cast.vote_traps.path)]
-    replies.yes("pairs", *words, "-o", replies.names.free("pairs.csv"))
+    queries = {query for run in roles.runs for query in run.queries}
+    source_argument = quote_paths([run.path for run in roles.runs])
+    if pool is not None and not roles.runs:
+        queries, source_argument = set(pool.docs["query"]), quote_path(pool.path)
+    arguments = [source_argument]
+    if roles.votes is not None and _has_votes_on(roles.votes, queries) and not roles.votes.repeat_count:
+        arguments += ["--preferences", quote_path(roles.votes.path)]
+    if roles.vote_traps is not None and roles.vote_traps.has_query:
+        arguments += ["--traps", quote_path(roles.vote_traps.path)]
+    collector.suggest("pairs", *arguments, "-o", collector.free_names.claim("pairs.csv"))
 
 
-def _of_these(votes: VoteFile, queries: set[str]) -> bool:
+def _has_votes_on(votes: VoteFile, queries: set[str]) -> bool:
     return not queries.isdisjoint(votes.preferences.frame["query"])
 
 
-def _serve(replies: Replies) -> None:
-    cast = replies.cast
-    asked = [one.path for one in (*cast.waiting, *cast.runs) if one.path != STDIN]
-    if not asked:
-        replies.no("serve", *NO_RUN)
+def _suggest_serve(collector: SuggestionCollector) -> None:
+    roles = collector.roles
+    project_paths = [file.path for file in (*roles.unjudged, *roles.runs) if file.path != STDIN]
+    if not project_paths:
+        collector.add_missing("serve", *NO_RUN)
         return
-    texts = [one.path for one in cast.texts if one.kind in ("topics", "documents")]
-    also = f", with {first_few(texts)} for judges to read" if texts else ""
-    replies.yes("serve", why=f"make a project of {first_few(asked)}{also}")
+    text_paths = [file.path for file in roles.texts if file.kind in ("topics", "documents")]
+    texts_phrase = f", with {join_first_few(text_paths)} for judges to read" if text_paths else ""
+    collector.suggest("serve", why=f"make a project of {join_first_few(project_paths)}{texts_phrase}")
 
 
-def _report(replies: Replies) -> None:
-    cast = replies.cast
-    corrects = "correct" in replies.can and cast.sample is not None
-    judgments = cast.bronze if corrects else cast.main
-    words: list[str] = []
-    if judgments is not None and cast.judged_by(judgments):
-        words += runs_and(cast, judgments)
-        gold = gold_of(cast) if corrects else None
-        words += () if gold is None else gold.words
-        if gold is not None and cast.truth is not None and cast.truth in cast.judgments:
-            words += ["--truth", named(cast.truth.path)]
-    for option, path in _further(cast):
-        words += [option, named(path)] if words or option != "--confusion" else []
-    if words:
-        replies.yes("report", *words, "-o", replies.names.free("report.html"))
+def _suggest_report(collector: SuggestionCollector) -> None:
+    roles = collector.roles
+    is_corrected = "correct" in collector.can and roles.sample is not None
+    judgments = roles.bronze if is_corrected else roles.main_judgments
+    arguments: list[str] = []
+    if judgments is not None and roles.runs_judged_by(judgments):
+        arguments += run_arguments(roles, judgments)
+        gold = choose_gold(roles) if is_corrected else None
+        arguments += () if gold is None else gold.arguments
+        if gold is not None and roles.truth is not None and roles.truth in roles.judgments:
+            arguments += ["--truth", quote_path(roles.truth.path)]
+    for option, path in _report_extras(roles):
+        arguments += [option, quote_path(path)] if arguments or option != "--confusion" else []
+    if arguments:
+        collector.suggest("report", *arguments, "-o", collector.free_names.claim("report.html"))
     else:
-        replies.no("report", *blocked(cast))
+        collector.add_missing("report", *missing_for_evaluation(roles))
 
 
-def _further(cast: Cast) -> list[tuple[str, str]]:
+def _report_extras(roles: FileRoles) -> list[tuple[str, str]]:
     """What else a report can show: labels of several judges, preferences, traps among the first of them, a matrix."""
-    crowd = cast.crowd if cast.crowd is not None and cast.crowd.has_query else None
-    traps = cast.traps if crowd is not None else cast.vote_traps if cast.votes is not None else None
-    given = {"--labels": crowd, "--preferences": cast.votes, "--traps": traps, "--confusion": cast.matrix}
-    return [(option, one.path) for option, one in given.items() if one is not None]
+    crowd = roles.crowd if roles.crowd is not None and roles.crowd.has_query else None
+    traps = roles.traps if crowd is not None else roles.vote_traps if roles.votes is not None else None
+    file_by_option = {"--labels": crowd, "--preferences": roles.votes, "--traps": traps, "--confusion": roles.matrix}
+    return [(option, file.path) for option, file in file_by_option.items() if file is not None]

@@ -8,7 +8,7 @@ from math import ceil
 
 import numpy as np
 
-from ringtrue.evaluation.measures.ranked_lists import FloatArray, IntArray, RankedLists, share
+from ringtrue.evaluation.measures.ranked_lists import FloatArray, IntArray, RankedLists, divide_or_zero
 
 __all__ = [
     "average_precision",
@@ -51,7 +51,7 @@ def recall(lists: RankedLists, *, k: int, rel: int = 1) -> FloatArray:
         >>> recall(ranked([1, 0, 1], missed=[1, 1]), k=3)
         array([0.5])
     """
-    return share(lists.hits(rel, k), lists.relevant(rel))
+    return divide_or_zero(lists.hits(rel, k), lists.relevant(rel))
 
 
 def f_measure(lists: RankedLists, *, k: int, rel: int = 1, beta: float = 1.0, alpha: float | None = None) -> FloatArray:
@@ -64,13 +64,13 @@ def f_measure(lists: RankedLists, *, k: int, rel: int = 1, beta: float = 1.0, al
         >>> f_measure(ranked([1, 0], missed=[1]), k=2)
         array([0.5])
     """
-    return harmonic(precision(lists, k=k, rel=rel), recall(lists, k=k, rel=rel), beta=beta, alpha=alpha)
+    return weighted_harmonic_mean(precision(lists, k=k, rel=rel), recall(lists, k=k, rel=rel), beta=beta, alpha=alpha)
 
 
-def harmonic(p: FloatArray, r: FloatArray, *, beta: float, alpha: float | None) -> FloatArray:
+def weighted_harmonic_mean(p: FloatArray, r: FloatArray, *, beta: float, alpha: float | None) -> FloatArray:
     """The weighted harmonic mean of precision and recall, by β or by α."""
-    weight = beta**2 if alpha is None else (1 - alpha) / alpha
-    return share((1 + weight) * p * r, weight * p + r)
+    beta_squared = beta**2 if alpha is None else (1 - alpha) / alpha
+    return divide_or_zero((1 + beta_squared) * p * r, beta_squared * p + r)
 
 
 def success(lists: RankedLists, *, k: int, rel: int = 1) -> FloatArray:
@@ -92,9 +92,9 @@ def reciprocal_rank(lists: RankedLists, *, k: int | None = None, rel: int = 1) -
         >>> reciprocal_rank(ranked([0, 1, 1]))
         array([0.5])
     """
-    found = (lists.label >= rel) & lists.within(k)
-    first = found & (lists.running(lists.label >= rel) == 1)
-    return lists.total(first / lists.rank)
+    hits = (lists.label >= rel) & lists.within(k)
+    first_hits = hits & (lists.running_count(lists.label >= rel) == 1)
+    return lists.total(first_hits / lists.rank)
 
 
 def average_precision(lists: RankedLists, *, k: int | None = None, rel: int = 1) -> FloatArray:
@@ -107,8 +107,10 @@ def average_precision(lists: RankedLists, *, k: int | None = None, rel: int = 1)
         >>> average_precision(ranked([1, 0, 1], missed=[1])).round(4)
         array([0.5556])
     """
-    found = (lists.label >= rel) & lists.within(k)
-    return share(lists.total(found * (lists.running(lists.label >= rel) / lists.rank)), lists.relevant(rel))
+    hits = (lists.label >= rel) & lists.within(k)
+    return divide_or_zero(
+        lists.total(hits * (lists.running_count(lists.label >= rel) / lists.rank)), lists.relevant(rel)
+    )
 
 
 def r_precision(lists: RankedLists, *, rel: int = 1, mult: float = 1.0) -> FloatArray:
@@ -122,9 +124,9 @@ def r_precision(lists: RankedLists, *, rel: int = 1, mult: float = 1.0) -> Float
         array([0.5])
     """
     relevant = lists.relevant(rel).astype(np.int64)
-    cut = (mult * relevant + 0.9).astype(np.int64) if lists.compat else _at_least(mult, relevant)
-    hits = lists.total((lists.label >= rel) & (lists.rank <= cut[lists.owner]))
-    return share(hits, cut.astype(np.float64))
+    cutoff = (mult * relevant + 0.9).astype(np.int64) if lists.compat else _ceil_multiple(mult, relevant)
+    hits = lists.total((lists.label >= rel) & (lists.rank <= cutoff[lists.owner]))
+    return divide_or_zero(hits, cutoff.astype(np.float64))
 
 
 def interpolated_precision(lists: RankedLists, *, recall: float, rel: int = 1) -> FloatArray:
@@ -139,12 +141,12 @@ def interpolated_precision(lists: RankedLists, *, recall: float, rel: int = 1) -
         >>> interpolated_precision(ranked([0, 1, 1]), recall=0.5).round(4)
         array([0.6667])
     """
-    needed = _needed(lists, recall, lists.relevant(rel).astype(np.int64))
-    found = lists.label >= rel
-    order = lists.running(found)
-    counts = found & (order >= np.maximum(needed, 1)[lists.owner])
+    needed = _relevant_needed(lists, recall, lists.relevant(rel).astype(np.int64))
+    is_relevant = lists.label >= rel
+    relevant_count = lists.running_count(is_relevant)
+    eligible = is_relevant & (relevant_count >= np.maximum(needed, 1)[lists.owner])
     best = np.zeros(len(lists))
-    np.maximum.at(best, lists.owner[counts], (order / lists.rank)[counts])
+    np.maximum.at(best, lists.owner[eligible], (relevant_count / lists.rank)[eligible])
     return best
 
 
@@ -173,24 +175,24 @@ def precision_at_recall(lists: RankedLists, *, recall: float, rel: int = 1) -> F
         array([0.4444])
     """
     relevant = lists.relevant(rel).astype(np.int64)
-    found = lists.label >= rel
-    order = lists.running(found)
-    there = found & (order == np.maximum(_at_least(recall, relevant), 1)[lists.owner])
-    return lists.total(there * (order / lists.rank))
+    is_relevant = lists.label >= rel
+    relevant_count = lists.running_count(is_relevant)
+    reaches_recall = is_relevant & (relevant_count == np.maximum(_ceil_multiple(recall, relevant), 1)[lists.owner])
+    return lists.total(reaches_recall * (relevant_count / lists.rank))
 
 
-def _at_least(part: float, relevant: IntArray) -> IntArray:
+def _ceil_multiple(factor: float, relevant: IntArray) -> IntArray:
     """The smallest whole number that is at least this part of the relevant documents, exactly."""
-    exact = Fraction(str(part))
+    exact = Fraction(str(factor))
     counts, inverse = np.unique(relevant, return_inverse=True)
     needed = [ceil(exact * count) for count in counts.tolist()]  # Python's integers do not overflow
     return np.array(needed, dtype=np.int64)[inverse]
 
 
-def _needed(lists: RankedLists, recall: float, relevant: IntArray) -> IntArray:
+def _relevant_needed(lists: RankedLists, recall: float, relevant: IntArray) -> IntArray:
     """How many relevant documents make this recall; trec_eval rounds, each version in its own way."""
     if lists.compat is None:
-        return _at_least(recall, relevant)
-    add = 0.9 if lists.compat == "trec_eval-9" else 0.5
-    needed: IntArray = np.floor(recall * relevant + add).astype(np.int64)
+        return _ceil_multiple(recall, relevant)
+    rounding = 0.9 if lists.compat == "trec_eval-9" else 0.5
+    needed: IntArray = np.floor(recall * relevant + rounding).astype(np.int64)
     return needed

@@ -39,17 +39,17 @@ class Definition:
     defaults: Mapping[str, Any] = field(init=False)
 
     def __post_init__(self) -> None:
-        asked = {
-            name: given.default
-            for name, given in inspect.signature(self.formula).parameters.items()
-            if given.kind is given.KEYWORD_ONLY
+        keywords = {
+            name: parameter.default
+            for name, parameter in inspect.signature(self.formula).parameters.items()
+            if parameter.kind is parameter.KEYWORD_ONLY
         }
         cutoff: Cutoff = "none"
-        if "recall" in asked:
+        if "recall" in keywords:
             cutoff = "recall"
-        elif "k" in asked:
-            cutoff = "optional" if asked["k"] is None else "required"
-        defaults = {name: value for name, value in asked.items() if name not in ("k", "recall")}
+        elif "k" in keywords:
+            cutoff = "optional" if keywords["k"] is None else "required"
+        defaults = {name: value for name, value in keywords.items() if name not in ("k", "recall")}
         object.__setattr__(self, "cutoff", cutoff)
         object.__setattr__(self, "defaults", defaults | {"judged_only": False})
 
@@ -62,47 +62,47 @@ class Definition:
     def usage(self) -> str:
         """How it is written, with every parameter at its default."""
         at = {"none": "", "optional": "[@k]", "required": "@k", "recall": "@r"}[self.cutoff]
-        shown = {name: value for name, value in self.defaults.items() if name != "judged_only"}
+        defaults = {name: value for name, value in self.defaults.items() if name != "judged_only"}
         spelled = {
             name: "…" if value is None else "[…]" if isinstance(value, tuple) else value
-            for name, value in shown.items()
+            for name, value in defaults.items()
         }
         inside = ", ".join(f"{name}={value}" for name, value in spelled.items())
         return f"{self.name}({inside}){at}" if inside else f"{self.name}{at}"
 
 
-def _whole(value: Any) -> bool:
+def _is_integer(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _number(value: Any) -> bool:
+def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and value == value
 
 
 PARAMETERS: dict[str, Parameter] = {
     "rel": Parameter(
         expected="a whole number of at least 1, the lowest label that counts as relevant",
-        accepts=lambda value: _whole(value) and value >= 1,
+        accepts=lambda value: _is_integer(value) and value >= 1,
     ),
     "max_rel": Parameter(
         expected=f"a whole number from 1 to {LARGEST_GRADE}, the top grade",
-        accepts=lambda value: _whole(value) and 1 <= value <= LARGEST_GRADE,
+        accepts=lambda value: _is_integer(value) and 1 <= value <= LARGEST_GRADE,
     ),
     "p": Parameter(
         expected="a number between 0 and 1, the probability of going on",
-        accepts=lambda value: _number(value) and 0 < value < 1,
+        accepts=lambda value: _is_number(value) and 0 < value < 1,
     ),
     "beta": Parameter(
         expected="a number from 0.001 to 1000, how much recall weighs against precision",
-        accepts=lambda value: _number(value) and 0.001 <= value <= 1000,
+        accepts=lambda value: _is_number(value) and 0.001 <= value <= 1000,
     ),
     "alpha": Parameter(
         expected="a number from 0.001 to 0.999, how much precision weighs against recall",
-        accepts=lambda value: _number(value) and 0.001 <= value <= 0.999,
+        accepts=lambda value: _is_number(value) and 0.001 <= value <= 0.999,
     ),
     "mult": Parameter(
         expected="a number from 0.001 to 1000, the multiple of R",
-        accepts=lambda value: _number(value) and 0.001 <= value <= 1000,
+        accepts=lambda value: _is_number(value) and 0.001 <= value <= 1000,
     ),
     "dcg": Parameter(
         expected="log2 (the gain is the label) or exp-log2 (the gain is 2^label − 1)",
@@ -121,13 +121,13 @@ PARAMETERS: dict[str, Parameter] = {
         accepts=lambda value: (
             isinstance(value, Mapping)
             and bool(value)
-            and all(_whole(label) and _number(worth) and abs(worth) < 1e100 for label, worth in value.items())
+            and all(_is_integer(label) and _is_number(gain) and abs(gain) < 1e100 for label, gain in value.items())
         ),
     ),
     "at": Parameter(
         expected="recall levels from 0 to 1, such as [0.25, 0.5, 0.75]",
         accepts=lambda value: (
-            isinstance(value, list | tuple) and bool(value) and all(_number(r) and 0 <= r <= 1 for r in value)
+            isinstance(value, list | tuple) and bool(value) and all(_is_number(r) and 0 <= r <= 1 for r in value)
         ),
     ),
     "judged_only": Parameter(

@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 
 from ringtrue.evaluation.measures.binary import ELEVEN_POINTS, interpolated_precision, precision_at_recall
-from ringtrue.evaluation.measures.ranked_lists import FloatArray, RankedLists, share
-from ringtrue.evaluation.measures.set_based import collection, false_negatives, false_positives
+from ringtrue.evaluation.measures.ranked_lists import FloatArray, RankedLists, divide_or_zero
+from ringtrue.evaluation.measures.set_based import false_negatives, false_positives, num_documents
 
 __all__ = [
     "ELEVEN_POINTS",
@@ -16,7 +16,7 @@ __all__ = [
     "RECALL_LEVELS",
     "area_under_roc",
     "eleven_points",
-    "nonrelevant",
+    "num_nonrelevant",
     "precision_recall",
     "roc",
 ]
@@ -70,17 +70,19 @@ def roc(lists: RankedLists, *, rel: int = 1) -> FloatArray:
         >>> [float(curve[FALLOUT_LEVELS.index(fallout)]) for fallout in (0, 0.1, 0.5, 1)]
         [0.5, 0.5, 1.0, 1.0]
     """
-    others, relevant, found = nonrelevant(lists, rel=rel), lists.relevant(rel), lists.label >= rel
-    above = lists.rank - lists.running(found)
-    passed, missed = false_positives(lists, rel=rel), false_negatives(lists, rel=rel)
+    negatives, positives, is_relevant = num_nonrelevant(lists, rel=rel), lists.relevant(rel), lists.label >= rel
+    negatives_above = lists.rank - lists.running_count(is_relevant)
+    retrieved_negatives, missed_positives = false_positives(lists, rel=rel), false_negatives(lists, rel=rel)
     columns = []
     for level in FALLOUT_LEVELS:
         exact = Fraction(str(level))  # of small numbers, so that 64 bits hold the product
-        reached = others.astype(np.int64) * exact.numerator // exact.denominator
-        hits = lists.total(found & (above <= reached[lists.owner]))
-        beyond = share(np.maximum(level * others - passed, 0), others - passed)
-        columns.append(share(hits + missed * beyond, relevant) * (others > 0))
-    columns[-1] = ((relevant > 0) & (others > 0)).astype(np.float64)
+        allowed_negatives = negatives.astype(np.int64) * exact.numerator // exact.denominator
+        hits = lists.total(is_relevant & (negatives_above <= allowed_negatives[lists.owner]))
+        tail_share = divide_or_zero(
+            np.maximum(level * negatives - retrieved_negatives, 0), negatives - retrieved_negatives
+        )
+        columns.append(divide_or_zero(hits + missed_positives * tail_share, positives) * (negatives > 0))
+    columns[-1] = ((positives > 0) & (negatives > 0)).astype(np.float64)
     return np.stack(columns, axis=1)
 
 
@@ -99,20 +101,22 @@ def area_under_roc(lists: RankedLists, *, rel: int = 1) -> FloatArray:
         >>> area_under_roc(ranked([1, 0, 1, 0]))
         array([0.75])
     """
-    others, found = nonrelevant(lists, rel=rel), lists.label >= rel
-    above = lists.rank - lists.running(found)
-    retrieved = lists.total(found * (1 - share(above.astype(np.float64), others[lists.owner])))
-    tied = (1 - share(false_positives(lists, rel=rel), others)) / 2
-    pairs = retrieved + false_negatives(lists, rel=rel) * tied
-    return share(pairs, lists.relevant(rel)) * (others > 0)
+    negatives, is_relevant = num_nonrelevant(lists, rel=rel), lists.label >= rel
+    negatives_above = lists.rank - lists.running_count(is_relevant)
+    retrieved_credit = lists.total(
+        is_relevant * (1 - divide_or_zero(negatives_above.astype(np.float64), negatives[lists.owner]))
+    )
+    missed_credit = (1 - divide_or_zero(false_positives(lists, rel=rel), negatives)) / 2
+    total_credit = retrieved_credit + false_negatives(lists, rel=rel) * missed_credit
+    return divide_or_zero(total_credit, lists.relevant(rel)) * (negatives > 0)
 
 
-def nonrelevant(lists: RankedLists, *, rel: int = 1) -> FloatArray:
+def num_nonrelevant(lists: RankedLists, *, rel: int = 1) -> FloatArray:
     """How many documents of the collection are not relevant, or not judged: the N of fallout.
 
     Examples:
         >>> from ringtrue.evaluation.measures import ranked
-        >>> nonrelevant(ranked([1, 0, None], missed=[1, 0]))
+        >>> num_nonrelevant(ranked([1, 0, None], missed=[1, 0]))
         array([3.])
     """
-    return collection(lists) - lists.relevant(rel)
+    return num_documents(lists) - lists.relevant(rel)

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from ringtrue.errors import MeasureError
-from ringtrue.evaluation.measures.ranked_lists import FloatArray, IntArray, RankedLists, share
+from ringtrue.evaluation.measures.ranked_lists import FloatArray, IntArray, RankedLists, divide_or_zero
 from ringtrue.stats.ties import Discount, divisor
 
 __all__ = [
@@ -39,14 +39,15 @@ def gain_of(labels: IntArray, *, form: DcgForm = "log2", gains: Gains | None = N
         ([3.0, 0.0, 0.0], [7.0, 0.0, 0.0])
     """
     if gains is not None:
-        known, inverse = np.unique(labels, return_inverse=True)
-        without = [int(label) for label in known if label > 0 and int(label) not in gains]
-        if without:
+        distinct_labels, inverse = np.unique(labels, return_inverse=True)
+        labels_without_gain = [int(label) for label in distinct_labels if label > 0 and int(label) not in gains]
+        if labels_without_gain:
             raise MeasureError(
-                f"the gains {dict(gains)} say nothing about label {without[0]}; give every label above 0 a gain"
+                f"the gains {dict(gains)} say nothing about label {labels_without_gain[0]}; "
+                f"give every label above 0 a gain"
             )
-        worth = [float(gains.get(int(label), 0.0)) if label >= 0 else 0.0 for label in known]
-        return np.array(worth, dtype=np.float64)[inverse]
+        distinct_gains = [float(gains.get(int(label), 0.0)) if label >= 0 else 0.0 for label in distinct_labels]
+        return np.array(distinct_gains, dtype=np.float64)[inverse]
     positive = np.maximum(labels, 0).astype(np.float64)
     if form == "log2":
         return positive
@@ -84,10 +85,10 @@ def dcg(
         >>> dcg(ranked([3, 0, 1]))
         array([3.5])
     """
-    return _discounted(lists, k, dcg, gains, discount)
+    return _discounted_gain(lists, k, dcg, gains, discount)
 
 
-def _discounted(
+def _discounted_gain(
     lists: RankedLists, k: int | None, form: DcgForm, gains: Gains | None, discount: Discount = "log2"
 ) -> FloatArray:
     gain = gain_of(lists.label, form=form, gains=gains)
@@ -112,9 +113,9 @@ def ndcg(
     if gains is not None:  # a table of gains need not rise with the label
         best_first = np.lexsort((-gain, lists.pool_owner))
         gain = gain[best_first]
-    counts = (gain > 0) if k is None else (gain > 0) & (rank <= k)
-    ideal = lists.pool_total(counts * gain / divisor(rank, discount))
-    return share(_discounted(lists, k, dcg, gains, discount), ideal)
+    counted = (gain > 0) if k is None else (gain > 0) & (rank <= k)
+    ideal = lists.pool_total(counted * gain / divisor(rank, discount))
+    return divide_or_zero(_discounted_gain(lists, k, dcg, gains, discount), ideal)
 
 
 def sdcg(lists: RankedLists, *, k: int, dcg: DcgForm = "log2", max_rel: int | None = None) -> FloatArray:
@@ -129,9 +130,9 @@ def sdcg(lists: RankedLists, *, k: int, dcg: DcgForm = "log2", max_rel: int | No
         >>> sdcg(ranked([2, 2, 0]), k=2)
         array([1.])
     """
-    top = gain_of(np.array([_top_grade(lists, max_rel)]), form=dcg)[0]
-    best = top * float(np.sum(1 / divisor(np.arange(1, k + 1))))
-    return share(_discounted(lists, k, dcg, None), np.full(len(lists), best))
+    top_gain = gain_of(np.array([_top_grade(lists, max_rel)]), form=dcg)[0]
+    ideal = top_gain * float(np.sum(1 / divisor(np.arange(1, k + 1))))
+    return divide_or_zero(_discounted_gain(lists, k, dcg, None), np.full(len(lists), ideal))
 
 
 def err(
@@ -149,22 +150,22 @@ def err(
         array([0.58333333])
     """
     if gains is None:
-        stop = gain_of(lists.label, form="exp-log2") / 2.0 ** _top_grade(lists, max_rel)
+        stop_probability = gain_of(lists.label, form="exp-log2") / 2.0 ** _top_grade(lists, max_rel)
     else:
-        stop = gain_of(lists.label, gains=gains)
-        if np.any((stop < 0) | (stop > 1)):
+        stop_probability = gain_of(lists.label, gains=gains)
+        if np.any((stop_probability < 0) | (stop_probability > 1)):
             raise MeasureError("the gains of ERR are probabilities: each between 0 and 1")
-    useful = (stop > 0) & lists.within(k)
-    place = lists.running(useful)  # 1 for the first document of a list that can satisfy, 2 for the next
-    values, going_on = np.zeros(len(lists)), np.ones(len(lists))
-    by_place = np.argsort(place[useful], kind="stable")
-    owner, rank = lists.owner[useful][by_place], lists.rank[useful][by_place]
-    stop = stop[useful][by_place]
-    ends = np.cumsum(np.bincount(place[useful])) if len(owner) else np.zeros(1, dtype=np.int64)
+    satisfying = (stop_probability > 0) & lists.within(k)
+    position = lists.running_count(satisfying)  # 1 for the first document of a list that can satisfy, 2 for the next
+    values, continue_probability = np.zeros(len(lists)), np.ones(len(lists))
+    by_position = np.argsort(position[satisfying], kind="stable")
+    owner, rank = lists.owner[satisfying][by_position], lists.rank[satisfying][by_position]
+    stop_probability = stop_probability[satisfying][by_position]
+    ends = np.cumsum(np.bincount(position[satisfying])) if len(owner) else np.zeros(1, dtype=np.int64)
     for start, end in pairwise(ends):  # each list appears at most once in a step
-        now = slice(start, end)
-        values[owner[now]] += going_on[owner[now]] * stop[now] / rank[now]
-        going_on[owner[now]] *= 1 - stop[now]
+        step = slice(start, end)
+        values[owner[step]] += continue_probability[owner[step]] * stop_probability[step] / rank[step]
+        continue_probability[owner[step]] *= 1 - stop_probability[step]
     return values
 
 
@@ -203,17 +204,21 @@ def graded_average_precision(
         array([0.8333])
     """
     if gains is None:
-        top = max(_top_grade(lists, max_rel), 1)
-        gains = {label: label / top for label in range(1, top + 1)}
-    steps = sorted({float(share) for share in gains.values() if share > 0})
-    if steps and (steps[-1] > 1 or min(gains.values()) < 0):
+        top_grade = max(_top_grade(lists, max_rel), 1)
+        gains = {label: label / top_grade for label in range(1, top_grade + 1)}
+    thresholds = sorted({float(q) for q in gains.values() if q > 0})
+    if thresholds and (thresholds[-1] > 1 or min(gains.values()) < 0):
         raise MeasureError("the gains of GAP are shares of users: each between 0 and 1")
-    gain, pool = (gain_of(labels, gains=gains) for labels in (lists.label, lists.pool))
-    found = np.zeros(len(lists))
-    for lower, step in pairwise([0.0, *steps]):  # min(q, q') = Σ over the steps that both reach: an AP for each step
-        good = gain >= step
-        found += (step - lower) * lists.total(good * lists.within(k) * (lists.running(good) / lists.rank))
-    return share(found, lists.pool_total(pool) if among == "judged" else lists.total(gain))
+    gain, pool_gain = (gain_of(labels, gains=gains) for labels in (lists.label, lists.pool))
+    precision_sum = np.zeros(len(lists))
+    for previous, threshold in pairwise(
+        [0.0, *thresholds]
+    ):  # min(q, q') = Σ over the steps that both reach: an AP for each step
+        meets_threshold = gain >= threshold
+        precision_sum += (threshold - previous) * lists.total(
+            meets_threshold * lists.within(k) * (lists.running_count(meets_threshold) / lists.rank)
+        )
+    return divide_or_zero(precision_sum, lists.pool_total(pool_gain) if among == "judged" else lists.total(gain))
 
 
 def rank_biased_residual(lists: RankedLists, *, p: float = 0.8) -> FloatArray:

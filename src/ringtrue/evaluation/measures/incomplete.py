@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ringtrue.evaluation.measures.ranked_lists import FloatArray, RankedLists, share
+from ringtrue.evaluation.measures.ranked_lists import FloatArray, RankedLists, divide_or_zero
 
 __all__ = ["bpref", "inferred_ap"]
 
@@ -25,10 +25,10 @@ def bpref(lists: RankedLists, *, rel: int = 1) -> FloatArray:
     """
     relevant = lists.relevant(rel)
     nonrelevant = lists.pool_total(lists.pool >= 0) - relevant
-    found = lists.label >= rel
-    above = np.minimum(lists.running((lists.label >= 0) & ~found), relevant[lists.owner])
-    against = np.maximum(np.minimum(nonrelevant, relevant), 1)[lists.owner]
-    return share(lists.total(found * (1 - above / against)), relevant)
+    is_relevant = lists.label >= rel
+    nonrelevant_above = np.minimum(lists.running_count((lists.label >= 0) & ~is_relevant), relevant[lists.owner])
+    denominator = np.maximum(np.minimum(nonrelevant, relevant), 1)[lists.owner]
+    return divide_or_zero(lists.total(is_relevant * (1 - nonrelevant_above / denominator)), relevant)
 
 
 def inferred_ap(lists: RankedLists, *, rel: int = 1) -> FloatArray:
@@ -44,10 +44,10 @@ def inferred_ap(lists: RankedLists, *, rel: int = 1) -> FloatArray:
         >>> inferred_ap(ranked([1, -1, 1]))
         array([0.99999667])
     """
-    found, judged = lists.label >= rel, lists.label >= 0
-    relevant_above = lists.running(found) - 1
-    nonrelevant_above = lists.running(judged & ~found)
-    pooled_above = lists.running(np.ones(len(lists.rank), dtype=bool)) - 1
-    likely = (relevant_above + EPSILON) / (relevant_above + nonrelevant_above + 2 * EPSILON)
-    expected = (1 + pooled_above * likely) / lists.rank
-    return share(lists.total(found * expected), lists.relevant(rel))
+    is_relevant, judged = lists.label >= rel, lists.label >= 0
+    relevant_above = lists.running_count(is_relevant) - 1
+    nonrelevant_above = lists.running_count(judged & ~is_relevant)
+    pooled_above = lists.running_count(np.ones(len(lists.rank), dtype=bool)) - 1
+    relevance_probability = (relevant_above + EPSILON) / (relevant_above + nonrelevant_above + 2 * EPSILON)
+    expected_precision = (1 + pooled_above * relevance_probability) / lists.rank
+    return divide_or_zero(lists.total(is_relevant * expected_precision), lists.relevant(rel))

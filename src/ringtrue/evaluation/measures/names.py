@@ -43,9 +43,11 @@ TREC_EVAL = {
     "iprec_at_recall": "IPrec@{}",
     "rprec_mult": "Rprec(mult={})",
 }
-DEEPEST = 10_000_000  # no list is longer
-FORM = re.compile(r"\s*(?P<name>[A-Za-z0-9_]+)\s*(?:\((?P<inside>.*)\))?\s*(?:@\s*(?P<at>[^@()]+?))?\s*", re.S)
-TREC_FORM = re.compile(r"(?P<name>[A-Za-z_]+)[_.](?P<at>\d+(?:\.\d+)?|\.\d+)")
+MAX_CUTOFF = 10_000_000  # no list is longer
+MEASURE_PATTERN = re.compile(
+    r"\s*(?P<name>[A-Za-z0-9_]+)\s*(?:\((?P<inside>.*)\))?\s*(?:@\s*(?P<at>[^@()]+?))?\s*", re.S
+)
+TREC_EVAL_PATTERN = re.compile(r"(?P<name>[A-Za-z_]+)[_.](?P<at>\d+(?:\.\d+)?|\.\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ class Measure:
     def __post_init__(self) -> None:
         if self.name not in CATALOGUE:
             raise MeasureError(f"unknown measure '{self.name}'{did_you_mean(self.name, CATALOGUE)}")
-        _cutoff(self.definition, None if self.cutoff is None else str(self.cutoff), str(self))
+        _parse_cutoff(self.definition, None if self.cutoff is None else str(self.cutoff), str(self))
         for name, value in self.parameters:
             _require_parameter(self.definition, name, dict(value) if name == "gains" else value, str(self))
 
@@ -82,8 +84,8 @@ class Measure:
     @property
     def reach(self) -> int | None:
         """The lowest rank that it looks at, or None if it looks at the whole list."""
-        whole = self.name in NEEDS_COLLECTION or dict(self.parameters).get("judged_only", False)
-        return None if whole or not isinstance(self.cutoff, int) else self.cutoff
+        needs_whole_list = self.name in NEEDS_COLLECTION or dict(self.parameters).get("judged_only", False)
+        return None if needs_whole_list or not isinstance(self.cutoff, int) else self.cutoff
 
     @property
     def rel(self) -> int:
@@ -91,29 +93,29 @@ class Measure:
         return int(dict(self.parameters).get("rel", 1))
 
     def __str__(self) -> str:
-        inside = ",".join(f"{name}={_written(value)}" for name, value in self.parameters)
+        inside = ",".join(f"{name}={_format_parameter(value)}" for name, value in self.parameters)
         at = "" if self.cutoff is None else f"@{self.cutoff}"
         return f"{self.name}({inside}){at}" if inside else f"{self.name}{at}"
 
     def __call__(self, lists: RankedLists) -> FloatArray:
         """One number for each list."""
-        given = {name: dict(value) if name == "gains" else value for name, value in self.parameters}
-        if given.pop("judged_only", False):
+        arguments = {name: dict(value) if name == "gains" else value for name, value in self.parameters}
+        if arguments.pop("judged_only", False):
             lists = lists.condensed
         if self.cutoff is not None:
-            given["recall" if self.definition.cutoff == "recall" else "k"] = self.cutoff
-        return self.definition.formula(lists, **given)
+            arguments["recall" if self.definition.cutoff == "recall" else "k"] = self.cutoff
+        return self.definition.formula(lists, **arguments)
 
     def with_default(self, name: str, value: object) -> Measure:
         """The same measure with a parameter set, where it knows that parameter and leaves it open."""
         if name in dict(self.parameters) or self.definition.defaults.get(name, value) == value:
             return self
-        return _checked(self.definition, self.cutoff, dict(self.parameters) | {name: value}, text=str(self))
+        return _build_measure(self.definition, self.cutoff, dict(self.parameters) | {name: value}, text=str(self))
 
     def from_label(self, rel: int) -> Measure:
         """The same measure with documents relevant from this label on, whatever it said before."""
-        kept = tuple((name, value) for name, value in self.parameters if name != "rel")
-        return Measure(self.name, self.cutoff, kept).with_default("rel", rel)
+        parameters = tuple((name, value) for name, value in self.parameters if name != "rel")
+        return Measure(self.name, self.cutoff, parameters).with_default("rel", rel)
 
 
 def parse(text: str | Measure) -> Measure:
@@ -127,15 +129,17 @@ def parse(text: str | Measure) -> Measure:
         return text
     if not isinstance(text, str):
         raise MeasureError(f"a measure is written like 'nDCG@10'; found {text!r}")
-    if trec := TREC_FORM.fullmatch(text.strip()):
-        form = TREC_EVAL.get(trec["name"].lower())
-        if form is not None:
-            return parse(form.format(trec["at"]))
-    match = FORM.fullmatch(text)
+    if trec_match := TREC_EVAL_PATTERN.fullmatch(text.strip()):
+        template = TREC_EVAL.get(trec_match["name"].lower())
+        if template is not None:
+            return parse(template.format(trec_match["at"]))
+    match = MEASURE_PATTERN.fullmatch(text)
     if match is None:
         raise MeasureError(f"'{text}' is no measure; write it like nDCG@10, P(rel=2)@10 or AP")
-    definition = _lookup(match["name"], rest=text[match.end("name") :].strip())
-    return _checked(definition, _cutoff(definition, match["at"], text), _inside(match["inside"], text), text=text)
+    definition = _find_definition(match["name"], suffix=text[match.end("name") :].strip())
+    return _build_measure(
+        definition, _parse_cutoff(definition, match["at"], text), _parse_parameters(match["inside"], text), text=text
+    )
 
 
 def parse_all(texts: Iterable[str | Measure]) -> list[Measure]:
@@ -145,32 +149,32 @@ def parse_all(texts: Iterable[str | Measure]) -> list[Measure]:
         >>> [str(measure) for measure in parse_all(["nDCG@10,AP", "nDCG(gains={1:1,2:3})@5"])]
         ['nDCG@10', 'AP', 'nDCG(gains={1:1,2:3})@5']
     """
-    found: dict[Measure, None] = {}
+    measures: dict[Measure, None] = {}
     for text in texts:
         if not isinstance(text, str):
-            found[parse(text)] = None
+            measures[parse(text)] = None
             continue
-        for part in _split(text):
+        for part in _split_at_commas(text):
             if part.strip():
-                found[parse(part)] = None
-    return list(found)
+                measures[parse(part)] = None
+    return list(measures)
 
 
-def _lookup(name: str, *, rest: str) -> Definition:
-    by_lower = {known.lower(): known for known in CATALOGUE}
-    known = SYNONYMS.get(name.lower()) or by_lower.get(name.lower())
-    if known is None:
+def _find_definition(name: str, *, suffix: str) -> Definition:
+    by_lower = {canonical.lower(): canonical for canonical in CATALOGUE}
+    canonical = SYNONYMS.get(name.lower()) or by_lower.get(name.lower())
+    if canonical is None:
         letters = name.rstrip("0123456789")
-        if letters.lower() in by_lower and not rest:
+        if letters.lower() in by_lower and not suffix:
             near = f"{by_lower[letters.lower()]}@{name[len(letters) :]}"
             raise MeasureError(f"unknown measure '{name}'; did you mean '{near}'?")
         near = did_you_mean(name, [*CATALOGUE, *SYNONYMS]).removesuffix("'?")
-        suggestion = f"{near}{rest}'?" if near else ";"
-        raise MeasureError(f"unknown measure '{name}{rest}'{suggestion} `ringtrue measures` lists them all")
-    return CATALOGUE[known]
+        suggestion = f"{near}{suffix}'?" if near else ";"
+        raise MeasureError(f"unknown measure '{name}{suffix}'{suggestion} `ringtrue measures` lists them all")
+    return CATALOGUE[canonical]
 
 
-def _cutoff(definition: Definition, at: str | None, text: str) -> int | float | None:
+def _parse_cutoff(definition: Definition, at: str | None, text: str) -> int | float | None:
     kind, name = definition.cutoff, definition.name
     if at is None:
         if kind in ("required", "recall"):
@@ -179,42 +183,44 @@ def _cutoff(definition: Definition, at: str | None, text: str) -> int | float | 
     if kind == "none":
         raise MeasureError(f"'{text}': {name} takes no cutoff; write {name}")
     try:
-        value = float(at)
+        cutoff = float(at)
     except ValueError:
-        value = -1.0
+        cutoff = -1.0
     if kind == "recall":
-        if not 0 <= value <= 1:
+        if not 0 <= cutoff <= 1:
             raise MeasureError(f"'{text}': expected a recall level from 0 to 1 after @, found '{at}'")
-        return value
-    if not 1 <= value <= DEEPEST or value != int(value):
+        return cutoff
+    if not 1 <= cutoff <= MAX_CUTOFF or cutoff != int(cutoff):
         raise MeasureError(f"'{text}': expected a whole number of at least 1 after @, found '{at}'")
-    return int(value)
+    return int(cutoff)
 
 
-def _inside(inside: str | None, text: str) -> dict[str, Any]:
-    given: dict[str, Any] = {}
-    for part in _split(inside or ""):
+def _parse_parameters(inside: str | None, text: str) -> dict[str, Any]:
+    parameters: dict[str, Any] = {}
+    for part in _split_at_commas(inside or ""):
         if not part.strip():
             continue
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not value:
             raise MeasureError(f"'{text}': expected name=value inside the parentheses, found '{part.strip()}'")
-        if name in given:
+        if name in parameters:
             raise MeasureError(f"'{text}': parameter '{name}' is given twice")
         try:
-            given[name] = ast.literal_eval(value)
+            parameters[name] = ast.literal_eval(value)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
-            given[name] = value
-    return given
+            parameters[name] = value
+    return parameters
 
 
-def _checked(definition: Definition, cutoff: int | float | None, given: Mapping[str, Any], *, text: str) -> Measure:
-    for name, value in given.items():
+def _build_measure(
+    definition: Definition, cutoff: int | float | None, parameters: Mapping[str, Any], *, text: str
+) -> Measure:
+    for name, value in parameters.items():
         _require_parameter(definition, name, value, text)
-    if given.get("alpha") is not None and "beta" in given:
+    if parameters.get("alpha") is not None and "beta" in parameters:
         raise MeasureError(f"'{text}': give alpha or beta, not both: beta² = (1 − alpha) / alpha")
-    kept = tuple((name, _frozen(given[name])) for name in definition.defaults if name in given)
-    return Measure(definition.name, cutoff, kept)
+    frozen = tuple((name, _freeze_parameter(parameters[name])) for name in definition.defaults if name in parameters)
+    return Measure(definition.name, cutoff, frozen)
 
 
 def _require_parameter(definition: Definition, name: str, value: object, text: str) -> None:
@@ -225,33 +231,33 @@ def _require_parameter(definition: Definition, name: str, value: object, text: s
         raise MeasureError(f"'{text}': {name} is {PARAMETERS[name].expected}; found {value!r}")
 
 
-def _frozen(value: Any) -> Any:
+def _freeze_parameter(value: Any) -> Any:
     if isinstance(value, Mapping):
         return tuple(sorted(value.items()))
     return tuple(value) if isinstance(value, list) else value
 
 
-def _written(value: Any) -> str:
+def _format_parameter(value: Any) -> str:
     if isinstance(value, tuple):
         if value and isinstance(value[0], tuple):
-            return "{" + ",".join(f"{label}:{worth}" for label, worth in value) + "}"
+            return "{" + ",".join(f"{label}:{gain}" for label, gain in value) + "}"
         return "[" + ",".join(map(str, value)) + "]"
     return repr(value)
 
 
-def _split(text: str) -> list[str]:
+def _split_at_commas(text: str) -> list[str]:
     """Split at the commas that stand in no bracket and no quotes."""
     parts, depth, quote, start = [], 0, "", 0
-    for place, letter in enumerate(text):
+    for position, character in enumerate(text):
         if quote:
-            quote = "" if letter == quote else quote
-        elif letter in "'\"":
-            quote = letter
-        elif letter in "([{":
+            quote = "" if character == quote else quote
+        elif character in "'\"":
+            quote = character
+        elif character in "([{":
             depth += 1
-        elif letter in ")]}":
+        elif character in ")]}":
             depth -= 1
-        elif letter == "," and depth == 0:
-            parts.append(text[start:place])
-            start = place + 1
+        elif character == "," and depth == 0:
+            parts.append(text[start:position])
+            start = position + 1
     return [*parts, text[start:]]

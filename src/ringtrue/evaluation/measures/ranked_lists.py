@@ -83,7 +83,7 @@ class RankedLists:
         """Which entries stand among the first k."""
         return np.ones(len(self.rank), dtype=bool) if k is None else self.rank <= k
 
-    def running(self, flags: NDArray[np.bool_]) -> IntArray:
+    def running_count(self, flags: NDArray[np.bool_]) -> IntArray:
         """For each entry, how many entries of its list down to itself are flagged."""
         counts: IntArray = np.concatenate([[0], np.cumsum(flags)]).astype(np.int64)
         return counts[1:] - counts[self.offsets[self.owner]]
@@ -95,7 +95,7 @@ class RankedLists:
         counts = self.total(judged).astype(np.int64)
         return RankedLists(
             offsets=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-            rank=self.running(judged)[judged],
+            rank=self.running_count(judged)[judged],
             label=self.label[judged],
             retrieved=counts,
             pool_offsets=self.pool_offsets,
@@ -126,6 +126,6 @@ def ranked(labels: Sequence[int | None], *, missed: Sequence[int] = ()) -> Ranke
     )
 
 
-def share(part: FloatArray, whole: FloatArray) -> FloatArray:
-    """part / whole, and 0 where the whole is 0, as trec_eval has it."""
-    return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
+def divide_or_zero(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
+    """numerator / denominator, and 0 where the denominator is 0, as trec_eval has it."""
+    return np.divide(numerator, denominator, out=np.zeros(len(numerator)), where=denominator > 0)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from ringtrue.errors import MeasureError
-from ringtrue.evaluation.measures.binary import harmonic
-from ringtrue.evaluation.measures.ranked_lists import FloatArray, RankedLists, share
+from ringtrue.evaluation.measures.binary import weighted_harmonic_mean
+from ringtrue.evaluation.measures.ranked_lists import FloatArray, RankedLists, divide_or_zero
 
 __all__ = [
     "accuracy",
-    "collection",
     "fallout",
     "false_negatives",
     "false_positives",
     "judged_share",
+    "num_documents",
     "num_relevant",
     "num_retrieved",
     "set_f",
@@ -69,8 +69,8 @@ def true_negatives(lists: RankedLists, *, k: int | None = None, rel: int = 1) ->
         >>> true_negatives(ranked([1, 0], missed=[1, 0, 0]))
         array([2.])
     """
-    positives = true_positives(lists, k=k, rel=rel) + false_positives(lists, k=k, rel=rel)
-    return collection(lists) - positives - false_negatives(lists, k=k, rel=rel)
+    retrieved = true_positives(lists, k=k, rel=rel) + false_positives(lists, k=k, rel=rel)
+    return num_documents(lists) - retrieved - false_negatives(lists, k=k, rel=rel)
 
 
 def set_precision(lists: RankedLists, *, rel: int = 1) -> FloatArray:
@@ -83,7 +83,7 @@ def set_precision(lists: RankedLists, *, rel: int = 1) -> FloatArray:
         >>> set_precision(ranked([1, 0, 0, 1]))
         array([0.5])
     """
-    return share(lists.hits(rel), lists.depth(None))
+    return divide_or_zero(lists.hits(rel), lists.depth(None))
 
 
 def set_recall(lists: RankedLists, *, rel: int = 1) -> FloatArray:
@@ -96,7 +96,7 @@ def set_recall(lists: RankedLists, *, rel: int = 1) -> FloatArray:
         >>> set_recall(ranked([1, 0], missed=[1, 1, 1]))
         array([0.25])
     """
-    return share(lists.hits(rel), lists.relevant(rel))
+    return divide_or_zero(lists.hits(rel), lists.relevant(rel))
 
 
 def set_f(lists: RankedLists, *, rel: int = 1, beta: float = 1.0, alpha: float | None = None) -> FloatArray:
@@ -109,7 +109,7 @@ def set_f(lists: RankedLists, *, rel: int = 1, beta: float = 1.0, alpha: float |
         >>> set_f(ranked([1, 0], missed=[1]))
         array([0.5])
     """
-    return harmonic(set_precision(lists, rel=rel), set_recall(lists, rel=rel), beta=beta, alpha=alpha)
+    return weighted_harmonic_mean(set_precision(lists, rel=rel), set_recall(lists, rel=rel), beta=beta, alpha=alpha)
 
 
 def accuracy(lists: RankedLists, *, k: int | None = None, rel: int = 1) -> FloatArray:
@@ -122,8 +122,8 @@ def accuracy(lists: RankedLists, *, k: int | None = None, rel: int = 1) -> Float
         >>> accuracy(ranked([1, 0], missed=[1, 0]))
         array([0.5])
     """
-    right = true_positives(lists, k=k, rel=rel) + true_negatives(lists, k=k, rel=rel)
-    return share(right, collection(lists))
+    correct = true_positives(lists, k=k, rel=rel) + true_negatives(lists, k=k, rel=rel)
+    return divide_or_zero(correct, num_documents(lists))
 
 
 def fallout(lists: RankedLists, *, k: int | None = None, rel: int = 1) -> FloatArray:
@@ -136,8 +136,8 @@ def fallout(lists: RankedLists, *, k: int | None = None, rel: int = 1) -> FloatA
         >>> fallout(ranked([1, 0], missed=[1, 0]))
         array([0.5])
     """
-    wrong = false_positives(lists, k=k, rel=rel)
-    return share(wrong, wrong + true_negatives(lists, k=k, rel=rel))
+    retrieved_nonrelevant = false_positives(lists, k=k, rel=rel)
+    return divide_or_zero(retrieved_nonrelevant, retrieved_nonrelevant + true_negatives(lists, k=k, rel=rel))
 
 
 def judged_share(lists: RankedLists, *, k: int | None = None) -> FloatArray:
@@ -148,7 +148,7 @@ def judged_share(lists: RankedLists, *, k: int | None = None) -> FloatArray:
         >>> judged_share(ranked([1, None, 0, None]), k=4)
         array([0.5])
     """
-    return share(lists.total((lists.label >= 0) & lists.within(k)), lists.depth(k))
+    return divide_or_zero(lists.total((lists.label >= 0) & lists.within(k)), lists.depth(k))
 
 
 def num_retrieved(lists: RankedLists, *, k: int | None = None) -> FloatArray:
@@ -173,13 +173,15 @@ def num_relevant(lists: RankedLists, *, rel: int = 1) -> FloatArray:
     return lists.relevant(rel)
 
 
-def collection(lists: RankedLists) -> FloatArray:
+def num_documents(lists: RankedLists) -> FloatArray:
     """How many documents there are for each query: as was said, or the judged and the retrieved ones."""
     unjudged = lists.depth(None) - lists.total(np.ones(len(lists.rank), dtype=bool))
-    known = np.diff(lists.pool_offsets) + unjudged
+    judged_or_retrieved = np.diff(lists.pool_offsets) + unjudged
     size = lists.collection_size
     if size is None:
-        return known
-    if np.any(known > size):
-        raise MeasureError(f"a collection of {size} documents, but one query alone has {known.max():.0f} of them")
+        return judged_or_retrieved
+    if np.any(judged_or_retrieved > size):
+        raise MeasureError(
+            f"a collection of {size} documents, but one query alone has {judged_or_retrieved.max():.0f} of them"
+        )
     return np.full(len(lists), float(size))

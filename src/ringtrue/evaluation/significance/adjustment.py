@@ -22,7 +22,7 @@ def holm(p: FloatArray) -> FloatArray:
         >>> holm(np.array([0.01, 0.04, 0.03])).round(4)
         array([0.03, 0.06, 0.06])
     """
-    return _stepwise(p, lambda rising: np.maximum.accumulate(np.arange(len(rising), 0, -1) * rising))
+    return _stepwise(p, lambda p_ascending: np.maximum.accumulate(np.arange(len(p_ascending), 0, -1) * p_ascending))
 
 
 def benjamini_hochberg(p: FloatArray) -> FloatArray:
@@ -38,14 +38,17 @@ def benjamini_hochberg(p: FloatArray) -> FloatArray:
         array([0.03, 0.04, 0.04])
     """
     return _stepwise(
-        p, lambda rising: np.minimum.accumulate((rising * len(rising) / np.arange(1, len(rising) + 1))[::-1])[::-1]
+        p,
+        lambda p_ascending: np.minimum.accumulate(
+            (p_ascending * len(p_ascending) / np.arange(1, len(p_ascending) + 1))[::-1]
+        )[::-1],
     )
 
 
 def _stepwise(p: FloatArray, step: Callable[[FloatArray], FloatArray]) -> FloatArray:
     """What a step makes of the known p in rising order, at most 1, each back in its place."""
-    known = np.flatnonzero(~np.isnan(p))
-    order = known[np.argsort(p[known], kind="stable")]
+    defined = np.flatnonzero(~np.isnan(p))
+    order = defined[np.argsort(p[defined], kind="stable")]
     adjusted = np.full(len(p), np.nan)
     adjusted[order] = np.minimum(step(p[order]), 1.0)
     return adjusted

@@ -11,10 +11,10 @@ import numpy as np
 
 from ringtrue.errors import MismatchError, UsageError, did_you_mean
 from ringtrue.evaluation.evaluate import split_by
-from ringtrue.evaluation.significance.families import Adjust, Family, adjusted, by_tukey, family_words
-from ringtrue.evaluation.significance.pairwise_tests import Setting, Test, pairs_tested, smallest_p
-from ringtrue.evaluation.significance.resampling_tests import Progress, exact
-from ringtrue.evaluation.significance.run_pairs import chosen_pairs, presence, require_shared_queries
+from ringtrue.evaluation.significance.families import Adjust, Family, adjust_by_tukey, adjust_p_values, describe_family
+from ringtrue.evaluation.significance.pairwise_tests import ComparisonSettings, Test, compare_pairs, smallest_p
+from ringtrue.evaluation.significance.resampling_tests import Progress, is_exact
+from ringtrue.evaluation.significance.run_pairs import presence_matrix, require_shared_queries, select_run_pairs
 from ringtrue.stats.results import Comparison, Comparisons
 from ringtrue.tables import Scores
 from ringtrue.tables.scores import Cube
@@ -54,25 +54,29 @@ def compare(
         >>> print(compare(rt.evaluate(runs, judgments, "RR"))[0])
         RR: new − old = 0.44 (95% CI 0.29 to 0.59), p = 0.00021 (adjusted 0.00021), won 7, tied 1, lost 0
     """
-    setting = _setting(
+    settings = _make_settings(
         test=test, adjust=adjust, family=family, mid_p=mid_p, resamples=resamples, level=level, rng=rng,
         progress=progress,
     )  # fmt: skip
-    raw, cube, notes = _tested(scores, _listed(baselines), setting)
+    raw, cube, notes = _compare_all_pairs(scores, _list_baselines(baselines), settings)
     several = len(cube.measures) > 1 and family == "measure"
-    pairs = chosen_pairs(cube.runs, _listed(baselines))
+    pairs = select_run_pairs(cube.runs, _list_baselines(baselines))
     if adjust == "tukey" and len(pairs) > 1:
-        found, left_out = by_tukey(raw, cube, pairs, setting)
+        comparisons, left_out = adjust_by_tukey(raw, cube, pairs, settings)
         notes += left_out
-        told = f"randomised Tukey HSD ({resamples:,} resamples, a test of its own) over the {len(pairs):,} pairs"
-        told += " of each measure" if several else ""
+        family_description = (
+            f"randomised Tukey HSD ({resamples:,} resamples, a test of its own) over the {len(pairs):,} pairs"
+        )
+        family_description += " of each measure" if several else ""
     else:
-        found = adjusted(raw, adjust, family)
-        what = "comparisons" if family == "all" and len(cube.measures) > 1 else "pairs"
-        told = family_words(len(raw) // (len(cube.measures) if several else 1), what, adjust, level, several=several)
+        comparisons = adjust_p_values(raw, adjust, family)
+        members = "comparisons" if family == "all" and len(cube.measures) > 1 else "pairs"
+        family_description = describe_family(
+            len(raw) // (len(cube.measures) if several else 1), members, adjust, level, several=several
+        )
     if test == "bootstrap" and adjust == "holm" and len(pairs) > MANY_PAIRS:
         notes += ("at the small levels that many comparisons need, the bootstrap errs more often than it says",)
-    return _told(found, setting, told, notes)
+    return _collect_comparisons(comparisons, settings, family_description, notes)
 
 
 def compare_by(
@@ -107,41 +111,41 @@ def compare_by(
     """
     if adjust == "tukey":
         raise UsageError("Tukey's family is the runs over all queries: with groups of queries, adjust by holm or bh")
-    setting = _setting(
+    settings = _make_settings(
         test=test, adjust=adjust, family=family, mid_p=mid_p, resamples=resamples, level=level, rng=rng,
         progress=progress,
     )  # fmt: skip
     runs = scores.cube().runs
-    chosen_pairs(runs, _listed(baselines))
+    select_run_pairs(runs, _list_baselines(baselines))
     groups: dict[str, tuple[list[Comparison], tuple[str, ...]]] = {}
     left_out: list[str] = []
-    for value, part in split_by(scores, table, column).items():
+    for group, part in split_by(scores, table, column).items():
         try:
             if lacking := set(runs) - set(part.frame["run"]):
                 raise MismatchError(f"'{min(lacking)}' has none of its queries")
-            raw, _, notes = _tested(part, _listed(baselines), setting)
-            groups[value] = raw, notes
+            raw, _, notes = _compare_all_pairs(part, _list_baselines(baselines), settings)
+            groups[group] = raw, notes
         except MismatchError as error:
-            left_out.append(f"{column} '{value}' is left out: {error}")
+            left_out.append(f"{column} '{group}' is left out: {error}")
     if not groups:
         raise MismatchError(left_out[0])
-    everything = [one for raw, _ in groups.values() for one in raw]
-    found = iter(adjusted(everything, adjust, family))
-    measures = len({one.measure for one in everything})
+    all_raw = [comparison for raw, _ in groups.values() for comparison in raw]
+    comparisons = iter(adjust_p_values(all_raw, adjust, family))
+    measures = len({comparison.measure for comparison in all_raw})
     several = measures > 1 and family == "measure"
-    count = len(everything) // (measures if several else 1)
-    told = family_words(count, f"pairs in {len(groups)} groups", adjust, level, several=several)
+    count = len(all_raw) // (measures if several else 1)
+    family_description = describe_family(count, f"pairs in {len(groups)} groups", adjust, level, several=several)
     return {
-        value: _told([next(found) for _ in raw], setting, told, (*left_out, *notes))
-        for value, (raw, notes) in groups.items()
+        group: _collect_comparisons([next(comparisons) for _ in raw], settings, family_description, (*left_out, *notes))
+        for group, (raw, notes) in groups.items()
     }
 
 
-def _listed(baselines: str | Iterable[str]) -> list[str]:
+def _list_baselines(baselines: str | Iterable[str]) -> list[str]:
     return [baselines] if isinstance(baselines, str) else list(baselines)
 
 
-def _setting(
+def _make_settings(
     *,
     test: Test,
     adjust: Adjust,
@@ -151,10 +155,10 @@ def _setting(
     level: float,
     rng: np.random.Generator | None,
     progress: Progress | None,
-) -> Setting:
-    for name, value, known in (("test", test, Test), ("adjust", adjust, Adjust), ("family", family, Family)):
-        if value not in get_args(known):
-            near = did_you_mean(str(value), get_args(known)) or f"; there is {', '.join(get_args(known))}"
+) -> ComparisonSettings:
+    for name, value, choices in (("test", test, Test), ("adjust", adjust, Adjust), ("family", family, Family)):
+        if value not in get_args(choices):
+            near = did_you_mean(str(value), get_args(choices)) or f"; there is {', '.join(get_args(choices))}"
             raise UsageError(f"no {name} '{value}'{near}")
     if not 0 < level <= 0.999999:
         raise UsageError(f"level must lie between 0 and 0.999999, found {level:.15g}; 0.95 is usual")
@@ -169,76 +173,86 @@ def _setting(
     if adjust == "tukey" and family == "all":
         raise UsageError("Tukey's family is the runs of one measure: it cannot span several measures")
     seed = int((rng or np.random.default_rng(0)).integers(2**63))
-    setting = Setting(test=test, level=level, resamples=resamples, seed=seed, mid_p=mid_p)
-    return setting if progress is None else replace(setting, progress=progress)
+    settings = ComparisonSettings(test=test, level=level, resamples=resamples, seed=seed, mid_p=mid_p)
+    return settings if progress is None else replace(settings, progress=progress)
 
 
-def _tested(
-    scores: Scores, baselines: Sequence[str], setting: Setting
+def _compare_all_pairs(
+    scores: Scores, baselines: Sequence[str], settings: ComparisonSettings
 ) -> tuple[list[Comparison], Cube, tuple[str, ...]]:
     """Every pair of every measure, not yet adjusted."""
     cube = scores.cube()
-    pairs = chosen_pairs(cube.runs, baselines)
-    there = presence(scores, cube)
+    pairs = select_run_pairs(cube.runs, baselines)
+    present = presence_matrix(scores, cube)
     notes: list[str] = []
-    if setting.test == "welch":
-        cube = replace(cube, values=np.where(there, cube.values, np.nan))
+    if settings.test == "welch":
+        cube = replace(cube, values=np.where(present, cube.values, np.nan))
     else:
-        notes += require_shared_queries(cube, there, pairs)
-    found = [
-        one
+        notes += require_shared_queries(cube, present, pairs)
+    comparisons = [
+        comparison
         for measure, values in zip(cube.measures, cube.values, strict=True)
-        for one in pairs_tested(measure, cube.runs, values, pairs, setting)
+        for comparison in compare_pairs(measure, cube.runs, values, pairs, settings)
     ]
-    return found, cube, tuple(notes)
+    return comparisons, cube, tuple(notes)
 
 
-def _told(comparisons: list[Comparison], setting: Setting, family: str, notes: tuple[str, ...]) -> Comparisons:
+def _collect_comparisons(
+    comparisons: list[Comparison], settings: ComparisonSettings, family: str, notes: tuple[str, ...]
+) -> Comparisons:
     """With a doubt on each comparison that is not decided."""
-    told = [replace(one, notes=one.notes + _doubt(one, setting)) for one in comparisons]
+    annotated = [
+        replace(comparison, notes=comparison.notes + _undecided_notes(comparison, settings))
+        for comparison in comparisons
+    ]
     out_of_reach = sum(
-        not one.decided and setting.draws(one.difference.n) and (one.p_value or 0) < 2 * smallest_p(one, setting)
-        for one in told
+        not comparison.decided
+        and settings.is_resampled(comparison.difference.n)
+        and (comparison.p_value or 0) < 2 * smallest_p(comparison, settings)
+        for comparison in annotated
     )
     if out_of_reach:
-        small = f"the smallest p that {setting.resamples:,} resamples can give"
-        largest = max(Counter(one.measure for one in told).values())
-        enough = f"; {int(largest / (1 - setting.level)) + 1:,} are enough" if setting.test == "permutation" else ""
-        notes += (f"{small} is not small enough for {out_of_reach:,} of {len(told):,} comparisons{enough}",)
+        smallest = f"the smallest p that {settings.resamples:,} resamples can give"
+        family_size = max(Counter(comparison.measure for comparison in annotated).values())
+        enough = (
+            f"; {int(family_size / (1 - settings.level)) + 1:,} are enough" if settings.test == "permutation" else ""
+        )
+        notes += (f"{smallest} is not small enough for {out_of_reach:,} of {len(annotated):,} comparisons{enough}",)
     return Comparisons(
-        comparisons=tuple(told),
-        test=_test_words(setting, [one.difference.n for one in told]),
+        comparisons=tuple(annotated),
+        test=_describe_test(settings, [comparison.difference.n for comparison in annotated]),
         family=family,
-        level=setting.level,
+        level=settings.level,
         notes=notes,
     )
 
 
-def _doubt(one: Comparison, setting: Setting) -> tuple[str, ...]:
+def _undecided_notes(comparison: Comparison, settings: ComparisonSettings) -> tuple[str, ...]:
     """Why a comparison is not decided, if it could have been."""
-    if one.decided and one.better is None:
-        return (f"the test speaks for '{one.ahead}', the mean does not: they differ, but not in one direction",)
-    if one.decided or one.p_value is None or one.detectable is None:
+    if comparison.decided and comparison.better is None:
+        return (f"the test speaks for '{comparison.ahead}', the mean does not: they differ, but not in one direction",)
+    if comparison.decided or comparison.p_value is None or comparison.detectable is None:
         return ()
-    alpha, least = round(1 - setting.level, 12), smallest_p(one, setting)
-    if least >= alpha:
-        return (f"so few queries cannot give p below {least:.2g} in this test: it could not decide anything",)
-    if one.p_value < alpha:
+    alpha, min_p = round(1 - settings.level, 12), smallest_p(comparison, settings)
+    if min_p >= alpha:
+        return (f"so few queries cannot give p below {min_p:.2g} in this test: it could not decide anything",)
+    if comparison.p_value < alpha:
         return (f"p is below {alpha:g} for this comparison alone, but not as one of its family",)
-    seen = abs(one.difference.value or 0)
-    shows = f"{one.difference.n} such queries show a difference of {one.detectable:.3g} in four of five t tests"
-    return (f"not decided: {shows}, and {seen:.3g} was seen",)
+    observed = abs(comparison.difference.value or 0)
+    n, detectable = comparison.difference.n, comparison.detectable
+    power = f"{n} such queries show a difference of {detectable:.3g} in four of five t tests"
+    return (f"not decided: {power}, and {observed:.3g} was seen",)
 
 
-def _test_words(setting: Setting, counts: list[int]) -> str:
-    drawn = f"{setting.resamples:,} resamples"
-    if setting.test == "permutation":
-        every = exact(max(counts), setting.resamples)
-        return f"permutation test ({'exact: all sign flips' if every else drawn})"
+def _describe_test(settings: ComparisonSettings, counts: list[int]) -> str:
+    resamples = f"{settings.resamples:,} resamples"
+    if settings.test == "permutation":
+        all_flips_tried = is_exact(max(counts), settings.resamples)
+        return f"permutation test ({'exact: all sign flips' if all_flips_tried else resamples})"
     return {
         "t": "paired t test",
-        "bootstrap": f"bootstrap ({drawn}, BCa)",
-        "sign": "exact sign test, mid-p" if setting.mid_p else "exact sign test",
+        "bootstrap": f"bootstrap ({resamples}, BCa)",
+        "sign": "exact sign test, mid-p" if settings.mid_p else "exact sign test",
         "wilcoxon": "Wilcoxon's signed-rank test",
         "welch": "Welch's t test, unpaired",
-    }[setting.test]
+    }[settings.test]

@@ -7,48 +7,51 @@ from string import ascii_lowercase, ascii_uppercase
 
 from ringtrue.evaluation.significance.run_pairs import BoolArray
 
-__all__ = ["alike", "lettered"]
+__all__ = ["assign_letters", "find_homogeneous_groups"]
 
 LETTERS = ascii_lowercase + ascii_uppercase
-MOST = 300  # groups: where there would be more, fewer that also do are looked for
+MAX_GROUPS = 300  # groups: where there would be more, fewer that also do are looked for
 
 
-def alike(differ: BoolArray, *, most: int = MOST) -> list[list[int]]:
+def find_homogeneous_groups(differ: BoolArray, *, max_groups: int = MAX_GROUPS) -> list[list[int]]:
     """Groups such that two things that differ are in none together, and any other two in at least one.
 
     `differ` says for each pair whether it does. Insert and absorb [Piepho04]: all begin in one group; each pair that
     differs splits every group that has both of them in two, without the one and without the other, and a group that
     lies within another is dropped. Then groups go, and members leave groups, where nobody meets whom he does not meet
-    elsewhere. Of a hundred things there can be more groups than anybody can count; where there are more than `most`,
-    groups are grown from single pairs until all have been met [Gramm07]. They come in the order of their first members.
+    elsewhere. Of a hundred things there can be more groups than anybody can count; where there are more than
+    `max_groups`, groups are grown from single pairs until all have been met [Gramm07]. They come in the order of their
+    first members.
 
     Examples:
         >>> import numpy as np
-        >>> alike(np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], dtype=bool))
+        >>> find_homogeneous_groups(np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], dtype=bool))
         [[0, 1], [1, 2]]
     """
-    things = len(differ)
-    bits = [1 << place for place in range(things)]  # a group is a number whose bits are its members
+    n_runs = len(differ)
+    bits = [1 << i for i in range(n_runs)]  # a group is a number whose bits are its members
     groups = [sum(bits)]
-    for i in range(things):
-        for j in range(i + 1, things):
+    for i in range(n_runs):
+        for j in range(i + 1, n_runs):
             if differ[i, j]:
-                groups = _split(groups, bits[i], bits[j])
-        if len(groups) > most:
-            groups = _grown([sum(bit for bit, apart in zip(bits, row, strict=True) if not apart) for row in differ])
+                groups = _separate_pair(groups, bits[i], bits[j])
+        if len(groups) > max_groups:
+            groups = _grow_groups(
+                [sum(bit for bit, differs in zip(bits, row, strict=True) if not differs) for row in differ]
+            )
             break
-    groups.sort(key=_members)
-    return sorted(_members(group) for group in _swept(groups) if group)
+    groups.sort(key=_member_indices)
+    return sorted(_member_indices(group) for group in _drop_redundant(groups) if group)
 
 
-def lettered(groups: Sequence[Sequence[int]], things: int) -> list[str]:
+def assign_letters(groups: Sequence[Sequence[int]], n_runs: int) -> list[str]:
     """The letters of each thing: a for the first group, b for the second; after Z come a′, b′ and so on.
 
     Examples:
-        >>> lettered([[0, 1], [1, 2]], 3)
+        >>> assign_letters([[0, 1], [1, 2]], 3)
         ['a', 'ab', 'b']
     """
-    letters = [""] * things
+    letters = [""] * n_runs
     for number, group in enumerate(groups):
         letter = LETTERS[number % len(LETTERS)] + "′" * (number // len(LETTERS))
         for member in group:
@@ -56,58 +59,61 @@ def lettered(groups: Sequence[Sequence[int]], things: int) -> list[str]:
     return letters
 
 
-def _members(group: int) -> list[int]:
-    return [place for place in range(group.bit_length()) if group >> place & 1]
+def _member_indices(group: int) -> list[int]:
+    return [i for i in range(group.bit_length()) if group >> i & 1]
 
 
-def _split(groups: list[int], one: int, other: int) -> list[int]:
+def _separate_pair(groups: list[int], first: int, second: int) -> list[int]:
     """No group with both of them any more."""
-    both = one | other
+    both = first | second
     kept = [group for group in groups if group & both != both]
-    parts = {group & ~gone for group in groups if group & both == both for gone in (one, other)}
+    parts = {group & ~removed for group in groups if group & both == both for removed in (first, second)}
     for part in sorted(parts, key=int.bit_count, reverse=True):  # the largest first: what lies within comes later
         if not any(part & ~group == 0 for group in kept):
             kept.append(part)
     return kept
 
 
-def _grown(friends: list[int]) -> list[int]:
-    """A group around each pair that no group has yet, with whoever differs from none of it; `friends` have oneself."""
+def _grow_groups(compatible: list[int]) -> list[int]:
+    """A group around each pair that no group has yet, with whoever differs from none of it.
+
+    `compatible` has for each those that do not differ from it, itself among them.
+    """
     groups: list[int] = []
-    met = [1 << place for place in range(len(friends))]
-    for place, mine in enumerate(friends):
-        while alone := mine & ~met[place] or (mine if not any(group >> place & 1 for group in groups) else 0):
-            first = _members(alone)[0]
-            group, left = 1 << place | 1 << first, mine & friends[first]
-            for other in _members(left):
-                if group & ~friends[other] == 0:
-                    group |= 1 << other
+    met = [1 << i for i in range(len(compatible))]
+    for i, partners in enumerate(compatible):
+        while unmet := partners & ~met[i] or (partners if not any(group >> i & 1 for group in groups) else 0):
+            first = _member_indices(unmet)[0]
+            group, candidates = 1 << i | 1 << first, partners & compatible[first]
+            for candidate in _member_indices(candidates):
+                if group & ~compatible[candidate] == 0:
+                    group |= 1 << candidate
             groups.append(group)
-            for member in _members(group):
+            for member in _member_indices(group):
                 met[member] |= group
     return groups
 
 
-def _swept(groups: list[int]) -> list[int]:
+def _drop_redundant(groups: list[int]) -> list[int]:
     """Without groups, and then without members of a group, that meet nobody there whom they do not meet in another.
 
     The last go first, so that the first letters stay whole.
     """
-    swept = list(groups)
-    for place in reversed(range(len(swept))):
-        if all(swept[place] & ~_met(swept, place, member) == 0 for member in _members(swept[place])):
-            swept[place] = 0
-    for place in reversed(range(len(swept))):
-        for member in reversed(_members(swept[place])):
-            if swept[place] & ~_met(swept, place, member) == 0:
-                swept[place] &= ~(1 << member)
-    return swept
+    pruned = list(groups)
+    for i in reversed(range(len(pruned))):
+        if all(pruned[i] & ~_met_elsewhere(pruned, i, member) == 0 for member in _member_indices(pruned[i])):
+            pruned[i] = 0
+    for i in reversed(range(len(pruned))):
+        for member in reversed(_member_indices(pruned[i])):
+            if pruned[i] & ~_met_elsewhere(pruned, i, member) == 0:
+                pruned[i] &= ~(1 << member)
+    return pruned
 
 
-def _met(groups: list[int], place: int, member: int) -> int:
+def _met_elsewhere(groups: list[int], own_index: int, member: int) -> int:
     """Whom a member meets in other groups than the one at this place."""
     met = 0
-    for number, group in enumerate(groups):
-        if number != place and group >> member & 1:
+    for i, group in enumerate(groups):
+        if i != own_index and group >> member & 1:
             met |= group
     return met

@@ -8,10 +8,20 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ringtrue.evaluation.significance.resampling_tests import all_flips, flips_as_far
+from ringtrue.evaluation.significance.resampling_tests import count_extreme_flips, enumerate_sign_flips
 from ringtrue.stats.student_t import t_tail
 
-__all__ = ["FloatArray", "apart", "rounded", "sign", "signed_ranks", "standard_error", "t", "welch", "wilcoxon"]
+__all__ = [
+    "FloatArray",
+    "paired_differences",
+    "sign_test",
+    "signed_ranks",
+    "standard_error",
+    "strip_rounding_noise",
+    "t_test",
+    "welch_test",
+    "wilcoxon_test",
+]
 
 FloatArray = NDArray[np.float64]
 DIGITS = 12  # significant; 0.3 − 0.2 is 0.1, and a sum does not depend on its order
@@ -20,26 +30,26 @@ ENUMERATED_RANKS = 13  # queries that do not tie: up to here all ways to flip th
 TINY = np.finfo(float).tiny  # a p that is too small for a number is not 0
 
 
-def apart(first: FloatArray, second: FloatArray) -> FloatArray:
+def paired_differences(first: FloatArray, second: FloatArray) -> FloatArray:
     """The difference for each query, without what only rounding makes: each row to 12 digits of its largest value.
 
     Examples:
-        >>> apart(np.array([0.3, 0.4]), np.array([0.2, 0.3])).tolist()
+        >>> paired_differences(np.array([0.3, 0.4]), np.array([0.2, 0.3])).tolist()
         [0.1, 0.1]
     """
-    return _to_digits(first - second, np.maximum(np.abs(first), np.abs(second)))
+    return _round_to_digits(first - second, np.maximum(np.abs(first), np.abs(second)))
 
 
-def rounded(values: FloatArray) -> FloatArray:
+def strip_rounding_noise(values: FloatArray) -> FloatArray:
     """Values without what only rounding makes: to 12 digits of the largest."""
-    return _to_digits(values, np.abs(values))
+    return _round_to_digits(values, np.abs(values))
 
 
-def _to_digits(values: FloatArray, sizes: FloatArray) -> FloatArray:
-    largest = sizes.max(axis=-1, keepdims=True, initial=1e-280)
-    unit = 10.0 ** (DIGITS - np.ceil(np.log10(largest)))
-    clean: FloatArray = np.round(values * unit) / unit
-    return clean
+def _round_to_digits(values: FloatArray, magnitudes: FloatArray) -> FloatArray:
+    largest = magnitudes.max(axis=-1, keepdims=True, initial=1e-280)
+    scale = 10.0 ** (DIGITS - np.ceil(np.log10(largest)))
+    rounded_values: FloatArray = np.round(values * scale) / scale
+    return rounded_values
 
 
 def standard_error(differences: FloatArray) -> FloatArray:
@@ -48,7 +58,7 @@ def standard_error(differences: FloatArray) -> FloatArray:
     return se
 
 
-def t(differences: FloatArray) -> FloatArray:
+def t_test(differences: FloatArray) -> FloatArray:
     """Student's paired t test.
 
         t = mean(d) / (s / √n),  n − 1 degrees of freedom    [Student08]
@@ -56,14 +66,14 @@ def t(differences: FloatArray) -> FloatArray:
     Holds for many queries whatever the differences look like, and for few where they are not far from normal.
 
     Examples:
-        >>> t(np.array([[0.1, 0.2, 0.3, 0.0]])).round(6)
+        >>> t_test(np.array([[0.1, 0.2, 0.3, 0.0]])).round(6)
         array([0.102728])
     """
     ratio = np.abs(differences.mean(axis=1)) / standard_error(differences)
     return np.maximum(2 * t_tail(ratio, differences.shape[1] - 1), TINY)
 
 
-def sign(differences: FloatArray, *, mid_p: bool = False) -> FloatArray:
+def sign_test(differences: FloatArray, *, mid_p: bool = False) -> FloatArray:
     """The exact sign test: are there too many wins for a fair coin? Queries that tie say nothing.
 
         p = 2 · P(X ≤ min(wins, losses)),  X ~ Binomial(wins + losses, ½)    [Cambridge18]
@@ -72,22 +82,22 @@ def sign(differences: FloatArray, *, mid_p: bool = False) -> FloatArray:
     by half, which takes most of that caution away [Lancaster61].
 
     Examples:
-        >>> sign(np.array([[1.0, 1.0, 1.0, 1.0, 1.0, -1.0, 0.0]]))
+        >>> sign_test(np.array([[1.0, 1.0, 1.0, 1.0, 1.0, -1.0, 0.0]]))
         array([0.21875])
     """
     from scipy.special import bdtr
 
     wins, losses = (differences > 0).sum(axis=1), (differences < 0).sum(axis=1)
-    fewer, coins = np.minimum(wins, losses), wins + losses
-    up_to = bdtr(fewer.astype(float), coins, 0.5)
+    fewer, untied = np.minimum(wins, losses), wins + losses
+    tail = bdtr(fewer.astype(float), untied, 0.5)
     if mid_p:
-        below = np.where(fewer > 0, bdtr(np.maximum(fewer - 1, 0).astype(float), coins, 0.5), 0.0)
-        up_to = (up_to + below) / 2
-    p: FloatArray = np.minimum(2 * up_to, 1.0)
+        below = np.where(fewer > 0, bdtr(np.maximum(fewer - 1, 0).astype(float), untied, 0.5), 0.0)
+        tail = (tail + below) / 2
+    p: FloatArray = np.minimum(2 * tail, 1.0)
     return p
 
 
-def wilcoxon(differences: FloatArray) -> FloatArray:
+def wilcoxon_test(differences: FloatArray) -> FloatArray:
     """Wilcoxon's signed-rank test: queries that tie are left out [Wilcoxon45].
 
     Exact where no more than 13 queries are left, and up to 50 queries where none ties and no two differences have the
@@ -96,23 +106,25 @@ def wilcoxon(differences: FloatArray) -> FloatArray:
     their mean is 0.
 
     Examples:
-        >>> wilcoxon(np.array([[0.1, 0.2, 0.3, 0.4, 0.5, -0.05]]))
+        >>> wilcoxon_test(np.array([[0.1, 0.2, 0.3, 0.4, 0.5, -0.05]]))
         array([0.0625])
     """
     from scipy import stats
 
     n = differences.shape[1]
-    sizes = np.sort(np.abs(differences), axis=1)
-    tied = (sizes[:, 0] == 0) | (np.diff(sizes, axis=1) == 0).any(axis=1)
-    few = np.count_nonzero(differences, axis=1) <= ENUMERATED_RANKS
-    exact = ~tied & ~few & (n <= EXACT_RANKS)
+    magnitudes = np.sort(np.abs(differences), axis=1)
+    has_ties = (magnitudes[:, 0] == 0) | (np.diff(magnitudes, axis=1) == 0).any(axis=1)
+    enumerable = np.count_nonzero(differences, axis=1) <= ENUMERATED_RANKS
+    exact = ~has_ties & ~enumerable & (n <= EXACT_RANKS)
     p = np.ones(len(differences))
-    if few.any():
-        ranks = signed_ranks(differences[few])
+    if enumerable.any():
+        ranks = signed_ranks(differences[enumerable])
         largest = np.argsort(-np.abs(ranks), axis=1)[:, :ENUMERATED_RANKS]
-        left = np.take_along_axis(ranks, largest, axis=1)
-        p[few] = flips_as_far(left, all_flips(left.shape[1])) / (1 << (left.shape[1] - 1))
-    for rows, method in ((exact, "exact"), (~exact & ~few, "asymptotic")):
+        nonzero_ranks = np.take_along_axis(ranks, largest, axis=1)
+        p[enumerable] = count_extreme_flips(nonzero_ranks, enumerate_sign_flips(nonzero_ranks.shape[1])) / (
+            1 << (nonzero_ranks.shape[1] - 1)
+        )
+    for rows, method in ((exact, "exact"), (~exact & ~enumerable, "asymptotic")):
         if rows.any():
             p[rows] = stats.wilcoxon(differences[rows], axis=1, method=method).pvalue
     return np.maximum(p, TINY)
@@ -134,7 +146,9 @@ def signed_ranks(differences: FloatArray) -> FloatArray:
     return ranks
 
 
-def welch(means: FloatArray, variances: FloatArray, counts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def welch_test(
+    means: FloatArray, variances: FloatArray, counts: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Welch's t test for runs that answered different queries; the last axis holds a and b [Welch47].
 
         t = (m_a − m_b) / √(v_a/n_a + v_b/n_b)
@@ -142,11 +156,11 @@ def welch(means: FloatArray, variances: FloatArray, counts: FloatArray) -> tuple
     Gives p, the standard error of the difference and the degrees of freedom.
 
     Examples:
-        >>> p, se, df = welch(np.array([[0.5, 0.3]]), np.array([[0.04, 0.09]]), np.array([[40.0, 30.0]]))
+        >>> p, se, df = welch_test(np.array([[0.5, 0.3]]), np.array([[0.04, 0.09]]), np.array([[40.0, 30.0]]))
         >>> p.round(5), se.round(5), df.round(3)
         (array([0.00272]), array([0.06325]), array([47.621]))
     """
-    parts = variances / counts
-    se: FloatArray = np.sqrt(parts.sum(axis=-1))
-    df: FloatArray = parts.sum(axis=-1) ** 2 / (parts**2 / (counts - 1)).sum(axis=-1)
+    squared_errors = variances / counts
+    se: FloatArray = np.sqrt(squared_errors.sum(axis=-1))
+    df: FloatArray = squared_errors.sum(axis=-1) ** 2 / (squared_errors**2 / (counts - 1)).sum(axis=-1)
     return np.maximum(2 * t_tail(np.abs(means[..., 0] - means[..., 1]) / se, df), TINY), se, df

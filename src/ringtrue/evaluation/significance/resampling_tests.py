@@ -13,37 +13,37 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ringtrue.stats.bootstrap import query_counts
+from ringtrue.stats.bootstrap import resample_query_counts
 from ringtrue.stats.student_t import t_quantile, t_tail
 
 __all__ = [
     "Progress",
-    "all_flips",
     "bca",
     "bootstrap_means",
-    "exact",
-    "flips_as_far",
-    "permutation",
+    "count_extreme_flips",
+    "enumerate_sign_flips",
+    "is_exact",
+    "permutation_test",
     "smallest_bootstrap_p",
-    "tukey",
+    "tukey_hsd",
 ]
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 Progress: TypeAlias = Callable[[int], None]  # is told how many pairs × resamples were done
 
-ROWS = 4096  # pairs at a time: what belongs to one batch of draws stays below 20 MB
+PAIR_BATCH = 4096  # pairs at a time: what belongs to one batch of draws stays below 20 MB
 BATCH = 500  # draws at a time; fixed, so that a pair's p does not depend on how many others are tested
-MOST_DEALT = 8_000_000  # values dealt at a time in Tukey's test: 64 MB
-SAME = 1e-9  # sums of the same numbers in another order differ by less than this, relatively
+MAX_SHUFFLED = 8_000_000  # values dealt at a time in Tukey's test: 64 MB
+TOLERANCE = 1e-9  # sums of the same numbers in another order differ by less than this, relatively
 
 
-def exact(queries: int, resamples: int) -> bool:
+def is_exact(queries: int, resamples: int) -> bool:
     """Whether all ways to flip signs are tried: where they are no more than the resamples asked for."""
     return 1 << (queries - 1) <= resamples
 
 
-def permutation(
+def permutation_test(
     differences: FloatArray, *, resamples: int, rng: np.random.Generator, progress: Progress = lambda _: None
 ) -> FloatArray:
     """The permutation test of the mean: were the two runs swapped at random for each query, how often would
@@ -55,46 +55,48 @@ def permutation(
     where the two runs could be swapped; for equal means alone it needs as many queries as the t test.
 
     Examples:
-        >>> permutation(np.array([[0.1, 0.2, 0.3, 0.4, -0.1]]), resamples=100, rng=np.random.default_rng(0))
+        >>> permutation_test(np.array([[0.1, 0.2, 0.3, 0.4, -0.1]]), resamples=100, rng=np.random.default_rng(0))
         array([0.1875])
     """
     n = differences.shape[1]
-    if exact(n, resamples):
-        return flips_as_far(differences, all_flips(n)) / float(1 << (n - 1))
-    return (1 + flips_as_far(differences, _random_flips(n, resamples, rng), progress=progress)) / (1 + resamples)
+    if is_exact(n, resamples):
+        return count_extreme_flips(differences, enumerate_sign_flips(n)) / float(1 << (n - 1))
+    return (1 + count_extreme_flips(differences, _draw_sign_flips(n, resamples, rng), progress=progress)) / (
+        1 + resamples
+    )
 
 
-def flips_as_far(
+def count_extreme_flips(
     differences: FloatArray, flips: Iterable[FloatArray], *, progress: Progress = lambda _: None
 ) -> FloatArray:
     """For each row, how many of the flips bring its sum at least as far from 0 as it is."""
-    far = np.abs(differences.sum(axis=1)) - SAME * np.abs(differences).sum(axis=1)
+    threshold = np.abs(differences.sum(axis=1)) - TOLERANCE * np.abs(differences).sum(axis=1)
     counts = np.zeros(len(differences))
     for signs in flips:
-        for first in range(0, len(differences), ROWS):
-            rows = slice(first, first + ROWS)
-            counts[rows] += (np.abs(signs @ differences[rows].T) >= far[rows]).sum(axis=0)
+        for first in range(0, len(differences), PAIR_BATCH):
+            rows = slice(first, first + PAIR_BATCH)
+            counts[rows] += (np.abs(signs @ differences[rows].T) >= threshold[rows]).sum(axis=0)
         progress(len(signs) * len(differences))
     return counts
 
 
-def all_flips(queries: int) -> Iterator[FloatArray]:
+def enumerate_sign_flips(queries: int) -> Iterator[FloatArray]:
     """All ways to flip signs, the first one held: flipping all of them changes no distance."""
     for first in range(0, 1 << (queries - 1), BATCH):
         patterns = np.arange(first, min(first + BATCH, 1 << (queries - 1)))
-        yield _signs((patterns[:, None] >> np.arange(queries)) & 1)
+        yield _bits_to_signs((patterns[:, None] >> np.arange(queries)) & 1)
 
 
-def _random_flips(queries: int, resamples: int, rng: np.random.Generator) -> Iterator[FloatArray]:
-    for size in _batches(resamples):
-        yield _signs(rng.integers(0, 2, (size, queries), dtype=np.int8))
+def _draw_sign_flips(queries: int, resamples: int, rng: np.random.Generator) -> Iterator[FloatArray]:
+    for size in _batch_sizes(resamples):
+        yield _bits_to_signs(rng.integers(0, 2, (size, queries), dtype=np.int8))
 
 
-def _signs(bits: NDArray[np.integer]) -> FloatArray:
+def _bits_to_signs(bits: NDArray[np.integer]) -> FloatArray:
     return 1.0 - 2.0 * bits.astype(np.float64)
 
 
-def _batches(resamples: int, batch: int = BATCH) -> Iterator[int]:
+def _batch_sizes(resamples: int, batch: int = BATCH) -> Iterator[int]:
     for first in range(0, resamples, batch):
         yield min(batch, resamples - first)
 
@@ -106,7 +108,7 @@ def bootstrap_means(
     n = differences.shape[1]
     means = np.empty((len(differences), resamples))
     done = 0
-    for counts in query_counts(n, resamples, batch=BATCH, rng=rng):
+    for counts in resample_query_counts(n, resamples, batch=BATCH, rng=rng):
         means[:, done : done + len(counts)] = differences @ counts.T / n
         done += len(counts)
         progress(len(counts) * len(differences))
@@ -126,34 +128,38 @@ def bca(resampled: FloatArray, differences: FloatArray, *, level: float) -> tupl
 
     resamples = resampled.shape[1]
     mean = differences.mean(axis=1)
-    apart = differences - mean[:, None]
-    acceleration = (apart**3).sum(axis=1) / (6 * (apart**2).sum(axis=1) ** 1.5)
+    deviations = differences - mean[:, None]
+    acceleration = (deviations**3).sum(axis=1) / (6 * (deviations**2).sum(axis=1) ** 1.5)
 
-    noise = SAME * np.abs(differences).max(axis=1)
+    noise = TOLERANCE * np.abs(differences).max(axis=1)
 
-    def below(value: FloatArray) -> FloatArray:
+    def share_below(value: FloatArray) -> FloatArray:
         """The share of resamples below the value; those that only rounding keeps apart from it count by half."""
         less, more = ((resampled < (value + step)[:, None]).mean(axis=1) for step in (-noise, noise))
         return np.asarray((less + more) / 2)
 
     n = differences.shape[1]
-    wider = np.sqrt(n / (n - 1))
-    bias = ndtri(below(mean))
-    shifted = bias[:, None] + wider * t_quantile((1 + level) / 2, n - 1) * np.array([-1.0, 1.0])
-    curbed = 1 - acceleration[:, None] * shifted
-    beyond = np.where(shifted > 0, 1.0, 0.0)  # what so skewed a sample asks for lies past every resample
-    wanted = np.where(curbed > SAME, ndtr(bias[:, None] + shifted / np.maximum(curbed, SAME)), beyond)
-    place = wanted * (resamples - 1)
+    inflation = np.sqrt(n / (n - 1))
+    bias = ndtri(share_below(mean))
+    shifted = bias[:, None] + inflation * t_quantile((1 + level) / 2, n - 1) * np.array([-1.0, 1.0])
+    denominator = 1 - acceleration[:, None] * shifted
+    extreme = np.where(shifted > 0, 1.0, 0.0)  # what so skewed a sample asks for lies past every resample
+    quantiles = np.where(
+        denominator > TOLERANCE, ndtr(bias[:, None] + shifted / np.maximum(denominator, TOLERANCE)), extreme
+    )
+    positions = quantiles * (resamples - 1)
     ordered = np.sort(resampled, axis=1)
-    left = np.floor(place).astype(np.int64)
-    low_high = [np.take_along_axis(ordered, np.minimum(left + step, resamples - 1), axis=1) for step in (0, 1)]
-    ends = low_high[0] + (place - left) * (low_high[1] - low_high[0])
+    floor_positions = np.floor(positions).astype(np.int64)
+    neighbours = [
+        np.take_along_axis(ordered, np.minimum(floor_positions + step, resamples - 1), axis=1) for step in (0, 1)
+    ]
+    bounds = neighbours[0] + (positions - floor_positions) * (neighbours[1] - neighbours[0])
 
-    least = 1 / (resamples + 1)  # where no resample lies past 0, one in twice as many might
-    at_zero = ndtri(np.clip(below(np.zeros(len(mean))), least / 2, 1 - least / 2)) - bias
-    touching = at_zero / np.maximum(1 + acceleration * at_zero, SAME) - bias
-    p = np.clip(2 * t_tail(np.abs(touching) / wider, n - 1), least, 1.0)
-    return p, ends[:, 0], ends[:, 1]
+    min_p = 1 / (resamples + 1)  # where no resample lies past 0, one in twice as many might
+    shifted_zero = ndtri(np.clip(share_below(np.zeros(len(mean))), min_p / 2, 1 - min_p / 2)) - bias
+    z_at_zero = shifted_zero / np.maximum(1 + acceleration * shifted_zero, TOLERANCE) - bias
+    p = np.clip(2 * t_tail(np.abs(z_at_zero) / inflation, n - 1), min_p, 1.0)
+    return p, bounds[:, 0], bounds[:, 1]
 
 
 def smallest_bootstrap_p(queries: int, resamples: int) -> float:
@@ -163,11 +169,11 @@ def smallest_bootstrap_p(queries: int, resamples: int) -> float:
         >>> round(smallest_bootstrap_p(43, 10_000), 5)
         0.0004
     """
-    last = -NormalDist().inv_cdf(0.5 / (resamples + 1))
-    return float(2 * t_tail(last / np.sqrt(queries / (queries - 1)), queries - 1))
+    z_last = -NormalDist().inv_cdf(0.5 / (resamples + 1))
+    return float(2 * t_tail(z_last / np.sqrt(queries / (queries - 1)), queries - 1))
 
 
-def tukey(
+def tukey_hsd(
     values: FloatArray,
     first: IntArray,
     second: IntArray,
@@ -187,21 +193,21 @@ def tukey(
     Examples:
         >>> values = np.array([[0.9, 0.8, 0.9, 0.7, 0.8], [0.1, 0.2, 0.1, 0.3, 0.2], [0.1, 0.2, 0.2, 0.3, 0.1]])
         >>> first, second = np.array([0, 0, 1]), np.array([1, 2, 2])
-        >>> tukey(values, first, second, resamples=1999, rng=np.random.default_rng(1)).round(2)
+        >>> tukey_hsd(values, first, second, resamples=1999, rng=np.random.default_rng(1)).round(2)
         array([0.01, 0.01, 1.  ])
     """
-    observed = np.abs((values[first] - values[second]).mean(axis=1)) - SAME * np.abs(values).max()
-    as_far = np.zeros(len(first))
-    every_pair = len(first) == len(values) * (len(values) - 1) // 2
-    batch = max(1, min(BATCH, MOST_DEALT // values.size))
-    dealt = np.repeat(values.T[None], batch, axis=0)  # draws × queries × runs: dealt anew from any order of before
-    for size in _batches(resamples, batch):
-        rng.permuted(dealt, axis=2, out=dealt)
-        means = dealt[:size].mean(axis=1)
-        if every_pair:
-            widest = means.max(axis=1) - means.min(axis=1)
+    observed = np.abs((values[first] - values[second]).mean(axis=1)) - TOLERANCE * np.abs(values).max()
+    exceedances = np.zeros(len(first))
+    all_pairs = len(first) == len(values) * (len(values) - 1) // 2
+    batch = max(1, min(BATCH, MAX_SHUFFLED // values.size))
+    shuffled = np.repeat(values.T[None], batch, axis=0)  # draws × queries × runs: dealt anew from any order of before
+    for size in _batch_sizes(resamples, batch):
+        rng.permuted(shuffled, axis=2, out=shuffled)
+        means = shuffled[:size].mean(axis=1)
+        if all_pairs:
+            max_gap = means.max(axis=1) - means.min(axis=1)
         else:
-            widest = np.abs(means[:, first] - means[:, second]).max(axis=1)
-        as_far += size - np.searchsorted(np.sort(widest), observed)
+            max_gap = np.abs(means[:, first] - means[:, second]).max(axis=1)
+        exceedances += size - np.searchsorted(np.sort(max_gap), observed)
         progress(size * len(first))
-    return (1 + as_far) / (1 + resamples)
+    return (1 + exceedances) / (1 + resamples)

@@ -14,18 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringtrue.errors import MismatchError, UsageError
-from ringtrue.evaluation.stability.common_scores import shared
+from ringtrue.evaluation.stability.common_scores import align_scores
 from ringtrue.evaluation.stability.results import Flip, Stability, Standing
-from ringtrue.formatting.phrases import counted
-from ringtrue.stats.bootstrap import query_counts
+from ringtrue.formatting.phrases import format_count
+from ringtrue.stats.bootstrap import resample_query_counts
 from ringtrue.stats.rank_correlation import pair_signs, rbo, tau_ap, tau_from_signs
 from ringtrue.tables import Scores
 
 __all__ = ["stability"]
 
 FloatArray = NDArray[np.float64]
-SAME = 1e-11  # of the largest value: means this close differ by rounding alone
-PIECE = 2_000_000  # cells of the largest array that is held at once
+TOLERANCE = 1e-11  # of the largest value: means this close differ by rounding alone
+MAX_CELLS = 2_000_000  # cells of the largest array that is held at once
 
 
 def stability(
@@ -64,64 +64,67 @@ def stability(
     if not 0 < level < 1:
         raise UsageError(f"level must lie between 0 and 1, found {level:g}; 0.95 is usual")
     notes: list[str] = []
-    runs, values = shared(scores, versus, notes)
+    runs, values = align_scores(scores, versus, notes)
     seed = int((rng or np.random.default_rng(0)).integers(2**63))
-    answers = {}
+    by_measure = {}
     for measure, (a, b) in values.items():
-        whole = ~np.isnan(a).any(axis=0) & ~np.isnan(b).any(axis=0)
-        if not whole.any():
+        complete = ~np.isnan(a).any(axis=0) & ~np.isnan(b).any(axis=0)
+        if not complete.any():
             raise MismatchError(f"{measure}: no query has a value for every run by both judges")
-        order = _best_first(runs, a[:, whole])
+        order = _order_runs(runs, a[:, complete])
         names = [runs[i] for i in order]
-        first, second = _Judge(a[order][:, whole]), _Judge(b[order][:, whole])
+        first, second = _JudgeOrder(a[order][:, complete]), _JudgeOrder(b[order][:, complete])
         tau, overlap = float(tau_from_signs(first.signs, second.signs)), rbo(first.levels, second.levels, p=persistence)
-        drawn = _resampled(first, second, resamples, np.random.default_rng(seed), progress or (lambda _: None))
-        answers[measure] = Stability(
+        summary = _resample_orders(first, second, resamples, np.random.default_rng(seed), progress or (lambda _: None))
+        by_measure[measure] = Stability(
             measure=measure,
             tau=None if math.isnan(tau) else tau,
-            tau_range=drawn.tau_range(level),
+            tau_range=summary.tau_range(level),
             tau_ap=float(tau_ap(first.levels, second.levels)),
             rbo=float(overlap),
-            same_winner=drawn.same_winner,
-            winner_noise=drawn.winner_noise,
-            standings=_standings(names, first, second),
-            flips=_flips(names, first, second, drawn),
-            queries=int(np.sum(whole)),
+            same_winner=summary.same_winner,
+            winner_noise=summary.winner_noise,
+            standings=_build_standings(names, first, second),
+            flips=_build_flips(names, first, second, summary),
+            queries=int(np.sum(complete)),
             resamples=resamples,
             level=level,
             persistence=persistence,
-            notes=(*notes, *(f"{measure}: {doubt}" for doubt in _doubts(int(np.sum(~whole)), first, second, drawn))),
+            notes=(
+                *notes,
+                *(f"{measure}: {note}" for note in _stability_notes(int(np.sum(~complete)), first, second, summary)),
+            ),
         )
-    return answers
+    return by_measure
 
 
-class _Judge:
+class _JudgeOrder:
     """The values [run, query] by one judge, and the order of the runs that follows from their means."""
 
     def __init__(self, values: FloatArray) -> None:
         self.values = values
         self.means = values.mean(axis=1)
-        self.levels = self.ordered(self.means)
+        self.levels = self.rank_levels(self.means)
         self.signs = pair_signs(self.levels)
 
-    def ordered(self, means: FloatArray) -> NDArray[np.int32]:
+    def rank_levels(self, means: FloatArray) -> NDArray[np.int32]:
         """Means along the last axis as whole numbers, 0 for the lowest; equal where rounding alone differs."""
         order = np.argsort(means, axis=-1)
-        steps = np.diff(np.take_along_axis(means, order, axis=-1), axis=-1) > SAME * np.abs(self.values).max()
+        steps = np.diff(np.take_along_axis(means, order, axis=-1), axis=-1) > TOLERANCE * np.abs(self.values).max()
         levels = np.zeros(means.shape, dtype=np.int32)
         np.put_along_axis(levels, order[..., 1:], np.cumsum(steps, axis=-1, dtype=np.int32), axis=-1)
         return levels
 
-    def drawn(self, weights: FloatArray) -> NDArray[np.int32]:
+    def resampled_levels(self, weights: FloatArray) -> NDArray[np.int32]:
         """The order in each resample, whose weights are [resample, query]."""
-        return self.ordered(weights @ self.values.T / self.values.shape[1])
+        return self.rank_levels(weights @ self.values.T / self.values.shape[1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Drawn:
+class _ResampleSummary:
     """What happened in the resamples: the shares for each pair, the winner, and every tau."""
 
-    apart: FloatArray
+    disagreement: FloatArray
     noise: FloatArray
     versus_noise: FloatArray
     same_winner: float
@@ -136,32 +139,32 @@ class _Drawn:
         return float(low), float(high)
 
 
-def _best_first(runs: list[str], values: FloatArray) -> list[int]:
+def _order_runs(runs: list[str], values: FloatArray) -> list[int]:
     """The places of the runs in the order of their means; by name where these are equal."""
-    levels = _Judge(values).levels
+    levels = _JudgeOrder(values).levels
     return sorted(range(len(runs)), key=lambda i: (-levels[i], runs[i]))
 
 
-def _resampled(
-    first: _Judge, second: _Judge, resamples: int, rng: np.random.Generator, progress: Callable[[int], None]
-) -> _Drawn:
+def _resample_orders(
+    first: _JudgeOrder, second: _JudgeOrder, resamples: int, rng: np.random.Generator, progress: Callable[[int], None]
+) -> _ResampleSummary:
     pairs, queries = len(first.signs), first.values.shape[1]
-    apart, noise, versus_noise = np.zeros((3, pairs), dtype=np.int64)
+    disagreement, noise, versus_noise = np.zeros((3, pairs), dtype=np.int64)
     taus, same_winner, own_winner = [], 0.0, 0.0
-    winners = _top(first.levels)
-    for weights in query_counts(queries, resamples, batch=max(1, PIECE // max(pairs, queries)), rng=rng):
-        orders = first.drawn(weights), second.drawn(weights)
-        ours, theirs = pair_signs(orders[0]), pair_signs(orders[1])
+    winners = _winner_mask(first.levels)
+    for weights in resample_query_counts(queries, resamples, batch=max(1, MAX_CELLS // max(pairs, queries)), rng=rng):
+        orders = first.resampled_levels(weights), second.resampled_levels(weights)
+        first_signs, second_signs = pair_signs(orders[0]), pair_signs(orders[1])
         # Signs are −1, 0 and 1: opposite orders differ by 2, an order and a tie by 1.
-        apart += np.abs(ours - theirs).sum(axis=0, dtype=np.int64)
-        noise += np.abs(ours - first.signs).sum(axis=0, dtype=np.int64)
-        versus_noise += np.abs(theirs - second.signs).sum(axis=0, dtype=np.int64)
-        taus.append(tau_from_signs(ours, theirs))
-        same_winner += _common(_top(orders[0]), _top(orders[1]))
-        own_winner += _common(_top(orders[0]), winners)
-        progress(ours.size)
-    return _Drawn(
-        apart=apart / (2 * resamples),
+        disagreement += np.abs(first_signs - second_signs).sum(axis=0, dtype=np.int64)
+        noise += np.abs(first_signs - first.signs).sum(axis=0, dtype=np.int64)
+        versus_noise += np.abs(second_signs - second.signs).sum(axis=0, dtype=np.int64)
+        taus.append(tau_from_signs(first_signs, second_signs))
+        same_winner += _sum_jaccard(_winner_mask(orders[0]), _winner_mask(orders[1]))
+        own_winner += _sum_jaccard(_winner_mask(orders[0]), winners)
+        progress(first_signs.size)
+    return _ResampleSummary(
+        disagreement=disagreement / (2 * resamples),
         noise=noise / (2 * resamples),
         versus_noise=versus_noise / (2 * resamples),
         same_winner=same_winner / resamples,
@@ -170,49 +173,57 @@ def _resampled(
     )
 
 
-def _top(levels: NDArray[np.int32]) -> NDArray[np.bool_]:
+def _winner_mask(levels: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Which runs come first."""
     return np.asarray(levels == levels.max(axis=-1, keepdims=True))
 
 
-def _common(a: NDArray[np.bool_], b: NDArray[np.bool_]) -> float:
+def _sum_jaccard(a: NDArray[np.bool_], b: NDArray[np.bool_]) -> float:
     """Of the runs in either, the share in both, added up over resamples."""
     return float(np.sum((a & b).sum(axis=-1) / (a | b).sum(axis=-1)))
 
 
-def _standings(runs: list[str], first: _Judge, second: _Judge) -> tuple[Standing, ...]:
+def _build_standings(runs: list[str], first: _JudgeOrder, second: _JudgeOrder) -> tuple[Standing, ...]:
     ranks = [1 + np.sum(judge.levels[:, None] < judge.levels, axis=1) for judge in (first, second)]
     return tuple(
-        Standing(run=run, mean=float(mean), rank=int(rank), versus_mean=float(other), versus_rank=int(below))
-        for run, mean, rank, other, below in zip(runs, first.means, ranks[0], second.means, ranks[1], strict=True)
+        Standing(
+            run=run, mean=float(mean), rank=int(rank), versus_mean=float(versus_mean), versus_rank=int(versus_rank)
+        )
+        for run, mean, rank, versus_mean, versus_rank in zip(
+            runs, first.means, ranks[0], second.means, ranks[1], strict=True
+        )
     )
 
 
-def _flips(runs: list[str], first: _Judge, second: _Judge, drawn: _Drawn) -> tuple[Flip, ...]:
+def _build_flips(
+    runs: list[str], first: _JudgeOrder, second: _JudgeOrder, summary: _ResampleSummary
+) -> tuple[Flip, ...]:
     a, b = np.triu_indices(len(runs), k=1)
     return tuple(
         Flip(
             a=runs[a[pair]],
             b=runs[b[pair]],
-            share=float(drawn.apart[pair]),
+            share=float(summary.disagreement[pair]),
             flipped=bool(first.signs[pair] * second.signs[pair] < 0),
             difference=float(first.means[a[pair]] - first.means[b[pair]]),
             versus_difference=float(second.means[a[pair]] - second.means[b[pair]]),
-            noise=float(drawn.noise[pair]),
-            versus_noise=float(drawn.versus_noise[pair]),
+            noise=float(summary.noise[pair]),
+            versus_noise=float(summary.versus_noise[pair]),
         )
-        for pair in np.argsort(-drawn.apart, kind="stable")
+        for pair in np.argsort(-summary.disagreement, kind="stable")
     )
 
 
-def _doubts(left_out: int, first: _Judge, second: _Judge, drawn: _Drawn) -> Iterator[str]:
+def _stability_notes(
+    left_out: int, first: _JudgeOrder, second: _JudgeOrder, summary: _ResampleSummary
+) -> Iterator[str]:
     if left_out:
-        yield f"{counted(left_out, 'query')} left out, where some run has no value"
+        yield f"{format_count(left_out, 'query')} left out, where some run has no value"
     if first.values.shape[1] == 1:
         yield "a single query: every resample is the same, and shares say nothing"
     tied = [name for name, judge in (("first", first), ("second", second)) if not judge.signs.any()]
     if tied:
         yield f"every run has the same mean by the {' and the '.join(tied)} judge: tau is undefined"
-    undefined = np.count_nonzero(np.isnan(drawn.taus))
+    undefined = np.count_nonzero(np.isnan(summary.taus))
     if undefined and not tied:
-        yield f"tau is undefined in {undefined} of {len(drawn.taus)} resamples, where a judge ties all runs"
+        yield f"tau is undefined in {undefined} of {len(summary.taus)} resamples, where a judge ties all runs"

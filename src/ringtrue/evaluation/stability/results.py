@@ -89,8 +89,8 @@ class Stability:
     @property
     def winners(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The runs that the first and the second judge put first; several where they tie."""
-        first = tuple(one.run for one in self.standings if one.rank == 1)
-        second = tuple(one.run for one in self.standings if one.versus_rank == 1)
+        first = tuple(standing.run for standing in self.standings if standing.rank == 1)
+        second = tuple(standing.run for standing in self.standings if standing.versus_rank == 1)
         return first, second
 
     @property
@@ -108,10 +108,12 @@ class Stability:
     def __str__(self) -> str:
         tau = "undefined" if self.tau is None else f"{self.tau:.3f}"
         numbers = f"tau {tau}, tau_AP {self.tau_ap:.3f}, RBO {self.rbo:.3f}"
-        first, second = (" and ".join(some) for some in self.winners)
-        apart = f"{first} comes first by the first judge, {second} by the second"
-        says = f"both judges put {first} first" if first == second else apart
-        return f"{self.measure} over {'1 query' if self.queries == 1 else f'{self.queries} queries'}: {numbers}; {says}"
+        first, second = (" and ".join(runs) for runs in self.winners)
+        different_winners = f"{first} comes first by the first judge, {second} by the second"
+        verdict = f"both judges put {first} first" if first == second else different_winners
+        return (
+            f"{self.measure} over {'1 query' if self.queries == 1 else f'{self.queries} queries'}: {numbers}; {verdict}"
+        )
 
     def as_dict(self) -> dict[str, object]:
         """The answer as plain data, in the key order of the command line's JSON."""
@@ -132,8 +134,8 @@ class Stability:
                 "same": self.same_winner,
                 "noise": self.winner_noise,
             },
-            "runs": {one.run: {key: value for key, value in asdict(one).items() if key != "run"}
-                     for one in self.standings},
+            "runs": {standing.run: {key: value for key, value in asdict(standing).items() if key != "run"}
+                     for standing in self.standings},
             "queries": self.queries,
             "resamples": self.resamples,
         }  # fmt: skip

@@ -4,10 +4,10 @@ from ringtrue.gold.correction.calculator import RatesDesign, ScoreCorrection, co
 from ringtrue.gold.correction.compare_corrected import compare_corrected
 from ringtrue.gold.correction.correct import correct
 from ringtrue.gold.correction.diagnostics import Check
-from ringtrue.gold.correction.proportion import corrected_share
+from ringtrue.gold.correction.proportion import correct_share
 from ringtrue.gold.correction.rates import BronzeScore, Rates
 from ringtrue.gold.correction.results import Correction
-from ringtrue.gold.correction.score_tests import ScoreDifference, by_separate_judges, by_shared_judge, naive
+from ringtrue.gold.correction.score_tests import ScoreDifference, naive_test, separate_judges_test, shared_judge_test
 
 __all__ = [
     "BronzeScore",
@@ -17,11 +17,11 @@ __all__ = [
     "RatesDesign",
     "ScoreCorrection",
     "ScoreDifference",
-    "by_separate_judges",
-    "by_shared_judge",
     "compare_corrected",
     "correct",
     "correct_score",
-    "corrected_share",
-    "naive",
+    "correct_share",
+    "naive_test",
+    "separate_judges_test",
+    "shared_judge_test",
 ]

@@ -10,10 +10,10 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from ringtrue.errors import UsageError, did_you_mean
-from ringtrue.gold.correction.diagnostics import DOUBTFUL, share_p
-from ringtrue.gold.correction.proportion import Interval, corrected_share, share_by_bronze_label
+from ringtrue.gold.correction.diagnostics import CHECK_ALPHA, sample_share_p
+from ringtrue.gold.correction.proportion import Interval, correct_share, correct_share_by_label
 from ringtrue.gold.correction.rates import BronzeScore, Rates
-from ringtrue.gold.correction.score_tests import ScoreDifference, by_separate_judges, by_shared_judge, naive
+from ringtrue.gold.correction.score_tests import ScoreDifference, naive_test, separate_judges_test, shared_judge_test
 from ringtrue.stats.intervals import wilson
 from ringtrue.stats.results import Estimate
 from ringtrue.stats.student_t import t_quantile
@@ -21,7 +21,7 @@ from ringtrue.stats.student_t import t_quantile
 __all__ = ["PoolCheck", "RatesDesign", "ScoreCorrection", "correct_score"]
 
 RatesDesign: TypeAlias = Literal["pool_random", "external", "known"]
-ELSEWHERE = ("external", "known")  # designs that say nothing about these documents
+OTHER_DOCUMENTS = ("external", "known")  # designs that say nothing about these documents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,12 +34,12 @@ class PoolCheck:
     p_value: float
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """The check in words."""
         shares = f"bronze calls {self.sample:.0%} of the {self.n} gold documents relevant, and {self.pool:.0%} of all"
         p = f"p = {self.p_value:.1g}" if self.p_value < 0.1 else f"p = {self.p_value:.2f}"
         p = "p < 1e-15" if self.p_value < 1e-15 else p
-        if self.p_value < DOUBTFUL:
+        if self.p_value < CHECK_ALPHA:
             return f"{shares} ({p}): they are no random draw from these documents, where the rates may be others"
         return f"{shares} ({p}): as a random draw from these documents would have it"
 
@@ -72,13 +72,15 @@ class ScoreCorrection:
 
     def as_dict(self) -> dict[str, object]:
         """The answer as plain data, in the key order of the command line's JSON."""
-        compared = {name: one.as_dict() for name, one in self.comparison.items()} if self.comparison else None
+        comparison = (
+            {name: estimate.as_dict() for name, estimate in self.comparison.items()} if self.comparison else None
+        )
         return {
             "raw": self.raw.as_dict(),
             "corrected": self.corrected.as_dict(),
             "versus": self.versus.as_dict() if self.versus else None,
-            "comparison": compared,
-            "judge": {name: one.as_dict() for name, one in self.judge.items()},
+            "comparison": comparison,
+            "judge": {name: estimate.as_dict() for name, estimate in self.judge.items()},
             "direct": self.direct.as_dict() if self.direct else None,
             "check": asdict(self.check) if self.check else None,
             "notes": list(self.notes),
@@ -118,49 +120,61 @@ def correct_score(
         >>> answer = correct_score(first, rates, versus=second)
         >>> print(answer.corrected)
         0.80 (95% CI 0.66 to 1.00)
-        >>> {name: round(one.p_value, 4) for name, one in answer.comparison.items()}
+        >>> {name: round(test.p_value, 4) for name, test in answer.comparison.items()}
         {'shared_judge': 0.0116, 'independent': 0.8541, 'naive': 0.0116}
     """
-    _require(design, rates, versus, versus_rates, difference_sd)
+    _require_calculable(design, rates, versus, versus_rates, difference_sd)
     rng = rng or np.random.default_rng(0)
     one_judge = versus_rates is None
     pool = (score, versus) if versus and one_judge else (score,)
-    judged = [(score, rates, pool)]
+    scored = [(score, rates, pool)]
     if versus is not None:
-        judged.append((versus, rates, pool) if versus_rates is None else (versus, versus_rates, (versus,)))
-    answers = []
-    for own, its, documents in judged:
-        corrected = corrected_share(own, its, interval=interval, level=level, resamples=resamples, rng=rng)
-        answers.append(_answer(own, its, corrected, None if design in ELSEWHERE else _check(its, documents), design))
+        scored.append((versus, rates, pool) if versus_rates is None else (versus, versus_rates, (versus,)))
+    corrections = []
+    for bronze_score, judge_rates, documents in scored:
+        corrected = correct_share(
+            bronze_score, judge_rates, interval=interval, level=level, resamples=resamples, rng=rng
+        )
+        corrections.append(
+            _correct_one_score(
+                bronze_score,
+                judge_rates,
+                corrected,
+                None if design in OTHER_DOCUMENTS else _check_pool(judge_rates, documents),
+                design,
+            )
+        )
     if versus is None:
-        return answers[0]
+        return corrections[0]
     comparison = {
-        "independent": by_separate_judges(score, versus, rates, versus_rates, difference_sd=difference_sd, level=level),
-        "naive": naive(score, versus, difference_sd=difference_sd, level=level),
+        "independent": separate_judges_test(
+            score, versus, rates, versus_rates, difference_sd=difference_sd, level=level
+        ),
+        "naive": naive_test(score, versus, difference_sd=difference_sd, level=level),
     }
     if one_judge:
-        shared = by_shared_judge(score, versus, rates, difference_sd=difference_sd, level=level)
+        shared = shared_judge_test(score, versus, rates, difference_sd=difference_sd, level=level)
         comparison = {"shared_judge": shared, **comparison}
-    return replace(answers[0], versus=answers[1], comparison=comparison)
+    return replace(corrections[0], versus=corrections[1], comparison=comparison)
 
 
-def _answer(
+def _correct_one_score(
     score: BronzeScore, rates: Rates, corrected: Estimate, check: PoolCheck | None, design: RatesDesign | None
 ) -> ScoreCorrection:
     """One score, without a second."""
-    direct = share_by_bronze_label(score, rates, level=corrected.level) if design == "pool_random" else None
-    told = [check.told] if check and (design or check.p_value < DOUBTFUL) else []
+    direct = correct_share_by_label(score, rates, level=corrected.level) if design == "pool_random" else None
+    check_notes = [check.description] if check and (design or check.p_value < CHECK_ALPHA) else []
     return ScoreCorrection(
-        raw=_raw(score, corrected.level),
+        raw=_bronze_estimate(score, corrected.level),
         corrected=corrected,
         judge=rates.estimates(corrected.level),
         direct=direct,
         check=check,
-        notes=(*corrected.notes, *told),
+        notes=(*corrected.notes, *check_notes),
     )
 
 
-def _raw(score: BronzeScore, level: float) -> Estimate:
+def _bronze_estimate(score: BronzeScore, level: float) -> Estimate:
     """The score as if no label were wrong: Student's t over queries, or Wilson's interval for one document each."""
     se, n = math.sqrt(score.variance), score.queries
     if score.sd is None:
@@ -169,25 +183,25 @@ def _raw(score: BronzeScore, level: float) -> Estimate:
     if n == 1:
         note = "a single query: no interval can be given"
         return Estimate(value=score.mean, level=level, n=n, method="t", notes=(note,))
-    half = t_quantile((1 + level) / 2, n - 1) * se
+    half_width = t_quantile((1 + level) / 2, n - 1) * se
     note = f"all {n:,} queries have the same score: the interval cannot show what other queries would give"
-    low, high = score.mean - half, score.mean + half
+    low, high = score.mean - half_width, score.mean + half_width
     notes = () if se else (note,)
     return Estimate(value=score.mean, se=se, low=low, high=high, level=level, n=n, method="t", notes=notes)
 
 
-def _check(rates: Rates, pool: tuple[BronzeScore, ...]) -> PoolCheck | None:
+def _check_pool(rates: Rates, pool: tuple[BronzeScore, ...]) -> PoolCheck | None:
     """z test of the share that bronze calls relevant, among the gold labels against all documents."""
-    seen = rates.bronze_relevant
-    if seen is None:
+    bronze_relevant = rates.bronze_relevant
+    if bronze_relevant is None:
         return None
-    hits, n = seen
-    share = sum(one.mean * one.queries for one in pool) / sum(one.queries for one in pool)
-    p = share_p(hits / n, share, n)
+    hits, n = bronze_relevant
+    share = sum(score.mean * score.queries for score in pool) / sum(score.queries for score in pool)
+    p = sample_share_p(hits / n, share, n)
     return None if p is None else PoolCheck(sample=hits / n, n=n, pool=share, p_value=p)
 
 
-def _require(
+def _require_calculable(
     design: RatesDesign | None,
     rates: Rates,
     versus: BronzeScore | None,
@@ -195,10 +209,10 @@ def _require(
     difference_sd: float | None,
 ) -> None:
     if design is not None and design not in get_args(RatesDesign):
-        near = did_you_mean(design, get_args(RatesDesign)) or f"; there is {', '.join(get_args(RatesDesign))}"
-        raise UsageError(f"no design '{design}' for rates{near}")
+        suggestion = did_you_mean(design, get_args(RatesDesign)) or f"; there is {', '.join(get_args(RatesDesign))}"
+        raise UsageError(f"no design '{design}' for rates{suggestion}")
     if design == "pool_random" and any(
-        its is not None and its.bronze_relevant is None for its in (rates, versus_rates)
+        judge_rates is not None and judge_rates.bronze_relevant is None for judge_rates in (rates, versus_rates)
     ):
         raise UsageError(
             "rates from a random draw need the numbers of labels: give both as right/labels, as in 43/59, or leave the "

@@ -19,25 +19,28 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 __all__ = [
-    "DOUBTFUL",
+    "CHECK_ALPHA",
     "Check",
-    "alike_p",
     "check_by_test",
-    "checked",
-    "drawn_p",
+    "check_ranks",
+    "permutation_p",
     "rank_bands",
-    "rank_check",
-    "share_p",
-    "stands_for",
+    "run_checks",
+    "sample_coverage",
+    "sample_mean_p",
+    "sample_share_p",
 ]
 
 PERMUTATIONS = 999
-NUMBERS = 4_000_000  # in memory at once
-DOUBTFUL = 0.01  # several checks are made: none should cry at every twentieth good sample
-FEW_LABELS, FEW_QUERIES = 30, 10
-NOTHING = 1e-9  # of a statistic that is rounding alone
-BANDS = (3, 10)  # the last ranks of what people see first, and of what they look at
-FAR_OFF, FAR_SURE = 0.1, 4.0  # a sample that stands for so little of a run, so surely, was not drawn from it
+MAX_CELLS = 4_000_000  # in memory at once
+CHECK_ALPHA = 0.01  # several checks are made: none should cry at every twentieth good sample
+MIN_LABELS, MIN_QUERIES = 30, 10
+NEGLIGIBLE = 1e-9  # of a statistic that is rounding alone
+RANK_BAND_ENDS = (3, 10)  # the last ranks of what people see first, and of what they look at
+MAX_COVERAGE_ERROR, MAX_COVERAGE_Z = (
+    0.1,
+    4.0,
+)  # a sample that stands for so little of a run, so surely, was not drawn from it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,37 +65,37 @@ class Check:
         return {"check": self.name, "passed": self.passed, "p_value": self.p_value, "text": self.text}
 
 
-def drawn_p(sample: float, pool: float, error: float) -> float | None:
+def sample_mean_p(sample: float, pool: float, se: float) -> float | None:
     """How often a sample has a mean as far from that of the pool it was drawn from; None where it cannot differ.
 
-        p = 2 · P(Z > |sample − pool| / error)
+        p = 2 · P(Z > |sample − pool| / se)
 
     Examples:
-        >>> round(drawn_p(0.63, 0.40, 0.05), 6)
+        >>> round(sample_mean_p(0.63, 0.40, 0.05), 6)
         4e-06
     """
-    return normal_p(sample - pool, error) if error > 0 else None
+    return normal_p(sample - pool, se) if se > 0 else None
 
 
-def share_p(sample: float, pool: float, labels: float) -> float | None:
-    """The same for the share that bronze calls relevant, among so many independent labels: error = √(m(1 − m) / n).
+def sample_share_p(sample: float, pool: float, n: float) -> float | None:
+    """The same for the share that bronze calls relevant, among so many independent labels: se = √(m(1 − m) / n).
 
     Examples:
-        >>> f"{share_p(60 / 143, 0.634, 143):.0e}"
+        >>> f"{sample_share_p(60 / 143, 0.634, 143):.0e}"
         '1e-07'
     """
-    return drawn_p(sample, pool, math.sqrt(pool * (1 - pool) / labels))
+    return sample_mean_p(sample, pool, math.sqrt(pool * (1 - pool) / n))
 
 
-def check_by_test(name: str, p: float | None, told: str, doubt: str) -> Check:
+def check_by_test(name: str, p: float | None, finding: str, warning: str) -> Check:
     """The check that a test makes: what was found, and the doubt that a small p gives reason for.
 
     Examples:
         >>> print(check_by_test("sample against pool", 0.001, "bronze calls 9% relevant", "it is no draw from it"))
         sample against pool: bronze calls 9% relevant: it is no draw from it
     """
-    passed = p is None or p >= DOUBTFUL
-    return Check(name=name, passed=passed, p_value=p, text=told if passed else f"{told}: {doubt}")
+    passed = p is None or p >= CHECK_ALPHA
+    return Check(name=name, passed=passed, p_value=p, text=finding if passed else f"{finding}: {warning}")
 
 
 def rank_bands(depth: int) -> dict[str, tuple[int, int]]:
@@ -102,143 +105,168 @@ def rank_bands(depth: int) -> dict[str, tuple[int, int]]:
         >>> rank_bands(20)
         {'ranks 1–3': (1, 3), 'ranks 4–10': (4, 10), 'ranks 11–20': (11, 20)}
     """
-    ends = [0, *(end for end in BANDS if end < depth), depth]
-    bands = [(before + 1, end) for before, end in pairwise(ends)]
+    ends = [0, *(end for end in RANK_BAND_ENDS if end < depth), depth]
+    bands = [(previous_end + 1, end) for previous_end, end in pairwise(ends)]
     return {f"rank {low}" if low == high else f"ranks {low}–{high}": (low, high) for low, high in bands}
 
 
-def checked(
-    pool: Pool, sample: GoldSample, *, relevant: NDArray[np.bool_], called: NDArray[np.bool_],
-    among: NDArray[np.bool_], rng: np.random.Generator,
-) -> list[Check]:  # fmt: skip
-    """All checks: `relevant` by gold for each label of the sample, `called` relevant by bronze for the whole pool.
+def run_checks(
+    pool: Pool,
+    sample: GoldSample,
+    *,
+    relevant: NDArray[np.bool_],
+    bronze_relevant: NDArray[np.bool_],
+    eligible: NDArray[np.bool_],
+    rng: np.random.Generator,
+) -> list[Check]:
+    """All checks: `relevant` by gold for each label of the sample, `bronze_relevant` for the whole pool.
 
-    `among` are the documents of the pool that count: a sample may have left out the others.
+    `eligible` are the documents of the pool that count: a sample may have left out the others.
     """
     return [
-        _against_pool(sample, called, among),
-        rank_check(pool, sample, among),
-        _better_than_chance(sample, relevant, called[sample.places]),
-        *_alike(pool, sample, relevant, called[sample.places], rng),
-        _enough(sample),
-        _over_queries(pool, sample),
+        _check_bronze_share(sample, bronze_relevant, eligible),
+        check_ranks(pool, sample, eligible),
+        _check_better_than_chance(sample, relevant, bronze_relevant[sample.positions]),
+        *_check_accuracy_by_factor(pool, sample, relevant, bronze_relevant[sample.positions], rng),
+        _check_label_count(sample),
+        _check_query_spread(pool, sample),
     ]
 
 
-def stands_for(weights: csr_array, sample: GoldSample) -> tuple[FloatArray, FloatArray]:
+def sample_coverage(weights: csr_array, sample: GoldSample) -> tuple[FloatArray, FloatArray]:
     """How much of each row's weight the sample stands for by its probabilities, as a share, and how sure that is.
 
     Σ_S |W|/π should be Σ |W|, give or take √Σ_S (1 − π)(W/π)², which is as much too small as the sample stands for too
     little. The second is how many of these it is off; 0 where no label tells.
     """
-    size = abs(weights)
-    whole = np.asarray(size.sum(axis=1)).ravel()
-    drawn = size[:, sample.places].toarray() / sample.prob
-    found = drawn.sum(axis=1)
-    error = np.sqrt((drawn**2 * (1 - sample.prob)).sum(axis=1))
-    share = np.divide(found, whole, out=np.ones(len(whole)), where=whole > 0)
-    error *= np.maximum(1.0, np.divide(1.0, share, out=np.ones(len(whole)), where=share > 0))
-    certain = np.where(np.isclose(found, whole) | (found == 0), 0.0, np.inf)
-    sure = np.divide(found - whole, error, out=certain, where=error > 0)
-    return share, np.abs(sure)
+    magnitudes = abs(weights)
+    totals = np.asarray(magnitudes.sum(axis=1)).ravel()
+    expanded = magnitudes[:, sample.positions].toarray() / sample.prob
+    covered = expanded.sum(axis=1)
+    se = np.sqrt((expanded**2 * (1 - sample.prob)).sum(axis=1))
+    share = np.divide(covered, totals, out=np.ones(len(totals)), where=totals > 0)
+    se *= np.maximum(1.0, np.divide(1.0, share, out=np.ones(len(totals)), where=share > 0))
+    exact_z = np.where(np.isclose(covered, totals) | (covered == 0), 0.0, np.inf)
+    z = np.divide(covered - totals, se, out=exact_z, where=se > 0)
+    return share, np.abs(z)
 
 
-def _against_pool(sample: GoldSample, called: NDArray[np.bool_], among: NDArray[np.bool_]) -> Check:
+def _check_bronze_share(sample: GoldSample, bronze_relevant: NDArray[np.bool_], eligible: NDArray[np.bool_]) -> Check:
     """Is bronze as generous on the sample as on the pool it was drawn from?"""
-    inside = among[sample.places]
-    if not among.any():
+    inside = eligible[sample.positions]
+    if not eligible.any():
         return Check(name="sample against pool", passed=True, p_value=None,
                      text="there is no document to compare by")  # fmt: skip
     if not inside.any():
         return Check(name="sample against pool", passed=False, p_value=None,
                      text="no gold label is on a document that counts here")  # fmt: skip
-    pool = float(called[among].mean())
-    share, p = _weighted(called[sample.places][inside], sample.prob[inside], pool)
-    told = f"bronze calls {share:.0%} of the gold sample relevant (weighted), and {pool:.0%} of its pool"
-    doubt = "the sample was not drawn from this pool with these probabilities"
-    return check_by_test("sample against pool", p, told, doubt)
+    pool_share = float(bronze_relevant[eligible].mean())
+    share, p = _weighted_mean_p(bronze_relevant[sample.positions][inside], sample.prob[inside], pool_share)
+    finding = f"bronze calls {share:.0%} of the gold sample relevant (weighted), and {pool_share:.0%} of its pool"
+    warning = "the sample was not drawn from this pool with these probabilities"
+    return check_by_test("sample against pool", p, finding, warning)
 
 
-def rank_check(pool: Pool, sample: GoldSample, among: NDArray[np.bool_]) -> Check:
+def check_ranks(pool: Pool, sample: GoldSample, eligible: NDArray[np.bool_]) -> Check:
     """Do the gold documents stand where the pool's do? A sample from the tops says nothing about what is below."""
-    inside = among[sample.places]
-    best = _best_rank(pool)
+    inside = eligible[sample.positions]
+    best_ranks = _best_ranks(pool)
     prob = sample.prob[inside]
-    if not inside.any() or (prob == 1).all() or not among.any():
+    if not inside.any() or (prob == 1).all() or not eligible.any():
         return Check(name="ranks against pool", passed=True, p_value=None, text="there is nothing to compare")
-    mean = float(best[among].mean())
-    found, p = _weighted(best[sample.places][inside], prob, mean)
-    told = f"the best rank of a gold document is {found:.1f} on average (weighted), that of the pool {mean:.1f}"
-    return check_by_test("ranks against pool", p, told, "the sample was not drawn from all of it")
+    pool_mean = float(best_ranks[eligible].mean())
+    sample_mean, p = _weighted_mean_p(best_ranks[sample.positions][inside], prob, pool_mean)
+    finding = (
+        f"the best rank of a gold document is {sample_mean:.1f} on average (weighted), that of the pool {pool_mean:.1f}"
+    )
+    return check_by_test("ranks against pool", p, finding, "the sample was not drawn from all of it")
 
 
-def _weighted(values: NDArray[np.bool_] | IntArray, prob: FloatArray, pool: float) -> tuple[float, float | None]:
+def _weighted_mean_p(
+    values: NDArray[np.bool_] | IntArray, prob: FloatArray, pool_mean: float
+) -> tuple[float, float | None]:
     """The weighted mean of a sample, and p for the pool that it should be drawn from.
 
     The error is that of a sample from this very pool: labels that all agree would otherwise have none.
     """
     weight = 1 / prob
     mean = float((weight * values).sum() / weight.sum())
-    error = float(np.sqrt((((values - pool) * weight) ** 2 * (1 - prob)).sum()) / weight.sum())
-    return mean, drawn_p(mean, pool, error)
+    se = float(np.sqrt((((values - pool_mean) * weight) ** 2 * (1 - prob)).sum()) / weight.sum())
+    return mean, sample_mean_p(mean, pool_mean, se)
 
 
-def _better_than_chance(sample: GoldSample, relevant: NDArray[np.bool_], called: NDArray[np.bool_]) -> Check:
+def _check_better_than_chance(
+    sample: GoldSample, relevant: NDArray[np.bool_], bronze_relevant: NDArray[np.bool_]
+) -> Check:
     """Does bronze call relevant documents so more often than others?"""
     name = "better than chance"
     if relevant.all() or not relevant.any():
         return Check(name=name, passed=True, p_value=None, text="gold has labels of one kind only")
     weight = 1 / sample.prob
-    yes, no = (float((weight * called)[kind].sum() / weight[kind].sum()) for kind in (relevant, ~relevant))
-    told = f"bronze calls {yes:.0%} of what gold calls relevant so, and {no:.0%} of the rest"
-    doubt = "" if yes > no else ": are the gold labels beside their documents, and --bronze-rel as it should be?"
-    return Check(name=name, passed=yes > no, p_value=None, text=told + doubt)
+    hit_rate, false_alarm_rate = (
+        float((weight * bronze_relevant)[group].sum() / weight[group].sum()) for group in (relevant, ~relevant)
+    )
+    finding = f"bronze calls {hit_rate:.0%} of what gold calls relevant so, and {false_alarm_rate:.0%} of the rest"
+    warning = (
+        ""
+        if hit_rate > false_alarm_rate
+        else ": are the gold labels beside their documents, and --bronze-rel as it should be?"
+    )
+    return Check(name=name, passed=hit_rate > false_alarm_rate, p_value=None, text=finding + warning)
 
 
-def _alike(
-    pool: Pool, sample: GoldSample, relevant: NDArray[np.bool_], called: NDArray[np.bool_], rng: np.random.Generator
+def _check_accuracy_by_factor(
+    pool: Pool,
+    sample: GoldSample,
+    relevant: NDArray[np.bool_],
+    bronze_relevant: NDArray[np.bool_],
+    rng: np.random.Generator,
 ) -> list[Check]:
     """Does the judge err alike at every rank, on every run, in every query? By permuting who was right."""
-    right = relevant == called
+    correct = relevant == bronze_relevant
     ends = [last for _, last in rank_bands(pool.depth).values()]
-    band = np.searchsorted(ends, _best_rank(pool)[sample.places])
-    place = np.full(len(pool), -1)
-    place[sample.places] = np.arange(len(sample))
-    drawn = place[pool.shown] >= 0
-    member = np.zeros((len(sample), len(pool.runs)))
-    member[place[pool.shown[drawn]], pool.run[drawn]] = 1
+    band = np.searchsorted(ends, _best_ranks(pool)[sample.positions])
+    sample_index = np.full(len(pool), -1)
+    sample_index[sample.positions] = np.arange(len(sample))
+    sampled = sample_index[pool.doc_index] >= 0
+    shown_by_run = np.zeros((len(sample), len(pool.runs)))
+    shown_by_run[sample_index[pool.doc_index[sampled]], pool.run[sampled]] = 1
     groups = {
-        "rank": _one_of(band),
-        "run": member,
-        "query": _one_of(pool.query[sample.places]),
+        "rank": _indicator_columns(band),
+        "run": shown_by_run,
+        "query": _indicator_columns(pool.query[sample.positions]),
     }
-    found = []
-    for what, grouping in groups.items():
-        p = alike_p(right, relevant, grouping, rng.spawn(1)[0])
-        passed = p is None or p >= DOUBTFUL
-        doubt = f"differs by {what}" if not passed else f"does not visibly differ by {what}"
-        found.append(Check(name=f"accuracy by {what}", passed=passed, p_value=p,
-                           text=f"how often bronze is right {doubt}"))  # fmt: skip
-    return found
+    checks = []
+    for factor, membership in groups.items():
+        p = permutation_p(correct, relevant, membership, rng.spawn(1)[0])
+        passed = p is None or p >= CHECK_ALPHA
+        verdict = f"differs by {factor}" if not passed else f"does not visibly differ by {factor}"
+        checks.append(
+            Check(name=f"accuracy by {factor}", passed=passed, p_value=p, text=f"how often bronze is right {verdict}")
+        )
+    return checks
 
 
-def _best_rank(pool: Pool) -> IntArray:
+def _best_ranks(pool: Pool) -> IntArray:
     """The highest place that any run gives each document."""
-    best = np.full(len(pool), pool.depth)
-    np.minimum.at(best, pool.shown, pool.rank)
-    return best
+    ranks = np.full(len(pool), pool.depth)
+    np.minimum.at(ranks, pool.doc_index, pool.rank)
+    return ranks
 
 
-def _one_of(kind: IntArray) -> FloatArray:
+def _indicator_columns(kind: IntArray) -> FloatArray:
     """Documents × kinds that occur: 1 where a document is of the kind."""
-    found, which = np.unique(kind, return_inverse=True)
-    return np.eye(len(found))[which]
+    kinds, codes = np.unique(kind, return_inverse=True)
+    return np.eye(len(kinds))[codes]
 
 
-def alike_p(
-    right: NDArray[np.bool_], relevant: NDArray[np.bool_], groups: FloatArray, rng: np.random.Generator,
+def permutation_p(
+    correct: NDArray[np.bool_],
+    relevant: NDArray[np.bool_],
+    groups: FloatArray,
+    rng: np.random.Generator,
     within: IntArray | None = None,
-) -> float | None:  # fmt: skip
+) -> float | None:
     """p for accuracy that is the same in all groups, by permuting who was right; None where nothing can differ.
 
     `groups` is documents × groups, 1 where a document belongs to one. Relevant and other documents are permuted apart,
@@ -246,46 +274,50 @@ def alike_p(
     easier than others, and their documents are no witnesses of their own.
     """
     groups = groups[:, (groups.sum(axis=0) > 0) & (groups.sum(axis=0) < len(groups))]
-    query = np.zeros(len(right), dtype=np.int64) if within is None else within
-    seen, drawn = 0.0, np.zeros(PERMUTATIONS)
-    for kind in (relevant, ~relevant):
-        order = np.flatnonzero(kind)[np.argsort(query[kind], kind="stable")]
-        hits, member = right[order].astype(np.float64), groups[order]
-        _, which, sizes = np.unique(query[order], return_inverse=True, return_counts=True)
-        rate = (np.bincount(which, weights=hits) / sizes)[which] if len(order) else hits
-        expected, scale = rate @ member, (rate * (1 - rate)) @ member
-        kept = scale > 0
-        if not kept.any():
+    query = np.zeros(len(correct), dtype=np.int64) if within is None else within
+    observed, permuted = 0.0, np.zeros(PERMUTATIONS)
+    for stratum in (relevant, ~relevant):
+        order = np.flatnonzero(stratum)[np.argsort(query[stratum], kind="stable")]
+        hits, membership = correct[order].astype(np.float64), groups[order]
+        _, query_codes, sizes = np.unique(query[order], return_inverse=True, return_counts=True)
+        rate = (np.bincount(query_codes, weights=hits) / sizes)[query_codes] if len(order) else hits
+        expected, scale = rate @ membership, (rate * (1 - rate)) @ membership
+        varying = scale > 0
+        if not varying.any():
             continue
-        expected, scale, member = expected[kept], scale[kept], member[:, kept]
-        seen += float(((hits @ member - expected) ** 2 / scale).sum())
+        expected, scale, membership = expected[varying], scale[varying], membership[:, varying]
+        observed += float(((hits @ membership - expected) ** 2 / scale).sum())
         ends = np.cumsum(sizes)
-        step = max(1, NUMBERS // len(hits))
+        step = max(1, MAX_CELLS // len(hits))
         for first in range(0, PERMUTATIONS, step):
-            some = slice(first, min(first + step, PERMUTATIONS))
-            shuffled = np.tile(hits, (some.stop - first, 1))
+            batch = slice(first, min(first + step, PERMUTATIONS))
+            shuffled = np.tile(hits, (batch.stop - first, 1))
             for end, size in zip(ends.tolist(), sizes.tolist(), strict=True):
                 block = shuffled[:, end - size : end]
                 rng.permuted(block, axis=1, out=block)
-            drawn[some] += ((shuffled @ member - expected) ** 2 / scale).sum(axis=1)
-    if drawn.max() < NOTHING:
+            permuted[batch] += ((shuffled @ membership - expected) ** 2 / scale).sum(axis=1)
+    if permuted.max() < NEGLIGIBLE:
         return None
-    return float((1 + (drawn >= seen * (1 - 1e-9)).sum()) / (1 + PERMUTATIONS))
+    return float((1 + (permuted >= observed * (1 - 1e-9)).sum()) / (1 + PERMUTATIONS))
 
 
-def _enough(sample: GoldSample) -> Check:
-    passed = len(sample) >= FEW_LABELS
-    told = f"{len(sample):,} gold labels among the documents that the runs show"
-    return Check(name="number of labels", passed=passed, p_value=None,
-                 text=told if passed else f"only {told}: trust the intervals with care")  # fmt: skip
+def _check_label_count(sample: GoldSample) -> Check:
+    passed = len(sample) >= MIN_LABELS
+    finding = f"{len(sample):,} gold labels among the documents that the runs show"
+    return Check(
+        name="number of labels",
+        passed=passed,
+        p_value=None,
+        text=finding if passed else f"only {finding}: trust the intervals with care",
+    )
 
 
-def _over_queries(pool: Pool, sample: GoldSample) -> Check:
-    counts = np.bincount(pool.query[sample.places])
-    queries, most = int((counts > 0).sum()), int(counts.max())
-    all_of_them = len(pool.queries)
-    worth = float(counts.sum()) ** 2 / float((counts**2).sum())
-    passed = queries >= min(FEW_QUERIES, all_of_them) and worth >= min(FEW_QUERIES / 2, all_of_them / 2)
-    told = f"the gold labels lie in {queries} of {all_of_them} queries, at most {most} in one"
-    doubt = "" if passed else ": so few queries say little about others"
-    return Check(name="spread over queries", passed=passed, p_value=None, text=told + doubt)
+def _check_query_spread(pool: Pool, sample: GoldSample) -> Check:
+    counts = np.bincount(pool.query[sample.positions])
+    queries, max_per_query = int((counts > 0).sum()), int(counts.max())
+    total_queries = len(pool.queries)
+    effective_n = float(counts.sum()) ** 2 / float((counts**2).sum())
+    passed = queries >= min(MIN_QUERIES, total_queries) and effective_n >= min(MIN_QUERIES / 2, total_queries / 2)
+    finding = f"the gold labels lie in {queries} of {total_queries} queries, at most {max_per_query} in one"
+    warning = "" if passed else ": so few queries say little about others"
+    return Check(name="spread over queries", passed=passed, p_value=None, text=finding + warning)

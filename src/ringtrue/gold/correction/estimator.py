@@ -18,16 +18,16 @@ from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.results import Estimate
 from ringtrue.tables import Judgments, Run
 
-__all__ = ["Difference", "Method", "Task", "Way"]
+__all__ = ["CorrectedDifference", "CorrectionProblem", "Estimator", "Method"]
 
 Method: TypeAlias = Literal["difference", "confusion", "gold"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Task:
+class CorrectionProblem:
     """Runs, bronze and gold labels, and what the interval is about. `gold` is a matrix where only that is known.
 
-    `bronze` has the labels by which the runs are evaluated; `labelled`, where that is more, also those of gold
+    `bronze` has the labels by which the runs are evaluated; `all_bronze`, where that is more, also those of gold
     documents from elsewhere.
     """
 
@@ -40,55 +40,55 @@ class Task:
     bronze_rel: int | None
     level: float
     rng: np.random.Generator
-    labelled: Judgments | None = None
+    all_bronze: Judgments | None = None
 
     @property
-    def names(self) -> list[str]:
+    def run_names(self) -> list[str]:
         """What the runs are called."""
         return [run.name for run in self.runs]
 
-    def by_bronze(self, measure: Measure) -> Measure:
+    def bronze_measure(self, measure: Measure) -> Measure:
         """The measure as it is read from bronze labels, which may count as relevant from another label on."""
         if self.bronze_rel is None or "rel" not in measure.definition.defaults:
             return measure
         return measure.from_label(self.bronze_rel)
 
-    def threshold(self, measure: Measure) -> int:
+    def bronze_threshold(self, measure: Measure) -> int:
         """From which bronze label on a document counts as relevant."""
-        return self.by_bronze(measure).rel
+        return self.bronze_measure(measure).rel
 
     def bronze_values(self, measure: Measure) -> FloatArray:
         """The measure by bronze for each run and query."""
-        values: FloatArray = evaluate(self.runs, self.bronze, self.by_bronze(measure)).cube().values[0]
+        values: FloatArray = evaluate(self.runs, self.bronze, self.bronze_measure(measure)).cube().values[0]
         return values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class CorrectedDifference:
     """The corrected difference of two runs, p for there being none, and what such a test finds in four of five cases.
 
-    `freedom` are the degrees of freedom of the test, infinite where it is a z test, and `tested_se` is the standard
+    `df` are the degrees of freedom of the test, infinite where it is a z test, and `tested_se` is the standard
     error that it takes where that is not the one of the difference.
     """
 
     difference: Estimate
     p_value: float | None
     test: str
-    freedom: float
+    df: float
     tested_se: float | None = None
 
     def detectable(self, level: float) -> float | None:
         """The difference that is found in four of five tests; None where the data cannot tell."""
         se = self.difference.se if self.tested_se is None else self.tested_se
-        if self.difference.value is None or not se or self.freedom < 1:
+        if self.difference.value is None or not se or self.df < 1:
             return None
-        return float(detectable_difference(np.array(se), self.freedom, level))
+        return float(detectable_difference(np.array(se), self.df, level))
 
 
-class Way(Protocol):
+class Estimator(Protocol):
     """One way to correct: by documents, by whole queries, or by the judge's rates."""
 
-    def why(self, measure: Measure) -> str:
+    def explain_method(self, measure: Measure) -> str:
         """The method, and why it was chosen, in words."""
 
     def estimates(self, measure: Measure) -> list[Estimate]:
@@ -97,13 +97,13 @@ class Way(Protocol):
     def gold_only(self, measure: Measure) -> list[Estimate] | None:
         """The mean of each run from the gold labels alone; None where these are not of the runs' documents."""
 
-    def differences(self, measure: Measure, pairs: IntArray) -> list[Difference]:
+    def differences(self, measure: Measure, pairs: IntArray) -> list[CorrectedDifference]:
         """The corrected difference of each pair of runs."""
 
     def checks(self, measure: Measure, pairs: IntArray | None = None) -> list[Check]:
         """What speaks for or against the gold labels, or against comparing these pairs of runs by them."""
 
-    def judge(self, measure: Measure) -> dict[str, object]:
+    def describe_judge(self, measure: Measure) -> dict[str, object]:
         """The bronze judge by the gold labels, as plain data."""
 
     @property

@@ -15,199 +15,205 @@ from ringtrue.gold.designs import DESIGNS, Design
 from ringtrue.tables import Judgments
 
 __all__ = [
+    "COMPARISON_PREFIX",
     "DESIGNS",
-    "DIFFERENCES",
-    "DRAWN_FOR",
-    "DRAWN_FROM",
+    "DRAWN_FOR_COLUMN",
+    "DRAWN_FROM_COLUMN",
     "Design",
-    "design_of",
-    "drawn_to_compare",
-    "gold_sample",
-    "judged_gold",
-    "usual_measures",
+    "build_gold_sample",
+    "comparison_measures",
+    "default_measures",
+    "drop_unjudged",
+    "resolve_design",
 ]
 
-BY_DOCUMENT = ("P@10", "DCG@10")
-FEWEST = 2
-DRAWN = "drawn"  # a column of samples: how many documents were drawn in all
-DRAWN_FROM = "drawn_from"  # another: the signature of the pool
-MOST_LOST = 0.05  # of a draw
-SMALLEST = 1e-9  # probability: a document that stands for more than a billion others stands for none
-DRAWN_FOR, DIFFERENCES = "drawn_for", "differences of "  # a column of samples that serve for comparisons alone
+DOCUMENT_MEASURES = ("P@10", "DCG@10")
+MIN_GOLD_LABELS = 2
+DRAWN_COLUMN = "drawn"  # a column of samples: how many documents were drawn in all
+DRAWN_FROM_COLUMN = "drawn_from"  # another: the signature of the pool
+MAX_LOST_SHARE = 0.05  # of a draw
+MIN_PROBABILITY = 1e-9  # probability: a document that stands for more than a billion others stands for none
+DRAWN_FOR_COLUMN, COMPARISON_PREFIX = (
+    "drawn_for",
+    "differences of ",
+)  # a column of samples that serve for comparisons alone
 
 
-def design_of(gold: Judgments, asked: Design | None = None) -> Design:
+def resolve_design(gold: Judgments, stated: Design | None = None) -> Design:
     """How the gold labels were drawn: what was said, or what their column `design` says.
 
     Examples:
         >>> gold = Judgments.of({"query": ["q"], "doc": ["d"], "label": [1], "design": ["pool_random"]})
-        >>> design_of(gold)
+        >>> resolve_design(gold)
         'pool_random'
     """
-    silent = "design" not in gold.frame.columns or gold.frame["design"].null_count()
-    if asked is not None and silent:
-        return _known_design(asked, "--design")
-    if silent:
-        told = "; ".join(f"{name}: {words}" for name, words in DESIGNS.items())
+    undeclared = "design" not in gold.frame.columns or gold.frame["design"].null_count()
+    if stated is not None and undeclared:
+        return _require_design(stated, "--design")
+    if undeclared:
+        choices = "; ".join(f"{name}: {words}" for name, words in DESIGNS.items())
         raise InputError(
             f"the gold labels do not say how they were drawn, and without it nothing can be concluded from them: say "
-            f"--design NAME, or give the file a column design. There is {told}"
+            f"--design NAME, or give the file a column design. There is {choices}"
         )
-    found = gold.frame["design"].cast(pl.String).unique(maintain_order=True).to_list()
-    if len(found) > 1:
+    designs = gold.frame["design"].cast(pl.String).unique(maintain_order=True).to_list()
+    if len(designs) > 1:
         raise InputError(
-            f"the gold labels were drawn in several ways ({', '.join(found[:3])}), and only one can be corrected with "
-            f"at a time; keep one of them (--gold-where design={found[0]})"
+            f"the gold labels were drawn in several ways ({', '.join(designs[:3])}), and only one can be corrected "
+            f"with at a time; keep one of them (--gold-where design={designs[0]})"
         )
-    said = _known_design(found[0], "column design")
-    if asked not in (None, said):
+    declared = _require_design(designs[0], "column design")
+    if stated not in (None, declared):
         raise UsageError(
-            f"--design {asked}: the gold labels say themselves that they are '{said}' (column design), and what can be "
-            f"concluded depends on it; leave the option out"
+            f"--design {stated}: the gold labels say themselves that they are '{declared}' (column design), and what "
+            f"can be concluded depends on it; leave the option out"
         )
-    return said
+    return declared
 
 
-def usual_measures(gold: object, usual: Iterable[str], asked: Design | None = None) -> tuple[str, ...]:
+def default_measures(gold: object, defaults: Iterable[str], stated: Design | None = None) -> tuple[str, ...]:
     """The measures where none is named: gold labels of single documents serve only those that are sums.
 
     Examples:
         >>> gold = Judgments.of({"q": {"d": 1}})
-        >>> [usual_measures(gold, ["nDCG@10"], design) for design in ("whole_queries", "pool_random")]
+        >>> [default_measures(gold, ["nDCG@10"], design) for design in ("whole_queries", "pool_random")]
         [('nDCG@10',), ('P@10', 'DCG@10')]
     """
-    whole = isinstance(gold, Judgments) and design_of(gold, asked) == "whole_queries"
-    return tuple(usual) if whole else BY_DOCUMENT
+    whole_queries = isinstance(gold, Judgments) and resolve_design(gold, stated) == "whole_queries"
+    return tuple(defaults) if whole_queries else DOCUMENT_MEASURES
 
 
-def judged_gold(gold: Judgments, design: Design) -> tuple[Judgments, tuple[str, ...]]:
+def drop_unjudged(gold: Judgments, design: Design) -> tuple[Judgments, tuple[str, ...]]:
     """The gold labels that say something, one for each document: a negative label is a document that was not judged.
 
     A draw holds only if all that was drawn is judged, for those that are left out may be just the hard ones: a few are
     noted, more are refused.
     """
     gold.require_one_label_each()
-    kept = gold.frame.filter(pl.col("label") >= 0)
-    left = gold.frame.height - kept.height
-    if not kept.height:
+    judged = gold.frame.filter(pl.col("label") >= 0)
+    unjudged = gold.frame.height - judged.height
+    if not judged.height:
         raise InputError("every gold label is negative, which says 'not judged': there is nothing to correct with")
-    drawn = gold.frame.height if design == "external" else _drawn(gold)
+    drawn_count = gold.frame.height if design == "external" else _drawn_count(gold)
     notes = []
-    if left:
-        some = "1 gold label is" if left == 1 else f"{left:,} gold labels are"
-        notes.append(f"left out: {some} negative, which says 'not judged'")
-    if drawn != gold.frame.height:
-        here = "1 is" if gold.frame.height == 1 else f"{gold.frame.height:,} are"
-        notes.append(f"{drawn:,} documents were drawn, and {here} here: were rows lost, or added?")
-    if design != "external" and abs(drawn - kept.height) > MOST_LOST * drawn:
-        told = "; ".join(notes)
+    if unjudged:
+        subject = "1 gold label is" if unjudged == 1 else f"{unjudged:,} gold labels are"
+        notes.append(f"left out: {subject} negative, which says 'not judged'")
+    if drawn_count != gold.frame.height:
+        present = "1 is" if gold.frame.height == 1 else f"{gold.frame.height:,} are"
+        notes.append(f"{drawn_count:,} documents were drawn, and {present} here: were rows lost, or added?")
+    if design != "external" and abs(drawn_count - judged.height) > MAX_LOST_SHARE * drawn_count:
+        reasons = "; ".join(notes)
         raise InputError(
-            f"{told}{'' if told.endswith('?') else '.'} A draw holds only if all of it is judged; give each document a "
-            f"label, 0 where nothing about it can be relevant"
+            f"{reasons}{'' if reasons.endswith('?') else '.'} A draw holds only if all of it is judged; give each "
+            f"document a label, 0 where nothing about it can be relevant"
         )
-    return Judgments(kept), tuple(notes)
+    return Judgments(judged), tuple(notes)
 
 
-def _drawn(gold: Judgments) -> int:
+def _drawn_count(gold: Judgments) -> int:
     """How many documents were drawn, where the draw says it; as many as there are where it does not."""
-    if DRAWN not in gold.frame.columns:
+    if DRAWN_COLUMN not in gold.frame.columns:
         return gold.frame.height
-    told = gold.frame[DRAWN].cast(pl.String).unique(maintain_order=True).to_list()
-    if len(told) > 1:
+    stated_counts = gold.frame[DRAWN_COLUMN].cast(pl.String).unique(maintain_order=True).to_list()
+    if len(stated_counts) > 1:
         raise InputError(
-            f"the gold labels are of several draws (of {', '.join(map(str, told[:3]))} documents, by their column "
-            f"drawn), and the probabilities of one do not hold for both; `ringtrue sample --already` continues a draw"
+            f"the gold labels are of several draws (of {', '.join(map(str, stated_counts[:3]))} documents, by their "
+            f"column drawn), and the probabilities of one do not hold for both; `ringtrue sample --already` continues "
+            f"a draw"
         )
     try:
-        return int(float(told[0]))
+        return int(float(stated_counts[0]))
     except (TypeError, ValueError, OverflowError):
-        raise TableError(f"column drawn: expected how many documents were drawn, found '{told[0]}'") from None
+        raise TableError(f"column drawn: expected how many documents were drawn, found '{stated_counts[0]}'") from None
 
 
-def drawn_to_compare(gold: Judgments) -> tuple[Measure, ...]:
+def comparison_measures(gold: Judgments) -> tuple[Measure, ...]:
     """The measures by which the gold labels were drawn to compare runs; none where they serve for single runs too.
 
     Examples:
         >>> compared = {"query": ["q"], "doc": ["d"], "label": [1], "drawn_for": ["differences of P@10"]}
-        >>> [str(measure) for measure in drawn_to_compare(Judgments.of(compared))]
+        >>> [str(measure) for measure in comparison_measures(Judgments.of(compared))]
         ['P@10']
     """
-    if DRAWN_FOR not in gold.frame.columns:
+    if DRAWN_FOR_COLUMN not in gold.frame.columns:
         return ()
-    told = gold.frame[DRAWN_FOR].drop_nulls().cast(pl.String).unique(maintain_order=True).to_list()
-    return tuple(parse_all(word.removeprefix(DIFFERENCES) for word in told if word.startswith(DIFFERENCES)))
+    purposes = gold.frame[DRAWN_FOR_COLUMN].drop_nulls().cast(pl.String).unique(maintain_order=True).to_list()
+    return tuple(
+        parse_all(word.removeprefix(COMPARISON_PREFIX) for word in purposes if word.startswith(COMPARISON_PREFIX))
+    )
 
 
-def gold_sample(gold: Judgments, design: Design, pool: Pool) -> tuple[GoldSample, tuple[str, ...]]:
+def build_gold_sample(gold: Judgments, design: Design, pool: Pool) -> tuple[GoldSample, tuple[str, ...]]:
     """The gold labels of documents that the runs show, with their probabilities; a note counts the others."""
     notes: list[str] = []
-    places = pool.places(gold.frame)
-    here = places >= 0
-    if not here.any():
+    positions = pool.positions_of(gold.frame)
+    inside = positions >= 0
+    if not inside.any():
         query, doc = gold.frame.row(0)[:2]
         raise MismatchError(
             f"no gold document is in any run's top {pool.depth}: gold has document '{doc}' of query '{query}'; are the "
             f"ids of the same kind? Draw gold with `ringtrue sample`"
         )
-    outside = int((~here).sum())
+    outside = int((~inside).sum())
     if outside:
         verb = "is" if outside == 1 else "are"
         notes.append(
-            f"{outside:,} of {len(here):,} gold documents {verb} in no run's top {pool.depth}: worth nothing here, and "
-            f"left out. `ringtrue sample` draws from what the runs show"
+            f"{outside:,} of {len(inside):,} gold documents {verb} in no run's top {pool.depth}: worth nothing here, "
+            f"and left out. `ringtrue sample` draws from what the runs show"
         )
-    kept = gold.frame.filter(pl.Series(here))
-    if kept.height < FEWEST:
+    gold_rows = gold.frame.filter(pl.Series(inside))
+    if gold_rows.height < MIN_GOLD_LABELS:
         raise InputError(
-            f"expected at least {FEWEST} gold labels among the {len(pool):,} documents in the runs' top {pool.depth}, "
-            f"found {kept.height}; draw more with `ringtrue sample`"
+            f"expected at least {MIN_GOLD_LABELS} gold labels among the {len(pool):,} documents in the runs' top "
+            f"{pool.depth}, found {gold_rows.height}; draw more with `ringtrue sample`"
         )
     return GoldSample(
-        places=places[here],
-        labels=kept["label"].to_numpy().astype(np.int64),
-        prob=_probabilities(kept, design, len(pool)),
-        spread=not outside and _spread(kept, pool),
-    ), tuple(notes)  # fmt: skip
+        positions=positions[inside],
+        labels=gold_rows["label"].to_numpy().astype(np.int64),
+        prob=_inclusion_probabilities(gold_rows, design, len(pool)),
+        balanced=not outside and _is_balanced(gold_rows, pool),
+    ), tuple(notes)
 
 
-def _spread(kept: pl.DataFrame, pool: Pool) -> bool:
+def _is_balanced(gold_rows: pl.DataFrame, pool: Pool) -> bool:
     """Whether `sample` drew it from this very pool: then so many from each query, and spread over what is alike here.
 
     Of a part of a draw it is chance how many come from a query, and by another judge's labels others are alike.
     """
-    if DRAWN_FROM not in kept.columns:
+    if DRAWN_FROM_COLUMN not in gold_rows.columns:
         return False
-    return bool(kept[DRAWN_FROM].cast(pl.String).eq_missing(pl.Series([pool.signature])).all())
+    return bool(gold_rows[DRAWN_FROM_COLUMN].cast(pl.String).eq_missing(pl.Series([pool.signature])).all())
 
 
-def _probabilities(kept: pl.DataFrame, design: Design, documents: int) -> FloatArray:
-    if "prob" in kept.columns:
-        if kept["prob"].null_count():
-            query, doc = kept.filter(pl.col("prob").is_null()).row(0)[:2]
+def _inclusion_probabilities(gold_rows: pl.DataFrame, design: Design, pool_size: int) -> FloatArray:
+    if "prob" in gold_rows.columns:
+        if gold_rows["prob"].null_count():
+            query, doc = gold_rows.filter(pl.col("prob").is_null()).row(0)[:2]
             raise TableError(
                 f"the gold label of document '{doc}' of query '{query}' has no probability in column prob; "
                 f"every gold label needs how probable it was to be drawn, above 0 and up to 1"
             )
-        prob = kept["prob"].to_numpy().astype(np.float64)
-        if prob.min() < SMALLEST:
-            query, doc = kept.row(int(prob.argmin()))[:2]
+        prob = gold_rows["prob"].to_numpy().astype(np.float64)
+        if prob.min() < MIN_PROBABILITY:
+            query, doc = gold_rows.row(int(prob.argmin()))[:2]
             raise TableError(
                 f"the gold label of document '{doc}' of query '{query}' has a probability of {prob.min():.3g} in "
-                f"column prob; no document is drawn with less than {SMALLEST:g}"
+                f"column prob; no document is drawn with less than {MIN_PROBABILITY:g}"
             )
         return prob
     if design == "pool_random":
-        return np.full(kept.height, kept.height / documents)
+        return np.full(gold_rows.height, gold_rows.height / pool_size)
     raise TableError(
         "a stratified sample needs the probability of each document to be drawn in a column prob, as `ringtrue sample` "
         "writes it; if each was as probable as any other, say --design pool_random"
     )
 
 
-def _known_design(word: str, where: str) -> Design:
-    known: dict[str, Design] = {design: design for design in DESIGNS}
-    if word in known:
-        return known[word]
-    near = did_you_mean(word, DESIGNS) or f"; there is {', '.join(DESIGNS)}"
-    error = UsageError if where.startswith("--") else InputError
-    raise error(f"{where}: no design '{word}'{near}")
+def _require_design(name: str, source: str) -> Design:
+    designs: dict[str, Design] = {design: design for design in DESIGNS}
+    if name in designs:
+        return designs[name]
+    suggestion = did_you_mean(name, DESIGNS) or f"; there is {', '.join(DESIGNS)}"
+    error_class = UsageError if source.startswith("--") else InputError
+    raise error_class(f"{source}: no design '{name}'{suggestion}")

@@ -13,24 +13,24 @@ from numpy.typing import ArrayLike, NDArray
 
 from ringtrue.errors import InputError, UsageError
 from ringtrue.gold.correction.graded_inputs import BronzeLists, Grades
-from ringtrue.gold.correction.mixture_ml import grade_shares
-from ringtrue.stats.bootstrap import query_counts
+from ringtrue.gold.correction.mixture_ml import fit_grade_shares
+from ringtrue.stats.bootstrap import resample_query_counts
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.intervals import require_level
 from ringtrue.stats.results import Estimate
 from ringtrue.stats.student_t import t_quantile
 
-__all__ = ["corrected_gain", "remapped_gains"]
+__all__ = ["correct_gain", "remap_gains"]
 
 Array: TypeAlias = NDArray[np.float64]
-ASSUMED = "holds where the judge errs on these documents as on those of the gold sample"
-FEW_QUERIES = 20
-GROUPS = 2_000  # of queries to draw from; more would tell no more about the spread
-CELLS = 1_000_000  # drawn at a time
+ASSUMPTION = "holds where the judge errs on these documents as on those of the gold sample"
+MIN_QUERIES = 20
+MAX_QUERY_GROUPS = 2_000  # of queries to draw from; more would tell no more about the spread
+MAX_CELLS = 1_000_000  # drawn at a time
 ROUNDING = 1e-12
 
 
-def remapped_gains(confusion: Confusion, gains: ArrayLike) -> Array:
+def remap_gains(confusion: Confusion, gains: ArrayLike) -> Array:
     """What each bronze label is worth, so that bronze lists have the mean gain that gold would give them.
 
         w = C⁻¹ v    [Goldberg17]
@@ -41,7 +41,7 @@ def remapped_gains(confusion: Confusion, gains: ArrayLike) -> Array:
     Examples:
         >>> rates = np.array([[0.8, 0.15, 0.05], [0.1, 0.8, 0.1], [0.02, 0.08, 0.9]])
         >>> confusion = Confusion(rows="gold", columns="bronze", labels=(2, 1, 0), counts=rates)
-        >>> remapped_gains(confusion, [1, 0.5, 0]).round(6)
+        >>> remap_gains(confusion, [1, 0.5, 0]).round(6)
         array([ 1.16277 ,  0.488309, -0.069245])
     """
     grades = Grades.of(confusion, gains)
@@ -52,7 +52,7 @@ def remapped_gains(confusion: Confusion, gains: ArrayLike) -> Array:
     return np.asarray(np.linalg.solve(grades.matrix, grades.gains))
 
 
-def corrected_gain(
+def correct_gain(
     labels: ArrayLike,
     discounts: ArrayLike,
     gold: Confusion,
@@ -93,12 +93,12 @@ def corrected_gain(
 
     Examples:
         >>> rates = np.array([[0.8, 0.15, 0.05], [0.1, 0.8, 0.1], [0.02, 0.08, 0.9]])
-        >>> known = Confusion(rows="gold", columns="bronze", labels=(2, 1, 0), counts=rates, worth=np.full(3, np.inf))
+        >>> exact = Confusion(rows="gold", columns="bronze", labels=(2, 1, 0), counts=rates, worth=np.full(3, np.inf))
         >>> lists, discounts = [[2, 0], [1, 2]], 1 / np.log2([2, 3])
-        >>> found = corrected_gain(lists, discounts, known, [1, 0.5, 0], rng=np.random.default_rng(1))
-        >>> round(found.value, 6), found.method
+        >>> estimate = correct_gain(lists, discounts, exact, [1, 0.5, 0], rng=np.random.default_rng(1))
+        >>> round(estimate.value, 6), estimate.method
         (0.554501, 'confusion, inverted')
-        >>> print(found.notes[1])
+        >>> print(estimate.notes[1])
         corrected shares of grades are negative, and kept so, since cutting them off would bias the mean: label 2 at 1
         of 2 ranks (lowest -0.086 at rank 1), label 1 at 1 of 2 ranks (lowest -0.17 at rank 2)
     """
@@ -107,121 +107,140 @@ def corrected_gain(
         raise UsageError(f"an interval needs at least 1 resample, found {resamples}; 10000 is usual")
     grades = Grades.of(gold, gains, bronze_labels)
     lists = BronzeLists.of(labels, discounts, grades)
-    nothing = Estimate(value=None, level=level, n=lists.queries, method="confusion")
+    no_value = Estimate(value=None, level=level, n=lists.queries, method="confusion")
     if not lists.attention.any():
-        return replace(nothing, notes=("there is no document to be worth anything",))
-    possible = np.outer(lists.attention.sum(axis=1), grades.gains)
-    lowest, highest = float(possible.min()), float(possible.max())
-    why_unknown = grades.hopeless(level) or grades.undetermined
-    if why_unknown is not None:
-        return replace(nothing, low=lowest, high=highest, notes=(why_unknown,))
-    value, lost = _gain(lists.mean[None], grades.matrix[None], grades, max_iterations)
-    found = replace(
-        nothing,
+        return replace(no_value, notes=("there is no document to be worth anything",))
+    possible_gains = np.outer(lists.attention.sum(axis=1), grades.gains)
+    lowest, highest = float(possible_gains.min()), float(possible_gains.max())
+    reason = grades.why_uncorrectable(level) or grades.undetermined
+    if reason is not None:
+        return replace(no_value, low=lowest, high=highest, notes=(reason,))
+    value, unconverged = _corrected_gains(lists.mean_attention[None], grades.matrix[None], grades, max_iterations)
+    estimate = replace(
+        no_value,
         value=float(value[0]),
         method="confusion, maximum likelihood" if grades.why_not_inverted else "confusion, inverted",
-        notes=(ASSUMED, *_doubts(lists, grades)),
+        notes=(ASSUMPTION, *_graded_caveats(lists, grades)),
     )
     if lists.queries == 1:
-        alone = ("a single query: no interval can be given", *_outside(found, lowest, highest), *_unfinished(lost, 0))
-        return replace(found, notes=(*found.notes, *alone))
-    drawn = np.empty(resamples)
-    done = 0
-    for means, matrices in _redrawn(lists, grades, resamples, rng):
-        drawn[done : done + len(means)], more_lost = _gain(means, matrices, grades, max_iterations)
-        done, lost = done + len(means), lost + more_lost
+        single_query_notes = (
+            "a single query: no interval can be given",
+            *_note_outside_possible(estimate, lowest, highest),
+            *_unconverged_note(unconverged, 0),
+        )
+        return replace(estimate, notes=(*estimate.notes, *single_query_notes))
+    resampled = np.empty(resamples)
+    finished = 0
+    for means, matrices in _resample(lists, grades, resamples, rng):
+        resampled[finished : finished + len(means)], batch_unconverged = _corrected_gains(
+            means, matrices, grades, max_iterations
+        )
+        finished, unconverged = finished + len(means), unconverged + batch_unconverged
         if progress is not None:
             progress(len(means))
-    found = _cut(_with_interval(found, drawn, min(lists.queries, GROUPS)), lowest, highest)
-    return replace(found, notes=(*found.notes, *_outside(found, lowest, highest), *_unfinished(lost, resamples)))
+    estimate = _clip_to_possible(
+        _add_interval(estimate, resampled, min(lists.queries, MAX_QUERY_GROUPS)), lowest, highest
+    )
+    return replace(
+        estimate,
+        notes=(
+            *estimate.notes,
+            *_note_outside_possible(estimate, lowest, highest),
+            *_unconverged_note(unconverged, resamples),
+        ),
+    )
 
 
-def _gain(means: Array, matrices: Array, grades: Grades, max_iterations: int) -> tuple[Array, int]:
+def _corrected_gains(means: Array, matrices: Array, grades: Grades, max_iterations: int) -> tuple[Array, int]:
     """The corrected gain for each J and its C, and how many searches for shares did not come to their end."""
     if grades.why_not_inverted is None:
-        worth = np.linalg.solve(matrices, np.broadcast_to(grades.gains[:, None], (len(matrices), len(grades.gains), 1)))
-        return (means[:, None, :] @ worth)[:, 0, 0], 0
-    found = grade_shares(means, matrices, max_iterations=max_iterations)
-    return means.sum(axis=1) * (found.shares @ grades.gains), int((~found.converged).sum())
+        label_gains = np.linalg.solve(
+            matrices, np.broadcast_to(grades.gains[:, None], (len(matrices), len(grades.gains), 1))
+        )
+        return (means[:, None, :] @ label_gains)[:, 0, 0], 0
+    fit = fit_grade_shares(means, matrices, max_iterations=max_iterations)
+    return means.sum(axis=1) * (fit.shares @ grades.gains), int((~fit.converged).sum())
 
 
-def _redrawn(
+def _resample(
     lists: BronzeLists, grades: Grades, resamples: int, rng: np.random.Generator
 ) -> Iterator[tuple[Array, Array]]:
     """J and C of each resample of queries and of the gold sample, a batch at a time."""
     attention, sizes = lists.attention, np.ones(lists.queries)
-    if lists.queries > GROUPS:
-        group = rng.permutation(lists.queries) % GROUPS
-        attention, sizes = np.zeros((GROUPS, attention.shape[1])), np.bincount(group).astype(np.float64)
+    if lists.queries > MAX_QUERY_GROUPS:
+        group = rng.permutation(lists.queries) % MAX_QUERY_GROUPS
+        attention, sizes = np.zeros((MAX_QUERY_GROUPS, attention.shape[1])), np.bincount(group).astype(np.float64)
         np.add.at(attention, group, lists.attention)
-    batch = max(1, CELLS // max(len(attention), 4 * grades.matrix.size))
-    for counts in query_counts(len(attention), resamples, batch=batch, rng=rng):
-        yield counts @ attention / (counts @ sizes)[:, None], grades.redrawn(len(counts), rng)
+    batch = max(1, MAX_CELLS // max(len(attention), 4 * grades.matrix.size))
+    for counts in resample_query_counts(len(attention), resamples, batch=batch, rng=rng):
+        yield counts @ attention / (counts @ sizes)[:, None], grades.resample(len(counts), rng)
 
 
-def _with_interval(found: Estimate, drawn: Array, queries: int) -> Estimate:
+def _add_interval(estimate: Estimate, resampled: Array, queries: int) -> Estimate:
     """Percentiles of the draws, as far out as Student's t goes for so few queries; the value is never outside."""
-    normal, wider = NormalDist(), math.sqrt(queries / (queries - 1))
-    far = normal.cdf(wider * t_quantile((1 + found.level) / 2, queries - 1))
-    middle = normal.cdf(wider)
-    low, high, below, above = (float(end) for end in np.quantile(drawn, [1 - far, far, 1 - middle, middle]))
-    assert found.value is not None
-    return replace(found, se=(above - below) / 2, low=min(low, found.value), high=max(high, found.value))
+    normal, inflation = NormalDist(), math.sqrt(queries / (queries - 1))
+    upper = normal.cdf(inflation * t_quantile((1 + estimate.level) / 2, queries - 1))
+    middle = normal.cdf(inflation)
+    low, high, below, above = (float(bound) for bound in np.quantile(resampled, [1 - upper, upper, 1 - middle, middle]))
+    assert estimate.value is not None
+    return replace(estimate, se=(above - below) / 2, low=min(low, estimate.value), high=max(high, estimate.value))
 
 
-def _cut(found: Estimate, lowest: float, highest: float) -> Estimate:
+def _clip_to_possible(estimate: Estimate, lowest: float, highest: float) -> Estimate:
     """No mean lies beyond the worst and the best that a list could be worth; an interval may, altogether."""
-    assert found.low is not None
-    assert found.high is not None
-    if found.high < lowest or found.low > highest:
-        return found
-    return replace(found, low=max(found.low, lowest), high=min(found.high, highest))
+    assert estimate.low is not None
+    assert estimate.high is not None
+    if estimate.high < lowest or estimate.low > highest:
+        return estimate
+    return replace(estimate, low=max(estimate.low, lowest), high=min(estimate.high, highest))
 
 
-def _outside(found: Estimate, lowest: float, highest: float) -> tuple[str, ...]:
+def _note_outside_possible(estimate: Estimate, lowest: float, highest: float) -> tuple[str, ...]:
     """What a value or an interval means that lies where no list can be."""
-    assert found.value is not None
+    assert estimate.value is not None
     slack = ROUNDING * max(abs(lowest), abs(highest))
-    if lowest - slack <= found.value <= highest + slack:
+    if lowest - slack <= estimate.value <= highest + slack:
         return ()
-    side = f"below {lowest:.4g}, the least" if found.value < lowest else f"above {highest:.4g}, the most"
-    if found.low is not None and found.high is not None and (found.high < lowest or found.low > highest):
+    side = f"below {lowest:.4g}, the least" if estimate.value < lowest else f"above {highest:.4g}, the most"
+    if estimate.low is not None and estimate.high is not None and (estimate.high < lowest or estimate.low > highest):
         return (f"the whole interval lies {side} that a list could be worth: this is not how the judge errs here",)
-    note = f"the corrected value {found.value:.4g} lies {side} that a list could be worth: by chance, or because the "
+    note = (
+        f"the corrected value {estimate.value:.4g} lies {side} that a list could be worth: by chance, or because the "
+    )
     return (note + "confusion matrix does not fit",)
 
 
-def _doubts(lists: BronzeLists, grades: Grades) -> tuple[str, ...]:
+def _graded_caveats(lists: BronzeLists, grades: Grades) -> tuple[str, ...]:
     notes = []
     if grades.why_not_inverted is not None:
         notes.append(f"shares of grades by maximum likelihood, not by inverting: {grades.why_not_inverted}")
     else:
-        notes += _negative(lists, grades)
+        notes += _negative_share_notes(lists, grades)
     if lists.queries > 1 and (lists.attention == lists.attention[0]).all():
         notes.append(f"all {lists.queries:,} queries have the same labels: the interval knows only of the gold sample")
-    elif 1 < lists.queries < FEW_QUERIES:
+    elif 1 < lists.queries < MIN_QUERIES:
         notes.append(f"only {lists.queries} queries: how far they differ is known badly, and the interval may be short")
-    if np.isinf(grades.worth).all():
+    if np.isinf(grades.effective_n).all():
         notes.append("the confusion matrix is taken for exactly known; counts would give a wider interval")
     return tuple(notes)
 
 
-def _negative(lists: BronzeLists, grades: Grades) -> list[str]:
+def _negative_share_notes(lists: BronzeLists, grades: Grades) -> list[str]:
     """Shares of grades below 0, by rank: they are what inverting gives, and are told, never cut off."""
     shares = np.linalg.solve(grades.matrix.T, lists.shares_by_rank.T).T
-    told = []
+    negatives = []
     for label, column in zip(grades.labels, shares.T, strict=True):
         below = column < -ROUNDING
         if below.any():
-            told.append(
+            negatives.append(
                 f"label {label} at {below.sum()} of {len(column)} ranks (lowest {column.min():.2g} at rank "
                 f"{int(lists.ranks[column.argmin()])})"
             )
     note = "corrected shares of grades are negative, and kept so, since cutting them off would bias the mean: "
-    return [note + ", ".join(told)] if told else []
+    return [note + ", ".join(negatives)] if negatives else []
 
 
-def _unfinished(lost: int, resamples: int) -> tuple[str, ...]:
-    if not lost:
+def _unconverged_note(unconverged: int, resamples: int) -> tuple[str, ...]:
+    if not unconverged:
         return ()
-    return (f"in {lost:,} of {resamples + 1:,} searches the likeliest shares were not found in time",)
+    return (f"in {unconverged:,} of {resamples + 1:,} searches the likeliest shares were not found in time",)

@@ -17,9 +17,9 @@ from ringtrue.stats.student_t import normal_quantile
 __all__ = ["BronzeLists", "Grades"]
 
 Array: TypeAlias = NDArray[np.float64]
-MOST_CONDITION = 10.0  # beyond it, inverting magnifies noise too much
-LEAST_LABELS = 30  # for each gold label
-NUDGE = 2.0  # labels without knowledge, added to each row before asking whether the judge is better than chance
+MAX_CONDITION = 10.0  # beyond it, inverting magnifies noise too much
+MIN_LABELS = 30  # for each gold label
+PRIOR_LABELS = 2.0  # labels without knowledge, added to each row before asking whether the judge is better than chance
 ROUNDING = 1e-9  # shares told with many digits may be off by less
 
 
@@ -27,13 +27,13 @@ ROUNDING = 1e-9  # shares told with many digits may be off by less
 class Grades:
     """How bronze labels documents of each gold label, and what each gold label is worth.
 
-    `matrix` has shares of bronze labels in rows of gold labels, `worth` how many gold labels each row is worth.
+    `matrix` has shares of bronze labels in rows of gold labels, `effective_n` how many gold labels each row is worth.
     """
 
     labels: tuple[int, ...]
     bronze_labels: tuple[int, ...]
     matrix: Array
-    worth: Array
+    effective_n: Array
     gains: Array
 
     @classmethod
@@ -49,17 +49,17 @@ class Grades:
             gold label 1 never occurs in the gold sample, so nobody knows what bronze calls such documents; have gold
             judge some that may be 1, or merge 1 with another label in both scales
         """
-        counts, worth_of = np.asarray(gold.counts, dtype=np.float64), np.asarray(gains, dtype=np.float64)
+        counts, gold_gains = np.asarray(gold.counts, dtype=np.float64), np.asarray(gains, dtype=np.float64)
         rows, columns = counts.shape
-        same = bronze_labels is None and rows == columns
-        names = tuple(gold.labels) if same else tuple(range(columns) if bronze_labels is None else bronze_labels)
+        same_labels = bronze_labels is None and rows == columns
+        names = tuple(gold.labels) if same_labels else tuple(range(columns) if bronze_labels is None else bronze_labels)
         if len(gold.labels) != rows or len(names) != columns:
             raise UsageError(
                 f"a confusion matrix of {rows} × {columns} needs as many gold and bronze labels, found "
                 f"{len(gold.labels)} and {len(names)}"
             )
-        if worth_of.shape != (rows,) or not np.isfinite(worth_of).all():
-            raise UsageError(f"a gain is needed for each of the {rows} gold labels, found {worth_of.tolist()}")
+        if gold_gains.shape != (rows,) or not np.isfinite(gold_gains).all():
+            raise UsageError(f"a gain is needed for each of the {rows} gold labels, found {gold_gains.tolist()}")
         if not np.isfinite(counts).all() or (counts < 0).any():
             raise InputError("counts of a confusion matrix are 0 or more; found a negative or missing one")
         totals = counts.sum(axis=1)
@@ -69,11 +69,17 @@ class Grades:
                 f"documents; have gold judge some that may be {label}, or merge {label} with another label in both "
                 f"scales"
             )
-        worth = totals if gold.worth is None else np.asarray(gold.worth, dtype=np.float64)
-        if worth.shape != (rows,) or not (worth > 0).all():
-            raise UsageError(f"each row of a confusion matrix is worth more than 0 labels, found {worth.tolist()}")
+        effective_n = totals if gold.worth is None else np.asarray(gold.worth, dtype=np.float64)
+        if effective_n.shape != (rows,) or not (effective_n > 0).all():
+            raise UsageError(
+                f"each row of a confusion matrix is worth more than 0 labels, found {effective_n.tolist()}"
+            )
         return cls(
-            labels=tuple(gold.labels), bronze_labels=names, matrix=counts / totals[:, None], worth=worth, gains=worth_of
+            labels=tuple(gold.labels),
+            bronze_labels=names,
+            matrix=counts / totals[:, None],
+            effective_n=effective_n,
+            gains=gold_gains,
         )
 
     @property
@@ -92,13 +98,13 @@ class Grades:
                 f"{len(self.bronze_labels)} bronze labels cannot tell {len(self.labels)} gold labels apart: many "
                 f"shares of gold labels fit them equally well; merge gold labels, or use the difference estimator"
             )
-        for one, label in enumerate(self.labels):
-            for other in range(one):
-                if np.allclose(self.matrix[one], self.matrix[other], rtol=0, atol=ROUNDING):
+        for row, label in enumerate(self.labels):
+            for other_row in range(row):
+                if np.allclose(self.matrix[row], self.matrix[other_row], rtol=0, atol=ROUNDING):
                     return (
-                        f"the judge is no better than chance at telling gold labels {self.labels[other]} and {label} "
-                        f"apart: it labels both alike, and every division between them fits; merge them, or use the "
-                        f"difference estimator"
+                        f"the judge is no better than chance at telling gold labels {self.labels[other_row]} and "
+                        f"{label} apart: it labels both alike, and every division between them fits; merge them, or "
+                        f"use the difference estimator"
                     )
         return (
             f"what the judge says of one gold label is a mixture of what it says of others (the confusion matrix of "
@@ -118,18 +124,18 @@ class Grades:
         """
         if len(self.labels) != len(self.bronze_labels):
             return f"the confusion matrix of {self.size} is not square"
-        few = [f"{label} has {n:.4g}" for label, n in zip(self.labels, self.worth, strict=True) if n < LEAST_LABELS]
+        few = [f"{label} has {n:.4g}" for label, n in zip(self.labels, self.effective_n, strict=True) if n < MIN_LABELS]
         if few:
-            return f"gold label {', '.join(few)} gold labels, and inverting needs {LEAST_LABELS} of each"
+            return f"gold label {', '.join(few)} gold labels, and inverting needs {MIN_LABELS} of each"
         condition = float(np.linalg.cond(self.matrix))
-        if condition >= MOST_CONDITION:
+        if condition >= MAX_CONDITION:
             return (
                 f"the confusion matrix has condition number {condition:.1f}, and inverting needs less than "
-                f"{MOST_CONDITION:g}"
+                f"{MAX_CONDITION:g}"
             )
         return None
 
-    def hopeless(self, level: float) -> str | None:
+    def why_uncorrectable(self, level: float) -> str | None:
         """Why the judge may be no better than chance at what matters, the gains; None where it is better beyond doubt.
 
             s = Σ_g x_g (Cu)_g > z √V,    x = v − mean(v),    V = Σ_g x_g² ((Cu²)_g − (Cu)_g²) / (n_g + 2)
@@ -141,38 +147,43 @@ class Grades:
         """
         if np.ptp(self.gains) <= ROUNDING * np.abs(self.gains).max():  # all are worth the same
             return None
-        apart = self.gains - self.gains.mean()
-        gains, apart = self.gains / np.abs(apart).max(), apart / np.abs(apart).max()
-        matrix = self.matrix + (1 / len(self.bronze_labels) - self.matrix) * (NUDGE / (self.worth + NUDGE))[:, None]
+        centred = self.gains - self.gains.mean()
+        gains, centred = self.gains / np.abs(centred).max(), centred / np.abs(centred).max()
+        matrix = (
+            self.matrix
+            + (1 / len(self.bronze_labels) - self.matrix) * (PRIOR_LABELS / (self.effective_n + PRIOR_LABELS))[:, None]
+        )
         if self.labels == self.bronze_labels:
-            told, threshold = gains, normal_quantile((1 + level) / 2)
+            label_values, threshold = gains, normal_quantile((1 + level) / 2)
         else:
             from scipy.special import chdtri
 
-            told, threshold = apart @ matrix, math.sqrt(chdtri(len(self.bronze_labels) - 1, 1 - level))
-        shown = float(apart @ matrix @ told)
-        noise = float(apart**2 @ ((matrix @ told**2 - (matrix @ told) ** 2) / (self.worth + NUDGE)))
-        if shown > ROUNDING and shown > threshold * math.sqrt(max(noise, 0)):
+            label_values, threshold = centred @ matrix, math.sqrt(chdtri(len(self.bronze_labels) - 1, 1 - level))
+        signal = float(centred @ matrix @ label_values)
+        noise = float(
+            centred**2 @ ((matrix @ label_values**2 - (matrix @ label_values) ** 2) / (self.effective_n + PRIOR_LABELS))
+        )
+        if signal > ROUNDING and signal > threshold * math.sqrt(max(noise, 0)):
             return None
-        if shown <= ROUNDING:
+        if signal <= ROUNDING:
             return (
                 "the judge is no better than chance: documents that are worth more to gold are not labelled higher by "
                 "bronze; nothing can be corrected with such labels"
             )
         return (
-            f"the judge may be no better than chance: {self.worth.sum():.5g} gold labels leave open at a level of "
-            f"{level * 100:g}% that bronze does not label documents higher that are worth more to gold; have gold "
+            f"the judge may be no better than chance: {self.effective_n.sum():.5g} gold labels leave open at a level "
+            f"of {level * 100:g}% that bronze does not label documents higher that are worth more to gold; have gold "
             f"judge more"
         )
 
-    def redrawn(self, size: int, rng: np.random.Generator) -> Array:
+    def resample(self, size: int, rng: np.random.Generator) -> Array:
         """The matrix drawn anew `size` times, each row from what its gold labels leave possible."""
-        drawn = np.broadcast_to(self.matrix, (size, *self.matrix.shape)).copy()
-        finite = np.isfinite(self.worth)
-        shape = self.matrix[finite] * self.worth[finite, None] + 1 / len(self.bronze_labels)
+        matrices = np.broadcast_to(self.matrix, (size, *self.matrix.shape)).copy()
+        finite = np.isfinite(self.effective_n)
+        shape = self.matrix[finite] * self.effective_n[finite, None] + 1 / len(self.bronze_labels)
         rows = rng.standard_gamma(shape, (size, *shape.shape))
-        drawn[:, finite] = rows / rows.sum(axis=2, keepdims=True)
-        return drawn
+        matrices[:, finite] = rows / rows.sum(axis=2, keepdims=True)
+        return matrices
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -192,43 +203,50 @@ class BronzeLists:
         return len(self.attention)
 
     @property
-    def mean(self) -> Array:
+    def mean_attention(self) -> Array:
         """The attention that each bronze label gets, averaged over queries."""
         return np.asarray(self.attention.mean(axis=0))
 
     @classmethod
     def of(cls, labels: ArrayLike, discounts: ArrayLike, grades: Grades) -> BronzeLists:
         """Check positions of labels (queries × ranks) and discounts; no label may be unknown to the gold sample."""
-        said, fading = np.asarray(labels), np.asarray(discounts, dtype=np.float64)
-        wide = len(grades.bronze_labels)
-        if said.ndim != 2 or not len(said) or not np.issubdtype(said.dtype, np.integer):
+        positions, rank_discounts = np.asarray(labels), np.asarray(discounts, dtype=np.float64)
+        columns = len(grades.bronze_labels)
+        if positions.ndim != 2 or not len(positions) or not np.issubdtype(positions.dtype, np.integer):
             raise UsageError(
-                f"labels are whole numbers, queries × ranks, with at least one query; found {said.dtype} of shape "
-                f"{said.shape}"
+                f"labels are whole numbers, queries × ranks, with at least one query; found {positions.dtype} of shape "
+                f"{positions.shape}"
             )
-        if fading.shape != said.shape[1:] or not np.isfinite(fading).all() or (fading < 0).any():
+        if (
+            rank_discounts.shape != positions.shape[1:]
+            or not np.isfinite(rank_discounts).all()
+            or (rank_discounts < 0).any()
+        ):
             raise UsageError(
-                f"a discount of 0 or more is needed for each of the {said.shape[1]} ranks, found {fading.tolist()}"
+                f"a discount of 0 or more is needed for each of the {positions.shape[1]} ranks, found "
+                f"{rank_discounts.tolist()}"
             )
-        if said.size and not -1 <= said.min() <= said.max() < wide:
+        if positions.size and not -1 <= positions.min() <= positions.max() < columns:
             raise UsageError(
-                f"positions of labels go from 0 to {wide - 1}, or are −1 where a list is shorter; found "
-                f"{said.min()} to {said.max()}"
+                f"positions of labels go from 0 to {columns - 1}, or are −1 where a list is shorter; found "
+                f"{positions.min()} to {positions.max()}"
             )
-        query, rank = np.nonzero(said >= 0)
-        label = said[query, rank].astype(np.int64)
-        found = np.bincount(label, minlength=wide)
-        for position in np.flatnonzero((found > 0) & (grades.matrix.sum(axis=0) == 0)):
+        query, rank = np.nonzero(positions >= 0)
+        label = positions[query, rank].astype(np.int64)
+        counts = np.bincount(label, minlength=columns)
+        for position in np.flatnonzero((counts > 0) & (grades.matrix.sum(axis=0) == 0)):
             name = grades.bronze_labels[position]
             raise InputError(
-                f"{found[position]:,} documents have the bronze label {name}, which no document of the gold sample "
+                f"{counts[position]:,} documents have the bronze label {name}, which no document of the gold sample "
                 f"has; have gold judge some of them, or merge {name} with another label"
             )
-        attention = np.bincount(query * wide + label, weights=fading[rank], minlength=len(said) * wide)
-        by_rank = np.bincount(rank * wide + label, minlength=said.shape[1] * wide).reshape(-1, wide)
-        held = np.flatnonzero(by_rank.any(axis=1))
+        attention = np.bincount(
+            query * columns + label, weights=rank_discounts[rank], minlength=len(positions) * columns
+        )
+        by_rank = np.bincount(rank * columns + label, minlength=positions.shape[1] * columns).reshape(-1, columns)
+        occupied = np.flatnonzero(by_rank.any(axis=1))
         return cls(
-            attention=np.asarray(attention, dtype=np.float64).reshape(len(said), wide),
-            ranks=held + 1,
-            shares_by_rank=by_rank[held] / by_rank[held].sum(axis=1, keepdims=True),
+            attention=np.asarray(attention, dtype=np.float64).reshape(len(positions), columns),
+            ranks=occupied + 1,
+            shares_by_rank=by_rank[occupied] / by_rank[occupied].sum(axis=1, keepdims=True),
         )

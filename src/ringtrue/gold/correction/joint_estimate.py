@@ -11,15 +11,17 @@ from ringtrue.evaluation.measures import FloatArray, IntArray
 from ringtrue.stats.results import Estimate
 from ringtrue.stats.student_t import normal_quantile, t_quantile, t_tail
 
-__all__ = ["Joint", "Population"]
+__all__ = ["JointEstimate", "Population"]
 
 Population: TypeAlias = Literal["these", "like-these"]
 
-ONE_QUERY = "a single query says nothing about others: no interval can be given (--population these: about this one)"
+SINGLE_QUERY_NOTE = (
+    "a single query says nothing about others: no interval can be given (--population these: about this one)"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Joint:
+class JointEstimate:
     """A value for each run, the covariance of their errors, and its degrees of freedom (infinite: normal).
 
     `labels` counts the gold labels that each value rests on.
@@ -27,7 +29,7 @@ class Joint:
 
     values: FloatArray
     covariance: FloatArray
-    freedom: float
+    df: float
     labels: IntArray
 
     def estimate(self, run: int, *, level: float, method: str, notes: tuple[str, ...] = ()) -> Estimate:
@@ -46,15 +48,23 @@ class Joint:
             return None
         if difference.se == 0:
             return 1.0 if difference.value == 0 else None
-        return max(2 * float(t_tail(abs(difference.value) / difference.se, min(self.freedom, 1e9))), 5e-324)
+        return max(2 * float(t_tail(abs(difference.value) / difference.se, min(self.df, 1e9))), 5e-324)
 
     def _estimate(
         self, value: float, variance: float, labels: int, level: float, method: str, notes: tuple[str, ...]
     ) -> Estimate:
-        if self.freedom < 1:
-            return Estimate(value=float(value), level=level, n=labels, method=method, notes=(*notes, ONE_QUERY))
+        if self.df < 1:
+            return Estimate(value=float(value), level=level, n=labels, method=method, notes=(*notes, SINGLE_QUERY_NOTE))
         se = float(np.sqrt(max(variance, 0.0)))
-        above = (1 + level) / 2
-        reach = (t_quantile(above, self.freedom) if np.isfinite(self.freedom) else normal_quantile(above)) * se
-        return Estimate(value=float(value), se=se, low=float(value - reach), high=float(value + reach), level=level,
-                        n=labels, method=method, notes=notes)  # fmt: skip
+        probability = (1 + level) / 2
+        half_width = (t_quantile(probability, self.df) if np.isfinite(self.df) else normal_quantile(probability)) * se
+        return Estimate(
+            value=float(value),
+            se=se,
+            low=float(value - half_width),
+            high=float(value + half_width),
+            level=level,
+            n=labels,
+            method=method,
+            notes=notes,
+        )

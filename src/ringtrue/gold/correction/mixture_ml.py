@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from ringtrue.errors import UsageError
 
-__all__ = ["GradeShares", "grade_shares"]
+__all__ = ["GradeShares", "fit_grade_shares"]
 
 Array: TypeAlias = NDArray[np.float64]
-CLOSER = 0.1  # of the distance from the edges, after each turn
-INSIDE = 0.995  # of the way to the nearest edge is as far as a step may go
-SMALLEST = 1e-300  # keeps a division by 0 from being one
+BARRIER_FACTOR = 0.1  # of the distance from the edges, after each turn
+MAX_STEP = 0.995  # of the way to the nearest edge is as far as a step may go
+TINY = 1e-300  # keeps a division by 0 from being one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -26,7 +26,7 @@ class GradeShares:
     converged: NDArray[np.bool_]
 
 
-def grade_shares(
+def fit_grade_shares(
     counts: ArrayLike, matrix: ArrayLike, *, tolerance: float = 1e-12, max_iterations: int = 100
 ) -> GradeShares:
     """The gold shares p ≥ 0, Σp = 1, under which bronze counts ~ multinomial(p C) are most likely.
@@ -41,7 +41,7 @@ def grade_shares(
 
     Examples:
         >>> matrix = [[0.8, 0.2], [0.1, 0.9]]
-        >>> (grade_shares([[45, 55], [5, 95]], matrix).shares.round(6) + 0).tolist()
+        >>> (fit_grade_shares([[45, 55], [5, 95]], matrix).shares.round(6) + 0).tolist()
         [[0.5, 0.5], [0.0, 1.0]]
     """
     counts, matrix = np.asarray(counts, dtype=np.float64), np.asarray(matrix, dtype=np.float64)
@@ -51,43 +51,43 @@ def grade_shares(
         )
     shape = np.broadcast_shapes(counts.shape[:-1], matrix.shape[:-2])
     grades, labels = matrix.shape[-2:]
-    said = np.broadcast_to(counts, (*shape, labels)).reshape(-1, labels)
-    said = said / np.maximum(said.sum(axis=1, keepdims=True), SMALLEST)
+    bronze_shares = np.broadcast_to(counts, (*shape, labels)).reshape(-1, labels)
+    bronze_shares = bronze_shares / np.maximum(bronze_shares.sum(axis=1, keepdims=True), TINY)
     rates = np.broadcast_to(matrix, (*shape, grades, labels)).reshape(-1, grades, labels)
-    if ((rates.sum(axis=1) <= 0) & (said > 0)).any():
+    if ((rates.sum(axis=1) <= 0) & (bronze_shares > 0)).any():
         raise UsageError("a bronze label was counted that no gold label gives rise to: its column of the matrix is 0")
-    shares, lack = np.full((len(said), grades), 1 / grades), np.ones((len(said), grades))
-    found, converged = shares.copy(), np.zeros(len(said), dtype=bool)
-    searched = np.arange(len(said))  # where the search still goes on
+    shares, slack = np.full((len(bronze_shares), grades), 1 / grades), np.ones((len(bronze_shares), grades))
+    best_shares, converged = shares.copy(), np.zeros(len(bronze_shares), dtype=bool)
+    active = np.arange(len(bronze_shares))  # where the search still goes on
     for _ in range(max_iterations):
-        mixed = np.maximum((shares[:, None, :] @ rates)[:, 0], SMALLEST)
-        ratio = said / mixed
-        slope = (rates @ ratio[:, :, None])[:, :, 0]
+        mixture = np.maximum((shares[:, None, :] @ rates)[:, 0], TINY)
+        ratio = bronze_shares / mixture
+        gradient = (rates @ ratio[:, :, None])[:, :, 0]
         total = shares.sum(axis=1, keepdims=True)
-        done = (slope * total).max(axis=1) - 1 <= tolerance
-        found[searched] = shares / total
-        converged[searched] = done
-        if done.all():
+        finished = (gradient * total).max(axis=1) - 1 <= tolerance
+        best_shares[active] = shares / total
+        converged[active] = finished
+        if finished.all():
             break
-        bend = (rates * (ratio / mixed)[:, None, :]) @ rates.swapaxes(1, 2)
-        left = ~done
-        searched, said, rates = searched[left], said[left], rates[left]
-        shares, lack = _closer(shares[left], lack[left], slope[left], bend[left])
-    return GradeShares(shares=found.reshape(*shape, grades), converged=converged.reshape(shape))
+        hessian = (rates * (ratio / mixture)[:, None, :]) @ rates.swapaxes(1, 2)
+        unfinished = ~finished
+        active, bronze_shares, rates = active[unfinished], bronze_shares[unfinished], rates[unfinished]
+        shares, slack = _newton_step(shares[unfinished], slack[unfinished], gradient[unfinished], hessian[unfinished])
+    return GradeShares(shares=best_shares.reshape(*shape, grades), converged=converged.reshape(shape))
 
 
-def _closer(shares: Array, lack: Array, slope: Array, bend: Array) -> tuple[Array, Array]:
+def _newton_step(shares: Array, slack: Array, gradient: Array, hessian: Array) -> tuple[Array, Array]:
     """The shares and what their slopes lack of 1, after a step of Newton's method towards p_g (1 − D_g) = μ, a tenth
     of what it was."""
-    goal = CLOSER * (shares * lack).mean(axis=1, keepdims=True) / shares
-    ratio = lack / shares
-    curved = bend + ratio[:, :, None] * np.eye(shares.shape[1])
-    step = np.linalg.solve(curved, (slope - 1 + goal)[:, :, None])[:, :, 0]
-    back = goal - lack - ratio * step
-    return shares + _length(shares, step) * step, lack + _length(lack, back) * back
+    target = BARRIER_FACTOR * (shares * slack).mean(axis=1, keepdims=True) / shares
+    ratio = slack / shares
+    curvature = hessian + ratio[:, :, None] * np.eye(shares.shape[1])
+    step = np.linalg.solve(curvature, (gradient - 1 + target)[:, :, None])[:, :, 0]
+    slack_step = target - slack - ratio * step
+    return shares + _step_length(shares, step) * step, slack + _step_length(slack, slack_step) * slack_step
 
 
-def _length(now: Array, step: Array) -> Array:
+def _step_length(current: Array, step: Array) -> Array:
     """How far along the step one may go without leaving the inside; all of it at most."""
-    steepest = (-step / now).max(axis=1, keepdims=True)
-    return np.asarray(INSIDE / np.maximum(steepest, INSIDE))
+    steepest = (-step / current).max(axis=1, keepdims=True)
+    return np.asarray(MAX_STEP / np.maximum(steepest, MAX_STEP))

@@ -19,10 +19,10 @@ from ringtrue.tables import Judgments, Run
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["Pool", "pooled"]
+__all__ = ["Pool", "build_pool"]
 
 NO_LABEL = -1  # the level of documents that the bronze judge did not label, or labelled as not judged
-MOST_CELLS = 400_000_000  # of runs × documents
+MAX_CELLS = 400_000_000  # of runs × documents
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -30,7 +30,7 @@ class Pool:
     """The union of the runs' first `depth` documents for the queries that the bronze judge knows.
 
     `docs` has a row for each document with its query and doc; `query` and `level` are its query and its bronze label as
-    positions among `queries` and `levels`. A run shows document `shown[i]` at rank `rank[i]`, for `run[i]`.
+    positions among `queries` and `levels`. Run `run[i]` shows document `doc_index[i]` at rank `rank[i]`.
     """
 
     runs: tuple[str, ...]
@@ -41,7 +41,7 @@ class Pool:
     query: IntArray
     level: IntArray
     run: IntArray
-    shown: IntArray
+    doc_index: IntArray
     rank: IntArray
     notes: tuple[str, ...] = field(default=())
 
@@ -53,36 +53,38 @@ class Pool:
         from scipy.sparse import csr_array
 
         weight = discounts[self.rank - 1] / len(self.queries)
-        kept = weight != 0
-        return csr_array((weight[kept], (self.run[kept], self.shown[kept])), shape=(len(self.runs), len(self)))
+        nonzero = weight != 0
+        return csr_array(
+            (weight[nonzero], (self.run[nonzero], self.doc_index[nonzero])), shape=(len(self.runs), len(self))
+        )
 
     @cached_property
-    def found_by(self) -> IntArray:
+    def runs_per_doc(self) -> IntArray:
         """How many runs show each document."""
-        return np.bincount(self.shown, minlength=len(self)).astype(np.int64)
+        return np.bincount(self.doc_index, minlength=len(self)).astype(np.int64)
 
     @cached_property
-    def alike(self) -> IntArray:
-        """An order in which documents that are next to each other are alike: by bronze level, then by `found_by`."""
-        order: IntArray = self.level * (self.found_by.max(initial=0) + 1) + self.found_by
+    def similarity_key(self) -> IntArray:
+        """A sort key that puts like documents next to each other: by bronze level, then by `runs_per_doc`."""
+        order: IntArray = self.level * (self.runs_per_doc.max(initial=0) + 1) + self.runs_per_doc
         return order
 
     @cached_property
     def signature(self) -> str:
         """A short name for the documents, their bronze labels and how many runs show each, in whatever order."""
         label = pl.Series("label", np.array(self.levels)[self.level], dtype=pl.Int64)
-        found_by = pl.Series("found_by", self.found_by, dtype=pl.Int64)
-        known = self.docs.select("query", "doc").with_columns(label, found_by).sort("query", "doc")
-        return f"pool-{crc32(known.write_csv().encode()):08x}"
+        found_by = pl.Series("found_by", self.runs_per_doc, dtype=pl.Int64)
+        labelled_docs = self.docs.select("query", "doc").with_columns(label, found_by).sort("query", "doc")
+        return f"pool-{crc32(labelled_docs.write_csv().encode()):08x}"
 
-    def places(self, frame: pl.DataFrame) -> IntArray:
+    def positions_of(self, frame: pl.DataFrame) -> IntArray:
         """The position of each row's document here; −1 where no run shows it."""
-        here = self.docs.with_row_index("place")
-        found = frame.select("query", "doc").join(here, on=["query", "doc"], how="left", maintain_order="left")
-        return found["place"].cast(pl.Int64).fill_null(-1).to_numpy()
+        indexed = self.docs.with_row_index("place")
+        joined = frame.select("query", "doc").join(indexed, on=["query", "doc"], how="left", maintain_order="left")
+        return joined["place"].cast(pl.Int64).fill_null(-1).to_numpy()
 
 
-def pooled(runs: Sequence[Run], bronze: Judgments, *, depth: int) -> Pool:
+def build_pool(runs: Sequence[Run], bronze: Judgments, *, depth: int) -> Pool:
     """The runs' tops against the bronze labels.
 
     A document without a bronze label has a level of its own. A query that a run does not have counts as having found
@@ -90,48 +92,49 @@ def pooled(runs: Sequence[Run], bronze: Judgments, *, depth: int) -> Pool:
 
     Examples:
         >>> run = Run.of({"q": {"a": 2.0, "b": 1.0}})
-        >>> pool = pooled([run], Judgments.of({"q": {"a": 1}}), depth=10)
+        >>> pool = build_pool([run], Judgments.of({"q": {"a": 1}}), depth=10)
         >>> pool.docs["doc"].to_list(), [pool.levels[level] for level in pool.level]
         (['a', 'b'], [1, -1])
     """
     bronze.require_one_label_each()
     queries = bronze.frame["query"].unique(maintain_order=True)
     tops = []
-    for place, run in enumerate(runs):
+    for index, run in enumerate(runs):
         require_overlap(run, queries.to_list())
         top = run.ranked(depth).filter(pl.col("query").is_in(queries.implode()))
-        tops.append(top.select("query", "doc", "rank", run=pl.lit(place, dtype=pl.Int64)))
-    everything = pl.concat(tops)
-    docs = everything.select("query", "doc").unique(maintain_order=True).with_row_index("place")
-    if docs.height * len(runs) > MOST_CELLS:
+        tops.append(top.select("query", "doc", "rank", run=pl.lit(index, dtype=pl.Int64)))
+    ranked = pl.concat(tops)
+    docs = ranked.select("query", "doc").unique(maintain_order=True).with_row_index("place")
+    if docs.height * len(runs) > MAX_CELLS:
         raise UsageError(
             f"{len(runs)} runs show {docs.height:,} different documents: too many to correct at once; "
             f"choose a measure with a cutoff, such as DCG@10"
         )
-    shown = everything.join(docs, on=["query", "doc"], how="left", maintain_order="left")
-    labelled = docs.join(bronze.frame.select("query", "doc", "label"), on=["query", "doc"], how="left",
-                         maintain_order="left")  # fmt: skip
-    label = labelled["label"].fill_null(NO_LABEL).to_numpy().astype(np.int64)
+    appearances = ranked.join(docs, on=["query", "doc"], how="left", maintain_order="left")
+    labelled_docs = docs.join(
+        bronze.frame.select("query", "doc", "label"), on=["query", "doc"], how="left", maintain_order="left"
+    )
+    label = labelled_docs["label"].fill_null(NO_LABEL).to_numpy().astype(np.int64)
     label = np.where(label < 0, NO_LABEL, label)
     levels, level = np.unique(label, return_inverse=True)
     return Pool(
         runs=tuple(run.name for run in runs),
         queries=tuple(queries.to_list()),
-        levels=tuple(int(one) for one in levels),
+        levels=tuple(int(bronze_label) for bronze_label in levels),
         depth=depth,
         docs=docs.select("query", "doc"),
         query=docs["query"].cast(pl.Enum(queries)).to_physical().to_numpy().astype(np.int64),
         level=level.astype(np.int64),
-        run=shown["run"].to_numpy(),
-        shown=shown["place"].to_numpy().astype(np.int64),
-        rank=shown["rank"].to_numpy().astype(np.int64),
-        notes=_unlabelled(label, depth),
+        run=appearances["run"].to_numpy(),
+        doc_index=appearances["place"].to_numpy().astype(np.int64),
+        rank=appearances["rank"].to_numpy().astype(np.int64),
+        notes=_unlabelled_note(label, depth),
     )
 
 
-def _unlabelled(label: IntArray, depth: int) -> tuple[str, ...]:
-    without = int((label == NO_LABEL).sum())
-    if not without:
+def _unlabelled_note(label: IntArray, depth: int) -> tuple[str, ...]:
+    unlabelled = int((label == NO_LABEL).sum())
+    if not unlabelled:
         return ()
-    what = "1 document has" if without == 1 else f"{without:,} documents have"
-    return (f"of {len(label):,} documents in the top {depth}, {what} no bronze label: a level of their own",)
+    subject = "1 document has" if unlabelled == 1 else f"{unlabelled:,} documents have"
+    return (f"of {len(label):,} documents in the top {depth}, {subject} no bronze label: a level of their own",)

@@ -15,13 +15,13 @@ from ringtrue.gold.correction.pool import Pool
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["FEW", "few_by_label", "few_of_a_kind", "precision_by_label", "share_by_label"]
+__all__ = ["MIN_LABELS", "is_too_few", "post_stratified_precision", "post_stratified_share", "run_precision"]
 
-FEW = 10  # gold labels of a run, or relevant or other ones among them: below, few labels that agree look certain
+MIN_LABELS = 10  # gold labels of a run, or relevant or other ones among them: below, few labels that agree look certain
 
 
-def share_by_label(
-    called: ArrayLike,
+def post_stratified_share(
+    bronze_share: ArrayLike,
     variance: ArrayLike,
     above: tuple[ArrayLike, ArrayLike],
     below: tuple[ArrayLike, ArrayLike],
@@ -40,47 +40,58 @@ def share_by_label(
     the share of each side that it has (`judged`), x/n stands for what it is.
 
     Examples:
-        >>> value, variance = share_by_label(0.4, 0.0, (30, 40), (6, 60))
+        >>> value, variance = post_stratified_share(0.4, 0.0, (30, 40), (6, 60))
         >>> round(float(value), 4), round(float(variance) ** 0.5, 4)
         (0.3615, 0.0361)
     """
-    j = np.asarray(called, dtype=np.float64)
-    (p, of_p), (q, of_q) = (_smoothed(*counts) for counts in (above, below))
-    whole_p, whole_q = (
-        share + np.asarray(seen) * (_share(*counts) - share)
-        for share, seen, counts in ((p, judged[0], above), (q, judged[1], below))
+    j = np.asarray(bronze_share, dtype=np.float64)
+    (p, variance_p), (q, variance_q) = (_smoothed_share(*counts) for counts in (above, below))
+    full_p, full_q = (
+        share + np.asarray(judged_share) * (_observed_share(*counts) - share)
+        for share, judged_share, counts in ((p, judged[0], above), (q, judged[1], below))
     )
-    value = j * whole_p + (1 - j) * whole_q
-    within = j**2 * np.asarray(missed[0]) * of_p + (1 - j) ** 2 * np.asarray(missed[1]) * of_q
+    value = j * full_p + (1 - j) * full_q
+    within = j**2 * np.asarray(missed[0]) * variance_p + (1 - j) ** 2 * np.asarray(missed[1]) * variance_q
     return value, (p - q) ** 2 * np.asarray(variance, dtype=np.float64) + within
 
 
-def few_by_label(
+def post_stratified_precision(
     pool: Pool,
     weights: csr_array,
     sample: GoldSample,
     relevant: NDArray[np.bool_],
-    called: NDArray[np.bool_],
+    bronze_relevant: NDArray[np.bool_],
     *,
     population: Population,
 ) -> dict[int, tuple[float, float]]:
     """P@k by bronze label and its standard error, for those runs whose gold labels are few of a kind.
 
-    `relevant` is what gold says of the sample, `called` what bronze says of the pool.
+    `relevant` is what gold says of the sample, `bronze_relevant` what bronze says of the pool.
     """
-    found = {}
+    estimates = {}
     for run in range(len(pool.runs)):
         shown = weights[[run]].toarray()[0] > 0
-        own = shown[sample.places]
-        if own.any() and few_of_a_kind(relevant[own], called[sample.places][own], sample.prob[own]):
-            found[run] = precision_by_label(shown, called, pool.query, sample.places, relevant, sample.prob,
-                                            k=pool.depth, queries=len(pool.queries), population=population)  # fmt: skip
-    return found
+        in_run = shown[sample.positions]
+        if in_run.any() and is_too_few(
+            relevant[in_run], bronze_relevant[sample.positions][in_run], sample.prob[in_run]
+        ):
+            estimates[run] = run_precision(
+                shown,
+                bronze_relevant,
+                pool.query,
+                sample.positions,
+                relevant,
+                sample.prob,
+                k=pool.depth,
+                queries=len(pool.queries),
+                population=population,
+            )
+    return estimates
 
 
-def precision_by_label(
+def run_precision(
     shown: NDArray[np.bool_],
-    called: NDArray[np.bool_],
+    bronze_relevant: NDArray[np.bool_],
     query: IntArray,
     sampled: IntArray,
     relevant: NDArray[np.bool_],
@@ -97,34 +108,40 @@ def precision_by_label(
     A label stands for w documents, and labels that stand for different numbers are worth fewer equal ones: n on each
     bronze side. Of *these queries* gold missed Σ w(w − 1) / Σ w² there, which is 1 − π where all π are the same.
 
-    For each document of the pool: is it `shown` in the run's top k, `called` relevant by bronze, and of which `query`.
+    For each document of the pool: is it `shown` in the run's top k, `bronze_relevant`, and of which `query`.
     The documents `sampled` have a gold label that says `relevant` or not, and were drawn with `prob`.
 
     Examples:
-        >>> shown, called, query = np.full(8, True), np.arange(8) < 4, np.arange(8) // 4
-        >>> found = precision_by_label(shown, called, query, np.array([0, 1, 4]), np.array([True, True, False]),
-        ...                            np.array([0.5, 0.5, 0.25]), k=4, queries=2, population="these")
-        >>> [round(float(one), 3) for one in found]
+        >>> shown, bronze_relevant, query = np.full(8, True), np.arange(8) < 4, np.arange(8) // 4
+        >>> sampled, relevant, prob = np.array([0, 1, 4]), np.array([True, True, False]), np.array([0.5, 0.5, 0.25])
+        >>> value, se = run_precision(shown, bronze_relevant, query, sampled, relevant, prob, k=4, queries=2,
+        ...                           population="these")
+        >>> [round(float(value), 3), round(float(se), 3)]
         [0.552, 0.153]
     """
-    own = shown[sampled]
-    up, says, weight = called[sampled][own], relevant[own], 1 / prob[own]
-    above, below = (_worth(says[side], weight[side]) for side in (up, ~up))
-    of_these = population == "these"
-    by_query = np.bincount(query, weights=shown & called, minlength=queries) / k
-    filled = float(shown.sum()) / (k * queries)
-    value, variance = share_by_label(
-        by_query.mean() / filled,
-        0.0 if of_these or queries < 2 else by_query.var(ddof=1) / queries / filled**2,
+    in_run = shown[sampled]
+    bronze_says, gold_says, weight = bronze_relevant[sampled][in_run], relevant[in_run], 1 / prob[in_run]
+    above, below = (_effective_counts(gold_says[side], weight[side]) for side in (bronze_says, ~bronze_says))
+    these_queries = population == "these"
+    by_query = np.bincount(query, weights=shown & bronze_relevant, minlength=queries) / k
+    filled_share = float(shown.sum()) / (k * queries)
+    value, variance = post_stratified_share(
+        by_query.mean() / filled_share,
+        0.0 if these_queries or queries < 2 else by_query.var(ddof=1) / queries / filled_share**2,
         above,
         below,
-        missed=(_missed(weight[up]), _missed(weight[~up])) if of_these else (1.0, 1.0),
-        judged=(up.sum() / max((shown & called).sum(), 1), (~up).sum() / max((shown & ~called).sum(), 1)),
+        missed=(_unsampled_share(weight[bronze_says]), _unsampled_share(weight[~bronze_says]))
+        if these_queries
+        else (1.0, 1.0),
+        judged=(
+            bronze_says.sum() / max((shown & bronze_relevant).sum(), 1),
+            (~bronze_says).sum() / max((shown & ~bronze_relevant).sum(), 1),
+        ),
     )
-    return float(value) * filled, float(np.sqrt(variance)) * filled
+    return float(value) * filled_share, float(np.sqrt(variance)) * filled_share
 
 
-def few_of_a_kind(relevant: NDArray[np.bool_], called: NDArray[np.bool_], prob: FloatArray) -> bool:
+def is_too_few(relevant: NDArray[np.bool_], bronze_relevant: NDArray[np.bool_], prob: FloatArray) -> bool:
     """Whether fewer than ten gold labels tell how sure P@k is: then they may agree by chance.
 
     Fewer than ten are relevant, or fewer than ten are not; or c = w(w − 1)(y − ȳ)², what each label adds to the
@@ -133,25 +150,27 @@ def few_of_a_kind(relevant: NDArray[np.bool_], called: NDArray[np.bool_], prob: 
 
     Examples:
         >>> relevant = np.arange(100) < 50
-        >>> few_of_a_kind(relevant, relevant, np.full(100, 0.5))  # bronze is never wrong
+        >>> is_too_few(relevant, relevant, np.full(100, 0.5))  # bronze is never wrong
         True
-        >>> few_of_a_kind(relevant, np.arange(100) % 2 == 0, np.full(100, 0.5))
+        >>> is_too_few(relevant, np.arange(100) % 2 == 0, np.full(100, 0.5))
         False
     """
-    if min(relevant.sum(), (~relevant).sum()) < FEW:
+    if min(relevant.sum(), (~relevant).sum()) < MIN_LABELS:
         return True
     weight = 1 / prob
-    by_chance = weight * (weight - 1)
-    adds = np.zeros(len(relevant))
-    for side in (called, ~called):
+    sampling_factor = weight * (weight - 1)
+    contributions = np.zeros(len(relevant))
+    for side in (bronze_relevant, ~bronze_relevant):
         if side.any():
-            adds[side] = by_chance[side] * (relevant[side] - np.average(relevant[side], weights=weight[side])) ** 2
-    if not adds.any():
-        return bool(by_chance.any())  # where gold saw everything, nothing is left to chance
-    return bool(adds.sum() ** 2 < FEW * (adds**2).sum())
+            contributions[side] = (
+                sampling_factor[side] * (relevant[side] - np.average(relevant[side], weights=weight[side])) ** 2
+            )
+    if not contributions.any():
+        return bool(sampling_factor.any())  # where gold saw everything, nothing is left to chance
+    return bool(contributions.sum() ** 2 < MIN_LABELS * (contributions**2).sum())
 
 
-def _worth(relevant: NDArray[np.bool_], weight: FloatArray) -> tuple[float, float]:
+def _effective_counts(relevant: NDArray[np.bool_], weight: FloatArray) -> tuple[float, float]:
     """How many equal labels weighted ones are worth, and how many of these are relevant."""
     if not len(weight):
         return 0.0, 0.0
@@ -159,19 +178,19 @@ def _worth(relevant: NDArray[np.bool_], weight: FloatArray) -> tuple[float, floa
     return n * float(np.average(relevant, weights=weight)), n
 
 
-def _missed(weight: FloatArray) -> float:
+def _unsampled_share(weight: FloatArray) -> float:
     """The share of a side's variance that is left where some of its documents were judged."""
     return float((weight * (weight - 1)).sum() / (weight**2).sum()) if len(weight) else 1.0
 
 
-def _share(hits: ArrayLike, n: ArrayLike) -> FloatArray:
+def _observed_share(hits: ArrayLike, n: ArrayLike) -> FloatArray:
     """As it is; 0 of 0 is 0, and weighs nothing."""
-    of = np.asarray(n, dtype=np.float64)
-    share: FloatArray = np.asarray(hits, dtype=np.float64) / np.where(of > 0, of, 1)
+    totals = np.asarray(n, dtype=np.float64)
+    share: FloatArray = np.asarray(hits, dtype=np.float64) / np.where(totals > 0, totals, 1)
     return share
 
 
-def _smoothed(hits: ArrayLike, n: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    more = np.asarray(n, dtype=np.float64) + 1
-    share = (np.asarray(hits, dtype=np.float64) + 0.5) / more
-    return share, share * (1 - share) / more
+def _smoothed_share(hits: ArrayLike, n: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    denominator = np.asarray(n, dtype=np.float64) + 1
+    share = (np.asarray(hits, dtype=np.float64) + 0.5) / denominator
+    return share, share * (1 - share) / denominator

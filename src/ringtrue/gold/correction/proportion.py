@@ -9,24 +9,24 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from ringtrue.errors import UsageError, did_you_mean
-from ringtrue.gold.correction.post_stratified import share_by_label
-from ringtrue.gold.correction.rate_bootstrap import bootstrapped, posterior
-from ringtrue.gold.correction.rate_inversion import adjusted_interval, inverted, inverted_variance
+from ringtrue.gold.correction.post_stratified import post_stratified_share
+from ringtrue.gold.correction.rate_bootstrap import bootstrap_fraction, draw_posterior_fraction
+from ringtrue.gold.correction.rate_inversion import adjusted_interval, inversion_variance, invert_rates
 from ringtrue.gold.correction.rates import BronzeScore, Rates
 from ringtrue.stats.intervals import require_level
 from ringtrue.stats.results import Estimate
 from ringtrue.stats.student_t import normal_quantile
 
-__all__ = ["Interval", "corrected_share", "hopeless", "share_by_bronze_label"]
+__all__ = ["Interval", "correct_share", "correct_share_by_label", "why_uncorrectable"]
 
 Interval: TypeAlias = Literal["fieller", "wald", "bootstrap", "bayes"]
-ASSUMED = "holds where the judge errs on these documents as often as on those where the rates were measured"
-FEW_LABELS = 30
-FEW_QUERIES = 20
+ASSUMPTION = "holds where the judge errs on these documents as often as on those where the rates were measured"
+MIN_LABELS = 30
+MIN_QUERIES = 20
 ROUNDING = 1e-12  # 0.7 + 0.3 may differ from 1 by less
 
 
-def corrected_share(
+def correct_share(
     score: BronzeScore,
     rates: Rates,
     *,
@@ -47,45 +47,60 @@ def corrected_share(
 
     Examples:
         >>> rates = Rates(relevant=(43, 59), nonrelevant=(67, 84))
-        >>> print(corrected_share(BronzeScore(mean=0.626, sd=0.414, queries=10278), rates))
+        >>> print(correct_share(BronzeScore(mean=0.626, sd=0.414, queries=10278), rates))
         0.80 (95% CI 0.66 to 1.00)
-        >>> print(corrected_share(BronzeScore(mean=0.5, queries=100, k=1), Rates(relevant=(5, 9), nonrelevant=(6, 9))))
+        >>> print(correct_share(BronzeScore(mean=0.5, queries=100, k=1), Rates(relevant=(5, 9), nonrelevant=(6, 9))))
         undefined: the judge may be no better than chance: right on 5 of 9 relevant and 6 of 9 non-relevant ...
     """
     require_level(level)
     if interval not in get_args(Interval):
-        near = did_you_mean(interval, get_args(Interval)) or f"; there is {', '.join(get_args(Interval))}"
-        raise UsageError(f"no interval '{interval}'{near}")
+        suggestion = did_you_mean(interval, get_args(Interval)) or f"; there is {', '.join(get_args(Interval))}"
+        raise UsageError(f"no interval '{interval}'{suggestion}")
     if resamples < 1:
         raise UsageError(f"an interval needs at least 1 resample, found {resamples}")
-    why_not = hopeless(rates, level=level)
-    if why_not is not None:
-        return Estimate(value=None, low=0.0, high=1.0, level=level, n=score.queries, method=f"confusion, {interval}",
-                        notes=(why_not,))  # fmt: skip
-    value = float(inverted(score.mean, rates.on_relevant[0], rates.on_nonrelevant[0]))
-    se = math.sqrt(inverted_variance(score.mean, score.variance, rates.on_relevant, rates.on_nonrelevant))
-    plain = Estimate(value=value, se=se, level=level, n=score.queries, method=f"confusion, {interval}",
-                     notes=_doubts(score, rates, interval))  # fmt: skip
+    reason = why_uncorrectable(rates, level=level)
+    if reason is not None:
+        return Estimate(
+            value=None,
+            low=0.0,
+            high=1.0,
+            level=level,
+            n=score.queries,
+            method=f"confusion, {interval}",
+            notes=(reason,),
+        )
+    value = float(invert_rates(score.mean, rates.on_relevant[0], rates.on_nonrelevant[0]))
+    se = math.sqrt(inversion_variance(score.mean, score.variance, rates.on_relevant, rates.on_nonrelevant))
+    without_interval = Estimate(
+        value=value,
+        se=se,
+        level=level,
+        n=score.queries,
+        method=f"confusion, {interval}",
+        notes=_score_caveats(score, rates, interval),
+    )
     z = normal_quantile((1 + level) / 2)
     if interval == "wald":
-        found = replace(plain, low=value - z * se, high=value + z * se)
+        estimate = replace(without_interval, low=value - z * se, high=value + z * se)
     elif interval == "fieller":
         low, high, _ = adjusted_interval(score.mean, score.worth, rates.on_relevant, rates.on_nonrelevant, z=z)
-        found = _cut(replace(plain, low=float(low), high=float(high)))
+        estimate = _clip_to_unit(replace(without_interval, low=float(low), high=float(high)))
     else:
-        found = _drawn(plain, score, rates, interval, resamples, rng or np.random.default_rng(0))
-    return replace(found, notes=(*found.notes, *_outside(found)))
+        estimate = _interval_from_draws(
+            without_interval, score, rates, interval, resamples, rng or np.random.default_rng(0)
+        )
+    return replace(estimate, notes=(*estimate.notes, *_note_outside_unit(estimate)))
 
 
-def hopeless(rates: Rates, *, level: float = 0.95) -> str | None:
+def why_uncorrectable(rates: Rates, *, level: float = 0.95) -> str | None:
     """Why no score can be corrected with these rates; None where it can.
 
     The judge must be better than chance, J > 0, beyond doubt: z²(V_R' + V_N') < J'², with each rate nudged towards one
     half by one hit and one miss. Otherwise Fieller's interval has no end [Fieller54].
 
     Examples:
-        >>> hopeless(Rates(relevant=(43, 59), nonrelevant=(67, 84)))
-        >>> hopeless(Rates(relevant=0.5, nonrelevant=0.4))
+        >>> why_uncorrectable(Rates(relevant=(43, 59), nonrelevant=(67, 84)))
+        >>> why_uncorrectable(Rates(relevant=0.5, nonrelevant=0.4))
         'the judge is no better than chance: right on 50% of relevant and 40% of non-relevant documents adds up to no
         more than 100%, and such labels say nothing; no score can be corrected with them'
     """
@@ -95,16 +110,16 @@ def hopeless(rates: Rates, *, level: float = 0.95) -> str | None:
         return None
     if rates.youden <= ROUNDING:
         return (
-            f"the judge is no better than chance: right on {_told(rates, percent=True)} documents adds up to no more "
-            f"than 100%, and such labels say nothing; no score can be corrected with them"
+            f"the judge is no better than chance: right on {_describe_rates(rates, percent=True)} documents adds up to "
+            f"no more than 100%, and such labels say nothing; no score can be corrected with them"
         )
     return (
-        f"the judge may be no better than chance: right on {_told(rates)} documents leaves that open at a level of "
-        f"{level * 100:g}%, and then every score fits; measure the rates on more gold labels"
+        f"the judge may be no better than chance: right on {_describe_rates(rates)} documents leaves that open at a "
+        f"level of {level * 100:g}%, and then every score fits; measure the rates on more gold labels"
     )
 
 
-def share_by_bronze_label(score: BronzeScore, rates: Rates, *, level: float = 0.95) -> Estimate:
+def correct_share_by_label(score: BronzeScore, rates: Rates, *, level: float = 0.95) -> Estimate:
     """The score by the gold judge, where the gold labels are a random draw from these very documents.
 
         jP + (1−j)Q,  V = (P−Q)² V_J + j² P(1−P)/(n_P + 1) + (1−j)² Q(1−Q)/(n_Q + 1)
@@ -114,90 +129,104 @@ def share_by_bronze_label(score: BronzeScore, rates: Rates, *, level: float = 0.
 
     Examples:
         >>> rates = Rates(relevant=(43, 59), nonrelevant=(67, 84))
-        >>> print(share_by_bronze_label(BronzeScore(mean=0.42, sd=0.4, queries=10278), rates))
+        >>> print(correct_share_by_label(BronzeScore(mean=0.42, sd=0.4, queries=10278), rates))
         0.41 (95% CI 0.34 to 0.48)
     """
     method = "difference, by bronze label"
     if not isinstance(rates.relevant, tuple) or not isinstance(rates.nonrelevant, tuple):
         note = "the rates come without their numbers of gold labels"
         return Estimate(value=None, level=level, n=score.queries, method=method, notes=(note,))
-    (hits, relevant), (rejections, others) = rates.relevant, rates.nonrelevant
-    above, below = (hits, hits + others - rejections), (relevant - hits, relevant - hits + rejections)
-    centre, variance = share_by_label(score.mean, score.variance, above, below)
+    (hits, relevant), (rejections, nonrelevant) = rates.relevant, rates.nonrelevant
+    above, below = (hits, hits + nonrelevant - rejections), (relevant - hits, relevant - hits + rejections)
+    centre, variance = post_stratified_share(score.mean, score.variance, above, below)
     value, se = float(centre), math.sqrt(variance)
-    half = normal_quantile((1 + level) / 2) * se
-    return Estimate(value=value, se=se, low=max(value - half, 0.0), high=min(value + half, 1.0), level=level,
-                    n=score.queries, method=method)  # fmt: skip
+    half_width = normal_quantile((1 + level) / 2) * se
+    return Estimate(
+        value=value,
+        se=se,
+        low=max(value - half_width, 0.0),
+        high=min(value + half_width, 1.0),
+        level=level,
+        n=score.queries,
+        method=method,
+    )
 
 
-def _drawn(
-    plain: Estimate, score: BronzeScore, rates: Rates, interval: Interval, resamples: int, rng: np.random.Generator
+def _interval_from_draws(
+    estimate: Estimate, score: BronzeScore, rates: Rates, interval: Interval, resamples: int, rng: np.random.Generator
 ) -> Estimate:
     """The middle of the draws; with Algorithm 1 their spread is also the standard error."""
-    draw = bootstrapped if interval == "bootstrap" else posterior
-    top, bottom = draw(score, rates, resamples=resamples, rng=rng)
-    usable = bottom != 0
-    drawn = top[usable] / bottom[usable]
-    low, high = (float(end) for end in np.quantile(drawn, [(1 - plain.level) / 2, (1 + plain.level) / 2]))
-    odd = int((bottom <= 0).sum())
-    notes = (f"in {odd:,} of {resamples:,} draws the judge is no better than chance",) if odd else ()
-    found = replace(plain, low=low, high=high, notes=(*plain.notes, *notes))
-    return replace(found, se=float(drawn.std())) if interval == "bootstrap" else _cut(found)
+    draw = bootstrap_fraction if interval == "bootstrap" else draw_posterior_fraction
+    numerator, denominator = draw(score, rates, resamples=resamples, rng=rng)
+    usable = denominator != 0
+    shares = numerator[usable] / denominator[usable]
+    low, high = (float(end) for end in np.quantile(shares, [(1 - estimate.level) / 2, (1 + estimate.level) / 2]))
+    uninformative = int((denominator <= 0).sum())
+    notes = (
+        (f"in {uninformative:,} of {resamples:,} draws the judge is no better than chance",) if uninformative else ()
+    )
+    with_interval = replace(estimate, low=low, high=high, notes=(*estimate.notes, *notes))
+    return replace(with_interval, se=float(shares.std())) if interval == "bootstrap" else _clip_to_unit(with_interval)
 
 
-def _cut(found: Estimate) -> Estimate:
+def _clip_to_unit(estimate: Estimate) -> Estimate:
     """A share lies from 0 to 1; an interval that lies elsewhere altogether stays as it is."""
-    assert found.low is not None
-    assert found.high is not None
-    if found.high < 0 or found.low > 1:
-        return found
-    return replace(found, low=max(found.low, 0.0), high=min(found.high, 1.0))
+    assert estimate.low is not None
+    assert estimate.high is not None
+    if estimate.high < 0 or estimate.low > 1:
+        return estimate
+    return replace(estimate, low=max(estimate.low, 0.0), high=min(estimate.high, 1.0))
 
 
-def _outside(found: Estimate) -> tuple[str, ...]:
+def _note_outside_unit(estimate: Estimate) -> tuple[str, ...]:
     """What a value or an interval outside 0 to 1 means."""
-    assert found.value is not None
-    assert found.low is not None
-    assert found.high is not None
-    if found.high < 0 or found.low > 1:
-        side = "below 0" if found.high < 0 else "above 1"
+    assert estimate.value is not None
+    assert estimate.low is not None
+    assert estimate.high is not None
+    if estimate.high < 0 or estimate.low > 1:
+        side = "below 0" if estimate.high < 0 else "above 1"
         return (f"the whole interval lies {side}, where no score can be: these are not the judge's rates here",)
-    if not 0 <= found.value <= 1:
-        side = "below 0" if found.value < 0 else "above 1"
-        return (f"the corrected score {found.value:.3f} lies {side}: by chance, or because the rates do not fit",)
+    if not 0 <= estimate.value <= 1:
+        side = "below 0" if estimate.value < 0 else "above 1"
+        return (f"the corrected score {estimate.value:.3f} lies {side}: by chance, or because the rates do not fit",)
     return ()
 
 
-def _doubts(score: BronzeScore, rates: Rates, interval: Interval) -> tuple[str, ...]:
+def _score_caveats(score: BronzeScore, rates: Rates, interval: Interval) -> tuple[str, ...]:
     notes = []
     few = {name: n for name, (_, n) in (("relevant", rates.on_relevant), ("non-relevant", rates.on_nonrelevant))
-           if n < FEW_LABELS}  # fmt: skip
+           if n < MIN_LABELS}  # fmt: skip
     if few:
-        told = " and ".join(f"{n:g} {name}" for name, n in few.items())
-        one = list(few.values()) == [1]
-        notes.append(f"only {told} gold label{'' if one else 's'}: the judge's rates are known badly")
+        few_text = " and ".join(f"{n:g} {name}" for name, n in few.items())
+        single = list(few.values()) == [1]
+        notes.append(f"only {few_text} gold label{'' if single else 's'}: the judge's rates are known badly")
     if score.variance == 0:
-        each = f"{score.k} documents each" if score.k and score.k > 1 else "1 document each"
-        counted = f"they count as {score.worth:,.0f} documents drawn one by one ({each})"
-        plain = {"wald": "the interval takes their mean for certain", "bootstrap": "no draw departs from their mean"}
-        notes.append(f"all {score.queries:,} queries have the same score: {plain.get(interval, counted)}")
-    elif score.queries < FEW_QUERIES:
+        documents_each = f"{score.k} documents each" if score.k and score.k > 1 else "1 document each"
+        counted = f"they count as {score.worth:,.0f} documents drawn one by one ({documents_each})"
+        certainty = {
+            "wald": "the interval takes their mean for certain",
+            "bootstrap": "no draw departs from their mean",
+        }
+        notes.append(f"all {score.queries:,} queries have the same score: {certainty.get(interval, counted)}")
+    elif score.queries < MIN_QUERIES:
         notes.append(f"only {score.queries} queries: how far they differ is known badly, and the interval may be short")
     exact = [name for name, rate in (("relevant", rates.relevant), ("non-relevant", rates.nonrelevant))
              if not isinstance(rate, tuple)]  # fmt: skip
     if exact:
-        told = " and ".join(exact)
-        notes.append(f"how often the judge is right on {told} documents is taken for exactly known; right/labels, as "
-                     f"in 43/59, would give a wider interval")  # fmt: skip
-    return (ASSUMED, *notes)
+        exact_text = " and ".join(exact)
+        notes.append(
+            f"how often the judge is right on {exact_text} documents is taken for exactly known; right/labels, as "
+            f"in 43/59, would give a wider interval"
+        )
+    return (ASSUMPTION, *notes)
 
 
-def _told(rates: Rates, *, percent: bool = False) -> str:
+def _describe_rates(rates: Rates, *, percent: bool = False) -> str:
     """`5 of 9 relevant and 6 of 9 non-relevant`, or with percents where asked for or where there are no counts."""
 
-    def one(rate: tuple[int, int] | float) -> str:
+    def describe(rate: tuple[int, int] | float) -> str:
         if isinstance(rate, tuple) and not percent:
             return f"{rate[0]} of {rate[1]}"
         return f"{100 * (rate[0] / rate[1] if isinstance(rate, tuple) else rate):.3g}% of"
 
-    return f"{one(rates.relevant)} relevant and {one(rates.nonrelevant)} non-relevant"
+    return f"{describe(rates.relevant)} relevant and {describe(rates.nonrelevant)} non-relevant"

@@ -10,150 +10,155 @@ import polars as pl
 from ringtrue.errors import InputError
 from ringtrue.evaluation.evaluate import evaluate
 from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
-from ringtrue.evaluation.significance.paired_statistics import welch
-from ringtrue.gold.correction.diagnostics import DOUBTFUL, Check
-from ringtrue.gold.correction.estimator import Difference, Task
-from ringtrue.gold.correction.judge_rates import judge_told
-from ringtrue.gold.correction.whole_queries import ENOUGH, ByQuery, corrected_by_query
+from ringtrue.evaluation.significance.paired_statistics import welch_test
+from ringtrue.gold.correction.diagnostics import CHECK_ALPHA, Check
+from ringtrue.gold.correction.estimator import CorrectedDifference, CorrectionProblem
+from ringtrue.gold.correction.judge_rates import summarize_judge
+from ringtrue.gold.correction.whole_queries import MIN_QUERIES, QueryMeans, correct_by_query
 from ringtrue.stats.results import Estimate
 from ringtrue.tables import Judgments
 
-__all__ = ["ByQueries"]
+__all__ = ["QueryEstimator"]
 
-DEEP = 10  # where a measure looks at the whole list: what has to be judged at the least
-LEAST_JUDGED, TOO_FEW_JUDGED = 0.95, 0.8  # of what bronze judged; of what a run shows
+DEFAULT_DEPTH = 10  # where a measure looks at the whole list: what has to be judged at the least
+MIN_JUDGED_SHARE, MIN_JUDGED_IN_TOP = 0.95, 0.8  # of what bronze judged; of what a run shows
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ByQueries:
+class QueryEstimator:
     """Prediction-powered means over queries, or the gold queries alone."""
 
-    task: Task
+    problem: CorrectionProblem
     gold: Judgments
     _values: dict[Measure, tuple[FloatArray, FloatArray, IntArray]] = field(default_factory=dict)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Gold queries that bronze does not know, and documents that bronze judged and gold did not."""
-        known = set(self.task.bronze.frame["query"])
-        extra = [query for query in self.gold.frame["query"].unique(maintain_order=True) if query not in known]
+        bronze_queries = set(self.problem.bronze.frame["query"])
+        extra = [query for query in self.gold.frame["query"].unique(maintain_order=True) if query not in bronze_queries]
         verb = "has no bronze label and is" if len(extra) == 1 else "have no bronze label and are"
-        told = [f"{len(extra)} of the gold queries {verb} left out: {', '.join(extra[:3])}"]
-        mine = self.task.bronze.frame.join(self.gold.frame.select("query").unique(), on="query", how="semi")
-        both = mine.join(self.gold.frame, on=["query", "doc"], how="semi").height
-        missed = (
-            f"gold judged {both:,} of the {mine.height:,} documents of its queries that bronze judged: measures that "
-            f"look at all of them, such as nDCG and AP, come out too high"
+        extra_notes = [f"{len(extra)} of the gold queries {verb} left out: {', '.join(extra[:3])}"]
+        bronze_rows = self.problem.bronze.frame.join(self.gold.frame.select("query").unique(), on="query", how="semi")
+        judged_by_both = bronze_rows.join(self.gold.frame, on=["query", "doc"], how="semi").height
+        missed_note = (
+            f"gold judged {judged_by_both:,} of the {bronze_rows.height:,} documents of its queries that bronze "
+            f"judged: measures that look at all of them, such as nDCG and AP, come out too high"
         )
-        return (*(told if extra else []), *([missed] if both < LEAST_JUDGED * mine.height else []))
+        return (
+            *(extra_notes if extra else []),
+            *([missed_note] if judged_by_both < MIN_JUDGED_SHARE * bronze_rows.height else []),
+        )
 
-    def why(self, measure: Measure) -> str:
+    def explain_method(self, measure: Measure) -> str:
         """The method, and why it was chosen."""
-        if self.task.method == "gold":
+        if self.problem.method == "gold":
             return f"{measure} from the gold queries alone, as asked"
         return f"{measure} query by query: gold judged whole queries, drawn at random, and it then holds for any judge"
 
     def estimates(self, measure: Measure) -> list[Estimate]:
         """A corrected mean for each run."""
-        if self.task.method == "gold":
+        if self.problem.method == "gold":
             return self.gold_only(measure)
-        found = self._found(measure)
-        return [found.estimate(run, level=self.task.level) for run in range(len(self.task.runs))]
+        means = self._correct_means(measure)
+        return [means.estimate(run, level=self.problem.level) for run in range(len(self.problem.runs))]
 
     def gold_only(self, measure: Measure) -> list[Estimate]:
         """The mean over the gold queries."""
-        found = self._found(measure)
-        return [found.estimate(run, level=self.task.level, gold_only=True) for run in range(len(self.task.runs))]
+        means = self._correct_means(measure)
+        return [means.estimate(run, level=self.problem.level, gold_only=True) for run in range(len(self.problem.runs))]
 
-    def differences(self, measure: Measure, pairs: IntArray) -> list[Difference]:
+    def differences(self, measure: Measure, pairs: IntArray) -> list[CorrectedDifference]:
         """Each pair by the differences of single queries, with a slope of its own."""
-        bronze, gold, places = self._ready(measure)
-        alone = self.task.method == "gold"
-        apart = bronze[pairs[:, 0]] - bronze[pairs[:, 1]]
-        found = corrected_by_query(
-            np.zeros_like(apart) if alone else apart,
+        bronze, gold, gold_index = self._prepare(measure)
+        gold_only = self.problem.method == "gold"
+        bronze_differences = bronze[pairs[:, 0]] - bronze[pairs[:, 1]]
+        means = correct_by_query(
+            np.zeros_like(bronze_differences) if gold_only else bronze_differences,
             gold[pairs[:, 0]] - gold[pairs[:, 1]],
-            places,
-            population=self.task.population,
+            gold_index,
+            population=self.problem.population,
         )
-        test = "gold only" if alone else "difference, whole queries"
+        test = "gold only" if gold_only else "difference, whole queries"
         return [
-            Difference(
-                difference=found.estimate(row, level=self.task.level, gold_only=alone),
-                p_value=found.p_value(row, gold_only=alone),
+            CorrectedDifference(
+                difference=means.estimate(row, level=self.problem.level, gold_only=gold_only),
+                p_value=means.p_value(row, gold_only=gold_only),
                 test=test,
-                freedom=len(places) - 1 if alone else found.freedom,
+                df=len(gold_index) - 1 if gold_only else means.df,
             )
             for row in range(len(pairs))
         ]
 
     def checks(self, measure: Measure, pairs: IntArray | None = None) -> list[Check]:  # noqa: ARG002 - the protocol's
         """Are the gold queries like the others by bronze, and are there enough?"""
-        bronze, _, places = self._ready(measure)
-        inside = np.zeros(bronze.shape[1], dtype=bool)
-        inside[places] = True
-        mean = bronze.mean(axis=0)
-        enough = len(places) >= ENOUGH
-        told = f"gold judged {len(places)} of {bronze.shape[1]} queries"
-        doubt = "" if enough else f"; from {ENOUGH} on intervals keep what they say"
-        found = [Check(name="number of queries", passed=enough, p_value=None, text=told + doubt)]
-        groups = mean[inside], mean[~inside]
+        bronze, _, gold_index = self._prepare(measure)
+        has_gold = np.zeros(bronze.shape[1], dtype=bool)
+        has_gold[gold_index] = True
+        query_means = bronze.mean(axis=0)
+        enough = len(gold_index) >= MIN_QUERIES
+        finding = f"gold judged {len(gold_index)} of {bronze.shape[1]} queries"
+        warning = "" if enough else f"; from {MIN_QUERIES} on intervals keep what they say"
+        checks = [Check(name="number of queries", passed=enough, p_value=None, text=finding + warning)]
+        groups = query_means[has_gold], query_means[~has_gold]
         counts = np.array([len(group) for group in groups], dtype=np.float64)
         if counts.min() > 1 and any(np.ptp(group) > 0 for group in groups):
-            means, variances = (np.array([func(group) for group in groups]) for func in (np.mean, _variance))
-            p = float(welch(means, variances, counts)[0])
-            told = f"by bronze, {measure} is {means[0]:.3f} on the gold queries, {means[1]:.3f} on the others"
-            doubt = "" if p >= DOUBTFUL else ": they do not look drawn at random"
-            found.append(Check(name="sample against pool", passed=p >= DOUBTFUL, p_value=p, text=told + doubt))
-        return found
+            means, variances = (
+                np.array([statistic(group) for group in groups]) for statistic in (np.mean, _sample_variance)
+            )
+            p = float(welch_test(means, variances, counts)[0])
+            finding = f"by bronze, {measure} is {means[0]:.3f} on the gold queries, {means[1]:.3f} on the others"
+            warning = "" if p >= CHECK_ALPHA else ": they do not look drawn at random"
+            checks.append(Check(name="sample against pool", passed=p >= CHECK_ALPHA, p_value=p, text=finding + warning))
+        return checks
 
-    def judge(self, measure: Measure) -> dict[str, object]:
+    def describe_judge(self, measure: Measure) -> dict[str, object]:
         """The confusion matrix of the gold queries, and how often bronze is right."""
-        both = self.gold.frame.join(
-            self.task.bronze.frame.select("query", "doc", bronze="label"), on=["query", "doc"], how="inner"
+        joined = self.gold.frame.join(
+            self.problem.bronze.frame.select("query", "doc", bronze="label"), on=["query", "doc"], how="inner"
         ).filter(pl.col("bronze") >= 0)
-        gold, bronze = (both[name].to_numpy().astype(np.int64) for name in ("label", "bronze"))
+        gold, bronze = (joined[name].to_numpy().astype(np.int64) for name in ("label", "bronze"))
         relevant = gold >= measure.rel
-        called = bronze >= self.task.threshold(measure)
-        queries = both["query"].rank("dense").to_numpy().astype(np.int64)
-        return judge_told(gold, bronze, relevant, called, np.ones(len(gold)), self.task.level, queries)
+        bronze_relevant = bronze >= self.problem.bronze_threshold(measure)
+        queries = joined["query"].rank("dense").to_numpy().astype(np.int64)
+        return summarize_judge(gold, bronze, relevant, bronze_relevant, np.ones(len(gold)), self.problem.level, queries)
 
-    def _found(self, measure: Measure) -> ByQuery:
-        return corrected_by_query(*self._ready(measure), population=self.task.population)
+    def _correct_means(self, measure: Measure) -> QueryMeans:
+        return correct_by_query(*self._prepare(measure), population=self.problem.population)
 
-    def _ready(self, measure: Measure) -> tuple[FloatArray, FloatArray, IntArray]:
+    def _prepare(self, measure: Measure) -> tuple[FloatArray, FloatArray, IntArray]:
         """Bronze values of all queries, gold values of some, and which these are."""
         if measure not in self._values:
-            queries = self.task.bronze.frame["query"].unique(maintain_order=True)
-            inside = self.gold.frame.filter(pl.col("query").is_in(queries.implode()))
-            chosen = inside["query"].unique(maintain_order=True)
-            if len(chosen) < 2:
+            queries = self.problem.bronze.frame["query"].unique(maintain_order=True)
+            gold_rows = self.gold.frame.filter(pl.col("query").is_in(queries.implode()))
+            gold_queries = gold_rows["query"].unique(maintain_order=True)
+            if len(gold_queries) < 2:
                 raise InputError(
                     f"expected gold labels for at least 2 whole queries that bronze judged too, found "
-                    f"{len(chosen)}; draw more with `ringtrue sample … --queries 20 --for {measure}`"
+                    f"{len(gold_queries)}; draw more with `ringtrue sample … --queries 20 --for {measure}`"
                 )
-            self._require_whole(inside, measure)
-            bronze = evaluate(self.task.runs, self.task.bronze, self.task.by_bronze(measure)).cube()
-            gold = evaluate(self.task.runs, Judgments(inside), measure).cube()
-            code = {query: place for place, query in enumerate(bronze.queries)}
-            places = np.array([code[query] for query in gold.queries])
-            self._values[measure] = bronze.values[0], gold.values[0], places
+            self._require_whole_queries(gold_rows, measure)
+            bronze = evaluate(self.problem.runs, self.problem.bronze, self.problem.bronze_measure(measure)).cube()
+            gold = evaluate(self.problem.runs, Judgments(gold_rows), measure).cube()
+            index_of = {query: index for index, query in enumerate(bronze.queries)}
+            gold_index = np.array([index_of[query] for query in gold.queries])
+            self._values[measure] = bronze.values[0], gold.values[0], gold_index
         return self._values[measure]
 
-    def _require_whole(self, inside: pl.DataFrame, measure: Measure) -> None:
+    def _require_whole_queries(self, gold_rows: pl.DataFrame, measure: Measure) -> None:
         """Refuse gold that judged only a part of its queries, and gold whose queries were not equally probable."""
-        prob = inside["prob"].to_numpy() if "prob" in inside.columns else np.ones(1)
+        prob = gold_rows["prob"].to_numpy() if "prob" in gold_rows.columns else np.ones(1)
         if np.ptp(prob) > 0:
             raise InputError(
                 f"the gold queries have different probabilities in column prob ({prob.min():g} to {prob.max():g}): "
                 f"whole queries should be drawn at random, each as probable as any other"
             )
-        chosen = inside["query"].unique().implode()
-        depth = measure.reach or DEEP
-        for run in self.task.runs:
-            top = run.ranked(depth).filter(pl.col("query").is_in(chosen))
-            judged = top.join(inside, on=["query", "doc"], how="semi").height
-            if judged < TOO_FEW_JUDGED * top.height:
+        gold_queries = gold_rows["query"].unique().implode()
+        depth = measure.reach or DEFAULT_DEPTH
+        for run in self.problem.runs:
+            top = run.ranked(depth).filter(pl.col("query").is_in(gold_queries))
+            judged = top.join(gold_rows, on=["query", "doc"], how="semi").height
+            if judged < MIN_JUDGED_IN_TOP * top.height:
                 raise InputError(
                     f"gold judged {judged:,} of the {top.height:,} documents that '{run.name}' has in the top "
                     f"{depth} of the gold queries: these are not whole queries. "
@@ -161,5 +166,5 @@ class ByQueries:
                 )
 
 
-def _variance(values: FloatArray) -> float:
+def _sample_variance(values: FloatArray) -> float:
     return float(values.var(ddof=1))

@@ -9,10 +9,12 @@ import numpy as np
 from ringtrue.gold.correction.rate_inversion import Array
 from ringtrue.gold.correction.rates import BronzeScore, Rate, Rates
 
-__all__ = ["bootstrapped", "posterior"]
+__all__ = ["bootstrap_fraction", "draw_posterior_fraction"]
 
 
-def bootstrapped(score: BronzeScore, rates: Rates, *, resamples: int, rng: np.random.Generator) -> tuple[Array, Array]:
+def bootstrap_fraction(
+    score: BronzeScore, rates: Rates, *, resamples: int, rng: np.random.Generator
+) -> tuple[Array, Array]:
     """The score and the rates drawn anew around what was found: the top and the bottom of θ's fraction.
 
         j* ~ Binomial(n, j)/n,  m* ~ Binomial(n, m)/n,  θ* = (j* − 1 + m_N*) / (m_R* + m_N* − 1)
@@ -21,44 +23,48 @@ def bootstrapped(score: BronzeScore, rates: Rates, *, resamples: int, rng: np.ra
 
     Examples:
         >>> score, rates = BronzeScore(mean=0.6, queries=500, k=1), Rates(relevant=(90, 100), nonrelevant=(80, 100))
-        >>> top, bottom = bootstrapped(score, rates, resamples=10_000, rng=np.random.default_rng(1))
+        >>> top, bottom = bootstrap_fraction(score, rates, resamples=10_000, rng=np.random.default_rng(1))
         >>> (top / bottom).std().round(3)
         np.float64(0.048)
     """
     if score.k == 1:
-        drawn = rng.binomial(score.queries, score.mean, resamples) / score.queries
+        scores = rng.binomial(score.queries, score.mean, resamples) / score.queries
     else:
-        drawn = rng.normal(score.mean, math.sqrt(score.variance), resamples)
-    right, wrong = (_redrawn(rate, resamples, rng) for rate in (rates.relevant, rates.nonrelevant))
-    return drawn - 1 + wrong, right + wrong - 1
+        scores = rng.normal(score.mean, math.sqrt(score.variance), resamples)
+    sensitivity, specificity = (_resample_rate(rate, resamples, rng) for rate in (rates.relevant, rates.nonrelevant))
+    return scores - 1 + specificity, sensitivity + specificity - 1
 
 
-def posterior(score: BronzeScore, rates: Rates, *, resamples: int, rng: np.random.Generator) -> tuple[Array, Array]:
+def draw_posterior_fraction(
+    score: BronzeScore, rates: Rates, *, resamples: int, rng: np.random.Generator
+) -> tuple[Array, Array]:
     """The score and the rates drawn from what is believed of them, beginning with Jeffreys' prior [Jeffreys46].
 
         m* ~ Beta(x + ½, n − x + ½),  j* ~ Beta(wj + ½, w(1−j) + ½),  w what the queries are worth in documents
 
-    Gives the top and the bottom of θ's fraction, as `bootstrapped` does.
+    Gives the top and the bottom of θ's fraction, as `bootstrap_fraction` does.
 
     Examples:
         >>> score, rates = BronzeScore(mean=0.6, queries=500, k=1), Rates(relevant=(90, 100), nonrelevant=(80, 100))
-        >>> top, bottom = posterior(score, rates, resamples=10_000, rng=np.random.default_rng(1))
+        >>> top, bottom = draw_posterior_fraction(score, rates, resamples=10_000, rng=np.random.default_rng(1))
         >>> np.median(top / bottom).round(2)
         np.float64(0.57)
     """
-    drawn = rng.beta(score.worth * score.mean + 0.5, score.worth * (1 - score.mean) + 0.5, resamples)
-    right, wrong = (_believed(rate, resamples, rng) for rate in (rates.relevant, rates.nonrelevant))
-    return drawn - 1 + wrong, right + wrong - 1
+    scores = rng.beta(score.worth * score.mean + 0.5, score.worth * (1 - score.mean) + 0.5, resamples)
+    sensitivity, specificity = (
+        _draw_posterior_rate(rate, resamples, rng) for rate in (rates.relevant, rates.nonrelevant)
+    )
+    return scores - 1 + specificity, sensitivity + specificity - 1
 
 
-def _redrawn(rate: Rate, resamples: int, rng: np.random.Generator) -> Array:
+def _resample_rate(rate: Rate, resamples: int, rng: np.random.Generator) -> Array:
     if not isinstance(rate, tuple):
         return np.full(resamples, rate)
     hits, n = rate
     return rng.binomial(n, hits / n, resamples) / n
 
 
-def _believed(rate: Rate, resamples: int, rng: np.random.Generator) -> Array:
+def _draw_posterior_rate(rate: Rate, resamples: int, rng: np.random.Generator) -> Array:
     if not isinstance(rate, tuple):
         return np.full(resamples, rate)
     hits, n = rate

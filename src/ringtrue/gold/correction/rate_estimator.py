@@ -11,15 +11,15 @@ import polars as pl
 
 from ringtrue.errors import InputError, MismatchError, UsageError
 from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
-from ringtrue.gold.correction.diagnostics import Check, check_by_test, share_p
-from ringtrue.gold.correction.estimator import Difference, Task
-from ringtrue.gold.correction.graded_gain import corrected_gain
-from ringtrue.gold.correction.judge_rates import judge_told
-from ringtrue.gold.correction.linear_measures import LINEAR, is_linear, linear
-from ringtrue.gold.correction.pool import NO_LABEL, Pool, pooled
-from ringtrue.gold.correction.proportion import corrected_share
+from ringtrue.gold.correction.diagnostics import Check, check_by_test, sample_share_p
+from ringtrue.gold.correction.estimator import CorrectedDifference, CorrectionProblem
+from ringtrue.gold.correction.graded_gain import correct_gain
+from ringtrue.gold.correction.judge_rates import summarize_judge
+from ringtrue.gold.correction.linear_measures import LINEAR, is_linear, linearize
+from ringtrue.gold.correction.pool import NO_LABEL, Pool, build_pool
+from ringtrue.gold.correction.proportion import correct_share
 from ringtrue.gold.correction.rates import BronzeScore, Rates
-from ringtrue.gold.correction.score_tests import by_separate_judges, by_shared_judge
+from ringtrue.gold.correction.score_tests import separate_judges_test, shared_judge_test
 from ringtrue.gold.correction.sensitivity import TippingPoint
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.results import Estimate
@@ -28,14 +28,14 @@ from ringtrue.tables import Judgments
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["ByRates"]
+__all__ = ["RateEstimator"]
 
-UNEQUAL = 0.01
-SHORT = "one run's lists are shorter: places that they leave empty count as documents that bronze judged"
+MAX_FILL_DIFFERENCE = 0.01
+SHORT_LISTS_NOTE = "one run's lists are shorter: places that they leave empty count as documents that bronze judged"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Pairs:
+class _LabelPairs:
     """The gold labels of documents that bronze labelled too, and what each stands for; of whole queries, which ones."""
 
     gold: IntArray
@@ -45,45 +45,47 @@ class _Pairs:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ByRates:
+class RateEstimator:
     """The confusion matrix of the judge, inverted."""
 
-    task: Task
+    problem: CorrectionProblem
     independent: bool = False
-    _cache: dict[str, _Pairs] = field(default_factory=dict)
+    _cache: dict[str, _LabelPairs] = field(default_factory=dict)
     _pools: dict[int, Pool] = field(default_factory=dict)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What the method takes for granted."""
-        told = "the correction holds only where bronze errs on these documents as often as on the gold ones"
-        drawn = self.task.design in ("pool_random", "pool_stratified", "whole_queries")
-        better = "; the gold labels were drawn from the runs' documents, and --method difference does not need that"
-        return (told + (better if drawn else ""),)
+        assumption = "the correction holds only where bronze errs on these documents as often as on the gold ones"
+        drawn_from_runs = self.problem.design in ("pool_random", "pool_stratified", "whole_queries")
+        alternative = (
+            "; the gold labels were drawn from the runs' documents, and --method difference does not need that"
+        )
+        return (assumption + (alternative if drawn_from_runs else ""),)
 
-    def why(self, measure: Measure) -> str:
+    def explain_method(self, measure: Measure) -> str:
         """The method, and why it was chosen."""
-        elsewhere = self.task.design in ("external", "known")
-        asked = "because the gold labels are not a draw from the runs' documents" if elsewhere else "as asked"
-        return f"{measure} by the judge's confusion matrix, {asked}"
+        elsewhere = self.problem.design in ("external", "known")
+        reason = "because the gold labels are not a draw from the runs' documents" if elsewhere else "as asked"
+        return f"{measure} by the judge's confusion matrix, {reason}"
 
     def estimates(self, measure: Measure) -> list[Estimate]:
         """A corrected mean for each run."""
         if measure.name != "P":
-            return self._graded(measure)
-        rates, found = self.rates(measure), []
+            return self._estimate_graded(measure)
+        rates, estimates = self.rates(measure), []
         for run, score in enumerate(self.scores(measure)):
-            if self._filled(measure, run) < 1:  # nobody can be wrong about a place that a short list leaves empty
-                found.append(self._short(measure, rates, run))
+            if self._filled_share(measure, run) < 1:  # nobody can be wrong about a place that a short list leaves empty
+                estimates.append(self._estimate_short_lists(measure, rates, run))
                 continue
-            found.append(corrected_share(score, rates, level=self.task.level, rng=self.task.rng.spawn(1)[0]))
-        return found
+            estimates.append(correct_share(score, rates, level=self.problem.level, rng=self.problem.rng.spawn(1)[0]))
+        return estimates
 
     def gold_only(self, measure: Measure) -> list[Estimate] | None:  # noqa: ARG002 - the protocol's signature
         """None: these gold labels are not a draw from the runs' documents."""
         return None
 
-    def differences(self, measure: Measure, pairs: IntArray) -> list[Difference]:
+    def differences(self, measure: Measure, pairs: IntArray) -> list[CorrectedDifference]:
         """Each pair by the test for a judge that errs alike on both; or as published, as if each had its own gold."""
         if measure.name != "P":
             raise InputError(
@@ -91,158 +93,202 @@ class ByRates:
                 f"what the runs do not share (`ringtrue sample … --compare --for {measure}`)"
             )
         rates, scores = self.rates(measure), self.scores(measure)
-        values = self.task.bronze_values(measure)
-        test = by_separate_judges if self.independent else by_shared_judge
-        found = []
+        values = self.problem.bronze_values(measure)
+        test = separate_judges_test if self.independent else shared_judge_test
+        differences = []
         for a, b in pairs.tolist():
-            spread = float((values[a] - values[b]).std(ddof=1)) if values.shape[1] > 1 else None
-            one = test(scores[a], scores[b], rates, difference_sd=None if self.independent else spread,
-                       level=self.task.level)  # fmt: skip
-            difference = one.difference
-            if abs(self._filled(measure, a) - self._filled(measure, b)) > UNEQUAL:
-                difference = replace(difference, notes=(*difference.notes, SHORT))
-            if one.tipping is not None:
-                difference = replace(difference, notes=(*difference.notes, *_tipping(one.tipping)))
+            difference_sd = float((values[a] - values[b]).std(ddof=1)) if values.shape[1] > 1 else None
+            tested = test(
+                scores[a],
+                scores[b],
+                rates,
+                difference_sd=None if self.independent else difference_sd,
+                level=self.problem.level,
+            )
+            difference = tested.difference
+            if abs(self._filled_share(measure, a) - self._filled_share(measure, b)) > MAX_FILL_DIFFERENCE:
+                difference = replace(difference, notes=(*difference.notes, SHORT_LISTS_NOTE))
+            if tested.tipping is not None:
+                difference = replace(difference, notes=(*difference.notes, *_tipping_notes(tested.tipping)))
             # One is 0 where the other is: the test is that of the bronze scores, however uncertain the rates.
-            found.append(Difference(difference=difference, p_value=one.p_value, test=one.test,
-                                    freedom=np.inf if self.independent else values.shape[1] - 1,
-                                    tested_se=self._tested_se(rates, spread, values.shape[1])))  # fmt: skip
-        return found
+            differences.append(
+                CorrectedDifference(
+                    difference=difference,
+                    p_value=tested.p_value,
+                    test=tested.test,
+                    df=np.inf if self.independent else values.shape[1] - 1,
+                    tested_se=self._tested_se(rates, difference_sd, values.shape[1]),
+                )
+            )
+        return differences
 
-    def _tested_se(self, rates: Rates, spread: float | None, queries: int) -> float | None:
+    def _tested_se(self, rates: Rates, difference_sd: float | None, queries: int) -> float | None:
         """That of the bronze scores, on the scale of gold; None where the test is another one."""
-        if self.independent or spread is None or rates.youden == 0:
+        if self.independent or difference_sd is None or rates.youden == 0:
             return None
-        return float(spread / np.sqrt(queries)) / abs(rates.youden)
+        return float(difference_sd / np.sqrt(queries)) / abs(rates.youden)
 
     def checks(self, measure: Measure, pairs: IntArray | None = None) -> list[Check]:  # noqa: ARG002 - the protocol's
         """Is bronze as generous on the gold documents as on the runs'? Rates from other documents may not hold."""
-        if isinstance(self.task.gold, Confusion) or measure.name != "P":
+        if isinstance(self.problem.gold, Confusion) or measure.name != "P":
             return []
-        labels = self._pairs()
-        share = float((labels.weight * (labels.bronze >= self.task.threshold(measure))).sum() / labels.weight.sum())
-        worth = float(labels.weight.sum()) ** 2 / float((labels.weight**2).sum())
-        pool = float(np.mean([score.mean for score in self.scores(measure)]))
-        told = f"bronze calls {share:.0%} of the gold documents relevant, and {pool:.0%} of what the runs show"
-        doubt = "the gold documents are of another kind, and so may be the judge's errors"
-        return [check_by_test("sample against pool", share_p(share, pool, worth), told, doubt)]
+        label_pairs = self._label_pairs()
+        share = float(
+            (label_pairs.weight * (label_pairs.bronze >= self.problem.bronze_threshold(measure))).sum()
+            / label_pairs.weight.sum()
+        )
+        effective_n = float(label_pairs.weight.sum()) ** 2 / float((label_pairs.weight**2).sum())
+        run_share = float(np.mean([score.mean for score in self.scores(measure)]))
+        finding = f"bronze calls {share:.0%} of the gold documents relevant, and {run_share:.0%} of what the runs show"
+        warning = "the gold documents are of another kind, and so may be the judge's errors"
+        return [check_by_test("sample against pool", sample_share_p(share, run_share, effective_n), finding, warning)]
 
-    def judge(self, measure: Measure) -> dict[str, object]:
+    def describe_judge(self, measure: Measure) -> dict[str, object]:
         """The confusion matrix, and how often bronze is right."""
-        if isinstance(self.task.gold, Confusion):
-            return {"confusion": self.task.gold.as_dict()}
-        pairs = self._pairs()
-        relevant, called = self._binary(measure)
-        return judge_told(pairs.gold, pairs.bronze, relevant, called, pairs.weight, self.task.level, pairs.queries)
+        if isinstance(self.problem.gold, Confusion):
+            return {"confusion": self.problem.gold.as_dict()}
+        pairs = self._label_pairs()
+        relevant, bronze_relevant = self._relevance(measure)
+        return summarize_judge(
+            pairs.gold, pairs.bronze, relevant, bronze_relevant, pairs.weight, self.problem.level, pairs.queries
+        )
 
     def scores(self, measure: Measure) -> list[BronzeScore]:
         """P@k of each run by bronze, as a mean over queries and its spread."""
-        values = self.task.bronze_values(measure)
-        many = values.shape[1] > 1
+        values = self.problem.bronze_values(measure)
+        several_queries = values.shape[1] > 1
         k = int(measure.cutoff or 1)
-        return [BronzeScore(mean=float(row.mean()), sd=float(row.std(ddof=1)) if many else 0.0, queries=len(row), k=k)
-                for row in values]  # fmt: skip
+        return [
+            BronzeScore(
+                mean=float(row.mean()), sd=float(row.std(ddof=1)) if several_queries else 0.0, queries=len(row), k=k
+            )
+            for row in values
+        ]
 
-    def _binary(self, measure: Measure) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        pairs = self._pairs()
+    def _relevance(self, measure: Measure) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        pairs = self._label_pairs()
         relevant = pairs.gold >= measure.rel
-        return relevant, pairs.bronze >= self.task.threshold(measure)
+        return relevant, pairs.bronze >= self.problem.bronze_threshold(measure)
 
     def rates(self, measure: Measure) -> Rates:
         """On relevant and on other documents; weights make as many labels as they are worth."""
-        if isinstance(self.task.gold, Confusion):
-            return _rates_of(self.task.gold, measure, self.task.threshold(measure))
-        pairs = self._pairs()
-        relevant, called = self._binary(measure)
-        found = {}
-        for name, kind in (("relevant", relevant), ("nonrelevant", ~relevant)):
-            if not kind.any():
-                what = "relevant" if name == "relevant" else "non-relevant"
+        if isinstance(self.problem.gold, Confusion):
+            return _rates_from_confusion(self.problem.gold, measure, self.problem.bronze_threshold(measure))
+        pairs = self._label_pairs()
+        relevant, bronze_relevant = self._relevance(measure)
+        rate_of = {}
+        for name, selected in (("relevant", relevant), ("nonrelevant", ~relevant)):
+            if not selected.any():
+                wording = "relevant" if name == "relevant" else "non-relevant"
                 raise InputError(
-                    f"no gold label is {what} for {measure}: how often bronze is right on {what} documents is not "
-                    f"known, and nothing can be corrected; add such gold labels, or say --rel"
+                    f"no gold label is {wording} for {measure}: how often bronze is right on {wording} documents is "
+                    f"not known, and nothing can be corrected; add such gold labels, or say --rel"
                 )
-            weight, hits = pairs.weight[kind], (relevant == called)[kind]
-            worth = max(1, round(float(weight.sum()) ** 2 / float((weight**2).sum())))
-            found[name] = round(float((weight * hits).sum() / weight.sum()) * worth), worth
-        return Rates(relevant=found["relevant"], nonrelevant=found["nonrelevant"])
+            weight, hits = pairs.weight[selected], (relevant == bronze_relevant)[selected]
+            effective_n = max(1, round(float(weight.sum()) ** 2 / float((weight**2).sum())))
+            rate_of[name] = round(float((weight * hits).sum() / weight.sum()) * effective_n), effective_n
+        return Rates(relevant=rate_of["relevant"], nonrelevant=rate_of["nonrelevant"])
 
-    def _pairs(self) -> _Pairs:
+    def _label_pairs(self) -> _LabelPairs:
         if "pairs" not in self._cache:
-            assert isinstance(self.task.gold, Judgments)
-            bronze = (self.task.labelled or self.task.bronze).frame.select("query", "doc", bronze="label")
-            both = self.task.gold.frame.join(bronze, on=["query", "doc"], how="inner").filter(pl.col("bronze") >= 0)
-            if not both.height:
+            assert isinstance(self.problem.gold, Judgments)
+            bronze = (self.problem.all_bronze or self.problem.bronze).frame.select("query", "doc", bronze="label")
+            joined = self.problem.gold.frame.join(bronze, on=["query", "doc"], how="inner").filter(
+                pl.col("bronze") >= 0
+            )
+            if not joined.height:
                 raise MismatchError(
                     "no gold document has a bronze label: how often bronze is right cannot be told; let the bronze "
                     "judge label the gold documents too"
                 )
-            weighted = "prob" in both.columns and self.task.design != "external" and not both["prob"].null_count()
-            weight = 1 / both["prob"].to_numpy() if weighted else np.ones(both.height)
-            gold, said = (both[name].to_numpy().astype(np.int64) for name in ("label", "bronze"))
-            whole = self.task.design == "whole_queries"
-            queries = both["query"].rank("dense").to_numpy().astype(np.int64) if whole else None
-            self._cache["pairs"] = _Pairs(gold=gold, bronze=said, weight=weight / weight.mean(), queries=queries)
+            weighted = (
+                "prob" in joined.columns and self.problem.design != "external" and not joined["prob"].null_count()
+            )
+            weight = 1 / joined["prob"].to_numpy() if weighted else np.ones(joined.height)
+            gold, bronze_label = (joined[name].to_numpy().astype(np.int64) for name in ("label", "bronze"))
+            whole_queries = self.problem.design == "whole_queries"
+            queries = joined["query"].rank("dense").to_numpy().astype(np.int64) if whole_queries else None
+            self._cache["pairs"] = _LabelPairs(
+                gold=gold, bronze=bronze_label, weight=weight / weight.mean(), queries=queries
+            )
         return self._cache["pairs"]
 
-    def _graded(self, measure: Measure) -> list[Estimate]:
+    def _estimate_graded(self, measure: Measure) -> list[Estimate]:
         if not is_linear(measure):
             raise InputError(
-                f"{measure} cannot be corrected by the judge's rates; ask for {', '.join(f'{n}@k' for n in LINEAR)}, "
-                f"or let gold judge whole queries (`ringtrue sample … --queries 20 --for {measure}`)"
+                f"{measure} cannot be corrected by the judge's rates; ask for "
+                f"{', '.join(f'{name}@k' for name in LINEAR)}, or let gold judge whole queries (`ringtrue sample … "
+                f"--queries 20 --for {measure}`)"
             )
         pool = self._pool(measure)
-        matrix, bronze_labels = self._matrix(pool)
-        asked = linear(measure, np.array(matrix.labels), depth=pool.depth)
+        confusion, bronze_labels = self._confusion(pool)
+        linear_measure = linearize(measure, np.array(confusion.labels), depth=pool.depth)
         # What bronze did not label counts as its lowest label, as it does in the raw measure.
         lowest = min(bronze_labels)
-        said = [bronze_labels.index(lowest if label == NO_LABEL else label) for label in pool.levels]
+        column_of_level = [bronze_labels.index(lowest if label == NO_LABEL else label) for label in pool.levels]
         return [
-            corrected_gain(self._lists(pool, run, said), asked.discounts, matrix, asked.gain(np.array(matrix.labels)),
-                           bronze_labels=bronze_labels, level=self.task.level, rng=self.task.rng.spawn(1)[0])
-            for run in range(len(self.task.runs))
-        ]  # fmt: skip
+            correct_gain(
+                self._bronze_lists(pool, run, column_of_level),
+                linear_measure.discounts,
+                confusion,
+                linear_measure.gain(np.array(confusion.labels)),
+                bronze_labels=bronze_labels,
+                level=self.problem.level,
+                rng=self.problem.rng.spawn(1)[0],
+            )
+            for run in range(len(self.problem.runs))
+        ]
 
-    def _short(self, measure: Measure, rates: Rates, run: int) -> Estimate:
+    def _estimate_short_lists(self, measure: Measure, rates: Rates, run: int) -> Estimate:
         """P@k of lists that are shorter than k, as a gain of 1/k for each relevant document."""
         pool = self._pool(measure)
-        shares, worth = zip(*((rates.on_nonrelevant, rates.on_relevant)), strict=True)
+        shares, effective_n = zip(*((rates.on_nonrelevant, rates.on_relevant)), strict=True)
         counts = np.array([[shares[0], 1 - shares[0]], [1 - shares[1], shares[1]]])
-        matrix = Confusion(rows="gold", columns="bronze", labels=(0, 1), counts=counts, worth=np.array(worth))
-        said = [int(label >= self.task.threshold(measure)) for label in pool.levels]
+        confusion = Confusion(rows="gold", columns="bronze", labels=(0, 1), counts=counts, worth=np.array(effective_n))
+        column_of_level = [int(label >= self.problem.bronze_threshold(measure)) for label in pool.levels]
         k = int(measure.cutoff or 1)
-        return corrected_gain(self._lists(pool, run, said), np.full(k, 1 / k), matrix, [0.0, 1.0],
-                              level=self.task.level, rng=self.task.rng.spawn(1)[0])  # fmt: skip
+        return correct_gain(
+            self._bronze_lists(pool, run, column_of_level),
+            np.full(k, 1 / k),
+            confusion,
+            [0.0, 1.0],
+            level=self.problem.level,
+            rng=self.problem.rng.spawn(1)[0],
+        )
 
     def _pool(self, measure: Measure) -> Pool:
-        depth = measure.reach or max(int(run.groups.sizes.max()) for run in self.task.runs)
+        depth = measure.reach or max(int(run.groups.sizes.max()) for run in self.problem.runs)
         if depth not in self._pools:
-            self._pools[depth] = pooled(self.task.runs, self.task.bronze, depth=depth)
+            self._pools[depth] = build_pool(self.problem.runs, self.problem.bronze, depth=depth)
         return self._pools[depth]
 
-    def _filled(self, measure: Measure, run: int) -> float:
+    def _filled_share(self, measure: Measure, run: int) -> float:
         """The share of the first k places of all queries that hold a document."""
         pool = self._pool(measure)
         return float((pool.run == run).sum()) / (pool.depth * len(pool.queries))
 
-    def _lists(self, pool: Pool, run: int, said: Sequence[int]) -> IntArray:
+    def _bronze_lists(self, pool: Pool, run: int, column_of_level: Sequence[int]) -> IntArray:
         """Queries × ranks: what bronze says there, as a position; −1 where the list is shorter."""
-        mine = pool.run == run
+        of_run = pool.run == run
         lists = np.full((len(pool.queries), pool.depth), -1)
-        lists[pool.query[pool.shown[mine]], pool.rank[mine] - 1] = np.array(said)[pool.level[pool.shown[mine]]]
+        lists[pool.query[pool.doc_index[of_run]], pool.rank[of_run] - 1] = np.array(column_of_level)[
+            pool.level[pool.doc_index[of_run]]
+        ]
         return lists
 
-    def _matrix(self, pool: Pool) -> tuple[Confusion, tuple[int, ...]]:
+    def _confusion(self, pool: Pool) -> tuple[Confusion, tuple[int, ...]]:
         """What bronze says for each gold label, and the bronze labels that are its columns."""
-        if isinstance(self.task.gold, Confusion):
-            lacking = [label for label in pool.levels if label != NO_LABEL and label not in self.task.gold.labels]
-            if lacking:
+        if isinstance(self.problem.gold, Confusion):
+            missing_labels = [
+                label for label in pool.levels if label != NO_LABEL and label not in self.problem.gold.labels
+            ]
+            if missing_labels:
                 raise InputError(
-                    f"the confusion matrix has the labels {', '.join(map(str, self.task.gold.labels))}, and bronze "
-                    f"says {lacking[0]} too: give it a row and a column for each label"
+                    f"the confusion matrix has the labels {', '.join(map(str, self.problem.gold.labels))}, and bronze "
+                    f"says {missing_labels[0]} too: give it a row and a column for each label"
                 )
-            return self.task.gold, self.task.gold.labels
-        pairs = self._pairs()
+            return self.problem.gold, self.problem.gold.labels
+        pairs = self._label_pairs()
         columns = sorted({*pairs.bronze.tolist(), *(label for label in pool.levels if label != NO_LABEL)})
         rows = sorted(set(pairs.gold.tolist()))
         if max(rows) > 1:  # gold has grades: one that bronze knows and gold never gave is missing, and will be refused
@@ -251,39 +297,41 @@ class ByRates:
         np.add.at(counts, (np.searchsorted(rows, pairs.gold), np.searchsorted(columns, pairs.bronze)), pairs.weight)
         squares = np.zeros(len(rows))
         np.add.at(squares, np.searchsorted(rows, pairs.gold), pairs.weight**2)
-        worth = np.divide(counts.sum(axis=1) ** 2, squares, out=np.ones(len(rows)), where=squares > 0)
-        return Confusion(rows="gold", columns="bronze", labels=tuple(rows), counts=counts, worth=worth), tuple(columns)
+        effective_n = np.divide(counts.sum(axis=1) ** 2, squares, out=np.ones(len(rows)), where=squares > 0)
+        return Confusion(rows="gold", columns="bronze", labels=tuple(rows), counts=counts, worth=effective_n), tuple(
+            columns
+        )
 
 
-def _rates_of(known: Confusion, measure: Measure, threshold: int) -> Rates:
+def _rates_from_confusion(confusion: Confusion, measure: Measure, threshold: int) -> Rates:
     """The rates in a matrix: from counts where it has them, else from its shares, which are then exactly known."""
-    labels = np.array(known.labels)
-    if known.counts.shape != (len(labels), len(labels)):
-        shape = " × ".join(map(str, known.counts.shape))
+    labels = np.array(confusion.labels)
+    if confusion.counts.shape != (len(labels), len(labels)):
+        shape = " × ".join(map(str, confusion.counts.shape))
         raise UsageError(
             f"a confusion matrix has a row and a column for each label, found {shape} counts for {len(labels)} labels"
         )
-    if not np.all(known.counts >= 0):
+    if not np.all(confusion.counts >= 0):
         raise InputError("counts of a confusion matrix are 0 or more; found a negative or missing one")
-    relevant, called = labels >= measure.rel, labels >= threshold
+    relevant, bronze_relevant = labels >= measure.rel, labels >= threshold
     if relevant.all() or not relevant.any():
         raise InputError(
-            f"the confusion matrix has labels {known.labels}: none of them, or all, are relevant for {measure}"
+            f"the confusion matrix has labels {confusion.labels}: none of them, or all, are relevant for {measure}"
         )
-    counted = known.worth is None
-    if not counted and (relevant.sum() > 1 or (~relevant).sum() > 1):
+    has_counts = confusion.worth is None
+    if not has_counts and (relevant.sum() > 1 or (~relevant).sum() > 1):
         raise InputError(
-            f"the confusion matrix has shares but no counts: which of the labels {known.labels} are how frequent among "
-            f"the relevant ones is not known; give its counts too"
+            f"the confusion matrix has shares but no counts: which of the labels {confusion.labels} are how frequent "
+            f"among the relevant ones is not known; give its counts too"
         )
-    found = {}
-    for name, rows, columns in (("relevant", relevant, called), ("nonrelevant", ~relevant, ~called)):
-        hits, total = float(known.counts[rows][:, columns].sum()), float(known.counts[rows].sum())
-        found[name] = (round(hits), round(total)) if counted else hits / total
-    return Rates(relevant=found["relevant"], nonrelevant=found["nonrelevant"])
+    rate_of = {}
+    for name, rows, columns in (("relevant", relevant, bronze_relevant), ("nonrelevant", ~relevant, ~bronze_relevant)):
+        hits, total = float(confusion.counts[rows][:, columns].sum()), float(confusion.counts[rows].sum())
+        rate_of[name] = (round(hits), round(total)) if has_counts else hits / total
+    return Rates(relevant=rate_of["relevant"], nonrelevant=rate_of["nonrelevant"])
 
 
-def _tipping(points: Mapping[str, TippingPoint]) -> tuple[str, ...]:
+def _tipping_notes(points: Mapping[str, TippingPoint]) -> tuple[str, ...]:
     """How little would explain the difference, in words."""
     kinds = {"relevant": "relevant", "nonrelevant": "other"}
-    return tuple(f"on {kinds[name]} documents, {point.told}" for name, point in points.items())
+    return tuple(f"on {kinds[name]} documents, {point.description}" for name, point in points.items())

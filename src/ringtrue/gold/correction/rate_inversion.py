@@ -12,12 +12,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["adjusted_interval", "inverted", "inverted_variance", "rate_variance", "where_below"]
+__all__ = ["adjusted_interval", "inversion_variance", "invert_rates", "quadratic_interval", "rate_variance"]
 
 Array: TypeAlias = NDArray[np.float64]
 
 
-def inverted(score: ArrayLike, relevant: ArrayLike, nonrelevant: ArrayLike) -> Array:
+def invert_rates(score: ArrayLike, relevant: ArrayLike, nonrelevant: ArrayLike) -> Array:
     """What the gold judge would say, where the bronze one says j.
 
         θ = (j − 1 + m_N) / J    [Goldberg17], eq. 5 and 14
@@ -25,10 +25,12 @@ def inverted(score: ArrayLike, relevant: ArrayLike, nonrelevant: ArrayLike) -> A
     Holds where the judge errs on these documents as often as where the rates were measured, whatever their rank.
 
     Examples:
-        >>> inverted([0.626, 0.6385], 43 / 59, 67 / 84).round(4)
+        >>> invert_rates([0.626, 0.6385], 43 / 59, 67 / 84).round(4)
         array([0.8047, 0.8284])
     """
-    score, relevant, nonrelevant = (np.asarray(one, dtype=np.float64) for one in (score, relevant, nonrelevant))
+    score, relevant, nonrelevant = (
+        np.asarray(argument, dtype=np.float64) for argument in (score, relevant, nonrelevant)
+    )
     value: Array = (score - 1 + nonrelevant) / (relevant + nonrelevant - 1)
     return value
 
@@ -45,7 +47,7 @@ def rate_variance(rate: ArrayLike, n: ArrayLike) -> Array:
     return variance
 
 
-def inverted_variance(
+def inversion_variance(
     score: ArrayLike,
     variance: ArrayLike,
     relevant: tuple[ArrayLike, ArrayLike],
@@ -59,20 +61,23 @@ def inverted_variance(
     it is too small.
 
     Examples:
-        >>> np.sqrt(inverted_variance(0.626, 0.414**2 / 10278, (43 / 59, 59), (67 / 84, 84))).round(5)
+        >>> np.sqrt(inversion_variance(0.626, 0.414**2 / 10278, (43 / 59, 59), (67 / 84, 84))).round(5)
         np.float64(0.09029)
     """
     score = np.asarray(score, dtype=np.float64)
-    right, wrong = (np.asarray(one[0], dtype=np.float64) for one in (relevant, nonrelevant))
-    youden = right + wrong - 1
-    of_rates = rate_variance(*relevant) * (score - 1 + wrong) ** 2 + rate_variance(*nonrelevant) * (right - score) ** 2
-    total: Array = np.asarray(variance) / youden**2 + of_rates / youden**4
+    sensitivity, specificity = (np.asarray(rate[0], dtype=np.float64) for rate in (relevant, nonrelevant))
+    youden = sensitivity + specificity - 1
+    rate_part = (
+        rate_variance(*relevant) * (score - 1 + specificity) ** 2
+        + rate_variance(*nonrelevant) * (sensitivity - score) ** 2
+    )
+    total: Array = np.asarray(variance) / youden**2 + rate_part / youden**4
     return total
 
 
 def adjusted_interval(
     score: ArrayLike,
-    worth: ArrayLike,
+    effective_n: ArrayLike,
     relevant: tuple[ArrayLike, ArrayLike],
     nonrelevant: tuple[ArrayLike, ArrayLike],
     *,
@@ -84,47 +89,50 @@ def adjusted_interval(
         m' = (nm + 1)/(n + 2),  V' = m'(1−m')/(n + 2),  A = j' − 1 + m_N',  B = m_R' + m_N' − 1
         j' = (wj + z²/2)/(w + z²),  V_J' = j'(1−j')/(w + z²)
 
-    `worth` is w, how many single documents the queries are worth: j(1−j)/V_J. The nudge keeps the interval honest with
-    few gold labels and where the judge was never seen to err. The third part of the answer is where
+    `effective_n` is w, how many single documents the queries are worth: j(1−j)/V_J. The nudge keeps the interval honest
+    with few gold labels and where the judge was never seen to err. The third part of the answer is where
     z²(V_R' + V_N') ≥ B², or B ≤ 0: there the judge may be no better than chance, every θ fits, and the ends are 0 and
     1. Elsewhere the ends may lie outside 0 and 1.
 
     Examples:
-        >>> low, high, hopeless = adjusted_interval(0.626, 14040, (43 / 59, 59), (67 / 84, 84), z=1.959964)
-        >>> low.round(4), high.round(4), bool(hopeless)
+        >>> low, high, unbounded = adjusted_interval(0.626, 14040, (43 / 59, 59), (67 / 84, 84), z=1.959964)
+        >>> low.round(4), high.round(4), bool(unbounded)
         (np.float64(0.6575), np.float64(1.0438), False)
     """
-    square = z**2
-    (right, right_variance), (wrong, wrong_variance) = _nudged(*relevant), _nudged(*nonrelevant)
-    worth = np.asarray(worth, dtype=np.float64)
-    nudged = (worth * np.asarray(score) + square / 2) / (worth + square)
-    top, bottom = nudged - 1 + wrong, right + wrong - 1
-    a = bottom**2 - square * (right_variance + wrong_variance)
-    b = -2 * top * bottom + 2 * square * wrong_variance
-    c = top**2 - square * (nudged * (1 - nudged) / (worth + square) + wrong_variance)
-    hopeless = np.asarray((bottom <= 0) | (a <= 0))
-    low, high = where_below(np.where(hopeless, 1.0, a), b, c)
-    return np.where(hopeless, 0.0, low), np.where(hopeless, 1.0, high), hopeless
+    z_squared = z**2
+    (sensitivity, sensitivity_variance), (specificity, specificity_variance) = (
+        _shrink_rate(*relevant),
+        _shrink_rate(*nonrelevant),
+    )
+    effective_n = np.asarray(effective_n, dtype=np.float64)
+    shrunk = (effective_n * np.asarray(score) + z_squared / 2) / (effective_n + z_squared)
+    numerator, denominator = shrunk - 1 + specificity, sensitivity + specificity - 1
+    a = denominator**2 - z_squared * (sensitivity_variance + specificity_variance)
+    b = -2 * numerator * denominator + 2 * z_squared * specificity_variance
+    c = numerator**2 - z_squared * (shrunk * (1 - shrunk) / (effective_n + z_squared) + specificity_variance)
+    unbounded = np.asarray((denominator <= 0) | (a <= 0))
+    low, high = quadratic_interval(np.where(unbounded, 1.0, a), b, c)
+    return np.where(unbounded, 0.0, low), np.where(unbounded, 1.0, high), unbounded
 
 
-def _nudged(rate: ArrayLike, n: ArrayLike) -> tuple[Array, Array]:
+def _shrink_rate(rate: ArrayLike, n: ArrayLike) -> tuple[Array, Array]:
     """A rate with one more hit and one more miss, and its variance; a known one stays as it is."""
-    share = 1 / (np.asarray(n, dtype=np.float64) + 2)
-    moved = np.asarray(rate, dtype=np.float64) * (1 - 2 * share) + share
-    return moved, moved * (1 - moved) * share
+    weight = 1 / (np.asarray(n, dtype=np.float64) + 2)
+    shrunk = np.asarray(rate, dtype=np.float64) * (1 - 2 * weight) + weight
+    return shrunk, shrunk * (1 - shrunk) * weight
 
 
-def where_below(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> tuple[Array, Array]:
+def quadratic_interval(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> tuple[Array, Array]:
     """Both ends of the stretch where at² + bt + c ≤ 0, for a > 0; without a loss of digits where b² is far above ac.
 
     Where it is nowhere so but for rounding, both are the bottom of the curve.
 
     Examples:
-        >>> low, high = where_below(1, -3, 2)
+        >>> low, high = quadratic_interval(1, -3, 2)
         >>> float(low), float(high)
         (1.0, 2.0)
     """
-    a, b, c = (np.asarray(one, dtype=np.float64) for one in (a, b, c))
+    a, b, c = (np.asarray(coefficient, dtype=np.float64) for coefficient in (a, b, c))
     root = np.sqrt(np.maximum(b**2 - 4 * a * c, 0))
     outer = -(b + np.copysign(root, b)) / 2  # the sum of two numbers of one sign
     far = outer / a

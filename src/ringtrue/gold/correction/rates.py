@@ -13,7 +13,7 @@ from ringtrue.stats.results import Estimate
 __all__ = ["BronzeScore", "Rate", "Rates"]
 
 Rate: TypeAlias = tuple[int, int] | float
-NOTHING = 1e-12  # the spread that rounding leaves where all queries are equal
+NEGLIGIBLE_SD = 1e-12  # the spread that rounding leaves where all queries are equal
 ROUNDING = 0.005  # scores are often told with two decimals: so far may a mean and a spread be off
 
 
@@ -39,12 +39,12 @@ class Rates:
     @property
     def on_relevant(self) -> tuple[float, float]:
         """The share of relevant documents that are called so, and of how many; of infinitely many if known."""
-        return _share(self.relevant)
+        return _share_and_n(self.relevant)
 
     @property
     def on_nonrelevant(self) -> tuple[float, float]:
         """The share of other documents that are called non-relevant, and of how many; of infinitely many if known."""
-        return _share(self.nonrelevant)
+        return _share_and_n(self.nonrelevant)
 
     @property
     def youden(self) -> float:
@@ -60,8 +60,8 @@ class Rates:
     def bronze_relevant(self) -> tuple[int, int] | None:
         """Gold labels on documents that bronze calls relevant, and all of them; None where that is not told."""
         if isinstance(self.relevant, tuple) and isinstance(self.nonrelevant, tuple):
-            (hits, relevant), (rejections, others) = self.relevant, self.nonrelevant
-            return hits + others - rejections, relevant + others
+            (hits, relevant), (rejections, nonrelevant) = self.relevant, self.nonrelevant
+            return hits + nonrelevant - rejections, relevant + nonrelevant
         return None
 
     def estimates(self, level: float = 0.95) -> dict[str, Estimate]:
@@ -71,13 +71,16 @@ class Rates:
             >>> print(Rates(relevant=(43, 59), nonrelevant=(67, 84)).estimates()["relevant"])
             0.73 (95% CI 0.60 to 0.83)
         """
-        relevant, nonrelevant = _estimate(self.relevant, level), _estimate(self.nonrelevant, level)
-        (right, right_low, right_high), (wrong, wrong_low, wrong_high) = _ends(relevant), _ends(nonrelevant)
+        relevant, nonrelevant = _estimate_rate(self.relevant, level), _estimate_rate(self.nonrelevant, level)
+        (sensitivity, sensitivity_low, sensitivity_high), (specificity, specificity_low, specificity_high) = (
+            _value_and_bounds(relevant),
+            _value_and_bounds(nonrelevant),
+        )
         youden = Estimate(
             value=self.youden,
             se=math.hypot(relevant.se or 0, nonrelevant.se or 0),
-            low=self.youden - math.hypot(right - right_low, wrong - wrong_low),
-            high=self.youden + math.hypot(right_high - right, wrong_high - wrong),
+            low=self.youden - math.hypot(sensitivity - sensitivity_low, specificity - specificity_low),
+            high=self.youden + math.hypot(sensitivity_high - sensitivity, specificity_high - specificity),
             level=level,
             n=relevant.n + nonrelevant.n,
             method="known" if self.known else "newcombe",
@@ -104,13 +107,13 @@ class BronzeScore:
     k: int | None = None
 
     def __post_init__(self) -> None:
-        _require_share("the score", self.mean)
+        _require_unit_share("the score", self.mean)
         if self.queries < 1:
             raise UsageError(f"a score needs at least 1 query, found {self.queries}")
         if self.k is not None and self.k < 1:
             raise UsageError(f"k, the number of documents in each query's score, is 1 or more; found {self.k}")
         if self.sd is not None:
-            _require_spread(self.mean, self.sd, self.queries)
+            _require_sd(self.mean, self.sd, self.queries)
         elif self.k != 1:
             raise UsageError(
                 "the spread of the score over queries is not given; say the standard deviation of its values (sd), or "
@@ -122,7 +125,7 @@ class BronzeScore:
         """Of the mean: s²/n, or j(1−j)/n with one document for each query [Goldberg17]."""
         if self.sd is None:
             return self.mean * (1 - self.mean) / self.queries
-        return self.sd**2 / self.queries if self.sd > NOTHING else 0.0
+        return self.sd**2 / self.queries if self.sd > NEGLIGIBLE_SD else 0.0
 
     @property
     def worth(self) -> float:
@@ -132,12 +135,12 @@ class BronzeScore:
         return self.mean * (1 - self.mean) / self.variance
 
 
-def _share(rate: Rate) -> tuple[float, float]:
+def _share_and_n(rate: Rate) -> tuple[float, float]:
     return (rate[0] / rate[1], float(rate[1])) if isinstance(rate, tuple) else (float(rate), math.inf)
 
 
-def _estimate(rate: Rate, level: float) -> Estimate:
-    share, n = _share(rate)
+def _estimate_rate(rate: Rate, level: float) -> Estimate:
+    share, n = _share_and_n(rate)
     if not isinstance(rate, tuple):
         return Estimate(value=share, se=0.0, low=share, high=share, level=level, n=0, method="known")
     low, high = wilson(share, n, level=level)
@@ -145,8 +148,8 @@ def _estimate(rate: Rate, level: float) -> Estimate:
     return Estimate(value=share, se=se, low=float(low), high=float(high), level=level, n=rate[1], method="wilson")
 
 
-def _ends(one: Estimate) -> tuple[float, float, float]:
-    value, low, high = one.value, one.low, one.high
+def _value_and_bounds(estimate: Estimate) -> tuple[float, float, float]:
+    value, low, high = estimate.value, estimate.low, estimate.high
     assert value is not None
     assert low is not None
     assert high is not None
@@ -155,7 +158,7 @@ def _ends(one: Estimate) -> tuple[float, float, float]:
 
 def _require_rate(name: str, rate: Rate) -> None:
     if not isinstance(rate, tuple):
-        _require_share(f"the rate on {name} documents", rate)
+        _require_unit_share(f"the rate on {name} documents", rate)
         return
     hits, n = rate
     if n < 1:
@@ -167,17 +170,17 @@ def _require_rate(name: str, rate: Rate) -> None:
         raise UsageError(f"nobody is right on {hits} of {n} {name} documents; write right/labels, as in 43/59")
 
 
-def _require_share(what: str, value: float) -> None:
+def _require_unit_share(what: str, value: float) -> None:
     if 1 < value <= 100:
         raise UsageError(f"{what} lies between 0 and 1, found {value:g}; write {value:g}% as {value / 100:g}")
     if not 0 <= value <= 1:
         raise UsageError(f"{what} lies between 0 and 1, found {value:g}")
 
 
-def _require_spread(mean: float, sd: float, queries: int) -> None:
+def _require_sd(mean: float, sd: float, queries: int) -> None:
     if not sd >= 0 or math.isinf(sd):
         raise UsageError(f"a standard deviation is 0 or more, found {sd:g}")
-    if sd <= NOTHING:
+    if sd <= NEGLIGIBLE_SD:
         return
     if queries == 1:
         raise UsageError("one query has no standard deviation; leave sd out and say k = 1, or give more queries")
@@ -186,11 +189,11 @@ def _require_spread(mean: float, sd: float, queries: int) -> None:
             f"a mean of {mean:g} leaves no room for a standard deviation of {sd:g}: all queries are {mean:g}; "
             f"give the score with more digits"
         )
-    middle = mean + math.copysign(min(ROUNDING, abs(0.5 - mean)), 0.5 - mean)
-    most = math.sqrt(middle * (1 - middle) * queries / (queries - 1))
-    if sd > most + ROUNDING:
+    rounded_mean = mean + math.copysign(min(ROUNDING, abs(0.5 - mean)), 0.5 - mean)
+    largest = math.sqrt(rounded_mean * (1 - rounded_mean) * queries / (queries - 1))
+    if sd > largest + ROUNDING:
         hint = f"; write {sd:g}% as {sd / 100:g}" if 1 < sd <= 100 else "; is it a variance, or of another score?"
         raise UsageError(
-            f"values from 0 to 1 with the mean {mean:g} have a standard deviation of {most:.3g} at most, "
+            f"values from 0 to 1 with the mean {mean:g} have a standard deviation of {largest:.3g} at most, "
             f"found {sd:g}{hint}"
         )

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from ringtrue.gold.correction.diagnostics import Check
 from ringtrue.gold.correction.gold_sample import Design
 from ringtrue.gold.correction.joint_estimate import Population
-from ringtrue.stats.estimate_cells import footnotes
+from ringtrue.stats.estimate_cells import collect_footnotes
 from ringtrue.stats.results import Estimate
 
-__all__ = ["Correction", "doubts"]
+__all__ = ["Correction", "correction_footnotes"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +26,8 @@ class Correction:
         >>> run = {f"q{i}": {"a": 2.0, "b": 1.0} for i in range(30)}
         >>> bronze = {f"q{i}": {"a": 1, "b": i % 2} for i in range(30)}
         >>> gold = {f"q{i}": {"a": int(i > 3), "b": 0} for i in range(0, 30, 3)}
-        >>> found = rt.correct(run, bronze, gold, "P@2", design="pool_random", population="these")
-        >>> print(found.raw["run"]["P@2"].value, "→", found.corrected["run"]["P@2"])
+        >>> correction = rt.correct(run, bronze, gold, "P@2", design="pool_random", population="these")
+        >>> print(correction.raw["run"]["P@2"].value, "→", correction.corrected["run"]["P@2"])
         0.75 → 0.41 (95% CI 0.25 to 0.58)
     """
 
@@ -43,18 +43,18 @@ class Correction:
 
     def __str__(self) -> str:
         lines = [
-            f"{run} {name}: {one} (bronze says {_plainly(self.raw[run][name])})"
+            f"{run} {name}: {estimate} (bronze says {_format_bronze(self.raw[run][name])})"
             for run, row in self.corrected.items()
-            for name, one in row.items()
+            for name, estimate in row.items()
         ]
         return "\n".join([*lines, *self.methods.values(), *(check.text for check in self.checks if not check.passed)])
 
     def as_dict(self) -> dict[str, object]:
         """The answer as plain data, in the key order of the command line's JSON."""
         return {
-            "runs": _plain(self.raw),
-            "corrected": _plain(self.corrected),
-            "gold_only": _plain(self.gold_only),
+            "runs": _estimates_as_dicts(self.raw),
+            "corrected": _estimates_as_dicts(self.corrected),
+            "gold_only": _estimates_as_dicts(self.gold_only),
             "methods": dict(self.methods),
             "design": self.design,
             "population": self.population,
@@ -64,17 +64,17 @@ class Correction:
         }
 
 
-def _plain(table: Mapping[str, Mapping[str, Estimate]]) -> dict[str, dict[str, dict[str, object]]]:
-    return {run: {name: one.as_dict() for name, one in row.items()} for run, row in table.items()}
+def _estimates_as_dicts(table: Mapping[str, Mapping[str, Estimate]]) -> dict[str, dict[str, dict[str, object]]]:
+    return {run: {name: estimate.as_dict() for name, estimate in row.items()} for run, row in table.items()}
 
 
-def _plainly(one: Estimate) -> str:
-    return "nothing" if one.value is None else f"{one.value:.3f}"
+def _format_bronze(estimate: Estimate) -> str:
+    return "nothing" if estimate.value is None else f"{estimate.value:.3f}"
 
 
-SAID_OF_ALL = "holds where the judge errs on these documents"  # the note about the whole says it once
+SHARED_CAVEAT = "holds where the judge errs on these documents"  # the note about the whole says it once
 
 
-def doubts(found: Correction) -> list[str]:
+def correction_footnotes(correction: Correction) -> list[str]:
     """The notes of all corrected values; a doubt that differs only by its numbers is told once."""
-    return footnotes(found.corrected, but=SAID_OF_ALL)
+    return collect_footnotes(correction.corrected, skip_prefix=SHARED_CAVEAT)

@@ -8,18 +8,20 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from ringtrue.errors import UsageError
-from ringtrue.evaluation.significance.paired_statistics import welch
-from ringtrue.gold.correction.proportion import hopeless
-from ringtrue.gold.correction.rate_inversion import inverted, inverted_variance, rate_variance, where_below
+from ringtrue.evaluation.significance.paired_statistics import welch_test
+from ringtrue.gold.correction.proportion import why_uncorrectable
+from ringtrue.gold.correction.rate_inversion import inversion_variance, invert_rates, quadratic_interval, rate_variance
 from ringtrue.gold.correction.rates import BronzeScore, Rates
 from ringtrue.gold.correction.sensitivity import TippingPoint, tipping_points
 from ringtrue.stats.results import Estimate
 from ringtrue.stats.student_t import normal_quantile, t_quantile, t_tail
 
-__all__ = ["ScoreDifference", "by_separate_judges", "by_shared_judge", "naive", "normal_p"]
+__all__ = ["ScoreDifference", "naive_test", "normal_p", "separate_judges_test", "shared_judge_test"]
 
-ALIKE = "assumes that the judge errs alike on both systems; only gold labels from each of them can settle that"
-SHARES_GOLD = (
+SAME_ERRORS_NOTE = (
+    "assumes that the judge errs alike on both systems; only gold labels from each of them can settle that"
+)
+SHARED_GOLD_NOTE = (
     "treats two estimates as independent that share every gold label, and so hardly ever finds a difference; it is "
     "here to reproduce published numbers"
 )
@@ -36,8 +38,8 @@ class ScoreDifference:
     Examples:
         >>> rates = Rates(relevant=(43, 59), nonrelevant=(67, 84))
         >>> first, second = (BronzeScore(mean=mean, sd=0.4, queries=10000) for mean in (0.62, 0.64))
-        >>> found = by_shared_judge(first, second, rates)
-        >>> print(found.difference, f"p = {found.p_value:.4f}")
+        >>> tested = shared_judge_test(first, second, rates)
+        >>> print(tested.difference, f"p = {tested.p_value:.4f}")
         -0.04 (95% CI -0.07 to -0.02) p = 0.0004
     """
 
@@ -61,7 +63,7 @@ class ScoreDifference:
 
 
 @dataclass(frozen=True, slots=True)
-class _Apart:
+class _BronzeDifference:
     """Two bronze scores against each other: the difference, its standard error, degrees of freedom and p."""
 
     value: float
@@ -75,7 +77,7 @@ class _Apart:
         return normal_quantile(p) if math.isinf(self.df) else t_quantile(p, self.df)
 
 
-def naive(
+def naive_test(
     first: BronzeScore, second: BronzeScore, *, difference_sd: float | None = None, level: float = 0.95
 ) -> ScoreDifference:
     """The bronze scores as if no label were wrong: Welch's t test, paired with `difference_sd` [Welch47].
@@ -83,20 +85,28 @@ def naive(
     Examples:
         >>> first, second = BronzeScore(mean=0.626, sd=0.414, queries=10278), BronzeScore(mean=0.6385, sd=0.402,
         ...                                                                               queries=20604)
-        >>> round(naive(first, second).p_value, 4)
+        >>> round(naive_test(first, second).p_value, 4)
         0.0116
     """
-    apart = _apart(first, second, difference_sd)
-    half = apart.critical(level) * apart.se
-    notes = ("there is no spread over queries to test with",) if apart.p_value is None else ()
+    bronze_difference = _bronze_difference(first, second, difference_sd)
+    half_width = bronze_difference.critical(level) * bronze_difference.se
+    notes = ("there is no spread over queries to test with",) if bronze_difference.p_value is None else ()
     difference = Estimate(
-        value=apart.value, se=apart.se, low=apart.value - half, high=apart.value + half, level=level,
-        n=min(first.queries, second.queries), method="t", notes=notes,
-    )  # fmt: skip
-    return ScoreDifference(difference=difference, p_value=apart.p_value, test="t" if apart.paired else "welch")
+        value=bronze_difference.value,
+        se=bronze_difference.se,
+        low=bronze_difference.value - half_width,
+        high=bronze_difference.value + half_width,
+        level=level,
+        n=min(first.queries, second.queries),
+        method="t",
+        notes=notes,
+    )
+    return ScoreDifference(
+        difference=difference, p_value=bronze_difference.p_value, test="t" if bronze_difference.paired else "welch"
+    )
 
 
-def by_shared_judge(
+def shared_judge_test(
     first: BronzeScore,
     second: BronzeScore,
     rates: Rates,
@@ -118,38 +128,42 @@ def by_shared_judge(
         >>> rates = Rates(relevant=(43, 59), nonrelevant=(67, 84))
         >>> first, second = BronzeScore(mean=0.6385, sd=0.402, queries=20604), BronzeScore(mean=0.626, sd=0.414,
         ...                                                                                queries=10278)
-        >>> found = by_shared_judge(first, second, rates)
-        >>> [round(one, 4) for one in (found.difference.value, found.difference.low, found.difference.high)]
+        >>> tested = shared_judge_test(first, second, rates)
+        >>> [round(x, 4) for x in (tested.difference.value, tested.difference.low, tested.difference.high)]
         [0.0237, 0.0053, 0.046]
     """
-    apart = _apart(first, second, difference_sd)
-    youden, q = rates.youden, apart.critical(level)
-    spread = float(rate_variance(*rates.on_relevant) + rate_variance(*rates.on_nonrelevant))
-    a, b, c = youden**2 - q**2 * spread, -2 * apart.value * youden, apart.value**2 - (q * apart.se) ** 2
-    test = "t on bronze scores" if apart.paired else "welch on bronze scores"
-    method, n = "fieller", min(first.queries, second.queries)
-    why_not = hopeless(rates, level=level)
-    if why_not is not None or a <= 0:
-        notes = (why_not or "the judge may be no better than chance", *_unbounded(a, b, c), ALIKE)
-        nothing = Estimate(value=None, low=-1.0, high=1.0, level=level, n=n, method=method, notes=notes)
-        return ScoreDifference(difference=nothing, p_value=apart.p_value, test=test, tipping={})
-    low, high = where_below(a, b, c)
-    value = apart.value / youden
-    se = math.sqrt(apart.se**2 / youden**2 + apart.value**2 * spread / youden**4)
-    difference = Estimate(
-        value=value, se=se, low=float(low), high=float(high), level=level, n=n, method=method, notes=(ALIKE,)
+    bronze_difference = _bronze_difference(first, second, difference_sd)
+    youden, q = rates.youden, bronze_difference.critical(level)
+    rate_variances = float(rate_variance(*rates.on_relevant) + rate_variance(*rates.on_nonrelevant))
+    a, b, c = (
+        youden**2 - q**2 * rate_variances,
+        -2 * bronze_difference.value * youden,
+        bronze_difference.value**2 - (q * bronze_difference.se) ** 2,
     )
-    covariance = (first.variance + second.variance - apart.se**2) / 2 if apart.paired else 0.0
+    test = "t on bronze scores" if bronze_difference.paired else "welch on bronze scores"
+    method, n = "fieller", min(first.queries, second.queries)
+    reason = why_uncorrectable(rates, level=level)
+    if reason is not None or a <= 0:
+        notes = (reason or "the judge may be no better than chance", *_unbounded_note(a, b, c), SAME_ERRORS_NOTE)
+        no_difference = Estimate(value=None, low=-1.0, high=1.0, level=level, n=n, method=method, notes=notes)
+        return ScoreDifference(difference=no_difference, p_value=bronze_difference.p_value, test=test, tipping={})
+    low, high = quadratic_interval(a, b, c)
+    value = bronze_difference.value / youden
+    se = math.sqrt(bronze_difference.se**2 / youden**2 + bronze_difference.value**2 * rate_variances / youden**4)
+    difference = Estimate(
+        value=value, se=se, low=float(low), high=float(high), level=level, n=n, method=method, notes=(SAME_ERRORS_NOTE,)
+    )
+    covariance = (first.variance + second.variance - bronze_difference.se**2) / 2 if bronze_difference.paired else 0.0
     return ScoreDifference(
         difference=difference,
-        p_value=apart.p_value,
+        p_value=bronze_difference.p_value,
         test=test,
         p_wald=normal_p(value, se) if se else None,
         tipping=tipping_points(first, second, rates, covariance=covariance, critical=q),
     )
 
 
-def by_separate_judges(
+def separate_judges_test(
     first: BronzeScore,
     second: BronzeScore,
     rates: Rates,
@@ -169,44 +183,62 @@ def by_separate_judges(
         >>> rates = Rates(relevant=(43, 59), nonrelevant=(67, 84))
         >>> first, second = BronzeScore(mean=0.626, sd=0.414, queries=10278), BronzeScore(mean=0.6385, sd=0.402,
         ...                                                                               queries=20604)
-        >>> round(by_separate_judges(first, second, rates).p_value, 3)
+        >>> round(separate_judges_test(first, second, rates).p_value, 3)
         0.854
     """
-    both = (first, rates), (second, second_rates or rates)
+    systems = (first, rates), (second, second_rates or rates)
     n = min(first.queries, second.queries)
-    reasons = [why for _, some in both if (why := hopeless(some, level=level)) is not None]
+    reasons = [
+        reason for _, judge_rates in systems if (reason := why_uncorrectable(judge_rates, level=level)) is not None
+    ]
     if reasons:
-        nothing = Estimate(value=None, low=-1.0, high=1.0, level=level, n=n, method="wald",
-                           notes=tuple(dict.fromkeys(reasons)))  # fmt: skip
-        return ScoreDifference(difference=nothing, p_value=None, test="independent")
-    values = [float(inverted(one.mean, some.on_relevant[0], some.on_nonrelevant[0])) for one, some in both]
-    squares = [float(inverted_variance(one.mean, one.variance, some.on_relevant, some.on_nonrelevant))
-               for one, some in both]  # fmt: skip
-    apart = _apart(first, second, difference_sd)
-    covariance = (first.variance + second.variance - apart.se**2) / 2 if apart.paired else 0.0
+        no_difference = Estimate(
+            value=None, low=-1.0, high=1.0, level=level, n=n, method="wald", notes=tuple(dict.fromkeys(reasons))
+        )
+        return ScoreDifference(difference=no_difference, p_value=None, test="independent")
+    values = [
+        float(invert_rates(score.mean, judge_rates.on_relevant[0], judge_rates.on_nonrelevant[0]))
+        for score, judge_rates in systems
+    ]
+    variances = [
+        float(inversion_variance(score.mean, score.variance, judge_rates.on_relevant, judge_rates.on_nonrelevant))
+        for score, judge_rates in systems
+    ]
+    bronze_difference = _bronze_difference(first, second, difference_sd)
+    covariance = (first.variance + second.variance - bronze_difference.se**2) / 2 if bronze_difference.paired else 0.0
     value = values[0] - values[1]
-    se = math.sqrt(max(sum(squares) - 2 * covariance / (both[0][1].youden * both[1][1].youden), 0.0))
-    half = normal_quantile((1 + level) / 2) * se
+    se = math.sqrt(max(sum(variances) - 2 * covariance / (systems[0][1].youden * systems[1][1].youden), 0.0))
+    half_width = normal_quantile((1 + level) / 2) * se
     difference = Estimate(
-        value=value, se=se, low=value - half, high=value + half, level=level, n=n, method="wald",
-        notes=() if second_rates else (SHARES_GOLD,),
-    )  # fmt: skip
+        value=value,
+        se=se,
+        low=value - half_width,
+        high=value + half_width,
+        level=level,
+        n=n,
+        method="wald",
+        notes=() if second_rates else (SHARED_GOLD_NOTE,),
+    )
     return ScoreDifference(difference=difference, p_value=normal_p(value, se) if se else None, test="independent")
 
 
-def _apart(first: BronzeScore, second: BronzeScore, difference_sd: float | None) -> _Apart:
+def _bronze_difference(first: BronzeScore, second: BronzeScore, difference_sd: float | None) -> _BronzeDifference:
     value = first.mean - second.mean
     if difference_sd is not None:
-        return _paired(first, second, value, difference_sd)
+        return _paired_difference(first, second, value, difference_sd)
     counts = np.array([first.queries, second.queries], dtype=np.float64)
     variances = np.array([first.variance, second.variance]) * counts
     if not variances.any() or counts.min() < 2:
-        return _Apart(value, math.sqrt(first.variance + second.variance), math.inf, 1.0 if value == 0 else None, False)
-    p, se, df = welch(np.array([first.mean, second.mean]), variances, counts)
-    return _Apart(value, float(se), float(df), float(p), False)
+        return _BronzeDifference(
+            value, math.sqrt(first.variance + second.variance), math.inf, 1.0 if value == 0 else None, False
+        )
+    p, se, df = welch_test(np.array([first.mean, second.mean]), variances, counts)
+    return _BronzeDifference(value, float(se), float(df), float(p), False)
 
 
-def _paired(first: BronzeScore, second: BronzeScore, value: float, difference_sd: float) -> _Apart:
+def _paired_difference(
+    first: BronzeScore, second: BronzeScore, value: float, difference_sd: float
+) -> _BronzeDifference:
     n = first.queries
     if second.queries != n:
         raise UsageError(
@@ -215,24 +247,24 @@ def _paired(first: BronzeScore, second: BronzeScore, value: float, difference_sd
         )
     if n < 2:
         raise UsageError("one query has no standard deviation of differences; leave it out, or give more queries")
-    spreads = [math.sqrt(one.variance * n) for one in (first, second)]
-    least, most = abs(spreads[0] - spreads[1]), sum(spreads)
-    if not least - 0.01 <= difference_sd <= most + 0.01:
+    sds = [math.sqrt(score.variance * n) for score in (first, second)]
+    smallest, largest = abs(sds[0] - sds[1]), sum(sds)
+    if not smallest - 0.01 <= difference_sd <= largest + 0.01:
         raise UsageError(
-            f"differences of scores with standard deviations {spreads[0]:.3g} and {spreads[1]:.3g} have one between "
-            f"{least:.3g} and {most:.3g}, found {difference_sd:g}"
+            f"differences of scores with standard deviations {sds[0]:.3g} and {sds[1]:.3g} have one between "
+            f"{smallest:.3g} and {largest:.3g}, found {difference_sd:g}"
         )
     se = difference_sd / math.sqrt(n)
     if se == 0:
-        return _Apart(value, 0.0, n - 1, 1.0 if value == 0 else None, True)
-    return _Apart(value, se, n - 1, 2 * float(t_tail(abs(value) / se, n - 1)), True)
+        return _BronzeDifference(value, 0.0, n - 1, 1.0 if value == 0 else None, True)
+    return _BronzeDifference(value, se, n - 1, 2 * float(t_tail(abs(value) / se, n - 1)), True)
 
 
-def _unbounded(a: float, b: float, c: float) -> tuple[str, ...]:
+def _unbounded_note(a: float, b: float, c: float) -> tuple[str, ...]:
     """What Fieller's inequality leaves where it has no end: everything, or all but a stretch in the middle."""
     if a >= 0 or b**2 - 4 * a * c <= 0:
         return ("no difference can be ruled out",)
-    near, far = where_below(-a, -b, -c)
+    near, far = quadratic_interval(-a, -b, -c)
     return (f"no difference can be ruled out but those from {float(near):.3f} to {float(far):.3f}",)
 
 

@@ -22,17 +22,20 @@ class TippingPoint:
     difference: float | None
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """Both in words, in points of a hundred."""
         if self.significance is None and self.difference is None:
             return "no rates explain the difference"
-        some, whole = (
-            "no number of points" if one is None else f"{100 * one:.2g} points"
-            for one in (self.significance, self.difference)
+        significance, difference = (
+            "no number of points" if gap is None else f"{100 * gap:.2g} points"
+            for gap in (self.significance, self.difference)
         )
         if not self.significance:
-            return f"rates {whole} apart between the systems explain all of the difference"
-        return f"rates {some} apart between the systems take the significance away, {whole} all of the difference"
+            return f"rates {difference} apart between the systems explain all of the difference"
+        return (
+            f"rates {significance} apart between the systems take the significance away, "
+            f"{difference} all of the difference"
+        )
 
 
 def tipping_points(
@@ -49,39 +52,43 @@ def tipping_points(
     Examples:
         >>> first, second = BronzeScore(mean=0.626, sd=0.414, queries=10278), BronzeScore(mean=0.6385, sd=0.402,
         ...                                                                               queries=20604)
-        >>> found = tipping_points(first, second, Rates(relevant=(43, 59), nonrelevant=(67, 84)), critical=1.96)
-        >>> f"{found['relevant'].significance:.4f}", f"{found['relevant'].difference:.4f}"
+        >>> points = tipping_points(first, second, Rates(relevant=(43, 59), nonrelevant=(67, 84)), critical=1.96)
+        >>> f"{points['relevant'].significance:.4f}", f"{points['relevant'].difference:.4f}"
         ('0.0034', '0.0153')
     """
-    lower, higher = sorted((first, second), key=lambda one: one.mean)
-    (right, _), (wrong, _) = rates.on_relevant, rates.on_nonrelevant
+    lower, higher = sorted((first, second), key=lambda score: score.mean)
+    (sensitivity, _), (specificity, _) = rates.on_relevant, rates.on_nonrelevant
     common = {"covariance": covariance, "square": critical**2, "youden": rates.youden}
     return {
-        "relevant": _point(
-            (lower.mean - 1 + wrong, lower.variance), (higher.mean - 1 + wrong, higher.variance), **common
+        "relevant": _tipping_point(
+            (lower.mean - 1 + specificity, lower.variance), (higher.mean - 1 + specificity, higher.variance), **common
         ),
         # Of non-relevant documents the higher system has less.
-        "nonrelevant": _point((right - higher.mean, higher.variance), (right - lower.mean, lower.variance), **common),
+        "nonrelevant": _tipping_point(
+            (sensitivity - higher.mean, higher.variance), (sensitivity - lower.mean, lower.variance), **common
+        ),
     }
 
 
-def _point(
-    less: tuple[float, float], more: tuple[float, float], *, covariance: float, square: float, youden: float
+def _tipping_point(
+    lower: tuple[float, float], higher: tuple[float, float], *, covariance: float, square: float, youden: float
 ) -> TippingPoint:
-    (low, low_variance), (high, high_variance) = less, more
+    (low, low_variance), (high, high_variance) = lower, higher
     if low == high:
         return TippingPoint(significance=0.0, difference=0.0)
-    whole = low / high if low > 0 else None
+    difference_ratio = low / high if low > 0 else None
     a, c = high**2 - square * high_variance, low**2 - square * low_variance
     half_b = low * high - square * covariance
-    inside = half_b**2 - a * c
-    gone = (half_b + math.sqrt(inside)) / a if a > 0 and inside >= 0 else None
+    discriminant = half_b**2 - a * c
+    significance_ratio = (half_b + math.sqrt(discriminant)) / a if a > 0 and discriminant >= 0 else None
     if (high - low) ** 2 <= square * (low_variance + high_variance - 2 * covariance):
-        gone = 1.0  # it is not significant as it is
-    return TippingPoint(significance=_apart(gone, youden), difference=_apart(whole, youden))
+        significance_ratio = 1.0  # it is not significant as it is
+    return TippingPoint(
+        significance=_rate_gap(significance_ratio, youden), difference=_rate_gap(difference_ratio, youden)
+    )
 
 
-def _apart(ratio: float | None, youden: float) -> float | None:
+def _rate_gap(ratio: float | None, youden: float) -> float | None:
     """How far rates lie apart whose J have this ratio; None where rates cannot."""
     if ratio is None or ratio <= 0:
         return None

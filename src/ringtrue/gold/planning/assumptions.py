@@ -10,25 +10,25 @@ from typing import Literal, TypeAlias
 from ringtrue.errors import UsageError
 from ringtrue.gold.planning.goals import require_share
 
-__all__ = ["Assumptions", "Known", "Population", "Source", "Taken", "assume"]
+__all__ = ["AssumedNumber", "Assumptions", "KnownQuantities", "Population", "Source", "assume"]
 
 Population: TypeAlias = Literal["like-these", "these"]
 Source: TypeAlias = Literal["given", "files", "guess", "follows"]
 
-USUAL_ACCURACY = (0.85, 0.9)
-USUAL_SCORE = 0.5  # where a label tells most, and most labels are needed
+DEFAULT_ACCURACY = (0.85, 0.9)
+DEFAULT_PREVALENCE = 0.5  # where a label tells most, and most labels are needed
 # Measured on the runs of TREC Deep Learning 2019 and 2021 with P@10, by people and by four model judges: the sd over
 # queries is 0.51 to 0.67 of the largest there could be with that mean, and as large a part of it by either judge.
-USUAL_SPREAD = 0.6
+DEFAULT_RELATIVE_SD = 0.6
 # There, too: the sd of the difference of two runs is 1.3 to 1.4 times what unshared documents that are drawn one by one
 # would give, and 0.7 of the sd of the score.
-USUAL_CLUSTERING = 1.3
-USUAL_DIFFERENCE = 0.7
-FITS = 0.02  # a score may be off by as much without a word
+DEFAULT_CLUSTERING = 1.3
+DEFAULT_DIFFERENCE_RATIO = 0.7
+SCORE_TOLERANCE = 0.02  # a score may be off by as much without a word
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
+class AssumedNumber:
     """A number that a plan rests on, and whether it was given, seen in the files, guessed, or follows from others."""
 
     value: float
@@ -36,7 +36,7 @@ class Taken:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class KnownQuantities:
     """What is known before planning; None where nothing is. `source` is where the numbers came from.
 
     `score`, `sd` and `difference_sd` are by the bronze judge's labels, `prevalence` and `gold_sd` by gold's. For a
@@ -75,7 +75,7 @@ class Assumptions:
     paired: bool
     shift: float = 0.0
     population: Population = "like-these"
-    taken: Mapping[str, Taken] = field(default_factory=dict)
+    taken: Mapping[str, AssumedNumber] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @property
@@ -96,11 +96,20 @@ class Assumptions:
     @property
     def noise(self) -> float:
         """The variance of a query's bronze score that the judge's errors make by themselves."""
-        right, wrong = self.relevant * (1 - self.relevant), self.nonrelevant * (1 - self.nonrelevant)
-        return self.weight**2 * (self.prevalence * right + (1 - self.prevalence) * wrong) / self.documents
+        relevant_variance, nonrelevant_variance = (
+            self.relevant * (1 - self.relevant),
+            self.nonrelevant * (1 - self.nonrelevant),
+        )
+        return (
+            self.weight**2
+            * (self.prevalence * relevant_variance + (1 - self.prevalence) * nonrelevant_variance)
+            / self.documents
+        )
 
 
-def assume(known: Known, *, difference: float | None = None, population: Population = "like-these") -> Assumptions:
+def assume(
+    quantities: KnownQuantities, *, difference: float | None = None, population: Population = "like-these"
+) -> Assumptions:
     """Everything the formulas need from what is known, with guesses for the rest, each named in a note.
 
         j = θ m_R + (1−θ)(1−m_N),    s_gold / √(θ(1−θ)) = s_bronze / √(j(1−j))
@@ -109,147 +118,172 @@ def assume(known: Known, *, difference: float | None = None, population: Populat
     could.
 
     Examples:
-        >>> found = assume(Known(score=0.626, sd=0.38, accuracy=(43 / 59, 67 / 84), k=3))
-        >>> round(found.prevalence, 4), round(found.gold_if_relevant, 3), round(found.gold_if_not, 3)
+        >>> assumed = assume(KnownQuantities(score=0.626, sd=0.38, accuracy=(43 / 59, 67 / 84), k=3))
+        >>> round(assumed.prevalence, 4), round(assumed.gold_if_relevant, 3), round(assumed.gold_if_not, 3)
         (0.8047, 0.937, 0.583)
     """
-    _require(known)
-    book = _Book(known)
-    right, wrong = _accuracy(known, book)
-    prevalence = _prevalence(known, right, wrong, book)
-    score = _score(known, prevalence, right, wrong, book)
+    _require_quantities(quantities)
+    ledger = _Ledger(quantities)
+    sensitivity, specificity = _resolve_accuracy(quantities, ledger)
+    prevalence = _resolve_prevalence(quantities, sensitivity, specificity, ledger)
+    score = _resolve_score(quantities, prevalence, sensitivity, specificity, ledger)
     if difference is None:
-        documents, bronze_sd, gold_sd = _alone(known, score, prevalence, book)
+        documents, bronze_sd, gold_sd = _resolve_single_run(quantities, score, prevalence, ledger)
     else:
-        documents, bronze_sd, gold_sd = _paired(known, score, prevalence, difference, book)
-    weight = 1.0 if difference is None else documents / known.k
+        documents, bronze_sd, gold_sd = _resolve_run_pair(quantities, score, prevalence, difference, ledger)
+    weight = 1.0 if difference is None else documents / quantities.k
     return Assumptions(
-        k=known.k, documents=documents, weight=weight, score=score, prevalence=prevalence, relevant=right,
-        nonrelevant=wrong, bronze_sd=bronze_sd, gold_sd=gold_sd, paired=difference is not None,
-        shift=0.0 if difference is None else difference / weight, population=population, taken=book.taken,
-        notes=tuple(book.notes),
-    )  # fmt: skip
+        k=quantities.k,
+        documents=documents,
+        weight=weight,
+        score=score,
+        prevalence=prevalence,
+        relevant=sensitivity,
+        nonrelevant=specificity,
+        bronze_sd=bronze_sd,
+        gold_sd=gold_sd,
+        paired=difference is not None,
+        shift=0.0 if difference is None else difference / weight,
+        population=population,
+        taken=ledger.taken,
+        notes=tuple(ledger.notes),
+    )
 
 
-class _Book:
+class _Ledger:
     """What was taken, and a note for each guess."""
 
-    def __init__(self, known: Known) -> None:
-        self.known = known
-        self.taken: dict[str, Taken] = {}
+    def __init__(self, quantities: KnownQuantities) -> None:
+        self.quantities = quantities
+        self.taken: dict[str, AssumedNumber] = {}
         self.notes: list[str] = []
 
-    def put(self, name: str, value: float, source: Source) -> float:
-        self.taken[name] = Taken(value=value, source=source)
+    def record(self, name: str, value: float, source: Source) -> float:
+        self.taken[name] = AssumedNumber(value=value, source=source)
         return value
 
-    def known_or(self, name: str, value: float | None, other: float, guess: str = "") -> float:
+    def resolve(self, name: str, value: float | None, fallback: float, guess: str = "") -> float:
         """What is known, or else what follows from the rest, or a guess that is told in these words."""
         if value is not None:
-            return self.put(name, value, self.known.sources.get(name, "given"))
+            return self.record(name, value, self.quantities.sources.get(name, "given"))
         if guess:
-            self.notes.append(f"{guess}: {other:.3g} is taken")
-        return self.put(name, other, "guess" if guess else "follows")
+            self.notes.append(f"{guess}: {fallback:.3g} is taken")
+        return self.record(name, fallback, "guess" if guess else "follows")
 
 
-def _require(known: Known) -> None:
-    if known.k < 1:
-        raise UsageError(f"k must be a whole number of at least 1, found {known.k}")
-    shares = {"a score": known.score, "a prevalence": known.prevalence}
-    shares |= {"an sd": known.sd, "an sd of the gold score": known.gold_sd, "an sd of differences": known.difference_sd}
-    for what, value in shares.items():
+def _require_quantities(quantities: KnownQuantities) -> None:
+    if quantities.k < 1:
+        raise UsageError(f"k must be a whole number of at least 1, found {quantities.k}")
+    shares = {"a score": quantities.score, "a prevalence": quantities.prevalence}
+    shares |= {
+        "an sd": quantities.sd,
+        "an sd of the gold score": quantities.gold_sd,
+        "an sd of differences": quantities.difference_sd,
+    }
+    for subject, value in shares.items():
         if value is not None:
-            require_share(what, value)
-    for value in known.accuracy or ():
-        require_share("an accuracy", value, ends=True)
-    if known.unshared is not None and not 0 < known.unshared <= 2 * known.k:
+            require_share(subject, value)
+    for value in quantities.accuracy or ():
+        require_share("an accuracy", value, inclusive=True)
+    if quantities.unshared is not None and not 0 < quantities.unshared <= 2 * quantities.k:
         raise UsageError(
-            f"of two runs' top {known.k}, more than 0 and at most {2 * known.k} documents of a query are unshared, "
-            f"found {known.unshared:g}"
+            f"of two runs' top {quantities.k}, more than 0 and at most {2 * quantities.k} documents of a query are "
+            f"unshared, found {quantities.unshared:g}"
         )
 
 
-def _accuracy(known: Known, book: _Book) -> tuple[float, float]:
-    right, wrong = known.accuracy or USUAL_ACCURACY
-    source: Source = "guess" if known.accuracy is None else known.sources.get("accuracy", "given")
-    if known.accuracy is None:
-        book.notes.append(
-            f"how good the bronze judge is was not given (--accuracy): right on {right:g} of the relevant documents "
-            f"and on {wrong:g} of the others is taken"
+def _resolve_accuracy(quantities: KnownQuantities, ledger: _Ledger) -> tuple[float, float]:
+    sensitivity, specificity = quantities.accuracy or DEFAULT_ACCURACY
+    source: Source = "guess" if quantities.accuracy is None else quantities.sources.get("accuracy", "given")
+    if quantities.accuracy is None:
+        ledger.notes.append(
+            f"how good the bronze judge is was not given (--accuracy): right on {sensitivity:g} of the relevant "
+            f"documents and on {specificity:g} of the others is taken"
         )
-    return book.put("relevant", right, source), book.put("nonrelevant", wrong, source)
+    return ledger.record("relevant", sensitivity, source), ledger.record("nonrelevant", specificity, source)
 
 
-def _prevalence(known: Known, right: float, wrong: float, book: _Book) -> float:
+def _resolve_prevalence(quantities: KnownQuantities, sensitivity: float, specificity: float, ledger: _Ledger) -> float:
     """The share of the documents that gold would call relevant: known, or what the bronze score comes to."""
-    if known.prevalence is not None or known.score is None:
-        words = "neither a score nor a prevalence was given"
-        return book.known_or("prevalence", known.prevalence, USUAL_SCORE, words)
-    if right + wrong <= 1:
-        words = f"a judge no better than chance says nothing of how many are relevant (right on {right:g}, {wrong:g})"
-        return book.known_or("prevalence", None, USUAL_SCORE, words)
-    prevalence = (known.score - 1 + wrong) / (right + wrong - 1)
+    if quantities.prevalence is not None or quantities.score is None:
+        guess = "neither a score nor a prevalence was given"
+        return ledger.resolve("prevalence", quantities.prevalence, DEFAULT_PREVALENCE, guess)
+    if sensitivity + specificity <= 1:
+        guess = (
+            f"a judge no better than chance says nothing of how many are relevant "
+            f"(right on {sensitivity:g}, {specificity:g})"
+        )
+        return ledger.resolve("prevalence", None, DEFAULT_PREVALENCE, guess)
+    prevalence = (quantities.score - 1 + specificity) / (sensitivity + specificity - 1)
     if not 0 < prevalence < 1:
         raise UsageError(
-            f"a judge who is right on {right:.3g} of the relevant documents and on {wrong:.3g} of the others calls "
-            f"between {1 - wrong:.3g} and {right:.3g} of the documents relevant; a score of {known.score:.3g} does not "
-            f"fit. Give another accuracy (--accuracy) or the share that gold would call relevant (--prevalence)"
+            f"a judge who is right on {sensitivity:.3g} of the relevant documents and on {specificity:.3g} of the "
+            f"others calls between {1 - specificity:.3g} and {sensitivity:.3g} of the documents relevant; a score of "
+            f"{quantities.score:.3g} does not fit. Give another accuracy (--accuracy) or the share that gold would "
+            f"call relevant (--prevalence)"
         )
-    return book.known_or("prevalence", None, prevalence)
+    return ledger.resolve("prevalence", None, prevalence)
 
 
-def _score(known: Known, prevalence: float, right: float, wrong: float, book: _Book) -> float:
+def _resolve_score(
+    quantities: KnownQuantities, prevalence: float, sensitivity: float, specificity: float, ledger: _Ledger
+) -> float:
     """The share that bronze calls relevant; where all is known and does not fit, what follows from the rest."""
-    score = prevalence * right + (1 - prevalence) * (1 - wrong)
+    score = prevalence * sensitivity + (1 - prevalence) * (1 - specificity)
     if not 0 < score < 1:
-        says = "relevant" if score else "not relevant"
-        raise UsageError(f"a judge who calls everything {says} tells nothing; plan with gold only, or another judge")
-    if known.score is not None and abs(known.score - score) > FITS:
-        book.notes.append(
-            f"the score of {known.score:.3g} does not fit: where {prevalence:.3g} of the documents are relevant, a "
-            f"judge of these accuracies calls {score:.3g} so, and that is taken"
+        verdict = "relevant" if score else "not relevant"
+        raise UsageError(f"a judge who calls everything {verdict} tells nothing; plan with gold only, or another judge")
+    if quantities.score is not None and abs(quantities.score - score) > SCORE_TOLERANCE:
+        ledger.notes.append(
+            f"the score of {quantities.score:.3g} does not fit: where {prevalence:.3g} of the documents are relevant, "
+            f"a judge of these accuracies calls {score:.3g} so, and that is taken"
         )
-        return book.put("score", score, "follows")
-    book.known_or("score", known.score, score)
+        return ledger.record("score", score, "follows")
+    ledger.resolve("score", quantities.score, score)
     return score
 
 
-def _alone(known: Known, score: float, prevalence: float, book: _Book) -> tuple[float, float, float]:
+def _resolve_single_run(
+    quantities: KnownQuantities, score: float, prevalence: float, ledger: _Ledger
+) -> tuple[float, float, float]:
     """For the mean of one run: the documents of a query, and the sd over queries by bronze and by gold labels."""
-    mean = prevalence if known.score is None else score
-    largest = math.sqrt(mean * (1 - mean))
-    words = "how far P@k differs from query to query was not given (--sd)"
-    sd = book.known_or("sd", known.sd, USUAL_SPREAD * largest, words)
-    if sd > largest * 1.05:
+    mean = prevalence if quantities.score is None else score
+    largest_sd = math.sqrt(mean * (1 - mean))
+    guess = "how far P@k differs from query to query was not given (--sd)"
+    sd = ledger.resolve("sd", quantities.sd, DEFAULT_RELATIVE_SD * largest_sd, guess)
+    if sd > largest_sd * 1.05:
         raise UsageError(
-            f"an sd of {sd:.4g} is too large: scores from 0 to 1 with a mean of {mean:.4g} have an sd of {largest:.4g} "
-            "at most"
+            f"an sd of {sd:.4g} is too large: scores from 0 to 1 with a mean of {mean:.4g} have an sd of "
+            f"{largest_sd:.4g} at most"
         )
-    part = min(sd / largest, 1.0)
-    possible = math.sqrt(prevalence * (1 - prevalence))
-    gold_sd = book.known_or("gold_sd", known.gold_sd, part * possible)
-    return float(known.k), part * math.sqrt(score * (1 - score)), min(gold_sd, possible)
+    relative_sd = min(sd / largest_sd, 1.0)
+    largest_gold_sd = math.sqrt(prevalence * (1 - prevalence))
+    gold_sd = ledger.resolve("gold_sd", quantities.gold_sd, relative_sd * largest_gold_sd)
+    return float(quantities.k), relative_sd * math.sqrt(score * (1 - score)), min(gold_sd, largest_gold_sd)
 
 
-def _paired(
-    known: Known, score: float, prevalence: float, difference: float, book: _Book
+def _resolve_run_pair(
+    quantities: KnownQuantities, score: float, prevalence: float, difference: float, ledger: _Ledger
 ) -> tuple[float, float, float]:
     """The same for the difference of two runs, and the documents that only one of them has."""
-    k = known.k
-    words = "how many documents of a query only one of the two runs has in its top k was not given (--unshared)"
-    documents = book.known_or("unshared", known.unshared, float(k), words)
+    k = quantities.k
+    guess = "how many documents of a query only one of the two runs has in its top k was not given (--unshared)"
+    documents = ledger.resolve("unshared", quantities.unshared, float(k), guess)
     weight = documents / k
-    most = weight * min(prevalence, 1 - prevalence)
-    if difference >= most:
+    largest_difference = weight * min(prevalence, 1 - prevalence)
+    if difference >= largest_difference:
         raise UsageError(
             f"a difference of {difference:g} is larger than possible: two runs with {documents:.3g} unshared documents "
-            f"for a query, {prevalence:.3g} of them relevant, differ by less than {most:.3g} in P@{k}"
+            f"for a query, {prevalence:.3g} of them relevant, differ by less than {largest_difference:.3g} in P@{k}"
         )
-    possible, by_bronze = (math.sqrt(share * (1 - share)) for share in (prevalence, score))
-    usual = USUAL_CLUSTERING * math.sqrt(documents) / k * by_bronze
-    words = "how far the difference varies from query to query was not given (--difference-sd)"
-    bronze_sd = book.known_or(
-        "difference_sd", known.difference_sd, usual if known.sd is None else USUAL_DIFFERENCE * known.sd, words
+    binomial_gold_sd, binomial_bronze_sd = (math.sqrt(share * (1 - share)) for share in (prevalence, score))
+    usual_sd = DEFAULT_CLUSTERING * math.sqrt(documents) / k * binomial_bronze_sd
+    guess = "how far the difference varies from query to query was not given (--difference-sd)"
+    bronze_sd = ledger.resolve(
+        "difference_sd",
+        quantities.difference_sd,
+        usual_sd if quantities.sd is None else DEFAULT_DIFFERENCE_RATIO * quantities.sd,
+        guess,
     )
-    gold_sd = book.known_or("gold_sd", known.gold_sd, bronze_sd * possible / by_bronze)
+    gold_sd = ledger.resolve("gold_sd", quantities.gold_sd, bronze_sd * binomial_gold_sd / binomial_bronze_sd)
     return documents, bronze_sd, min(gold_sd, weight * math.sqrt(prevalence - (difference / weight) ** 2))

@@ -5,38 +5,72 @@ from __future__ import annotations
 import numpy as np
 
 from ringtrue.gold.planning.assumptions import Assumptions
-from ringtrue.gold.planning.methods import Every, Inverted, Method, Random, RandomGold, SharedJudge, Spread, Stratified
+from ringtrue.gold.planning.methods import (
+    AllGold,
+    Method,
+    RandomDifference,
+    RandomGold,
+    RateInversion,
+    SharedJudge,
+    SpreadGold,
+    StratifiedDifference,
+)
 
-__all__ = ["methods_for"]
+__all__ = ["available_methods"]
 
 
-def methods_for(known: Assumptions) -> tuple[list[Method], RandomGold]:
+def available_methods(assumptions: Assumptions) -> tuple[list[Method], RandomGold]:
     """The ways that can answer, in the order of the table; those that rest on the judge's rates only for J > 0.
 
     Beside them, gold by itself on documents drawn at random, to measure the others by.
     """
-    whole, these = known.documents, known.population == "these"
-    spread = 0.0 if these else known.gold_sd**2
-    square = known.weight**2
-    one, other = known.gold_if_relevant, known.gold_if_not
-    doubts = one * (1 - one) * square, other * (1 - other) * square
-    unit = known.score * doubts[0] + (1 - known.score) * doubts[1]
-    alone = square * (known.prevalence - known.shift**2 if known.paired else known.prevalence * (1 - known.prevalence))
-    by_itself = RandomGold(documents=whole, spread=spread, unit=alone, normal=these)
-    ways: list[Method] = [
-        Every(documents=whole, spread=spread, normal=these),
-        by_itself if these else Spread(documents=whole, spread=spread, unit=alone),
-        Random(documents=whole, spread=spread, unit=unit, normal=these),
-        Stratified(
-            documents=whole, spread=spread, shares=(known.score, 1 - known.score), units=doubts, normal=these
+    documents, these_queries = assumptions.documents, assumptions.population == "these"
+    between_variance = 0.0 if these_queries else assumptions.gold_sd**2
+    weight_squared = assumptions.weight**2
+    p, q = assumptions.gold_if_relevant, assumptions.gold_if_not
+    label_variances = p * (1 - p) * weight_squared, q * (1 - q) * weight_squared
+    mean_label_variance = assumptions.score * label_variances[0] + (1 - assumptions.score) * label_variances[1]
+    gold_variance = weight_squared * (
+        assumptions.prevalence - assumptions.shift**2
+        if assumptions.paired
+        else assumptions.prevalence * (1 - assumptions.prevalence)
+    )
+    random_gold = RandomGold(
+        documents=documents, between_variance=between_variance, label_variance=gold_variance, normal=these_queries
+    )
+    methods: list[Method] = [
+        AllGold(documents=documents, between_variance=between_variance, normal=these_queries),
+        random_gold
+        if these_queries
+        else SpreadGold(documents=documents, between_variance=between_variance, label_variance=gold_variance),
+        RandomDifference(
+            documents=documents,
+            between_variance=between_variance,
+            label_variance=mean_label_variance,
+            normal=these_queries,
         ),
-    ]  # fmt: skip
-    if known.youden <= 0:
-        return ways, by_itself
-    bronze = known.noise if these else known.bronze_sd**2
-    if known.paired:
-        return [*ways, SharedJudge(spread=bronze, youden=known.youden, normal=these)], by_itself
-    right, wrong = known.relevant, known.nonrelevant
-    rates = known.prevalence * np.sqrt(right * (1 - right)), (1 - known.prevalence) * np.sqrt(wrong * (1 - wrong))
-    inverted = Inverted(spread=bronze, doubts=(float(rates[0]), float(rates[1])), youden=known.youden)
-    return [*ways, inverted], by_itself
+        StratifiedDifference(
+            documents=documents,
+            between_variance=between_variance,
+            shares=(assumptions.score, 1 - assumptions.score),
+            label_variances=label_variances,
+            normal=these_queries,
+        ),
+    ]
+    if assumptions.youden <= 0:
+        return methods, random_gold
+    bronze_variance = assumptions.noise if these_queries else assumptions.bronze_sd**2
+    if assumptions.paired:
+        return [
+            *methods,
+            SharedJudge(between_variance=bronze_variance, youden=assumptions.youden, normal=these_queries),
+        ], random_gold
+    sensitivity, specificity = assumptions.relevant, assumptions.nonrelevant
+    rate_sds = (
+        assumptions.prevalence * np.sqrt(sensitivity * (1 - sensitivity)),
+        (1 - assumptions.prevalence) * np.sqrt(specificity * (1 - specificity)),
+    )
+    rate_inversion = RateInversion(
+        between_variance=bronze_variance, rate_sds=(float(rate_sds[0]), float(rate_sds[1])), youden=assumptions.youden
+    )
+    return [*methods, rate_inversion], random_gold

@@ -11,11 +11,11 @@ from ringtrue.errors import UsageError
 from ringtrue.gold.planning.goals import Array, Goal
 from ringtrue.gold.planning.methods import Method
 
-__all__ = ["FEWEST_QUERIES", "Numbers", "Prices", "best_for", "cheapest_for", "require_price"]
+__all__ = ["MIN_QUERIES", "Prices", "SampleSize", "find_best", "find_cheapest", "require_price"]
 
-FEWEST_QUERIES = 10  # below, a mean over queries has no interval worth having
-MOST_QUERIES = 10**9
-POINTS = 300  # numbers of queries that are tried at once
+MIN_QUERIES = 10  # below, a mean over queries has no interval worth having
+MAX_QUERIES = 10**9
+GRID_POINTS = 300  # numbers of queries that are tried at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +23,7 @@ class Prices:
     """What a bronze label, a gold label and one more query cost, in any unit.
 
     Examples:
-        >>> Prices(bronze=0.1, gold=2.0, documents=10).each(bronze=True)
+        >>> Prices(bronze=0.1, gold=2.0, documents=10).per_query(bronze=True)
         1.0
     """
 
@@ -38,7 +38,7 @@ class Prices:
         if not 0 <= self.query < np.inf:
             raise UsageError(f"a query must cost 0 or more, found {self.query:g}")
 
-    def each(self, *, bronze: bool) -> float:
+    def per_query(self, *, bronze: bool) -> float:
         """What a query costs before gold has seen it."""
         return self.query + (self.bronze * self.documents if bronze else 0.0)
 
@@ -46,12 +46,12 @@ class Prices:
 def require_price(what: str, price: float) -> None:
     """Refuse a price that is none."""
     if not 0 < price < np.inf:
-        paid = "; if the queries are labelled and paid for, fix their number (--queries N)" if price == 0 else ""
-        raise UsageError(f"{what} must cost more than 0, found {price:g}; costs can be in any unit{paid}")
+        hint = "; if the queries are labelled and paid for, fix their number (--queries N)" if price == 0 else ""
+        raise UsageError(f"{what} must cost more than 0, found {price:g}; costs can be in any unit{hint}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Numbers:
+class SampleSize:
     """How many queries and gold labels, what they cost, and the half-width or power that they achieve."""
 
     queries: int
@@ -60,72 +60,74 @@ class Numbers:
     achieved: float
 
 
-def cheapest_for(
-    method: Method, goal: Goal, prices: Prices, *, queries: tuple[int, int] = (FEWEST_QUERIES, MOST_QUERIES)
-) -> Numbers | None:
+def find_cheapest(
+    method: Method, goal: Goal, prices: Prices, *, queries: tuple[int, int] = (MIN_QUERIES, MAX_QUERIES)
+) -> SampleSize | None:
     """The cheapest whole numbers that reach the goal, with queries in this range; None where none do.
 
     For V = A/n + B/m the best are n = √A(√A + √(B c_m/c_n))/V and m = √B(√B + √(A c_n/c_m))/V, at prices c_n of a query
     and c_m of a label. Limits, whole numbers and Student's t move them, so they are looked for.
     """
 
-    def tried(n: Array) -> tuple[Array, Array]:
-        gold = _gold_for(method, n, goal.allowed(n, normal=method.normal))
-        return gold, n * prices.each(bronze=method.bronze) + gold * prices.gold
+    def evaluate_queries(n: Array) -> tuple[Array, Array]:
+        gold = _min_gold_labels(method, n, goal.max_variance(n, normal=method.normal))
+        return gold, n * prices.per_query(bronze=method.bronze) + gold * prices.gold
 
-    n, gold, cost = _lowest(tried, queries)
-    return None if np.isinf(cost) else _numbers(method, goal, prices, n, gold)
+    n, gold, cost = _minimize_over_queries(evaluate_queries, queries)
+    return None if np.isinf(cost) else _sample_size(method, goal, prices, n, gold)
 
 
-def best_for(
+def find_best(
     method: Method,
     goal: Goal,
     prices: Prices,
     budget: float,
     *,
-    queries: tuple[int, int] = (FEWEST_QUERIES, MOST_QUERIES),
-) -> Numbers | None:
+    queries: tuple[int, int] = (MIN_QUERIES, MAX_QUERIES),
+) -> SampleSize | None:
     """The numbers that make the interval shortest, or the power largest, for this much; None if it buys too little."""
 
-    def tried(n: Array) -> tuple[Array, Array]:
-        left = np.floor((budget - n * prices.each(bronze=method.bronze)) / prices.gold + 1e-9)
-        gold = np.minimum(left, method.most(n))
-        enough = (gold >= method.fewest(n)) & (left >= 0)
-        gold = np.where(enough, gold, method.fewest(n))
+    def evaluate_queries(n: Array) -> tuple[Array, Array]:
+        affordable = np.floor((budget - n * prices.per_query(bronze=method.bronze)) / prices.gold + 1e-9)
+        gold = np.minimum(affordable, method.max_gold(n))
+        enough = (gold >= method.min_gold(n)) & (affordable >= 0)
+        gold = np.where(enough, gold, method.min_gold(n))
         achieved = goal.achieved(method.variance(n, gold), n, normal=method.normal)
         return gold, np.where(enough, goal.loss(achieved), np.inf)
 
-    n, gold, loss = _lowest(tried, queries)
-    return None if np.isinf(loss) else _numbers(method, goal, prices, n, gold)
+    n, gold, loss = _minimize_over_queries(evaluate_queries, queries)
+    return None if np.isinf(loss) else _sample_size(method, goal, prices, n, gold)
 
 
-def _numbers(method: Method, goal: Goal, prices: Prices, queries: float, gold: float) -> Numbers:
+def _sample_size(method: Method, goal: Goal, prices: Prices, queries: float, gold: float) -> SampleSize:
     variance = method.variance(np.array(queries), np.array(gold))
     achieved = float(goal.achieved(variance, queries, normal=method.normal))
-    cost = queries * prices.each(bronze=method.bronze) + gold * prices.gold
-    return Numbers(queries=int(queries), gold=int(gold), cost=float(cost), achieved=achieved)
+    cost = queries * prices.per_query(bronze=method.bronze) + gold * prices.gold
+    return SampleSize(queries=int(queries), gold=int(gold), cost=float(cost), achieved=achieved)
 
 
-def _lowest(tried: Callable[[Array], tuple[Array, Array]], queries: tuple[int, int]) -> tuple[float, float, float]:
+def _minimize_over_queries(
+    evaluate_queries: Callable[[Array], tuple[Array, Array]], queries: tuple[int, int]
+) -> tuple[float, float, float]:
     """The number of queries where a curve with one valley is lowest, looked at more and more closely."""
     low, high = queries
     while True:
-        n = np.unique(np.rint(np.geomspace(low, high, POINTS)))
-        gold, value = tried(n)
-        place = int(np.argmin(value))
-        if len(n) >= high - low + 1 or np.isinf(value[place]):
-            return float(n[place]), float(gold[place]), float(value[place])
-        low, high = int(n[max(place - 1, 0)]), int(n[min(place + 1, len(n) - 1)])
+        n = np.unique(np.rint(np.geomspace(low, high, GRID_POINTS)))
+        gold, losses = evaluate_queries(n)
+        best = int(np.argmin(losses))
+        if len(n) >= high - low + 1 or np.isinf(losses[best]):
+            return float(n[best]), float(gold[best]), float(losses[best])
+        low, high = int(n[max(best - 1, 0)]), int(n[min(best + 1, len(n) - 1)])
 
 
-def _gold_for(method: Method, queries: Array, allowed: Array) -> Array:
+def _min_gold_labels(method: Method, queries: Array, allowed: Array) -> Array:
     """The fewest gold labels with which the variance is no larger than allowed; infinite where none are enough."""
-    low, high = method.fewest(queries), method.most(queries)
+    low, high = method.min_gold(queries), method.max_gold(queries)
     # What is too much by rounding alone is not too much.
     allowed = allowed * (1 + 1e-12)
     enough = method.variance(queries, high) <= allowed
     while np.any(low < high):
-        middle = np.floor((low + high) / 2)
-        fits = method.variance(queries, middle) <= allowed
-        low, high = np.where(fits, low, np.minimum(middle + 1, high)), np.where(fits, middle, high)
+        midpoint = np.floor((low + high) / 2)
+        sufficient = method.variance(queries, midpoint) <= allowed
+        low, high = np.where(sufficient, low, np.minimum(midpoint + 1, high)), np.where(sufficient, midpoint, high)
     return np.where(enough, low, np.inf)

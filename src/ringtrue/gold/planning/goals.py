@@ -15,9 +15,9 @@ from ringtrue.stats.intervals import require_level
 __all__ = ["Array", "Goal", "require_share"]
 
 Array: TypeAlias = NDArray[np.float64]
-SUREST = 0.9999  # of a power: no test finds a difference always
-MANY = 1e9  # degrees of freedom with which Student's t is the normal distribution
-WIDEST = 0.5  # half of 0 to 1: an interval that says nothing
+MAX_POWER = 0.9999  # of a power: no test finds a difference always
+NORMAL_DF = 1e9  # degrees of freedom with which Student's t is the normal distribution
+MAX_HALF_WIDTH = 0.5  # half of 0 to 1: an interval that says nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class Goal:
 
     Examples:
         >>> goal = Goal(half_width=0.05)
-        >>> variance = goal.allowed(60)
+        >>> variance = goal.max_variance(60)
         >>> float(variance.round(6)), float(goal.achieved(variance, 60).round(6))
         (0.000624, 0.05)
         >>> float(Goal(difference=0.05, power=0.8).achieved(0.018**2, 60).round(3))
@@ -48,30 +48,30 @@ class Goal:
         require_level(self.level)
         if self.half_width is not None:
             require_share("a half-width", self.half_width)
-            if self.half_width >= WIDEST:
+            if self.half_width >= MAX_HALF_WIDTH:
                 raise UsageError(
                     f"an interval of half-width {self.half_width:g} holds all from 0 to 1 and needs no label; "
-                    f"ask for less than {WIDEST}, such as 0.05"
+                    f"ask for less than {MAX_HALF_WIDTH}, such as 0.05"
                 )
         if self.difference is not None:
             require_share("a difference", self.difference)
-        if self.power is not None and not self.chance < self.power <= SUREST:
+        if self.power is not None and not self.alpha < self.power <= MAX_POWER:
             raise UsageError(
-                f"power must lie between {self.chance:g}, which a test of that level reaches by chance alone, and "
-                f"{SUREST}; found {self.power:g}, and 0.8 is usual"
+                f"power must lie between {self.alpha:g}, which a test of that level reaches by chance alone, and "
+                f"{MAX_POWER}; found {self.power:g}, and 0.8 is usual"
             )
 
     @property
-    def chance(self) -> float:
+    def alpha(self) -> float:
         """How often a test of this level finds a difference that is not there."""
         return round(1 - self.level, 12)
 
     @property
-    def measure(self) -> str:
+    def target(self) -> str:
         """What of a plan is measured: `half_width` or `power`."""
         return "half_width" if self.difference is None else "power"
 
-    def allowed(self, queries: ArrayLike, *, normal: bool = False) -> Array:
+    def max_variance(self, queries: ArrayLike, *, normal: bool = False) -> Array:
         """The largest variance of the estimate with which so many queries reach the goal."""
         df, t = self._quantile(queries, normal=normal)
         if self.difference is None:
@@ -96,11 +96,11 @@ class Goal:
         from scipy.special import stdtrit
 
         df = np.maximum(np.asarray(queries, dtype=np.float64) - 1, 1)
-        df = np.full(df.shape, MANY) if normal else df
+        df = np.full(df.shape, NORMAL_DF) if normal else df
         return df, np.asarray(stdtrit(df, (1 + self.level) / 2), dtype=np.float64)
 
 
-def require_share(what: str, value: float, *, ends: bool = False) -> None:
+def require_share(what: str, value: float, *, inclusive: bool = False) -> None:
     """Refuse what does not lie between 0 and 1; a percentage is understood and named.
 
     Examples:
@@ -108,7 +108,7 @@ def require_share(what: str, value: float, *, ends: bool = False) -> None:
         Traceback (most recent call last):
         ringtrue.errors.UsageError: a score must lie between 0 and 1, found 62.6; is it 62.6%? Write it as 0.626
     """
-    if 0 < value < 1 or (ends and value in (0, 1)):
+    if 0 < value < 1 or (inclusive and value in (0, 1)):
         return
     hint = f"; is it {value:g}%? Write it as {value / 100:g}" if 1 < value <= 100 else ""
-    raise UsageError(f"{what} must lie between 0 and 1{', both included' if ends else ''}, found {value:g}{hint}")
+    raise UsageError(f"{what} must lie between 0 and 1{', both included' if inclusive else ''}, found {value:g}{hint}")

@@ -21,12 +21,20 @@ import numpy as np
 from ringtrue.gold.planning.goals import Array
 
 __all__ = [
-    "FEWEST_GOLD", "Every", "Inverted", "Method", "Random", "RandomGold", "SharedJudge", "Spread", "Stratified",
-    "worth",
-]  # fmt: skip
+    "MIN_GOLD_LABELS",
+    "AllGold",
+    "Method",
+    "RandomDifference",
+    "RandomGold",
+    "RateInversion",
+    "SharedJudge",
+    "SpreadGold",
+    "StratifiedDifference",
+    "relative_efficiency",
+]
 
-FEWEST_GOLD = 30  # below, no interval can be trusted
-LEAST_RATE = 0.1  # of the uniform rate, for a stratum where the judge seems never to err
+MIN_GOLD_LABELS = 30  # below, no interval can be trusted
+MIN_STRATUM_RATE = 0.1  # of the uniform rate, for a stratum where the judge seems never to err
 UNLIMITED = 1e12
 
 
@@ -50,34 +58,34 @@ class Method(Protocol):
         """Of the estimate, with so many queries and gold labels."""
         ...
 
-    def fewest(self, queries: Array) -> Array:
+    def min_gold(self, queries: Array) -> Array:
         """The fewest gold labels that it can do with."""
         ...
 
-    def most(self, queries: Array) -> Array:
+    def max_gold(self, queries: Array) -> Array:
         """The most gold labels that there are to have."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OfTheseDocuments:
-    """What the ways have in common that ask gold about the documents in question: `spread` is S²."""
+class DocumentMethod:
+    """What the methods have in common that ask gold about the documents in question: `between_variance` is S²."""
 
     documents: float
-    spread: float
+    between_variance: float
     normal: bool = False
 
-    def fewest(self, queries: Array) -> Array:
+    def min_gold(self, queries: Array) -> Array:
         """What an interval can rest on."""
-        return np.minimum(FEWEST_GOLD, self.most(queries))
+        return np.minimum(MIN_GOLD_LABELS, self.max_gold(queries))
 
-    def most(self, queries: Array) -> Array:
+    def max_gold(self, queries: Array) -> Array:
         """As many as there are documents."""
         return np.maximum(np.floor(queries * self.documents), 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Every(OfTheseDocuments):
+class AllGold(DocumentMethod):
     """Gold judges every document, and there is no bronze judge: V = S²/n."""
 
     name: ClassVar[str] = "gold"
@@ -86,15 +94,15 @@ class Every(OfTheseDocuments):
 
     def variance(self, queries: Array, gold: Array) -> Array:
         """Of the estimate, with so many queries and gold labels."""
-        return np.asarray(self.spread / queries + 0 * gold, dtype=np.float64)
+        return np.asarray(self.between_variance / queries + 0 * gold, dtype=np.float64)
 
-    def fewest(self, queries: Array) -> Array:
+    def min_gold(self, queries: Array) -> Array:
         """All of them."""
-        return self.most(queries)
+        return self.max_gold(queries)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spread(OfTheseDocuments):
+class SpreadGold(DocumentMethod):
     """Gold judges a few documents of each query, as many of one as of the other, and there is no bronze judge.
 
         V = S²/n + W/n · (E[1/r] − 1/K),    W = K/(K−1) · (B − S²)
@@ -106,25 +114,29 @@ class Spread(OfTheseDocuments):
     name: ClassVar[str] = "gold sample"
     any_judge: ClassVar[bool] = True
     bronze: ClassVar[bool] = False
-    unit: float
+    label_variance: float
 
     def variance(self, queries: Array, gold: Array) -> Array:
         """Of the estimate, with so many queries and gold labels."""
-        each = np.maximum(gold / queries, 1)
-        whole = np.floor(each)
-        inverse = (1 - (each - whole)) / whole + (each - whole) / (whole + 1)
-        more = self.documents > 1
-        within = self.documents / (self.documents - 1) * max(self.unit - self.spread, 0) if more else 0.0
-        rest = within * np.maximum(inverse - 1 / self.documents, 0) / queries
-        return np.asarray(self.spread / queries + rest, dtype=np.float64)
+        labels_per_query = np.maximum(gold / queries, 1)
+        fewer = np.floor(labels_per_query)
+        inverse = (1 - (labels_per_query - fewer)) / fewer + (labels_per_query - fewer) / (fewer + 1)
+        several = self.documents > 1
+        within = (
+            self.documents / (self.documents - 1) * max(self.label_variance - self.between_variance, 0)
+            if several
+            else 0.0
+        )
+        sampling_variance = within * np.maximum(inverse - 1 / self.documents, 0) / queries
+        return np.asarray(self.between_variance / queries + sampling_variance, dtype=np.float64)
 
-    def fewest(self, queries: Array) -> Array:
+    def min_gold(self, queries: Array) -> Array:
         """One of each query, where each has one."""
-        return np.minimum(queries, self.most(queries))
+        return np.minimum(queries, self.max_gold(queries))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Random(OfTheseDocuments):
+class RandomDifference(DocumentMethod):
     """The difference estimator: bronze on every document, gold on some of them, drawn at random.
 
         B = jP(1−P) + (1−j)Q(1−Q)    [Angelopoulos23]
@@ -135,16 +147,16 @@ class Random(OfTheseDocuments):
     name: ClassVar[str] = "difference"
     any_judge: ClassVar[bool] = True
     bronze: ClassVar[bool] = True
-    unit: float
+    label_variance: float
 
     def variance(self, queries: Array, gold: Array) -> Array:
         """Of the estimate, with so many queries and gold labels."""
-        rest = self.unit * np.maximum(1 / gold - 1 / (queries * self.documents), 0)
-        return np.asarray(self.spread / queries + rest, dtype=np.float64)
+        sampling_variance = self.label_variance * np.maximum(1 / gold - 1 / (queries * self.documents), 0)
+        return np.asarray(self.between_variance / queries + sampling_variance, dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RandomGold(Random):
+class RandomGold(RandomDifference):
     """The same without a bronze judge: B = θ(1−θ)."""
 
     name: ClassVar[str] = "gold sample"
@@ -152,7 +164,7 @@ class RandomGold(Random):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stratified(OfTheseDocuments):
+class StratifiedDifference(DocumentMethod):
     """The difference estimator with gold drawn apart from what bronze calls relevant and from the rest.
 
         V = S²/n + Σ_h w_h² v_h · (1/m_h − 1/(w_h nK)),    m_h ∝ w_h √v_h    [Neyman34]
@@ -165,30 +177,32 @@ class Stratified(OfTheseDocuments):
     any_judge: ClassVar[bool] = True
     bronze: ClassVar[bool] = True
     shares: tuple[float, float]
-    units: tuple[float, float]
+    label_variances: tuple[float, float]
 
-    def allocated(self, queries: Array, gold: Array) -> tuple[Array, Array]:
+    def allocate(self, queries: Array, gold: Array) -> tuple[Array, Array]:
         """How many gold labels go to what bronze calls relevant, and how many to the rest."""
-        share, doubt = np.array(self.shares), np.sqrt(self.units)
-        sure = share @ doubt
-        wanted = share * doubt / sure if sure > 0 else share
-        wanted = np.maximum(wanted, LEAST_RATE * share)
-        wanted /= wanted.sum()
-        there = np.asarray(queries)[..., None] * self.documents * share
-        first = np.clip(np.asarray(gold) * wanted[0], np.asarray(gold) - there[..., 1], there[..., 0])
+        share, label_sd = np.array(self.shares), np.sqrt(self.label_variances)
+        total = share @ label_sd
+        allocation = share * label_sd / total if total > 0 else share
+        allocation = np.maximum(allocation, MIN_STRATUM_RATE * share)
+        allocation /= allocation.sum()
+        available = np.asarray(queries)[..., None] * self.documents * share
+        first = np.clip(np.asarray(gold) * allocation[0], np.asarray(gold) - available[..., 1], available[..., 0])
         return first, np.asarray(gold) - first
 
     def variance(self, queries: Array, gold: Array) -> Array:
         """Of the estimate, with so many queries and gold labels."""
-        rest = np.zeros(np.broadcast(queries, gold).shape)
-        for labels, share, unit in zip(self.allocated(queries, gold), self.shares, self.units, strict=True):
-            there = queries * self.documents * share
-            rest += share**2 * unit * np.maximum(1 / np.maximum(labels, 1e-9) - 1 / there, 0)
-        return np.asarray(self.spread / queries + rest, dtype=np.float64)
+        sampling_variance = np.zeros(np.broadcast(queries, gold).shape)
+        for labels, share, label_variance in zip(
+            self.allocate(queries, gold), self.shares, self.label_variances, strict=True
+        ):
+            available = queries * self.documents * share
+            sampling_variance += share**2 * label_variance * np.maximum(1 / np.maximum(labels, 1e-9) - 1 / available, 0)
+        return np.asarray(self.between_variance / queries + sampling_variance, dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Inverted:
+class RateInversion:
     """The bronze score corrected by the judge's rates, which are measured on gold labels from elsewhere.
 
         V = (s²/n + D²/m) / J²,    D = θ√(m_R(1−m_R)) + (1−θ)√(m_N(1−m_N))    [Goldberg17], eq. 7
@@ -202,26 +216,26 @@ class Inverted:
     any_judge: ClassVar[bool] = False
     bronze: ClassVar[bool] = True
     normal: bool = True
-    spread: float
-    doubts: tuple[float, float]
+    between_variance: float
+    rate_sds: tuple[float, float]
     youden: float
 
-    def allocated(self, gold: Array) -> tuple[Array, Array]:
+    def allocate(self, gold: Array) -> tuple[Array, Array]:
         """How many gold labels are of relevant documents, and how many of others."""
-        total = sum(self.doubts)
-        first = np.asarray(gold) * (self.doubts[0] / total if total else 0.5)
+        total = sum(self.rate_sds)
+        first = np.asarray(gold) * (self.rate_sds[0] / total if total else 0.5)
         return first, gold - first
 
     def variance(self, queries: Array, gold: Array) -> Array:
         """Of the estimate, with so many queries and gold labels."""
-        doubt = sum(self.doubts) ** 2
-        return np.asarray((self.spread / queries + doubt / gold) / self.youden**2, dtype=np.float64)
+        rate_variance = sum(self.rate_sds) ** 2
+        return np.asarray((self.between_variance / queries + rate_variance / gold) / self.youden**2, dtype=np.float64)
 
-    def fewest(self, queries: Array) -> Array:
+    def min_gold(self, queries: Array) -> Array:
         """What an interval can rest on."""
-        return np.full(np.shape(queries), float(FEWEST_GOLD))
+        return np.full(np.shape(queries), float(MIN_GOLD_LABELS))
 
-    def most(self, queries: Array) -> Array:
+    def max_gold(self, queries: Array) -> Array:
         """No end: they need not be of these documents."""
         return np.full(np.shape(queries), UNLIMITED)
 
@@ -236,36 +250,37 @@ class SharedJudge:
     name: ClassVar[str] = "shared judge"
     any_judge: ClassVar[bool] = False
     bronze: ClassVar[bool] = True
-    spread: float
+    between_variance: float
     youden: float
     normal: bool = False
 
     def variance(self, queries: Array, gold: Array) -> Array:
         """Of the estimate, with so many queries."""
-        return np.asarray(self.spread / queries / self.youden**2 + 0 * gold, dtype=np.float64)
+        return np.asarray(self.between_variance / queries / self.youden**2 + 0 * gold, dtype=np.float64)
 
-    def fewest(self, queries: Array) -> Array:
+    def min_gold(self, queries: Array) -> Array:
         """None."""
         return np.zeros(np.shape(queries))
 
-    def most(self, queries: Array) -> Array:
+    def max_gold(self, queries: Array) -> Array:
         """None."""
         return np.zeros(np.shape(queries))
 
 
-def worth(way: Method, alone: RandomGold, queries: int, gold: int) -> float | None:
+def relative_efficiency(method: Method, gold_baseline: RandomGold, queries: int, gold: int) -> float | None:
     """How many gold labels by themselves, drawn at random for the same queries, do the work of one of these.
 
     None where there is no gold label, or where gold on every document would do worse.
 
     Examples:
-        >>> alone = RandomGold(documents=10, spread=0.09, unit=0.25)
-        >>> round(worth(Random(documents=10, spread=0.09, unit=0.125), alone, 10_000, 100), 4)
+        >>> baseline = RandomGold(documents=10, between_variance=0.09, label_variance=0.25)
+        >>> method = RandomDifference(documents=10, between_variance=0.09, label_variance=0.125)
+        >>> round(relative_efficiency(method, baseline, 10_000, 100), 4)
         1.998
     """
     if not gold:
         return None
     n, m = np.array(float(queries)), np.array(float(gold))
-    added = float(way.variance(n, m)) - alone.spread / queries
-    inverse = 1 / (queries * alone.documents) + added / alone.unit
-    return None if added < -1e-12 else 1 / inverse / gold
+    sampling_variance = float(method.variance(n, m)) - gold_baseline.between_variance / queries
+    inverse = 1 / (queries * gold_baseline.documents) + sampling_variance / gold_baseline.label_variance
+    return None if sampling_variance < -1e-12 else 1 / inverse / gold

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 __all__ = ["needed_ratio", "power"]
 
 Array: TypeAlias = NDArray[np.float64]
-REACH = 9.0  # standard deviations, beyond which nothing is left to be added up
-STEPS = 60
+TAIL_SDS = 9.0  # standard deviations, beyond which nothing is left to be added up
+MAX_STEPS = 60
 
 
 def power(ratio: Array, df: Array, t: Array) -> Array:
@@ -32,14 +32,14 @@ def power(ratio: Array, df: Array, t: Array) -> Array:
         array([0.6912])
     """
     ratio, df, t = np.broadcast_arrays(ratio, df, t)
-    found = np.empty(ratio.shape)
-    steady = t < np.sqrt(2 * df)
-    found[steady] = _over_sd(ratio[steady], df[steady], t[steady])
-    found[~steady] = _over_mean(ratio[~steady], df[~steady], t[~steady])
-    return found
+    powers = np.empty(ratio.shape)
+    over_sd = t < np.sqrt(2 * df)
+    powers[over_sd] = _integrate_over_sd(ratio[over_sd], df[over_sd], t[over_sd])
+    powers[~over_sd] = _integrate_over_mean(ratio[~over_sd], df[~over_sd], t[~over_sd])
+    return powers
 
 
-def needed_ratio(wanted: float, df: Array, t: Array) -> Array:
+def needed_ratio(target_power: float, df: Array, t: Array) -> Array:
     """The ratio of a difference to its standard error with which the test has this power.
 
     By the secant method, and by halves where a step would leave the stretch that holds the answer.
@@ -51,45 +51,45 @@ def needed_ratio(wanted: float, df: Array, t: Array) -> Array:
     from scipy.special import ndtri
 
     slope = np.sqrt(1 + t**2 / (2 * df))  # of the ratio over the normal quantile of the power: nearly a straight line
-    low, high = np.zeros(np.shape(t)), t + REACH * slope
-    ratio = np.clip(t + ndtri(wanted) * slope, low, high)
-    before = gap_before = np.full(np.shape(t), np.nan)
-    for _ in range(STEPS):
-        gap = ndtri(wanted) - ndtri(np.clip(power(ratio, df, t), 1e-300, 1 - 1e-16))
+    low, high = np.zeros(np.shape(t)), t + TAIL_SDS * slope
+    ratio = np.clip(t + ndtri(target_power) * slope, low, high)
+    previous = previous_gap = np.full(np.shape(t), np.nan)
+    for _ in range(MAX_STEPS):
+        gap = ndtri(target_power) - ndtri(np.clip(power(ratio, df, t), 1e-300, 1 - 1e-16))
         if np.all(np.abs(gap) < 1e-11):
             break
         low, high = np.where(gap > 0, ratio, low), np.where(gap > 0, high, ratio)
-        moved = (gap_before != gap) & ~np.isnan(gap_before)
-        slope = np.where(moved, (ratio - before) / np.where(moved, gap_before - gap, 1.0), slope)
-        before, gap_before = ratio, gap
-        there = ratio + slope * gap
-        ratio = np.where((low < there) & (there < high), there, (low + high) / 2)
+        has_secant = (previous_gap != gap) & ~np.isnan(previous_gap)
+        slope = np.where(has_secant, (ratio - previous) / np.where(has_secant, previous_gap - gap, 1.0), slope)
+        previous, previous_gap = ratio, gap
+        candidate = ratio + slope * gap
+        ratio = np.where((low < candidate) & (candidate < high), candidate, (low + high) / 2)
     return np.asarray(ratio, dtype=np.float64)
 
 
-def _over_sd(ratio: Array, df: Array, t: Array) -> Array:
+def _integrate_over_sd(ratio: Array, df: Array, t: Array) -> Array:
     from scipy.special import ndtr
 
     nodes, weights = _quadrature()
-    reach = (REACH / np.sqrt(2 * df))[:, None]
-    low = np.maximum(-reach, -1)
-    beyond = low + (reach - low) * nodes  # S − 1
-    log_density = (df[:, None] - 1) * np.log1p(beyond) - df[:, None] * beyond * (2 + beyond) / 2
+    half_range = (TAIL_SDS / np.sqrt(2 * df))[:, None]
+    low = np.maximum(-half_range, -1)
+    deviation = low + (half_range - low) * nodes  # S − 1
+    log_density = (df[:, None] - 1) * np.log1p(deviation) - df[:, None] * deviation * (2 + deviation) / 2
     density = weights * np.exp(log_density - log_density.max(axis=1, keepdims=True))
-    above = ndtr(ratio[:, None] - t[:, None] * (1 + beyond))
-    return np.asarray((above * density).sum(axis=1) / density.sum(axis=1), dtype=np.float64)
+    exceedance = ndtr(ratio[:, None] - t[:, None] * (1 + deviation))
+    return np.asarray((exceedance * density).sum(axis=1) / density.sum(axis=1), dtype=np.float64)
 
 
-def _over_mean(ratio: Array, df: Array, t: Array) -> Array:
+def _integrate_over_mean(ratio: Array, df: Array, t: Array) -> Array:
     from scipy.special import gammainc
 
     nodes, weights = _quadrature()
-    low = np.maximum(-ratio, -REACH)[:, None]
-    z = low + (REACH - low) * nodes
-    density = weights * (REACH - low) * np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
+    low = np.maximum(-ratio, -TAIL_SDS)[:, None]
+    z = low + (TAIL_SDS - low) * nodes
+    density = weights * (TAIL_SDS - low) * np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
     largest = (ratio[:, None] + z) / t[:, None]
-    above = gammainc(df[:, None] / 2, df[:, None] * largest**2 / 2)
-    return np.asarray((above * density).sum(axis=1), dtype=np.float64)
+    exceedance = gammainc(df[:, None] / 2, df[:, None] * largest**2 / 2)
+    return np.asarray((exceedance * density).sum(axis=1), dtype=np.float64)
 
 
 @cache

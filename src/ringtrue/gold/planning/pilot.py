@@ -13,29 +13,29 @@ from ringtrue.errors import InputError, MismatchError, UsageError
 from ringtrue.evaluation.evaluate import evaluate
 from ringtrue.evaluation.measures import Measure, parse
 from ringtrue.evaluation.significance import differences
-from ringtrue.gold.planning.assumptions import Known, Source
+from ringtrue.gold.planning.assumptions import KnownQuantities, Source
 from ringtrue.stats.confusion import Confusion
 from ringtrue.tables import Judgments, Run, Scores
 
-__all__ = ["Observed", "depth_of", "observe"]
+__all__ = ["PilotObservations", "observe_pilot", "require_precision_depth"]
 
-FEW_GOLD = 30
-WHOLE_QUERIES = 10  # so many with gold on every document tell gold's own sd
+MIN_GOLD_LABELS = 30
+MIN_WHOLE_QUERIES = 10  # so many with gold on every document tell gold's own sd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Observed:
+class PilotObservations:
     """What is known from files, how many queries they have, how the judge did, and every doubt."""
 
-    known: Known
+    quantities: KnownQuantities
     queries: int
     confusion: Confusion | None
     notes: tuple[str, ...] = ()
 
 
-def observe(
+def observe_pilot(
     runs: Sequence[Run], bronze: Judgments, *, gold: Judgments | None, measure: str | Measure, bronze_rel: int | None
-) -> Observed:
+) -> PilotObservations:
     """Score, sd, accuracies and prevalence from one run; of two, from the documents that only one of them has.
 
         P = (x + ½)/(n + 1) of what bronze calls relevant is so by gold, Q alike of the others,
@@ -47,47 +47,49 @@ def observe(
     Examples:
         >>> run = Run.of({f"q{q}": {"a": 2.0, "b": 1.0} for q in range(4)})
         >>> bronze = Judgments.of({f"q{q}": {"a": 1, "b": q % 2} for q in range(4)})
-        >>> found = observe([run], bronze, gold=None, measure="P@2", bronze_rel=None)
-        >>> found.known.score, found.queries
+        >>> pilot = observe_pilot([run], bronze, gold=None, measure="P@2", bronze_rel=None)
+        >>> pilot.quantities.score, pilot.queries
         (0.75, 4)
     """
-    k = depth_of(measure)
+    k = require_precision_depth(measure)
     rel = int(dict(parse(measure).parameters).get("rel", 1))
-    lowest = rel if bronze_rel is None else bronze_rel
-    scores = evaluate(list(runs), bronze, f"P(rel={lowest})@{k}")
+    bronze_threshold = rel if bronze_rel is None else bronze_rel
+    scores = evaluate(list(runs), bronze, f"P(rel={bronze_threshold})@{k}")
     queries = scores.frame["query"].unique().to_list()
-    documents = _documents(runs, queries, k)
-    documents = _labelled(documents, bronze, lowest, "bronze").with_columns(pl.col("bronze").fill_null(False))
-    found = _of_bronze(scores, documents, len(queries))
+    documents = _compared_documents(runs, queries, k)
+    documents = _join_relevance(documents, bronze, bronze_threshold, "bronze").with_columns(
+        pl.col("bronze").fill_null(False)
+    )
+    observed = _bronze_quantities(scores, documents, len(queries))
     notes = list(scores.notes)
     accuracy = confusion = None
     if gold is not None:
-        table = _labelled(documents, gold, rel, "gold")
-        seen = table.filter(pl.col("gold").is_not_null())
-        _require_gold(seen, gold, documents)
-        if seen.height < FEW_GOLD:
-            notes.append(f"only {seen.height} gold labels tell how good the judge is: the plan may be far off")
-        confusion = _confusion(seen)
-        found["prevalence"], accuracy = _rates(seen, found["score"])
-        found |= _of_gold(table, k)
-    sources: dict[str, Source] = dict.fromkeys([*found, "accuracy"], "files")
-    known = Known(k=k, accuracy=accuracy, sources=sources, **found)
-    return Observed(known=known, queries=len(queries), confusion=confusion, notes=tuple(notes))
+        labelled = _join_relevance(documents, gold, rel, "gold")
+        judged = labelled.filter(pl.col("gold").is_not_null())
+        _require_judged(judged, gold, documents)
+        if judged.height < MIN_GOLD_LABELS:
+            notes.append(f"only {judged.height} gold labels tell how good the judge is: the plan may be far off")
+        confusion = _binary_confusion(judged)
+        observed["prevalence"], accuracy = _estimate_accuracy(judged, observed["score"])
+        observed |= _gold_quantities(labelled, k)
+    sources: dict[str, Source] = dict.fromkeys([*observed, "accuracy"], "files")
+    quantities = KnownQuantities(k=k, accuracy=accuracy, sources=sources, **observed)
+    return PilotObservations(quantities=quantities, queries=len(queries), confusion=confusion, notes=tuple(notes))
 
 
-def depth_of(measure: str | Measure) -> int:
+def require_precision_depth(measure: str | Measure) -> int:
     """How many documents P@k looks at; other measures are refused."""
-    one = parse(measure)
-    if one.name == "P" and isinstance(one.cutoff, int):
-        return one.cutoff
+    parsed = parse(measure)
+    if parsed.name == "P" and isinstance(parsed.cutoff, int):
+        return parsed.cutoff
     raise UsageError(
-        f"a plan is for P@k, and {one} is something else: for measures that are sums over documents, such as DCG@k, "
+        f"a plan is for P@k, and {parsed} is something else: for measures that are sums over documents, such as DCG@k, "
         f"`ringtrue sample` says what a draw gives; for others, which need whole queries, give the sd of the scores "
         f"(--gold-sd) and read the line 'gold'"
     )
 
 
-def _documents(runs: Sequence[Run], queries: list[str], k: int) -> pl.DataFrame:
+def _compared_documents(runs: Sequence[Run], queries: list[str], k: int) -> pl.DataFrame:
     """The top k of a run; of two runs, what only one of them has there. `sign` says which one."""
     tops = [run.ranked(k).filter(pl.col("query").is_in(queries)) for run in runs]
     if len(tops) == 1:
@@ -100,75 +102,79 @@ def _documents(runs: Sequence[Run], queries: list[str], k: int) -> pl.DataFrame:
     return unshared
 
 
-def _labelled(documents: pl.DataFrame, labels: Judgments, rel: int, name: str) -> pl.DataFrame:
+def _join_relevance(documents: pl.DataFrame, labels: Judgments, rel: int, name: str) -> pl.DataFrame:
     """Whether each document is relevant by these labels; null where there is none."""
     labels.require_one_label_each()
     frame = labels.frame.filter(pl.col("label") >= 0)
     probability = [pl.col("prob")] if name == "gold" and "prob" in frame.columns else []
-    kept = frame.select("query", "doc", (pl.col("label") >= rel).alias(name), *probability)
-    return documents.join(kept, on=["query", "doc"], how="left", maintain_order="left")
+    relevance = frame.select("query", "doc", (pl.col("label") >= rel).alias(name), *probability)
+    return documents.join(relevance, on=["query", "doc"], how="left", maintain_order="left")
 
 
-def _of_bronze(scores: Scores, documents: pl.DataFrame, queries: int) -> dict[str, float]:
+def _bronze_quantities(scores: Scores, documents: pl.DataFrame, queries: int) -> dict[str, float]:
     """The score and the sd; of two runs, those of the documents that they do not share, and how many these are."""
     runs = scores.frame["run"].unique(maintain_order=True).to_list()
     if len(runs) == 1:
         values = scores.frame["value"].to_numpy()
-        found = {"score": float(values.mean()), "sd": _sd(values)}
+        quantities = {"score": float(values.mean()), "sd": _require_varying_sd(values)}
     else:
-        gaps = differences(scores, runs[0], runs[1])["difference"].to_numpy()
+        query_differences = differences(scores, runs[0], runs[1])["difference"].to_numpy()
         share = float(documents["bronze"].to_numpy().mean())
-        found = {"score": share, "difference_sd": _sd(gaps), "unshared": documents.height / queries}
-    if not 0 < found["score"] < 1:
-        every = "all" if found["score"] else "none"
+        quantities = {
+            "score": share,
+            "difference_sd": _require_varying_sd(query_differences),
+            "unshared": documents.height / queries,
+        }
+    if not 0 < quantities["score"] < 1:
+        quantifier = "all" if quantities["score"] else "none"
         raise InputError(
-            f"{every} of the documents are relevant by the bronze labels, which says nothing about the judge; is "
+            f"{quantifier} of the documents are relevant by the bronze labels, which says nothing about the judge; is "
             "--bronze-rel the lowest label that counts?"
         )
-    return found
+    return quantities
 
 
-def _sd(values: NDArray[np.float64]) -> float:
+def _require_varying_sd(values: NDArray[np.float64]) -> float:
     if len(values) > 1 and np.ptp(values) > 0:
         return float(np.std(values, ddof=1))
-    same = f"the same for all {len(values)} queries" if len(values) > 1 else "known for one query only"
-    raise InputError(f"the score is {same}: there is no telling how far queries differ; give it (--sd) without files")
+    reason = f"the same for all {len(values)} queries" if len(values) > 1 else "known for one query only"
+    raise InputError(f"the score is {reason}: there is no telling how far queries differ; give it (--sd) without files")
 
 
-def _require_gold(seen: pl.DataFrame, gold: Judgments, documents: pl.DataFrame) -> None:
-    if seen.height:
+def _require_judged(judged: pl.DataFrame, gold: Judgments, documents: pl.DataFrame) -> None:
+    if judged.height:
         return
-    theirs, ours = gold.frame.row(0, named=True), documents.row(0, named=True)
+    gold_row, run_row = gold.frame.row(0, named=True), documents.row(0, named=True)
     raise MismatchError(
-        f"no gold label is of a document that counts: gold has '{theirs['doc']}' of query '{theirs['query']}', the run "
-        f"'{ours['doc']}' of query '{ours['query']}'; gold must be drawn from the top of the runs, and for a "
+        f"no gold label is of a document that counts: gold has '{gold_row['doc']}' of query '{gold_row['query']}', the "
+        f"run '{run_row['doc']}' of query '{run_row['query']}'; gold must be drawn from the top of the runs, and for a "
         "difference from what they do not share"
     )
 
 
-def _confusion(seen: pl.DataFrame) -> Confusion:
-    gold, bronze = (seen[name].to_numpy().astype(np.int64) for name in ("gold", "bronze"))
+def _binary_confusion(judged: pl.DataFrame) -> Confusion:
+    gold, bronze = (judged[name].to_numpy().astype(np.int64) for name in ("gold", "bronze"))
     counts = np.bincount(2 * gold + bronze, minlength=4).reshape(2, 2)
     return Confusion(rows="gold", columns="bronze", labels=(0, 1), counts=counts)
 
 
-def _rates(seen: pl.DataFrame, score: float) -> tuple[float, tuple[float, float]]:
+def _estimate_accuracy(judged: pl.DataFrame, score: float) -> tuple[float, tuple[float, float]]:
     """The prevalence and the accuracies that follow from gold given bronze."""
-    weight = 1 / seen["prob"].fill_null(1.0).to_numpy() if "prob" in seen.columns else np.ones(seen.height)
-    gold, bronze = seen["gold"].to_numpy(), seen["bronze"].to_numpy()
+    weight = 1 / judged["prob"].fill_null(1.0).to_numpy() if "prob" in judged.columns else np.ones(judged.height)
+    gold, bronze = judged["gold"].to_numpy(), judged["bronze"].to_numpy()
     shares = []
-    for there in (bronze, ~bronze):
-        n = int(there.sum())
-        hits = n * float(weight[there] @ gold[there]) / float(weight[there].sum()) if n else 0.0
+    for side in (bronze, ~bronze):
+        n = int(side.sum())
+        hits = n * float(weight[side] @ gold[side]) / float(weight[side].sum()) if n else 0.0
         shares.append((hits + 0.5) / (n + 1))
     prevalence = score * shares[0] + (1 - score) * shares[1]
     return prevalence, (score * shares[0] / prevalence, (1 - score) * (1 - shares[1]) / (1 - prevalence))
 
 
-def _of_gold(table: pl.DataFrame, k: int) -> dict[str, float]:
+def _gold_quantities(labelled: pl.DataFrame, k: int) -> dict[str, float]:
     """Gold's own sd over queries, from those where gold judged every document, if there are enough."""
-    by_query = table.group_by("query", maintain_order=True).agg(
+    by_query = labelled.group_by("query", maintain_order=True).agg(
         whole=pl.col("gold").is_not_null().all(), value=(pl.col("gold").cast(pl.Float64) * pl.col("sign")).sum() / k
     )
     values = by_query.filter("whole")["value"].to_numpy()
-    return {"gold_sd": _sd(values)} if len(values) >= WHOLE_QUERIES and np.ptp(values) > 0 else {}
+    return {"gold_sd": _require_varying_sd(values)} if len(values) >= MIN_WHOLE_QUERIES and np.ptp(values) > 0 else {}

@@ -11,19 +11,19 @@ from ringtrue.errors import UsageError
 from ringtrue.evaluation.inputs import require_choice
 from ringtrue.evaluation.measures import Measure
 from ringtrue.gold.planning import explanations
-from ringtrue.gold.planning.assumptions import Assumptions, Known, Population, Source, assume
-from ringtrue.gold.planning.available_methods import methods_for
+from ringtrue.gold.planning.assumptions import Assumptions, KnownQuantities, Population, Source, assume
+from ringtrue.gold.planning.available_methods import available_methods
 from ringtrue.gold.planning.budget_search import Prices, require_price
 from ringtrue.gold.planning.goals import Goal
-from ringtrue.gold.planning.pilot import Observed, depth_of, observe
-from ringtrue.gold.planning.plan_drafts import Desk
+from ringtrue.gold.planning.pilot import PilotObservations, observe_pilot, require_precision_depth
+from ringtrue.gold.planning.plan_drafts import PlanDrafter
 from ringtrue.gold.planning.results import Plans
 from ringtrue.tables import Judgments, Run
 
 __all__ = ["plan"]
 
-USUAL_POWER = 0.8
-USUAL_RATIO = 10.0  # the price of a gold label, in bronze ones
+DEFAULT_POWER = 0.8
+DEFAULT_PRICE_RATIO = 10.0  # the price of a gold label, in bronze ones
 
 
 def plan(
@@ -75,43 +75,60 @@ def plan(
         'stratified'
     """
     require_choice("population", population, ("like-these", "these"))
-    goal = _goal(half_width, difference, power, budget, level)
+    goal = _build_goal(half_width, difference, power, budget, level)
     if difference is None and (difference_sd is not None or unshared is not None):
         raise UsageError("how far differences vary and which documents are unshared is about a difference of two runs")
-    given = {
-        "score": score, "prevalence": prevalence, "sd": sd, "difference_sd": difference_sd, "unshared": unshared,
-        "accuracy": accuracy, "gold_sd": gold_sd,
-    }  # fmt: skip
-    seen = _seen(runs, judgments, gold, measure, bronze_rel, k, paired=difference is not None)
-    known = _merged(seen, {name: value for name, value in given.items() if value is not None}, measure, k)
-    assumptions = assume(known, difference=difference, population=population)
+    overrides = {
+        "score": score,
+        "prevalence": prevalence,
+        "sd": sd,
+        "difference_sd": difference_sd,
+        "unshared": unshared,
+        "accuracy": accuracy,
+        "gold_sd": gold_sd,
+    }
+    observed = _observe_inputs(runs, judgments, gold, measure, bronze_rel, k, paired=difference is not None)
+    quantities = _merge_quantities(
+        observed, {name: value for name, value in overrides.items() if value is not None}, measure, k
+    )
+    assumptions = assume(quantities, difference=difference, population=population)
     if population == "these" and queries is None:
-        if seen is None:
+        if observed is None:
             raise UsageError("for these queries and no others, say how many there are (--queries)")
-        queries = seen.queries
+        queries = observed.queries
     if queries is not None and queries < 2:
         raise UsageError(f"a mean over queries needs 2 or more, found {queries}")
-    prices, told = _prices(cost_bronze, cost_gold, cost_query, assumptions)
-    ways, alone = methods_for(assumptions)
-    desk = Desk(goal=goal, prices=prices, budget=budget, fixed=queries, known=assumptions, alone=alone)
-    plans = [desk.planned(way) for way in ways] + explanations.refused(assumptions)
-    cheapest, safest = desk.chosen(plans), desk.chosen([one for one in plans if one.any_judge])
-    middle = budget if budget is not None or safest is None else safest.cost
+    prices, price_notes = _build_prices(cost_bronze, cost_gold, cost_query, assumptions)
+    methods, gold_baseline = available_methods(assumptions)
+    drafter = PlanDrafter(
+        goal=goal,
+        prices=prices,
+        budget=budget,
+        fixed_queries=queries,
+        assumptions=assumptions,
+        gold_baseline=gold_baseline,
+    )
+    plans = [drafter.draft_plan(method) for method in methods] + explanations.refused_plans(assumptions)
+    cheapest, safest = (
+        drafter.choose_plan(plans),
+        drafter.choose_plan([candidate for candidate in plans if candidate.any_judge]),
+    )
+    curve_cost = budget if budget is not None or safest is None else safest.cost
     return Plans(
         plans=tuple(plans),
         goal=goal,
         budget=budget,
         cheapest=None if cheapest is None else cheapest.method,
         cheapest_any_judge=None if safest is None else safest.method,
-        why=explanations.why(plans, cheapest, safest, goal, budget, fixed=queries is not None),
+        why=explanations.explain_choice(plans, cheapest, safest, goal, budget, fixed=queries is not None),
         taken=assumptions.taken,
-        curve=tuple(desk.curve(ways, middle)),
-        confusion=None if seen is None else seen.confusion,
-        notes=(*(() if seen is None else seen.notes), *assumptions.notes, *told),
+        curve=tuple(drafter.build_curve(methods, curve_cost)),
+        confusion=None if observed is None else observed.confusion,
+        notes=(*(() if observed is None else observed.notes), *assumptions.notes, *price_notes),
     )
 
 
-def _goal(
+def _build_goal(
     half_width: float | None, difference: float | None, power: float | None, budget: float | None, level: float
 ) -> Goal:
     """What is asked for; one thing, and whether a budget goes with it."""
@@ -127,14 +144,16 @@ def _goal(
     if budget is not None:
         if not 0 < budget < np.inf:
             raise UsageError(f"a budget must be more than 0, found {budget:g}")
-        asked = "half-width" if half_width is not None else "power" if power is not None else None
-        if asked:
-            raise UsageError(f"a budget is spent for the best {asked} that it buys: leave out --{asked} or --budget")
-    usual = None if difference is None or budget is not None else USUAL_POWER
-    return Goal(half_width=half_width, difference=difference, power=usual if power is None else power, level=level)
+        target = "half-width" if half_width is not None else "power" if power is not None else None
+        if target:
+            raise UsageError(f"a budget is spent for the best {target} that it buys: leave out --{target} or --budget")
+    default_power = None if difference is None or budget is not None else DEFAULT_POWER
+    return Goal(
+        half_width=half_width, difference=difference, power=default_power if power is None else power, level=level
+    )
 
 
-def _seen(
+def _observe_inputs(
     runs: object,
     judgments: object,
     gold: object,
@@ -143,7 +162,7 @@ def _seen(
     k: int,
     *,
     paired: bool,
-) -> Observed | None:
+) -> PilotObservations | None:
     """What the data say; None without data."""
     if runs is None:
         if judgments is not None or gold is not None:
@@ -151,41 +170,47 @@ def _seen(
         return None
     if judgments is None:
         raise UsageError("a run says nothing without the bronze judge's labels (--judgments)")
-    several = list(runs) if isinstance(runs, Sequence) and not isinstance(runs, str) else [runs]
-    lists = [Run.of(run, name=f"run{place}") for place, run in enumerate(several, start=1)]
-    wanted = 2 if paired else 1
-    if len(lists) != wanted:
-        aim = "a difference is between two runs" if paired else "a half-width is planned for one run"
-        todo = "" if paired else "; plan for each, or let `ringtrue sample` say what a draw for all of them gives"
-        raise UsageError(f"{aim}, found {len(lists)}{todo}")
-    if paired and lists[0].name == lists[1].name:
-        lists[1] = lists[1].called(f"{lists[1].name} (2)")
+    run_inputs = list(runs) if isinstance(runs, Sequence) and not isinstance(runs, str) else [runs]
+    run_list = [Run.of(run, name=f"run{index}") for index, run in enumerate(run_inputs, start=1)]
+    expected = 2 if paired else 1
+    if len(run_list) != expected:
+        requirement = "a difference is between two runs" if paired else "a half-width is planned for one run"
+        hint = "" if paired else "; plan for each, or let `ringtrue sample` say what a draw for all of them gives"
+        raise UsageError(f"{requirement}, found {len(run_list)}{hint}")
+    if paired and run_list[0].name == run_list[1].name:
+        run_list[1] = run_list[1].called(f"{run_list[1].name} (2)")
     labels = None if gold is None else Judgments.of(gold)
-    return observe(lists, Judgments.of(judgments), gold=labels, measure=measure or f"P@{k}", bronze_rel=bronze_rel)
+    return observe_pilot(
+        run_list, Judgments.of(judgments), gold=labels, measure=measure or f"P@{k}", bronze_rel=bronze_rel
+    )
 
 
-def _merged(seen: Observed | None, given: dict[str, object], measure: str | Measure | None, k: int) -> Known:
+def _merge_quantities(
+    observed: PilotObservations | None, overrides: dict[str, object], measure: str | Measure | None, k: int
+) -> KnownQuantities:
     """What was given, and for the rest what was seen."""
-    if seen is not None:
-        if "accuracy" in given and seen.confusion is not None:
+    if observed is not None:
+        if "accuracy" in overrides and observed.confusion is not None:
             raise UsageError("the accuracy is measured on the gold labels here: give one of the two")
-        sources: dict[str, Source] = dict(seen.known.sources)
-        sources |= dict.fromkeys(given, "given")
-        return replace(seen.known, **given, sources=sources)  # type: ignore[arg-type]
-    k = k if measure is None else depth_of(measure)
-    return Known(k=k, **given)  # type: ignore[arg-type]
+        sources: dict[str, Source] = dict(observed.quantities.sources)
+        sources |= dict.fromkeys(overrides, "given")
+        return replace(observed.quantities, **overrides, sources=sources)  # type: ignore[arg-type]
+    k = k if measure is None else require_precision_depth(measure)
+    return KnownQuantities(k=k, **overrides)  # type: ignore[arg-type]
 
 
-def _prices(bronze: float | None, gold: float | None, query: float, known: Assumptions) -> tuple[Prices, list[str]]:
+def _build_prices(
+    bronze: float | None, gold: float | None, query: float, assumptions: Assumptions
+) -> tuple[Prices, list[str]]:
     """The prices, and a note where they were not given."""
-    told = []
-    for what, price in (("a bronze label", bronze), ("a gold label", gold)):
+    notes = []
+    for subject, price in (("a bronze label", bronze), ("a gold label", gold)):
         if price is not None:
-            require_price(what, price)
+            require_price(subject, price)
     if bronze is None or gold is None:
-        told.append(f"a gold label is taken to cost {USUAL_RATIO:g} bronze ones (--cost-bronze, --cost-gold)")
+        notes.append(f"a gold label is taken to cost {DEFAULT_PRICE_RATIO:g} bronze ones (--cost-bronze, --cost-gold)")
     if bronze is None:
-        bronze = 1.0 if gold is None else gold / USUAL_RATIO
+        bronze = 1.0 if gold is None else gold / DEFAULT_PRICE_RATIO
     if gold is None:
-        gold = bronze * USUAL_RATIO
-    return Prices(bronze=bronze, gold=gold, query=query, documents=known.documents), told
+        gold = bronze * DEFAULT_PRICE_RATIO
+    return Prices(bronze=bronze, gold=gold, query=query, documents=assumptions.documents), notes

@@ -9,96 +9,108 @@ import numpy as np
 
 from ringtrue.gold.planning import explanations
 from ringtrue.gold.planning.assumptions import Assumptions
-from ringtrue.gold.planning.budget_search import FEWEST_QUERIES, MOST_QUERIES, Numbers, Prices, best_for, cheapest_for
+from ringtrue.gold.planning.budget_search import MAX_QUERIES, MIN_QUERIES, Prices, SampleSize, find_best, find_cheapest
 from ringtrue.gold.planning.goals import Goal
-from ringtrue.gold.planning.methods import Method, RandomGold, worth
+from ringtrue.gold.planning.methods import Method, RandomGold, relative_efficiency
 from ringtrue.gold.planning.results import Plan, Point
 
-__all__ = ["Desk"]
+__all__ = ["PlanDrafter"]
 
-STEPS = 9  # points of a curve, from a quarter of the cost to four times as much
+CURVE_POINTS = 9  # points of a curve, from a quarter of the cost to four times as much
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
+class PlanDrafter:
     """What every plan of one question shares: the goal, the prices, the budget, and how many queries there are."""
 
     goal: Goal
     prices: Prices
     budget: float | None
-    fixed: int | None
-    known: Assumptions
-    alone: RandomGold
+    fixed_queries: int | None
+    assumptions: Assumptions
+    gold_baseline: RandomGold
 
-    def planned(self, way: Method) -> Plan:
+    def draft_plan(self, method: Method) -> Plan:
         """The numbers for this method, and what is to be said about them."""
         if self.budget is not None:
-            found = best_for(way, self.goal, self.prices, self.budget, queries=self._queries(way))
-            return self._impossible(way, explanations.too_little(way, self.prices, self.fixed)) if found is None else (
-                self._told(way, found)
-            )  # fmt: skip
-        found = cheapest_for(way, self.goal, self.prices, queries=self._queries(way))
-        return self._best_effort(way) if found is None else self._told(way, found)
+            sample_size = find_best(method, self.goal, self.prices, self.budget, queries=self._query_range(method))
+            return (
+                self._refuse(method, explanations.explain_small_budget(method, self.prices, self.fixed_queries))
+                if sample_size is None
+                else (self._build_plan(method, sample_size))
+            )
+        sample_size = find_cheapest(method, self.goal, self.prices, queries=self._query_range(method))
+        return self._best_effort(method) if sample_size is None else self._build_plan(method, sample_size)
 
-    def chosen(self, plans: Sequence[Plan]) -> Plan | None:
+    def choose_plan(self, plans: Sequence[Plan]) -> Plan | None:
         """The cheapest that reaches the goal; with a budget, the one that achieves most."""
-        able = [one for one in plans if one.reached and one.cost is not None]
+        feasible = [plan for plan in plans if plan.reached and plan.cost is not None]
         if self.budget is None:
-            return min(able, key=lambda one: one.cost or 0.0, default=None)
-        return min(able, key=lambda one: float(self.goal.loss(np.array(one.achieved))), default=None)
+            return min(feasible, key=lambda plan: plan.cost or 0.0, default=None)
+        return min(feasible, key=lambda plan: float(self.goal.loss(np.array(plan.achieved))), default=None)
 
-    def curve(self, ways: Sequence[Method], middle: float | None) -> list[Point]:
+    def build_curve(self, methods: Sequence[Method], centre: float | None) -> list[Point]:
         """What each method achieves for sums around this one."""
-        if middle is None:
+        if centre is None:
             return []
         points = []
-        for way in ways:
-            for budget in np.geomspace(middle / 4, middle * 4, STEPS).tolist():
-                found = best_for(way, self.goal, self.prices, budget, queries=self._queries(way))
-                if found is not None:
-                    points.append(Point(method=way.name, budget=budget, cost=found.cost, queries=found.queries,
-                                        gold=found.gold, achieved=found.achieved))  # fmt: skip
+        for method in methods:
+            for budget in np.geomspace(centre / 4, centre * 4, CURVE_POINTS).tolist():
+                sample_size = find_best(method, self.goal, self.prices, budget, queries=self._query_range(method))
+                if sample_size is not None:
+                    points.append(
+                        Point(
+                            method=method.name,
+                            budget=budget,
+                            cost=sample_size.cost,
+                            queries=sample_size.queries,
+                            gold=sample_size.gold,
+                            achieved=sample_size.achieved,
+                        )
+                    )
         return points
 
-    def _queries(self, way: Method) -> tuple[int, int]:
+    def _query_range(self, method: Method) -> tuple[int, int]:
         """How many queries a method may use: of a fixed number, gold by itself may leave some out."""
-        if self.fixed is None:
-            return FEWEST_QUERIES, MOST_QUERIES
-        if way.bronze or self.known.population == "these":
-            return self.fixed, self.fixed
-        return min(FEWEST_QUERIES, self.fixed), self.fixed
+        if self.fixed_queries is None:
+            return MIN_QUERIES, MAX_QUERIES
+        if method.bronze or self.assumptions.population == "these":
+            return self.fixed_queries, self.fixed_queries
+        return min(MIN_QUERIES, self.fixed_queries), self.fixed_queries
 
-    def _told(self, way: Method, found: Numbers) -> Plan:
+    def _build_plan(self, method: Method, sample_size: SampleSize) -> Plan:
         """A plan of these numbers."""
-        one = Plan(
-            method=way.name,
-            queries=found.queries,
-            bronze=round(found.queries * self.known.documents) if way.bronze else 0,
-            gold=found.gold,
-            cost=found.cost,
-            worth=worth(way, self.alone, found.queries, found.gold) if way.bronze else None,
-            any_judge=way.any_judge,
-            notes=tuple(explanations.remarks(way, found, self.known)),
+        plan = Plan(
+            method=method.name,
+            queries=sample_size.queries,
+            bronze=round(sample_size.queries * self.assumptions.documents) if method.bronze else 0,
+            gold=sample_size.gold,
+            cost=sample_size.cost,
+            worth=relative_efficiency(method, self.gold_baseline, sample_size.queries, sample_size.gold)
+            if method.bronze
+            else None,
+            any_judge=method.any_judge,
+            notes=tuple(explanations.plan_notes(method, sample_size, self.assumptions)),
         )
         if self.goal.difference is None:
-            return replace(one, half_width=found.achieved)
-        return replace(one, power=found.achieved)
+            return replace(plan, half_width=sample_size.achieved)
+        return replace(plan, power=sample_size.achieved)
 
-    def _best_effort(self, way: Method) -> Plan:
+    def _best_effort(self, method: Method) -> Plan:
         """As many gold labels as there are, where the queries are too few to reach the goal."""
-        if self.fixed is None:
-            return self._impossible(
-                way, f"it would take more than {MOST_QUERIES:,} queries, or as good as no end of gold"
+        if self.fixed_queries is None:
+            return self._refuse(
+                method, f"it would take more than {MAX_QUERIES:,} queries, or as good as no end of gold"
             )
-        n = np.array(float(self.fixed))
-        gold = float(way.most(n))
-        achieved = float(self.goal.achieved(way.variance(n, np.array(gold)), n, normal=way.normal))
-        note = explanations.too_few(way, self.fixed, achieved, self.goal)
-        if gold > self.fixed * self.known.documents:  # no number of gold labels is enough
-            return self._impossible(way, note)
-        cost = self.fixed * self.prices.each(bronze=way.bronze) + gold * self.prices.gold
-        numbers = Numbers(queries=self.fixed, gold=int(gold), cost=cost, achieved=achieved)
-        return replace(self._told(way, numbers), reached=False, worth=None, notes=(note,))
+        n = np.array(float(self.fixed_queries))
+        gold = float(method.max_gold(n))
+        achieved = float(self.goal.achieved(method.variance(n, np.array(gold)), n, normal=method.normal))
+        note = explanations.explain_too_few_queries(method, self.fixed_queries, achieved, self.goal)
+        if gold > self.fixed_queries * self.assumptions.documents:  # no number of gold labels is enough
+            return self._refuse(method, note)
+        cost = self.fixed_queries * self.prices.per_query(bronze=method.bronze) + gold * self.prices.gold
+        sample_size = SampleSize(queries=self.fixed_queries, gold=int(gold), cost=cost, achieved=achieved)
+        return replace(self._build_plan(method, sample_size), reached=False, worth=None, notes=(note,))
 
-    def _impossible(self, way: Method, reason: str) -> Plan:
-        return Plan(method=way.name, reached=False, any_judge=way.any_judge, notes=(reason,))
+    def _refuse(self, method: Method, reason: str) -> Plan:
+        return Plan(method=method.name, reached=False, any_judge=method.any_judge, notes=(reason,))

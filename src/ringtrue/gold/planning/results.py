@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from ringtrue.errors import UsageError
-from ringtrue.gold.planning.assumptions import Taken
+from ringtrue.gold.planning.assumptions import AssumedNumber
 from ringtrue.gold.planning.goals import Goal
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Plans:
     cheapest: str | None
     cheapest_any_judge: str | None
     why: str
-    taken: Mapping[str, Taken]
+    taken: Mapping[str, AssumedNumber]
     curve: tuple[Point, ...] = ()
     confusion: Confusion | None = None
     notes: tuple[str, ...] = field(default=())
@@ -110,10 +110,10 @@ class Plans:
         return len(self.plans)
 
     def __getitem__(self, method: str) -> Plan:
-        known = {one.method: one for one in self.plans}
-        if method not in known:
-            raise UsageError(f"no plan by '{method}' here; there is {', '.join(known)}")
-        return known[method]
+        plan_of = {plan.method: plan for plan in self.plans}
+        if method not in plan_of:
+            raise UsageError(f"no plan by '{method}' here; there is {', '.join(plan_of)}")
+        return plan_of[method]
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self.plans), self.why])
@@ -123,25 +123,31 @@ class Plans:
         """A row for each method."""
         import polars as pl
 
-        rows = [one.as_dict(self.goal.measure) for one in self]
-        return pl.DataFrame([row | {"notes": "; ".join(one.notes)} for row, one in zip(rows, self, strict=True)])
+        rows = [plan.as_dict(self.goal.target) for plan in self]
+        return pl.DataFrame([row | {"notes": "; ".join(plan.notes)} for row, plan in zip(rows, self, strict=True)])
 
     def as_dict(self) -> dict[str, object]:
         """The answer as plain data, in the key order of the command line's JSON."""
-        measure = self.goal.measure
-        asked = {name: value for name, value in asdict(self.goal).items() if value is not None}
+        target = self.goal.target
+        goal_settings = {name: value for name, value in asdict(self.goal).items() if value is not None}
         return {
-            "plans": [one.as_dict(measure) for one in self],
+            "plans": [plan.as_dict(target) for plan in self],
             "cheapest": self.cheapest,
             "cheapest_any_judge": self.cheapest_any_judge,
             "why": self.why,
-            "asked": asked | ({} if self.budget is None else {"budget": self.budget}),
-            "taken": {name: asdict(one) for name, one in self.taken.items()},
+            "asked": goal_settings | ({} if self.budget is None else {"budget": self.budget}),
+            "taken": {name: asdict(assumed) for name, assumed in self.taken.items()},
             "curve": [
-                {"method": one.method, "budget": one.budget, "cost": one.cost, "queries": one.queries, "gold": one.gold,
-                 measure: one.achieved}
-                for one in self.curve
+                {
+                    "method": point.method,
+                    "budget": point.budget,
+                    "cost": point.cost,
+                    "queries": point.queries,
+                    "gold": point.gold,
+                    target: point.achieved,
+                }
+                for point in self.curve
             ],
             "judge": None if self.confusion is None else self.confusion.as_dict(),
             "notes": list(self.notes),
-        }  # fmt: skip
+        }

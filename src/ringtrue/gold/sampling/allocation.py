@@ -13,22 +13,25 @@ from ringtrue.gold.correction.pool import NO_LABEL, Pool
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["assumed_spread", "importance", "neyman"]
+__all__ = ["assumed_residual_sd", "importance", "neyman"]
 
-LEAST = 0.1  # of the rate of a draw at random: no document that counts may be out of reach
-SURE, UNSURE = 0.2, 0.4  # the spread of gold around its prediction, in ranges of the gain: lowest bronze label, others
+MIN_RATE = 0.1  # of the rate of a draw at random: no document that counts may be out of reach
+LOWEST_LABEL_SD, OTHER_LABEL_SD = (
+    0.2,
+    0.4,
+)  # the spread of gold around its prediction, in ranges of the gain: lowest bronze label, others
 
 
-def assumed_spread(pool: Pool) -> FloatArray:
+def assumed_residual_sd(pool: Pool) -> FloatArray:
     """How far gold is expected to lie from its prediction, for each document, before any gold label is known.
 
     In ranges of the gain. The lowest bronze label is the surest: half as far as the others. A wrong guess makes
     intervals wider, never wrong.
     """
     labels = np.array(pool.levels)
-    told = labels[labels != NO_LABEL]
-    sure = (labels == told.min()) if len(told) > 1 else np.zeros(len(labels), dtype=bool)
-    return np.where(sure, SURE, UNSURE)[pool.level]
+    bronze_labels = labels[labels != NO_LABEL]
+    is_lowest = (labels == bronze_labels.min()) if len(bronze_labels) > 1 else np.zeros(len(labels), dtype=bool)
+    return np.where(is_lowest, LOWEST_LABEL_SD, OTHER_LABEL_SD)[pool.level]
 
 
 def importance(weights: csr_array, *, compare: bool) -> FloatArray:
@@ -48,14 +51,16 @@ def importance(weights: csr_array, *, compare: bool) -> FloatArray:
         overall: FloatArray = np.sqrt(squares / runs)
         return overall
     total = np.asarray(weights.sum(axis=0)).ravel()
-    apart = runs * squares - total**2
+    between_squares = runs * squares - total**2
     # What is left of rounding must not make a document count that adds the same to all.
-    between: FloatArray = np.sqrt(np.where(apart > 1e-12 * runs * squares, apart, 0.0) / (runs * (runs - 1) / 2))
+    between: FloatArray = np.sqrt(
+        np.where(between_squares > 1e-12 * runs * squares, between_squares, 0.0) / (runs * (runs - 1) / 2)
+    )
     return between
 
 
-def neyman(size: FloatArray, budget: int, *, most: float = 1.0) -> FloatArray:
-    """Probabilities in proportion to size, adding up to the budget, none above `most` [Neyman34].
+def neyman(size: FloatArray, budget: int, *, max_prob: float = 1.0) -> FloatArray:
+    """Probabilities in proportion to size, adding up to the budget, none above `max_prob` [Neyman34].
 
     A document of any size has at least a tenth of the probability of a draw at random; one of size 0 is never drawn.
 
@@ -63,22 +68,22 @@ def neyman(size: FloatArray, budget: int, *, most: float = 1.0) -> FloatArray:
         >>> neyman(np.array([1.0, 1.0, 2.0, 0.0]), 2).tolist()
         [0.5, 0.5, 1.0, 0.0]
     """
-    counts = size > 0
-    if budget >= most * counts.sum():
-        return np.where(counts, most, 0.0)
-    least = LEAST * budget / counts.sum()
+    drawable = size > 0
+    if budget >= max_prob * drawable.sum():
+        return np.where(drawable, max_prob, 0.0)
+    floor = MIN_RATE * budget / drawable.sum()
     prob = np.zeros(len(size))
-    free = counts.copy()  # neither at the top nor at the bottom
+    free = drawable.copy()  # neither at the top nor at the bottom
     for _ in range(len(size)):
-        left = budget - prob[counts & ~free].sum()
-        prob[free] = left * size[free] / size[free].sum()
-        over, under = free & (prob > most), free & (prob < least)
+        remaining = budget - prob[drawable & ~free].sum()
+        prob[free] = remaining * size[free] / size[free].sum()
+        over, under = free & (prob > max_prob), free & (prob < floor)
         # One side at a time: what one takes changes what the other may have.
-        gives = (least - prob[under]).sum() > (prob[over] - most).sum()
-        fixed, value = (under, least) if gives else (over, most)
+        raise_floor = (floor - prob[under]).sum() > (prob[over] - max_prob).sum()
+        fixed, bound = (under, floor) if raise_floor else (over, max_prob)
         if not fixed.any():
             break
-        prob[fixed] = value
+        prob[fixed] = bound
         free &= ~fixed
         if not free.any():
             break

@@ -10,24 +10,24 @@ import numpy as np
 import polars as pl
 
 from ringtrue.errors import InputError, UsageError
-from ringtrue.evaluation.inputs import every_run, require_overlap
+from ringtrue.evaluation.inputs import iterate_runs, require_overlap
 from ringtrue.evaluation.measures import FloatArray, IntArray, Measure, parse_all
 from ringtrue.gold.correction.difference import GoldSample
-from ringtrue.gold.correction.gain_regression import fitted, predictors
+from ringtrue.gold.correction.gain_regression import build_predictors, fit_gains
 from ringtrue.gold.correction.gold_sample import (
-    DIFFERENCES,
-    DRAWN,
-    DRAWN_FOR,
-    DRAWN_FROM,
+    COMPARISON_PREFIX,
+    DRAWN_COLUMN,
+    DRAWN_FOR_COLUMN,
+    DRAWN_FROM_COLUMN,
     Design,
-    drawn_to_compare,
-    gold_sample,
-    judged_gold,
+    build_gold_sample,
+    comparison_measures,
+    drop_unjudged,
 )
-from ringtrue.gold.correction.linear_measures import Linear, is_linear, linear
-from ringtrue.gold.correction.pool import Pool, pooled
-from ringtrue.gold.sampling.allocation import UNSURE, assumed_spread, importance, neyman, require_budget
-from ringtrue.gold.sampling.pivotal import spread_over_queries
+from ringtrue.gold.correction.linear_measures import LinearMeasure, is_linear, linearize
+from ringtrue.gold.correction.pool import Pool, build_pool
+from ringtrue.gold.sampling.allocation import OTHER_LABEL_SD, assumed_residual_sd, importance, neyman, require_budget
+from ringtrue.gold.sampling.pivotal import pivotal_sample
 from ringtrue.stats.intervals import require_level
 from ringtrue.stats.student_t import normal_quantile
 from ringtrue.tables import Judgments, Run
@@ -35,10 +35,10 @@ from ringtrue.tables import Judgments, Run
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["GoldDraw", "Part", "part_of", "probabilities", "sample", "sample_queries"]
+__all__ = ["GoldDraw", "WeightedMeasure", "inclusion_probabilities", "sample", "sample_queries", "weigh_measure"]
 
-BELIEVED = 4.0  # how many gold labels of a bronze level the assumed spread is worth
-UNLIKELY = 4.0  # standard deviations: an earlier sample so far off was drawn from something else
+PRIOR_LABELS = 4.0  # how many gold labels of a bronze level the assumed spread is worth
+MAX_DEVIATION = 4.0  # standard deviations: an earlier sample so far off was drawn from something else
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -62,12 +62,12 @@ class GoldDraw:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Part:
+class WeightedMeasure:
     """One measure of the runs: what each document adds, and how far gold is expected from its prediction."""
 
-    measure: Linear
+    measure: LinearMeasure
     weights: csr_array
-    spread: FloatArray
+    residual_sd: FloatArray
 
 
 def sample(
@@ -99,32 +99,34 @@ def sample(
     require_budget(budget)
     require_level(level)
     rng = rng or np.random.default_rng(0)
-    runs, bronze = list(every_run(runs)), Judgments.of(bronze)
-    wanted = _linear_measures(measures)
+    runs, bronze = list(iterate_runs(runs)), Judgments.of(bronze)
+    parsed_measures = _require_linear_measures(measures)
     if compare and len(runs) < 2:
         raise UsageError("a comparison needs two runs or more, found one; leave out --compare to evaluate it")
-    pool = pooled(runs, bronze, depth=max(measure.reach or _longest(runs) for measure in wanted))
+    pool = build_pool(runs, bronze, depth=max(measure.reach or _longest_list(runs) for measure in parsed_measures))
     notes = list(pool.notes)
     earlier: GoldSample | None = None
     if already is not None:
-        known, told = judged_gold(Judgments.of(already), "pool_stratified")
-        earlier, more = gold_sample(known, "pool_stratified", pool)
-        notes += [*told, *more]
-        _require_same_purpose(drawn_to_compare(known), wanted, compare)
-    parts = [part_of(measure, pool, earlier) for measure in wanted]
+        earlier_gold, gold_notes = drop_unjudged(Judgments.of(already), "pool_stratified")
+        earlier, sample_notes = build_gold_sample(earlier_gold, "pool_stratified", pool)
+        notes += [*gold_notes, *sample_notes]
+        _require_same_purpose(comparison_measures(earlier_gold), parsed_measures, compare)
+    parts = [weigh_measure(measure, pool, earlier) for measure in parsed_measures]
     if earlier is not None:
         _require_same_pool(parts, earlier, pool, compare=compare)
-    prob = probabilities(parts, budget, compare=compare, earlier=earlier)
+    prob = inclusion_probabilities(parts, budget, compare=compare, earlier=earlier)
     if not prob.any():
         raise InputError("gold has all documents already: nothing is left to draw")
-    share = _share_of(earlier, budget, int((prob > 0).sum()))
-    drawn = spread_over_queries(prob, pool.query, pool.alike, rng)
+    earlier_share = _earlier_share(earlier, budget, int((prob > 0).sum()))
+    drawn = pivotal_sample(prob, pool.query, pool.similarity_key, rng)
     if len(drawn) < budget:
         notes.append(f"{budget:,} documents were asked for, and only {len(drawn):,} are left to draw: all of them")
     return GoldDraw(
-        frame=_frame(pool, drawn, prob[drawn] / (1 - share), earlier, share).with_columns(*_purpose(wanted, compare)),
+        frame=_draw_frame(pool, drawn, prob[drawn] / (1 - earlier_share), earlier, earlier_share).with_columns(
+            *_purpose_columns(parsed_measures, compare)
+        ),
         design="pool_stratified",
-        expected=_expected(pool, parts, prob, earlier, share, level, compare=compare),
+        expected=_expected_half_widths(pool, parts, prob, earlier, earlier_share, level, compare=compare),
         notes=tuple(notes),
     )
 
@@ -151,180 +153,221 @@ def sample_queries(
         (5, ['a', 'b', 'c'], 0.25)
     """
     rng = rng or np.random.default_rng(0)
-    runs, bronze = list(every_run(runs)), Judgments.of(bronze)
-    wanted = parse_all([measures] if isinstance(measures, str | Measure) else measures)
-    if not wanted:
+    runs, bronze = list(iterate_runs(runs)), Judgments.of(bronze)
+    parsed_measures = parse_all([measures] if isinstance(measures, str | Measure) else measures)
+    if not parsed_measures:
         raise UsageError("for which measure? nDCG@10 is usual")
-    known = bronze.frame["query"].unique(maintain_order=True).to_list()
+    query_ids = bronze.frame["query"].unique(maintain_order=True).to_list()
     for run in runs:
-        require_overlap(run, known)
-    before = None if already is None else judged_gold(Judgments.of(already), "whole_queries")[0].frame
-    done = [] if before is None else [query for query in known if query in set(before["query"])]
-    left = [query for query in known if query not in set(done)]
+        require_overlap(run, query_ids)
+    earlier_gold = None if already is None else drop_unjudged(Judgments.of(already), "whole_queries")[0].frame
+    judged_queries = (
+        [] if earlier_gold is None else [query for query in query_ids if query in set(earlier_gold["query"])]
+    )
+    remaining = [query for query in query_ids if query not in set(judged_queries)]
     if queries < 2:
         raise UsageError(f"a sample needs at least 2 queries, found {queries}; 20 or more are usual")
     notes = []
-    if queries > len(left):
-        notes.append(f"{queries:,} queries were asked for, and only {len(left):,} are left to draw: all of them")
-    if not left:
+    if queries > len(remaining):
+        notes.append(f"{queries:,} queries were asked for, and only {len(remaining):,} are left to draw: all of them")
+    if not remaining:
         raise InputError("gold has all queries already: nothing is left to draw")
-    chosen = [left[place] for place in np.sort(rng.permutation(len(left))[:queries])]
-    if len(done) + len(chosen) < 20:
-        notes.append(f"{len(done) + len(chosen)} queries are few: from 20 on the intervals keep what they say")
-    depth = max(measure.reach or _longest(runs) for measure in wanted)
-    shown = pl.concat([run.ranked(depth).select("query", "doc") for run in runs])
-    everything = pl.concat([bronze.frame.select("query", "doc"), shown]).unique(maintain_order=True)
-    prob = (len(done) + len(chosen)) / len(known)
-    frame = everything.filter(pl.col("query").is_in(chosen)).sort("query", maintain_order=True)
+    chosen = [remaining[index] for index in np.sort(rng.permutation(len(remaining))[:queries])]
+    if len(judged_queries) + len(chosen) < 20:
+        notes.append(
+            f"{len(judged_queries) + len(chosen)} queries are few: from 20 on the intervals keep what they say"
+        )
+    depth = max(measure.reach or _longest_list(runs) for measure in parsed_measures)
+    retrieved = pl.concat([run.ranked(depth).select("query", "doc") for run in runs])
+    documents = pl.concat([bronze.frame.select("query", "doc"), retrieved]).unique(maintain_order=True)
+    prob = (len(judged_queries) + len(chosen)) / len(query_ids)
+    frame = documents.filter(pl.col("query").is_in(chosen)).sort("query", maintain_order=True)
     frame = frame.select("query", "doc", prob=pl.lit(prob), stratum="query", design=pl.lit("whole_queries"))
-    if before is not None:
-        labelled = before.filter(pl.col("query").is_in(done)).select(
+    if earlier_gold is not None:
+        labelled = earlier_gold.filter(pl.col("query").is_in(judged_queries)).select(
             "query", "doc", prob=pl.lit(prob), stratum="query", design=pl.lit("whole_queries"), label="label"
         )
         frame = pl.concat([labelled, frame.with_columns(label=pl.lit(None, dtype=pl.Int32))])
-    return GoldDraw(frame=frame.with_columns(_drawn()), design="whole_queries", expected={}, notes=tuple(notes))
+    return GoldDraw(frame=frame.with_columns(_drawn_column()), design="whole_queries", expected={}, notes=tuple(notes))
 
 
-def probabilities(
-    parts: Sequence[Part], budget: int, *, compare: bool = False, earlier: GoldSample | None = None
+def inclusion_probabilities(
+    parts: Sequence[WeightedMeasure], budget: int, *, compare: bool = False, earlier: GoldSample | None = None
 ) -> FloatArray:
     """How probable it is to draw each document of the pool; those that were drawn earlier are not drawn again."""
-    size = np.sqrt(sum(_scaled(importance(part.weights, compare=compare) * part.spread) ** 2 for part in parts))
+    size = np.sqrt(
+        sum(_scale_to_unit(importance(part.weights, compare=compare) * part.residual_sd) ** 2 for part in parts)
+    )
     if not size.any():
         raise InputError("the runs show the same documents at the same ranks: there is nothing to compare")
     if earlier is None:
         return neyman(size, budget)
-    size[earlier.places] = 0.0
-    return neyman(size, budget, most=1 - _share_of(earlier, budget, int((size > 0).sum())))
+    size[earlier.positions] = 0.0
+    return neyman(size, budget, max_prob=1 - _earlier_share(earlier, budget, int((size > 0).sum())))
 
 
-def _share_of(earlier: GoldSample | None, budget: int, left: int) -> float:
+def _earlier_share(earlier: GoldSample | None, budget: int, remaining: int) -> float:
     """How much the earlier draw weighs: by its documents, but no more than lets the new one take as many as it should.
 
     A new document counts (1 − share)/π times, and has to count at least once: π is never above 1 − share.
     """
     if earlier is None:
         return 0.0
-    return min(len(earlier) / (len(earlier) + budget), max(0.0, 1 - budget / max(left, 1)))
+    return min(len(earlier) / (len(earlier) + budget), max(0.0, 1 - budget / max(remaining, 1)))
 
 
-def _linear_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
-    wanted = parse_all([measures] if isinstance(measures, str | Measure) else measures)
-    if not wanted:
+def _require_linear_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
+    parsed = parse_all([measures] if isinstance(measures, str | Measure) else measures)
+    if not parsed:
         raise UsageError("for which measure? P@10 and DCG@10 are usual")
-    for measure in wanted:
+    for measure in parsed:
         if not is_linear(measure):
             raise UsageError(
                 f"{measure} looks at all of a query at once: it needs whole queries judged by gold, "
                 f"`ringtrue sample … --queries 20 --for {measure}`"
             )
-    return wanted
+    return parsed
 
 
-def _longest(runs: Sequence[Run]) -> int:
+def _longest_list(runs: Sequence[Run]) -> int:
     return max(int(run.groups.sizes.max()) for run in runs)
 
 
-def part_of(measure: Measure, pool: Pool, earlier: GoldSample | None = None) -> Part:
+def weigh_measure(measure: Measure, pool: Pool, earlier: GoldSample | None = None) -> WeightedMeasure:
     """A measure of the pool, with the spread that earlier labels show, held back by what is assumed."""
-    assumed = assumed_spread(pool)
+    assumed_sd = assumed_residual_sd(pool)
     if earlier is None:  # gold is taken to have the same scale as bronze
-        top = max(1, *pool.levels, measure.rel)
-        found = linear(measure, np.array([0, top]), depth=pool.depth)
-        return Part(measure=found, weights=pool.weights(found.discounts), spread=assumed * (found.gains[top] or 1.0))
-    found = linear(measure, earlier.labels, depth=pool.depth)
-    gains = found.gain(earlier.labels)
-    reach = float(np.ptp(gains)) or 1.0
-    residual = fitted(predictors(pool), earlier.places, gains).left_out
-    level = pool.level[earlier.places]
-    seen = np.bincount(level, minlength=len(pool.levels))
+        top_label = max(1, *pool.levels, measure.rel)
+        linear_measure = linearize(measure, np.array([0, top_label]), depth=pool.depth)
+        return WeightedMeasure(
+            measure=linear_measure,
+            weights=pool.weights(linear_measure.discounts),
+            residual_sd=assumed_sd * (linear_measure.gains[top_label] or 1.0),
+        )
+    linear_measure = linearize(measure, earlier.labels, depth=pool.depth)
+    gains = linear_measure.gain(earlier.labels)
+    gain_range = float(np.ptp(gains)) or 1.0
+    residual = fit_gains(build_predictors(pool), earlier.positions, gains).loo_residual
+    level = pool.level[earlier.positions]
+    label_counts = np.bincount(level, minlength=len(pool.levels))
     squares = np.bincount(level, weights=residual**2, minlength=len(pool.levels))
-    assumed_of_level = np.full(len(pool.levels), UNSURE)
-    assumed_of_level[pool.level] = assumed
-    learned = np.sqrt((squares + BELIEVED * (assumed_of_level * reach) ** 2) / (seen + BELIEVED))
-    return Part(measure=found, weights=pool.weights(found.discounts), spread=learned[pool.level])
+    assumed_by_level = np.full(len(pool.levels), OTHER_LABEL_SD)
+    assumed_by_level[pool.level] = assumed_sd
+    learned_sd = np.sqrt(
+        (squares + PRIOR_LABELS * (assumed_by_level * gain_range) ** 2) / (label_counts + PRIOR_LABELS)
+    )
+    return WeightedMeasure(
+        measure=linear_measure, weights=pool.weights(linear_measure.discounts), residual_sd=learned_sd[pool.level]
+    )
 
 
-def _scaled(size: FloatArray) -> FloatArray:
+def _scale_to_unit(size: FloatArray) -> FloatArray:
     """So that several measures count alike, whatever their units."""
     largest = size.max(initial=0.0)
     return size / largest if largest > 0 else size
 
 
-def _require_same_purpose(before: Sequence[Measure], wanted: Sequence[Measure], compare: bool) -> None:
+def _require_same_purpose(
+    earlier_measures: Sequence[Measure], parsed_measures: Sequence[Measure], compare: bool
+) -> None:
     """Refuse to continue a sample that was drawn to compare with one that was not, or by other measures."""
-    if bool(before) != compare or (compare and set(before) != set(wanted)):
-        told = f"to compare runs by {', '.join(map(str, before))}" if before else "to evaluate runs"
-        raise InputError(f"the earlier sample was drawn {told}: it can be continued only for the same")
+    if bool(earlier_measures) != compare or (compare and set(earlier_measures) != set(parsed_measures)):
+        purpose = (
+            f"to compare runs by {', '.join(map(str, earlier_measures))}" if earlier_measures else "to evaluate runs"
+        )
+        raise InputError(f"the earlier sample was drawn {purpose}: it can be continued only for the same")
 
 
-def _require_same_pool(parts: Sequence[Part], earlier: GoldSample, pool: Pool, *, compare: bool) -> None:
+def _require_same_pool(parts: Sequence[WeightedMeasure], earlier: GoldSample, pool: Pool, *, compare: bool) -> None:
     """Refuse an earlier sample that cannot have been drawn from these runs' tops, or from what they do not share."""
-    counts = np.any([importance(part.weights, compare=compare) > 0 for part in parts], axis=0)
-    prob = earlier.prob[counts[earlier.places]]
-    expanded, drawable = float((1 / prob).sum()), int(counts.sum())
-    spread = float(np.sqrt(((1 - prob) / prob**2).sum()))
-    if abs(expanded - drawable) > UNLIKELY * spread + 1:
-        where = f"runs' top {pool.depth} has {drawable:,}" + (" that they do not share" if compare else "")
+    eligible = np.any([importance(part.weights, compare=compare) > 0 for part in parts], axis=0)
+    prob = earlier.prob[eligible[earlier.positions]]
+    expanded, drawable = float((1 / prob).sum()), int(eligible.sum())
+    sd = float(np.sqrt(((1 - prob) / prob**2).sum()))
+    if abs(expanded - drawable) > MAX_DEVIATION * sd + 1:
+        pool_text = f"runs' top {pool.depth} has {drawable:,}" + (" that they do not share" if compare else "")
         raise InputError(
-            f"the earlier sample stands for {expanded:,.0f} documents (±{spread:,.0f}) by its probabilities, and the "
-            f"{where}: it was drawn from something else, and cannot be continued. Give the same runs and measure, or "
-            f"draw a new sample"
+            f"the earlier sample stands for {expanded:,.0f} documents (±{sd:,.0f}) by its probabilities, and the "
+            f"{pool_text}: it was drawn from something else, and cannot be continued. Give the same runs and measure, "
+            f"or draw a new sample"
         )
 
 
-def _frame(pool: Pool, drawn: IntArray, prob: FloatArray, earlier: GoldSample | None, share: float) -> pl.DataFrame:
+def _draw_frame(
+    pool: Pool, drawn: IntArray, prob: FloatArray, earlier: GoldSample | None, earlier_share: float
+) -> pl.DataFrame:
     """The draw as a table; two draws weigh as many documents as each has.
 
     An earlier document, drawn with probability π, then counts share/π + (1 − share) times, a new one (1 − share)/π.
     """
     new = pool.docs[drawn].with_columns(prob=pl.Series(prob, dtype=pl.Float64))
     if earlier is not None:
-        known = pool.docs[earlier.places].with_columns(
-            prob=pl.Series(1 / (share / earlier.prob + 1 - share)), label=pl.Series(earlier.labels, dtype=pl.Int32)
+        labelled = pool.docs[earlier.positions].with_columns(
+            prob=pl.Series(1 / (earlier_share / earlier.prob + 1 - earlier_share)),
+            label=pl.Series(earlier.labels, dtype=pl.Int32),
         )
-        new = pl.concat([known, new.with_columns(label=pl.lit(None, dtype=pl.Int32))])
+        new = pl.concat([labelled, new.with_columns(label=pl.lit(None, dtype=pl.Int32))])
     # An earlier draw from another pool was spread over what was alike there, and so is only a part of the whole.
-    from_here = [pl.lit(pool.signature).alias(DRAWN_FROM)] if earlier is None or earlier.spread else []
-    columns = ["query", "doc", "prob", "stratum", "design", DRAWN, *(DRAWN_FROM for _ in from_here)]
+    signature_column = [pl.lit(pool.signature).alias(DRAWN_FROM_COLUMN)] if earlier is None or earlier.balanced else []
+    columns = [
+        "query",
+        "doc",
+        "prob",
+        "stratum",
+        "design",
+        DRAWN_COLUMN,
+        *(DRAWN_FROM_COLUMN for _ in signature_column),
+    ]
     columns += [] if earlier is None else ["label"]
-    order = {query: place for place, query in enumerate(pool.queries)}
+    order = {query: index for index, query in enumerate(pool.queries)}
     return (
         new.with_columns(
-            pl.col("query").alias("stratum"), pl.lit("pool_stratified").alias("design"), _drawn(), *from_here
+            pl.col("query").alias("stratum"),
+            pl.lit("pool_stratified").alias("design"),
+            _drawn_column(),
+            *signature_column,
         )
         .sort(pl.col("query").replace_strict(order, return_dtype=pl.Int64), maintain_order=True)
         .select(columns)
     )
 
 
-def _drawn() -> pl.Expr:
+def _drawn_column() -> pl.Expr:
     """How many documents there are, in every row: one that gets lost will be missed."""
-    return pl.len().cast(pl.Int64).alias(DRAWN)
+    return pl.len().cast(pl.Int64).alias(DRAWN_COLUMN)
 
 
-def _purpose(measures: Sequence[Measure], compare: bool) -> list[pl.Expr]:
+def _purpose_columns(measures: Sequence[Measure], compare: bool) -> list[pl.Expr]:
     """What a sample to compare runs is for, as a column: what the runs share had no chance to be drawn."""
-    return [pl.lit(DIFFERENCES + ", ".join(map(str, measures))).alias(DRAWN_FOR)] if compare else []
+    return [pl.lit(COMPARISON_PREFIX + ", ".join(map(str, measures))).alias(DRAWN_FOR_COLUMN)] if compare else []
 
 
-def _expected(
-    pool: Pool, parts: Sequence[Part], prob: FloatArray, earlier: GoldSample | None, share: float, level: float,
-    *, compare: bool,
-) -> dict[str, dict[str, float]]:  # fmt: skip
+def _expected_half_widths(
+    pool: Pool,
+    parts: Sequence[WeightedMeasure],
+    prob: FloatArray,
+    earlier: GoldSample | None,
+    earlier_share: float,
+    level: float,
+    *,
+    compare: bool,
+) -> dict[str, dict[str, float]]:
     """The half-width of the interval for these queries, by the spread that is assumed or was learned."""
     z = normal_quantile((1 + level) / 2)
-    missed = np.divide(1 - prob, prob, out=np.zeros(len(prob)), where=prob > 0) * (1 - share) ** 2
+    variance_factor = np.divide(1 - prob, prob, out=np.zeros(len(prob)), where=prob > 0) * (1 - earlier_share) ** 2
     if earlier is not None:
-        missed[earlier.places] = share**2 * (1 - earlier.prob) / earlier.prob**2
-    found: dict[str, dict[str, float]] = {}
+        variance_factor[earlier.positions] = earlier_share**2 * (1 - earlier.prob) / earlier.prob**2
+    half_widths: dict[str, dict[str, float]] = {}
     for part in parts:
         weights = part.weights.toarray() if compare else part.weights
-        rows = {name: weights[[place]] for place, name in enumerate(pool.runs)}
+        rows = {name: weights[[index]] for index, name in enumerate(pool.runs)}
         if compare:
-            rows = {f"{pool.runs[0]} − {name}": weights[[0]] - weights[[place]]
-                    for place, name in enumerate(pool.runs) if place}  # fmt: skip
+            rows = {
+                f"{pool.runs[0]} − {name}": weights[[0]] - weights[[index]]
+                for index, name in enumerate(pool.runs)
+                if index
+            }
         for name, row in rows.items():
-            variance = float(((row * row) @ (missed * part.spread**2)).sum())
-            found.setdefault(name, {})[str(part.measure.measure)] = z * variance**0.5
-    return found
+            variance = float(((row * row) @ (variance_factor * part.residual_sd**2)).sum())
+            half_widths.setdefault(name, {})[str(part.measure.measure)] = z * variance**0.5
+    return half_widths

@@ -11,23 +11,43 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.errors import UsageError, did_you_mean
-from ringtrue.judges.aggregation.em import Fit, are_pairs, both_ways, fit, incidence, vote_shares
-from ringtrue.judges.aggregation.initial_estimates import starting_point
-from ringtrue.judges.aggregation.judge_accuracy import judged_by_model, judged_by_others
-from ringtrue.judges.aggregation.judge_models import USUAL_PRIOR, DawidSkene, FloatArray, Mace, Model, OneCoin, Prior
+from ringtrue.judges.aggregation.em import EmFit, fit_em, has_pairs, incidence_matrix, symmetrize_labels, vote_shares
+from ringtrue.judges.aggregation.initial_estimates import make_start
+from ringtrue.judges.aggregation.judge_accuracy import estimate_judges_by_model, estimate_judges_by_others
+from ringtrue.judges.aggregation.judge_models import (
+    DEFAULT_PRIOR,
+    DawidSkene,
+    ErrorModel,
+    FloatArray,
+    Mace,
+    OneCoin,
+    Prior,
+)
 from ringtrue.judges.aggregation.results import Aggregation
-from ringtrue.judges.aggregation.voting import Rule, Ties, Voted, chosen, majority_vote, mean_vote, median_vote
-from ringtrue.judges.votes import Codes, Outside, Repeats, Votes, votes_of, with_gold, without_company
+from ringtrue.judges.aggregation.voting import (
+    TieRule,
+    Ties,
+    VoteOutcome,
+    choose_labels,
+    majority_vote,
+    mean_vote,
+    median_vote,
+)
+from ringtrue.judges.votes import Codes, Outside, Repeats, Votes, align_with_gold, find_isolated_judges, make_votes
 from ringtrue.stats.intervals import require_level
 
 __all__ = ["METHODS", "Method", "aggregate"]
 
 Method: TypeAlias = Literal["majority", "mean", "median", "dawid-skene", "one-coin", "mace"]
 METHODS: tuple[Method, ...] = get_args(Method)
-VOTES: dict[str, Callable[..., Voted]] = {"majority": majority_vote, "mean": mean_vote, "median": median_vote}
-MODELS: dict[str, Callable[..., Model]] = {"dawid-skene": DawidSkene, "one-coin": OneCoin, "mace": Mace}
-FEW = 3  # labels of an item, on average
-SHIFT = 0.3  # how much more common a label may become
+VOTE_METHODS: dict[str, Callable[..., VoteOutcome]] = {
+    "majority": majority_vote,
+    "mean": mean_vote,
+    "median": median_vote,
+}
+MODEL_METHODS: dict[str, Callable[..., ErrorModel]] = {"dawid-skene": DawidSkene, "one-coin": OneCoin, "mace": Mace}
+FEW_LABELS = 3  # labels of an item, on average
+MAX_SHIFT = 0.3  # how much more common a label may become
 NO_PRIOR = Prior(diagonal=0, cell=0)
 
 
@@ -39,7 +59,7 @@ def aggregate(
     scale: Sequence[int] | None = None,
     outside: Outside = "refuse",
     repeats: Repeats | None = None,
-    prior: Prior | None = USUAL_PRIOR,
+    prior: Prior | None = DEFAULT_PRIOR,
     ties: Ties = "low",
     max_iterations: int = 500,
     tolerance: float = 1e-6,
@@ -79,151 +99,160 @@ def aggregate(
         >>> one.items["label"].to_list(), one.items["probability"].round(2).to_list()
         ([0, 1], [0.77, 0.98])
     """
-    _require(method, ties, max_iterations, tolerance, start)
+    _require_aggregation_options(method, ties, max_iterations, tolerance, start)
     require_level(level)
     rng = rng or np.random.default_rng(0)
-    votes = _labelled(votes_of(labels, scale=scale, outside=outside).settled(repeats))
-    known: Codes = np.full(votes.items.height, -1, dtype=np.int32)
+    votes = _drop_unlabelled_items(make_votes(labels, scale=scale, outside=outside).resolve_repeats(repeats))
+    gold_labels: Codes = np.full(votes.items.height, -1, dtype=np.int32)
     if gold is not None:
-        votes, known = with_gold(votes, votes_of(gold, scale=scale, outside=outside))
-    rule: Rule = "middle" if are_pairs(votes) else ties
-    if method in VOTES:
-        return _by_vote(votes, known, method, rule, rng, level)
+        votes, gold_labels = align_with_gold(votes, make_votes(gold, scale=scale, outside=outside))
+    rule: TieRule = "middle" if has_pairs(votes) else ties
+    if method in VOTE_METHODS:
+        return _aggregate_by_vote(votes, gold_labels, method, rule, rng, level)
     if len(votes.judges) == 1 and gold is None:  # a model of one judge, with nothing to check them, may say anything
-        return replace(_by_vote(votes, known, "majority", rule, rng, level), method=method, prior=prior)
-    found, told = _fitted(
-        votes, known, MODELS[method](prior=prior or NO_PRIOR), start, max_iterations, tolerance, progress
+        return replace(_aggregate_by_vote(votes, gold_labels, "majority", rule, rng, level), method=method, prior=prior)
+    em_fit, start_notes = _fit_model(
+        votes, gold_labels, MODEL_METHODS[method](prior=prior or NO_PRIOR), start, max_iterations, tolerance, progress
     )
-    answer = _by_model(votes, known, found, method, rule, rng, level)
-    return replace(answer, prior=prior, notes=(*answer.notes, *told, *_doubts_of_the_model(votes, found)))
+    aggregation = _aggregate_by_model(votes, gold_labels, em_fit, method, rule, rng, level)
+    return replace(aggregation, prior=prior, notes=(*aggregation.notes, *start_notes, *_model_notes(votes, em_fit)))
 
 
-def _fitted(
+def _fit_model(
     votes: Votes,
-    known: Codes,
-    model: Model,
+    gold_labels: Codes,
+    model: ErrorModel,
     earlier: Aggregation | None,
     max_iterations: int,
     tolerance: float,
     progress: Callable[[int], None] | None,
-) -> tuple[Fit, tuple[str, ...]]:
+) -> tuple[EmFit, tuple[str, ...]]:
     """What the model finds, and a note where the start was of no use; all that is large on the way is let go."""
-    said = incidence(votes)
-    start, told = starting_point(votes, said, known, earlier)
-    found = fit(
-        said, model, start, gold=known, max_iterations=max_iterations, tolerance=tolerance,
-        progress=progress or (lambda _: None), pairs=are_pairs(votes),
+    votes_matrix = incidence_matrix(votes)
+    start, notes = make_start(votes, votes_matrix, gold_labels, earlier)
+    em_fit = fit_em(
+        votes_matrix, model, start, gold=gold_labels, max_iterations=max_iterations, tolerance=tolerance,
+        progress=progress or (lambda _: None), pairs=has_pairs(votes),
     )  # fmt: skip
-    return found, told
+    return em_fit, notes
 
 
-def _require(method: str, ties: str, max_iterations: int, tolerance: float, start: Aggregation | None) -> None:
+def _require_aggregation_options(
+    method: str, ties: str, max_iterations: int, tolerance: float, start: Aggregation | None
+) -> None:
     if method not in METHODS:
-        near = did_you_mean(method, METHODS) or f"; there is {', '.join(METHODS)}"
-        raise UsageError(f"no method '{method}'{near}")
+        suggestion = did_you_mean(method, METHODS) or f"; there is {', '.join(METHODS)}"
+        raise UsageError(f"no method '{method}'{suggestion}")
     if ties not in get_args(Ties):
         raise UsageError(f"ties go to the low label, the high one or a random one; found '{ties}'")
     if max_iterations < 1:
         raise UsageError(f"at least one iteration is needed, found {max_iterations}; 500 is usual")
     if not tolerance >= 0:
         raise UsageError(f"the tolerance must be 0 or more, found {tolerance:g}; 1e-6 is usual")
-    if start is not None and method in VOTES:
-        raise UsageError(f"a start is for methods that iterate ({', '.join(MODELS)}), and {method} is a vote")
+    if start is not None and method in VOTE_METHODS:
+        raise UsageError(f"a start is for methods that iterate ({', '.join(MODEL_METHODS)}), and {method} is a vote")
 
 
-def _labelled(votes: Votes) -> Votes:
+def _drop_unlabelled_items(votes: Votes) -> Votes:
     """Without items that have no vote."""
-    seen = np.bincount(votes.item, minlength=votes.items.height) > 0
-    if seen.all():
+    has_vote = np.bincount(votes.item, minlength=votes.items.height) > 0
+    if has_vote.all():
         return votes
-    missing = int((~seen).sum())
-    left = "1 item has no label and is" if missing == 1 else f"{missing:,} items have no label and are"
-    places = (np.cumsum(seen) - 1).astype(np.int32)
-    items = votes.items.filter(pl.Series(seen))
-    return replace(votes, items=items, item=places[votes.item], notes=(*votes.notes, f"{left} left out"))
+    n_missing = int((~has_vote).sum())
+    subject = "1 item has no label and is" if n_missing == 1 else f"{n_missing:,} items have no label and are"
+    new_codes = (np.cumsum(has_vote) - 1).astype(np.int32)
+    items = votes.items.filter(pl.Series(has_vote))
+    return replace(votes, items=items, item=new_codes[votes.item], notes=(*votes.notes, f"{subject} left out"))
 
 
-def _by_vote(
-    votes: Votes, known: Codes, method: str, ties: Rule, rng: np.random.Generator, level: float
+def _aggregate_by_vote(
+    votes: Votes, gold_labels: Codes, method: str, ties: TieRule, rng: np.random.Generator, level: float
 ) -> Aggregation:
-    voted = VOTES[method](votes.counts(), votes.labels, ties, rng)
-    label, value = voted.label, voted.value
+    outcome = VOTE_METHODS[method](votes.counts(), votes.labels, ties, rng)
+    label, value = outcome.label, outcome.value
     if value is not None:
-        value = np.where(known < 0, value, np.array(votes.labels)[known])
-    label = np.where(known < 0, label, known)
-    tied = int((voted.tied & (known < 0)).sum())
-    shares = vote_shares(incidence(votes), len(votes.labels), known)
-    what = "has several labels with the most votes" if value is None else f"has a {method} halfway between two labels"
+        value = np.where(gold_labels < 0, value, np.array(votes.labels)[gold_labels])
+    label = np.where(gold_labels < 0, label, gold_labels)
+    n_tied = int((outcome.tied & (gold_labels < 0)).sum())
+    shares = vote_shares(incidence_matrix(votes), len(votes.labels), gold_labels)
+    tie_phrase = (
+        "has several labels with the most votes" if value is None else f"has a {method} halfway between two labels"
+    )
     return Aggregation(
-        method=method, labels=votes.labels, items=_items(votes, label, shares, value), probabilities=shares,
-        class_shares=_named(votes.labels, np.bincount(label, minlength=len(votes.labels)) / len(label)),
-        judges=judged_by_others(votes, known, level=level), ties=tied, gold=int((known >= 0).sum()),
-        notes=(*votes.notes, *_doubts(votes), *_tie_note(tied, what, ties)),
+        method=method, labels=votes.labels, items=_item_frame(votes, label, shares, value), probabilities=shares,
+        class_shares=_shares_by_label(votes.labels, np.bincount(label, minlength=len(votes.labels)) / len(label)),
+        judges=estimate_judges_by_others(votes, gold_labels, level=level), ties=n_tied,
+        gold=int((gold_labels >= 0).sum()),
+        notes=(*votes.notes, *_vote_notes(votes), *_tie_notes(n_tied, tie_phrase, ties)),
     )  # fmt: skip
 
 
-def _by_model(
-    votes: Votes, known: Codes, found: Fit, method: str, ties: Rule, rng: np.random.Generator, level: float
+def _aggregate_by_model(
+    votes: Votes, gold_labels: Codes, em_fit: EmFit, method: str, ties: TieRule, rng: np.random.Generator, level: float
 ) -> Aggregation:
-    best = chosen(found.truth, ties, rng)
-    tied = int((best.tied & (known < 0)).sum())
+    outcome = choose_labels(em_fit.truth, ties, rng)
+    n_tied = int((outcome.tied & (gold_labels < 0)).sum())
     return Aggregation(
-        method=method, labels=votes.labels, items=_items(votes, best.label, found.truth), probabilities=found.truth,
-        class_shares=_named(votes.labels, found.shares), judges=judged_by_model(votes, found, level=level),
-        objective=found.objective, log_likelihood=found.log_likelihood, converged=found.converged, ties=tied,
-        gold=int((known >= 0).sum()),
-        notes=(*votes.notes, *_doubts(votes), *_tie_note(tied, "has several labels equally probable", ties)),
+        method=method, labels=votes.labels, items=_item_frame(votes, outcome.label, em_fit.truth),
+        probabilities=em_fit.truth, class_shares=_shares_by_label(votes.labels, em_fit.shares),
+        judges=estimate_judges_by_model(votes, em_fit, level=level),
+        objective=em_fit.objective, log_likelihood=em_fit.log_likelihood, converged=em_fit.converged, ties=n_tied,
+        gold=int((gold_labels >= 0).sum()),
+        notes=(*votes.notes, *_vote_notes(votes), *_tie_notes(n_tied, "has several labels equally probable", ties)),
     )  # fmt: skip
 
 
-def _items(
+def _item_frame(
     votes: Votes, label: NDArray[np.integer], probabilities: FloatArray, value: FloatArray | None = None
 ) -> pl.DataFrame:
-    further = {
+    columns = {
         "label": pl.Series(np.array(votes.labels, dtype=np.int32)[label]),
         "probability": probabilities[np.arange(len(label)), label],
         "votes": np.bincount(votes.item, minlength=len(label)),
     }
-    return votes.items.with_columns(**further, **({} if value is None else {"value": value}))
+    return votes.items.with_columns(**columns, **({} if value is None else {"value": value}))
 
 
-def _named(labels: tuple[int, ...], shares: FloatArray) -> dict[int, float]:
+def _shares_by_label(labels: tuple[int, ...], shares: FloatArray) -> dict[int, float]:
     return {label: float(share) for label, share in zip(labels, shares, strict=True)}
 
 
-def _doubts(votes: Votes) -> Iterator[str]:
+def _vote_notes(votes: Votes) -> Iterator[str]:
     """What the votes cannot tell, whatever the method."""
     if len(votes.judges) == 1:
         yield "a single judge: nobody else says how good these labels are"
         return
-    alone = int(without_company(votes).sum())
-    if alone:
-        judges = "1 judge" if alone == 1 else f"{alone:,} judges"
+    n_isolated = int(find_isolated_judges(votes).sum())
+    if n_isolated:
+        judges = "1 judge" if n_isolated == 1 else f"{n_isolated:,} judges"
         yield f"{judges} whose items nobody else labelled: what is said of them is guesswork"
 
 
-def _doubts_of_the_model(votes: Votes, found: Fit) -> Iterator[str]:
-    if len(votes.judges) > 1 and votes.size < FEW * votes.items.height:
-        yield f"fewer than {FEW} labels an item: judges are hard to tell apart, and their intervals are too narrow"
-    said = np.bincount(votes.label, minlength=len(votes.labels)) / votes.size
-    if are_pairs(votes):
-        said = both_ways(said)
-    most = int((found.shares - said).argmax())
-    if found.shares[most] - said[most] > SHIFT:
+def _model_notes(votes: Votes, em_fit: EmFit) -> Iterator[str]:
+    if len(votes.judges) > 1 and votes.size < FEW_LABELS * votes.items.height:
         yield (
-            f"{votes.labels[most]} is the label of {found.shares[most]:.0%} of the items and of {said[most]:.0%} of "
-            f"the votes: few data mislead a model, and so do judges who always say the same; compare a majority vote"
+            f"fewer than {FEW_LABELS} labels an item: judges are hard to tell apart, and their intervals are too narrow"
         )
-    if not found.converged:
-        turns = "1 iteration" if len(found.objective) == 1 else f"{len(found.objective):,} iterations"
+    vote_share = np.bincount(votes.label, minlength=len(votes.labels)) / votes.size
+    if has_pairs(votes):
+        vote_share = symmetrize_labels(vote_share)
+    label = int((em_fit.shares - vote_share).argmax())
+    if em_fit.shares[label] - vote_share[label] > MAX_SHIFT:
+        yield (
+            f"{votes.labels[label]} is the label of {em_fit.shares[label]:.0%} of the items and of "
+            f"{vote_share[label]:.0%} of the votes: few data mislead a model, and so do judges who always say "
+            f"the same; compare a majority vote"
+        )
+    if not em_fit.converged:
+        turns = "1 iteration" if len(em_fit.objective) == 1 else f"{len(em_fit.objective):,} iterations"
         yield f"the probabilities still moved after {turns}; --max-iterations allows more"
 
 
-def _tie_note(tied: int, what: str, ties: Rule) -> Iterator[str]:
-    if tied:
+def _tie_notes(n_tied: int, tie_phrase: str, ties: TieRule) -> Iterator[str]:
+    if n_tied:
         chose = {
             "low": "the lowest of them is taken (--ties)", "high": "the highest of them is taken (--ties)",
             "random": "one of them at random is taken (--ties)", "middle": "a tie is taken",
         }[ties]  # fmt: skip
-        items = "1 item" if tied == 1 else f"{tied:,} items"
-        yield f"{items} {what if tied == 1 else what.replace('has', 'have', 1)}; {chose}"
+        items = "1 item" if n_tied == 1 else f"{n_tied:,} items"
+        yield f"{items} {tie_phrase if n_tied == 1 else tie_phrase.replace('has', 'have', 1)}; {chose}"

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ringtrue.errors import UsageError
 
-__all__ = ["USUAL_PRIOR", "DawidSkene", "Mace", "Model", "OneCoin", "Prior"]
+__all__ = ["DEFAULT_PRIOR", "DawidSkene", "ErrorModel", "Mace", "OneCoin", "Prior"]
 
 FloatArray = NDArray[np.float64]
 
@@ -42,22 +42,22 @@ class Prior:
             )
 
 
-USUAL_PRIOR = Prior()
+DEFAULT_PRIOR = Prior()
 
 
-class Model(Protocol):
+class ErrorModel(Protocol):
     """A shape of the judges' matrices."""
 
     def parameters(self, rates: FloatArray) -> FloatArray:
         """The parameters that come nearest to given rates."""
 
-    def fitted(self, counts: FloatArray, old: FloatArray) -> FloatArray:
+    def fit(self, counts: FloatArray, old: FloatArray) -> FloatArray:
         """The parameters that explain expected counts best, or better than the old ones did."""
 
-    def rates(self, parameters: FloatArray, wide: int) -> FloatArray:
-        """How often each judge says each of the `wide` labels where another is true."""
+    def rates(self, parameters: FloatArray, n_labels: int) -> FloatArray:
+        """How often each judge says each of the `n_labels` labels where another is true."""
 
-    def log_prior(self, parameters: FloatArray, wide: int) -> float:
+    def log_prior(self, parameters: FloatArray, n_labels: int) -> float:
         """The logarithm of the prior, but for a constant."""
 
 
@@ -71,7 +71,7 @@ class DawidSkene:
 
     Examples:
         >>> model = DawidSkene(prior=Prior())
-        >>> model.fitted(np.array([[[5.0, 0.0], [1.0, 0.0]]]), np.zeros(0)).round(3).tolist()
+        >>> model.fit(np.array([[[5.0, 0.0], [1.0, 0.0]]]), np.zeros(0)).round(3).tolist()
         [[[0.8, 0.25], [0.2, 0.75]]]
     """
 
@@ -81,24 +81,24 @@ class DawidSkene:
         """The rates themselves."""
         return rates
 
-    def fitted(self, counts: FloatArray, old: FloatArray) -> FloatArray:  # noqa: ARG002 - the protocol's signature
+    def fit(self, counts: FloatArray, old: FloatArray) -> FloatArray:  # noqa: ARG002 - the protocol's signature
         """Shares of the counts, those of the prior included."""
-        counts = counts + self._pseudo(counts.shape[1])
+        counts = counts + self._pseudo_counts(counts.shape[1])
         totals = counts.sum(axis=1, keepdims=True)
         rates = np.full(counts.shape, 1 / counts.shape[1])
         np.divide(counts, totals, out=rates, where=totals > 0)
         return rates
 
-    def rates(self, parameters: FloatArray, wide: int) -> FloatArray:  # noqa: ARG002
+    def rates(self, parameters: FloatArray, n_labels: int) -> FloatArray:  # noqa: ARG002
         """The parameters themselves."""
         return parameters
 
-    def log_prior(self, parameters: FloatArray, wide: int) -> float:
+    def log_prior(self, parameters: FloatArray, n_labels: int) -> float:
         """Σ pseudo-count · log π."""
-        return _log_prior(self._pseudo(wide), parameters)
+        return _log_prior(self._pseudo_counts(n_labels), parameters)
 
-    def _pseudo(self, wide: int) -> FloatArray:
-        return self.prior.cell + self.prior.diagonal * np.eye(wide)
+    def _pseudo_counts(self, n_labels: int) -> FloatArray:
+        return self.prior.cell + self.prior.diagonal * np.eye(n_labels)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +111,7 @@ class OneCoin:
 
     Examples:
         >>> model = OneCoin(prior=Prior())
-        >>> model.rates(model.fitted(np.array([[[5.0, 0.0], [1.0, 0.0]]]), np.zeros(0)), 2).tolist()
+        >>> model.rates(model.fit(np.array([[[5.0, 0.0], [1.0, 0.0]]]), np.zeros(0)), 2).tolist()
         [[[0.8, 0.2], [0.2, 0.8]]]
     """
 
@@ -122,25 +122,25 @@ class OneCoin:
         right = np.trace(rates, axis1=1, axis2=2) / rates.shape[1]
         return np.stack([right, 1 - right], axis=1)
 
-    def fitted(self, counts: FloatArray, old: FloatArray) -> FloatArray:  # noqa: ARG002
+    def fit(self, counts: FloatArray, old: FloatArray) -> FloatArray:  # noqa: ARG002
         """The shares of right and wrong labels."""
         right = np.trace(counts, axis1=1, axis2=2)
         wrong = counts.sum(axis=(1, 2)) - right
-        return _shares(np.stack([right, np.maximum(wrong, 0)], axis=1) + self._pseudo(counts.shape[1]))
+        return _normalise_rows(np.stack([right, np.maximum(wrong, 0)], axis=1) + self._pseudo_counts(counts.shape[1]))
 
-    def rates(self, parameters: FloatArray, wide: int) -> FloatArray:
+    def rates(self, parameters: FloatArray, n_labels: int) -> FloatArray:
         """The accuracy on the diagonal, and the rest spread evenly."""
-        if wide == 1:
+        if n_labels == 1:
             return np.ones((len(parameters), 1, 1))
-        right, wrong = parameters[:, 0, None, None], parameters[:, 1, None, None] / (wide - 1)
-        return np.where(np.eye(wide, dtype=bool), right, wrong)
+        right, wrong = parameters[:, 0, None, None], parameters[:, 1, None, None] / (n_labels - 1)
+        return np.where(np.eye(n_labels, dtype=bool), right, wrong)
 
-    def log_prior(self, parameters: FloatArray, wide: int) -> float:
+    def log_prior(self, parameters: FloatArray, n_labels: int) -> float:
         """Σ pseudo-count · log of right and wrong."""
-        return _log_prior(self._pseudo(wide), parameters)
+        return _log_prior(self._pseudo_counts(n_labels), parameters)
 
-    def _pseudo(self, wide: int) -> FloatArray:
-        return np.array([self.prior.diagonal + self.prior.cell, self.prior.cell * (wide - 1)])
+    def _pseudo_counts(self, n_labels: int) -> FloatArray:
+        return np.array([self.prior.diagonal + self.prior.cell, self.prior.cell * (n_labels - 1)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +156,7 @@ class Mace:
     Examples:
         >>> model = Mace(prior=Prior())
         >>> lazy = np.array([[[5.0, 4.0], [0.0, 1.0]]])
-        >>> model.fitted(lazy, np.array([[0.5, 0.25, 0.25]])).round(3).tolist()
+        >>> model.fit(lazy, np.array([[0.5, 0.25, 0.25]])).round(3).tolist()
         [[0.429, 0.476, 0.095]]
     """
 
@@ -165,30 +165,30 @@ class Mace:
     def parameters(self, rates: FloatArray) -> FloatArray:
         """Habits are what is said whatever is true; the rest is knowledge."""
         habits = rates.min(axis=2)
-        return _shares(np.concatenate([np.maximum(1 - habits.sum(axis=1, keepdims=True), 0), habits], axis=1))
+        return _normalise_rows(np.concatenate([np.maximum(1 - habits.sum(axis=1, keepdims=True), 0), habits], axis=1))
 
-    def fitted(self, counts: FloatArray, old: FloatArray) -> FloatArray:
+    def fit(self, counts: FloatArray, old: FloatArray) -> FloatArray:
         """One step up: right labels are split by the old parameters."""
         right = np.diagonal(counts, axis1=1, axis2=2)
         either = old[:, :1] + old[:, 1:]
-        known = np.divide(right * old[:, :1], either, out=np.zeros(right.shape), where=either > 0)
-        habits = counts.sum(axis=2) - known
-        new = np.concatenate([known.sum(axis=1, keepdims=True), np.maximum(habits, 0)], axis=1)
-        return _shares(new + self._pseudo(counts.shape[1]))
+        knowing = np.divide(right * old[:, :1], either, out=np.zeros(right.shape), where=either > 0)
+        habits = counts.sum(axis=2) - knowing
+        new = np.concatenate([knowing.sum(axis=1, keepdims=True), np.maximum(habits, 0)], axis=1)
+        return _normalise_rows(new + self._pseudo_counts(counts.shape[1]))
 
-    def rates(self, parameters: FloatArray, wide: int) -> FloatArray:
+    def rates(self, parameters: FloatArray, n_labels: int) -> FloatArray:
         """Habits for whatever is true, and knowledge on the diagonal."""
-        return parameters[:, 1:, None] + parameters[:, 0, None, None] * np.eye(wide)
+        return parameters[:, 1:, None] + parameters[:, 0, None, None] * np.eye(n_labels)
 
-    def log_prior(self, parameters: FloatArray, wide: int) -> float:
+    def log_prior(self, parameters: FloatArray, n_labels: int) -> float:
         """Σ pseudo-count · log φ."""
-        return _log_prior(self._pseudo(wide), parameters)
+        return _log_prior(self._pseudo_counts(n_labels), parameters)
 
-    def _pseudo(self, wide: int) -> FloatArray:
-        return np.array([self.prior.diagonal, *[self.prior.cell] * wide])
+    def _pseudo_counts(self, n_labels: int) -> FloatArray:
+        return np.array([self.prior.diagonal, *[self.prior.cell] * n_labels])
 
 
-def _shares(counts: FloatArray) -> FloatArray:
+def _normalise_rows(counts: FloatArray) -> FloatArray:
     """Rows that sum to 1; even ones where there is nothing to count."""
     totals = counts.sum(axis=1, keepdims=True)
     shares = np.full(counts.shape, 1 / counts.shape[1])
@@ -198,6 +198,6 @@ def _shares(counts: FloatArray) -> FloatArray:
 
 def _log_prior(pseudo: FloatArray, parameters: FloatArray) -> float:
     """Σ pseudo-count · log parameter over all judges; a count of 0 adds nothing, not even where the parameter is 0."""
-    counted = np.broadcast_to(pseudo > 0, parameters.shape)
-    logs = np.log(parameters, out=np.zeros(parameters.shape), where=counted)
+    is_counted = np.broadcast_to(pseudo > 0, parameters.shape)
+    logs = np.log(parameters, out=np.zeros(parameters.shape), where=is_counted)
     return float((logs * pseudo).sum())

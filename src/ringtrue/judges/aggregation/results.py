@@ -94,8 +94,8 @@ class Aggregation:
     def frame(self) -> pl.DataFrame:
         """The items with the probability of every label, p_0 and so on."""
         columns = [pl.Series(f"p_{label}", self.probabilities[:, k]) for k, label in enumerate(self.labels)]
-        place = self.items.columns.index("votes")
-        return self.items.select(self.items.columns[:place]).hstack(columns).hstack(self.items[:, place:])
+        votes_index = self.items.columns.index("votes")
+        return self.items.select(self.items.columns[:votes_index]).hstack(columns).hstack(self.items[:, votes_index:])
 
     def judgments(self) -> Judgments:
         """The labels as one judge's, ready for `evaluate`."""
@@ -117,7 +117,7 @@ class Aggregation:
             "class_shares": {str(label): share for label, share in self.class_shares.items()},
             "objective": list(self.objective),
             "log_likelihood": self.log_likelihood,
-            "judges": [one.as_dict() for one in self.judges],
+            "judges": [judge.as_dict() for judge in self.judges],
             "iterations": self.iterations,
             "converged": self.converged,
             "ties": self.ties,

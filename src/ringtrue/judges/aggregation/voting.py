@@ -8,16 +8,16 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Rule", "Ties", "Voted", "chosen", "majority_vote", "mean_vote", "median_vote"]
+__all__ = ["TieRule", "Ties", "VoteOutcome", "choose_labels", "majority_vote", "mean_vote", "median_vote"]
 
 Ties: TypeAlias = Literal["low", "high", "random"]
-Rule: TypeAlias = Ties | Literal["middle"]  # the middle label, whichever tie: for pairs, that neither wins
+TieRule: TypeAlias = Ties | Literal["middle"]  # the middle label, whichever tie: for pairs, that neither wins
 Counts = NDArray[np.int64]
-SAME = 1e-9  # probabilities this close differ by rounding alone
+ROUNDING = 1e-9  # probabilities this close differ by rounding alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Voted:
+class VoteOutcome:
     """The label of each item as a position, whether it was a tie, and the value where it is a number of its own."""
 
     label: NDArray[np.int64]
@@ -25,33 +25,33 @@ class Voted:
     value: NDArray[np.float64] | None = None
 
 
-def chosen(weights: NDArray[np.float64] | Counts, ties: Rule, rng: np.random.Generator) -> Voted:
+def choose_labels(weights: NDArray[np.float64] | Counts, ties: TieRule, rng: np.random.Generator) -> VoteOutcome:
     """The label with the most weight in each row; of several, as the tie rule says.
 
     Examples:
-        >>> chosen(np.array([[2, 1, 2], [0, 3, 1]]), "high", np.random.default_rng(0)).label.tolist()
+        >>> choose_labels(np.array([[2, 1, 2], [0, 3, 1]]), "high", np.random.default_rng(0)).label.tolist()
         [2, 1]
     """
-    best = weights >= weights.max(axis=1, keepdims=True) - SAME
-    many = best.sum(axis=1)
+    is_best = weights >= weights.max(axis=1, keepdims=True) - ROUNDING
+    n_best = is_best.sum(axis=1)
     if ties == "low":
-        label = best.argmax(axis=1)
+        label = is_best.argmax(axis=1)
     elif ties == "high":
-        label = best.shape[1] - 1 - best[:, ::-1].argmax(axis=1)
+        label = is_best.shape[1] - 1 - is_best[:, ::-1].argmax(axis=1)
     elif ties == "middle":
-        label = np.where(many > 1, best.shape[1] // 2, best.argmax(axis=1))
+        label = np.where(n_best > 1, is_best.shape[1] // 2, is_best.argmax(axis=1))
     else:
-        nth = rng.integers(many)
-        label = (np.cumsum(best, axis=1) > nth[:, None]).argmax(axis=1)
-    return Voted(label=label, tied=many > 1)
+        nth = rng.integers(n_best)
+        label = (np.cumsum(is_best, axis=1) > nth[:, None]).argmax(axis=1)
+    return VoteOutcome(label=label, tied=n_best > 1)
 
 
-def majority_vote(counts: Counts, labels: tuple[int, ...], ties: Rule, rng: np.random.Generator) -> Voted:  # noqa: ARG001
+def majority_vote(counts: Counts, labels: tuple[int, ...], ties: TieRule, rng: np.random.Generator) -> VoteOutcome:  # noqa: ARG001
     """The label that most judges gave."""
-    return chosen(counts, ties, rng)
+    return choose_labels(counts, ties, rng)
 
 
-def mean_vote(counts: Counts, labels: tuple[int, ...], ties: Rule, rng: np.random.Generator) -> Voted:
+def mean_vote(counts: Counts, labels: tuple[int, ...], ties: TieRule, rng: np.random.Generator) -> VoteOutcome:
     """The mean of the labels, and the label nearest to it.
 
     Examples:
@@ -59,10 +59,10 @@ def mean_vote(counts: Counts, labels: tuple[int, ...], ties: Rule, rng: np.rando
         >>> voted.value.round(3).tolist(), voted.label.tolist(), voted.tied.tolist()
         ([1.333, 0.5], [1, 0], [False, True])
     """
-    return _nearest(counts @ np.array(labels, dtype=np.int64), counts.sum(axis=1), labels, ties, rng)
+    return _choose_nearest(counts @ np.array(labels, dtype=np.int64), counts.sum(axis=1), labels, ties, rng)
 
 
-def median_vote(counts: Counts, labels: tuple[int, ...], ties: Rule, rng: np.random.Generator) -> Voted:
+def median_vote(counts: Counts, labels: tuple[int, ...], ties: TieRule, rng: np.random.Generator) -> VoteOutcome:
     """The label in the middle, or the mean of the two there, and the label nearest to it.
 
     Examples:
@@ -73,18 +73,20 @@ def median_vote(counts: Counts, labels: tuple[int, ...], ties: Rule, rng: np.ran
     running, total = np.cumsum(counts, axis=1), counts.sum(axis=1, keepdims=True)
     grades = np.array(labels, dtype=np.int64)
     low, high = ((running > middle).argmax(axis=1) for middle in ((total - 1) // 2, total // 2))
-    return _nearest(grades[low] + grades[high], np.full(len(counts), 2), labels, ties, rng)
+    return _choose_nearest(grades[low] + grades[high], np.full(len(counts), 2), labels, ties, rng)
 
 
-def _nearest(top: Counts, bottom: Counts, labels: tuple[int, ...], ties: Rule, rng: np.random.Generator) -> Voted:
+def _choose_nearest(
+    numerator: Counts, denominator: Counts, labels: tuple[int, ...], ties: TieRule, rng: np.random.Generator
+) -> VoteOutcome:
     """The label nearest to the fraction top / bottom; in whole numbers, so that a half is a half."""
     grades = np.array(labels, dtype=np.int64)
-    above = (top[:, None] > bottom[:, None] * grades).sum(axis=1).clip(0, len(grades) - 1)
+    above = (numerator[:, None] > denominator[:, None] * grades).sum(axis=1).clip(0, len(grades) - 1)
     below = np.maximum(above - 1, 0)
-    nearer = 2 * top - bottom * (grades[below] + grades[above])  # below 0: the lower one is nearer
+    nearer = 2 * numerator - denominator * (grades[below] + grades[above])  # below 0: the lower one is nearer
     tied = (nearer == 0) & (above > below)
-    up = rng.random(len(top)) < 0.5 if ties == "random" else np.full(len(top), ties == "high")
-    label = np.where((nearer > 0) | (tied & up), above, below)
+    goes_up = rng.random(len(numerator)) < 0.5 if ties == "random" else np.full(len(numerator), ties == "high")
+    label = np.where((nearer > 0) | (tied & goes_up), above, below)
     if ties == "middle":
         label = np.where(tied, len(grades) // 2, label)
-    return Voted(label=label, tied=tied, value=top / bottom)
+    return VoteOutcome(label=label, tied=tied, value=numerator / denominator)

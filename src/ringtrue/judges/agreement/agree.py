@@ -9,21 +9,30 @@ import numpy as np
 import polars as pl
 
 from ringtrue.errors import MismatchError, TableError, UsageError
-from ringtrue.judges.agreement.all_judges import overall
-from ringtrue.judges.agreement.bootstrap_intervals import FEW, Settings
-from ringtrue.judges.agreement.consistency import consistency
-from ringtrue.judges.agreement.drift import drift
-from ringtrue.judges.agreement.judge_pairs import agreement_of_pairs
+from ringtrue.judges.agreement.all_judges import estimate_overall
+from ringtrue.judges.agreement.bootstrap_intervals import FEW_CLUSTERS, AgreementSettings
+from ringtrue.judges.agreement.consistency import estimate_consistency
+from ringtrue.judges.agreement.drift import estimate_drift
+from ringtrue.judges.agreement.judge_pairs import estimate_pair_agreements
 from ringtrue.judges.agreement.results import Agreement, PairAgreement
-from ringtrue.judges.agreement.tallies import meetings
-from ringtrue.judges.agreement.transitivity import transitivity
-from ringtrue.judges.votes import Codes, Outside, Repeats, Votes, majority, votes_of, with_gold, without_company
+from ringtrue.judges.agreement.tallies import choose_judge_pairs
+from ringtrue.judges.agreement.transitivity import estimate_transitivity
+from ringtrue.judges.votes import (
+    Codes,
+    Outside,
+    Repeats,
+    Votes,
+    align_with_gold,
+    find_isolated_judges,
+    majority,
+    make_votes,
+)
 from ringtrue.stats.intervals import require_level
 
 __all__ = ["agree"]
 
-MOST_PAIRS = 1_000
-FEW_SHARED = 0.5  # of the gold items that the judge with the most of them met
+MAX_PAIRS = 1_000
+MIN_GOLD_SHARE = 0.5  # of the gold items that the judge with the most of them met
 
 
 def agree(
@@ -35,7 +44,7 @@ def agree(
     outside: Outside = "refuse",
     repeats: Repeats | None = None,
     alone: bool = False,
-    pairs: int = MOST_PAIRS,
+    pairs: int = MAX_PAIRS,
     resamples: int = 1_000,
     level: float = 0.95,
     rng: np.random.Generator | None = None,
@@ -58,57 +67,69 @@ def agree(
     if resamples < 0 or resamples == 1 or pairs < 0:
         raise UsageError(f"resamples are 0 or at least 2, pairs 0 or more; found {resamples} and {pairs}")
     rng = np.random.default_rng(0) if rng is None else rng
-    given = by_judges = votes_of(labels, scale=scale, outside=outside)
-    known = None
+    all_votes = judge_votes = make_votes(labels, scale=scale, outside=outside)
+    gold_labels = None
     if gold is not None:
         try:
-            given, known = with_gold(given, votes_of(gold, scale=scale, outside=outside))
+            all_votes, gold_labels = align_with_gold(all_votes, make_votes(gold, scale=scale, outside=outside))
         except MismatchError:
             if not alone:
                 raise
-    votes = given.settled(repeats)
-    again = 0 if votes is given and repeats != "all" else int(given.repeated().sum())
+    votes = all_votes.resolve_repeats(repeats)
+    n_repeats = 0 if votes is all_votes and repeats != "all" else int(all_votes.find_repeats().sum())
     if not alone:
-        _require_company(given, known, again)
-    of_pairs = "first" in votes.items.columns
-    own = _on_own_scale(votes, by_judges)
+        _require_comparable_labels(all_votes, gold_labels, n_repeats)
+    is_pairwise = "first" in votes.items.columns
+    own_scale_votes = _drop_gold_only_labels(votes, judge_votes)
     # Each part has draws of its own, so that its answer does not depend on what else was asked.
     for_all, for_pairs, for_gold = (
-        Settings(
-            relevant=np.array([label >= rel for label in some.labels]) & (not of_pairs),
-            resamples=resamples, level=level, rng=draws, progress=progress, mirrored=of_pairs,
+        AgreementSettings(
+            relevant=np.array([label >= rel for label in part_votes.labels]) & (not is_pairwise),
+            resamples=resamples, level=level, rng=part_rng, progress=progress, mirrored=is_pairwise,
         )
-        for some, draws in zip((own, votes, votes), rng.spawn(3), strict=True)
+        for part_votes, part_rng in zip((own_scale_votes, votes, votes), rng.spawn(3), strict=True)
     )  # fmt: skip
-    two = agreement_of_pairs(votes, meetings(votes, pairs), for_pairs)
-    with_judges, with_majority = _with_gold(votes, known, for_gold)
+    judge_pairs = estimate_pair_agreements(votes, choose_judge_pairs(votes, pairs), for_pairs)
+    gold_pairs, consensus = _estimate_gold_agreement(votes, gold_labels, for_gold)
     return Agreement(
         judges=votes.judges,
         labels=votes.labels,
-        used=tuple(votes.labels[place] for place in np.unique(votes.label)),
+        used=tuple(votes.labels[code] for code in np.unique(votes.label)),
         votes=votes.size,
         items=votes.items.height,
         queries=votes.items["query"].n_unique(),
-        overall=overall(own, for_all) | consistency(given, again=again > 0, level=level),
-        pairs=tuple(sorted(two, key=lambda pair: -pair.n)),
-        gold=with_judges,
-        consensus=with_majority,
-        drift=drift(votes, level=level),
-        transitivity=transitivity(votes, level=level) if of_pairs else None,
-        notes=tuple(_notes(given, votes, again, repeats, shown=len(two), most=pairs, known=known, resamples=resamples)),
+        overall=estimate_overall(own_scale_votes, for_all)
+        | estimate_consistency(all_votes, has_repeats=n_repeats > 0, level=level),
+        pairs=tuple(sorted(judge_pairs, key=lambda pair: -pair.n)),
+        gold=gold_pairs,
+        consensus=consensus,
+        drift=estimate_drift(votes, level=level),
+        transitivity=estimate_transitivity(votes, level=level) if is_pairwise else None,
+        notes=tuple(
+            _agreement_notes(
+                all_votes,
+                votes,
+                n_repeats,
+                repeats,
+                n_shown=len(judge_pairs),
+                max_pairs=pairs,
+                gold_labels=gold_labels,
+                resamples=resamples,
+            )
+        ),
     )
 
 
-def _on_own_scale(votes: Votes, by_judges: Votes) -> Votes:
+def _drop_gold_only_labels(votes: Votes, judge_votes: Votes) -> Votes:
     """The votes without labels that only gold has: how many labels there are matters to AC1 and Brennan–Prediger."""
-    if votes.labels == by_judges.labels:
+    if votes.labels == judge_votes.labels:
         return votes
-    place = np.searchsorted(np.array(by_judges.labels), np.array(votes.labels)).astype(np.int32)
-    return replace(votes, labels=by_judges.labels, label=place[votes.label])
+    codes = np.searchsorted(np.array(judge_votes.labels), np.array(votes.labels)).astype(np.int32)
+    return replace(votes, labels=judge_votes.labels, label=codes[votes.label])
 
 
-def _require_company(votes: Votes, known: Codes | None, again: int) -> None:
-    if known is not None or again:
+def _require_comparable_labels(votes: Votes, gold_labels: Codes | None, n_repeats: int) -> None:
+    if gold_labels is not None or n_repeats:
         return
     if len(votes.judges) > 1:
         if np.bincount(votes.item).max() == 1:
@@ -123,76 +144,78 @@ def _require_company(votes: Votes, known: Codes | None, again: int) -> None:
     )
 
 
-def _with_gold(
-    votes: Votes, known: Codes | None, settings: Settings
+def _estimate_gold_agreement(
+    votes: Votes, gold_labels: Codes | None, settings: AgreementSettings
 ) -> tuple[tuple[PairAgreement, ...], PairAgreement | None]:
     """Gold against each judge, the closest first, and against the label that most judges gave (of several, the lowest).
 
     Closest is who has the highest kappa; those who met few of the gold items come after, so that luck is not the best.
     """
-    if known is None:
+    if gold_labels is None:
         return (), None
-    most = majority(votes.counts())
-    item = np.flatnonzero((known >= 0) & (most >= 0)).astype(np.int32)
-    most = most[item]
-    judges = len(votes.judges)
-    widened = replace(
+    majority_labels = majority(votes.counts())
+    item = np.flatnonzero((gold_labels >= 0) & (majority_labels >= 0)).astype(np.int32)
+    majority_labels = majority_labels[item]
+    n_judges = len(votes.judges)
+    with_gold_judges = replace(
         votes,
         judges=(*votes.judges, "gold", "majority"),
         item=np.concatenate([votes.item, item, item]),
-        judge=np.concatenate([votes.judge, np.repeat(np.array([judges, judges + 1], dtype=np.int32), len(item))]),
-        label=np.concatenate([votes.label, known[item], most.astype(np.int32)]),
+        judge=np.concatenate([votes.judge, np.repeat(np.array([n_judges, n_judges + 1], dtype=np.int32), len(item))]),
+        label=np.concatenate([votes.label, gold_labels[item], majority_labels.astype(np.int32)]),
         others=pl.DataFrame(),
     )
-    chosen = [(judges, judge) for judge in (judges + 1, *range(judges))]
-    consensus, *each = agreement_of_pairs(widened, chosen, settings)
-    enough = FEW_SHARED * max((pair.n for pair in each), default=0)
+    pairs = [(n_judges, judge) for judge in (n_judges + 1, *range(n_judges))]
+    consensus, *gold_pairs = estimate_pair_agreements(with_gold_judges, pairs, settings)
+    min_items = MIN_GOLD_SHARE * max((pair.n for pair in gold_pairs), default=0)
 
     def closeness(pair: PairAgreement) -> tuple[bool, float, int]:
-        return pair.n >= enough, -np.inf if pair.kappa.value is None else pair.kappa.value, pair.n
+        return pair.n >= min_items, -np.inf if pair.kappa.value is None else pair.kappa.value, pair.n
 
-    return tuple(sorted(each, key=closeness, reverse=True)), consensus
+    return tuple(sorted(gold_pairs, key=closeness, reverse=True)), consensus
 
 
-def _notes(
-    given: Votes,
+def _agreement_notes(
+    all_votes: Votes,
     votes: Votes,
-    again: int,
+    n_repeats: int,
     repeats: Repeats | None,
     *,
-    shown: int,
-    most: int,
-    known: Codes | None,
+    n_shown: int,
+    max_pairs: int,
+    gold_labels: Codes | None,
     resamples: int,
 ) -> list[str]:
-    notes = list(given.notes)
-    if again and repeats == "all":
+    notes = list(all_votes.notes)
+    if n_repeats and repeats == "all":
         notes.append(
-            f"{_labels(again)} a judge's own label of an item, and each counts as another judge's would: "
+            f"{_repeats_phrase(n_repeats)} a judge's own label of an item, and each counts as another judge's would: "
             f"agreement is partly that of judges with themselves (--repeats last or first takes one)"
         )
-    elif again:
-        notes.append(f"{_labels(again)} a judge's own label of an item; the {repeats} one counts")
+    elif n_repeats:
+        notes.append(f"{_repeats_phrase(n_repeats)} a judge's own label of an item; the {repeats} one counts")
     per_item = np.bincount(votes.item, minlength=votes.items.height)
-    alone = int((per_item == 1).sum())
-    if alone and len(votes.judges) > 1:
-        notes.append(f"{alone:,} of {votes.items.height:,} items have a single label and say nothing about agreement")
-    lonely = [votes.judges[place] for place in np.flatnonzero(without_company(votes))]
-    if lonely and len(votes.judges) > 1:
-        names = ", ".join(lonely[:3]) + (", …" if len(lonely) > 3 else "")
-        notes.append(f"{len(lonely):,} of {len(votes.judges):,} judges share no item with another: {names}")
-    everybody = len(votes.judges) * (len(votes.judges) - 1) // 2
-    if 0 < shown < everybody and shown == most:
-        notes.append(f"{shown:,} of {everybody:,} pairs of judges are given, those with the most items in common")
-    elif 0 < shown < everybody:
-        notes.append(f"{everybody - shown:,} of {everybody:,} pairs of judges have no item in common")
-    _, clusters, drawn = votes.clusters()
-    if clusters < FEW and resamples:
-        notes.append(f"only {clusters} {drawn}: trust the intervals with care")
-    if known is not None:
-        notes.append(f"{int((known >= 0).sum()):,} of {votes.items.height:,} items have a gold label")
+    n_single = int((per_item == 1).sum())
+    if n_single and len(votes.judges) > 1:
+        notes.append(
+            f"{n_single:,} of {votes.items.height:,} items have a single label and say nothing about agreement"
+        )
+    isolated = [votes.judges[code] for code in np.flatnonzero(find_isolated_judges(votes))]
+    if isolated and len(votes.judges) > 1:
+        names = ", ".join(isolated[:3]) + (", …" if len(isolated) > 3 else "")
+        notes.append(f"{len(isolated):,} of {len(votes.judges):,} judges share no item with another: {names}")
+    n_pairs = len(votes.judges) * (len(votes.judges) - 1) // 2
+    if 0 < n_shown < n_pairs and n_shown == max_pairs:
+        notes.append(f"{n_shown:,} of {n_pairs:,} pairs of judges are given, those with the most items in common")
+    elif 0 < n_shown < n_pairs:
+        notes.append(f"{n_pairs - n_shown:,} of {n_pairs:,} pairs of judges have no item in common")
+    _, n_clusters, unit = votes.clusters()
+    if n_clusters < FEW_CLUSTERS and resamples:
+        notes.append(f"only {n_clusters} {unit}: trust the intervals with care")
+    if gold_labels is not None:
+        notes.append(f"{int((gold_labels >= 0).sum()):,} of {votes.items.height:,} items have a gold label")
     return notes
 
 
-def _labels(again: int) -> str:
-    return "1 label repeats" if again == 1 else f"{again:,} labels repeat"
+def _repeats_phrase(n_repeats: int) -> str:
+    return "1 label repeats" if n_repeats == 1 else f"{n_repeats:,} labels repeat"

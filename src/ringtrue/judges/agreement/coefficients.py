@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 
 __all__ = [
     "METRICS",
+    "AgreementSums",
     "Metric",
-    "Sums",
     "ac1",
     "agreement",
     "alpha",
-    "alpha_of",
+    "alpha_from_coincidences",
     "brennan_prediger",
     "cohen_kappa",
-    "conger",
+    "conger_kappa",
     "fleiss_kappa",
-    "kappa_error",
+    "kappa_standard_errors",
     "overlap",
     "pair_sums",
     "scott_pi",
@@ -36,7 +36,7 @@ Metric: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Sums:
+class AgreementSums:
     """What the coefficients need of the labels, as sums over items.
 
     `coincidences[c, k]` counts the ordered pairs of labels c and k of one item, each item's divided by its number of
@@ -54,13 +54,13 @@ class Sums:
     unanimous: Array
 
 
-def pair_sums(confusion: Array, relevant: NDArray[np.bool_]) -> Sums:
+def pair_sums(confusion: Array, relevant: NDArray[np.bool_]) -> AgreementSums:
     """The same sums for two judges, from how often one said c and the other k."""
     rows, columns = confusion.sum(-1), confusion.sum(-2)
     n = rows.sum(-1)
     either = (rows + columns)[..., relevant].sum(-1)
     both = confusion[..., relevant, :][..., relevant].sum((-1, -2))
-    return Sums(
+    return AgreementSums(
         coincidences=confusion + np.swapaxes(confusion, -1, -2),
         pairable=n,
         agreeing=np.trace(confusion, axis1=-2, axis2=-1),
@@ -71,17 +71,17 @@ def pair_sums(confusion: Array, relevant: NDArray[np.bool_]) -> Sums:
     )
 
 
-def agreement(sums: Sums) -> Array:
+def agreement(sums: AgreementSums) -> Array:
     """The share of pairs of labels that are equal, averaged over the items with two labels or more.
 
     Examples:
         >>> float(agreement(pair_sums(np.array([[20.0, 5], [10, 15]]), np.array([False, True]))))
         0.7
     """
-    return _divided(sums.agreeing, sums.pairable)
+    return _divide(sums.agreeing, sums.pairable)
 
 
-def overlap(sums: Sums) -> Array:
+def overlap(sums: AgreementSums) -> Array:
     """Of the items that somebody called relevant, the share that everybody did [Voorhees00].
 
     For two judges this is Jaccard's coefficient of their relevant sets.
@@ -90,10 +90,10 @@ def overlap(sums: Sums) -> Array:
         >>> float(overlap(pair_sums(np.array([[20.0, 5], [10, 15]]), np.array([False, True]))))
         0.5
     """
-    return _divided(sums.unanimous, sums.relevant)
+    return _divide(sums.unanimous, sums.relevant)
 
 
-def alpha(sums: Sums, labels: Array, metric: Metric) -> Array:
+def alpha(sums: AgreementSums, labels: Array, metric: Metric) -> Array:
     """Krippendorff's alpha: observed over expected disagreement, for any number of labels an item [Krippendorff11].
 
         α = 1 − (n − 1) Σ_ck o_ck δ²_ck / Σ_ck n_c n_k δ²_ck
@@ -103,16 +103,16 @@ def alpha(sums: Sums, labels: Array, metric: Metric) -> Array:
         >>> float(alpha(sums, np.array([0.0, 1]), "nominal"))
         -0.5
     """
-    return alpha_of(sums.coincidences, labels, metric)
+    return alpha_from_coincidences(sums.coincidences, labels, metric)
 
 
-def alpha_of(pairs: Array, labels: Array, metric: Metric) -> Array:
+def alpha_from_coincidences(coincidences: Array, labels: Array, metric: Metric) -> Array:
     """The same from the coincidences alone."""
-    totals = pairs.sum(-1)
+    totals = coincidences.sum(-1)
     distance = METRICS[metric](labels, totals)
-    observed = np.einsum("...ck,...ck->...", pairs, distance)
+    observed = np.einsum("...ck,...ck->...", coincidences, distance)
     expected = np.einsum("...c,...ck,...k->...", totals, distance, totals)
-    return 1 - _divided((totals.sum(-1) - 1) * observed, expected)
+    return 1 - _divide((totals.sum(-1) - 1) * observed, expected)
 
 
 def _nominal(labels: Array, totals: Array) -> Array:  # noqa: ARG001 - all metrics share one signature
@@ -132,7 +132,7 @@ def _interval(labels: Array, totals: Array) -> Array:  # noqa: ARG001
 def _ratio(labels: Array, totals: Array) -> Array:  # noqa: ARG001
     if labels.min() < 0:  # there is no ratio of −1 to 1
         return np.full((len(labels), len(labels)), np.nan)
-    return np.nan_to_num(_divided(np.subtract.outer(labels, labels), np.add.outer(labels, labels))) ** 2
+    return np.nan_to_num(_divide(np.subtract.outer(labels, labels), np.add.outer(labels, labels))) ** 2
 
 
 METRICS: dict[Metric, Callable[[Array, Array], Array]] = {
@@ -143,7 +143,7 @@ METRICS: dict[Metric, Callable[[Array, Array], Array]] = {
 }
 
 
-def fleiss_kappa(sums: Sums) -> Array:
+def fleiss_kappa(sums: AgreementSums) -> Array:
     """Fleiss' kappa [Fleiss71], for unequal numbers of labels an item as Gwet has it [Gwet14].
 
     Chance agreement comes from the mean of the items' shares of each label, also of items with a single label.
@@ -152,10 +152,10 @@ def fleiss_kappa(sums: Sums) -> Array:
         >>> float(fleiss_kappa(pair_sums(np.array([[20.0, 5], [10, 15]]), np.array([False, True]))).round(4))
         0.3939
     """
-    return _beyond(agreement(sums), (_shares(sums) ** 2).sum(-1))
+    return _beyond_chance(agreement(sums), (_mean_label_shares(sums) ** 2).sum(-1))
 
 
-def scott_pi(sums: Sums) -> Array:
+def scott_pi(sums: AgreementSums) -> Array:
     """Scott's pi: chance from the pooled labels of both judges [Scott55]; with more judges, from all pairable labels.
 
     Examples:
@@ -163,11 +163,11 @@ def scott_pi(sums: Sums) -> Array:
         0.3939
     """
     totals = sums.coincidences.sum(-1)
-    pooled = _divided(totals, totals.sum(-1, keepdims=True))
-    return _beyond(agreement(sums), (pooled**2).sum(-1))
+    pooled = _divide(totals, totals.sum(-1, keepdims=True))
+    return _beyond_chance(agreement(sums), (pooled**2).sum(-1))
 
 
-def ac1(sums: Sums) -> Array:
+def ac1(sums: AgreementSums) -> Array:
     """Gwet's AC1, which does not fall when one label is very common [Gwet08].
 
         chance = Σ_k π_k (1 − π_k) / (K − 1)
@@ -176,22 +176,22 @@ def ac1(sums: Sums) -> Array:
         >>> float(ac1(pair_sums(np.array([[20.0, 5], [10, 15]]), np.array([False, True]))).round(4))
         0.4059
     """
-    share = _shares(sums)
-    return _beyond(agreement(sums), _divided((share * (1 - share)).sum(-1), np.array(share.shape[-1] - 1.0)))
+    share = _mean_label_shares(sums)
+    return _beyond_chance(agreement(sums), _divide((share * (1 - share)).sum(-1), np.array(share.shape[-1] - 1.0)))
 
 
-def brennan_prediger(sums: Sums) -> Array:
+def brennan_prediger(sums: AgreementSums) -> Array:
     """Agreement beyond 1/K, as if guessing were even over the K labels [Brennan81]; for many judges [Randolph05].
 
     Examples:
         >>> float(brennan_prediger(pair_sums(np.array([[20.0, 5], [10, 15]]), np.array([False, True]))).round(4))
         0.4
     """
-    found = agreement(sums)
-    return _beyond(found, np.full_like(found, 1 / sums.shares.shape[-1]))
+    observed = agreement(sums)
+    return _beyond_chance(observed, np.full_like(observed, 1 / sums.shares.shape[-1]))
 
 
-def conger(sums: Sums, by_judge: Array) -> Array:
+def conger_kappa(sums: AgreementSums, by_judge: Array) -> Array:
     """Conger's kappa: chance is the mean over pairs of judges of what their own habits give [Conger80, Gwet14].
 
         chance = Σ_k (mean_g p_gk)² − var_g(p_gk) / J,    p_gk = judge g's share of label k
@@ -200,15 +200,15 @@ def conger(sums: Sums, by_judge: Array) -> Array:
 
     Examples:
         >>> by_judge = np.array([[25.0, 25], [30, 20]])
-        >>> float(conger(pair_sums(np.array([[20.0, 5], [10, 15]]), np.array([False, True])), by_judge).round(4))
+        >>> float(conger_kappa(pair_sums(np.array([[20.0, 5], [10, 15]]), np.array([False, True])), by_judge).round(4))
         0.4
     """
-    given = by_judge.sum(-1, keepdims=True)
-    active = (given > 0).sum(-2)
-    share = np.divide(by_judge, given, out=np.zeros_like(by_judge), where=given > 0)
+    n_labels = by_judge.sum(-1, keepdims=True)
+    n_active = (n_labels > 0).sum(-2)
+    share = np.divide(by_judge, n_labels, out=np.zeros_like(by_judge), where=n_labels > 0)
     total, squares = share.sum(-2), (share**2).sum(-2)
-    chance = _divided((total**2 - squares).sum(-1), (active * (active - 1.0))[..., 0])
-    return _beyond(agreement(sums), chance)
+    chance = _divide((total**2 - squares).sum(-1), (n_active * (n_active - 1.0))[..., 0])
+    return _beyond_chance(agreement(sums), chance)
 
 
 def cohen_kappa(confusion: Array, weights: Array) -> Array:
@@ -222,51 +222,54 @@ def cohen_kappa(confusion: Array, weights: Array) -> Array:
     """
     rows, columns = confusion.sum(-1), confusion.sum(-2)
     n = rows.sum(-1)
-    found = np.tensordot(confusion, weights, axes=2)
+    agreeing = np.tensordot(confusion, weights, axes=2)
     chance = ((rows @ weights) * columns).sum(-1)
-    return _beyond(_divided(found, n), _divided(chance, n * n))
+    return _beyond_chance(_divide(agreeing, n), _divide(chance, n * n))
 
 
-def kappa_error(confusion: Array, weights: Array) -> tuple[Array, Array]:
+def kappa_standard_errors(confusion: Array, weights: Array) -> tuple[Array, Array]:
     """Cohen's kappa's asymptotic standard errors, around its value and around 0 [Fleiss69].
 
     Holds for many items, each drawn by itself: it knows nothing of queries.
 
     Examples:
-        >>> [float(error.round(4)) for error in kappa_error(np.array([[0.0, 4, 1], [0, 8, 0], [0, 1, 5]]), np.eye(3))]
+        >>> confusion = np.array([[0.0, 4, 1], [0, 8, 0], [0, 1, 5]])
+        >>> [float(error.round(4)) for error in kappa_standard_errors(confusion, np.eye(3))]
         [0.138, 0.1484]
     """
     n = confusion.sum((-1, -2))
-    share = _divided(confusion, n[..., None, None])
+    share = _divide(confusion, n[..., None, None])
     rows, columns = share.sum(-1), share.sum(-2)
     by_chance = rows[..., :, None] * columns[..., None, :]
     chance = (weights * by_chance).sum((-1, -2))
-    kappa = _beyond((weights * share).sum((-1, -2)), chance)
-    usual = (columns @ weights.T)[..., :, None] + (rows @ weights)[..., None, :]
-    rest = 1 - kappa[..., None, None]
-    around = (share * (weights - usual * rest) ** 2).sum((-1, -2)) - (kappa - chance * (1 - kappa)) ** 2
-    null = (by_chance * (weights - usual) ** 2).sum((-1, -2)) - chance**2
+    kappa = _beyond_chance((weights * share).sum((-1, -2)), chance)
+    mean_weight = (columns @ weights.T)[..., :, None] + (rows @ weights)[..., None, :]
+    disagreement = 1 - kappa[..., None, None]
+    variance = (share * (weights - mean_weight * disagreement) ** 2).sum((-1, -2)) - (kappa - chance * (1 - kappa)) ** 2
+    null_variance = (by_chance * (weights - mean_weight) ** 2).sum((-1, -2)) - chance**2
     scale = n * (1 - chance) ** 2
-    return _root(_divided(around, scale)), _root(_divided(null, scale))
+    return _square_root(_divide(variance, scale)), _square_root(_divide(null_variance, scale))
 
 
-def _root(variance: Array) -> Array:
+def _square_root(variance: Array) -> Array:
     """The square root, without what rounding leaves of 0."""
     return np.sqrt(np.where(variance < 1e-15, 0, variance))
 
 
-def _shares(sums: Sums) -> Array:
-    return _divided(sums.shares, sums.rated[..., None])
+def _mean_label_shares(sums: AgreementSums) -> Array:
+    return _divide(sums.shares, sums.rated[..., None])
 
 
-def _beyond(found: Array, chance: Array) -> Array:
+def _beyond_chance(observed: Array, chance: Array) -> Array:
     """What agreement there is beyond chance, as a share of what there could be."""
-    return _divided(found - chance, 1 - chance)
+    return _divide(observed - chance, 1 - chance)
 
 
-def _divided(above: Array, below: Array) -> Array:
+def _divide(numerator: Array, denominator: Array) -> Array:
     """Above over below, NaN where below is 0 to within rounding."""
-    above, below = np.broadcast_arrays(np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64))
-    result = np.full(above.shape, np.nan)
-    np.divide(above, below, out=result, where=np.abs(below) > 1e-12)
-    return result
+    numerator, denominator = np.broadcast_arrays(
+        np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
+    )
+    quotient = np.full(numerator.shape, np.nan)
+    np.divide(numerator, denominator, out=quotient, where=np.abs(denominator) > 1e-12)
+    return quotient

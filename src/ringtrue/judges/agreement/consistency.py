@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ringtrue.stats.intervals import share_estimate
+from ringtrue.stats.intervals import estimate_share
 from ringtrue.stats.results import Estimate
 
 if TYPE_CHECKING:
@@ -14,41 +14,46 @@ if TYPE_CHECKING:
 
     from ringtrue.judges.votes import Votes
 
-__all__ = ["consistency"]
+__all__ = ["estimate_consistency"]
 
 
-def consistency(votes: Votes, *, again: bool, level: float) -> dict[str, Estimate]:
+def estimate_consistency(votes: Votes, *, has_repeats: bool, level: float) -> dict[str, Estimate]:
     """How often a judge who labels an item again says the same, and how often another judge does [Demeester14].
 
     `self_consistency` is the share of equal pairs among a judge's labels of an item, `cross_consistency` the share
     among pairs of labels of two judges, on the items that somebody labelled again: the difference is what taste adds
-    to carelessness. `again` says whether there is any such label.
+    to carelessness. `has_repeats` says whether there is any such label.
     """
-    if not again:
+    if not has_repeats:
         note = "no judge labelled an item twice"
-        nothing = Estimate(value=None, level=level, n=0, method="wilson", notes=(note,))
-        return {"self_consistency": nothing, "cross_consistency": nothing}
+        undefined = Estimate(value=None, level=level, n=0, method="wilson", notes=(note,))
+        return {"self_consistency": undefined, "cross_consistency": undefined}
     cluster, _, _ = votes.clusters()
     item, _, group = votes.by_judge_and_item()
-    own = votes.tally(group, len(item))
-    n = own.sum(axis=1)
-    twice = n > 1
-    equal = (own * (own - 1)).sum(axis=1)
-    same = share_estimate((equal / np.maximum(n * (n - 1), 1))[twice], cluster[item[twice]], level=level)
-    # Pairs of labels of an item, less those of one judge.
-    all_pairs, all_equal = (_per_item(pairs, item, votes.items.height) for pairs in (n * (n - 1), equal))
-    counts = votes.counts()
-    total = counts.sum(axis=1)
-    pairs = total * (total - 1) - all_pairs
-    agreeing = (counts * (counts - 1)).sum(axis=1) - all_equal
-    used = np.zeros(votes.items.height, dtype=bool)
-    used[item[twice]] = True
-    used &= pairs > 0
-    cross = share_estimate(
-        (agreeing / np.maximum(pairs, 1))[used], cluster[used], level=level, what="such item that two judges labelled"
+    label_counts = votes.tally(group, len(item))
+    n = label_counts.sum(axis=1)
+    is_repeated = n > 1
+    equal = (label_counts * (label_counts - 1)).sum(axis=1)
+    self_consistency = estimate_share(
+        (equal / np.maximum(n * (n - 1), 1))[is_repeated], cluster[item[is_repeated]], level=level
     )
-    return {"self_consistency": same, "cross_consistency": cross}
+    # Pairs of labels of an item, less those of one judge.
+    all_pairs, all_equal = (_sum_by_item(pairs, item, votes.items.height) for pairs in (n * (n - 1), equal))
+    counts = votes.counts()
+    n_labels = counts.sum(axis=1)
+    pairs = n_labels * (n_labels - 1) - all_pairs
+    agreeing = (counts * (counts - 1)).sum(axis=1) - all_equal
+    is_used = np.zeros(votes.items.height, dtype=bool)
+    is_used[item[is_repeated]] = True
+    is_used &= pairs > 0
+    cross_consistency = estimate_share(
+        (agreeing / np.maximum(pairs, 1))[is_used],
+        cluster[is_used],
+        level=level,
+        case_name="such item that two judges labelled",
+    )
+    return {"self_consistency": self_consistency, "cross_consistency": cross_consistency}
 
 
-def _per_item(values: NDArray[np.int64], item: NDArray[np.int64], items: int) -> NDArray[np.float64]:
-    return np.bincount(item, weights=values, minlength=items).astype(np.float64)
+def _sum_by_item(values: NDArray[np.int64], item: NDArray[np.int64], n_items: int) -> NDArray[np.float64]:
+    return np.bincount(item, weights=values, minlength=n_items).astype(np.float64)

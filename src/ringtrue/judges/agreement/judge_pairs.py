@@ -9,55 +9,70 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringtrue.judges.agreement import coefficients as formulas
-from ringtrue.judges.agreement.bootstrap_intervals import Draws, Settings, Shape, estimates, groups_to_draw
+from ringtrue.judges.agreement.bootstrap_intervals import (
+    AgreementSettings,
+    BootstrapDraws,
+    EstimateContext,
+    choose_resampling_groups,
+    make_estimates,
+)
 from ringtrue.judges.agreement.coefficients import pair_sums
 from ringtrue.judges.agreement.results import PairAgreement
-from ringtrue.judges.agreement.tallies import pair_confusions
+from ringtrue.judges.agreement.tallies import match_pair_labels
 from ringtrue.judges.votes import Votes
-from ringtrue.stats.bootstrap import query_counts
+from ringtrue.stats.bootstrap import resample_query_counts
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.results import Estimate
 from ringtrue.stats.student_t import normal_quantile
 
-__all__ = ["agreement_of_pairs"]
+__all__ = ["estimate_pair_agreements"]
 
 Array: TypeAlias = NDArray[np.float64]
-NUMBERS = 4_000_000  # in memory at once, for each array
-FEWER, LEAST_RESAMPLES = 2_000_000, 100  # with very many labels, resamples × cells of a table, and the least of them
+MAX_NUMBERS = 4_000_000  # in memory at once, for each array
+MAX_RESAMPLED_CELLS = 2_000_000  # with very many labels, resamples × cells of a table
+MIN_RESAMPLES = 100  # the least of them, however many cells
 
 
-def agreement_of_pairs(votes: Votes, pairs: list[tuple[int, int]], settings: Settings) -> tuple[PairAgreement, ...]:
+def estimate_pair_agreements(
+    votes: Votes, pairs: list[tuple[int, int]], settings: AgreementSettings
+) -> tuple[PairAgreement, ...]:
     """Each of these pairs of judges, without those that have no item in common; in chunks that fit the memory."""
-    cells = len(votes.labels) ** 2
-    settings = replace(settings, resamples=min(settings.resamples, max(LEAST_RESAMPLES, FEWER // cells)))
-    cluster, groups, drawn = groups_to_draw(votes, settings)
-    wide = cells * (groups if drawn == "queries" else 1)
-    step = max(1, NUMBERS // max(wide, settings.resamples * cells))
-    found: list[PairAgreement] = []
+    n_cells = len(votes.labels) ** 2
+    settings = replace(settings, resamples=min(settings.resamples, max(MIN_RESAMPLES, MAX_RESAMPLED_CELLS // n_cells)))
+    cluster, n_groups, unit = choose_resampling_groups(votes, settings)
+    table_size = n_cells * (n_groups if unit == "queries" else 1)
+    step = max(1, MAX_NUMBERS // max(table_size, settings.resamples * n_cells))
+    agreements: list[PairAgreement] = []
     for first in range(0, len(pairs), step):
-        some = pairs[first : first + step]
-        settings.progress(settings.resamples * votes.size * len(some) // len(pairs))
-        met = [
-            _Met(names=(votes.judges[one], votes.judges[other]), item=item, cell=mine * len(votes.labels) + theirs)
-            for (one, other), (item, mine, theirs) in zip(some, pair_confusions(votes, some), strict=True)
+        chunk = pairs[first : first + step]
+        settings.progress(settings.resamples * votes.size * len(chunk) // len(pairs))
+        overlaps = [
+            _JudgeOverlap(
+                names=(votes.judges[judge_a], votes.judges[judge_b]),
+                item=item,
+                cell=label_a * len(votes.labels) + label_b,
+            )
+            for (judge_a, judge_b), (item, label_a, label_b) in zip(chunk, match_pair_labels(votes, chunk), strict=True)
             if len(item)
         ]
-        if not met:
+        if not overlaps:
             continue
-        if drawn == "queries":
-            tables = np.stack([_counts(cluster[pair.item], pair.cell, groups, cells) for pair in met])
-            resampled = _by_query(tables, settings.resamples, settings.rng)
-            clusters = np.array([len(np.unique(cluster[pair.item])) for pair in met])
+        if unit == "queries":
+            tables = np.stack([_count_cells(cluster[pair.item], pair.cell, n_groups, n_cells) for pair in overlaps])
+            resampled = _resample_queries(tables, settings.resamples, settings.rng)
+            clusters = np.array([len(np.unique(cluster[pair.item])) for pair in overlaps])
         else:
-            tables = np.stack([_counts(np.zeros_like(pair.item), pair.cell, 1, cells) for pair in met])
-            resampled = _by_item(tables, met, settings.resamples, settings.rng)
-            clusters = np.array([pair.items for pair in met])
-        found += _answers(met, tables.sum(axis=1), clusters, resampled, votes.labels, settings, drawn)
-    return tuple(found)
+            tables = np.stack([_count_cells(np.zeros_like(pair.item), pair.cell, 1, n_cells) for pair in overlaps])
+            resampled = _resample_items(tables, overlaps, settings.resamples, settings.rng)
+            clusters = np.array([pair.items for pair in overlaps])
+        agreements += _make_pair_agreements(
+            overlaps, tables.sum(axis=1), clusters, resampled, votes.labels, settings, unit
+        )
+    return tuple(agreements)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Met:
+class _JudgeOverlap:
     """Two judges and every meeting of their labels: the item, and the cell of their table."""
 
     names: tuple[str, str]
@@ -70,99 +85,105 @@ class _Met:
         return len(np.unique(self.item))
 
 
-def _counts(group: NDArray[np.int32], cell: NDArray[np.int32], groups: int, cells: int) -> Array:
-    flat = np.bincount(group * np.int64(cells) + cell, minlength=groups * cells)
-    return flat.reshape(groups, cells).astype(np.float64)
+def _count_cells(group: NDArray[np.int32], cell: NDArray[np.int32], n_groups: int, n_cells: int) -> Array:
+    flat = np.bincount(group * np.int64(n_cells) + cell, minlength=n_groups * n_cells)
+    return flat.reshape(n_groups, n_cells).astype(np.float64)
 
 
-def _by_query(tables: Array, resamples: int, rng: np.random.Generator) -> Array:
+def _resample_queries(tables: Array, resamples: int, rng: np.random.Generator) -> Array:
     """Resamples × pairs × cells, the queries drawn anew for all pairs alike."""
     pairs, groups, cells = tables.shape
     rows = np.swapaxes(tables, 0, 1).reshape(groups, pairs * cells)
-    batch = max(1, NUMBERS // max(groups, 1))
-    drawn = [counts @ rows for counts in query_counts(groups, resamples, batch=batch, rng=rng)]
-    return np.concatenate(drawn).reshape(-1, pairs, cells) if drawn else np.zeros((0, pairs, cells))
+    batch = max(1, MAX_NUMBERS // max(groups, 1))
+    batches = [counts @ rows for counts in resample_query_counts(groups, resamples, batch=batch, rng=rng)]
+    return np.concatenate(batches).reshape(-1, pairs, cells) if batches else np.zeros((0, pairs, cells))
 
 
-def _by_item(tables: Array, met: list[_Met], resamples: int, rng: np.random.Generator) -> Array:
+def _resample_items(tables: Array, overlaps: list[_JudgeOverlap], resamples: int, rng: np.random.Generator) -> Array:
     """The same with items drawn anew: with one meeting an item, the cells of a pair's table are then multinomial."""
     table = tables[:, 0, :]
     n = table.sum(axis=-1)
-    drawn = rng.multinomial(n.astype(np.int64), table / n[:, None], size=(resamples, len(n))).astype(np.float64)
-    for row, pair in enumerate(met):
+    resampled = rng.multinomial(n.astype(np.int64), table / n[:, None], size=(resamples, len(n))).astype(np.float64)
+    for row, pair in enumerate(overlaps):
         items, item = np.unique(pair.item, return_inverse=True)
         if len(items) < len(item):
-            own = _counts(item.astype(np.int32), pair.cell, len(items), table.shape[1])
-            drawn[:, row] = _by_query(own[None], resamples, rng)[:, 0]
-    return drawn
+            item_tables = _count_cells(item.astype(np.int32), pair.cell, len(items), table.shape[1])
+            resampled[:, row] = _resample_queries(item_tables[None], resamples, rng)[:, 0]
+    return resampled
 
 
-def _answers(
-    met: list[_Met],
-    flat: Array,
+def _make_pair_agreements(
+    overlaps: list[_JudgeOverlap],
+    flat_tables: Array,
     clusters: NDArray[np.int64],
     resampled: Array,
     labels: tuple[int, ...],
-    settings: Settings,
-    drawn: str,
+    settings: AgreementSettings,
+    unit: str,
 ) -> list[PairAgreement]:
-    wide, level, relevant = len(labels), settings.level, settings.relevant
-    counts = flat.reshape(-1, wide, wide)
+    n_labels, level, relevant = len(labels), settings.level, settings.relevant
+    counts = flat_tables.reshape(-1, n_labels, n_labels)
     if settings.mirrored:
-        flat, resampled = ((cells + cells[..., ::-1]) / 2 for cells in (flat, resampled))
-    tables = flat.reshape(-1, wide, wide)
-    numbers = np.array(labels, dtype=np.float64)
-    values = _coefficients(tables, numbers, relevant)
+        flat_tables, resampled = ((cells + cells[..., ::-1]) / 2 for cells in (flat_tables, resampled))
+    tables = flat_tables.reshape(-1, n_labels, n_labels)
+    grades = np.array(labels, dtype=np.float64)
+    values = _pair_coefficients(tables, grades, relevant)
     n = counts.sum((-1, -2)).astype(np.int64)
-    again = _coefficients(resampled.reshape(-1, len(met), wide, wide), numbers, relevant) if len(resampled) else {}
-    items = np.array([pair.items for pair in met])
-    draws = Draws(values=values, resampled=again, items=items, clusters=clusters)
-    shape = Shape(level=level, drawn=drawn, undefined=lambda name, case: _why(name, tables[case], labels, relevant))
-    around, null = formulas.kappa_error(tables, np.eye(wide))
+    resampled_values = (
+        _pair_coefficients(resampled.reshape(-1, len(overlaps), n_labels, n_labels), grades, relevant)
+        if len(resampled)
+        else {}
+    )
+    items = np.array([pair.items for pair in overlaps])
+    draws = BootstrapDraws(values=values, resampled=resampled_values, items=items, clusters=clusters)
+    context = EstimateContext(
+        level=level, unit=unit, undefined=lambda name, case: _why_pair_undefined(name, tables[case], labels, relevant)
+    )
+    kappa_se, null_se = formulas.kappa_standard_errors(tables, np.eye(n_labels))
     z = normal_quantile((1 + level) / 2)
-    answers = []
-    for case, found in enumerate(estimates(draws, shape)):
-        a, b = met[case].names
-        kappa, se = found["kappa"], float(around[case])
-        textbook = replace(
+    agreements = []
+    for case, pair_estimates in enumerate(make_estimates(draws, context)):
+        a, b = overlaps[case].names
+        kappa, se = pair_estimates["kappa"], float(kappa_se[case])
+        asymptotic = replace(
             kappa, method="asymptotic", se=None if kappa.value is None else se, low=None, high=None
         )  # where they never differ, the large-sample error is 0 and says nothing
-        if kappa.value is not None and se > 0 and met[case].items == n[case]:
+        if kappa.value is not None and se > 0 and overlaps[case].items == n[case]:
             low, high = max(kappa.value - z * se, -1), min(kappa.value + z * se, 1)
-            textbook = Estimate(
+            asymptotic = Estimate(
                 value=kappa.value, se=se, low=low, high=high, level=level, n=int(n[case]), method="asymptotic"
             )
-        answers.append(
+        agreements.append(
             PairAgreement(
                 a=a,
                 b=b,
                 n=int(n[case]),
-                **found,
-                kappa_asymptotic=textbook,
-                kappa_null_se=None if np.isnan(null[case]) else float(null[case]),
+                **pair_estimates,
+                kappa_asymptotic=asymptotic,
+                kappa_null_se=None if np.isnan(null_se[case]) else float(null_se[case]),
                 confusion=Confusion(rows=a, columns=b, labels=labels, counts=counts[case].astype(np.int64)),
             )
         )
-    return answers
+    return agreements
 
 
-def _coefficients(tables: Array, labels: Array, relevant: NDArray[np.bool_]) -> dict[str, Array]:
+def _pair_coefficients(tables: Array, labels: Array, relevant: NDArray[np.bool_]) -> dict[str, Array]:
     """Weights of kappa fall with the distance of the labels, or its square, whatever labels nobody used."""
     sums = pair_sums(tables, relevant)
-    apart = np.abs(np.subtract.outer(labels, labels)) / max(np.ptp(labels), 1)
+    distance = np.abs(np.subtract.outer(labels, labels)) / max(np.ptp(labels), 1)
     return {
         "agreement": formulas.agreement(sums),
         "overlap": formulas.overlap(sums),
         "kappa": formulas.cohen_kappa(tables, np.eye(len(labels))),
-        "kappa_linear": formulas.cohen_kappa(tables, 1 - apart),
-        "kappa_quadratic": formulas.cohen_kappa(tables, 1 - apart**2),
+        "kappa_linear": formulas.cohen_kappa(tables, 1 - distance),
+        "kappa_quadratic": formulas.cohen_kappa(tables, 1 - distance**2),
         "scott_pi": formulas.scott_pi(sums),
         "ac1": formulas.ac1(sums),
         "alpha_ordinal": formulas.alpha(sums, labels, "ordinal"),
     }
 
 
-def _why(name: str, table: Array, labels: tuple[int, ...], relevant: NDArray[np.bool_]) -> str:
+def _why_pair_undefined(name: str, table: Array, labels: tuple[int, ...], relevant: NDArray[np.bool_]) -> str:
     if name == "overlap" and not relevant.any():
         return "no label counts as relevant"
     if name == "overlap":

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ringtrue.errors import TableError, UsageError, did_you_mean
-from ringtrue.judges.agreement.coefficients import METRICS, Metric, alpha_of
+from ringtrue.judges.agreement.coefficients import METRICS, Metric, alpha_from_coincidences
 
 __all__ = ["krippendorff_alpha"]
 
-MOST = 5_000  # labels: tables of label by label must fit the memory
+MAX_LABELS = 5_000  # labels: tables of label by label must fit the memory
 
 
 def krippendorff_alpha(items: ArrayLike, labels: ArrayLike, *, metric: Metric = "ordinal") -> float | None:
@@ -26,8 +26,8 @@ def krippendorff_alpha(items: ArrayLike, labels: ArrayLike, *, metric: Metric = 
         True
     """
     if metric not in METRICS:
-        near = did_you_mean(metric, METRICS) or "; there is " + ", ".join(METRICS)
-        raise UsageError(f"no metric '{metric}' for alpha{near}")
+        suggestion = did_you_mean(metric, METRICS) or "; there is " + ", ".join(METRICS)
+        raise UsageError(f"no metric '{metric}' for alpha{suggestion}")
     item, values = np.asarray(items), np.asarray(labels)
     if item.shape != values.shape or item.ndim != 1:
         raise TableError(f"expected two arrays of one length, found {item.shape} and {values.shape}")
@@ -37,20 +37,26 @@ def krippendorff_alpha(items: ArrayLike, labels: ArrayLike, *, metric: Metric = 
         raise TableError("expected labels that are finite numbers; leave the missing ones out of both arrays")
     if not len(values):
         return None
-    item, found = _positions(item)
-    label, grades = _positions(values)
-    wide = len(grades)
-    if wide > MOST:
-        raise TableError(f"expected grades, at most {MOST:,} different ones, found {wide:,}; round them first")
-    counts = np.bincount(item * wide + label, minlength=len(found) * wide).reshape(-1, wide).astype(np.float64)
-    others = counts @ np.ones(wide) - 1
-    weight = np.divide(1, others, out=np.zeros_like(others), where=others > 0)
+    item, item_ids = _encode_sorted(item)
+    label, grades = _encode_sorted(values)
+    n_labels = len(grades)
+    if n_labels > MAX_LABELS:
+        raise TableError(
+            f"expected grades, at most {MAX_LABELS:,} different ones, found {n_labels:,}; round them first"
+        )
+    counts = (
+        np.bincount(item * n_labels + label, minlength=len(item_ids) * n_labels)
+        .reshape(-1, n_labels)
+        .astype(np.float64)
+    )
+    n_others = counts @ np.ones(n_labels) - 1
+    weight = np.divide(1, n_others, out=np.zeros_like(n_others), where=n_others > 0)
     coincidences = counts.T @ (counts * weight[:, None]) - np.diag(weight @ counts)
-    alpha = float(alpha_of(coincidences, grades.astype(np.float64), metric))
+    alpha = float(alpha_from_coincidences(coincidences, grades.astype(np.float64), metric))
     return None if np.isnan(alpha) else alpha
 
 
-def _positions(values: NDArray[np.generic]) -> tuple[NDArray[np.int64], NDArray[np.generic]]:
+def _encode_sorted(values: NDArray[np.generic]) -> tuple[NDArray[np.int64], NDArray[np.generic]]:
     """Each value as a position among the different ones in rising order; small numbers need no sorting."""
     if np.issubdtype(values.dtype, np.integer):
         numbers = values.astype(np.int64, copy=False)
@@ -58,7 +64,7 @@ def _positions(values: NDArray[np.generic]) -> tuple[NDArray[np.int64], NDArray[
         if high - low <= 2 * len(values):
             numbers = numbers - low if low else numbers
             seen = np.bincount(numbers) > 0
-            grades = np.flatnonzero(seen) + low
-            return (numbers if seen.all() else (np.cumsum(seen) - 1)[numbers]), grades
-    found, positions = np.unique(values, return_inverse=True)
-    return positions, found
+            uniques = np.flatnonzero(seen) + low
+            return (numbers if seen.all() else (np.cumsum(seen) - 1)[numbers]), uniques
+    uniques, codes = np.unique(values, return_inverse=True)
+    return codes, uniques

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Agreement", "PairAgreement", "Period", "Transitivity"]
 
-SHOWN = {"agreement": "agreement", "alpha_ordinal": "ordinal alpha"}  # in a printed line
+PRINTED_STATISTICS = {"agreement": "agreement", "alpha_ordinal": "ordinal alpha"}  # in a printed line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -51,8 +51,8 @@ class PairAgreement:
         """The pair as plain data, in the key order of the command line's JSON; rows of the confusion are a's labels."""
         plain: dict[str, object] = {}
         for field in fields(self):
-            value = getattr(self, field.name)
-            plain[field.name] = value.as_dict() if isinstance(value, Estimate) else value
+            attribute = getattr(self, field.name)
+            plain[field.name] = attribute.as_dict() if isinstance(attribute, Estimate) else attribute
         return plain | {"confusion": self.confusion.counts.tolist(), "labels": list(self.confusion.labels)}
 
 
@@ -145,7 +145,7 @@ class Agreement:
 
     def __str__(self) -> str:
         parts = [f"{len(self.judges):,} judges, {self.votes:,} labels of {self.items:,} items"]
-        parts += [f"{words} {self.overall[name]}" for name, words in SHOWN.items()]
+        parts += [f"{words} {self.overall[name]}" for name, words in PRINTED_STATISTICS.items()]
         if self.consensus is not None:
             parts.append(f"majority and gold, kappa {self.consensus.kappa}")
         return "; ".join(parts)
@@ -166,7 +166,7 @@ class Agreement:
     def as_dict(self) -> dict[str, object]:
         """The answer as plain data, in the key order of the command line's JSON; pairs with gold come first."""
         return {
-            "overall": {name: one.as_dict() for name, one in self.overall.items()},
+            "overall": {name: estimate.as_dict() for name, estimate in self.overall.items()},
             "pairs": [pair.as_dict() for pair in (*self.gold, *self.pairs)],
             "consensus": None if self.consensus is None else self.consensus.as_dict(),
             "labels": list(self.labels),

@@ -10,32 +10,38 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.judges.agreement.results import Transitivity
-from ringtrue.stats.intervals import share_estimate
+from ringtrue.stats.intervals import estimate_share
 from ringtrue.stats.results import Estimate
 
 if TYPE_CHECKING:
     from ringtrue.judges.votes import Votes
 
-__all__ = ["transitivity"]
+__all__ = ["estimate_transitivity"]
 
 Codes: TypeAlias = NDArray[np.int64]
 
 
-def transitivity(votes: Votes, *, level: float) -> Transitivity:
+def estimate_transitivity(votes: Votes, *, level: float) -> Transitivity:
     """The share of triples of documents, all three pairs decided, that are no circle.
 
     Of coin flips, a quarter of the triples are circles. Intervals are over queries, whose triples share pairs.
     """
-    said = np.array(votes.labels)[votes.label]
+    verdict = np.array(votes.labels)[votes.label]
     query = votes.items["query"].rank("dense").to_numpy().astype(np.int64)
-    judges = len(votes.judges)
+    n_judges = len(votes.judges)
     item, judge, vote = votes.by_judge_and_item()
-    one_judge = _decided(votes, item, np.bincount(vote, weights=said).astype(np.float64), query[item] * judges + judge)
-    every = np.arange(votes.items.height)
-    majority = _decided(
-        votes, every, np.bincount(votes.item, weights=said, minlength=len(every)).astype(np.float64), query
+    within_judge = _make_tournament(
+        votes, item, np.bincount(vote, weights=verdict).astype(np.float64), query[item] * n_judges + judge
     )
-    return Transitivity(within=_share(one_judge, level), majority=_share(majority, level), cycle=_circle(majority))
+    all_items = np.arange(votes.items.height)
+    majority = _make_tournament(
+        votes, all_items, np.bincount(votes.item, weights=verdict, minlength=len(all_items)).astype(np.float64), query
+    )
+    return Transitivity(
+        within=_estimate_transitive_share(within_judge, level),
+        majority=_estimate_transitive_share(majority, level),
+        cycle=_find_cycle(majority),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -47,7 +53,7 @@ class _Tournament:
     doc: list[str]
 
 
-def _decided(votes: Votes, item: Codes, net: NDArray[np.float64], group: Codes) -> _Tournament:
+def _make_tournament(votes: Votes, item: Codes, net: NDArray[np.float64], group: Codes) -> _Tournament:
     from scipy.sparse import csr_array
 
     item, group, net = item[net != 0], group[net != 0], net[net != 0]
@@ -67,14 +73,14 @@ def _decided(votes: Votes, item: Codes, net: NDArray[np.float64], group: Codes) 
     )
 
 
-def _share(found: _Tournament, level: float) -> Estimate:
+def _estimate_transitive_share(tournament: _Tournament, level: float) -> Estimate:
     """Triples that are no circle: player i is in Σ_j (A²)_ij A_ji circles, and in half of Σ_j (U²)_ij U_ij triples."""
-    beats, played = found.beats, found.beats + found.beats.T
+    beats, played = tournament.beats, tournament.beats + tournament.beats.T
     in_circles = np.asarray((beats @ beats).multiply(beats.T).sum(axis=1)).ravel()
     in_triples = np.asarray((played @ played).multiply(played).sum(axis=1)).ravel() // 2
-    queries, query = np.unique(np.array(found.query, dtype=object), return_inverse=True)
+    queries, query = np.unique(np.array(tournament.query, dtype=object), return_inverse=True)
     circles, triples = (
-        np.bincount(query, weights=some, minlength=len(queries)) // 3 for some in (in_circles, in_triples)
+        np.bincount(query, weights=counts, minlength=len(queries)) // 3 for counts in (in_circles, in_triples)
     )
     total = int(triples.sum())
     if not total:
@@ -82,19 +88,19 @@ def _share(found: _Tournament, level: float) -> Estimate:
         return Estimate(value=None, level=level, n=0, method="wilson", notes=(note,))
     if (triples > 0).sum() == 1:
         note = "triples of a single query share their pairs: no interval can be given"
-        value = 1 - float(circles.sum()) / total
-        return Estimate(value=value, level=level, n=total, method="wilson", notes=(note,))
+        share = 1 - float(circles.sum()) / total
+        return Estimate(value=share, level=level, n=total, method="wilson", notes=(note,))
     hits = np.repeat(np.tile([0, 1], len(queries)), np.stack([circles, triples - circles], axis=1).ravel().astype(int))
-    return share_estimate(hits, np.repeat(np.arange(len(queries)), triples.astype(int)), level=level)
+    return estimate_share(hits, np.repeat(np.arange(len(queries)), triples.astype(int)), level=level)
 
 
-def _circle(found: _Tournament) -> tuple[str, str, str, str] | None:
+def _find_cycle(tournament: _Tournament) -> tuple[str, str, str, str] | None:
     """A query and three of its documents, each beaten by the one before it."""
-    beats = found.beats
+    beats = tournament.beats
     closing = (beats @ beats).multiply(beats.T).tocoo()
     if not closing.nnz:
         return None
     first, third = int(closing.row[0]), int(closing.col[0])
-    after = beats[[first]].indices
-    second = next(int(one) for one in after if third in beats[[int(one)]].indices)
-    return found.query[first], found.doc[first], found.doc[second], found.doc[third]
+    beaten = beats[[first]].indices
+    second = next(int(player) for player in beaten if third in beats[[int(player)]].indices)
+    return tournament.query[first], tournament.doc[first], tournament.doc[second], tournament.doc[third]

@@ -7,19 +7,26 @@ import polars as pl
 
 from ringtrue.errors import MismatchError, UsageError
 from ringtrue.evaluation.measures import FloatArray, IntArray
-from ringtrue.judges.ceiling.estimate_confusion import documents_only
-from ringtrue.judges.ceiling.label_counts import Gain, gains_of, ideal_dcg, measure_name, require_matrix, shares_of
-from ringtrue.judges.ceiling.ndcg_ceiling import Method, expected_ndcg, require_settings
+from ringtrue.judges.ceiling.estimate_confusion import read_document_votes
+from ringtrue.judges.ceiling.label_counts import (
+    Gain,
+    ideal_dcg,
+    label_gains,
+    measure_name,
+    ordered_confusion_matrix,
+    require_matrix,
+)
+from ringtrue.judges.ceiling.ndcg_ceiling import CeilingMethod, expected_ndcg, require_settings
 from ringtrue.judges.ceiling.results import CeilingScatter
 from ringtrue.judges.votes import Repeats, Votes
 from ringtrue.stats.confusion import Confusion
-from ringtrue.stats.encoding import Codes, codes
-from ringtrue.stats.intervals import mean_estimate
+from ringtrue.stats.encoding import Codes, encode_column
+from ringtrue.stats.intervals import estimate_mean
 from ringtrue.stats.ties import tied_dcg
 
 __all__ = ["ceiling_scatter"]
 
-EQUAL = 1e-9  # numbers that differ by less are one
+CONSTANT_RANGE = 1e-9  # numbers that differ by less are one
 SCHEMA = {"training": pl.String, "testing": pl.String, "query": pl.String, "documents": pl.Int64, "real": pl.Float64,
           "predicted": pl.Float64}  # fmt: skip
 
@@ -30,7 +37,7 @@ def ceiling_scatter(
     confusion: Confusion | None = None,
     gain: Gain = "exp",
     k: int | None = None,
-    method: Method = "exact",
+    method: CeilingMethod = "exact",
     repeats: Repeats | None = None,
     pairs: int = 100,
     draws: int = 1000,
@@ -55,89 +62,93 @@ def ceiling_scatter(
     require_settings(method, k, draws)
     if not (isinstance(pairs, int) and pairs >= 1):
         raise UsageError(f"pairs is a whole number of at least 1; found {pairs!r}")
-    votes = documents_only(labels).settled("last" if repeats == "all" else repeats)
+    votes = read_document_votes(labels).resolve_repeats("last" if repeats == "all" else repeats)
     if confusion is not None:
         require_matrix(confusion)
-        votes = votes.on(confusion.labels)
+        votes = votes.widen_scale(confusion.labels)
         if unknown := [label for label in votes.labels if label not in confusion.labels]:
             raise MismatchError(
                 f"the judges gave the labels {', '.join(map(str, votes.labels))}, the confusion matrix has "
                 f"{', '.join(map(str, sorted(confusion.labels)))}, and not {unknown[0]}; both must be on one scale"
             )
-    worth = gains_of(votes.labels, gain)
+    gains = label_gains(votes.labels, gain)
     rng = np.random.default_rng(0) if rng is None else rng
-    query, names = codes(votes.items["query"])
-    chosen, left = _most_in_common(votes, pairs)
+    query, names = encode_column(votes.items["query"])
+    judge_pairs, left_out = _largest_overlaps(votes, pairs)
     frames, single = [], 0
-    for testing, training in chosen:
-        joint = _joint(votes, testing, training, query, len(names))
+    for testing, training in judge_pairs:
+        joint = _joint_label_counts(votes, testing, training, query, len(names))
         counts = joint.sum(axis=2)
-        ideal = ideal_dcg(counts, worth, k=k)
+        ideal = ideal_dcg(counts, gains, k=k)
         single += int(((ideal > 0) & (counts.sum(axis=1) == 1)).sum())
-        some = np.flatnonzero((ideal > 0) & (counts.sum(axis=1) > 1))
+        rows = np.flatnonzero((ideal > 0) & (counts.sum(axis=1) > 1))
         table = confusion or Confusion(rows=votes.judges[testing], columns=votes.judges[training],
                                        labels=votes.labels, counts=joint.sum(axis=0))  # fmt: skip
-        matrix = shares_of(table, counts[some].sum(axis=0))
-        predicted, _ = expected_ndcg(counts[some], matrix, worth, method=method, k=k, draws=draws, rng=rng)
+        matrix = ordered_confusion_matrix(table, counts[rows].sum(axis=0))
+        predicted, _ = expected_ndcg(counts[rows], matrix, gains, method=method, k=k, draws=draws, rng=rng)
         frames.append(
             pl.DataFrame(
                 {
-                    "training": [votes.judges[training]] * len(some),
-                    "testing": [votes.judges[testing]] * len(some),
-                    "query": [names[int(place)] for place in some],
-                    "documents": counts[some].sum(axis=1),
-                    "real": tied_dcg(joint[some], worth, k=k) / ideal[some],
+                    "training": [votes.judges[training]] * len(rows),
+                    "testing": [votes.judges[testing]] * len(rows),
+                    "query": [names[int(row)] for row in rows],
+                    "documents": counts[rows].sum(axis=1),
+                    "real": tied_dcg(joint[rows], gains, k=k) / ideal[rows],
                     "predicted": predicted,
                 },
                 schema=SCHEMA,
             )
         )
     points = pl.concat(frames)
-    apart = points.group_by("query", maintain_order=True).agg((pl.col("real") - pl.col("predicted")).mean())["real"]
-    notes = [f"{left:,} more pairs of judges, with fewer documents in common, not taken"] if left else []
+    differences = points.group_by("query", maintain_order=True).agg((pl.col("real") - pl.col("predicted")).mean())[
+        "real"
+    ]
+    notes = [f"{left_out:,} more pairs of judges, with fewer documents in common, not taken"] if left_out else []
     if single:
         notes.append(
             f"{single:,} list{'s' * (single != 1)} of one document left out of the scatter: there is nothing to rank"
         )
     return CeilingScatter(
         points=points,
-        pairs=len(chosen),
-        correlation=_correlation(points["real"].to_numpy(), points["predicted"].to_numpy()),
-        difference=mean_estimate(apart.to_numpy(), level=level),
+        pairs=len(judge_pairs),
+        correlation=_pearson(points["real"].to_numpy(), points["predicted"].to_numpy()),
+        difference=estimate_mean(differences.to_numpy(), level=level),
         measure=measure_name(gain, k),
         single=single,
         notes=tuple(notes),
     )
 
 
-def _most_in_common(votes: Votes, most: int) -> tuple[list[tuple[int, int]], int]:
+def _largest_overlaps(votes: Votes, limit: int) -> tuple[list[tuple[int, int]], int]:
     """The pairs of judges with the most items in common, both ways, and how many more there are."""
     from scipy.sparse import coo_array, triu
 
     shape = (len(votes.judges), votes.items.height)
-    told = coo_array((np.ones(votes.size, dtype=np.int64), (votes.judge, votes.item)), shape=shape).tocsr()
-    met = coo_array(triu(told @ told.T, k=1))
-    if not met.nnz:
-        who = (
+    incidence = coo_array((np.ones(votes.size, dtype=np.int64), (votes.judge, votes.item)), shape=shape).tocsr()
+    overlaps = coo_array(triu(incidence @ incidence.T, k=1))
+    if not overlaps.nnz:
+        reason = (
             f"only one judge ('{votes.judges[0]}') labelled" if len(votes.judges) == 1 else "no document has two judges"
         )
-        raise MismatchError(f"{who}: there is no pair of judges to compare")
-    order = np.lexsort((met.col, met.row, -met.data))[:most]
-    chosen = [(int(met.row[place]), int(met.col[place])) for place in order]
-    return [way for pair in chosen for way in (pair, pair[::-1])], met.nnz - len(chosen)
+        raise MismatchError(f"{reason}: there is no pair of judges to compare")
+    order = np.lexsort((overlaps.col, overlaps.row, -overlaps.data))[:limit]
+    chosen = [(int(overlaps.row[i]), int(overlaps.col[i])) for i in order]
+    return [direction for pair in chosen for direction in (pair, pair[::-1])], overlaps.nnz - len(chosen)
 
 
-def _joint(votes: Votes, testing: int, training: int, query: Codes, queries: int) -> IntArray:
+def _joint_label_counts(votes: Votes, testing: int, training: int, query: Codes, queries: int) -> IntArray:
     """How many documents of each query have each label by the one judge and by the other."""
-    mine, theirs = (np.flatnonzero(votes.judge == judge) for judge in (testing, training))
-    item, one, other = np.intersect1d(votes.item[mine], votes.item[theirs], assume_unique=True, return_indices=True)
-    wide = len(votes.labels)
-    cell = query[item].astype(np.int64) * wide + votes.label[mine[one]]
-    cell = cell * wide + votes.label[theirs[other]]
-    return np.bincount(cell, minlength=queries * wide**2).reshape(queries, wide, wide)
+    testing_rows, training_rows = (np.flatnonzero(votes.judge == judge) for judge in (testing, training))
+    item, testing_index, training_index = np.intersect1d(
+        votes.item[testing_rows], votes.item[training_rows], assume_unique=True, return_indices=True
+    )
+    n_labels = len(votes.labels)
+    cell = query[item].astype(np.int64) * n_labels + votes.label[testing_rows[testing_index]]
+    cell = cell * n_labels + votes.label[training_rows[training_index]]
+    return np.bincount(cell, minlength=queries * n_labels**2).reshape(queries, n_labels, n_labels)
 
 
-def _correlation(one: FloatArray, other: FloatArray) -> float | None:
-    if len(one) < 2 or np.ptp(one) < EQUAL or np.ptp(other) < EQUAL:
+def _pearson(real: FloatArray, predicted: FloatArray) -> float | None:
+    if len(real) < 2 or np.ptp(real) < CONSTANT_RANGE or np.ptp(predicted) < CONSTANT_RANGE:
         return None
-    return float(np.corrcoef(one, other)[0, 1])
+    return float(np.corrcoef(real, predicted)[0, 1])

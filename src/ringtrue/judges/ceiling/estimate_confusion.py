@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from ringtrue.errors import MismatchError, UsageError, did_you_mean
 from ringtrue.evaluation.measures import FloatArray
-from ringtrue.judges.votes import Repeats, Votes, votes_of, with_gold
+from ringtrue.judges.votes import Repeats, Votes, align_with_gold, make_votes
 from ringtrue.stats.confusion import Confusion
 
-__all__ = ["documents_behind", "documents_only", "estimate_confusion", "pair_confusion", "pairs_of_words"]
+__all__ = ["confusion_documents", "describe_judge_pair", "estimate_confusion", "pair_confusion", "read_document_votes"]
 
 TESTING, TRAINING = "testing judge", "training judge"
 
@@ -42,17 +42,19 @@ def estimate_confusion(
         >>> estimate_confusion(labels, testing="ann", training="bob").matrix.tolist()
         [[0.5, 0.5], [0.0, 1.0]]
     """
-    votes = documents_only(labels).settled(repeats)
-    trained = _of(votes, training, TRAINING)
+    votes = read_document_votes(labels).resolve_repeats(repeats)
+    training_votes = _votes_by_judge(votes, training, TRAINING)
     if gold is not None:
         if testing is not None:
             raise UsageError(f"the testing judge is '{testing}' or gold, not both; leave one out")
-        known, truth = with_gold(votes, documents_only(gold))
-        tested = np.zeros((votes.items.height, len(known.labels)))
-        tested[truth >= 0, truth[truth >= 0]] = 1
-        said = known.keep(trained).counts().astype(np.float64)
-        counts = _crossed(tested, said, np.zeros_like(tested[:0]), np.zeros(0, dtype=np.int64))
-        return Confusion(rows="gold", columns=_named(TRAINING, training), labels=known.labels, counts=counts)
+        rescaled, truth = align_with_gold(votes, read_document_votes(gold))
+        testing_counts = np.zeros((votes.items.height, len(rescaled.labels)))
+        testing_counts[truth >= 0, truth[truth >= 0]] = 1
+        training_counts = rescaled.keep(training_votes).counts().astype(np.float64)
+        counts = _weighted_confusion(
+            testing_counts, training_counts, np.zeros_like(testing_counts[:0]), np.zeros(0, dtype=np.int64)
+        )
+        return Confusion(rows="gold", columns=_format_role(TRAINING, training), labels=rescaled.labels, counts=counts)
     if testing is not None and testing == training:
         raise UsageError(f"'{testing}' is named as testing and as training judge: name two, or one")
     if len(votes.judges) < 2:
@@ -60,17 +62,17 @@ def estimate_confusion(
             f"only one judge ('{votes.judges[0]}') labelled: nothing tells how judges disagree; give labels of two "
             f"judges or more, gold labels beside these (--gold), or a confusion matrix (--confusion)"
         )
-    counts = pair_confusion(votes, _of(votes, testing, TESTING), trained)
+    counts = pair_confusion(votes, _votes_by_judge(votes, testing, TESTING), training_votes)
     if not counts.any():
         raise MismatchError(
-            f"no document was labelled by {pairs_of_words(testing, training)}: nothing tells how they disagree; give "
-            f"labels of the same documents"
+            f"no document was labelled by {describe_judge_pair(testing, training)}: nothing tells how they disagree; "
+            f"give labels of the same documents"
         )
-    return Confusion(rows=_named(TESTING, testing), columns=_named(TRAINING, training), labels=votes.labels,
+    return Confusion(rows=_format_role(TESTING, testing), columns=_format_role(TRAINING, training), labels=votes.labels,
                      counts=counts)  # fmt: skip
 
 
-def documents_behind(
+def confusion_documents(
     labels: object,
     *,
     testing: str | None = None,
@@ -82,76 +84,82 @@ def documents_behind(
 
     Examples:
         >>> labels = {"doc": ["a", "a", "b"], "judge": ["ann", "bob", "ann"], "label": [0, 1, 1]}
-        >>> documents_behind(labels)["doc"].to_list()
+        >>> confusion_documents(labels)["doc"].to_list()
         ['a']
-        >>> documents_behind(labels, gold={"doc": ["b"], "label": [1]})["doc"].to_list()
+        >>> confusion_documents(labels, gold={"doc": ["b"], "label": [1]})["doc"].to_list()
         ['b']
     """
-    votes = documents_only(labels).settled(repeats)
-    training_votes = _of(votes, training, TRAINING)
+    votes = read_document_votes(labels).resolve_repeats(repeats)
+    training_votes = _votes_by_judge(votes, training, TRAINING)
     if gold is not None:
-        truth = with_gold(votes, documents_only(gold))[1]
+        truth = align_with_gold(votes, read_document_votes(gold))[1]
         counted = (truth >= 0) & (votes.keep(training_votes).counts().sum(axis=1) > 0)
     else:
-        counted = _pairs(*_sides(votes, _of(votes, testing, TESTING), training_votes)) > 0
+        counted = _count_judge_pairs(*_count_sides(votes, _votes_by_judge(votes, testing, TESTING), training_votes)) > 0
     return votes.items.filter(pl.Series(counted))
 
 
 def pair_confusion(votes: Votes, testing: NDArray[np.bool_], training: NDArray[np.bool_]) -> FloatArray:
     """The counts of pairs of votes by two judges, of which one is among `testing` and the other among `training`."""
-    return _crossed(*_sides(votes, testing, training))
+    return _weighted_confusion(*_count_sides(votes, testing, training))
 
 
-def _sides(
+def _count_sides(
     votes: Votes, testing: NDArray[np.bool_], training: NDArray[np.bool_]
 ) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.integer]]:
     """How many votes of each label an item has on either side, and of each judge who is on both, with its item."""
-    tested, trained = (votes.keep(rows).counts().astype(np.float64) for rows in (testing, training))
+    testing_counts, training_counts = (votes.keep(rows).counts().astype(np.float64) for rows in (testing, training))
     item, _, pair = votes.by_judge_and_item()
     both = testing & training  # only such a judge can be held against itself
-    own = np.zeros((len(item), len(votes.labels)))
-    np.add.at(own, (pair[both], votes.label[both]), 1)
-    return tested, trained, own, item
+    own_counts = np.zeros((len(item), len(votes.labels)))
+    np.add.at(own_counts, (pair[both], votes.label[both]), 1)
+    return testing_counts, training_counts, own_counts, item
 
 
-def _pairs(tested: FloatArray, trained: FloatArray, own: FloatArray, item: NDArray[np.integer]) -> FloatArray:
+def _count_judge_pairs(
+    testing_counts: FloatArray, training_counts: FloatArray, own_counts: FloatArray, item: NDArray[np.integer]
+) -> FloatArray:
     """How many pairs of votes of two judges each item has."""
-    pairs: FloatArray = tested.sum(axis=1) * trained.sum(axis=1)
-    return pairs - np.bincount(item, weights=own.sum(axis=1) ** 2, minlength=len(pairs))
+    pairs: FloatArray = testing_counts.sum(axis=1) * training_counts.sum(axis=1)
+    return pairs - np.bincount(item, weights=own_counts.sum(axis=1) ** 2, minlength=len(pairs))
 
 
-def _crossed(tested: FloatArray, trained: FloatArray, own: FloatArray, item: NDArray[np.integer]) -> FloatArray:
-    """Σ over items of all pairs but a judge's with itself, each item weighing 1; `own` are judges' votes on `item`."""
-    pairs = _pairs(tested, trained, own, item)
+def _weighted_confusion(
+    testing_counts: FloatArray, training_counts: FloatArray, own_counts: FloatArray, item: NDArray[np.integer]
+) -> FloatArray:
+    """Σ over items of all pairs but a judge's with itself, each item weighing 1; `own_counts` are judges' votes on `item`."""
+    pairs = _count_judge_pairs(testing_counts, training_counts, own_counts, item)
     weight = np.divide(1.0, pairs, out=np.zeros(len(pairs)), where=pairs > 0)
-    counts: FloatArray = (tested * weight[:, None]).T @ trained - (own * weight[item, None]).T @ own
+    counts: FloatArray = (testing_counts * weight[:, None]).T @ training_counts - (
+        own_counts * weight[item, None]
+    ).T @ own_counts
     return np.maximum(counts.round(12), 0.0)  # pairs that are not there must not leave a trace
 
 
-def documents_only(labels: object) -> Votes:
+def read_document_votes(labels: object) -> Votes:
     """Votes about documents; preferences are refused, for they have no grades."""
-    votes = votes_of(labels)
+    votes = make_votes(labels)
     if "doc" not in votes.items.columns:
         raise UsageError("these are preferences between documents, and a ceiling needs labels of documents")
     return votes
 
 
-def pairs_of_words(testing: str | None, training: str | None) -> str:
+def describe_judge_pair(testing: str | None, training: str | None) -> str:
     """Whose labels are held against whose."""
     named = [f"'{name}'" for name in (testing, training) if name is not None]
     return " and by ".join(named) if len(named) == 2 else f"{named[0]} and by another judge" if named else "two judges"
 
 
-def _of(votes: Votes, name: str | None, role: str) -> NDArray[np.bool_]:
+def _votes_by_judge(votes: Votes, name: str | None, role: str) -> NDArray[np.bool_]:
     """Which votes are those of the named judge, or of anybody."""
     if name is None:
         return np.ones(votes.size, dtype=bool)
     if name not in votes.judges:
         shown = ", ".join(votes.judges[:5]) + ", …" * (len(votes.judges) > 5)
         raise UsageError(f"no judge '{name}' to be the {role}, only {shown}{did_you_mean(name, votes.judges)}")
-    theirs: NDArray[np.bool_] = votes.judge == votes.judges.index(name)
-    return theirs
+    by_judge: NDArray[np.bool_] = votes.judge == votes.judges.index(name)
+    return by_judge
 
 
-def _named(role: str, name: str | None) -> str:
+def _format_role(role: str, name: str | None) -> str:
     return role if name is None else f"{role} ({name})"

@@ -14,8 +14,8 @@ from ringtrue.stats.ties import divisor
 __all__ = ["exact_dcg"]
 
 LADDER = 1.1  # lists whose lengths differ by less than this share nodes and roots
-WORK = 1 << 18  # multiplications in a product of matrices: more, and threads that wait cost more than they bring
-NOTHING = -44.0  # e to this power is lost beside 1
+MAX_PRODUCT = 1 << 18  # multiplications in a product of matrices: more, and threads that wait cost more than they bring
+NEGLIGIBLE_LOG = -44.0  # e to this power is lost beside 1
 
 
 def exact_dcg(counts: IntArray, matrix: FloatArray, gain: FloatArray, *, k: int | None = None) -> FloatArray:
@@ -39,18 +39,18 @@ def exact_dcg(counts: IntArray, matrix: FloatArray, gain: FloatArray, *, k: int 
         array([0.90773244])
     """
     expected = np.zeros(len(counts))
-    size = _rounded_up(counts.sum(axis=1))
-    for most in np.unique(size):
-        rows = size == most
-        different, which = np.unique(counts[rows], axis=0, return_inverse=True)
-        together = max(WORK // len(gain) // (int(most) // 2 + 1), 1)
-        pieces = np.array_split(different, math.ceil(len(different) / together))
-        found = [_of_one_size(piece, matrix, gain, k, int(most)) for piece in pieces]
-        expected[rows] = np.concatenate(found)[which.ravel()]
+    size = _round_up_sizes(counts.sum(axis=1))
+    for max_size in np.unique(size):
+        rows = size == max_size
+        distinct, inverse = np.unique(counts[rows], axis=0, return_inverse=True)
+        batch = max(MAX_PRODUCT // len(gain) // (int(max_size) // 2 + 1), 1)
+        pieces = np.array_split(distinct, math.ceil(len(distinct) / batch))
+        dcgs = [_exact_dcg_up_to_size(piece, matrix, gain, k, int(max_size)) for piece in pieces]
+        expected[rows] = np.concatenate(dcgs)[inverse.ravel()]
     return expected
 
 
-def _rounded_up(size: IntArray) -> IntArray:
+def _round_up_sizes(size: IntArray) -> IntArray:
     """The next number of a ladder, so that lists of nearly the same length are worked on together."""
     rungs = [1]
     while rungs[-1] < size.max(initial=1):
@@ -58,49 +58,51 @@ def _rounded_up(size: IntArray) -> IntArray:
     return np.array(rungs)[np.searchsorted(rungs, size)]
 
 
-def _of_one_size(counts: IntArray, matrix: FloatArray, gain: FloatArray, k: int | None, most: int) -> FloatArray:
+def _exact_dcg_up_to_size(
+    counts: IntArray, matrix: FloatArray, gain: FloatArray, k: int | None, max_size: int
+) -> FloatArray:
     """The same for lists of at most so many documents, all at once."""
-    order = most | 1
+    order = max_size | 1
     discount = 1 / divisor(np.arange(1, order + 1))
     discount[order if k is None else k :] = 0.0
     angle = 2 * np.pi * np.arange(order // 2 + 1) / order  # of the roots; the others are their conjugates
     transformed = np.fft.fft(discount)[: len(angle)] / order
     transformed[1:] *= 2
-    nodes, weights = _nodes(min(math.ceil(most / 2), int(5 * math.sqrt(most)) + 8))
+    nodes, weights = _gauss_legendre(min(math.ceil(max_size / 2), int(5 * math.sqrt(max_size)) + 8))
     above = matrix[:, ::-1].cumsum(axis=1)[:, ::-1] - matrix
-    worth = np.flatnonzero(gain > 0)
-    expected = np.zeros((len(counts), len(worth)))
-    step = max(WORK // len(gain) // (len(angle) * max(len(counts), len(gain))), 1)
-    for label in np.flatnonzero(matrix[worth].any(axis=0)):
+    gainful = np.flatnonzero(gain > 0)
+    expected = np.zeros((len(counts), len(gainful)))
+    step = max(MAX_PRODUCT // len(gain) // (len(angle) * max(len(counts), len(gain))), 1)
+    for label in np.flatnonzero(matrix[gainful].any(axis=0)):
         for first in range(0, len(nodes), step):
-            some = slice(first, first + step)
-            ahead = np.clip(above[:, label, None] + matrix[:, label, None] * nodes[some], 0, 1)
-            weight = (weights[some, None] * transformed).ravel()
-            expected += _summed(counts, ahead, angle, weight, worth) * matrix[worth, label]
-    total: FloatArray = (expected * gain[worth] * counts[:, worth]).sum(axis=1)
+            node_batch = slice(first, first + step)
+            ahead = np.clip(above[:, label, None] + matrix[:, label, None] * nodes[node_batch], 0, 1)
+            weight = (weights[node_batch, None] * transformed).ravel()
+            expected += _sum_over_roots(counts, ahead, angle, weight, gainful) * matrix[gainful, label]
+    total: FloatArray = (expected * gain[gainful] * counts[:, gainful]).sum(axis=1)
     return total
 
 
-def _summed(
-    counts: IntArray, ahead: FloatArray, angle: FloatArray, weight: NDArray[np.complex128], worth: IntArray
+def _sum_over_roots(
+    counts: IntArray, ahead: FloatArray, angle: FloatArray, weight: NDArray[np.complex128], gainful: IntArray
 ) -> FloatArray:
     """Σ over nodes and roots of Re(weight · Π_k (1 − q_k + q_k ω)^{n_k} / (1 − q_i + q_i ω)): lists × labels i."""
     spread = -2 * ahead * (1 - ahead)
-    size = np.log1p(spread[:, :, None] * (1 - np.cos(angle))).reshape(len(ahead), -1) / 2
-    times = counts.astype(np.float64)
-    power = times @ size
-    kept = np.flatnonzero(power.max(axis=0) > NOTHING)
-    node, root = np.divmod(kept, len(angle))
+    log_modulus = np.log1p(spread[:, :, None] * (1 - np.cos(angle))).reshape(len(ahead), -1) / 2
+    exponents = counts.astype(np.float64)
+    modulus = exponents @ log_modulus
+    significant = np.flatnonzero(modulus.max(axis=0) > NEGLIGIBLE_LOG)
+    node, root = np.divmod(significant, len(angle))
     factor = 1 + ahead[:, node] * (np.exp(1j * angle) - 1)[root]
-    power = np.exp(power[:, kept])
-    turn = times @ np.angle(factor)
-    rest = weight[kept] / factor[worth]
-    found: FloatArray = (power * np.cos(turn)) @ rest.real.T - (power * np.sin(turn)) @ rest.imag.T
-    return found
+    modulus = np.exp(modulus[:, significant])
+    phase = exponents @ np.angle(factor)
+    quotient = weight[significant] / factor[gainful]
+    sums: FloatArray = (modulus * np.cos(phase)) @ quotient.real.T - (modulus * np.sin(phase)) @ quotient.imag.T
+    return sums
 
 
 @lru_cache(maxsize=64)
-def _nodes(number: int) -> tuple[FloatArray, FloatArray]:
+def _gauss_legendre(number: int) -> tuple[FloatArray, FloatArray]:
     """Gauss and Legendre's nodes and weights from 0 to 1."""
     nodes, weights = np.polynomial.legendre.leggauss(number)
     return (nodes + 1) / 2, weights / 2

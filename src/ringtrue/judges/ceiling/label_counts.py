@@ -12,19 +12,19 @@ from ringtrue.errors import MeasureError, MismatchError, UsageError
 from ringtrue.evaluation.measures import FloatArray, IntArray
 from ringtrue.evaluation.measures.graded import gain_of
 from ringtrue.stats.confusion import Confusion
-from ringtrue.stats.encoding import codes
+from ringtrue.stats.encoding import encode_column
 from ringtrue.stats.ties import divisor
 from ringtrue.tables import Judgments
 
 __all__ = [
     "Gain",
     "LabelCounts",
-    "gains_of",
+    "count_labels_per_query",
     "ideal_dcg",
-    "label_counts",
+    "label_gains",
     "measure_name",
+    "ordered_confusion_matrix",
     "require_matrix",
-    "shares_of",
 ]
 
 Gain: TypeAlias = Literal["exp", "linear"] | Mapping[int, float]
@@ -40,38 +40,38 @@ class LabelCounts:
     notes: tuple[str, ...] = ()
 
 
-def label_counts(judgments: Judgments, labels: Sequence[int]) -> LabelCounts:
+def count_labels_per_query(judgments: Judgments, labels: Sequence[int]) -> LabelCounts:
     """How many documents of each query have each of the labels; one that is none of them is refused.
 
     Documents with a label below 0 were not judged, unless the labels have it, and are left out.
 
     Examples:
-        >>> label_counts(Judgments.of({"q": {"a": 2, "b": 0, "c": 0}}), (0, 1, 2)).counts.tolist()
+        >>> count_labels_per_query(Judgments.of({"q": {"a": 2, "b": 0, "c": 0}}), (0, 1, 2)).counts.tolist()
         [[2, 0, 1]]
     """
     judgments.require_one_label_each()
-    rising = tuple(sorted(labels))
-    kept = (judgments.frame["label"] >= 0) | judgments.frame["label"].is_in(list(rising))
-    frame = judgments.frame.filter(kept)
-    query, names = codes(judgments.frame["query"])
+    ascending = tuple(sorted(labels))
+    judged = (judgments.frame["label"] >= 0) | judgments.frame["label"].is_in(list(ascending))
+    frame = judgments.frame.filter(judged)
+    query, names = encode_column(judgments.frame["query"])
     notes = []
-    if left := judgments.frame.height - frame.height:
-        notes.append(f"{left:,} document{'s' * (left > 1)} with a label below 0 ('not judged') left out")
-    found = tuple(frame["label"].unique().sort().to_list())
-    if unknown := [label for label in found if label not in rising]:
+    if left_out := judgments.frame.height - frame.height:
+        notes.append(f"{left_out:,} document{'s' * (left_out > 1)} with a label below 0 ('not judged') left out")
+    used_labels = tuple(frame["label"].unique().sort().to_list())
+    if unknown := [label for label in used_labels if label not in ascending]:
         raise MismatchError(
-            f"the judgments have the labels {_listed(found)}, the confusion matrix {_listed(rising)}: it says nothing "
-            f"about {_listed(unknown)}; both must be on one scale"
+            f"the judgments have the labels {_format_labels(used_labels)}, the confusion matrix "
+            f"{_format_labels(ascending)}: it says nothing about {_format_labels(unknown)}; both must be on one scale"
         )
-    if never := [label for label in rising if label not in found]:
+    if unused := [label for label in ascending if label not in used_labels]:
         notes.append(
-            f"the confusion matrix has the labels {_listed(rising)}, the judgments only {_listed(found)}: if "
-            f"{_listed(never)} should be there, the two are not on one scale"
+            f"the confusion matrix has the labels {_format_labels(ascending)}, the judgments only "
+            f"{_format_labels(used_labels)}: if {_format_labels(unused)} should be there, the two are not on one scale"
         )
-    place = np.searchsorted(np.array(rising), frame["label"].to_numpy())
-    cell = query[kept.to_numpy()].astype(np.int64) * len(rising) + place
-    counts = np.bincount(cell, minlength=len(names) * len(rising)).reshape(len(names), len(rising))
-    return LabelCounts(queries=tuple(names), labels=rising, counts=counts, notes=tuple(notes))
+    label_index = np.searchsorted(np.array(ascending), frame["label"].to_numpy())
+    cell = query[judged.to_numpy()].astype(np.int64) * len(ascending) + label_index
+    counts = np.bincount(cell, minlength=len(names) * len(ascending)).reshape(len(names), len(ascending))
+    return LabelCounts(queries=tuple(names), labels=ascending, counts=counts, notes=tuple(notes))
 
 
 def require_matrix(confusion: Confusion) -> None:
@@ -95,44 +95,44 @@ def require_matrix(confusion: Confusion) -> None:
         )
 
 
-def shares_of(confusion: Confusion, needed: IntArray) -> FloatArray:
+def ordered_confusion_matrix(confusion: Confusion, document_counts: IntArray) -> FloatArray:
     """The matrix with its labels in rising order; a label that documents have and whose row is unknown is refused.
 
     Examples:
         >>> table = Confusion(rows="gold", columns="ann", labels=(1, 0), counts=np.array([[3, 1], [0, 5]]))
-        >>> shares_of(table, np.array([1, 1])).tolist()
+        >>> ordered_confusion_matrix(table, np.array([1, 1])).tolist()
         [[1.0, 0.0], [0.25, 0.75]]
     """
     require_matrix(confusion)
     order = np.argsort(confusion.labels)
     shares = confusion.matrix[np.ix_(order, order)]
-    never = np.isnan(shares).any(axis=1)
-    if (lost := never & (needed > 0)).any():
-        label = confusion.labels[order[int(np.flatnonzero(lost)[0])]]
+    undefined = np.isnan(shares).any(axis=1)
+    if (missing := undefined & (document_counts > 0)).any():
+        label = confusion.labels[order[int(np.flatnonzero(missing)[0])]]
         raise MismatchError(
             f"the confusion matrix says nothing about label {label}, which its testing judge never gave, and documents "
             f"have it: what the training judge makes of them is undefined; count more labels, or merge grades"
         )
-    shares[never] = np.eye(len(shares))[never]  # no document needs these
+    shares[undefined] = np.eye(len(shares))[undefined]  # no document needs these
     return shares
 
 
-def gains_of(labels: Sequence[int], gain: Gain) -> FloatArray:
+def label_gains(labels: Sequence[int], gain: Gain) -> FloatArray:
     """What each label is worth: 2^label − 1, the label itself, or what a table says.
 
     Examples:
-        >>> gains_of((0, 1, 3), "exp").tolist(), gains_of((0, 1, 3), {1: 0.5, 3: 1}).tolist()
+        >>> label_gains((0, 1, 3), "exp").tolist(), label_gains((0, 1, 3), {1: 0.5, 3: 1}).tolist()
         ([0.0, 1.0, 7.0], [0.0, 0.5, 1.0])
     """
-    given = np.array(labels)
+    label_array = np.array(labels)
     if isinstance(gain, Mapping):
-        worth = gain_of(given, gains=gain)
-        if not np.isfinite(worth).all() or (worth < 0).any():
+        gains = gain_of(label_array, gains=gain)
+        if not np.isfinite(gains).all() or (gains < 0).any():
             raise MeasureError(f"gains are numbers of at least 0, found {dict(gain)}")
-        return worth
+        return gains
     if gain not in ("exp", "linear"):
         raise UsageError(f"gain is 'exp' (2^label − 1), 'linear' (the label) or a table of gains; found {gain!r}")
-    return gain_of(given, form="exp-log2" if gain == "exp" else "log2")
+    return gain_of(label_array, form="exp-log2" if gain == "exp" else "log2")
 
 
 def measure_name(gain: Gain, k: int | None) -> str:
@@ -142,8 +142,8 @@ def measure_name(gain: Gain, k: int | None) -> str:
         >>> measure_name("exp", 10), measure_name("linear", None)
         ("nDCG(dcg='exp-log2')@10", 'nDCG')
     """
-    how = "(dcg='exp-log2')" if gain == "exp" else "" if gain == "linear" else "(gains=…)"
-    return f"nDCG{how}" + (f"@{k}" if k else "")
+    parameters = "(dcg='exp-log2')" if gain == "exp" else "" if gain == "linear" else "(gains=…)"
+    return f"nDCG{parameters}" + (f"@{k}" if k else "")
 
 
 def ideal_dcg(counts: IntArray, gain: FloatArray, *, k: int | None = None) -> FloatArray:
@@ -153,15 +153,15 @@ def ideal_dcg(counts: IntArray, gain: FloatArray, *, k: int | None = None) -> Fl
         >>> ideal_dcg(np.array([[5, 2]]), np.array([0.0, 1.0])).round(4)
         array([1.6309])
     """
-    most = int(counts.sum(axis=1).max(initial=0))
-    discount = 1 / divisor(np.arange(1, most + 1))
-    discount[most if k is None else k :] = 0.0
-    reached = np.concatenate([[0.0], np.cumsum(discount)])
+    longest = int(counts.sum(axis=1).max(initial=0))
+    discount = 1 / divisor(np.arange(1, longest + 1))
+    discount[longest if k is None else k :] = 0.0
+    cumulative_discount = np.concatenate([[0.0], np.cumsum(discount)])
     best_first = np.argsort(-gain)
     ends = counts[:, best_first].cumsum(axis=1)
-    met = reached[ends] - reached[ends - counts[:, best_first]]
-    return np.asarray(met @ gain[best_first])
+    label_discounts = cumulative_discount[ends] - cumulative_discount[ends - counts[:, best_first]]
+    return np.asarray(label_discounts @ gain[best_first])
 
 
-def _listed(labels: Sequence[int]) -> str:
+def _format_labels(labels: Sequence[int]) -> str:
     return ", ".join(str(label).replace("-", "−") for label in labels)

@@ -9,7 +9,7 @@ from ringtrue.stats.ties import divisor
 
 __all__ = ["simulated_dcg"]
 
-CELLS = 1 << 18  # of the largest array that is held at once
+MAX_CELLS = 1 << 18  # of the largest array that is held at once
 
 
 def simulated_dcg(
@@ -35,28 +35,28 @@ def simulated_dcg(
         (True, 0.002)
     """
     mean, error = np.zeros(len(counts)), np.zeros(len(counts))
-    for place, row in enumerate(counts):
-        values = _drawn(np.repeat(np.arange(len(row)), row), matrix, gain, k, draws, rng)
-        mean[place] = values.mean()
-        error[place] = values.std(ddof=1) / np.sqrt(draws)
+    for i, row in enumerate(counts):
+        values = _simulate_list_dcg(np.repeat(np.arange(len(row)), row), matrix, gain, k, draws, rng)
+        mean[i] = values.mean()
+        error[i] = values.std(ddof=1) / np.sqrt(draws)
     return mean, error
 
 
-def _drawn(
+def _simulate_list_dcg(
     label: IntArray, matrix: FloatArray, gain: FloatArray, k: int | None, draws: int, rng: np.random.Generator
 ) -> FloatArray:
     """The DCG of one list, once for each draw."""
     discount = 1 / divisor(np.arange(1, len(label) + 1))
     discount[len(label) if k is None else k :] = 0.0
-    below = matrix.cumsum(axis=1)[label, :-1]
-    below[matrix[label][:, ::-1].cumsum(axis=1)[:, -2::-1] == 0] = 1.0  # rounding must not leave anything above
-    worth, values = gain[label], []
-    step = max(CELLS // max(len(label), 1), 1)
-    for first in range(0, draws, step):
-        size = (min(step, draws - first), len(label))
-        drawn, said = rng.random(size), np.zeros(size)
-        for bound in below.T:
-            said += drawn >= bound
-        best_first = np.argsort(-(said + rng.random(size)), axis=1)
-        values.append(worth[best_first] @ discount)
+    cumulative = matrix.cumsum(axis=1)[label, :-1]
+    cumulative[matrix[label][:, ::-1].cumsum(axis=1)[:, -2::-1] == 0] = 1.0  # rounding must not leave anything above
+    gains, values = gain[label], []
+    batch = max(MAX_CELLS // max(len(label), 1), 1)
+    for first in range(0, draws, batch):
+        size = (min(batch, draws - first), len(label))
+        uniforms, training_labels = rng.random(size), np.zeros(size)
+        for bound in cumulative.T:
+            training_labels += uniforms >= bound
+        best_first = np.argsort(-(training_labels + rng.random(size)), axis=1)
+        values.append(gains[best_first] @ discount)
     return np.concatenate(values)

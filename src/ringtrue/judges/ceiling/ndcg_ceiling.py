@@ -11,41 +11,41 @@ import numpy as np
 import polars as pl
 
 from ringtrue.errors import UsageError
-from ringtrue.evaluation.inputs import Missing, Notes, line_up, require_choice
+from ringtrue.evaluation.inputs import Missing, NoteCollector, match_runs_to_qrels, require_choice
 from ringtrue.evaluation.measures import FloatArray, IntArray, RankedLists
 from ringtrue.evaluation.measures.graded import ndcg
 from ringtrue.evaluation.measures.set_based import judged_share
 from ringtrue.judges.ceiling.exact import exact_dcg
 from ringtrue.judges.ceiling.label_counts import (
     Gain,
-    gains_of,
+    count_labels_per_query,
     ideal_dcg,
-    label_counts,
+    label_gains,
     measure_name,
+    ordered_confusion_matrix,
     require_matrix,
-    shares_of,
 )
 from ringtrue.judges.ceiling.monte_carlo import simulated_dcg
 from ringtrue.judges.ceiling.normal_approximation import closed_form_dcg
 from ringtrue.judges.ceiling.results import Ceiling, RunCeiling
 from ringtrue.stats.confusion import Confusion
-from ringtrue.stats.intervals import mean_estimate
+from ringtrue.stats.intervals import estimate_mean
 from ringtrue.tables import Judgments
 
-__all__ = ["Method", "ceiling", "expected_ndcg", "require_settings"]
+__all__ = ["CeilingMethod", "ceiling", "expected_ndcg", "require_settings"]
 
-Method: TypeAlias = Literal["exact", "simulation", "closed-form"]
-LONG = 50  # documents from which the closed form is meant to hold
-FEW = 50  # documents behind a row of the matrix
+CeilingMethod: TypeAlias = Literal["exact", "simulation", "closed-form"]
+LONG_LIST = 50  # documents from which the closed form is meant to hold
+FEW_CASES = 50  # documents behind a row of the matrix
 ROUNDING = 1e-12  # what differs from 1 or 0 by less is that
-SHOWN = 5  # queries in a note
+MAX_SHOWN = 5  # queries in a note
 
 
 def ceiling(
     judgments: object,
     confusion: Confusion,
     *,
-    method: Method = "exact",
+    method: CeilingMethod = "exact",
     gain: Gain = "exp",
     k: int | None = None,
     runs: object | None = None,
@@ -80,34 +80,39 @@ def ceiling(
     """
     require_settings(method, k, draws)
     require_matrix(confusion)
-    labelled = Judgments.of(judgments)
-    found = label_counts(labelled, confusion.labels)
-    matrix, worth = shares_of(confusion, found.counts.sum(axis=0)), gains_of(found.labels, gain)
-    ideal = ideal_dcg(found.counts, worth, k=k)
-    used = ideal > 0
+    qrels = Judgments.of(judgments)
+    query_counts = count_labels_per_query(qrels, confusion.labels)
+    matrix, gains = (
+        ordered_confusion_matrix(confusion, query_counts.counts.sum(axis=0)),
+        label_gains(query_counts.labels, gain),
+    )
+    ideal = ideal_dcg(query_counts.counts, gains, k=k)
+    has_gain = ideal > 0
     rng = np.random.default_rng(0) if rng is None else rng
-    counts = found.counts[used]
-    values, errors = expected_ndcg(counts, matrix, worth, method=method, k=k, draws=draws, rng=rng)
-    left = tuple(query for query, kept in zip(found.queries, used, strict=True) if not kept)
-    notes = [*found.notes, *_doubts(confusion, found.labels, counts, method, k, left)]
-    documents = int(found.counts.sum())
-    exactly = covered is not None
+    counts = query_counts.counts[has_gain]
+    values, errors = expected_ndcg(counts, matrix, gains, method=method, k=k, draws=draws, rng=rng)
+    skipped = tuple(query for query, is_used in zip(query_counts.queries, has_gain, strict=True) if not is_used)
+    notes = [*query_counts.notes, *_ceiling_notes(confusion, query_counts.labels, counts, method, k, skipped)]
+    documents = int(query_counts.counts.sum())
+    covered_is_exact = covered is not None
     if covered is None and confusion.worth is None:
         covered = round(float(confusion.counts.sum()))
-    by_query = dict(zip((query for query in found.queries if query not in set(left)), values.tolist(), strict=True))
-    standing, more = _standing(runs, labelled, by_query, gain, k, missing, level)
+    by_query = dict(
+        zip((query for query in query_counts.queries if query not in set(skipped)), values.tolist(), strict=True)
+    )
+    run_ceilings, run_notes = _measure_runs(runs, qrels, by_query, gain, k, missing, level)
     per_query = pl.DataFrame(
         {
-            "query": found.queries,
-            "documents": found.counts.sum(axis=1),
-            "ceiling": [by_query.get(query) for query in found.queries],
+            "query": query_counts.queries,
+            "documents": query_counts.counts.sum(axis=1),
+            "ceiling": [by_query.get(query) for query in query_counts.queries],
         },
         schema={"query": pl.String, "documents": pl.Int64, "ceiling": pl.Float64},
     )
-    answer = Ceiling(
-        estimate=mean_estimate(values, level=level),
-        skipped=len(left),
-        runs=standing,
+    ndcg_ceiling = Ceiling(
+        estimate=estimate_mean(values, level=level),
+        skipped=len(skipped),
+        runs=run_ceilings,
         per_query=per_query,
         method=method,
         measure=measure_name(gain, k),
@@ -116,13 +121,17 @@ def ceiling(
         documents=documents,
         covered=None if covered is None else min(covered, documents),
     )
-    if answer.is_stretched:
-        notes.append(_stretched(answer, found.labels, found.counts, exactly=exactly))
-    return replace(answer, notes=(*notes, *more, *_thin(standing, k)))
+    if ndcg_ceiling.is_stretched:
+        notes.append(
+            _stretched_matrix_note(
+                ndcg_ceiling, query_counts.labels, query_counts.counts, covered_is_exact=covered_is_exact
+            )
+        )
+    return replace(ndcg_ceiling, notes=(*notes, *run_notes, *_thinly_judged_notes(run_ceilings, k)))
 
 
 def expected_ndcg(
-    counts: IntArray, matrix: FloatArray, gain: FloatArray, *, method: Method = "exact", k: int | None = None,
+    counts: IntArray, matrix: FloatArray, gain: FloatArray, *, method: CeilingMethod = "exact", k: int | None = None,
     draws: int = 1000, rng: np.random.Generator,
 ) -> tuple[FloatArray, FloatArray | None]:  # fmt: skip
     """The expected nDCG of lists that have some gain, and what draws leave open in each.
@@ -135,99 +144,114 @@ def expected_ndcg(
     ideal = ideal_dcg(counts, gain, k=k)
     if method == "simulation":
         mean, error = simulated_dcg(counts, matrix, gain, k=k, draws=draws, rng=rng)
-        return _without_rounding(mean / ideal), error / ideal
+        return _snap_rounding_noise(mean / ideal), error / ideal
     dcg = (exact_dcg if method == "exact" else closed_form_dcg)(counts, matrix, gain, k=k)
-    return _without_rounding(dcg / ideal), None
+    return _snap_rounding_noise(dcg / ideal), None
 
 
-def require_settings(method: Method, k: int | None, draws: int = 1000) -> None:
+def require_settings(method: CeilingMethod, k: int | None, draws: int = 1000) -> None:
     """Refuse a method, a cutoff or a number of draws that there cannot be."""
-    require_choice("method", method, get_args(Method))
+    require_choice("method", method, get_args(CeilingMethod))
     if k is not None and not (isinstance(k, int) and k >= 1):
         raise UsageError(f"k is a rank, a whole number of at least 1; found {k!r}")
     if not (isinstance(draws, int) and draws >= 2):
         raise UsageError(f"draws is a whole number of at least 2; found {draws!r}")
 
 
-def _doubts(
-    confusion: Confusion, labels: Sequence[int], counts: IntArray, method: Method, k: int | None, left: Sequence[str]
+def _ceiling_notes(
+    confusion: Confusion,
+    labels: Sequence[int],
+    counts: IntArray,
+    method: CeilingMethod,
+    k: int | None,
+    skipped: Sequence[str],
 ) -> list[str]:
     notes = []
-    if left:
-        shown = ", ".join(left[:SHOWN]) + ", …" * (len(left) > SHOWN)
-        notes.append(f"{_queries(len(left))} in which no label is worth anything, left out: {shown}")
+    if skipped:
+        shown = ", ".join(skipped[:MAX_SHOWN]) + ", …" * (len(skipped) > MAX_SHOWN)
+        notes.append(f"{_format_query_count(len(skipped))} in which no label is worth anything, left out: {shown}")
     if method == "closed-form":
-        if short := int((counts.sum(axis=1) < LONG).sum()):
+        if short := int((counts.sum(axis=1) < LONG_LIST).sum()):
             notes.append(
-                f"{_queries(short)} with fewer than {LONG} documents, where the closed form may be far off; "
-                f"method exact is right for any number"
+                f"{_format_query_count(short)} with fewer than {LONG_LIST} documents, where the closed form may be far "
+                f"off; method exact is right for any number"
             )
         if k is not None:
             notes.append("with a cutoff the closed form errs more, by a few hundredths near the top; exact does not")
     if confusion.worth is None:
         total = dict(zip(confusion.labels, confusion.counts.sum(axis=1).tolist(), strict=True))
-        rare = [label for label, n in zip(labels, counts.sum(axis=0), strict=True) if n and total[label] < FEW]
+        rare = [label for label, n in zip(labels, counts.sum(axis=0), strict=True) if n and total[label] < FEW_CASES]
         if rare:
-            said = ", ".join(f"{label} ({total[label]:.3g})" for label in rare)
+            rare_labels = ", ".join(f"{label} ({total[label]:.3g})" for label in rare)
             notes.append(
-                f"the confusion matrix rests on fewer than {FEW} cases for label {said}: the interval knows of the "
-                f"queries, not of that"
+                f"the confusion matrix rests on fewer than {FEW_CASES} cases for label {rare_labels}: the interval "
+                f"knows of the queries, not of that"
             )
     return notes
 
 
-def _stretched(found: Ceiling, labels: Sequence[int], counts: IntArray, *, exactly: bool) -> str:
+def _stretched_matrix_note(
+    ndcg_ceiling: Ceiling, labels: Sequence[int], counts: IntArray, *, covered_is_exact: bool
+) -> str:
     """What is doubtful where a matrix of few documents is applied to many."""
-    lowest, told = labels[0], ""
-    if found.confusion.worth is None and (cases := found.confusion.counts.sum()) > 0:
-        of_these = found.confusion.counts[found.confusion.labels.index(lowest)].sum() / cases
-        told = f" (label {lowest}: {of_these:.0%} of these, {counts[:, 0].sum() / counts.sum():.0%} of all)"
-    few, all_of_them = f"{found.covered:,}", f"{found.documents:,} judged documents"
-    whence = f"comes from {few} of {all_of_them}" if exactly else f"has {few} cases, and there are {all_of_them}"
+    lowest, lowest_shares = labels[0], ""
+    if ndcg_ceiling.confusion.worth is None and (cases := ndcg_ceiling.confusion.counts.sum()) > 0:
+        lowest_share = ndcg_ceiling.confusion.counts[ndcg_ceiling.confusion.labels.index(lowest)].sum() / cases
+        lowest_shares = (
+            f" (label {lowest}: {lowest_share:.0%} of these, {counts[:, 0].sum() / counts.sum():.0%} of all)"
+        )
+    covered, documents = f"{ndcg_ceiling.covered:,}", f"{ndcg_ceiling.documents:,} judged documents"
+    origin = (
+        f"comes from {covered} of {documents}"
+        if covered_is_exact
+        else f"has {covered} cases, and there are {documents}"
+    )
     return (
-        f"the confusion matrix {whence}: promising documents get a second label more often than others{told}, and if "
-        f"judges mistake a {lowest} among them more often than elsewhere, the ceiling of all is too low; take "
+        f"the confusion matrix {origin}: promising documents get a second label more often than others{lowest_shares}, "
+        f"and if judges mistake a {lowest} among them more often than elsewhere, the ceiling of all is too low; take "
         f"judgments of the documents behind the matrix (with --labels: --only-labelled), or a matrix (--labels) of a "
         f"random sample; if it is of one, all is well"
     )
 
 
-def _thin(runs: Mapping[str, RunCeiling], k: int | None) -> list[str]:
+def _thinly_judged_notes(runs: Mapping[str, RunCeiling], k: int | None) -> list[str]:
     """What is doubtful where nobody judged much of what a run found."""
-    some = [f"{name} {one.judged:.0%}" for name, one in runs.items() if one.is_thinly_judged]
-    if not some:
+    thin_runs = [
+        f"{name} {run_ceiling.judged:.0%}" for name, run_ceiling in runs.items() if run_ceiling.is_thinly_judged
+    ]
+    if not thin_runs:
         return []
-    where = f"of the first {k} documents (Judged@{k})" if k else "of the whole list (Judged)"
-    told = (
-        f"documents that nobody judged count as worth nothing, and {where} were judged: {', '.join(some[:SHOWN])}"
-        f"{', …' * (len(some) > SHOWN)}; what is missing to the ceiling may be judgments, and need not be room for a "
-        f"better ranker"
+    scope = f"of the first {k} documents (Judged@{k})" if k else "of the whole list (Judged)"
+    note = (
+        f"documents that nobody judged count as worth nothing, and {scope} were judged: "
+        f"{', '.join(thin_runs[:MAX_SHOWN])}{', …' * (len(thin_runs) > MAX_SHOWN)}; what is missing to the ceiling "
+        f"may be judgments, and need not be room for a better ranker"
     )
-    return [told]
+    return [note]
 
 
-def _without_rounding(values: FloatArray) -> FloatArray:
+def _snap_rounding_noise(values: FloatArray) -> FloatArray:
     """What differs from 1 or 0 by rounding alone is 1 or 0."""
-    whole = values.round()
-    return np.where(np.abs(values - whole) < ROUNDING, whole, values)
+    nearest = values.round()
+    return np.where(np.abs(values - nearest) < ROUNDING, nearest, values)
 
 
-def _standing(
+def _measure_runs(
     runs: object | None, judgments: Judgments, ceilings: Mapping[str, float], gain: Gain, k: int | None,
     missing: Missing, level: float,
 ) -> tuple[dict[str, RunCeiling], tuple[str, ...]]:  # fmt: skip
     """Each run on the queries that have a ceiling."""
     if runs is None:
         return {}, ()
-    notes = Notes()
+    notes = NoteCollector()
 
     def formula(lists: RankedLists) -> FloatArray:
         if isinstance(gain, Mapping):
             return ndcg(lists, k=k, gains=gain)
         return ndcg(lists, k=k, dcg="exp-log2" if gain == "exp" else "log2")
 
-    found = {}
-    for entry in line_up(
+    by_run = {}
+    for matched in match_runs_to_qrels(
         runs,
         judgments,
         notes=notes,
@@ -238,24 +262,28 @@ def _standing(
         collection_size=None,
         top=k,
     ):
-        values = dict(zip(entry.queries, entry.averaged(formula).tolist(), strict=True))
-        has = dict(zip(entry.queries, entry.present.tolist(), strict=True))
-        counted = [query for query in ceilings if missing == "zero" or has[query]]
-        mine, best = (np.array([of[query] for query in counted], dtype=np.float64) for of in (values, ceilings))
-        judged = dict(zip(entry.queries, entry.averaged(partial(judged_share, k=k)).tolist(), strict=True))
-        seen = [judged[query] for query in counted if has[query]]
-        mean = float(best.mean()) if len(best) else None
-        reached = mean_estimate(mine, level=level)
-        found[entry.run.name] = RunCeiling(
-            ndcg=reached,
-            ceiling=mean,
-            share=reached.value / mean if mean and reached.value is not None else None,
-            room=mean_estimate(_without_rounding(best - mine), level=level),
-            judged=float(np.mean(seen)) if seen else None,
-            per_query=dict(zip(counted, mine.tolist(), strict=True)),
+        values = dict(zip(matched.queries, matched.average_over_judges(formula).tolist(), strict=True))
+        is_present = dict(zip(matched.queries, matched.present.tolist(), strict=True))
+        counted = [query for query in ceilings if missing == "zero" or is_present[query]]
+        run_values, ceiling_values = (
+            np.array([by_query[query] for query in counted], dtype=np.float64) for by_query in (values, ceilings)
         )
-    return found, notes.told()
+        judged = dict(
+            zip(matched.queries, matched.average_over_judges(partial(judged_share, k=k)).tolist(), strict=True)
+        )
+        judged_shares = [judged[query] for query in counted if is_present[query]]
+        mean_ceiling = float(ceiling_values.mean()) if len(ceiling_values) else None
+        run_ndcg = estimate_mean(run_values, level=level)
+        by_run[matched.run.name] = RunCeiling(
+            ndcg=run_ndcg,
+            ceiling=mean_ceiling,
+            share=run_ndcg.value / mean_ceiling if mean_ceiling and run_ndcg.value is not None else None,
+            room=estimate_mean(_snap_rounding_noise(ceiling_values - run_values), level=level),
+            judged=float(np.mean(judged_shares)) if judged_shares else None,
+            per_query=dict(zip(counted, run_values.tolist(), strict=True)),
+        )
+    return by_run, notes.messages()
 
 
-def _queries(n: int) -> str:
+def _format_query_count(n: int) -> str:
     return f"{n:,} quer{'y' if n == 1 else 'ies'}"

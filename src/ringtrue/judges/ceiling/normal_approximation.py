@@ -10,7 +10,7 @@ from ringtrue.stats.ties import divisor
 
 __all__ = ["closed_form_dcg"]
 
-POINT = 1e-9  # a variance below which a number is certain
+MIN_VARIANCE = 1e-9  # a variance below which a number is certain
 
 
 def closed_form_dcg(counts: IntArray, matrix: FloatArray, gain: FloatArray, *, k: int | None = None) -> FloatArray:
@@ -31,41 +31,43 @@ def closed_form_dcg(counts: IntArray, matrix: FloatArray, gain: FloatArray, *, k
         >>> closed_form_dcg(counts, matrix, np.array([0.0, 1.0])).round(3)
         array([7.321])
     """
-    different, which = np.unique(counts, axis=0, return_inverse=True)
-    return np.array([_of_one(row, matrix, gain, k) for row in different])[which.ravel()]
+    distinct, inverse = np.unique(counts, axis=0, return_inverse=True)
+    return np.array([_closed_form_dcg_of_list(row, matrix, gain, k) for row in distinct])[inverse.ravel()]
 
 
-def _of_one(count: IntArray, matrix: FloatArray, gain: FloatArray, k: int | None) -> float:
+def _closed_form_dcg_of_list(count: IntArray, matrix: FloatArray, gain: FloatArray, k: int | None) -> float:
     n = int(count.sum())
     discount = 1 / divisor(np.arange(1, n + 1))
     discount[n if k is None else k :] = 0.0
-    reached = np.concatenate([[0.0], np.cumsum(discount)])
+    cumulative_discount = np.concatenate([[0.0], np.cumsum(discount)])
     t, s = np.arange(n)[:, None], np.arange(n)
-    value = np.where(s <= t, (reached[t + 1] - reached[np.maximum(t - s, 0)]) / (s + 1), 0.0)
-    least = np.flatnonzero((gain > 0) & (count > 0))
-    above = matrix[:, ::-1].cumsum(axis=1)[:, ::-1]
+    mean_discount = np.where(
+        s <= t, (cumulative_discount[t + 1] - cumulative_discount[np.maximum(t - s, 0)]) / (s + 1), 0.0
+    )
+    gainful = np.flatnonzero((gain > 0) & (count > 0))
+    at_least = matrix[:, ::-1].cumsum(axis=1)[:, ::-1]
     total = 0.0
     for label in range(len(matrix)):
-        worth = least[matrix[least, label] > 0]
-        a, c = above[:, label], matrix[:, label]
+        reachable = gainful[matrix[gainful, label] > 0]
+        a, c = at_least[:, label], matrix[:, label]
         mean_t, mean_s, var_t, var_s, cov = (
-            (count @ each - each[worth])[:, None] for each in (a, c, a * (1 - a), c * (1 - c), c * (1 - a))
+            (count @ terms - terms[reachable])[:, None] for terms in (a, c, a * (1 - a), c * (1 - c), c * (1 - a))
         )
-        certain = var_t < POINT
+        certain = var_t < MIN_VARIANCE
         slope = np.where(certain, 0.0, cov / np.where(certain, 1.0, var_t))
-        of_t = _shares(s, mean_t, var_t)
-        expected = (mean_s + slope * (s - mean_t))[:, :, None]
-        of_s = _shares(s, expected, (var_s - slope * cov)[:, :, None], allowed=s <= t)
-        found = np.einsum("it,its,ts->i", of_t, of_s, value, optimize=True)
-        total += float((count * gain)[worth] * matrix[worth, label] @ found)
+        density_t = _discretised_normal(s, mean_t, var_t)
+        mean_s_given_t = (mean_s + slope * (s - mean_t))[:, :, None]
+        density_s = _discretised_normal(s, mean_s_given_t, (var_s - slope * cov)[:, :, None], allowed=s <= t)
+        expected_discount = np.einsum("it,its,ts->i", density_t, density_s, mean_discount, optimize=True)
+        total += float((count * gain)[reachable] * matrix[reachable, label] @ expected_discount)
     return total
 
 
-def _shares(
+def _discretised_normal(
     numbers: IntArray, mean: FloatArray, variance: FloatArray, *, allowed: NDArray[np.bool_] | bool = True
 ) -> FloatArray:
     """The normal density at whole numbers, made to add up to 1; the nearest alone where there is no variance."""
-    height = -((numbers - mean) ** 2) / (2 * np.maximum(variance, POINT))
-    height = np.where(allowed, height, -np.inf)
-    share = np.exp(height - height.max(axis=-1, keepdims=True))
-    return np.asarray(share / share.sum(axis=-1, keepdims=True))
+    log_density = -((numbers - mean) ** 2) / (2 * np.maximum(variance, MIN_VARIANCE))
+    log_density = np.where(allowed, log_density, -np.inf)
+    density = np.exp(log_density - log_density.max(axis=-1, keepdims=True))
+    return np.asarray(density / density.sum(axis=-1, keepdims=True))

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Ceiling", "CeilingScatter", "RunCeiling"]
 
-STRETCHED = 0.5  # of the judged documents, below which a matrix says little about the others
-THIN = 0.8  # of what a run found, below which it is judgments that are missing
+MIN_COVERED_SHARE = 0.5  # of the judged documents, below which a matrix says little about the others
+MIN_JUDGED_SHARE = 0.8  # of what a run found, below which it is judgments that are missing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -46,7 +46,7 @@ class RunCeiling:
     @property
     def is_thinly_judged(self) -> bool:
         """Whether so little of what it found was judged that `room` need not be room for a better ranker."""
-        return self.judged is not None and self.judged < THIN
+        return self.judged is not None and self.judged < MIN_JUDGED_SHARE
 
     @property
     def above(self) -> bool:
@@ -107,7 +107,7 @@ class Ceiling:
     @property
     def is_stretched(self) -> bool:
         """Whether the matrix comes from less than half of the documents that it is applied to."""
-        return self.covered is not None and self.covered < STRETCHED * self.documents
+        return self.covered is not None and self.covered < MIN_COVERED_SHARE * self.documents
 
     @property
     def queries(self) -> int:
@@ -117,14 +117,14 @@ class Ceiling:
     @property
     def orientation(self) -> str:
         """In words, which judge stands in the rows of the matrix and which in its columns."""
-        return orientation(self.confusion)
+        return describe_orientation(self.confusion)
 
     def __str__(self) -> str:
         if self.estimate.value is None:
             return str(self.estimate)
-        over = f"{self.queries:,} quer{'y' if self.queries == 1 else 'ies'}"
-        runs = [f"{name}: {one}" for name, one in self.runs.items()]
-        return "\n".join([f"{self.measure} {self.estimate} at most over {over}: {self.orientation}", *runs])
+        query_count = f"{self.queries:,} quer{'y' if self.queries == 1 else 'ies'}"
+        runs = [f"{name}: {run_ceiling}" for name, run_ceiling in self.runs.items()]
+        return "\n".join([f"{self.measure} {self.estimate} at most over {query_count}: {self.orientation}", *runs])
 
     def as_dict(self, *, per_query: bool = False) -> dict[str, object]:
         """The ceiling as plain data, in the key order of the command line's JSON."""
@@ -132,14 +132,18 @@ class Ceiling:
             "ceiling": self.estimate.as_dict(),
             "queries": self.queries,
             "skipped": self.skipped,
-            "runs": {name: one.as_dict() for name, one in self.runs.items()},
+            "runs": {name: run_ceiling.as_dict() for name, run_ceiling in self.runs.items()},
         }
         if per_query:
             plain["per_query"] = {
                 query: {
                     "documents": documents,
                     "ceiling": value,
-                    "runs": {name: one.per_query[query] for name, one in self.runs.items() if query in one.per_query},
+                    "runs": {
+                        name: run_ceiling.per_query[query]
+                        for name, run_ceiling in self.runs.items()
+                        if query in run_ceiling.per_query
+                    },
                 }
                 for query, documents, value in self.per_query.iter_rows()
             }
@@ -186,11 +190,11 @@ class CeilingScatter:
         return float(self.points["documents"].to_numpy().mean()) if self.points.height else None
 
     def __str__(self) -> str:
-        told = "undefined" if self.correlation is None else f"{self.correlation:.3f}"
-        what = (
+        correlation = "undefined" if self.correlation is None else f"{self.correlation:.3f}"
+        points = (
             f"{self.points.height:,} point{'s' * (self.points.height != 1)} of {self.pairs:,} ordered pairs of judges"
         )
-        return f"{what}: real − predicted {self.difference}, correlation {told}"
+        return f"{points}: real − predicted {self.difference}, correlation {correlation}"
 
     def as_dict(self) -> dict[str, object]:
         """The scatter as plain data, in the key order of the command line's JSON."""
@@ -206,12 +210,12 @@ class CeilingScatter:
         }
 
 
-def orientation(confusion: Confusion) -> str:
+def describe_orientation(confusion: Confusion) -> str:
     """In words, which judge stands in the rows of a matrix and which in its columns.
 
     Examples:
         >>> import numpy as np
-        >>> orientation(Confusion(rows="gold", columns="training judge", labels=(0, 1), counts=np.eye(2)))
+        >>> describe_orientation(Confusion(rows="gold", columns="training judge", labels=(0, 1), counts=np.eye(2)))
         'rows are the testing judge (gold), columns the training judge'
     """
 

@@ -3,7 +3,7 @@
 from ringtrue.judges.disagreement.disagree import disagree
 from ringtrue.judges.disagreement.mutual_evaluation import MutualEvaluation, mutual_evaluation
 from ringtrue.judges.disagreement.results import Consistency, Disagreement, Verification
-from ringtrue.judges.disagreement.user_weights import share_of_users, weight
+from ringtrue.judges.disagreement.user_weights import parse_user_share, weight
 
 __all__ = [
     "Consistency",
@@ -12,6 +12,6 @@ __all__ = [
     "Verification",
     "disagree",
     "mutual_evaluation",
-    "share_of_users",
+    "parse_user_share",
     "weight",
 ]

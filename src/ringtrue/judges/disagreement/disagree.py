@@ -10,42 +10,47 @@ import numpy as np
 import polars as pl
 
 from ringtrue.errors import TableError, UsageError, did_you_mean
-from ringtrue.judges.disagreement.gold_as_judge import with_gold_as_judge
-from ringtrue.judges.disagreement.label_pairs import Counted, counted, experimental, top_given_label
-from ringtrue.judges.disagreement.levels import Levels, LevelsAsked, votes_on_levels
-from ringtrue.judges.disagreement.ratio_estimates import Drawing, Ratios, transformed
+from ringtrue.judges.disagreement.gold_as_judge import add_gold_as_judge
+from ringtrue.judges.disagreement.label_pairs import (
+    LabelledDocuments,
+    observed_top_shares,
+    select_labelled_documents,
+    top_given_label,
+)
+from ringtrue.judges.disagreement.levels import LevelNames, Levels, read_votes_on_levels
+from ringtrue.judges.disagreement.ratio_estimates import BootstrapSettings, Ratios, transform_estimate
 from ringtrue.judges.disagreement.results import Disagreement, Verification
-from ringtrue.judges.disagreement.self_consistency import consistency_of
-from ringtrue.judges.disagreement.user_weights import Share, share_of_users, weight, without_data
+from ringtrue.judges.disagreement.self_consistency import estimate_consistency
+from ringtrue.judges.disagreement.user_weights import UserShare, fixed_weight, parse_user_share, weight
 from ringtrue.judges.votes import Outside, Repeats, Votes
-from ringtrue.stats.encoding import codes
+from ringtrue.stats.encoding import encode_column
 from ringtrue.stats.intervals import require_level
 from ringtrue.stats.results import Estimate
-from ringtrue.tables.columns import NAMES
+from ringtrue.tables.columns import COLUMN_ALIASES
 from ringtrue.tables.judgments import NO_JUDGE
 
 __all__ = ["FEW_CASES", "disagree"]
 
 FEW_CASES = 50
-EMPTY = "(empty)"  # what a stratum is called whose cells are
+EMPTY_STRATUM = "(empty)"  # what a stratum is called whose cells are
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    at_least: Share
+class _DisagreeSettings:
+    at_least: UserShare
     repeats: Repeats | None
     gold: object
     min_labels: int
     keep_lowest: bool
-    verify: tuple[Share, ...]
-    drawing: Drawing
+    verify: tuple[UserShare, ...]
+    bootstrap: BootstrapSettings
 
 
 def disagree(
     labels: object,
-    at_least: str | Share,
+    at_least: str | UserShare,
     *,
-    levels: LevelsAsked = None,
+    levels: LevelNames = None,
     top: str | None = None,
     scale: Sequence[int] | None = None,
     outside: Outside = "refuse",
@@ -54,7 +59,7 @@ def disagree(
     min_labels: int = 2,
     keep_lowest: bool = False,
     by: str | None = None,
-    verify: Iterable[str | Share] = (),
+    verify: Iterable[str | UserShare] = (),
     resamples: int = 1_000,
     level: float = 0.95,
     rng: np.random.Generator | None = None,
@@ -84,81 +89,90 @@ def disagree(
             f"resamples are 0 or at least 2, min_labels (--min-labels) at least 2: p needs a second label; "
             f"found {resamples} and {min_labels}"
         )
-    asked = _Asked(
-        at_least=share_of_users(at_least), repeats=repeats, gold=gold_as_judge, min_labels=min_labels,
-        keep_lowest=keep_lowest, verify=tuple(share_of_users(one) for one in verify),
-        drawing=Drawing(
+    settings = _DisagreeSettings(
+        at_least=parse_user_share(at_least), repeats=repeats, gold=gold_as_judge, min_labels=min_labels,
+        keep_lowest=keep_lowest, verify=tuple(parse_user_share(user_share) for user_share in verify),
+        bootstrap=BootstrapSettings(
             resamples=resamples, level=level, rng=np.random.default_rng(0) if rng is None else rng, progress=progress
         ),
     )  # fmt: skip
-    given, found = votes_on_levels(labels, levels=levels, top=top, scale=scale, outside=outside)
-    if "first" in given.items.columns:
+    votes, resolved_levels = read_votes_on_levels(labels, levels=levels, top=top, scale=scale, outside=outside)
+    if "first" in votes.items.columns:
         raise TableError("these are preferences, which have no top level; give judgments (query, doc, judge, label)")
-    if len(found.names) < 2:
+    if len(resolved_levels.names) < 2:
         raise TableError(
-            f"every label is {found.names[0]}, and nothing lies below the top; --scale declares labels that nobody used"
+            f"every label is {resolved_levels.names[0]}, and nothing lies below the top; "
+            f"--scale declares labels that nobody used"
         )
-    whole = _answer(given, found, asked)
+    overall = _estimate_disagreement(votes, resolved_levels, settings)
     if by is None:
-        return whole
+        return overall
     strata = {}
-    for name, part in _strata(given, by):
+    for name, part in _split_strata(votes, by):
         try:
-            strata[name] = _answer(part, found, replace(asked, verify=(), drawing=asked.drawing.again()))
+            strata[name] = _estimate_disagreement(
+                part, resolved_levels, replace(settings, verify=(), bootstrap=settings.bootstrap.spawn())
+            )
         except TableError as error:
-            whole = replace(whole, notes=(*whole.notes, f"{by} {name} is left out: {error}"))
-    return replace(whole, strata=strata)
+            overall = replace(overall, notes=(*overall.notes, f"{by} {name} is left out: {error}"))
+    return replace(overall, strata=strata)
 
 
-def _strata(votes: Votes, by: str) -> Iterable[tuple[str, Votes]]:
+def _split_strata(votes: Votes, by: str) -> Iterable[tuple[str, Votes]]:
     """The votes for each value of a column, which are taken apart before anything is counted."""
-    known = ["query", *votes.others.columns]
-    if by not in known and by.lower() in NAMES["query"]:
+    columns = ["query", *votes.others.columns]
+    if by not in columns and by.lower() in COLUMN_ALIASES["query"]:
         by = "query"
-    if by not in known:
-        near = did_you_mean(by, known) or "; there is " + ", ".join(known)
+    if by not in columns:
+        near = did_you_mean(by, columns) or "; there is " + ", ".join(columns)
         raise UsageError(f"no column '{by}' to tell the labels apart by{near}")
     column = votes.items["query"].gather(votes.item) if by == "query" else votes.others[by]
-    stratum, names = codes(column.cast(pl.String).fill_null("").replace("", EMPTY))
-    for place, name in sorted(enumerate(names), key=lambda one: one[1]):
-        yield name, votes.keep(stratum == place)
+    stratum, names = encode_column(column.cast(pl.String).fill_null("").replace("", EMPTY_STRATUM))
+    for code, name in sorted(enumerate(names), key=lambda code_and_name: code_and_name[1]):
+        yield name, votes.keep(stratum == code)
 
 
-def _answer(given: Votes, levels: Levels, asked: _Asked) -> Disagreement:
-    settled = given.settled(asked.repeats)
+def _estimate_disagreement(all_votes: Votes, levels: Levels, settings: _DisagreeSettings) -> Disagreement:
+    settled = all_votes.resolve_repeats(settings.repeats)
     votes = settled
-    if asked.gold is not None:
-        votes = with_gold_as_judge(settled, asked.gold, levels, repeats=asked.repeats)
-    found = counted(votes, levels.top, asked.min_labels)
-    _require_company(votes, found, asked.min_labels)
-    ratios = top_given_label(found, asked.drawing.again())
-    cases = dict(zip(levels.names, found.cases.tolist(), strict=True))
+    if settings.gold is not None:
+        votes = add_gold_as_judge(settled, settings.gold, levels, repeats=settings.repeats)
+    documents = select_labelled_documents(votes, levels.top, settings.min_labels)
+    _require_two_judges(votes, documents, settings.min_labels)
+    ratios = top_given_label(documents, settings.bootstrap.spawn())
+    cases = dict(zip(levels.names, documents.cases.tolist(), strict=True))
     p = {
-        name: ratios.estimate(place, f"nobody said {name} of a document with {asked.min_labels} labels or more")
-        for place, name in enumerate(levels.names)
+        name: ratios.estimate(i, f"nobody said {name} of a document with {settings.min_labels} labels or more")
+        for i, name in enumerate(levels.names)
     }
-    weights, verified = _weights(p, ratios, levels, asked), _verified(found, levels, asked)
+    weights, verifications = (
+        _estimate_weights(p, ratios, levels, settings),
+        _verify_predictions(documents, levels, settings),
+    )
     return Disagreement(
-        at_least=asked.at_least,
+        at_least=settings.at_least,
         levels=levels.names,
         labels=levels.labels,
         top=tuple(np.array(levels.names)[levels.top].tolist()),
         p=p,
         weights=weights,
         cases=cases,
-        documents=len(found.counts),
-        queries=found.votes.items["query"].n_unique(),
-        judges=len(np.unique(found.votes.judge)),
-        votes=found.votes.size,
-        min_labels=asked.min_labels,
-        flags=tuple(_flags(cases)),
-        verified=verified,
-        consistency=consistency_of(given, levels, asked.drawing.again()),
-        notes=(*_notes(given, settled, votes, found, asked, levels), *_misfits(verified, weights, asked.at_least)),
+        documents=len(documents.counts),
+        queries=documents.votes.items["query"].n_unique(),
+        judges=len(np.unique(documents.votes.judge)),
+        votes=documents.votes.size,
+        min_labels=settings.min_labels,
+        flags=tuple(_few_case_flags(cases)),
+        verified=verifications,
+        consistency=estimate_consistency(all_votes, levels, settings.bootstrap.spawn()),
+        notes=(
+            *_disagreement_notes(all_votes, settled, votes, documents, settings, levels),
+            *_misfit_notes(verifications, weights, settings.at_least),
+        ),
     )
 
 
-def _require_company(votes: Votes, found: Counted, least: int) -> None:
+def _require_two_judges(votes: Votes, documents: LabelledDocuments, min_labels: int) -> None:
     per_document = np.bincount(votes.item, minlength=votes.items.height)
     active = np.unique(votes.judge)
     if len(active) == 1 and (votes.judges != (NO_JUDGE,) or per_document.max() == 1):
@@ -166,7 +180,7 @@ def _require_company(votes: Votes, found: Counted, least: int) -> None:
             f"all {votes.size:,} labels are by one judge, '{votes.judges[active[0]]}': disagreement needs two or more, "
             f"in a column 'judge' or in the second field of qrels"
         )
-    if len(found.counts):
+    if len(documents.counts):
         return
     if per_document.max() == 1:
         raise TableError(
@@ -174,77 +188,85 @@ def _require_company(votes: Votes, found: Counted, least: int) -> None:
             f"are documents and queries called alike for all judges?"
         )
     raise TableError(
-        f"no document has {least} labels or more, {per_document.max()} are the most; ask for fewer (--min-labels)"
+        f"no document has {min_labels} labels or more, {per_document.max()} are the most; ask for fewer (--min-labels)"
     )
 
 
-def _weights(p: dict[str, Estimate], ratios: Ratios, levels: Levels, asked: _Asked) -> dict[str, Estimate]:
+def _estimate_weights(
+    p: dict[str, Estimate], ratios: Ratios, levels: Levels, settings: _DisagreeSettings
+) -> dict[str, Estimate]:
     """Each level's weight: a rising function of its p, or known without."""
     weights = {}
-    for place, (name, one) in enumerate(p.items()):
-        is_top = bool(levels.top[place])
-        known = without_data(*asked.at_least, top=is_top)
+    for i, (name, estimate) in enumerate(p.items()):
+        is_top = bool(levels.top[i])
+        fixed = fixed_weight(*settings.at_least, top=is_top)
         method, notes = "by definition", list[str]()
-        if levels.lowest[place] and not is_top and not asked.keep_lowest:
-            known, method, notes = 0.0, "lowest level", ["worth nothing unless the lowest level is kept"]
-        if known is not None:
-            weights[name] = Estimate(value=known, se=0.0, low=known, high=known, level=one.level, n=one.n,
+        if levels.lowest[i] and not is_top and not settings.keep_lowest:
+            fixed, method, notes = 0.0, "lowest level", ["worth nothing unless the lowest level is kept"]
+        if fixed is not None:
+            weights[name] = Estimate(value=fixed, se=0.0, low=fixed, high=fixed, level=estimate.level, n=estimate.n,
                                      method=method, notes=tuple(notes))  # fmt: skip
             continue
 
-        def weighed(some: np.typing.NDArray[np.float64], top: bool = is_top) -> np.typing.NDArray[np.float64]:
-            return weight(some, *asked.at_least, top=top)
+        def weigh(probabilities: np.typing.NDArray[np.float64], top: bool = is_top) -> np.typing.NDArray[np.float64]:
+            return weight(probabilities, *settings.at_least, top=top)
 
-        weights[name] = transformed(one, weighed, ratios.standard_error(place, weighed))
+        weights[name] = transform_estimate(estimate, weigh, ratios.standard_error(i, weigh))
     return weights
 
 
-def _verified(found: Counted, levels: Levels, asked: _Asked) -> tuple[Verification, ...]:
+def _verify_predictions(
+    documents: LabelledDocuments, levels: Levels, settings: _DisagreeSettings
+) -> tuple[Verification, ...]:
     """What the model predicts beside what happened, on the documents that have N labels."""
-    rows = []
-    for least, users in asked.verify:
-        enough = counted(found.votes, levels.top, users)
-        if not len(enough.counts):
+    verifications = []
+    for least, users in settings.verify:
+        with_enough_labels = select_labelled_documents(documents.votes, levels.top, users)
+        if not len(with_enough_labels.counts):
             continue
-        drawing = asked.drawing.again()
+        bootstrap = settings.bootstrap.spawn()
         # The same queries drawn anew for both: with two users they are the same number.
-        happened = experimental(enough, [(least, users)], replace(drawing, rng=deepcopy(drawing.rng)))
-        ratios = top_given_label(enough, drawing)
+        observed = observed_top_shares(
+            with_enough_labels, [(least, users)], replace(bootstrap, rng=deepcopy(bootstrap.rng))
+        )
+        ratios = top_given_label(with_enough_labels, bootstrap)
         unseen = f"nobody said it of a document with {users} labels or more"
-        p = {name: ratios.estimate(place, unseen) for place, name in enumerate(levels.names)}
-        kept = replace(asked, at_least=(least, users), keep_lowest=True)
-        predicted = _weights(p, ratios, levels, kept)
-        rows += [
+        p = {name: ratios.estimate(i, unseen) for i, name in enumerate(levels.names)}
+        keeping_lowest = replace(settings, at_least=(least, users), keep_lowest=True)
+        predicted = _estimate_weights(p, ratios, levels, keeping_lowest)
+        verifications += [
             Verification(
                 at_least=(least, users), level=name, predicted=predicted[name],
                 # What holds for any labels needs no interval.
                 experimental=predicted[name] if predicted[name].method == "by definition"
-                else happened.estimate(place, unseen),
+                else observed.estimate(i, unseen),
             )
-            for place, name in enumerate(levels.names)
+            for i, name in enumerate(levels.names)
         ]  # fmt: skip
-    return tuple(rows)
+    return tuple(verifications)
 
 
-def _misfits(verified: Iterable[Verification], weights: dict[str, Estimate], at_least: Share) -> list[str]:
+def _misfit_notes(
+    verifications: Iterable[Verification], weights: dict[str, Estimate], at_least: UserShare
+) -> list[str]:
     """A word where the weight that was asked for is not what happens."""
     notes = []
-    for one in verified:
-        happened, predicted = one.experimental, one.predicted.value
-        if weights[one.level].method == "lowest level":  # worth 0 whatever happens
+    for verification in verifications:
+        observed, predicted = verification.experimental, verification.predicted.value
+        if weights[verification.level].method == "lowest level":  # worth 0 whatever happens
             continue
-        if one.at_least != at_least or happened.low is None or happened.high is None or predicted is None:
+        if verification.at_least != at_least or observed.low is None or observed.high is None or predicted is None:
             continue
-        if not happened.low <= predicted <= happened.high:
+        if not observed.low <= predicted <= observed.high:
             notes.append(
-                f"level {one.level}: the model says {predicted:.2f} for {at_least[0]}/{at_least[1]}, and "
-                f"{happened.value:.2f} ({happened.low:.2f} to {happened.high:.2f}) happened: documents with this label "
+                f"level {verification.level}: the model says {predicted:.2f} for {at_least[0]}/{at_least[1]}, and "
+                f"{observed.value:.2f} ({observed.low:.2f} to {observed.high:.2f}) happened: documents with this label "
                 f"are not alike"
             )
     return notes
 
 
-def _flags(cases: dict[str, int]) -> list[str]:
+def _few_case_flags(cases: dict[str, int]) -> list[str]:
     flags = []
     for name, n in cases.items():
         if n == 0:
@@ -254,18 +276,25 @@ def _flags(cases: dict[str, int]) -> list[str]:
     return flags
 
 
-def _notes(given: Votes, settled: Votes, votes: Votes, found: Counted, asked: _Asked, levels: Levels) -> list[str]:
-    notes = list(given.notes)
-    again = int(given.repeated().sum())
-    if again and asked.repeats == "all":
+def _disagreement_notes(
+    all_votes: Votes,
+    settled: Votes,
+    votes: Votes,
+    documents: LabelledDocuments,
+    settings: _DisagreeSettings,
+    levels: Levels,
+) -> list[str]:
+    notes = list(all_votes.notes)
+    repeated = int(all_votes.find_repeats().sum())
+    if repeated and settings.repeats == "all":
         notes.append(
-            f"{again:,} label{'s repeat' if again > 1 else ' repeats'} a judge's own label of a document, and each "
-            f"counts as another user's would (--repeats last or first takes one)"
+            f"{repeated:,} label{'s repeat' if repeated > 1 else ' repeats'} a judge's own label of a document, and "
+            f"each counts as another user's would (--repeats last or first takes one)"
         )
-    elif again:
+    elif repeated:
         notes.append(
-            f"{again:,} label{'s repeat' if again > 1 else ' repeats'} a judge's own label of a document; "
-            f"the {asked.repeats} one counts"
+            f"{repeated:,} label{'s repeat' if repeated > 1 else ' repeats'} a judge's own label of a document; "
+            f"the {settings.repeats} one counts"
         )
     else:
         notes.append("no judge labelled a document again: how far each contradicts himself cannot be told")
@@ -273,14 +302,16 @@ def _notes(given: Votes, settled: Votes, votes: Votes, found: Counted, asked: _A
         added = len(np.unique(votes.item[settled.size :]))
         notes.append(f"gold counts as one more judge of {added:,} document{'s' * (added != 1)}")
     with_any = len(np.unique(votes.item))
-    few = with_any - len(found.counts)
+    few = with_any - len(documents.counts)
     if few:
-        what = "a single label and say" if asked.min_labels == 2 else f"fewer than {asked.min_labels} labels and say"
-        notes.append(f"{few:,} of {with_any:,} documents have {what} nothing here")
-    if not found.counts[:, levels.top].any():
+        too_few = (
+            "a single label and say" if settings.min_labels == 2 else f"fewer than {settings.min_labels} labels and say"
+        )
+        notes.append(f"{few:,} of {with_any:,} documents have {too_few} nothing here")
+    if not documents.counts[:, levels.top].any():
         highest = " or ".join(np.array(levels.names)[levels.top])
         notes.append(f"nobody said {highest}, the top level: no p can be told from 0")
-    for least, users in asked.verify:
-        if not (found.labels >= users).any():
+    for least, users in settings.verify:
+        if not (documents.label_totals >= users).any():
             notes.append(f"no document has {users} labels: {least}/{users} cannot be verified")
     return notes

@@ -11,14 +11,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.errors import MismatchError, UsageError, did_you_mean
-from ringtrue.judges.disagreement.levels import votes_on_levels
-from ringtrue.judges.disagreement.user_weights import Share, share_of_users, weight
+from ringtrue.judges.disagreement.levels import read_votes_on_levels
+from ringtrue.judges.disagreement.user_weights import UserShare, parse_user_share, weight
 from ringtrue.judges.votes import Outside, Repeats, Votes
 from ringtrue.stats.ties import Discount, tied_dcg, tied_gap
 
-__all__ = ["USUAL", "MutualEvaluation", "mutual_evaluation"]
+__all__ = ["USUAL_SHARES", "MutualEvaluation", "mutual_evaluation"]
 
-USUAL = ("1/2", "1/3", "1/4")  # M/N of the source
+USUAL_SHARES = ("1/2", "1/3", "1/4")  # M/N of the source
 
 Counts: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -47,14 +47,14 @@ class MutualEvaluation:
 
     def as_dict(self) -> dict[str, object]:
         """The answer as plain data."""
-        return {"measures": self.table.to_dicts(), "judges": {query: list(two) for query, two in self.judges.items()}}
+        return {"measures": self.table.to_dicts(), "judges": {query: list(pair) for query, pair in self.judges.items()}}
 
 
 def mutual_evaluation(
     labels: object,
     *,
     judges: Sequence[str] | None = None,
-    at_least: Iterable[str | Share] = USUAL,
+    at_least: Iterable[str | UserShare] = USUAL_SHARES,
     levels: Sequence[str] | None = None,
     scale: Sequence[int] | None = None,
     outside: Outside = "refuse",
@@ -78,10 +78,10 @@ def mutual_evaluation(
         >>> mutual_evaluation(labels, at_least=["1/3"]).table.select("measure", pl.col("mean").round(3)).rows()
         [('AP', 0.889), ('GAP(1/3)', 0.938), ('nDCG(exp, zipf)', 0.934), ('nDCG(exp)', 0.954), ('nDCG(1/3)', 0.96)]
     """
-    shares = [share_of_users(one) for one in at_least]
-    votes, _ = votes_on_levels(labels, levels=levels, top=None, scale=scale, outside=outside)
-    votes = votes.settled("last" if repeats == "all" else repeats)
-    joint, pairs = _paired(votes, judges)
+    shares = [parse_user_share(user_share) for user_share in at_least]
+    votes, _ = read_votes_on_levels(labels, levels=levels, top=None, scale=scale, outside=outside)
+    votes = votes.resolve_repeats("last" if repeats == "all" else repeats)
+    joint, pairs = _joint_label_counts(votes, judges)
     if len(joint) < 2:
         raise MismatchError(
             f"{len(joint)} of the queries have documents that two judges labelled, and the weights of one come from "
@@ -94,22 +94,29 @@ def mutual_evaluation(
     needed = both.sum(axis=2) > 0
     values: dict[str, Floats] = {}
     top = (np.arange(joint.shape[1]) == joint.shape[1] - 1).astype(np.float64)
-    values["AP"] = _both_ways(joint, lambda one: _over(tied_gap(one, top), one, top))
+    values["AP"] = _average_directions(
+        joint, lambda counts: _divide_by_total_weight(tied_gap(counts, top), counts, top)
+    )
     for least, users in shares:
-        worth = _weights(p, least, users, keep_lowest=keep_lowest)
-        usable = ~(needed & np.isnan(worth)).any(axis=1)
-        worth = np.where(np.isnan(worth), 0.0, worth)
-        found = _both_ways(joint, lambda one, worth=worth: _over(tied_gap(one, worth), one, worth))  # type: ignore[misc]
-        values[f"GAP({least}/{users})"] = np.where(usable, found, np.nan)
-        found = _both_ways(joint, lambda one, worth=worth: _ndcg(one, worth))  # type: ignore[misc]
-        values[f"nDCG({least}/{users})"] = np.where(usable, found, np.nan)
+        weights = _level_weights(p, least, users, keep_lowest=keep_lowest)
+        usable = ~(needed & np.isnan(weights)).any(axis=1)
+        weights = np.where(np.isnan(weights), 0.0, weights)
+        scores = _average_directions(
+            joint,
+            lambda counts, weights=weights: _divide_by_total_weight(tied_gap(counts, weights), counts, weights),  # type: ignore[misc]
+        )
+        values[f"GAP({least}/{users})"] = np.where(usable, scores, np.nan)
+        scores = _average_directions(joint, lambda counts, weights=weights: _expected_tied_ndcg(counts, weights))  # type: ignore[misc]
+        values[f"nDCG({least}/{users})"] = np.where(usable, scores, np.nan)
     exp = np.exp2(np.array(votes.labels) - min(votes.labels)) - 1  # from the lowest level, as the weights
-    values["nDCG(exp, zipf)"] = _both_ways(joint, lambda one: _ndcg(one, exp, zipf=True))
-    values["nDCG(exp)"] = _both_ways(joint, lambda one: _ndcg(one, exp))
+    values["nDCG(exp, zipf)"] = _average_directions(joint, lambda counts: _expected_tied_ndcg(counts, exp, zipf=True))
+    values["nDCG(exp)"] = _average_directions(joint, lambda counts: _expected_tied_ndcg(counts, exp))
     order = [name for start in ("AP", "GAP", "nDCG(exp, zipf)", "nDCG(exp)", "nDCG(") for name in values
              if name.startswith(start) and (start != "nDCG(" or "exp" not in name)]  # fmt: skip
     return MutualEvaluation(
-        table=pl.DataFrame([_told(name, values[name]) for name in order], schema=_COLUMNS, orient="row"),
+        table=pl.DataFrame(
+            [_summarise_values(name, values[name]) for name in order], schema=SUMMARY_SCHEMA, orient="row"
+        ),
         values=pl.concat(
             [pl.DataFrame({"query": list(pairs), "measure": [name] * len(pairs), "value": values[name]})
              for name in order]
@@ -119,77 +126,83 @@ def mutual_evaluation(
     )  # fmt: skip
 
 
-_COLUMNS = {"measure": pl.String, "mean": pl.Float64, "sd": pl.Float64, "queries": pl.Int64, "left_out": pl.Int64}
+SUMMARY_SCHEMA = {"measure": pl.String, "mean": pl.Float64, "sd": pl.Float64, "queries": pl.Int64, "left_out": pl.Int64}
 
 
-def _told(name: str, values: Floats) -> tuple[str, float | None, float | None, int, int]:
-    known = values[~np.isnan(values)]
+def _summarise_values(name: str, values: Floats) -> tuple[str, float | None, float | None, int, int]:
+    defined = values[~np.isnan(values)]
     return (
         name,
-        float(known.mean()) if len(known) else None,
-        float(known.std(ddof=1)) if len(known) > 1 else None,
-        len(known),
-        len(values) - len(known),
+        float(defined.mean()) if len(defined) else None,
+        float(defined.std(ddof=1)) if len(defined) > 1 else None,
+        len(defined),
+        len(values) - len(defined),
     )
 
 
-def _weights(p: Floats, least: int, users: int, *, keep_lowest: bool) -> Floats:
+def _level_weights(p: Floats, least: int, users: int, *, keep_lowest: bool) -> Floats:
     """The weight of each level for each query: queries × levels."""
-    worth = weight(p, least, users)
-    worth[:, -1] = weight(p[:, -1], least, users, top=True)
+    weights = weight(p, least, users)
+    weights[:, -1] = weight(p[:, -1], least, users, top=True)
     if not keep_lowest:
-        worth[:, 0] = 0.0
-    return worth
+        weights[:, 0] = 0.0
+    return weights
 
 
-def _both_ways(joint: Counts, formula: Formula) -> Floats:
+def _average_directions(joint: Counts, formula: Formula) -> Floats:
     """The mean of both directions; NaN where either is undefined."""
-    found: Floats = (formula(joint) + formula(joint.transpose(0, 2, 1))) / 2
-    return found
+    mean: Floats = (formula(joint) + formula(joint.transpose(0, 2, 1))) / 2
+    return mean
 
 
-def _over(found: Floats, joint: Counts, worth: Floats) -> Floats:
-    whole = np.einsum("qij,qi->q", joint, np.broadcast_to(worth, joint.shape[:2]))
-    shares: Floats = np.divide(found, whole, out=np.full(len(found), np.nan), where=whole > 0)
-    return shares
+def _divide_by_total_weight(scores: Floats, joint: Counts, weights: Floats) -> Floats:
+    total_weight = np.einsum("qij,qi->q", joint, np.broadcast_to(weights, joint.shape[:2]))
+    normalised: Floats = np.divide(scores, total_weight, out=np.full(len(scores), np.nan), where=total_weight > 0)
+    return normalised
 
 
-def _ndcg(joint: Counts, worth: Floats, *, zipf: bool = False) -> Floats:
+def _expected_tied_ndcg(joint: Counts, weights: Floats, *, zipf: bool = False) -> Floats:
     """Expected nDCG; the ideal is sorted by worth, not by label."""
     discount: Discount = "zipf" if zipf else "log2"
-    worth = np.broadcast_to(worth, joint.shape[:2])
-    best = np.argsort(worth, axis=1, kind="stable")
-    counts = np.take_along_axis(joint.sum(axis=2), best, axis=1)
-    ideal = tied_dcg(counts[:, :, None] * np.eye(counts.shape[1], dtype=np.int64), np.take_along_axis(worth, best, 1),
-                     discount=discount)  # fmt: skip
-    found = tied_dcg(joint, worth, discount=discount)
-    shares: Floats = np.divide(found, ideal, out=np.full(len(ideal), np.nan), where=ideal > 0)
-    return shares
+    weights = np.broadcast_to(weights, joint.shape[:2])
+    by_weight = np.argsort(weights, axis=1, kind="stable")
+    counts = np.take_along_axis(joint.sum(axis=2), by_weight, axis=1)
+    ideal = tied_dcg(
+        counts[:, :, None] * np.eye(counts.shape[1], dtype=np.int64), np.take_along_axis(weights, by_weight, 1),
+        discount=discount,
+    )  # fmt: skip
+    dcg = tied_dcg(joint, weights, discount=discount)
+    ndcg: Floats = np.divide(dcg, ideal, out=np.full(len(ideal), np.nan), where=ideal > 0)
+    return ndcg
 
 
-def _paired(votes: Votes, judges: Sequence[str] | None) -> tuple[Counts, dict[str, tuple[str, str]]]:
+def _joint_label_counts(votes: Votes, judges: Sequence[str] | None) -> tuple[Counts, dict[str, tuple[str, str]]]:
     """How many documents of each query have each label by one judge and by the other; and who the two are."""
     if "first" in votes.items.columns:
         raise UsageError("these are preferences; mutual evaluation takes judgments (query, doc, judge, label)")
-    places = _by_name(votes, judges)
+    judge_codes = _find_judge_codes(votes, judges)
     frame = pl.DataFrame({"item": votes.item, "judge": votes.judge, "label": votes.label}).with_columns(
         query=votes.items["query"].gather(votes.item)
     )
-    twice = frame.join(frame.drop("query"), on="item", suffix="_b").filter(pl.col("judge") < pl.col("judge_b"))
-    if places is not None:
-        twice = twice.filter(pl.col("judge").is_in(places) & pl.col("judge_b").is_in(places))
-    met = twice.group_by("query", "judge", "judge_b", maintain_order=True).len()
-    most = met.sort("len", descending=True, maintain_order=True).unique("query", keep="first", maintain_order=True)
-    wide = len(votes.labels)
+    label_pairs = frame.join(frame.drop("query"), on="item", suffix="_b").filter(pl.col("judge") < pl.col("judge_b"))
+    if judge_codes is not None:
+        label_pairs = label_pairs.filter(pl.col("judge").is_in(judge_codes) & pl.col("judge_b").is_in(judge_codes))
+    overlaps = label_pairs.group_by("query", "judge", "judge_b", maintain_order=True).len()
+    largest_overlaps = overlaps.sort("len", descending=True, maintain_order=True).unique(
+        "query", keep="first", maintain_order=True
+    )
+    n_labels = len(votes.labels)
     joint, pairs = [], {}
-    for (query,), rows in twice.join(most, on=["query", "judge", "judge_b"]).group_by("query", maintain_order=True):
-        cell = rows["label"].to_numpy().astype(np.int64) * wide + rows["label_b"].to_numpy()
-        joint.append(np.bincount(cell, minlength=wide**2).reshape(wide, wide))
+    for (query,), rows in label_pairs.join(largest_overlaps, on=["query", "judge", "judge_b"]).group_by(
+        "query", maintain_order=True
+    ):
+        cell = rows["label"].to_numpy().astype(np.int64) * n_labels + rows["label_b"].to_numpy()
+        joint.append(np.bincount(cell, minlength=n_labels**2).reshape(n_labels, n_labels))
         pairs[str(query)] = (votes.judges[rows["judge"][0]], votes.judges[rows["judge_b"][0]])
-    return np.array(joint, dtype=np.int64).reshape(-1, wide, wide), pairs
+    return np.array(joint, dtype=np.int64).reshape(-1, n_labels, n_labels), pairs
 
 
-def _by_name(votes: Votes, judges: Sequence[str] | None) -> list[int] | None:
+def _find_judge_codes(votes: Votes, judges: Sequence[str] | None) -> list[int] | None:
     if judges is None:
         return None
     if len(set(judges)) != 2:

@@ -57,7 +57,7 @@ class Histogram:
     def as_dict(self) -> dict[str, object]:
         """The counts as plain data, with the ends of the bins."""
         bins = len(self.within)
-        edges = [place / bins for place in range(bins + 1)]
+        edges = [i / bins for i in range(bins + 1)]
         return {"edges": edges, "within": list(self.within), "across": list(self.across)}
 
 
@@ -81,8 +81,8 @@ class Consistency:
         """The answer as plain data."""
         return {
             "documents": self.documents,
-            "within": {name: one.as_dict() for name, one in self.within.items()},
-            "across": {name: one.as_dict() for name, one in self.across.items()},
+            "within": {name: estimate.as_dict() for name, estimate in self.within.items()},
+            "across": {name: estimate.as_dict() for name, estimate in self.across.items()},
             "overlap_within": self.overlap_within.as_dict(),
             "overlap_across": self.overlap_across.as_dict(),
             "histograms": {"judges": self.by_judge.as_dict(), "documents": self.by_document.as_dict()},
@@ -146,22 +146,22 @@ class Disagreement:
             }
             for name, label in zip(self.levels, self.labels, strict=True)
         ]  # fmt: skip
-        words = {"level": pl.String, "label": pl.Int64, "top": pl.Boolean, "cases": pl.Int64}
-        return pl.DataFrame(rows, schema=words | {name: pl.Float64 for name in rows[0] if name not in words})
+        schema = {"level": pl.String, "label": pl.Int64, "top": pl.Boolean, "cases": pl.Int64}
+        return pl.DataFrame(rows, schema=schema | {name: pl.Float64 for name in rows[0] if name not in schema})
 
     def __str__(self) -> str:
         least, users = self.at_least
-        worth = ", ".join(
-            f"{name} is worth {'nobody knows what' if one.value is None else f'{one.value:.4g}'}"
-            for name, one in self.weights.items()
+        phrases = ", ".join(
+            f"{name} is worth {'nobody knows what' if estimate.value is None else f'{estimate.value:.4g}'}"
+            for name, estimate in self.weights.items()
         )
-        return f"at least {least} of {users} users say {' or '.join(self.top)}: a label {worth}"
+        return f"at least {least} of {users} users say {' or '.join(self.top)}: a label {phrases}"
 
     def as_dict(self) -> dict[str, object]:
         """The answer as plain data, in the key order of the command line's JSON."""
         return {
-            "p": {name: one.as_dict() for name, one in self.p.items()},
-            "weights": {name: one.as_dict() for name, one in self.weights.items()},
+            "p": {name: estimate.as_dict() for name, estimate in self.p.items()},
+            "weights": {name: estimate.as_dict() for name, estimate in self.weights.items()},
             "cases": dict(self.cases),
             "flags": list(self.flags),
             "at_least": "/".join(map(str, self.at_least)),
@@ -173,8 +173,8 @@ class Disagreement:
             "judges": self.judges,
             "votes": self.votes,
             "min_labels": self.min_labels,
-            "strata": {name: part.as_dict() for name, part in self.strata.items()},
-            "verification": [one.as_dict() for one in self.verified],
+            "strata": {name: stratum.as_dict() for name, stratum in self.strata.items()},
+            "verification": [verification.as_dict() for verification in self.verified],
             "consistency": None if self.consistency is None else self.consistency.as_dict(),
             "notes": list(self.notes),
         }

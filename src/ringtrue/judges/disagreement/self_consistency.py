@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ringtrue.judges.disagreement.ratio_estimates import Drawing, Ratios, ratios_of, transformed
+from ringtrue.judges.disagreement.ratio_estimates import BootstrapSettings, Ratios, estimate_ratios, transform_estimate
 from ringtrue.judges.disagreement.results import Consistency, Histogram
 
 if TYPE_CHECKING:
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from ringtrue.judges.votes import Votes
     from ringtrue.stats.results import Estimate
 
-__all__ = ["consistency_of"]
+__all__ = ["estimate_consistency"]
 
 Array: TypeAlias = NDArray[np.float64]
 BINS = 10
 
 
-def consistency_of(votes: Votes, levels: Levels, drawing: Drawing) -> Consistency | None:
+def estimate_consistency(votes: Votes, levels: Levels, bootstrap: BootstrapSettings) -> Consistency | None:
     """How likely the top is again, given each level: by the same judge, and by another [Demeester14, §3.3].
 
     Within a judge, each pair of a judge and a document that has several of his labels weighs the same, and two of them
@@ -29,74 +29,83 @@ def consistency_of(votes: Votes, levels: Levels, drawing: Drawing) -> Consistenc
     where nobody labelled a document again.
 
     Examples:
-        >>> from ringtrue.judges.disagreement.levels import votes_on_levels
+        >>> from ringtrue.judges.disagreement.levels import read_votes_on_levels
         >>> table = {"doc": ["a"] * 3, "judge": ["x", "x", "y"], "label": [1, 1, 0]}
-        >>> votes, levels = votes_on_levels(table, levels=None, top=None, scale=None, outside="refuse")
-        >>> found = consistency_of(votes, levels, Drawing(resamples=0, level=0.95, rng=np.random.default_rng(0)))
+        >>> votes, levels = read_votes_on_levels(table, levels=None, top=None, scale=None, outside="refuse")
+        >>> bootstrap = BootstrapSettings(resamples=0, level=0.95, rng=np.random.default_rng(0))
+        >>> found = estimate_consistency(votes, levels, bootstrap)
         >>> found.within["1"].value, found.across["1"].value
         (1.0, 0.0)
     """
     item, judge, pair = votes.by_judge_and_item()
-    own = votes.tally(pair, len(item))
-    n = own.sum(axis=1)
-    again = np.zeros(votes.items.height, dtype=bool)
-    again[item[n > 1]] = True
-    if not again.any():
+    own_counts = votes.tally(pair, len(item))
+    n = own_counts.sum(axis=1)
+    relabelled = np.zeros(votes.items.height, dtype=bool)
+    relabelled[item[n > 1]] = True
+    if not relabelled.any():
         return None
     top = levels.top
-    own_top = own[:, top].sum(axis=1)
+    own_top = own_counts[:, top].sum(axis=1)
     # The levels one by one, and all that count as the top together.
-    given = np.hstack([own, own_top[:, None]])
+    given_counts = np.hstack([own_counts, own_top[:, None]])
     is_top = np.append(top, True)
-    twice = n > 1
-    pairs = (n * (n - 1))[twice, None]
-    within_upper = given[twice] * np.maximum(own_top[twice, None] - is_top, 0) / pairs
-    within_lower = given[twice] * (n[twice, None] - 1) / pairs
+    has_repeats = n > 1
+    pairs = (n * (n - 1))[has_repeats, None]
+    within_numerators = given_counts[has_repeats] * np.maximum(own_top[has_repeats, None] - is_top, 0) / pairs
+    within_denominators = given_counts[has_repeats] * (n[has_repeats, None] - 1) / pairs
     counts = votes.counts()
     total, total_top = counts.sum(axis=1)[item], counts[:, top].sum(axis=1)[item]
-    met = again[item] & (total > n)
-    between = np.bincount(item, weights=n * (total - n), minlength=votes.items.height)[item]
-    across_upper = given[met] * (total_top - own_top)[met, None] / between[met, None]
-    across_lower = given[met] * (total - n)[met, None] / between[met, None]
-    within = ratios_of(votes, within_upper, within_lower, drawing.again(), item=item[twice])
-    across = ratios_of(votes, across_upper, across_lower, drawing.again(), item=item[met])
-    why_within, why_across = "no judge labelled a document again", "no such document has labels of two judges"
+    has_others = relabelled[item] & (total > n)
+    cross_pairs = np.bincount(item, weights=n * (total - n), minlength=votes.items.height)[item]
+    across_numerators = (
+        given_counts[has_others] * (total_top - own_top)[has_others, None] / cross_pairs[has_others, None]
+    )
+    across_denominators = given_counts[has_others] * (total - n)[has_others, None] / cross_pairs[has_others, None]
+    within = estimate_ratios(votes, within_numerators, within_denominators, bootstrap.spawn(), item=item[has_repeats])
+    across = estimate_ratios(votes, across_numerators, across_denominators, bootstrap.spawn(), item=item[has_others])
+    undefined_within, undefined_across = (
+        "no judge labelled a document again",
+        "no such document has labels of two judges",
+    )
     histograms = {
         by: Histogram(
-            within=_binned(within_upper[:, -1], within_lower[:, -1], names[twice]),
-            across=_binned(across_upper[:, -1], across_lower[:, -1], names[met]),
+            within=_histogram_of_ratios(within_numerators[:, -1], within_denominators[:, -1], groups[has_repeats]),
+            across=_histogram_of_ratios(across_numerators[:, -1], across_denominators[:, -1], groups[has_others]),
         )
-        for by, names in (("judge", judge), ("item", item))
+        for by, groups in (("judge", judge), ("item", item))
     }
     return Consistency(
-        documents=int(again.sum()),
-        within={name: within.estimate(at, f"{why_within} having said {name}") for at, name in enumerate(levels.names)},
-        across={
-            name: across.estimate(at, f"{why_across}, one of which is {name}") for at, name in enumerate(levels.names)
+        documents=int(relabelled.sum()),
+        within={
+            name: within.estimate(i, f"{undefined_within} having said {name}") for i, name in enumerate(levels.names)
         },
-        overlap_within=_overlap(within, f"{why_within} having said the top"),
-        overlap_across=_overlap(across, f"{why_across}, one of which is the top"),
+        across={
+            name: across.estimate(i, f"{undefined_across}, one of which is {name}")
+            for i, name in enumerate(levels.names)
+        },
+        overlap_within=_estimate_overlap(within, f"{undefined_within} having said the top"),
+        overlap_across=_estimate_overlap(across, f"{undefined_across}, one of which is the top"),
         by_judge=histograms["judge"],
         by_document=histograms["item"],
     )
 
 
-def _overlap(found: Ratios, undefined: str) -> Estimate:
+def _estimate_overlap(ratios: Ratios, undefined: str) -> Estimate:
     """The share of pairs with a top label in which both are: p / (2 − p), each pair being taken in both directions."""
-    last = len(found.values) - 1
+    top_index = len(ratios.values) - 1
 
     def overlap(p: Array) -> Array:
         return p / (2 - p)
 
-    return transformed(found.estimate(last, undefined), overlap, found.standard_error(last, overlap))
+    return transform_estimate(ratios.estimate(top_index, undefined), overlap, ratios.standard_error(top_index, overlap))
 
 
-def _binned(upper: Array, lower: Array, group: NDArray[np.int64]) -> tuple[int, ...]:
+def _histogram_of_ratios(numerators: Array, denominators: Array, group: NDArray[np.int64]) -> tuple[int, ...]:
     """How many groups have a ratio of their sums in each tenth; the last has both its ends."""
     if not len(group):
         return (0,) * BINS
-    sums = np.bincount(group, weights=upper), np.bincount(group, weights=lower)
+    sums = np.bincount(group, weights=numerators), np.bincount(group, weights=denominators)
     shares = sums[0][sums[1] > 0] / sums[1][sums[1] > 0]
     # A share of 0.3 may be a little less in floats.
-    place = np.minimum((shares * BINS + 1e-9).astype(np.int64), BINS - 1)
-    return tuple(np.bincount(place, minlength=BINS).tolist())
+    bin_index = np.minimum((shares * BINS + 1e-9).astype(np.int64), BINS - 1)
+    return tuple(np.bincount(bin_index, minlength=BINS).tolist())

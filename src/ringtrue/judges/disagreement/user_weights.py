@@ -11,33 +11,33 @@ from numpy.typing import ArrayLike, NDArray
 
 from ringtrue.errors import UsageError
 
-__all__ = ["MOST_USERS", "Share", "share_of_users", "weight", "without_data"]
+__all__ = ["MAX_USERS", "UserShare", "fixed_weight", "parse_user_share", "weight"]
 
-Share: TypeAlias = tuple[int, int]  # at least M of N users
-MOST_USERS = 500  # beyond them powers of p are too small for a float
+UserShare: TypeAlias = tuple[int, int]  # at least M of N users
+MAX_USERS = 500  # beyond them powers of p are too small for a float
 
 
-def share_of_users(said: str | Share) -> Share:
+def parse_user_share(share: str | UserShare) -> UserShare:
     """`1/3` as (1, 3): at least one of three users.
 
     Examples:
-        >>> share_of_users("1/3")
+        >>> parse_user_share("1/3")
         (1, 3)
-        >>> share_of_users("3/1")
+        >>> parse_user_share("3/1")
         Traceback (most recent call last):
         ringtrue.errors.UsageError: at least 3 of 1 users cannot be: M/N needs 0 ≤ M ≤ N and 1 ≤ N ≤ 500, such as 1/3
     """
-    if isinstance(said, str):
-        found = re.fullmatch(r"\s*(-?\d{1,9})\s*/\s*(-?\d{1,9})\s*", said)
-        if found is None:
-            raise UsageError(f"expected 'at least M of N users' as M/N, such as 1/3; found '{said}'")
-        said = int(found[1]), int(found[2])
-    if not isinstance(said, tuple | list) or len(said) != 2 or not all(isinstance(one, int) for one in said):
-        raise UsageError(f"expected 'at least M of N users' as (M, N) or 'M/N', such as 1/3; found {said!r}")
-    least, users = said
-    if not 0 <= least <= users or not 1 <= users <= MOST_USERS:
+    if isinstance(share, str):
+        match = re.fullmatch(r"\s*(-?\d{1,9})\s*/\s*(-?\d{1,9})\s*", share)
+        if match is None:
+            raise UsageError(f"expected 'at least M of N users' as M/N, such as 1/3; found '{share}'")
+        share = int(match[1]), int(match[2])
+    if not isinstance(share, tuple | list) or len(share) != 2 or not all(isinstance(number, int) for number in share):
+        raise UsageError(f"expected 'at least M of N users' as (M, N) or 'M/N', such as 1/3; found {share!r}")
+    least, users = share
+    if not 0 <= least <= users or not 1 <= users <= MAX_USERS:
         raise UsageError(
-            f"at least {least} of {users} users cannot be: M/N needs 0 ≤ M ≤ N and 1 ≤ N ≤ {MOST_USERS}, such as 1/3"
+            f"at least {least} of {users} users cannot be: M/N needs 0 ≤ M ≤ N and 1 ≤ N ≤ {MAX_USERS}, such as 1/3"
         )
     return least, users
 
@@ -56,25 +56,25 @@ def weight(p: ArrayLike, least: int, users: int, *, top: bool = False) -> NDArra
         >>> float(weight(0.3, 2, 2, top=True)), float(weight(0.3, 2, 2))
         (0.3, 0.0)
     """
-    least, users = share_of_users((least, users))
+    least, users = parse_user_share((least, users))
     p = np.asarray(p, dtype=np.float64)
     if np.any((p < 0) | (p > 1)):
         raise UsageError(f"a probability lies between 0 and 1, found {float(p[(p < 0) | (p > 1)].flat[0]):g}")
-    known = without_data(least, users, top=top)
-    if known is not None:
-        return np.full(p.shape, known)
+    fixed = fixed_weight(least, users, top=top)
+    if fixed is not None:
+        return np.full(p.shape, fixed)
     others, needed = users - 1, least - top
     below = needed <= others / 2
     terms = range(needed) if below else range(needed, users)
-    some = sum((math.comb(others, m) * p**m * (1 - p) ** (others - m) for m in terms), np.zeros_like(p))
-    return cast("NDArray[np.float64]", np.clip(1 - some if below else some, 0, 1))
+    probability = sum((math.comb(others, m) * p**m * (1 - p) ** (others - m) for m in terms), np.zeros_like(p))
+    return cast("NDArray[np.float64]", np.clip(1 - probability if below else probability, 0, 1))
 
 
-def without_data(least: int, users: int, *, top: bool) -> float | None:
+def fixed_weight(least: int, users: int, *, top: bool) -> float | None:
     """The weight where no p can change it: that of the top for one user, of a lower level for all; None elsewhere.
 
     Examples:
-        >>> without_data(1, 3, top=True), without_data(3, 3, top=False), without_data(1, 3, top=False)
+        >>> fixed_weight(1, 3, top=True), fixed_weight(3, 3, top=False), fixed_weight(1, 3, top=False)
         (1.0, 0.0, None)
     """
     if least - top <= 0:

@@ -36,16 +36,16 @@ class Effect:
 
     def __str__(self) -> str:
         same = f"changes the majority label of {self.changed:,} of {self.items:,} items"
-        words = [same if self.changed else "changes no majority label"]
+        phrases = [same if self.changed else "changes no majority label"]
         if self.lost:
-            words.append(f"leaves {self.lost:,} {'item' if self.lost == 1 else 'items'} without a label")
+            phrases.append(f"leaves {self.lost:,} {'item' if self.lost == 1 else 'items'} without a label")
         if self.alpha is not None and self.alpha_without is not None:
-            words.append(f"moves nominal alpha from {self.alpha:.4f} to {self.alpha_without:.4f}".replace("-", "−"))
+            phrases.append(f"moves nominal alpha from {self.alpha:.4f} to {self.alpha_without:.4f}".replace("-", "−"))
         if self.accuracy is not None and self.accuracy_without is not None:
             before, after = (f"{100 * share:.2f}%" for share in (self.accuracy, self.accuracy_without))
             moved = f"moves the majority's accuracy on {self.gold:,} gold items from {before} to {after}"
-            words.append(moved if before != after else f"leaves the majority's accuracy on gold at {before}")
-        return "without this judge: " + "; ".join(words)
+            phrases.append(moved if before != after else f"leaves the majority's accuracy on gold at {before}")
+        return "without this judge: " + "; ".join(phrases)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

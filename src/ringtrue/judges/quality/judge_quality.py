@@ -9,23 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringtrue.errors import MismatchError
-from ringtrue.formatting.phrases import first_few
-from ringtrue.judges.quality.flags import Evidence, Found, find_flags
+from ringtrue.formatting.phrases import join_first_few
+from ringtrue.judges.quality.flags import Evidence, FlagFinding, find_flags
 from ringtrue.judges.quality.judge_findings import Flag
-from ringtrue.judges.quality.judge_reports import FEW, reports_on
-from ringtrue.judges.quality.judge_statistics import labels_again
-from ringtrue.judges.quality.leave_one_out import LeavingOut
-from ringtrue.judges.quality.reference_labels import Cases, rows_of_each
+from ringtrue.judges.quality.judge_reports import FEW_CHECKED, make_judge_reports
+from ringtrue.judges.quality.judge_statistics import find_repeated_labels
+from ringtrue.judges.quality.leave_one_out import LeaveOneOut
+from ringtrue.judges.quality.reference_labels import CheckedLabels, rows_by_judge
 from ringtrue.judges.quality.results import JudgeQuality, JudgeReport
-from ringtrue.judges.quality.timing import durations
-from ringtrue.judges.quality.traps import match_traps, require_rule, rule_note, trap_records
-from ringtrue.judges.votes import Outside, Repeats, Votes, votes_of, with_gold
-from ringtrue.judges.votes.consensus import ALONE, TIED, Others, leave_one_out
-from ringtrue.stats.intervals import require_level, share_estimate
+from ringtrue.judges.quality.timing import measure_durations
+from ringtrue.judges.quality.traps import accept_rule_note, match_traps, record_traps, require_accept_rule
+from ringtrue.judges.votes import Outside, Repeats, Votes, align_with_gold, make_votes
+from ringtrue.judges.votes.consensus import NO_OTHERS, TIED, OthersConsensus, leave_one_out_consensus
+from ringtrue.stats.intervals import estimate_share, require_level
 
 __all__ = ["judge_quality"]
 
-OF_LABELS = {"worse", "guessing", "one label", "lenient", "strict", "side bias", "drift"}  # the last of each item
+LABEL_FLAGS = {"worse", "guessing", "one label", "lenient", "strict", "side bias", "drift"}  # the last of each item
 
 
 def judge_quality(
@@ -73,155 +73,181 @@ def judge_quality(
         [('x', 0.75), ('y', 0.75), ('z', 0.5)]
     """
     require_level(level)
-    require_rule(accept)
-    given = votes_of(labels, scale=scale, outside=outside)
-    trusted, known = (None if data is None else votes_of(data, scale=scale, outside=outside) for data in (gold, traps))
-    for further in (trusted, known):
-        given = given if further is None else given.on(further.labels)
-    once = given.settled(repeats)
-    answers = None if trusted is None else with_gold(once, trusted)[1]
-    known_labels = None if known is None else match_traps(once, known)
-    work = _without_traps(once, known_labels)
-    others = leave_one_out(work)
-    of_pairs = len(once.items.columns) == 3  # whose sides can be told without anybody else
-    if answers is None and known_labels is None and (others.label == ALONE).all() and not of_pairs:
-        raise _nothing_to_check(once)
+    require_accept_rule(accept)
+    all_votes = make_votes(labels, scale=scale, outside=outside)
+    gold_votes, trap_votes = (
+        None if table is None else make_votes(table, scale=scale, outside=outside) for table in (gold, traps)
+    )
+    for reference in (gold_votes, trap_votes):
+        all_votes = all_votes if reference is None else all_votes.widen_scale(reference.labels)
+    votes = all_votes.resolve_repeats(repeats)
+    gold_labels = None if gold_votes is None else align_with_gold(votes, gold_votes)[1]
+    trap_labels = None if trap_votes is None else match_traps(votes, trap_votes)
+    work = _drop_traps(votes, trap_labels)
+    others = leave_one_out_consensus(work)
+    is_pairwise = len(votes.items.columns) == 3  # whose sides can be told without anybody else
+    if gold_labels is None and trap_labels is None and (others.label == NO_OTHERS).all() and not is_pairwise:
+        raise _nothing_to_check_error(votes)
 
-    evidence = _evidence(given, once, others, answers, known_labels, accept=accept, level=level, progress=progress)
-    leaving = LeavingOut(work, answers)
-    tested = evidence
+    evidence = _gather_evidence(
+        all_votes, votes, others, gold_labels, trap_labels, accept=accept, level=level, progress=progress
+    )
+    leave_out = LeaveOneOut(work, gold_labels)
+    tested_evidence = evidence
     if repeats == "all":  # labels of one item by one judge are no independent witnesses: each counts once in the tests
-        last = given.settled("last")
-        by_last = leave_one_out(_without_traps(last, known_labels))
-        tested = _evidence(given, last, by_last, answers, known_labels, accept=accept, level=level, met=evidence)
-    flags = _flags(tested, leaving if tested is evidence else LeavingOut(tested.work, answers))
-    reports = tuple(replace(one, flags=flags.get(j, ())) for j, one in enumerate(evidence.reports) if one.labels)
-    cluster = once.clusters()[0]
+        last_votes = all_votes.resolve_repeats("last")
+        last_others = leave_one_out_consensus(_drop_traps(last_votes, trap_labels))
+        tested_evidence = _gather_evidence(
+            all_votes,
+            last_votes,
+            last_others,
+            gold_labels,
+            trap_labels,
+            accept=accept,
+            level=level,
+            full_evidence=evidence,
+        )
+    flags = _flags_by_judge(
+        tested_evidence, leave_out if tested_evidence is evidence else LeaveOneOut(tested_evidence.work, gold_labels)
+    )
+    reports = tuple(
+        replace(report, flags=flags.get(j, ())) for j, report in enumerate(evidence.reports) if report.labels
+    )
+    cluster = votes.clusters()[0]
     cases = evidence.gold or evidence.consensus
     return JudgeQuality(
         judges=reports,
-        labels=once.size,
-        items=int(once.counts().any(axis=1).sum()),
-        accuracy=share_estimate(cases.hit, cluster[cases.item], level=level, what="label that can be checked"),
+        labels=votes.size,
+        items=int(votes.counts().any(axis=1).sum()),
+        accuracy=estimate_share(cases.hit, cluster[cases.item], level=level, case_name="label that can be checked"),
         against=cases.against if len(cases.hit) else None,
-        alpha=leaving.alpha,
-        majority_accuracy=None if answers is None else leaving.majority_accuracy(cluster, level),
+        alpha=leave_out.alpha,
+        majority_accuracy=None if gold_labels is None else leave_out.majority_accuracy(cluster, level),
         level=level,
         notes=(
-            *(() if isinstance(labels, Votes) else given.notes),
-            *_notes(reports, others, gold=answers is not None),
-            *_last_alone(reports, evidence, tested),
-            *((rule_note(once, accept), *_trap_notes(reports)) if known_labels is not None else ()),
-            *(_undefined(work) if leaving.alpha is None and len(reports) > 1 else ()),
+            *(() if isinstance(labels, Votes) else all_votes.notes),
+            *_quality_notes(reports, others, gold=gold_labels is not None),
+            *_last_label_notes(reports, evidence, tested_evidence),
+            *((accept_rule_note(votes, accept), *_trap_notes(reports)) if trap_labels is not None else ()),
+            *(_undefined_alpha_notes(work) if leave_out.alpha is None and len(reports) > 1 else ()),
         ),
     )
 
 
-def _nothing_to_check(votes: Votes) -> MismatchError:
-    who = np.unique(votes.judge)
-    why = (
-        f"there is one judge, '{votes.judges[who[0]]}', and nobody to compare with"
-        if len(who) == 1
-        else f"no two of the {len(who):,} judges labelled the same item"
+def _nothing_to_check_error(votes: Votes) -> MismatchError:
+    judges = np.unique(votes.judge)
+    reason = (
+        f"there is one judge, '{votes.judges[judges[0]]}', and nobody to compare with"
+        if len(judges) == 1
+        else f"no two of the {len(judges):,} judges labelled the same item"
     )
-    return MismatchError(f"{why}; give gold labels (--gold), traps (--traps), or more judges' labels of the same items")
+    return MismatchError(
+        f"{reason}; give gold labels (--gold), traps (--traps), or more judges' labels of the same items"
+    )
 
 
-def _without_traps(votes: Votes, traps: NDArray[np.int32] | None) -> Votes:
+def _drop_traps(votes: Votes, traps: NDArray[np.int32] | None) -> Votes:
     return votes if traps is None else votes.keep(traps[votes.item] < 0)
 
 
-def _evidence(
-    given: Votes,
+def _gather_evidence(
+    all_votes: Votes,
     votes: Votes,
-    others: Others,
+    others: OthersConsensus,
     gold: NDArray[np.int32] | None,
     traps: NDArray[np.int32] | None,
     *,
     accept: tuple[int, int],
     level: float,
     progress: Callable[[int], None] | None = None,
-    met: Evidence | None = None,
+    full_evidence: Evidence | None = None,
 ) -> Evidence:
-    """What `votes` say of each judge, where `given` are those with all repeats, and `others` is about the work alone.
+    """What `votes` say of each judge; `all_votes` are those with all repeats, and `others` is about the work alone.
 
-    Every batch is accepted or not by all of its traps: where `votes` lack repeats, `met` has them.
+    Every batch is accepted or not by all of its traps: where `votes` lack repeats, `full_evidence` has them.
     """
-    work, times, again = _without_traps(votes, traps), durations(given), labels_again(given)
-    by_gold = None if gold is None else Cases(votes, gold[votes.item], "gold")
-    consensus = Cases(work, others.label, "consensus", others)
-    on_traps = None if traps is None else Cases(votes, traps[votes.item], "gold")
-    records = None if traps is None else trap_records(votes, traps, accept=accept, level=level)
-    if met is not None:
-        records = [one.traps for one in met.reports if one.traps is not None] or None
-    reports = reports_on(
-        votes, work, others, gold=by_gold, consensus=consensus, again=again, traps=records,
+    work, times, repeats = _drop_traps(votes, traps), measure_durations(all_votes), find_repeated_labels(all_votes)
+    gold_cases = None if gold is None else CheckedLabels(votes, gold[votes.item], "gold")
+    consensus = CheckedLabels(work, others.label, "consensus", others)
+    trap_cases = None if traps is None else CheckedLabels(votes, traps[votes.item], "gold")
+    records = None if traps is None else record_traps(votes, traps, accept=accept, level=level)
+    if full_evidence is not None:
+        records = [report.traps for report in full_evidence.reports if report.traps is not None] or None
+    reports = make_judge_reports(
+        votes, work, others, gold=gold_cases, consensus=consensus, repeats=repeats, traps=records,
         speeds=times.speeds(len(votes.judges)) if times else None, level=level, progress=progress or (lambda _: None),
     )  # fmt: skip
     return Evidence(
-        reports=reports, work=work, gold=by_gold, consensus=consensus, traps=on_traps,
-        met=on_traps if met is None else met.traps, accept=accept, durations=times, again=again, level=level,
+        reports=reports, work=work, gold=gold_cases, consensus=consensus, traps=trap_cases,
+        all_traps=trap_cases if full_evidence is None else full_evidence.traps, accept=accept,
+        durations=times, repeats=repeats, level=level,
     )  # fmt: skip
 
 
-def _flags(evidence: Evidence, leaving: LeavingOut) -> dict[int, tuple[Flag, ...]]:
+def _flags_by_judge(evidence: Evidence, leave_out: LeaveOneOut) -> dict[int, tuple[Flag, ...]]:
     """The flags of each judge who has any, by position, with the effect of leaving the judge out."""
-    found: dict[int, list[Found]] = {}
-    for one in find_flags(evidence):
-        found.setdefault(one.judge, []).append(one)
-    rows = rows_of_each(evidence.work.judge, len(evidence.reports))
+    findings_by_judge: dict[int, list[FlagFinding]] = {}
+    for finding in find_flags(evidence):
+        findings_by_judge.setdefault(finding.judge, []).append(finding)
+    rows = rows_by_judge(evidence.work.judge, len(evidence.reports))
     flags = {}
-    for j, some in found.items():
-        effect = leaving.without(rows[j])
+    for j, findings in findings_by_judge.items():
+        effect = leave_out.effect_without(rows[j])
         flags[j] = tuple(
-            Flag(kind=one.kind, reason=one.reason, p_adjusted=one.p_adjusted, effect=effect) for one in some
+            Flag(kind=finding.kind, reason=finding.reason, p_adjusted=finding.p_adjusted, effect=effect)
+            for finding in findings
         )
     return flags
 
 
-def _last_alone(reports: Sequence[JudgeReport], told: Evidence, tested: Evidence) -> Iterator[str]:
+def _last_label_notes(reports: Sequence[JudgeReport], evidence: Evidence, tested_evidence: Evidence) -> Iterator[str]:
     """A word where the reasons of flags count fewer labels than everything else."""
-    again = tested.work.size < told.work.size
-    if again and any(flag.kind in OF_LABELS for one in reports for flag in one.flags):
+    has_repeats = tested_evidence.work.size < evidence.work.size
+    if has_repeats and any(flag.kind in LABEL_FLAGS for report in reports for flag in report.flags):
         yield "flags count a judge's last label of an item, all other numbers every label (--repeats all)"
 
 
-def _notes(reports: Sequence[JudgeReport], others: Others, *, gold: bool) -> Iterator[str]:
+def _quality_notes(reports: Sequence[JudgeReport], others: OthersConsensus, *, gold: bool) -> Iterator[str]:
     """What holds for many judges at once."""
     if len(reports) == 1:
         yield "one judge alone: there are no others to compare with"
         return
-    everybody = f"of {len(reports):,} judges"
-    unmet = sum(one.against == "consensus" for one in reports) if gold else 0
-    if unmet:
-        yield f"{unmet:,} {everybody} met no gold item: their accuracy is against the consensus of the others"
-    tied, alone = (int((others.label == why).sum()) for why in (TIED, ALONE))
-    if tied:
-        yield f"on {tied:,} labels the others tie: saying what one of m such labels says is right by 1/m"
-    if not gold and others.most < 2:
+    of_judges = f"of {len(reports):,} judges"
+    n_unmet = sum(report.against == "consensus" for report in reports) if gold else 0
+    if n_unmet:
+        yield f"{n_unmet:,} {of_judges} met no gold item: their accuracy is against the consensus of the others"
+    n_tied, n_alone = (int((others.label == code).sum()) for code in (TIED, NO_OTHERS))
+    if n_tied:
+        yield f"on {n_tied:,} labels the others tie: saying what one of m such labels says is right by 1/m"
+    if not gold and others.max_others < 2:
         yield "two labels of an item cannot tell which is wrong: whom to trust takes three, gold (--gold) or traps"
-    if alone:
-        yield f"{alone:,} labels do not count against the consensus: nobody else labelled the item"
-    unknown = [one.judge for one in reports if one.against is None and (one.traps is None or not one.traps.n)]
-    if unknown:
-        yield f"nothing to check the labels of {first_few(unknown)} against: nobody else labelled the same items"
-    few = sum(0 < max(one.accuracy.n, one.consensus_accuracy.n) < FEW for one in reports)
-    if few:
-        verb = "has" if few == 1 else "have"
-        yield f"{few:,} {everybody} {verb} fewer than {FEW} labels that can be checked: too little to tell"
+    if n_alone:
+        yield f"{n_alone:,} labels do not count against the consensus: nobody else labelled the item"
+    unchecked = [
+        report.judge for report in reports if report.against is None and (report.traps is None or not report.traps.n)
+    ]
+    if unchecked:
+        yield f"nothing to check the labels of {join_first_few(unchecked)} against: nobody else labelled the same items"
+    n_few = sum(0 < max(report.accuracy.n, report.consensus_accuracy.n) < FEW_CHECKED for report in reports)
+    if n_few:
+        verb = "has" if n_few == 1 else "have"
+        yield f"{n_few:,} {of_judges} {verb} fewer than {FEW_CHECKED} labels that can be checked: too little to tell"
 
 
 def _trap_notes(reports: Sequence[JudgeReport]) -> Iterator[str]:
-    records = [one.traps for one in reports if one.traps is not None]
-    unmet = [one.judge for one in reports if one.traps is not None and not one.traps.n]
+    records = [report.traps for report in reports if report.traps is not None]
+    unmet = [report.judge for report in reports if report.traps is not None and not report.traps.n]
     if unmet:
-        yield f"{first_few(unmet)} met no trap"
-    refused, batches = sum(one.batches - one.accepted for one in records), sum(one.batches for one in records)
-    if refused:
-        yield f"{refused:,} of {batches:,} batches with traps are not accepted"
+        yield f"{join_first_few(unmet)} met no trap"
+    n_refused, n_batches = (
+        sum(record.batches - record.accepted for record in records),
+        sum(record.batches for record in records),
+    )
+    if n_refused:
+        yield f"{n_refused:,} of {n_batches:,} batches with traps are not accepted"
 
 
-def _undefined(work: Votes) -> Iterator[str]:
+def _undefined_alpha_notes(work: Votes) -> Iterator[str]:
     if len(np.unique(work.label)) == 1:
         yield f"everybody gave the label {work.labels[work.label[0]]}: alpha is undefined"
     else:

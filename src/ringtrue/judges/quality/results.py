@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from ringtrue.errors import UsageError, did_you_mean
-from ringtrue.formatting.phrases import first_few
+from ringtrue.formatting.phrases import join_first_few
 from ringtrue.judges.quality.judge_findings import Against, Drift, Flag, SideBias, Speed, Traps
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.results import Estimate
@@ -59,8 +59,8 @@ class JudgeReport:
     def as_dict(self) -> dict[str, object]:
         """The report as plain data, in the key order of the command line's JSON."""
 
-        def plain(one: Estimate | Traps | Drift | None) -> dict[str, object] | None:
-            return None if one is None else one.as_dict()
+        def plain(finding: Estimate | Traps | Drift | None) -> dict[str, object] | None:
+            return None if finding is None else finding.as_dict()
 
         return {
             "judge": self.judge,
@@ -118,46 +118,48 @@ class JudgeQuality:
         return len(self.judges)
 
     def __getitem__(self, judge: str) -> JudgeReport:
-        for one in self.judges:
-            if one.judge == judge:
-                return one
-        names = [one.judge for one in self.judges]
+        for report in self.judges:
+            if report.judge == judge:
+                return report
+        names = [report.judge for report in self.judges]
         raise UsageError(f"no judge '{judge}' here{did_you_mean(judge, names) or f'; there is {names[0]}'}")
 
     def __str__(self) -> str:
         against = {"gold": "gold", "consensus": "the consensus of the others", None: "nothing"}[self.against]
-        told = f"; accuracy against {against} {self.accuracy}" if self.against else ""
-        names = [one.judge for one in self.flagged]
-        return f"{len(self)} judge{'s' * (len(self) != 1)}, {self.labels:,} labels of {self.items:,} items{told}; " + (
-            f"to look at: {first_few(names, most=10)}" if names else "nobody is flagged"
+        accuracy_phrase = f"; accuracy against {against} {self.accuracy}" if self.against else ""
+        names = [report.judge for report in self.flagged]
+        return (
+            f"{len(self)} judge{'s' * (len(self) != 1)}, {self.labels:,} labels of {self.items:,} items"
+            f"{accuracy_phrase}; "
+            + (f"to look at: {join_first_few(names, limit=10)}" if names else "nobody is flagged")
         )
 
     @property
     def flagged(self) -> tuple[JudgeReport, ...]:
         """The judges with a flag, the worst first."""
-        return tuple(one for one in self.worst_first if one.flags)
+        return tuple(report for report in self.worst_first if report.flags)
 
     @property
     def worst_first(self) -> tuple[JudgeReport, ...]:
         """All judges: those with flags first, then by the upper end of their accuracy's interval."""
 
-        def place(one: JudgeReport) -> tuple[bool, float, float]:
-            high = one.accuracy.high
-            return not one.flags, 2.0 if high is None else high, -(one.accuracy.n or 0)
+        def sort_key(report: JudgeReport) -> tuple[bool, float, float]:
+            high = report.accuracy.high
+            return not report.flags, 2.0 if high is None else high, -(report.accuracy.n or 0)
 
-        return tuple(sorted(self.judges, key=place))
+        return tuple(sorted(self.judges, key=sort_key))
 
     @property
     def frame(self) -> pl.DataFrame:
         """A row for each judge, estimates in columns of their own."""
         import polars as pl
 
-        return pl.DataFrame([_row(one) for one in self.judges], infer_schema_length=None)
+        return pl.DataFrame([_report_row(report) for report in self.judges], infer_schema_length=None)
 
     def as_dict(self) -> dict[str, object]:
         """The answer as plain data, in the key order of the command line's JSON."""
         return {
-            "judges": [one.as_dict() for one in self.judges],
+            "judges": [report.as_dict() for report in self.judges],
             "overall": {
                 "judges": len(self),
                 "labels": self.labels,
@@ -166,35 +168,43 @@ class JudgeQuality:
                 "against": self.against,
                 "alpha_nominal": self.alpha,
                 "majority_accuracy": self.majority_accuracy.as_dict() if self.majority_accuracy else None,
-                "flagged": [one.judge for one in self.flagged],
+                "flagged": [report.judge for report in self.flagged],
             },
             "notes": list(self.notes),
         }
 
 
-def _row(one: JudgeReport) -> dict[str, object]:
-    row: dict[str, object] = {"judge": one.judge, "labels": one.labels, "items": one.items, "against": one.against}
+def _report_row(report: JudgeReport) -> dict[str, object]:
+    row: dict[str, object] = {
+        "judge": report.judge,
+        "labels": report.labels,
+        "items": report.items,
+        "against": report.against,
+    }
 
-    def put(name: str, estimate: Estimate | None) -> None:
+    def put_estimate(name: str, estimate: Estimate | None) -> None:
         row[name] = estimate.value if estimate else None
         row[f"{name}_low"] = estimate.low if estimate else None
         row[f"{name}_high"] = estimate.high if estimate else None
         row[f"{name}_n"] = estimate.n if estimate else None
 
-    put("accuracy", one.accuracy)
-    row |= {"others_accuracy": one.others_accuracy, "chance": one.chance}
-    put("gold_accuracy", one.gold_accuracy)
-    put("consensus_accuracy", one.consensus_accuracy)
-    put("leniency", one.leniency)
-    put("self_consistency", one.self_consistency)
-    traps, speed = one.traps, one.speed
+    put_estimate("accuracy", report.accuracy)
+    row |= {"others_accuracy": report.others_accuracy, "chance": report.chance}
+    put_estimate("gold_accuracy", report.gold_accuracy)
+    put_estimate("consensus_accuracy", report.consensus_accuracy)
+    put_estimate("leniency", report.leniency)
+    put_estimate("self_consistency", report.self_consistency)
+    traps, speed = report.traps, report.speed
     row |= {
         "traps_passed": traps.passed if traps else None, "traps": traps.n if traps else None,
         "batches_accepted": traps.accepted if traps else None, "batches": traps.batches if traps else None,
         "seconds": speed.median if speed else None,
     }  # fmt: skip
-    put("left_share", one.side_bias.left if one.side_bias else None)
-    put("drift", one.drift.change if one.drift else None)
-    row |= {"common_label": one.common_label, "common_share": one.common_share}
-    row |= {"flags": "; ".join(flag.kind for flag in one.flags), "reasons": "; ".join(f.reason for f in one.flags)}
+    put_estimate("left_share", report.side_bias.left if report.side_bias else None)
+    put_estimate("drift", report.drift.change if report.drift else None)
+    row |= {"common_label": report.common_label, "common_share": report.common_share}
+    row |= {
+        "flags": "; ".join(flag.kind for flag in report.flags),
+        "reasons": "; ".join(f.reason for f in report.flags),
+    }
     return row

@@ -7,14 +7,14 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Sums", "bennett", "binomial_tail", "drawn_from", "shares_drawn"]
+__all__ = ["ChanceSums", "bennett", "binomial_tail", "sums_of_hits", "sums_within_strata"]
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.integer]
 ROUNDING = 1e-9
 
 
-class Sums:
+class ChanceSums:
     """For each judge, a sum of values that were drawn by chance from known ones: where it lies and where it might.
 
     `excess` is the sum less what is expected, `variance` that of the sum, and `up` and `down` are how far a single
@@ -25,26 +25,26 @@ class Sums:
     def __init__(
         self,
         judge: Codes,
-        judges: int,
+        n_judges: int,
         *,
-        value: FloatArray,
+        values: FloatArray,
         mean: FloatArray,
         variance: FloatArray,
         high: FloatArray,
         low: FloatArray,
         share: bool,
     ) -> None:
-        open_ = variance > ROUNDING
-        judge, value, mean, variance = judge[open_], value[open_], mean[open_], variance[open_]
-        self.excess: FloatArray = np.bincount(judge, weights=value - mean, minlength=judges).astype(np.float64)
-        self.variance: FloatArray = np.bincount(judge, weights=variance, minlength=judges).astype(np.float64)
-        self.cases = np.bincount(judge, minlength=judges)
-        self.up, self.down = np.zeros(judges), np.zeros(judges)
-        np.maximum.at(self.up, judge, high[open_] - mean)
-        np.maximum.at(self.down, judge, mean - low[open_])
-        self.expected = np.bincount(judge, weights=mean, minlength=judges) if share else None
+        can_vary = variance > ROUNDING
+        judge, values, mean, variance = judge[can_vary], values[can_vary], mean[can_vary], variance[can_vary]
+        self.excess: FloatArray = np.bincount(judge, weights=values - mean, minlength=n_judges).astype(np.float64)
+        self.variance: FloatArray = np.bincount(judge, weights=variance, minlength=n_judges).astype(np.float64)
+        self.cases = np.bincount(judge, minlength=n_judges)
+        self.up, self.down = np.zeros(n_judges), np.zeros(n_judges)
+        np.maximum.at(self.up, judge, high[can_vary] - mean)
+        np.maximum.at(self.down, judge, mean - low[can_vary])
+        self.expected = np.bincount(judge, weights=mean, minlength=n_judges) if share else None
 
-    def rarely_so_low(self) -> FloatArray:
+    def p_low(self) -> FloatArray:
         """At most how often chance alone takes the sum so low; NaN where nothing could differ."""
         p = bennett(-self.excess, self.variance, self.down)
         if self.expected is not None:
@@ -53,7 +53,7 @@ class Sums:
                 p[j] = min(p[j], binomial_tail(hits, n, float(self.expected[j]) / n))
         return np.where(self.cases > 0, p, np.nan)
 
-    def rarely_so_high(self) -> FloatArray:
+    def p_high(self) -> FloatArray:
         """At most how often chance alone takes the sum so high; NaN where nothing could differ."""
         p = bennett(self.excess, self.variance, self.up)
         if self.expected is not None:
@@ -62,44 +62,45 @@ class Sums:
                 p[j] = min(p[j], binomial_tail(n - hits, n, 1 - float(self.expected[j]) / n))
         return np.where(self.cases > 0, p, np.nan)
 
-    def rarely_so_far(self) -> FloatArray:
+    def p_two_sided(self) -> FloatArray:
         """At most how often chance alone takes the sum so far to either side."""
-        either: FloatArray = 2 * np.fmin(self.rarely_so_low(), self.rarely_so_high())
+        either: FloatArray = 2 * np.fmin(self.p_low(), self.p_high())
         return np.minimum(either, 1)
 
 
-def drawn_from(judge: Codes, judges: int, value: FloatArray, stratum: Codes, *, share: bool) -> Sums:
+def sums_within_strata(judge: Codes, n_judges: int, values: FloatArray, stratum: Codes, *, share: bool) -> ChanceSums:
     """Each judge's sum of values, had every value been drawn by chance among all of its stratum, such as an item.
 
     This is what the sum would be if the judge were like the others: then any of the values that an item got could
     have been this judge's, and each is equally likely to be. Nothing is said about what items are like.
 
     Examples:
-        >>> sums = drawn_from(np.array([0, 1, 2, 3]), 4, np.array([0.0, 1.0, 1.0, 1.0]), np.zeros(4, int), share=True)
-        >>> sums.rarely_so_low().round(2)
+        >>> hits = np.array([0.0, 1.0, 1.0, 1.0])
+        >>> sums = sums_within_strata(np.array([0, 1, 2, 3]), 4, hits, np.zeros(4, int), share=True)
+        >>> sums.p_low().round(2)
         array([0.43, 1.  , 1.  , 1.  ])
     """
     if not len(judge):
         empty = np.zeros(0)
-        return Sums(judge, judges, value=empty, mean=empty, variance=empty, high=empty, low=empty, share=share)
+        return ChanceSums(judge, n_judges, values=empty, mean=empty, variance=empty, high=empty, low=empty, share=share)
     n = np.maximum(np.bincount(stratum), 1)
-    mean = np.bincount(stratum, weights=value) / n
-    rest = value - mean[stratum]
-    variance = np.bincount(stratum, weights=rest**2) / n
+    mean = np.bincount(stratum, weights=values) / n
+    residuals = values - mean[stratum]
+    variance = np.bincount(stratum, weights=residuals**2) / n
     high, low = np.full(len(n), -np.inf), np.full(len(n), np.inf)
-    np.maximum.at(high, stratum, value)
-    np.minimum.at(low, stratum, value)
-    return Sums(
-        judge, judges, value=value, mean=mean[stratum], variance=variance[stratum], high=high[stratum],
+    np.maximum.at(high, stratum, values)
+    np.minimum.at(low, stratum, values)
+    return ChanceSums(
+        judge, n_judges, values=values, mean=mean[stratum], variance=variance[stratum], high=high[stratum],
         low=low[stratum], share=share,
     )  # fmt: skip
 
 
-def shares_drawn(judge: Codes, judges: int, hit: NDArray[np.bool_], chance: FloatArray) -> Sums:
+def sums_of_hits(judge: Codes, n_judges: int, hit: NDArray[np.bool_], chance: FloatArray) -> ChanceSums:
     """Each judge's number of hits, where each case is one by a chance of its own."""
     ones = np.ones(len(judge))
-    return Sums(
-        judge, judges, value=hit.astype(np.float64), mean=chance, variance=chance * (1 - chance), high=ones,
+    return ChanceSums(
+        judge, n_judges, values=hit.astype(np.float64), mean=chance, variance=chance * (1 - chance), high=ones,
         low=0 * ones, share=True,
     )  # fmt: skip
 
@@ -115,12 +116,12 @@ def bennett(excess: FloatArray, variance: FloatArray, largest: FloatArray) -> Fl
         >>> bennett(np.array([30.0, 0.0]), np.array([100.0, 100.0]), np.array([1.0, 1.0])).round(3)
         array([0.016, 1.   ])
     """
-    found = np.ones(len(excess))
-    far = (excess > 0) & (variance > 0)
-    t, v, b = excess[far], variance[far], largest[far]
+    bound = np.ones(len(excess))
+    is_above = (excess > 0) & (variance > 0)
+    t, v, b = excess[is_above], variance[is_above], largest[is_above]
     u = b * t / v
-    found[far] = np.exp(-v / b**2 * ((1 + u) * np.log1p(u) - u))
-    return found
+    bound[is_above] = np.exp(-v / b**2 * ((1 + u) * np.log1p(u) - u))
+    return bound
 
 
 def binomial_tail(hits: int, n: int, chance: float) -> float:
@@ -146,9 +147,9 @@ def binomial_tail(hits: int, n: int, chance: float) -> float:
 
 
 def _log_factorials(n: int) -> FloatArray:
-    return _table(1 << n.bit_length())
+    return _log_factorial_table(1 << n.bit_length())
 
 
 @lru_cache(maxsize=24)
-def _table(n: int) -> FloatArray:
+def _log_factorial_table(n: int) -> FloatArray:
     return np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])

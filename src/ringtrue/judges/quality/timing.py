@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from ringtrue.errors import TableError
 from ringtrue.judges.quality.judge_findings import Speed
-from ringtrue.judges.quality.reference_labels import rows_of_each
+from ringtrue.judges.quality.reference_labels import rows_by_judge
 from ringtrue.judges.votes import Votes
 
-__all__ = ["Durations", "durations"]
+__all__ = ["Durations", "measure_durations"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -27,43 +27,45 @@ class Durations:
 
     def speeds(self, judges: int) -> list[Speed | None]:
         """The median for each judge; None for a judge of whom no duration is known."""
-        pieces = (self.seconds[rows] for rows in rows_of_each(self.judge, judges))
+        pieces = (self.seconds[rows] for rows in rows_by_judge(self.judge, judges))
         return [
-            Speed(median=float(np.median(some)), n=len(some), source=self.source) if len(some) else None
-            for some in pieces
+            Speed(median=float(np.median(judge_seconds)), n=len(judge_seconds), source=self.source)
+            if len(judge_seconds)
+            else None
+            for judge_seconds in pieces
         ]
 
 
-def durations(votes: Votes) -> Durations | None:
+def measure_durations(votes: Votes) -> Durations | None:
     """How long each label took: the column `seconds`, else the gaps between a judge's stamps in `time`.
 
     Examples:
-        >>> from ringtrue.judges.votes import votes_of
+        >>> from ringtrue.judges.votes import make_votes
         >>> table = {"item": ["a", "b", "c"], "judge": ["x", "x", "x"], "label": [0, 1, 1], "time": [100, 107, 110]}
-        >>> durations(votes_of(table)).speeds(1)
+        >>> measure_durations(make_votes(table)).speeds(1)
         [Speed(median=5.0, n=2, source='time')]
     """
     if "seconds" in votes.others.columns:
-        seconds = _numbers(votes.others["seconds"])
-        known = ~np.isnan(seconds)
-        return Durations(judge=votes.judge[known], seconds=seconds[known], source="seconds")
-    when = votes.moments()
-    if when is None:
+        seconds = _parse_seconds(votes.others["seconds"])
+        is_known = ~np.isnan(seconds)
+        return Durations(judge=votes.judge[is_known], seconds=seconds[is_known], source="seconds")
+    timestamps = votes.times()
+    if timestamps is None:
         return None
-    order = np.lexsort((when, votes.judge))
+    order = np.lexsort((timestamps, votes.judge))
     judge = votes.judge[order]
-    same = judge[1:] == judge[:-1]
-    return Durations(judge=judge[1:][same], seconds=np.diff(when[order])[same], source="time")
+    same_judge = judge[1:] == judge[:-1]
+    return Durations(judge=judge[1:][same_judge], seconds=np.diff(timestamps[order])[same_judge], source="time")
 
 
-def _numbers(column: pl.Series) -> NDArray[np.float64]:
+def _parse_seconds(column: pl.Series) -> NDArray[np.float64]:
     """Durations; NaN where the cell is empty."""
-    found = column.cast(pl.Float64, strict=False)
-    bad = (found.is_null() & column.is_not_null()) | ~found.is_finite() | (found < 0)
+    seconds = column.cast(pl.Float64, strict=False)
+    bad = (seconds.is_null() & column.is_not_null()) | ~seconds.is_finite() | (seconds < 0)
     if bad.any():
         row = int(bad.arg_true()[0])
         raise TableError(
             f"row {row + 1}: expected seconds, 0 or more, in column 'seconds', found {column[row]!r}; "
             f"leave the cell empty where it is not known"
         )
-    return found.fill_null(float("nan")).to_numpy()
+    return seconds.fill_null(float("nan")).to_numpy()

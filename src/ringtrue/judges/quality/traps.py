@@ -8,45 +8,54 @@ from numpy.typing import NDArray
 
 from ringtrue.errors import DuplicateError, MismatchError, TableError, UsageError
 from ringtrue.judges.quality.judge_findings import Traps
-from ringtrue.judges.quality.reference_labels import percent, rows_of_each
+from ringtrue.judges.quality.reference_labels import format_whole_percent, rows_by_judge
 from ringtrue.judges.quality.tail_bounds import binomial_tail
-from ringtrue.judges.votes import Votes, with_gold
-from ringtrue.stats.intervals import share_estimate
+from ringtrue.judges.votes import Votes, align_with_gold
+from ringtrue.stats.intervals import estimate_share
 
-__all__ = ["chance_accepted", "match_traps", "needed", "require_rule", "rule_note", "trap_records"]
+__all__ = [
+    "accept_rule_note",
+    "chance_accepted",
+    "match_traps",
+    "record_traps",
+    "require_accept_rule",
+    "required_passes",
+]
 
-DOUBTFUL = 0.2  # a rule that lets more guessers through than this is said to be weak
+MAX_GUESSED_SHARE = 0.2  # a rule that lets more guessers through than this is said to be weak
 
 
-def require_rule(accept: tuple[int, int]) -> None:
+def require_accept_rule(accept: tuple[int, int]) -> None:
     """Refuse a rule of acceptance that cannot be kept."""
-    least, of = accept
-    if not 1 <= least <= of:
-        raise UsageError(f"a batch is accepted at M of N traps, 1 ≤ M ≤ N, found {least} of {of}; 4 of 5 is strict")
+    min_passed, n_traps = accept
+    if not 1 <= min_passed <= n_traps:
+        raise UsageError(
+            f"a batch is accepted at M of N traps, 1 ≤ M ≤ N, found {min_passed} of {n_traps}; 4 of 5 is strict"
+        )
 
 
 def match_traps(votes: Votes, traps: Votes) -> NDArray[np.int32]:
     """The known label of each item, as a position; −1 where it is no trap. The scales must be the same already."""
     if votes.items.columns != traps.items.columns:
-        kinds = ["documents" if len(one.items.columns) == 2 else "pairs of documents" for one in (votes, traps)]
+        kinds = ["documents" if len(table.items.columns) == 2 else "pairs of documents" for table in (votes, traps)]
         raise MismatchError(f"the judges labelled {kinds[0]}, the traps are {kinds[1]}; give traps of the same kind")
-    met = votes.items.join(traps.items, on=votes.items.columns, how="semi").height
-    if not met:
+    n_met = votes.items.join(traps.items, on=votes.items.columns, how="semi").height
+    if not n_met:
         raise MismatchError(
-            f"no trap was met by any judge: the first trap is {traps.named(0)}, the judges have {votes.named(0)}; "
-            f"do both use the same ids?"
+            f"no trap was met by any judge: the first trap is {traps.describe_item(0)}, "
+            f"the judges have {votes.describe_item(0)}; do both use the same ids?"
         )
     try:
-        return with_gold(votes, traps)[1]
+        return align_with_gold(votes, traps)[1]
     except DuplicateError as error:
         raise TableError(str(error).replace("gold has", "the traps have", 1)) from error
 
 
-def needed(n: int, accept: tuple[int, int]) -> int:
+def required_passes(n: int, accept: tuple[int, int]) -> int:
     """How many of n traps have to be passed: the same share as M of N, rounded up.
 
     Examples:
-        >>> needed(5, (2, 5)), needed(4, (2, 5)), needed(10, (4, 5))
+        >>> required_passes(5, (2, 5)), required_passes(4, (2, 5)), required_passes(10, (4, 5))
         (2, 2, 8)
     """
     return -(-n * accept[0] // accept[1])
@@ -61,7 +70,7 @@ def chance_accepted(n: int, accept: tuple[int, int], guess: float) -> float:
         >>> chance_accepted(5, (2, 5), 0.5), chance_accepted(5, (4, 5), 0.5)
         (0.8125, 0.1875)
     """
-    return round(binomial_tail(n - needed(n, accept), n, 1 - guess), 12)
+    return round(binomial_tail(n - required_passes(n, accept), n, 1 - guess), 12)
 
 
 def guess_chance(votes: Votes) -> float:
@@ -69,7 +78,7 @@ def guess_chance(votes: Votes) -> float:
     return 0.5 if len(votes.items.columns) == 3 else 1 / max(len(votes.labels), 2)
 
 
-def trap_records(
+def record_traps(
     votes: Votes,
     trap: NDArray[np.int32],
     *,
@@ -81,22 +90,22 @@ def trap_records(
     A batch, or where there is no such column all of a judge's work, is accepted when the same share of its traps
     was passed as in the rule M of N, rounded up [Bashir13].
     """
-    met = np.flatnonzero(trap[votes.item] >= 0)
-    judge, item = votes.judge[met], votes.item[met]
-    passed = votes.label[met] == trap[item]
+    trap_votes = np.flatnonzero(trap[votes.item] >= 0)
+    judge, item = votes.judge[trap_votes], votes.item[trap_votes]
+    passed = votes.label[trap_votes] == trap[item]
     cluster = votes.clusters()[0]
-    batch = np.zeros(len(met), dtype=np.int64)
+    batch = np.zeros(len(trap_votes), dtype=np.int64)
     if "batch" in votes.others.columns:
-        names = votes.others["batch"].gather(met).cast(pl.String).fill_null("")
+        names = votes.others["batch"].gather(trap_votes).cast(pl.String).fill_null("")
         batch = names.rank("dense").to_numpy().astype(np.int64)
     settings = {"accept": accept, "guess": guess_chance(votes), "level": level}
     return [
-        _record(passed[own], cluster[item[own]], batch[own], **settings)  # type: ignore[arg-type]
-        for own in rows_of_each(judge, len(votes.judges))
+        _record_judge_traps(passed[own_rows], cluster[item[own_rows]], batch[own_rows], **settings)  # type: ignore[arg-type]
+        for own_rows in rows_by_judge(judge, len(votes.judges))
     ]
 
 
-def _record(
+def _record_judge_traps(
     passed: NDArray[np.bool_],
     cluster: NDArray[np.int32],
     batch: NDArray[np.int64],
@@ -105,29 +114,33 @@ def _record(
     guess: float,
     level: float,
 ) -> Traps:
-    rate = share_estimate(passed, cluster, level=level, what="trap that this judge met")
-    _, place, sizes = np.unique(batch, return_inverse=True, return_counts=True)
-    right = np.bincount(place, weights=passed, minlength=len(sizes))
-    least = [needed(int(n), accept) for n in sizes]
+    rate = estimate_share(passed, cluster, level=level, case_name="trap that this judge met")
+    _, batch_code, sizes = np.unique(batch, return_inverse=True, return_counts=True)
+    n_passed = np.bincount(batch_code, weights=passed, minlength=len(sizes))
+    n_required = [required_passes(int(n), accept) for n in sizes]
     chances = [chance_accepted(int(n), accept, guess) for n in sizes]
     return Traps(
         passed=int(passed.sum()),
         n=len(passed),
         rate=rate,
-        accepted=int((right >= least).sum()),
+        accepted=int((n_passed >= n_required).sum()),
         batches=len(sizes),
         guessing=float(np.mean(chances)) if chances else None,
     )
 
 
-def rule_note(votes: Votes, accept: tuple[int, int]) -> str:
+def accept_rule_note(votes: Votes, accept: tuple[int, int]) -> str:
     """How likely the rule lets a guesser through, and what would be stricter."""
-    least, of = accept
+    min_passed, n_traps = accept
     guess = guess_chance(votes)
-    chance = chance_accepted(of, accept, guess)
+    chance = chance_accepted(n_traps, accept, guess)
     strict = chance_accepted(5, (4, 5), guess)
-    stricter = f"; 4 of 5 (--accept 4/5) would let {percent(strict)} through" if chance > DOUBTFUL else ""
+    stricter = (
+        f"; 4 of 5 (--accept 4/5) would let {format_whole_percent(strict)} through"
+        if chance > MAX_GUESSED_SHARE
+        else ""
+    )
     return (
-        f"a batch is accepted at {least} of {of} traps passed, and so are {percent(chance)} of batches that are "
-        f"guessed, one label in {1 / guess:.0f}{stricter}"
+        f"a batch is accepted at {min_passed} of {n_traps} traps passed, and so are "
+        f"{format_whole_percent(chance)} of batches that are guessed, one label in {1 / guess:.0f}{stricter}"
     )

@@ -4,29 +4,36 @@ What agreement, aggregation and the quality of judges are computed from. An item
 pair of documents that were compared.
 """
 
-from ringtrue.judges.votes.consensus import ALONE, TIED, Others, leave_one_out, majority, without_company
-from ringtrue.judges.votes.gold_labels import require_one_label_each, with_gold
+from ringtrue.judges.votes.consensus import (
+    NO_OTHERS,
+    TIED,
+    OthersConsensus,
+    find_isolated_judges,
+    leave_one_out_consensus,
+    majority,
+)
+from ringtrue.judges.votes.gold_labels import align_with_gold, require_one_label_each
 from ringtrue.judges.votes.scale import Outside
-from ringtrue.judges.votes.timestamps import moments
-from ringtrue.judges.votes.vote_table import FIRST, SECOND, TIE, Repeats, Votes, votes_of
+from ringtrue.judges.votes.timestamps import parse_times
+from ringtrue.judges.votes.vote_table import FIRST, SECOND, TIE, Repeats, Votes, make_votes
 from ringtrue.stats.encoding import Codes
 
 __all__ = [
-    "ALONE",
     "FIRST",
+    "NO_OTHERS",
     "SECOND",
     "TIE",
     "TIED",
     "Codes",
-    "Others",
+    "OthersConsensus",
     "Outside",
     "Repeats",
     "Votes",
-    "leave_one_out",
+    "align_with_gold",
+    "find_isolated_judges",
+    "leave_one_out_consensus",
     "majority",
-    "moments",
+    "make_votes",
+    "parse_times",
     "require_one_label_each",
-    "votes_of",
-    "with_gold",
-    "without_company",
 ]

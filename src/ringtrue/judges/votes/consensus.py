@@ -11,87 +11,98 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from ringtrue.judges.votes.vote_table import Votes
 
-__all__ = ["ALONE", "TIED", "Others", "leave_one_out", "majority", "without_company"]
+__all__ = ["NO_OTHERS", "TIED", "OthersConsensus", "find_isolated_judges", "leave_one_out_consensus", "majority"]
 
-TIED, ALONE = -1, -2  # no consensus: the others tie, or there are none
-PIECE = 4_000_000  # cells of the largest array that is held at once
+TIED, NO_OTHERS = -1, -2  # no consensus: the others tie, or there are none
+MAX_CELLS = 4_000_000  # cells of the largest array that is held at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Others:
+class OthersConsensus:
     """For each vote, what the other judges said of its item.
 
     `label` is the label that most of them gave, as a position, or TIED or ALONE; `mean` the mean of their grades,
     NaN where there are none. `credit` is 1 for a vote that says what most of them say, a part of it where they tie
-    (each of m labels that tie is worth 1/m), and NaN where there are none. `wanted` sums up, for each judge, how often
-    each label was what the others wanted: judges × labels. `most` is the largest number of others' votes on an item.
+    (each of m labels that tie is worth 1/m), and NaN where there are none. `consensus_counts` sums up, for each judge,
+    how often each label was what the others wanted: judges × labels. `max_others` is the largest number of others'
+    votes on an item.
     """
 
     label: NDArray[np.int32]
     mean: NDArray[np.float64]
     credit: NDArray[np.float64]
-    wanted: NDArray[np.float64]
-    most: int
+    consensus_counts: NDArray[np.float64]
+    max_others: int
 
 
-def leave_one_out(votes: Votes) -> Others:
+def leave_one_out_consensus(votes: Votes) -> OthersConsensus:
     """The majority of the others' votes on the item of each vote; a judge's repeats are all left out together.
 
     Examples:
-        >>> from ringtrue.judges.votes import votes_of
-        >>> votes = votes_of({"item": ["a", "a", "a", "b"], "worker": ["x", "y", "z", "x"], "label": [0, 1, 1, 2]})
-        >>> others = leave_one_out(votes)
+        >>> from ringtrue.judges.votes import make_votes
+        >>> votes = make_votes({"item": ["a", "a", "a", "b"], "worker": ["x", "y", "z", "x"], "label": [0, 1, 1, 2]})
+        >>> others = leave_one_out_consensus(votes)
         >>> others.label.tolist(), others.mean.tolist(), others.credit.tolist()
         ([1, -1, -1, -2], [1.0, 0.5, 0.5, nan], [0.0, 0.5, 0.5, nan])
     """
-    items, width = votes.items.height, len(votes.labels)
+    n_items, n_labels = votes.items.height, len(votes.labels)
     item, judge, pair = votes.by_judge_and_item()
-    counts, times = votes.counts(), np.bincount(pair, minlength=len(item))
+    counts, n_votes = votes.counts(), np.bincount(pair, minlength=len(item))
     order = np.argsort(pair, kind="stable")
     starts = np.searchsorted(pair[order], np.arange(len(item) + 1))
     label, credit = np.empty(len(item), dtype=np.int32), np.empty(votes.size)
-    wanted = np.zeros((len(votes.judges), width))
-    step = max(PIECE // width, 1)
+    consensus_counts = np.zeros((len(votes.judges), n_labels))
+    step = max(MAX_CELLS // n_labels, 1)
     for first in range(0, len(item), step):
         last = min(first + step, len(item))
-        own = order[starts[first] : starts[last]]
-        rest = counts[item[first:last]]
-        np.subtract.at(rest, (pair[own] - first, votes.label[own]), 1)
-        most = rest.max(axis=1)
-        top = (rest == most[:, None]) & (most > 0)[:, None]
-        several = top.sum(axis=1)
-        label[first:last] = np.where(most == 0, ALONE, np.where(several > 1, TIED, rest.argmax(axis=1)))
-        worth = top / np.maximum(several, 1)[:, None]
-        credit[own] = np.where(most[pair[own] - first] > 0, worth[pair[own] - first, votes.label[own]], np.nan)
-        for place in range(width):
-            weights = worth[:, place] * times[first:last]
-            wanted[:, place] += np.bincount(judge[first:last], weights=weights, minlength=len(votes.judges))
+        own_votes = order[starts[first] : starts[last]]
+        other_counts = counts[item[first:last]]
+        np.subtract.at(other_counts, (pair[own_votes] - first, votes.label[own_votes]), 1)
+        max_count = other_counts.max(axis=1)
+        is_top = (other_counts == max_count[:, None]) & (max_count > 0)[:, None]
+        n_top = is_top.sum(axis=1)
+        label[first:last] = np.where(max_count == 0, NO_OTHERS, np.where(n_top > 1, TIED, other_counts.argmax(axis=1)))
+        label_credit = is_top / np.maximum(n_top, 1)[:, None]
+        credit[own_votes] = np.where(
+            max_count[pair[own_votes] - first] > 0,
+            label_credit[pair[own_votes] - first, votes.label[own_votes]],
+            np.nan,
+        )
+        for code in range(n_labels):
+            weights = label_credit[:, code] * n_votes[first:last]
+            consensus_counts[:, code] += np.bincount(judge[first:last], weights=weights, minlength=len(votes.judges))
     grade = np.array(votes.labels, dtype=np.float64)[votes.label]
-    total, n = np.bincount(votes.item, weights=grade, minlength=items), np.bincount(votes.item, minlength=items)
-    others = (n[item] - times).astype(np.float64)
-    left = total[item] - np.bincount(pair, weights=grade, minlength=len(item))
+    total, n = np.bincount(votes.item, weights=grade, minlength=n_items), np.bincount(votes.item, minlength=n_items)
+    n_others = (n[item] - n_votes).astype(np.float64)
+    others_total = total[item] - np.bincount(pair, weights=grade, minlength=len(item))
     mean = np.full(len(item), np.nan)
-    np.divide(left, others, out=mean, where=others > 0)
-    return Others(label=label[pair], mean=mean[pair], credit=credit, wanted=wanted, most=int(others.max(initial=0)))
+    np.divide(others_total, n_others, out=mean, where=n_others > 0)
+    return OthersConsensus(
+        label=label[pair],
+        mean=mean[pair],
+        credit=credit,
+        consensus_counts=consensus_counts,
+        max_others=int(n_others.max(initial=0)),
+    )
 
 
-def without_company(votes: Votes) -> NDArray[np.bool_]:
+def find_isolated_judges(votes: Votes) -> NDArray[np.bool_]:
     """Which judges labelled only items that nobody else did; a judge with no label is not among them.
 
     Examples:
-        >>> from ringtrue.judges.votes import votes_of
-        >>> votes = votes_of({"item": ["a", "a", "b"], "worker": ["x", "y", "z"], "label": [0, 1, 1]})
-        >>> without_company(votes).tolist()
+        >>> from ringtrue.judges.votes import make_votes
+        >>> votes = make_votes({"item": ["a", "a", "b"], "worker": ["x", "y", "z"], "label": [0, 1, 1]})
+        >>> find_isolated_judges(votes).tolist()
         [False, False, True]
     """
-    somebody = np.empty(votes.items.height, dtype=np.int32)
-    somebody[votes.item] = votes.judge
+    any_judge = np.empty(votes.items.height, dtype=np.int32)
+    any_judge[votes.item] = votes.judge
     shared = np.zeros(votes.items.height, dtype=bool)
-    shared[votes.item[somebody[votes.item] != votes.judge]] = True
-    active, met = (
+    shared[votes.item[any_judge[votes.item] != votes.judge]] = True
+    is_active, has_overlap = (
         np.bincount(judge, minlength=len(votes.judges)) > 0 for judge in (votes.judge, votes.judge[shared[votes.item]])
     )
-    return active & ~met
+    return is_active & ~has_overlap
 
 
 def majority(counts: NDArray[np.int64], *, ties: Literal["low", "high"] = "low") -> NDArray[np.int64]:
@@ -101,5 +112,5 @@ def majority(counts: NDArray[np.int64], *, ties: Literal["low", "high"] = "low")
         >>> majority(np.array([[2, 1, 2], [0, 0, 0]])).tolist()
         [0, -1]
     """
-    most = counts.argmax(axis=1) if ties == "low" else counts.shape[1] - 1 - counts[:, ::-1].argmax(axis=1)
-    return np.where(counts.any(axis=1), most, -1)
+    winner = counts.argmax(axis=1) if ties == "low" else counts.shape[1] - 1 - counts[:, ::-1].argmax(axis=1)
+    return np.where(counts.any(axis=1), winner, -1)

@@ -8,62 +8,64 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringtrue.errors import DuplicateError
-from ringtrue.tables.columns import Column, which_column
+from ringtrue.tables.columns import Column, suggest_column
 from ringtrue.tables.judgments import NO_JUDGE
 
 if TYPE_CHECKING:
     from ringtrue.judges.votes.vote_table import Votes
 
-__all__ = ["told_twice"]
+__all__ = ["repeated_label_error"]
 
-SHOWN = 4  # labels in a message
-OF_LABELS = "--repeats first, --repeats last, or --repeats all (each counts as a label of its own)"
-OF_VOTES = "--repeats all (each counts as a vote of its own), --repeats first, or --repeats last"
+MAX_SHOWN = 4  # labels in a message
+LABEL_CHOICES = "--repeats first, --repeats last, or --repeats all (each counts as a label of its own)"
+VOTE_CHOICES = "--repeats all (each counts as a vote of its own), --repeats first, or --repeats last"
 
 
-def told_twice(votes: Votes, again: NDArray[np.bool_]) -> DuplicateError:
-    """The first judge who said two things of one item, in words; `again` has the votes that are not the first."""
-    at = int(np.flatnonzero(again)[0])
-    item, judge = int(votes.item[at]), votes.judges[votes.judge[at]]
-    same = np.flatnonzero((votes.item == item) & (votes.judge == votes.judge[at]))
-    said = votes.said(item, votes.label[same[:SHOWN]]) + ", …" * (len(same) > SHOWN)
-    others = len(np.unique(votes.by_judge_and_item()[2][again])) - 1
-    more = f", as in {others:,} other case{'s' * (others > 1)}" if others else ""
+def repeated_label_error(votes: Votes, is_repeat: NDArray[np.bool_]) -> DuplicateError:
+    """The first judge who said two things of one item, in words; `is_repeat` has the votes that are not the first."""
+    first_repeat = int(np.flatnonzero(is_repeat)[0])
+    item, judge = int(votes.item[first_repeat]), votes.judges[votes.judge[first_repeat]]
+    same_votes = np.flatnonzero((votes.item == item) & (votes.judge == votes.judge[first_repeat]))
+    listed = votes.describe_labels(item, votes.label[same_votes[:MAX_SHOWN]]) + ", …" * (len(same_votes) > MAX_SHOWN)
+    n_others = len(np.unique(votes.by_judge_and_item()[2][is_repeat])) - 1
+    more = f", as in {n_others:,} other case{'s' * (n_others > 1)}" if n_others else ""
     query, doc, *_ = votes.items.row(item)
     if votes.judges == (NO_JUDGE,):
-        what = "votes" if _of_pairs(votes) else "labels"
-        told = f"{votes.named(item)} has {len(same)} {what} ({said}){more}, and {_by_nobody(votes)}"
+        noun = "votes" if _has_pairs(votes) else "labels"
+        counted = f"{votes.describe_item(item)} has {len(same_votes)} {noun} ({listed}){more}"
+        message = f"{counted}, and {_unnamed_judge_advice(votes)}"
     else:
-        verb = "voted on" if _of_pairs(votes) else "labelled"
-        told = f"judge '{judge}' {verb} {votes.named(item)} {len(same)} times ({said}){more}; {_advice(votes)}"
-    return DuplicateError(told, table="judgments", query=query, doc=doc, judge=judge)
+        verb = "voted on" if _has_pairs(votes) else "labelled"
+        counted = f"judge '{judge}' {verb} {votes.describe_item(item)} {len(same_votes)} times ({listed}){more}"
+        message = f"{counted}; {_repeats_advice(votes)}"
+    return DuplicateError(message, table="judgments", query=query, doc=doc, judge=judge)
 
 
-def _of_pairs(votes: Votes) -> bool:
+def _has_pairs(votes: Votes) -> bool:
     return len(votes.items.columns) == 3
 
 
-def _by_nobody(votes: Votes) -> str:
-    place = "a column 'judge'" + ", or in the second field of qrels" * (not _of_pairs(votes))
-    hint = _which(votes, "judge") or f"; name the judges in {place}"
-    choices = OF_VOTES if _of_pairs(votes) else OF_LABELS
+def _unnamed_judge_advice(votes: Votes) -> str:
+    location = "a column 'judge'" + ", or in the second field of qrels" * (not _has_pairs(votes))
+    hint = _column_hint(votes, "judge") or f"; name the judges in {location}"
+    choices = VOTE_CHOICES if _has_pairs(votes) else LABEL_CHOICES
     return f"nothing tells whose they are{hint}; if all are one judge's, {choices}"
 
 
-def _advice(votes: Votes) -> str:
+def _repeats_advice(votes: Votes) -> str:
     """What to do: where no query is named, a judge's labels may belong to several, and votes on a pair surely may."""
-    hint = "" if votes.has_queries else _which(votes, "query")
-    if not _of_pairs(votes):
-        apart = f"no column names the query{hint}; otherwise " if hint else ""
-        return f"{apart}say which label counts: {OF_LABELS}"
+    hint = "" if votes.has_queries else _column_hint(votes, "query")
+    if not _has_pairs(votes):
+        no_query = f"no column names the query{hint}; otherwise " if hint else ""
+        return f"{no_query}say which label counts: {LABEL_CHOICES}"
     if not hint:
-        return f"say which vote counts: {OF_VOTES}"
+        return f"say which vote counts: {VOTE_CHOICES}"
     return (
         f"--repeats all counts each of them; no column names the query{hint}; otherwise say which vote counts: "
         f"--repeats first, or --repeats last"
     )
 
 
-def _which(votes: Votes, column: Column) -> str:
+def _column_hint(votes: Votes, column: Column) -> str:
     """Which of the further columns may be the one that is missing."""
-    return which_column(column, (name for name in votes.others.columns if name != "side"))
+    return suggest_column(column, (name for name in votes.others.columns if name != "side"))

@@ -11,13 +11,13 @@ import polars as pl
 from ringtrue.errors import TableError, UsageError, did_you_mean
 from ringtrue.tables.columns import INT32
 
-__all__ = ["Outside", "on_scale", "slips"]
+__all__ = ["Outside", "apply_scale", "find_stray_labels"]
 
 Outside: TypeAlias = Literal["refuse", "exclude", "clip"]
-RARE, FEW = 0.01, 3  # share of the labels, and different ones, that may be slips
+MAX_STRAY_SHARE, MAX_STRAY_LABELS = 0.01, 3  # share of the labels, and different ones, that may be slips
 
 
-def on_scale(
+def apply_scale(
     frame: pl.DataFrame, scale: Sequence[int] | None, outside: Outside
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """The rows whose label is on the scale, or all of them moved to it, and what was done, in words.
@@ -25,68 +25,69 @@ def on_scale(
     Without a scale, labels below 0 say that a document was not judged, and are left out.
     """
     if outside not in get_args(Outside):
-        near = did_you_mean(outside, get_args(Outside)) or "; there is " + ", ".join(get_args(Outside))
-        raise UsageError(f"no choice '{outside}' for labels outside the scale{near}")
+        suggestion = did_you_mean(outside, get_args(Outside)) or "; there is " + ", ".join(get_args(Outside))
+        raise UsageError(f"no choice '{outside}' for labels outside the scale{suggestion}")
     label = pl.col("label")
     if scale is None:
         if frame["label"].min() >= 0:  # type: ignore[operator]  # a table is never empty
-            return frame, _slips(frame)
-        kept = frame.filter(label >= 0)
-        left = frame.height - kept.height
-        if not kept.height:
+            return frame, _stray_label_note(frame)
+        judged = frame.filter(label >= 0)
+        n_excluded = frame.height - judged.height
+        if not judged.height:
             raise TableError("every label is below 0, which says 'not judged'; --scale declares such labels")
-        note = f"{left:,} label{'s' * (left > 1)} below 0 ('not judged') left out; --scale declares such labels"
-        return kept, (note, *_slips(kept))
+        excluded = f"{n_excluded:,} label{'s' * (n_excluded > 1)} below 0 ('not judged') left out"
+        note = f"{excluded}; --scale declares such labels"
+        return judged, (note, *_stray_label_note(judged))
     if len(set(scale)) < 2:
         raise UsageError(f"a scale needs two labels or more, found {', '.join(map(str, scale)) or 'none'}")
-    if odd := [grade for grade in scale if grade not in INT32]:
-        raise UsageError(f"a scale has labels of 32 bits, found {odd[0]}")
+    if too_large := [grade for grade in scale if grade not in INT32]:
+        raise UsageError(f"a scale has labels of 32 bits, found {too_large[0]}")
     fits = label.is_in(list(scale))
     stray = frame.filter(~fits)
     if not stray.height:
         return frame, ()
-    found = stray.group_by("label", "judge", maintain_order=True).len().rows()
-    said = ", ".join(f"{grade} by {judge}{f' ({n:,} times)' * (n > 1)}" for grade, judge, n in found[:4])
-    said += ", …" * (len(found) > 4)
-    on = ", ".join(map(str, sorted(scale)))
-    what = f"{stray.height:,} label{'s' * (stray.height > 1)} outside the scale {on}: {said}"
+    stray_labels = stray.group_by("label", "judge", maintain_order=True).len().rows()
+    listed = ", ".join(f"{grade} by {judge}{f' ({n:,} times)' * (n > 1)}" for grade, judge, n in stray_labels[:4])
+    listed += ", …" * (len(stray_labels) > 4)
+    scale_text = ", ".join(map(str, sorted(scale)))
+    finding = f"{stray.height:,} label{'s' * (stray.height > 1)} outside the scale {scale_text}: {listed}"
     if outside == "refuse":
         raise TableError(
-            f"{what}; --outside exclude leaves {'them' if stray.height > 1 else 'it'} out, "
+            f"{finding}; --outside exclude leaves {'them' if stray.height > 1 else 'it'} out, "
             f"--outside clip moves {'them' if stray.height > 1 else 'it'} to the nearest label"
         )
     if outside == "exclude":
         if stray.height == frame.height:
-            raise TableError(f"no label lies on the scale {on}: {said}; say --scale as the labels are")
-        return frame.filter(fits), (f"{what}; left out",)
+            raise TableError(f"no label lies on the scale {scale_text}: {listed}; say --scale as the labels are")
+        return frame.filter(fits), (f"{finding}; left out",)
     grades = np.array(sorted(scale))
-    given = frame["label"].to_numpy()
-    nearest = grades[np.abs(given[:, None] - grades).argmin(axis=1)]
-    return frame.with_columns(label=pl.Series(nearest, dtype=pl.Int32)), (f"{what}; moved to the nearest label",)
+    labels = frame["label"].to_numpy()
+    nearest = grades[np.abs(labels[:, None] - grades).argmin(axis=1)]
+    return frame.with_columns(label=pl.Series(nearest, dtype=pl.Int32)), (f"{finding}; moved to the nearest label",)
 
 
-def slips(labels: pl.Series) -> dict[int, int]:
+def find_stray_labels(labels: pl.Series) -> dict[int, int]:
     """Labels that are rare and lie apart from all others, as a 7 or a 10 among 0 to 3, and how often each was given.
 
     Examples:
-        >>> slips(pl.Series([0, 1, 2, 3] * 50 + [10]))
+        >>> find_stray_labels(pl.Series([0, 1, 2, 3] * 50 + [10]))
         {10: 1}
     """
-    found = labels.value_counts(name="times").sort(labels.name)
-    label, times = found[labels.name].to_numpy(), found["times"].to_numpy()
+    label_counts = labels.value_counts(name="times").sort(labels.name)
+    label, times = label_counts[labels.name].to_numpy(), label_counts["times"].to_numpy()
     run = np.concatenate([[0], np.cumsum(np.diff(label) > 1)])  # labels without a gap between them belong together
-    stray = run != int(np.bincount(run, weights=times).argmax())
-    if not stray.any() or times[stray].sum() > RARE * len(labels) or stray.sum() > FEW:
+    is_stray = run != int(np.bincount(run, weights=times).argmax())
+    if not is_stray.any() or times[is_stray].sum() > MAX_STRAY_SHARE * len(labels) or is_stray.sum() > MAX_STRAY_LABELS:
         return {}
-    return dict(zip(label[stray].tolist(), times[stray].tolist(), strict=True))
+    return dict(zip(label[is_stray].tolist(), times[is_stray].tolist(), strict=True))
 
 
-def _slips(frame: pl.DataFrame) -> tuple[str, ...]:
+def _stray_label_note(frame: pl.DataFrame) -> tuple[str, ...]:
     """A word about slips."""
-    stray = slips(frame["label"])
+    stray = find_stray_labels(frame["label"])
     if not stray:
         return ()
-    said = ", ".join(f"{one} ({n:,} time{'s' * (n > 1)})" for one, n in stray.items())
+    listed = ", ".join(f"{label} ({n:,} time{'s' * (n > 1)})" for label, n in stray.items())
     usual = frame["label"].filter(~frame["label"].is_in(list(stray))).to_numpy()
     low, high = usual.min(), usual.max()
-    return (f"most labels are {low} to {high}, and a few {said}: slips? --scale {low}-{high} would refuse them",)
+    return (f"most labels are {low} to {high}, and a few {listed}: slips? --scale {low}-{high} would refuse them",)

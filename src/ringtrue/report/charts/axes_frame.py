@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ringtrue.report.charts.axis_scales import Scale, logarithmic_scale, scale
+from ringtrue.report.charts.axis_scales import Scale, make_linear_scale, make_log_scale
 from ringtrue.report.charts.sheet import Box, Sheet, line_height
-from ringtrue.report.charts.text_metrics import width_of, wrapped
+from ringtrue.report.charts.text_metrics import text_width, wrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Frame", "draw_frame", "frame_height"]
 
 
-UNDER = 10.0  # pixels between what the scale means and its highest number
+TITLE_GAP = 10.0  # pixels between what the scale means and its highest number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,10 +28,10 @@ class Frame:
     x: Scale
     y: Scale
 
-    def place(self, x: float, y: float) -> tuple[float, float]:
+    def to_sheet(self, x: float, y: float) -> tuple[float, float]:
         """Where on the sheet a point lies."""
         box = self.box
-        return box.left + box.width * self.x.share(x), box.bottom - box.height * self.y.share(y)
+        return box.left + box.width * self.x.fraction(x), box.bottom - box.height * self.y.fraction(y)
 
 
 def _inner_height(width: float) -> float:
@@ -40,8 +40,8 @@ def _inner_height(width: float) -> float:
 
 def frame_height(across: str, up: str, width: float) -> float:
     """How high a frame is when it is so wide, with all that stands around it."""
-    lines = len(wrapped(across, width * 0.8)) + len(wrapped(up, width))
-    return _inner_height(width) + lines * line_height() + UNDER + 28
+    lines = len(wrap(across, width * 0.8)) + len(wrap(up, width))
+    return _inner_height(width) + lines * line_height() + TITLE_GAP + 28
 
 
 def draw_frame(
@@ -50,26 +50,28 @@ def draw_frame(
     diagonal: bool = False,
 ) -> Frame:  # fmt: skip
     """Draw scales for these values, what they mean, and the diagonal; `logarithmic` is the one across."""
-    above = wrapped(up, box.width)
+    y_title = wrap(up, box.width)
     height = _inner_height(box.width)
-    y = scale(ys, ticks=max(3, int(height // 50)), wanted=y_range)
-    gutter = max(map(width_of, y.labels), default=0.0) + 10
-    inner = Box(left=box.left + gutter, top=box.top + len(above) * line_height() + UNDER,
+    y = make_linear_scale(ys, ticks=max(3, int(height // 50)), limits=y_range)
+    gutter = max(map(text_width, y.labels), default=0.0) + 10
+    inner = Box(left=box.left + gutter, top=box.top + len(y_title) * line_height() + TITLE_GAP,
                 width=max(40.0, box.width - gutter - 14), height=height)  # fmt: skip
-    many = max(2, int(inner.width // 64))
-    x = (logarithmic_scale if logarithmic else scale)(xs, ticks=many, wanted=x_range)
-    sheet.lines(box.left, box.top, above)
-    sheet.left_scale(inner, y)
-    sheet.bottom_scale(inner, x)
-    sheet.lines(inner.left + inner.width / 2, inner.bottom + 22, wrapped(across, box.width * 0.8), align="center")
-    sheet.line((inner.left, inner.right), (inner.bottom, inner.bottom))
-    axes = sheet.frame(inner, f"{name} {up}", (x.low, x.high), (y.low, y.high))
+    x_ticks = max(2, int(inner.width // 64))
+    x = (make_log_scale if logarithmic else make_linear_scale)(xs, ticks=x_ticks, limits=x_range)
+    sheet.draw_text_lines(box.left, box.top, y_title)
+    sheet.draw_left_scale(inner, y)
+    sheet.draw_bottom_scale(inner, x)
+    sheet.draw_text_lines(
+        inner.left + inner.width / 2, inner.bottom + 22, wrap(across, box.width * 0.8), align="center"
+    )
+    sheet.draw_line((inner.left, inner.right), (inner.bottom, inner.bottom))
+    axes = sheet.add_axes(inner, f"{name} {up}", (x.low, x.high), (y.low, y.high))
     if logarithmic:
         axes.set_xscale("log", nonpositive="mask")
         axes.set_xlim(x.low, x.high)
-    found = Frame(axes=axes, box=inner, x=x, y=y)
+    frame = Frame(axes=axes, box=inner, x=x, y=y)
     low, high = max(x.low, y.low), min(x.high, y.high)
     if diagonal and low < high:
-        ends = [found.place(one, one) for one in (low, high)]
-        sheet.line((ends[0][0], ends[1][0]), (ends[0][1], ends[1][1]), width=1.25, dash=(0, (4, 3)), behind=True)
-    return found
+        ends = [frame.to_sheet(end, end) for end in (low, high)]
+        sheet.draw_line((ends[0][0], ends[1][0]), (ends[0][1], ends[1][1]), width=1.25, dash=(0, (4, 3)), behind=True)
+    return frame

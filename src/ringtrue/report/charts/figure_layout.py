@@ -11,82 +11,92 @@ from ringtrue.report.charts.heatmaps import draw_heatmap, heatmap_height, heatma
 from ringtrue.report.charts.lines import draw_lines, lines_height
 from ringtrue.report.charts.points import draw_points, points_height
 from ringtrue.report.charts.sheet import Box, Sheet, line_height
-from ringtrue.report.charts.text_metrics import wrapped
+from ringtrue.report.charts.text_metrics import wrap
 from ringtrue.report.model import Bars, Chart, Figure, Forest, Heatmap, Lines, Points
 
 if TYPE_CHECKING:
     from ringtrue.report.charts.palettes import Palette
 
-__all__ = ["drawn"]
+__all__ = ["draw_figure"]
 
-GAP, BELOW = 28.0, 26.0  # between charts, beside and below each other
-LEAST = 285.0  # the width at which a chart with a frame can be read
-TITLE = 13.0  # pixels
+COLUMN_GAP, ROW_GAP = 28.0, 26.0  # between charts, beside and below each other
+MIN_FRAME_WIDTH = 285.0  # the width at which a chart with a frame can be read
+TITLE_SIZE = 13.0  # pixels
 
 
-def drawn(figure: Figure, width: float, palette: Palette, *, plain: bool) -> Sheet:
+def draw_figure(figure: Figure, width: float, palette: Palette, *, single_font: bool) -> Sheet:
     """All charts of the figure on a sheet that is so wide and as high as they need."""
-    rows = _rows(figure, width)
-    heads = [max(one.head for one in row) for row in rows]
-    heights = [head + max(one.height for one in row) for head, row in zip(heads, rows, strict=True)]
-    sheet = Sheet(width, max(40.0, sum(heights) + BELOW * (len(rows) - 1) + 4), palette, plain=plain)
+    rows = _arrange_in_rows(figure, width)
+    title_heights = [max(placed_chart.title_height for placed_chart in row) for row in rows]
+    heights = [
+        title_height + max(placed_chart.height for placed_chart in row)
+        for title_height, row in zip(title_heights, rows, strict=True)
+    ]
+    sheet = Sheet(width, max(40.0, sum(heights) + ROW_GAP * (len(rows) - 1) + 4), palette, single_font=single_font)
     top = 2.0
-    for row, head, height in zip(rows, heads, heights, strict=True):
-        for number, one in enumerate(row):
-            _draw(sheet, one, top, head, before=row[number - 1].chart if number else None)
-        top += height + BELOW
+    for row, title_height, height in zip(rows, title_heights, heights, strict=True):
+        for number, placed_chart in enumerate(row):
+            _draw_placed_chart(
+                sheet, placed_chart, top, title_height, left_neighbour=row[number - 1].chart if number else None
+            )
+        top += height + ROW_GAP
     return sheet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Placed:
+class _PlacedChart:
     """A chart, where it begins, its title in lines, and how much room it takes."""
 
     chart: Chart
     left: float
     width: float
-    title: tuple[str, ...]
+    title_lines: tuple[str, ...]
     height: float  # without its title
 
     @property
-    def head(self) -> float:
+    def title_height(self) -> float:
         """How much room the title takes."""
-        return len(self.title) * line_height(TITLE) + 8.0 if self.title else 0.0
+        return len(self.title_lines) * line_height(TITLE_SIZE) + 8.0 if self.title_lines else 0.0
 
 
-def _rows(figure: Figure, width: float) -> list[list[_Placed]]:
+def _arrange_in_rows(figure: Figure, width: float) -> list[list[_PlacedChart]]:
     charts = figure.charts
     if not charts:
         return []
-    least = max(min(width, heatmap_width(one) if isinstance(one, Heatmap) else LEAST) for one in charts)
-    most = max(1, min(len(charts), int((width + GAP) // (least + GAP))))
-    columns = -(-len(charts) // -(-len(charts) // most))  # four are two and two, not three and one
-    each = (width - GAP * (columns - 1)) / columns
-    rows = [charts[begin : begin + columns] for begin in range(0, len(charts), columns)]
-    return [_side_by_side(row, each, width) for row in rows]
+    min_width = max(
+        min(width, heatmap_width(chart) if isinstance(chart, Heatmap) else MIN_FRAME_WIDTH) for chart in charts
+    )
+    max_columns = max(1, min(len(charts), int((width + COLUMN_GAP) // (min_width + COLUMN_GAP))))
+    columns = -(-len(charts) // -(-len(charts) // max_columns))  # four are two and two, not three and one
+    chart_width = (width - COLUMN_GAP * (columns - 1)) / columns
+    rows = [charts[start : start + columns] for start in range(0, len(charts), columns)]
+    return [_place_row(row, chart_width, width) for row in rows]
 
 
-def _side_by_side(row: tuple[Chart, ...], each: float, width: float) -> list[_Placed]:
+def _place_row(row: tuple[Chart, ...], chart_width: float, width: float) -> list[_PlacedChart]:
     """Charts of one row, all as wide; forests with the same names write them once, and share what is left."""
     first = row[0]
-    if isinstance(first, Forest) and len(row) > 1 and all(_same_names(first, one) for one in row[1:]):
-        gutter = names_width(first, each)
-        share = (width - gutter - GAP * (len(row) - 1)) / len(row)
-        lefts = [0.0, *(gutter + number * (share + GAP) for number in range(1, len(row)))]
-        return [_placed(one, left, share if left else gutter + share) for one, left in zip(row, lefts, strict=True)]
-    return [_placed(one, number * (each + GAP), each) for number, one in enumerate(row)]
+    if isinstance(first, Forest) and len(row) > 1 and all(_have_same_names(first, chart) for chart in row[1:]):
+        gutter = names_width(first, chart_width)
+        plot_width = (width - gutter - COLUMN_GAP * (len(row) - 1)) / len(row)
+        lefts = [0.0, *(gutter + number * (plot_width + COLUMN_GAP) for number in range(1, len(row)))]
+        return [
+            _place_chart(chart, left, plot_width if left else gutter + plot_width)
+            for chart, left in zip(row, lefts, strict=True)
+        ]
+    return [_place_chart(chart, number * (chart_width + COLUMN_GAP), chart_width) for number, chart in enumerate(row)]
 
 
-def _same_names(chart: Chart | None, other: Chart) -> bool:
+def _have_same_names(chart: Chart | None, other: Chart) -> bool:
     return isinstance(chart, Forest) and isinstance(other, Forest) and chart.names == other.names
 
 
-def _placed(chart: Chart, left: float, width: float) -> _Placed:
-    title = tuple(wrapped(chart.title, width, TITLE, bold=True, most=2))
-    return _Placed(chart=chart, left=left, width=width, title=title, height=_height(chart, width))
+def _place_chart(chart: Chart, left: float, width: float) -> _PlacedChart:
+    title = tuple(wrap(chart.title, width, TITLE_SIZE, bold=True, max_lines=2))
+    return _PlacedChart(chart=chart, left=left, width=width, title_lines=title, height=_chart_height(chart, width))
 
 
-def _height(chart: Chart, width: float) -> float:
+def _chart_height(chart: Chart, width: float) -> float:
     match chart:
         case Forest():
             return forest_height(chart, width)
@@ -100,12 +110,14 @@ def _height(chart: Chart, width: float) -> float:
             return points_height(chart, width)
 
 
-def _draw(sheet: Sheet, placed: _Placed, top: float, head: float, before: Chart | None) -> None:
-    sheet.lines(placed.left, top, list(placed.title), bold=True, size=TITLE)
-    box = Box(left=placed.left, top=top + head, width=placed.width, height=placed.height)
-    match placed.chart:
+def _draw_placed_chart(
+    sheet: Sheet, placed_chart: _PlacedChart, top: float, title_height: float, left_neighbour: Chart | None
+) -> None:
+    sheet.draw_text_lines(placed_chart.left, top, list(placed_chart.title_lines), bold=True, size=TITLE_SIZE)
+    box = Box(left=placed_chart.left, top=top + title_height, width=placed_chart.width, height=placed_chart.height)
+    match placed_chart.chart:
         case Forest() as chart:
-            draw_forest(sheet, chart, box, names=not _same_names(before, chart))
+            draw_forest(sheet, chart, box, names=not _have_same_names(left_neighbour, chart))
         case Bars() as chart:
             draw_bars(sheet, chart, box)
         case Lines() as chart:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ringtrue.report.charts.sheet import Dash, Sheet
-from ringtrue.report.charts.text_metrics import cut, width_of
+from ringtrue.report.charts.text_metrics import shorten, text_width
 
 __all__ = ["Sample", "draw_legend", "legend_height"]
 
-ROW, SAMPLE, GAP = 20.0, 28.0, 18.0  # pixels
+ROW_HEIGHT, SAMPLE_WIDTH, GAP = 20.0, 28.0, 18.0  # pixels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,32 +24,39 @@ class Sample:
     hollow: bool = False
 
 
-def _rows(names: Sequence[str], width: float) -> list[list[tuple[int, float, str]]]:
+def _legend_rows(names: Sequence[str], width: float) -> list[list[tuple[int, float, str]]]:
     """Rows of numbers of entries, where each begins, and its name as it is shown."""
     rows: list[list[tuple[int, float, str]]] = []
     x = width
     for number, name in enumerate(names):
-        shown = cut(name, width - SAMPLE - 6)
-        needed = SAMPLE + 6 + width_of(shown)
+        label = shorten(name, width - SAMPLE_WIDTH - 6)
+        needed = SAMPLE_WIDTH + 6 + text_width(label)
         if x + needed > width or not rows:
             rows.append([])
             x = 0.0
-        rows[-1].append((number, x, shown))
+        rows[-1].append((number, x, label))
         x += needed + GAP
     return rows
 
 
 def legend_height(names: Sequence[str], width: float) -> float:
     """How high the legend of these names is."""
-    return ROW * len(_rows(names, width)) + 8 if names else 0.0
+    return ROW_HEIGHT * len(_legend_rows(names, width)) + 8 if names else 0.0
 
 
 def draw_legend(sheet: Sheet, samples: Sequence[Sample], left: float, top: float, width: float) -> None:
     """Draw it from here."""
-    for place, row in enumerate(_rows([one.name for one in samples], width)):
-        y = top + (place + 0.5) * ROW
-        for number, x, shown in row:
-            one, begin = samples[number], left + x
-            sheet.line((begin, begin + SAMPLE), (y, y), colour=one.colour, width=2.0, dash=one.dash)
-            sheet.line((begin + SAMPLE / 2,), (y,), colour=one.colour, marker=one.marker, size=7.0, hollow=one.hollow)
-            sheet.text(begin + SAMPLE + 6, y, shown)
+    for row_number, row in enumerate(_legend_rows([sample.name for sample in samples], width)):
+        y = top + (row_number + 0.5) * ROW_HEIGHT
+        for number, x, label in row:
+            sample, start = samples[number], left + x
+            sheet.draw_line((start, start + SAMPLE_WIDTH), (y, y), colour=sample.colour, width=2.0, dash=sample.dash)
+            sheet.draw_line(
+                (start + SAMPLE_WIDTH / 2,),
+                (y,),
+                colour=sample.colour,
+                marker=sample.marker,
+                size=7.0,
+                hollow=sample.hollow,
+            )
+            sheet.draw_text(start + SAMPLE_WIDTH + 6, y, label)

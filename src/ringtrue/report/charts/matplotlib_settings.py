@@ -9,15 +9,15 @@ from typing import Any
 
 import matplotlib as mpl
 
-__all__ = ["FAMILY", "our_settings"]
+__all__ = ["FONT_FAMILY", "use_our_settings"]
 
-FAMILY = "DejaVu Sans"  # comes with Matplotlib, so that a picture looks alike everywhere
+FONT_FAMILY = "DejaVu Sans"  # comes with Matplotlib, so that a picture looks alike everywhere
 # Matplotlib's settings belong to the whole process: one picture at a time.
-_DRAWING = RLock()
+_DRAWING_LOCK = RLock()
 
 
-_OURS: Any = {
-    "font.family": [FAMILY],
+_RC_PARAMS: Any = {
+    "font.family": [FONT_FAMILY],
     "text.parse_math": False,  # a $ in the name of a run is a $
     "svg.fonttype": "path",
     "svg.hashsalt": "ringtrue",  # the same picture has the same bytes
@@ -26,9 +26,9 @@ _OURS: Any = {
 
 
 @contextmanager
-def our_settings() -> Iterator[None]:
+def use_our_settings() -> Iterator[None]:
     """Draw in here; what was set before comes back at the end."""
-    with _DRAWING, mpl.rc_context():
+    with _DRAWING_LOCK, mpl.rc_context():
         mpl.rcdefaults()
-        mpl.rcParams.update(_OURS)
+        mpl.rcParams.update(_RC_PARAMS)
         yield

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 
 from ringtrue.errors import UsageError
 
-__all__ = ["the_extra"]
+__all__ = ["require_plots_extra"]
 
 
 @contextmanager
-def the_extra() -> Iterator[None]:
+def require_plots_extra() -> Iterator[None]:
     """Around imports of what `ringtrue[plots]` brings: whoever has it not is told how to get it."""
     try:
         yield

@@ -6,21 +6,23 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from ringtrue.errors import UsageError, did_you_mean
-from ringtrue.report.charts.optional_packages import the_extra
+from ringtrue.report.charts.optional_packages import require_plots_extra
 from ringtrue.report.charts.palettes import DARK, LIGHT
 
 if TYPE_CHECKING:
     from ringtrue.report.model import Figure
 
-__all__ = ["FORMS", "PictureForm", "picture"]
+__all__ = ["PICTURE_FORMATS", "PictureFormat", "render_picture"]
 
-PictureForm: TypeAlias = Literal["svg", "png", "pdf"]
-FORMS: tuple[PictureForm, ...] = get_args(PictureForm)
-NARROWEST, WIDEST = 2.5, 40.0  # inches
+PictureFormat: TypeAlias = Literal["svg", "png", "pdf"]
+PICTURE_FORMATS: tuple[PictureFormat, ...] = get_args(PictureFormat)
+MIN_INCHES, MAX_INCHES = 2.5, 40.0  # inches
 MARGIN = 0.06  # of an inch, on all sides
 
 
-def picture(figure: Figure, form: PictureForm, *, width: float = 6.5, dark: bool = False, dpi: int = 200) -> bytes:
+def render_picture(
+    figure: Figure, file_format: PictureFormat, *, width: float = 6.5, dark: bool = False, dpi: int = 200
+) -> bytes:
     """The charts of a figure, so many inches wide; words are 9 points high. The caption is yours to write.
 
     `dpi` is for PNG: how many pixels an inch has. Letters of SVG are drawn as paths and those of PDF are embedded as
@@ -32,26 +34,30 @@ def picture(figure: Figure, form: PictureForm, *, width: float = 6.5, dark: bool
         >>> from ringtrue.report.model import Bars, Figure
         >>> bars = Bars(names=("a", "b"), values=(0.2, 0.4), across="AP")
         >>> figure = Figure(name="demo", title="?", sentence="", charts=(bars,), table=Grid(columns=[], rows=[]))
-        >>> picture(figure, "png")[1:4]
+        >>> render_picture(figure, "png")[1:4]
         b'PNG'
     """
-    if form not in FORMS:
-        near = did_you_mean(form, FORMS) or f"; expected {', '.join(FORMS)}"
-        raise UsageError(f"a picture cannot be '{form}'{near}")
-    if not NARROWEST <= width <= WIDEST:
-        raise UsageError(f"a picture is {NARROWEST:g} to {WIDEST:g} inches wide, not {width:g}")
-    with the_extra():
+    if file_format not in PICTURE_FORMATS:
+        near = did_you_mean(file_format, PICTURE_FORMATS) or f"; expected {', '.join(PICTURE_FORMATS)}"
+        raise UsageError(f"a picture cannot be '{file_format}'{near}")
+    if not MIN_INCHES <= width <= MAX_INCHES:
+        raise UsageError(f"a picture is {MIN_INCHES:g} to {MAX_INCHES:g} inches wide, not {width:g}")
+    with require_plots_extra():
         from matplotlib.transforms import Bbox
 
-        from ringtrue.report.charts.figure_layout import drawn
-        from ringtrue.report.charts.matplotlib_settings import our_settings
+        from ringtrue.report.charts.figure_layout import draw_figure
+        from ringtrue.report.charts.matplotlib_settings import use_our_settings
         from ringtrue.report.charts.sheet import DPI
 
-    none_of = {"svg": ("Date", "Creator"), "png": ("Software",), "pdf": ("CreationDate", "Creator", "Producer")}
-    into = BytesIO()
-    with our_settings():
-        sheet = drawn(figure, (width - 2 * MARGIN) * DPI, DARK if dark else LIGHT, plain=True)
-        paper = Bbox.from_extents(-MARGIN, -MARGIN, width - MARGIN, sheet.height / DPI + MARGIN)
-        about = {"Title": sheet.words(figure.title), **dict.fromkeys(none_of[form])}
-        sheet.drawing.savefig(into, format=form, dpi=dpi, metadata=about, bbox_inches=paper)
-    return into.getvalue()
+    omitted_metadata = {
+        "svg": ("Date", "Creator"),
+        "png": ("Software",),
+        "pdf": ("CreationDate", "Creator", "Producer"),
+    }
+    stream = BytesIO()
+    with use_our_settings():
+        sheet = draw_figure(figure, (width - 2 * MARGIN) * DPI, DARK if dark else LIGHT, single_font=True)
+        page_bounds = Bbox.from_extents(-MARGIN, -MARGIN, width - MARGIN, sheet.height / DPI + MARGIN)
+        metadata = {"Title": sheet.displayable(figure.title), **dict.fromkeys(omitted_metadata[file_format])}
+        sheet.mpl_figure.savefig(stream, format=file_format, dpi=dpi, metadata=metadata, bbox_inches=page_bounds)
+    return stream.getvalue()

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.ft2font import FT2Font
 
-__all__ = ["SIZE", "cut", "in_font", "on_one_line", "width_of", "wrapped"]
+__all__ = ["FONT_SIZE", "replace_missing_glyphs", "shorten", "text_width", "to_single_line", "wrap"]
 
-SIZE = 12.0  # pixels, of all words unless said otherwise
-_EM = 64  # the size at which letters are measured
-_MISSING = "□"
+FONT_SIZE = 12.0  # pixels, of all words unless said otherwise
+_MEASURING_SIZE = 64  # the size at which letters are measured
+_MISSING_GLYPH = "□"
 
 
 @cache
-def _font(bold: bool) -> FT2Font:
+def _load_font(bold: bool) -> FT2Font:
     from matplotlib.font_manager import findfont, get_font
 
-    from ringtrue.report.charts.matplotlib_settings import FAMILY
+    from ringtrue.report.charts.matplotlib_settings import FONT_FAMILY
 
-    return get_font(findfont(f"{FAMILY}:{'bold' if bold else 'regular'}"))
+    return get_font(findfont(f"{FONT_FAMILY}:{'bold' if bold else 'regular'}"))
 
 
 @cache
@@ -30,19 +30,19 @@ def _advance(letter: str, bold: bool) -> float:
     """How far a letter goes, in units of the font's size; one that the font has not may be as wide as it is high."""
     if unicodedata.combining(letter):
         return 0.0
-    font = _font(bold)
+    font = _load_font(bold)
     if not font.get_char_index(ord(letter)):
         return 1.2
-    font.set_size(_EM, 72)
-    return float(font.load_char(ord(letter)).linearHoriAdvance) / 65536 / _EM
+    font.set_size(_MEASURING_SIZE, 72)
+    return float(font.load_char(ord(letter)).linearHoriAdvance) / 65536 / _MEASURING_SIZE
 
 
-def width_of(text: str, size: float = SIZE, *, bold: bool = False) -> float:
+def text_width(text: str, size: float = FONT_SIZE, *, bold: bool = False) -> float:
     """How many pixels a text is wide."""
     return size * sum(_advance(letter, bold) for letter in text)
 
 
-def on_one_line(text: str) -> str:
+def to_single_line(text: str) -> str:
     """A text without line breaks and what cannot be shown or written: control characters, halves of surrogates."""
     return "".join(
         " " if letter.isspace() else letter for letter in text if unicodedata.category(letter) not in ("Cc", "Cs")
@@ -50,45 +50,45 @@ def on_one_line(text: str) -> str:
     )  # fmt: skip
 
 
-def in_font(text: str) -> str:
+def replace_missing_glyphs(text: str) -> str:
     """A text with a box for each letter that the font has not; a browser has more fonts, a picture only this one."""
-    font = _font(False)
-    return "".join(letter if font.get_char_index(ord(letter)) else _MISSING for letter in text)
+    font = _load_font(False)
+    return "".join(letter if font.get_char_index(ord(letter)) else _MISSING_GLYPH for letter in text)
 
 
-def cut(text: str, width: float, size: float = SIZE, *, bold: bool = False) -> str:
+def shorten(text: str, width: float, size: float = FONT_SIZE, *, bold: bool = False) -> str:
     """A text that is no wider than this: its beginning and its end, with … for what is between.
 
     Examples:
-        >>> cut("a-run-with-a-long-name.v2", 110)
+        >>> shorten("a-run-with-a-long-name.v2", 110)
         'a-run-wit…me.v2'
     """
-    text = on_one_line(text)
-    if width_of(text, size, bold=bold) <= width:
+    text = to_single_line(text)
+    if text_width(text, size, bold=bold) <= width:
         return text
-    room = width - width_of("…", size, bold=bold)
-    kept = [0, 0]  # letters of the beginning, and of the end; the beginning first
+    available = width - text_width("…", size, bold=bold)
+    letter_counts = [0, 0]  # letters of the beginning, and of the end; the beginning first
     used = [0.0, 0.0]
-    while sum(kept) < len(text) - 1:
+    while sum(letter_counts) < len(text) - 1:
         side = 0 if used[0] <= used[1] * 1.4 else 1
-        letter = text[kept[0]] if side == 0 else text[-1 - kept[1]]
+        letter = text[letter_counts[0]] if side == 0 else text[-1 - letter_counts[1]]
         step = size * _advance(letter, bold)
-        if sum(used) + step > room:
+        if sum(used) + step > available:
             break
-        kept[side] += 1
+        letter_counts[side] += 1
         used[side] += step
-    return text[: kept[0]].rstrip() + "…" + (text[-kept[1] :].lstrip() if kept[1] else "")
+    return text[: letter_counts[0]].rstrip() + "…" + (text[-letter_counts[1] :].lstrip() if letter_counts[1] else "")
 
 
-def wrapped(text: str, width: float, size: float = SIZE, *, bold: bool = False, most: int = 3) -> list[str]:
+def wrap(text: str, width: float, size: float = FONT_SIZE, *, bold: bool = False, max_lines: int = 3) -> list[str]:
     """A text in lines that are no wider than this, at most so many; words that are too long are cut."""
     lines: list[str] = []
-    for word in on_one_line(text).split():
-        longer = f"{lines[-1]} {word}" if lines else word
-        if lines and width_of(longer, size, bold=bold) <= width:
-            lines[-1] = longer
+    for word in to_single_line(text).split():
+        extended = f"{lines[-1]} {word}" if lines else word
+        if lines and text_width(extended, size, bold=bold) <= width:
+            lines[-1] = extended
         else:
             lines.append(word)
-    if len(lines) > most:
-        lines = [*lines[: most - 1], " ".join(lines[most - 1 :])]
-    return [cut(line, width, size, bold=bold) for line in lines]
+    if len(lines) > max_lines:
+        lines = [*lines[: max_lines - 1], " ".join(lines[max_lines - 1 :])]
+    return [shorten(line, width, size, bold=bold) for line in lines]

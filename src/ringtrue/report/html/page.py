@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from ringtrue.report.charts.inline_svg import inline_svg
-from ringtrue.report.charts.optional_packages import the_extra
+from ringtrue.report.charts.optional_packages import require_plots_extra
 from ringtrue.report.charts.palettes import DARK, LIGHT, Palette
 
 if TYPE_CHECKING:
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from ringtrue.report.model import Figure, Report
 
-__all__ = ["NARROW", "WIDE", "page_of"]
+__all__ = ["NARROW_PX", "WIDE_PX", "render_page"]
 
-WIDE, NARROW = 720, 320  # pixels: a picture for screens, and one for phones
+WIDE_PX, NARROW_PX = 720, 320  # pixels: a picture for screens, and one for phones
 
 
-def page_of(report: Report) -> str:
+def render_page(report: Report) -> str:
     """The report as a page: no script, nothing from the network, light or dark as the reader has it, fit to print.
 
     The same report gives the same page, byte by byte.
@@ -29,51 +29,51 @@ def page_of(report: Report) -> str:
     Examples:
         >>> import ringtrue as rt
         >>> runs = {"new": {"q1": {"a": 2.0, "b": 1.0}}, "old": {"q1": {"b": 2.0, "a": 1.0}}}
-        >>> page_of(rt.report(runs, {"q1": {"a": 1}}, "RR"))[:15]
+        >>> render_page(rt.report(runs, {"q1": {"a": 1}}, "RR"))[:15]
         '<!doctype html>'
     """
-    with the_extra():
+    with require_plots_extra():
         from markupsafe import Markup
 
     from ringtrue._version import __version__
 
-    def pictures(figure: Figure) -> Markup:
-        wide, narrow = (inline_svg(figure, width_px=width) for width in (WIDE, NARROW))
+    def render_pictures(figure: Figure) -> Markup:
+        wide, narrow = (inline_svg(figure, width_px=width) for width in (WIDE_PX, NARROW_PX))
         # All words of a picture were escaped when it was drawn.
         return Markup(f'<div class="wide">{wide}</div><div class="narrow">{narrow}</div>')
 
-    text = _template().render(
-        report=report, pictures=pictures, version=__version__, style=Markup(_read("report.css")),
-        light=Markup(_variables(LIGHT)), dark=Markup(_variables(DARK)), titles=_titles(report),
+    text = _load_template().render(
+        report=report, pictures=render_pictures, version=__version__, style=Markup(_read_asset("report.css")),
+        light=Markup(_css_variables(LIGHT)), dark=Markup(_css_variables(DARK)), titles=_sections_by_answer(report),
     )  # fmt: skip
     # Names may hold halves of surrogates, which no file can.
     return text.encode("utf-8", "replace").decode()
 
 
-def _titles(report: Report) -> dict[str, tuple[str, str]]:
+def _sections_by_answer(report: Report) -> dict[str, tuple[str, str]]:
     """Each answer's section: its name and its title."""
     return {section.answer: (section.name, section.title) for section in report.sections if section.answer}
 
 
-def _variables(palette: Palette) -> str:
+def _css_variables(palette: Palette) -> str:
     return "".join(f"--{role}:{colour};" for role, colour in palette.roles().items())
 
 
-def _read(name: str) -> str:
+def _read_asset(name: str) -> str:
     return files("ringtrue.report.html").joinpath(name).read_text("utf-8")
 
 
 @cache
-def _template() -> Template:
-    with the_extra():
+def _load_template() -> Template:
+    with require_plots_extra():
         from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["words"] = _words
-    return environment.from_string(_read("report.html"))
+    environment.filters["words"] = _mark_up_code
+    return environment.from_string(_read_asset("report.html"))
 
 
-def _words(text: str) -> Markup:
+def _mark_up_code(text: str) -> Markup:
     """A sentence in which what stands between `two marks` is to be typed."""
     from markupsafe import Markup
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from ringtrue.formatting.grid import Grid
-from ringtrue.formatting.phrases import counted
+from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.agreement import agree
-from ringtrue.judges.agreement.alpha_thresholds import verdict_on
-from ringtrue.report.inputs import Material
-from ringtrue.report.limits import SHOWN
+from ringtrue.judges.agreement.alpha_thresholds import describe_alpha
+from ringtrue.report.inputs import ReportInputs
+from ringtrue.report.limits import MAX_CHART_ROWS
 from ringtrue.report.model import Figure, Heatmap, Section
-from ringtrue.report.sections.label_scales import scales_told
-from ringtrue.report.sections.number_phrases import ends, listed, minus, percent_told
-from ringtrue.report.sections.regular_labels import labels_of_work
+from ringtrue.report.sections.label_scales import scale_notes
+from ringtrue.report.sections.number_phrases import format_estimate, format_number, format_percent_estimate, join_names
+from ringtrue.report.sections.regular_labels import labels_without_traps
 from ringtrue.tables import Judgments
 
 if TYPE_CHECKING:
@@ -29,108 +29,138 @@ TITLE = "Agreement"
 NEEDS = "labels of several judges"
 FIGURES = {"agreement": "How far do the judges agree?"}
 RESAMPLES = 500
-ENOUGH = 10  # items in common, below which a coefficient is mostly chance
+MIN_COMMON_ITEMS = 10  # items in common, below which a coefficient is mostly chance
 ALPHA = "Krippendorff's alpha (ordinal)"
 SCALE = "alpha is 1 where two always agree, 0 where they agree as often as by chance, and below 0 where less often"
 
 
-def section(material: Material) -> Section | None:
+def section(inputs: ReportInputs) -> Section | None:
     """Agreement beyond chance of all judges, and of every two of them."""
-    labels, notes = labels_of_work(material)
+    labels, notes = labels_without_traps(inputs)
     if labels is None:
         return None
     counts = labels.frame["judge"].value_counts(sort=True, name="n").sort("n", "judge", descending=[True, False])
-    few = counts.height <= SHOWN
-    found = agree(labels, rel=material.rel, repeats=material.repeats, pairs=SHOWN * SHOWN if few else 0,
-                  resamples=RESAMPLES, level=material.level, rng=material.rng("agreement"))  # fmt: skip
-    if few:
-        pairs: Sequence[PairAgreement] = found.pairs
+    all_pairs_shown = counts.height <= MAX_CHART_ROWS
+    agreement = agree(
+        labels,
+        rel=inputs.rel,
+        repeats=inputs.repeats,
+        pairs=MAX_CHART_ROWS * MAX_CHART_ROWS if all_pairs_shown else 0,
+        resamples=RESAMPLES,
+        level=inputs.level,
+        rng=inputs.rng("agreement"),
+    )
+    if all_pairs_shown:
+        pairs: Sequence[PairAgreement] = agreement.pairs
     else:
-        most = counts["judge"].head(SHOWN)
-        some = Judgments(labels.frame.filter(pl.col("judge").is_in(most.implode())))
+        busiest_judges = counts["judge"].head(MAX_CHART_ROWS)
+        labels_shown = Judgments(labels.frame.filter(pl.col("judge").is_in(busiest_judges.implode())))
         pairs = agree(
-            some, rel=material.rel, repeats=material.repeats, alone=True, pairs=SHOWN * SHOWN, resamples=0
+            labels_shown,
+            rel=inputs.rel,
+            repeats=inputs.repeats,
+            alone=True,
+            pairs=MAX_CHART_ROWS * MAX_CHART_ROWS,
+            resamples=0,
         ).pairs
-    shown = [pair for pair in pairs if pair.n >= ENOUGH] or list(pairs)
-    figures = (_figure(pairs, shown, counts.height),) if shown else ()
-    return Section(name="agreement", title=TITLE, answer=_answer(found), figures=figures,
-                   notes=(*scales_told(labels), *notes, *found.notes))  # fmt: skip
+    reliable_pairs = [pair for pair in pairs if pair.n >= MIN_COMMON_ITEMS] or list(pairs)
+    figures = (_pair_heatmap(pairs, reliable_pairs, counts.height),) if reliable_pairs else ()
+    return Section(name="agreement", title=TITLE, answer=_summarize_agreement(agreement), figures=figures,
+                   notes=(*scale_notes(labels), *notes, *agreement.notes))  # fmt: skip
 
 
-def _answer(found: Agreement) -> str:
-    alpha, same = found.overall["alpha_ordinal"], found.overall["agreement"]
-    who = f"{counted(len(found.judges), 'judge')} of {counted(found.items, 'document')}"
+def _summarize_agreement(agreement: Agreement) -> str:
+    alpha, same_label = agreement.overall["alpha_ordinal"], agreement.overall["agreement"]
+    sample_phrase = f"{format_count(len(agreement.judges), 'judge')} of {format_count(agreement.items, 'document')}"
     if alpha.value is None:
-        return f"How far {who} agree beyond chance cannot be told: {'; '.join(alpha.notes)}."
-    told = f"Two of the {who} give the same label in {percent_told(same)} of cases; {ALPHA} is {ends(alpha)}"
-    verdict = verdict_on(alpha)
-    return f"{told}, {verdict}" if verdict else f"{told}."
+        return f"How far {sample_phrase} agree beyond chance cannot be told: {'; '.join(alpha.notes)}."
+    summary = (
+        f"Two of the {sample_phrase} give the same label in {format_percent_estimate(same_label)} of cases; "
+        f"{ALPHA} is {format_estimate(alpha)}"
+    )
+    verdict = describe_alpha(alpha)
+    return f"{summary}, {verdict}" if verdict else f"{summary}."
 
 
-def _figure(pairs: Sequence[PairAgreement], shown: Sequence[PairAgreement], judges: int) -> Figure:
-    known = {(pair.a, pair.b): pair for pair in shown if pair.alpha_ordinal.value is not None}
-    known |= {(b, a): pair for (a, b), pair in known.items()}
+def _pair_heatmap(pairs: Sequence[PairAgreement], shown: Sequence[PairAgreement], judges: int) -> Figure:
+    pair_of = {(pair.a, pair.b): pair for pair in shown if pair.alpha_ordinal.value is not None}
+    pair_of |= {(b, a): pair for (a, b), pair in pair_of.items()}
     names = tuple(dict.fromkeys(name for pair in shown for name in (pair.a, pair.b)))
-    usual = {name: _usual(name, known) for name in names}
-    order = sorted(names, key=lambda name: (usual[name] is None, -(usual[name] or 0.0), name))
-    values = tuple(tuple(_value(known, one, other) for other in order) for one in order)
+    mean_alpha = {name: _mean_alpha_with_others(name, pair_of) for name in names}
+    order = sorted(names, key=lambda name: (mean_alpha[name] is None, -(mean_alpha[name] or 0.0), name))
+    values = tuple(tuple(_pair_alpha(pair_of, judge, other_judge) for other_judge in order) for judge in order)
     chart = Heatmap(
-        rows=tuple(order), columns=tuple(order), values=values, up="judge", across="the other judge",
-        texts=tuple(tuple("" if value is None else minus(value) for value in row) for row in values), kind="diverging",
+        rows=tuple(order),
+        columns=tuple(order),
+        values=values,
+        up="judge",
+        across="the other judge",
+        texts=tuple(tuple("" if value is None else format_number(value) for value in row) for row in values),
+        kind="diverging",
         value_range=(-1.0, 1.0),
-    )  # fmt: skip
+    )
     notes = [SCALE]
     if judges > len(order):
-        whose = f" of the {SHOWN} with the most labels" if judges > SHOWN else ""
-        notes.append(f"{len(order)} of {counted(judges, 'judge')} are here: those{whose} who share documents")
-    if thin := len(pairs) - len(shown):
-        notes.append(f"{counted(thin, 'pair')} with fewer than {ENOUGH} documents in common: only in the table")
-    return Figure(name="agreement", title=FIGURES["agreement"], sentence=_sentence(order, usual, known),
-                  charts=(chart,), table=_table(pairs), notes=tuple(notes))  # fmt: skip
+        whose = f" of the {MAX_CHART_ROWS} with the most labels" if judges > MAX_CHART_ROWS else ""
+        notes.append(f"{len(order)} of {format_count(judges, 'judge')} are here: those{whose} who share documents")
+    if thin_pairs := len(pairs) - len(shown):
+        notes.append(
+            f"{format_count(thin_pairs, 'pair')} with fewer than {MIN_COMMON_ITEMS} documents in common: only in "
+            "the table"
+        )
+    return Figure(name="agreement", title=FIGURES["agreement"], sentence=_describe_pairs(order, mean_alpha, pair_of),
+                  charts=(chart,), table=_pair_table(pairs), notes=tuple(notes))  # fmt: skip
 
 
-def _value(known: Mapping[tuple[str, str], PairAgreement], one: str, other: str) -> float | None:
-    pair = known.get((one, other))
+def _pair_alpha(pair_of: Mapping[tuple[str, str], PairAgreement], judge: str, other_judge: str) -> float | None:
+    pair = pair_of.get((judge, other_judge))
     return None if pair is None else pair.alpha_ordinal.value
 
 
-def _usual(name: str, known: Mapping[tuple[str, str], PairAgreement]) -> float | None:
+def _mean_alpha_with_others(name: str, pair_of: Mapping[tuple[str, str], PairAgreement]) -> float | None:
     """A judge's mean alpha with the others."""
-    values = [pair.alpha_ordinal.value or 0.0 for (one, _), pair in known.items() if one == name]
-    return mean(values) if values else None
+    alphas = [pair.alpha_ordinal.value or 0.0 for (first, _), pair in pair_of.items() if first == name]
+    return mean(alphas) if alphas else None
 
 
-def _sentence(
-    order: Sequence[str], usual: Mapping[str, float | None], known: Mapping[tuple[str, str], PairAgreement]
+def _describe_pairs(
+    order: Sequence[str], mean_alpha: Mapping[str, float | None], pair_of: Mapping[tuple[str, str], PairAgreement]
 ) -> str:
-    told = [name for name in order if usual[name] is not None]
-    if not told:
+    judges = [name for name in order if mean_alpha[name] is not None]
+    if not judges:
         return "No two judges have given different labels of documents that both saw: there is nothing to tell."
-    if len(told) == 2:
-        a, b = told
-        pair = known[a, b]
-        return f"On {counted(pair.n, 'document')} {a} and {b} agree with an alpha of {ends(pair.alpha_ordinal)}."
-    by_alpha = sorted(known, key=lambda two: known[two].alpha_ordinal.value or 0.0)
+    if len(judges) == 2:
+        a, b = judges
+        pair = pair_of[a, b]
+        return (
+            f"On {format_count(pair.n, 'document')} {a} and {b} agree with an alpha of "
+            f"{format_estimate(pair.alpha_ordinal)}."
+        )
+    by_alpha = sorted(pair_of, key=lambda names: pair_of[names].alpha_ordinal.value or 0.0)
     worst, best = by_alpha[0], by_alpha[-1]
-    below = [name for name in told if (usual[name] or 0.0) <= 0]
-    odd = f" No better than chance, on average: {listed(below)}." if below else ""
+    no_better_than_chance = [name for name in judges if (mean_alpha[name] or 0.0) <= 0]
+    warning = (
+        f" No better than chance, on average: {join_names(no_better_than_chance)}." if no_better_than_chance else ""
+    )
     return (
         f"Each cell is the alpha of two judges, and those who agree most with the others come first. "
-        f"{told[0]} has {minus(usual[told[0]])} on average, {told[-1]} {minus(usual[told[-1]])}. "
-        f"The closest two are {best[0]} and {best[1]} ({minus(known[best].alpha_ordinal.value)}), the furthest apart "
-        f"{worst[0]} and {worst[1]} ({minus(known[worst].alpha_ordinal.value)}).{odd}"
+        f"{judges[0]} has {format_number(mean_alpha[judges[0]])} on average, {judges[-1]} "
+        f"{format_number(mean_alpha[judges[-1]])}. "
+        f"The closest two are {best[0]} and {best[1]} ({format_number(pair_of[best].alpha_ordinal.value)}), the "
+        "furthest apart "
+        f"{worst[0]} and {worst[1]} ({format_number(pair_of[worst].alpha_ordinal.value)}).{warning}"
     )
 
 
-def _table(pairs: Sequence[PairAgreement]) -> Grid:
+def _pair_table(pairs: Sequence[PairAgreement]) -> Grid:
     closest = sorted(
         pairs, key=lambda pair: -(pair.alpha_ordinal.value if pair.alpha_ordinal.value is not None else -2)
     )
     return Grid(
         columns=["judge", "and", "documents", "same label", "kappa", "quadratic kappa", "alpha"],
         rows=[
-            [pair.a, pair.b, f"{pair.n:,}", minus(pair.agreement.value), minus(pair.kappa.value),
-             minus(pair.kappa_quadratic.value), ends(pair.alpha_ordinal)]
+            [pair.a, pair.b, f"{pair.n:,}", format_number(pair.agreement.value), format_number(pair.kappa.value),
+             format_number(pair.kappa_quadratic.value), format_estimate(pair.alpha_ordinal)]
             for pair in closest
         ],
         caption=f"the closest first; kappa: Cohen's; alpha: {ALPHA}, with its interval where the judges are few",

@@ -5,123 +5,143 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ringtrue.evaluation.measures import Measure
-from ringtrue.formatting.phrases import counted
-from ringtrue.report.inputs import Material
-from ringtrue.report.run_order import Means, all_of, compared, leaders, order, strengths
-from ringtrue.report.sections.number_phrases import listed, minus
+from ringtrue.formatting.phrases import format_count
+from ringtrue.report.inputs import ReportInputs
+from ringtrue.report.run_order import Means, all_runs_phrase, compare_run_pairs, find_leaders, fit_strengths, order_runs
+from ringtrue.report.sections.number_phrases import format_number, join_names
 from ringtrue.stats.results import Estimate
 
-__all__ = ["answer", "impossible"]
+__all__ = ["best_run_sentence", "why_impossible"]
 
 UNBOUNDED = ("DCG", "CG", "TP", "FP", "FN", "TN", "NumRet", "NumRel", "NumRelRet")
 
 
-def answer(kinds: Mapping[str, Means], material: Material) -> str:
+def best_run_sentence(kinds: Mapping[str, Means], inputs: ReportInputs) -> str:
     """The best run by each kind of value; where several have the same, all of them."""
-    measure, last = material.measure, "corrected" if "corrected" in kinds else "raw"
-    names = order(material)
+    measure, kind = inputs.measure, "corrected" if "corrected" in kinds else "raw"
+    names = order_runs(inputs)
     if len(names) == 1:
-        return f"By {measure}, {names[0]} has {_of_one(kinds, names[0], material.measures[0])}."
-    first = leaders(strengths(material)) or names[:1]
-    by_labels = first if last == "raw" else _best(kinds["raw"], measure)
-    parts = [_best_told(kinds, first, by_labels, material), *_at_odds(kinds[last], first[0], material)]
+        return f"By {measure}, {names[0]} has {_describe_single_run(kinds, names[0], inputs.measures[0])}."
+    first = find_leaders(fit_strengths(inputs)) or names[:1]
+    by_labels = first if kind == "raw" else _runs_with_highest_mean(kinds["raw"], measure)
+    parts = [_describe_best_run(kinds, first, by_labels, inputs), *_describe_higher_mean(kinds[kind], first[0], inputs)]
     if "truth" in kinds:
-        true = _best(kinds["truth"], measure)
-        parts.append(f"In truth the best {_are(true)} {listed(true)} ({_told(kinds['truth'], true, measure)}).")
+        truly_best = _runs_with_highest_mean(kinds["truth"], measure)
+        parts.append(
+            f"In truth the best {_is_or_are(truly_best)} {join_names(truly_best)} "
+            f"({_shared_value(kinds['truth'], truly_best, measure)})."
+        )
     return " ".join(parts)
 
 
-def impossible(one: Estimate, measure: Measure) -> str | None:
+def why_impossible(estimate: Estimate, measure: Measure) -> str | None:
     """Where a corrected value lies, if no list can have it.
 
     Examples:
         >>> from ringtrue.evaluation.measures import parse
-        >>> impossible(Estimate(value=1.4, n=9, method="confusion"), parse("P@10"))
+        >>> why_impossible(Estimate(value=1.4, n=9, method="confusion"), parse("P@10"))
         'above 1, where no score can be'
-        >>> impossible(Estimate(value=1.4, n=9, method="confusion"), parse("DCG@10"))
+        >>> why_impossible(Estimate(value=1.4, n=9, method="confusion"), parse("DCG@10"))
     """
-    known = dict(measure.parameters)
-    if one.value is None or known.get("gains") is not None:
+    parameters = dict(measure.parameters)
+    if estimate.value is None or parameters.get("gains") is not None:
         return None
-    if one.value < 0:
+    if estimate.value < 0:
         return "below 0, where no score can be"
-    if one.value > 1 and measure.name not in UNBOUNDED:
+    if estimate.value > 1 and measure.name not in UNBOUNDED:
         return "above 1, where no score can be"
-    if any("that a list could be worth" in note for note in one.notes):
+    if any("that a list could be worth" in note for note in estimate.notes):
         return "beyond what a list could be worth"
     return None
 
 
-def _best_told(kinds: Mapping[str, Means], first: Sequence[str], by_labels: Sequence[str], material: Material) -> str:
-    measure, raw = material.measure, kinds["raw"]
-    every = len(first) == len(raw)
+def _describe_best_run(
+    kinds: Mapping[str, Means], first: Sequence[str], by_labels: Sequence[str], inputs: ReportInputs
+) -> str:
+    measure, raw = inputs.measure, kinds["raw"]
+    all_level = len(first) == len(raw)
     if "corrected" not in kinds:
-        if every:
-            return f"By {measure} {all_of(first)} have the same value ({_told(raw, first, measure)})."
-        of = counted(len(raw), "run")
-        return f"By {measure} the best of {of} {_are(first)} {listed(first)} ({_told(raw, first, measure)})."
-    beyond = impossible(kinds["corrected"][first[0]][measure], material.measures[0])
-    value = "" if beyond else _told(kinds["corrected"], first, measure)
-    if every and len(by_labels) == len(raw):
-        said = f"By {measure} {all_of(first)} have the same value: raw {_told(raw, by_labels, measure)}"
-        return f"{said}, {f'corrected {value}' if value else f'and corrected one that lies {beyond}'}."
+        if all_level:
+            return f"By {measure} {all_runs_phrase(first)} have the same value ({_shared_value(raw, first, measure)})."
+        run_count = format_count(len(raw), "run")
+        return (
+            f"By {measure} the best of {run_count} {_is_or_are(first)} {join_names(first)} "
+            f"({_shared_value(raw, first, measure)})."
+        )
+    beyond = why_impossible(kinds["corrected"][first[0]][measure], inputs.measures[0])
+    value = "" if beyond else _shared_value(kinds["corrected"], first, measure)
+    if all_level and len(by_labels) == len(raw):
+        sentence = (
+            f"By {measure} {all_runs_phrase(first)} have the same value: raw {_shared_value(raw, by_labels, measure)}"
+        )
+        return f"{sentence}, {f'corrected {value}' if value else f'and corrected one that lies {beyond}'}."
     if first[0] in by_labels:
-        said = f"By {measure} the best {_are(first)} {listed(first)}"
+        sentence = f"By {measure} the best {_is_or_are(first)} {join_names(first)}"
         if value:
-            return f"{said} ({value}), by the raw labels and corrected."
-        said += f", by the raw labels ({_told(raw, by_labels, measure)}) and corrected"
+            return f"{sentence} ({value}), by the raw labels and corrected."
+        sentence += f", by the raw labels ({_shared_value(raw, by_labels, measure)}) and corrected"
     else:
-        said = f"By {measure} the raw labels call {listed(by_labels)} ({_told(raw, by_labels, measure)}) the best; "
-        said += f"corrected, {_are(first, 'it is', 'they are')} {listed(first)}"
+        sentence = (
+            f"By {measure} the raw labels call {join_names(by_labels)} "
+            f"({_shared_value(raw, by_labels, measure)}) the best; "
+        )
+        sentence += f"corrected, {_is_or_are(first, 'it is', 'they are')} {join_names(first)}"
         if value:
-            return f"{said} ({value})."
-    return f"{said}. No corrected value is told here: it lies {beyond}."
+            return f"{sentence} ({value})."
+    return f"{sentence}. No corrected value is told here: it lies {beyond}."
 
 
-def _at_odds(means: Means, first: str, material: Material) -> list[str]:
+def _describe_higher_mean(means: Means, first: str, inputs: ReportInputs) -> list[str]:
     """A run with a higher value than the one that is first by the differences."""
-    measure, pairs = material.measure, compared(material)
-    own, top = means[first][measure].value, _best(means, measure)
-    beyond = impossible(means[first][measure], material.measures[0])
-    if own is None or beyond or not top or first in top or (top[0], first) not in pairs:
+    measure, pairs = inputs.measure, compare_run_pairs(inputs)
+    first_mean, highest = means[first][measure].value, _runs_with_highest_mean(means, measure)
+    beyond = why_impossible(means[first][measure], inputs.measures[0])
+    if first_mean is None or beyond or not highest or first in highest or (highest[0], first) not in pairs:
         return []
-    gap = pairs[top[0], first].difference.value
+    gap = pairs[highest[0], first].difference.value
     if gap is None:
         return []
-    which = "corrected value" if material.gold is not None else "mean"
-    said = f"{top[0]} has a higher {which}"
-    digits = pairs[top[0], first].difference.decimals + 1
+    which = "corrected value" if inputs.gold is not None else "mean"
+    clause = f"{highest[0]} has a higher {which}"
+    digits = pairs[highest[0], first].difference.decimals + 1
     if gap < 0:
         return [
-            f"{said}, but compared with {first}, it lies {minus(-gap, digits)} behind, and a comparison knows more."
+            (
+                f"{clause}, but compared with {first}, it lies {format_number(-gap, digits)} behind, and a comparison "
+                "knows more."
+            )
         ]
-    return [f"{said}; {first} is first by its differences from all the other runs."]
+    return [f"{clause}; {first} is first by its differences from all the other runs."]
 
 
-def _of_one(kinds: Mapping[str, Means], run: str, measure: Measure) -> str:
-    told = []
+def _describe_single_run(kinds: Mapping[str, Means], run: str, measure: Measure) -> str:
+    phrases = []
     for kind, means in kinds.items():
-        one = means[run][str(measure)]
-        beyond = impossible(one, measure) if kind == "corrected" else None
-        told.append(f"{kind} {_value(one)}" if beyond is None else f"{kind} a value that lies {beyond}")
-    return ", ".join(told) if len(kinds) > 1 else told[0].removeprefix("raw ")
+        estimate = means[run][str(measure)]
+        beyond = why_impossible(estimate, measure) if kind == "corrected" else None
+        phrases.append(
+            f"{kind} {_value_with_interval(estimate)}" if beyond is None else f"{kind} a value that lies {beyond}"
+        )
+    return ", ".join(phrases) if len(kinds) > 1 else phrases[0].removeprefix("raw ")
 
 
-def _best(means: Means, measure: str) -> tuple[str, ...]:
-    return leaders({run: row[measure].value for run, row in means.items()})
+def _runs_with_highest_mean(means: Means, measure: str) -> tuple[str, ...]:
+    return find_leaders({run: row[measure].value for run, row in means.items()})
 
 
-def _told(means: Means, runs: Sequence[str], measure: str) -> str:
+def _shared_value(means: Means, runs: Sequence[str], measure: str) -> str:
     """The value that these runs share."""
-    return _value(means[runs[0]][measure]) if runs else "–"
+    return _value_with_interval(means[runs[0]][measure]) if runs else "–"
 
 
-def _are(runs: Sequence[str], one: str = "is", several: str = "are") -> str:
-    return one if len(runs) == 1 else several
+def _is_or_are(runs: Sequence[str], singular: str = "is", plural: str = "are") -> str:
+    return singular if len(runs) == 1 else plural
 
 
-def _value(one: Estimate) -> str:
-    if one.value is None or one.low is None or one.high is None:
-        return str(one)
-    value, low, high = (minus(number, one.decimals) for number in (one.value, one.low, one.high))
-    return f"{value}, {one.level:.0%} interval {low} to {high}"
+def _value_with_interval(estimate: Estimate) -> str:
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return str(estimate)
+    value, low, high = (
+        format_number(number, estimate.decimals) for number in (estimate.value, estimate.low, estimate.high)
+    )
+    return f"{value}, {estimate.level:.0%} interval {low} to {high}"

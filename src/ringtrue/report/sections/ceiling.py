@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ringtrue.formatting.grid import Grid
-from ringtrue.formatting.phrases import counted
+from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.ceiling import ceiling
-from ringtrue.report.inputs import Material
-from ringtrue.report.limits import DEEP, SHOWN
+from ringtrue.report.inputs import ReportInputs
+from ringtrue.report.limits import DEFAULT_DEPTH, MAX_CHART_ROWS
 from ringtrue.report.model import Figure, Forest, Section, Series
-from ringtrue.report.sections.confusion_heatmaps import mistake_told, worst_mistake
-from ringtrue.report.sections.judge_differences import Between, between_judges
-from ringtrue.report.sections.number_phrases import ends, listed, percent
+from ringtrue.report.sections.confusion_heatmaps import describe_mistake, worst_mistake
+from ringtrue.report.sections.judge_differences import JudgeDifference, find_judge_difference
+from ringtrue.report.sections.number_phrases import format_estimate, format_percent, join_names
 
 if TYPE_CHECKING:
     from ringtrue.judges.ceiling import Ceiling, RunCeiling
@@ -24,112 +24,134 @@ __all__ = ["FIGURES", "NEEDS", "TITLE", "section"]
 TITLE = "The ceiling"
 NEEDS = "runs, judgments, and how judges differ: a confusion matrix, labels of several judges, or gold"
 FIGURES = {"ceiling": "How far below the best nDCG that disagreement allows is each run?"}
-NEAR = 0.95  # of the ceiling, from which there is little left for a better ranker
-ABOVE = (
+NEAR_CEILING = 0.95  # of the ceiling, from which there is little left for a better ranker
+ABOVE_CEILING = (
     "a run can be above the ceiling: it tells documents of one grade apart, or learned from other judges or from more "
     "than labels, or the judges differ less than the matrix says"
 )
 
 
-def section(material: Material) -> Section | None:
+def section(inputs: ReportInputs) -> Section | None:
     """The ceiling as a line, and the runs' nDCG with intervals."""
-    between = between_judges(material)
-    if between is None or not material.runs:
+    difference = find_judge_difference(inputs)
+    if difference is None or not inputs.runs:
         return None
-    k, gain = _asked(material)
-    found = ceiling(between.judgments, between.confusion, k=k, gain=gain, runs=list(material.runs),
-                    covered=between.covered, level=material.level)  # fmt: skip
-    if found.estimate.value is None:
-        nothing = "No query has a document that is worth anything: there is no ceiling to speak of."
-        return Section(name="ceiling", title=TITLE, notes=found.notes, answer=nothing)
-    runs = dict(sorted(found.runs.items(), key=lambda item: -(item[1].ndcg.value or 0.0)))
+    k, gain = _cutoff_and_gain(inputs)
+    bound = ceiling(difference.judgments, difference.confusion, k=k, gain=gain, runs=list(inputs.runs),
+                    covered=difference.covered, level=inputs.level)  # fmt: skip
+    if bound.estimate.value is None:
+        no_ceiling = "No query has a document that is worth anything: there is no ceiling to speak of."
+        return Section(name="ceiling", title=TITLE, notes=bound.notes, answer=no_ceiling)
+    runs = dict(sorted(bound.runs.items(), key=lambda item: -(item[1].ndcg.value or 0.0)))
     figure = Figure(
-        name="ceiling", title=FIGURES["ceiling"], sentence=_sentence(found, runs, between), table=_table(found, runs),
-        charts=(_chart(found, runs),), notes=_notes(found, runs, between),
-    )  # fmt: skip
-    return Section(name="ceiling", title=TITLE, answer=_answer(found, runs, between), figures=(figure,),
-                   notes=found.notes)  # fmt: skip
+        name="ceiling",
+        title=FIGURES["ceiling"],
+        sentence=_describe_ceiling(bound, runs, difference),
+        table=_ceiling_table(bound, runs),
+        charts=(_ceiling_forest(bound, runs),),
+        notes=_ceiling_notes(bound, runs, difference),
+    )
+    return Section(name="ceiling", title=TITLE, answer=_summarize_ceiling(bound, runs, difference), figures=(figure,),
+                   notes=bound.notes)  # fmt: skip
 
 
-def _asked(material: Material) -> tuple[int | None, Gain]:
+def _cutoff_and_gain(inputs: ReportInputs) -> tuple[int | None, Gain]:
     """The cutoff and the gains of the page's nDCG, or as deep as its measure looks."""
-    for measure in material.measures:
+    for measure in inputs.measures:
         if measure.name == "nDCG":
-            given = dict(measure.parameters)
-            worth: Gain = "exp" if given.get("dcg") == "exp-log2" else "linear"
-            return measure.reach, dict(given["gains"]) if "gains" in given else worth
-    return material.measures[0].reach or DEEP, "linear"
+            parameters = dict(measure.parameters)
+            gain: Gain = "exp" if parameters.get("dcg") == "exp-log2" else "linear"
+            return measure.reach, dict(parameters["gains"]) if "gains" in parameters else gain
+    return inputs.measures[0].reach or DEFAULT_DEPTH, "linear"
 
 
-def _chart(found: Ceiling, runs: Mapping[str, RunCeiling]) -> Forest:
-    shown = dict(list(runs.items())[:SHOWN])
+def _ceiling_forest(bound: Ceiling, runs: Mapping[str, RunCeiling]) -> Forest:
+    shown = dict(list(runs.items())[:MAX_CHART_ROWS])
     return Forest(
-        names=tuple(shown), series=(Series(name=found.measure, values=tuple(one.ndcg for one in shown.values())),),
-        across=found.measure, at=found.estimate.value, marks=tuple(percent(one.share) for one in shown.values()),
+        names=tuple(shown),
+        series=(Series(name=bound.measure, values=tuple(run_ceiling.ndcg for run_ceiling in shown.values())),),
+        across=bound.measure,
+        at=bound.estimate.value,
+        marks=tuple(format_percent(run_ceiling.share) for run_ceiling in shown.values()),
         marks_title="of the ceiling",
-    )  # fmt: skip
+    )
 
 
-def _answer(found: Ceiling, runs: Mapping[str, RunCeiling], between: Between) -> str:
+def _summarize_ceiling(bound: Ceiling, runs: Mapping[str, RunCeiling], difference: JudgeDifference) -> str:
     name, best = next(iter(runs.items()))
-    reached = (
-        f"A ranker that has learned {between.teacher} perfectly can expect {found.measure} of "
-        f"{found.estimate.value:.2f} by {between.tester}"
+    expectation = (
+        f"A ranker that has learned {difference.teacher} perfectly can expect {bound.measure} of "
+        f"{bound.estimate.value:.2f} by {difference.tester}"
     )
     value = best.ndcg.value or 0.0
-    above = sum(one.above for one in runs.values())
+    above = sum(run_ceiling.above for run_ceiling in runs.values())
     if 2 * above > len(runs):
-        return f"{reached}; {_standing(above, len(runs))} above that, so that it bounds nothing here."
+        return f"{expectation}; {_count_standing(above, len(runs))} above that, so that it bounds nothing here."
     if best.above:
-        return f"{reached}; by the same labels the best run, {name}, has {value:.2f} and stands above it, as a run can."
-    return f"{reached}; by the same labels the best run, {name}, has {value:.2f}, {percent(best.share)} of that."
+        return (
+            f"{expectation}; by the same labels the best run, {name}, has {value:.2f} and stands above it, as "
+            "a run can."
+        )
+    return (
+        f"{expectation}; by the same labels the best run, {name}, has {value:.2f}, "
+        f"{format_percent(best.share)} of that."
+    )
 
 
-def _standing(above: int, runs: int) -> str:
-    return f"{above} of {counted(runs, 'run')} {'stands' if above == 1 else 'stand'}"
+def _count_standing(above: int, runs: int) -> str:
+    return f"{above} of {format_count(runs, 'run')} {'stands' if above == 1 else 'stand'}"
 
 
-def _sentence(found: Ceiling, runs: Mapping[str, RunCeiling], between: Between) -> str:
-    name, first = next(iter(runs.items()))
-    first_words = f"The line is the ceiling, {ends(found.estimate)}: what a ranker can expect by {between.tester}"
-    words = [f"{first_words} that puts every document where {between.teacher} would."]
-    if mistake := worst_mistake(found.confusion):
-        words.append(f"It is not 1, for {mistake_told(mistake, between.tester, between.teacher)}.")
-    above = [run for run, one in runs.items() if one.above]
+def _describe_ceiling(bound: Ceiling, runs: Mapping[str, RunCeiling], difference: JudgeDifference) -> str:
+    name, best = next(iter(runs.items()))
+    opening = (
+        f"The line is the ceiling, {format_estimate(bound.estimate)}: what a ranker can expect by {difference.tester}"
+    )
+    words = [f"{opening} that puts every document where {difference.teacher} would."]
+    if mistake := worst_mistake(bound.confusion):
+        words.append(f"It is not 1, for {describe_mistake(mistake, difference.tester, difference.teacher)}.")
+    above = [run for run, run_ceiling in runs.items() if run_ceiling.above]
     if above:
-        words.append(f"{_standing(len(above), len(runs))} above it ({listed(above)}): no bound for these.")
+        words.append(f"{_count_standing(len(above), len(runs))} above it ({join_names(above)}): no bound for these.")
         return " ".join(words)
-    words.append(f"{name} is {ends(first.room)} below it.")
-    if between.raw:
+    words.append(f"{name} is {format_estimate(best.room)} below it.")
+    if difference.raw:
         words.append("This is by the labels as they are; what gold would say of the runs stands further up.")
-    elif found.is_stretched or first.is_thinly_judged:
+    elif bound.is_stretched or best.is_thinly_judged:
         words.append("How much of that is room for a better ranker is open: see the notes.")
-    elif (first.share or 0.0) >= NEAR:
+    elif (best.share or 0.0) >= NEAR_CEILING:
         words.append("Little is left for a better ranker; clearer guidelines or more judges would raise the ceiling.")
     else:
         words.append("That much is left for a better ranker before the judges' disagreement stops it.")
     return " ".join(words)
 
 
-def _notes(found: Ceiling, runs: Mapping[str, RunCeiling], between: Between) -> tuple[str, ...]:
-    notes = [f"the matrix: {between.whence}", *between.notes]
-    if any(one.above for one in runs.values()):
-        notes.append(ABOVE)
-    if found.skipped:
-        notes.append(f"{counted(found.skipped, 'query')} without anything of worth left out")
-    if len(runs) > SHOWN:
-        notes.append(f"the chart has the best {SHOWN} of {len(runs)} runs, the table all")
+def _ceiling_notes(bound: Ceiling, runs: Mapping[str, RunCeiling], difference: JudgeDifference) -> tuple[str, ...]:
+    notes = [f"the matrix: {difference.whence}", *difference.notes]
+    if any(run_ceiling.above for run_ceiling in runs.values()):
+        notes.append(ABOVE_CEILING)
+    if bound.skipped:
+        notes.append(f"{format_count(bound.skipped, 'query')} without anything of worth left out")
+    if len(runs) > MAX_CHART_ROWS:
+        notes.append(f"the chart has the best {MAX_CHART_ROWS} of {len(runs)} runs, the table all")
     return tuple(notes)
 
 
-def _table(found: Ceiling, runs: Mapping[str, RunCeiling]) -> Grid:
-    rows = [["the ceiling", ends(found.estimate, 3), "", ""]]
+def _ceiling_table(bound: Ceiling, runs: Mapping[str, RunCeiling]) -> Grid:
+    rows = [["the ceiling", format_estimate(bound.estimate, 3), "", ""]]
     rows += [
-        [name, ends(one.ndcg, 3), "–" if one.share is None else f"{one.share:.1%}", ends(one.room, 3)]
-        for name, one in runs.items()
+        [
+            name,
+            format_estimate(run_ceiling.ndcg, 3),
+            "–" if run_ceiling.share is None else f"{run_ceiling.share:.1%}",
+            format_estimate(run_ceiling.room, 3),
+        ]
+        for name, run_ceiling in runs.items()
     ]
     return Grid(
-        columns=["run", found.measure, "share of the ceiling", "ceiling − run"], rows=rows,
-        caption=f"mean over {counted(found.queries, 'query')}, with {found.estimate.level:.0%} intervals for queries "
+        columns=["run", bound.measure, "share of the ceiling", "ceiling − run"],
+        rows=rows,
+        caption=f"mean over {format_count(bound.queries, 'query')}, with {bound.estimate.level:.0%} intervals for "
+        "queries "
         f"like these and the matrix as it is",
-    )  # fmt: skip
+    )

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ringtrue.evaluation.curves import Kind, curve
+from ringtrue.evaluation.curves import CurveKind, curve
 from ringtrue.formatting.grid import Grid
-from ringtrue.formatting.phrases import counted
-from ringtrue.report.inputs import Material
+from ringtrue.formatting.phrases import format_count
+from ringtrue.report.inputs import ReportInputs
 from ringtrue.report.model import Figure, Line, Lines, Section
-from ringtrue.report.run_order import all_of, leaders
-from ringtrue.report.sections.number_phrases import capital, listed
+from ringtrue.report.run_order import all_runs_phrase, find_leaders
+from ringtrue.report.sections.number_phrases import capitalize_first, join_names
 from ringtrue.stats.results import Curve, Curves
 
 __all__ = ["FIGURES", "NEEDS", "TITLE", "crossings", "section"]
@@ -23,14 +23,14 @@ FIGURES = {
     "11pt": "How precise is it at best from there on?",
     "roc": "How much has been found when so much else has been seen?",
 }
-SHOWN = 8  # curves in a figure
-TABLE = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-VISIBLE = 0.01  # of precision or recall: less cannot be seen
-Found = Mapping[str, Curve]
+MAX_CURVES = 8  # curves in a figure
+TABLE_LEVELS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+MIN_VISIBLE_GAP = 0.01  # of precision or recall: less cannot be seen
+CurvesByRun = Mapping[str, Curve]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Kind:
+class _CurveLabels:
     """What a kind of curve shows; `low` and `high` are levels that a sentence tells."""
 
     across: str
@@ -41,32 +41,34 @@ class _Kind:
     high: float
 
 
-KINDS: dict[Kind, _Kind] = {
-    "pr": _Kind(across="recall", up="precision", area="AP", low=0.1, high=0.8,
+KINDS: dict[CurveKind, _CurveLabels] = {
+    "pr": _CurveLabels(across="recall", up="precision", area="AP", low=0.1, high=0.8,
                 meaning="precision where each share of the relevant documents has just been found; the area is mean "
                         "average precision"),
-    "11pt": _Kind(across="recall", up="interpolated precision", area="11-point average", low=0.1, high=0.8,
+    "11pt": _CurveLabels(across="recall", up="interpolated precision", area="11-point average", low=0.1, high=0.8,
                   meaning="the best precision at each recall or any higher one; the area is the 11-point average"),
-    "roc": _Kind(across="fallout", up="recall", area="AUC", low=0.1, high=0.5,
+    "roc": _CurveLabels(across="fallout", up="recall", area="AUC", low=0.1, high=0.5,
                  meaning="the share of relevant documents found when this share of the others has been seen; the area "
                          "is how often a relevant document stands above another, and 0.5 is chance"),
 }  # fmt: skip
 
 
-def section(material: Material) -> Section | None:
+def section(inputs: ReportInputs) -> Section | None:
     """The three curves by the labels as they are, of the runs with the largest areas."""
-    if material.scores is None:
+    if inputs.scores is None:
         return None
-    rel = _rel(material)
-    every = {
-        kind: curve(material.runs, material.judgments, kind=kind, rel=rel, **material.evaluating) for kind in KINDS
+    rel = _relevance_threshold(inputs)
+    curves_by_kind = {
+        kind: curve(inputs.runs, inputs.judgments, kind=kind, rel=rel, **inputs.evaluation_options) for kind in KINDS
     }
-    drawn = _drawn(every)
-    figures = tuple(_figure(kind, found, rel, drawn) for kind, found in every.items())
-    notes = dict.fromkeys(note for found in every.values() for note in found.notes)
-    if material.gold is not None:
+    drawn_runs = _choose_drawn_runs(curves_by_kind)
+    figures = tuple(_curve_figure(kind, curves, rel, drawn_runs) for kind, curves in curves_by_kind.items())
+    notes = dict.fromkeys(note for curves in curves_by_kind.values() for note in curves.notes)
+    if inputs.gold is not None:
         notes |= {"curves are by the labels as they are: gold corrects means, not curves": None}
-    answer = _answer(_ranked(every["pr"]), "By the raw labels, when" if material.gold is not None else "When")
+    answer = _summarize_curves(
+        _rank_by_area(curves_by_kind["pr"]), "By the raw labels, when" if inputs.gold is not None else "When"
+    )
     return Section(name="curves", title=TITLE, answer=answer, figures=figures, notes=tuple(notes))
 
 
@@ -77,141 +79,173 @@ def crossings(x: Sequence[float], first: Sequence[float], second: Sequence[float
         >>> crossings([0.0, 0.5, 1.0], [0.9, 0.5, 0.1], [0.8, 0.5, 0.3])
         [1.0]
     """
-    found, ahead = [], 0
-    for level, one, other in zip(x, first, second, strict=True):
-        side = 0 if abs(one - other) < VISIBLE else 1 if one > other else -1
+    levels, ahead = [], 0
+    for level, first_value, second_value in zip(x, first, second, strict=True):
+        side = 0 if abs(first_value - second_value) < MIN_VISIBLE_GAP else 1 if first_value > second_value else -1
         if side and ahead and side != ahead:
-            found.append(level)
+            levels.append(level)
         ahead = side or ahead
-    return found
+    return levels
 
 
-def _rel(material: Material) -> int:
+def _relevance_threshold(inputs: ReportInputs) -> int:
     """From which label on a document counts as relevant: as the measure has it, or else as the page does."""
-    bronze = material.correcting.get("bronze_rel")
-    own = dict(material.measures[0].parameters).get("rel")
-    return int(bronze or own or material.rel)
+    bronze_rel = inputs.correction_options.get("bronze_rel")
+    measure_rel = dict(inputs.measures[0].parameters).get("rel")
+    return int(bronze_rel or measure_rel or inputs.rel)
 
 
-def _ranked(found: Curves) -> dict[str, Curve]:
+def _rank_by_area(curves: Curves) -> dict[str, Curve]:
     """The runs that have a curve, the largest area first."""
-    able = {name: one for name, one in found.runs.items() if one.area is not None}
-    return dict(sorted(able.items(), key=lambda item: -(item[1].area or 0.0)))
+    with_area = {name: curve_of_run for name, curve_of_run in curves.runs.items() if curve_of_run.area is not None}
+    return dict(sorted(with_area.items(), key=lambda item: -(item[1].area or 0.0)))
 
 
-def _drawn(every: Mapping[Kind, Curves]) -> list[str]:
+def _choose_drawn_runs(curves_by_kind: Mapping[CurveKind, Curves]) -> list[str]:
     """The runs that are drawn, in one order for all figures, so that a run has the same colour in each.
 
     Those with the largest area of precision by recall; where a run lacks one of the curves, it comes last.
     """
-    lacking = {name for found in every.values() for name, one in found.runs.items() if one.area is None}
-    return sorted(_ranked(every["pr"]), key=lambda name: name in lacking)[:SHOWN]
+    lacking = {
+        name
+        for curves in curves_by_kind.values()
+        for name, curve_of_run in curves.runs.items()
+        if curve_of_run.area is None
+    }
+    return sorted(_rank_by_area(curves_by_kind["pr"]), key=lambda name: name in lacking)[:MAX_CURVES]
 
 
-def _figure(kind: Kind, found: Curves, rel: int, drawn: Sequence[str]) -> Figure:
-    told, runs = KINDS[kind], _ranked(found)
-    shown = {name: one for name, one in runs.items() if name in drawn}
+def _curve_figure(kind: CurveKind, curves: Curves, rel: int, drawn_runs: Sequence[str]) -> Figure:
+    labels, runs = KINDS[kind], _rank_by_area(curves)
+    shown = {name: curve_of_run for name, curve_of_run in runs.items() if name in drawn_runs}
     chart = Lines(
-        lines=tuple(Line(name=name, x=runs[name].x, y=runs[name].y) for name in drawn if name in runs),
-        across=told.across, up=told.up, x_range=(0.0, 1.0), y_range=(0.0, 1.0), diagonal=kind == "roc",
+        lines=tuple(Line(name=name, x=runs[name].x, y=runs[name].y) for name in drawn_runs if name in runs),
+        across=labels.across, up=labels.up, x_range=(0.0, 1.0), y_range=(0.0, 1.0), diagonal=kind == "roc",
     )  # fmt: skip
     relevant = "" if rel == 1 else f", relevant from label {rel} on"
     parts = [
-        f"{told.up.capitalize()} at each {told.across}: {told.meaning}.",
-        *_seen(kind, shown, len(runs) > len(shown)),
+        f"{labels.up.capitalize()} at each {labels.across}: {labels.meaning}.",
+        *_describe_leaders(kind, shown, len(runs) > len(shown)),
     ]
-    if len(runs) > SHOWN:
+    if len(runs) > MAX_CURVES:
         area = KINDS["pr"].area
-        parts.append(f"The {SHOWN} of {len(runs)} runs with the largest {area} are drawn; the table has all.")
+        parts.append(f"The {MAX_CURVES} of {len(runs)} runs with the largest {area} are drawn; the table has all.")
     return Figure(
-        name=kind, title=FIGURES[kind], sentence=" ".join(parts), charts=(chart,),
+        name=kind,
+        title=FIGURES[kind],
+        sentence=" ".join(parts),
+        charts=(chart,),
         table=Grid(
-            columns=["run", told.area, *(f"@{level:g}" for level in TABLE)],
-            rows=[[name, f"{one.area:.4f}", *(f"{_at(one, level):.3f}" for level in TABLE)]
-                  for name, one in runs.items()],
-            caption=f"{told.up} at each {told.across}, {_over(runs)}{relevant}; {told.area}: the area under the curve",
+            columns=["run", labels.area, *(f"@{level:g}" for level in TABLE_LEVELS)],
+            rows=[
+                [name, f"{curve_of_run.area:.4f}", *(f"{_value_at(curve_of_run, level):.3f}" for level in TABLE_LEVELS)]
+                for name, curve_of_run in runs.items()
+            ],
+            caption=f"{labels.up} at each {labels.across}, {_mean_over_phrase(runs)}{relevant}; {labels.area}: "
+            "the area under the curve",
         ),
-    )  # fmt: skip
+    )
 
 
-def _seen(kind: Kind, runs: Found, in_part: bool) -> list[str]:
+def _describe_leaders(kind: CurveKind, runs: CurvesByRun, in_part: bool) -> list[str]:
     """Who leads where among the runs that are drawn, and whether the first two cross."""
-    told = KINDS[kind]
+    labels = KINDS[kind]
     if not runs:
         return ["No run has such a curve."]
     if len(runs) == 1:
-        name, only = next(iter(runs.items()))
-        values = f"{_at(only, told.low):.2f} at {told.low:g} and {_at(only, told.high):.2f} at {told.high:g}"
-        return [f"{name} has {values}; its area is {only.area:.3f}."]
-    first, last = (_leaders(runs, level) for level in (told.low, told.high))
-    low, high = (f"{_at(runs[some[0]], level):.2f}" for some, level in ((first, told.low), (last, told.high)))
-    one, other = list(runs)[:2]
+        name, single_curve = next(iter(runs.items()))
+        values = (
+            f"{_value_at(single_curve, labels.low):.2f} at {labels.low:g} and "
+            f"{_value_at(single_curve, labels.high):.2f} at {labels.high:g}"
+        )
+        return [f"{name} has {values}; its area is {single_curve.area:.3f}."]
+    first, last = (_leaders_at(runs, level) for level in (labels.low, labels.high))
+    low, high = (
+        f"{_value_at(runs[names[0]], level):.2f}" for names, level in ((first, labels.low), (last, labels.high))
+    )
+    best, second = list(runs)[:2]
     parts = [
-        _areas(runs, "Of the runs drawn, " if in_part else ""),
-        f"At {told.across} {told.low:g} {_lead(first, runs)} ({low}), at {told.high:g} {_who(last, runs)} ({high}).",
+        _describe_areas(runs, "Of the runs drawn, " if in_part else ""),
+        (
+            f"At {labels.across} {labels.low:g} {_who_leads(first, runs)} ({low}), at {labels.high:g} "
+            f"{_name_runs(last, runs)} ({high})."
+        ),
     ]
-    crossed = crossings(runs[one].x, runs[one].y, runs[other].y)
+    crossed = crossings(runs[best].x, runs[best].y, runs[second].y)
     if not crossed:
-        parts.append(f"The curves of {one} and {other} do not cross visibly.")
+        parts.append(f"The curves of {best} and {second} do not cross visibly.")
     elif len(crossed) == 1:
-        parts.append(f"The curves of {one} and {other} cross near {told.across} {crossed[0]:.2g}.")
+        parts.append(f"The curves of {best} and {second} cross near {labels.across} {crossed[0]:.2g}.")
     else:
-        parts.append(f"The curves of {one} and {other} cross several times, first near {told.across} {crossed[0]:.2g}.")
+        parts.append(
+            f"The curves of {best} and {second} cross several times, first near {labels.across} {crossed[0]:.2g}."
+        )
     return parts
 
 
-def _leaders(runs: Found, level: float) -> tuple[str, ...]:
+def _leaders_at(runs: CurvesByRun, level: float) -> tuple[str, ...]:
     """The runs that are ahead at a level: more than one, where several have the same."""
-    return leaders({name: _at(one, level) for name, one in runs.items()})
+    return find_leaders({name: _value_at(curve_of_run, level) for name, curve_of_run in runs.items()})
 
 
-def _areas(runs: Found, of: str) -> str:
+def _describe_areas(runs: CurvesByRun, prefix: str) -> str:
     """The largest area and the next, or whose areas are the same."""
-    largest = leaders({name: one.area for name, one in runs.items()})
-    one, other = list(runs)[:2]
+    largest = find_leaders({name: curve_of_run.area for name, curve_of_run in runs.items()})
+    largest_run, second_run = list(runs)[:2]
     if len(largest) == 1:
-        return f"{of}{one} has the largest area ({runs[one].area:.3f}), then {other} ({runs[other].area:.3f})."
+        return (
+            f"{prefix}{largest_run} has the largest area ({runs[largest_run].area:.3f}), then {second_run} "
+            f"({runs[second_run].area:.3f})."
+        )
     if len(largest) == len(runs):
-        return f"{capital(all_of(largest))}{' drawn' if of else ''} have the same area ({runs[one].area:.3f})."
-    return f"{of}{listed(largest)} have the largest area ({runs[one].area:.3f})."
+        return (
+            f"{capitalize_first(all_runs_phrase(largest))}{' drawn' if prefix else ''} have the same area "
+            f"({runs[largest_run].area:.3f})."
+        )
+    return f"{prefix}{join_names(largest)} have the largest area ({runs[largest_run].area:.3f})."
 
 
-def _who(some: Sequence[str], runs: Found) -> str:
-    return "all" if len(some) == len(runs) else listed(some)
+def _name_runs(names: Sequence[str], runs: CurvesByRun) -> str:
+    return "all" if len(names) == len(runs) else join_names(names)
 
 
-def _lead(some: Sequence[str], runs: Found) -> str:
-    return "all are level" if len(some) == len(runs) else f"{listed(some)} {'leads' if len(some) == 1 else 'lead'}"
+def _who_leads(names: Sequence[str], runs: CurvesByRun) -> str:
+    return (
+        "all are level" if len(names) == len(runs) else f"{join_names(names)} {'leads' if len(names) == 1 else 'lead'}"
+    )
 
 
-def _at(one: Curve, level: float) -> float:
+def _value_at(curve_of_run: Curve, level: float) -> float:
     """The curve at a level, or at the nearest that it has."""
-    return one.y[min(range(len(one.x)), key=lambda place: abs(one.x[place] - level))]
+    return curve_of_run.y[min(range(len(curve_of_run.x)), key=lambda place: abs(curve_of_run.x[place] - level))]
 
 
-def _over(runs: Found) -> str:
-    counts = sorted({one.n for one in runs.values()})
+def _mean_over_phrase(runs: CurvesByRun) -> str:
+    counts = sorted({curve_of_run.n for curve_of_run in runs.values()})
     if not counts:
         return "no query"
     return (
-        f"mean over {counted(counts[-1], 'query')}"
+        f"mean over {format_count(counts[-1], 'query')}"
         if len(counts) == 1
         else f"mean over {counts[0]} to {counts[-1]} queries"
     )
 
 
-def _answer(runs: Found, when: str) -> str:
-    if not runs or not any(one.area for one in runs.values()):
+def _summarize_curves(runs: CurvesByRun, when: str) -> str:
+    if not runs or not any(precision_low.area for precision_low in runs.values()):
         return "No run found anything relevant."
     low, high = KINDS["pr"].low, KINDS["pr"].high
-    first, last = (_leaders(runs, level) for level in (low, high))
-    one, other = f"{_at(runs[first[0]], low):.0%} precise", f"{_at(runs[last[0]], high):.0%}"
-    found = f"{when} {low:.0%} of what is relevant has been found"
+    first, last = (_leaders_at(runs, level) for level in (low, high))
+    precision_low, precision_high = (
+        f"{_value_at(runs[first[0]], low):.0%} precise",
+        f"{_value_at(runs[last[0]], high):.0%}",
+    )
+    opening = f"{when} {low:.0%} of what is relevant has been found"
     if len(first) == len(last) == len(runs):
-        who = f"{first[0]} is" if len(runs) == 1 else f"{all_of(first)} are"
-        return f"{found}, {who} {one}; when {high:.0%} has, {other}."
+        who = f"{first[0]} is" if len(runs) == 1 else f"{all_runs_phrase(first)} are"
+        return f"{opening}, {who} {precision_low}; when {high:.0%} has, {precision_high}."
     still = "it still does" if len(first) == 1 else "they still do"
-    then = f"when {high:.0%} has, {still if first == last else _who(last, runs)} ({other})"
-    if _at(runs[last[0]], high) < VISIBLE:
+    then = f"when {high:.0%} has, {still if first == last else _name_runs(last, runs)} ({precision_high})"
+    if _value_at(runs[last[0]], high) < MIN_VISIBLE_GAP:
         then = f"hardly a list has {high:.0%} of it"
-    return f"{found}, {_lead(first, runs)} ({one}); {then}."
+    return f"{opening}, {_who_leads(first, runs)} ({precision_low}); {then}."

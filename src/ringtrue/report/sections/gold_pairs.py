@@ -11,10 +11,10 @@ import polars as pl
 
 from ringtrue.errors import MismatchError
 from ringtrue.evaluation.measures import FloatArray, IntArray
-from ringtrue.gold.correction.correct import task_of
-from ringtrue.gold.correction.gold_sample import drawn_to_compare
-from ringtrue.gold.correction.judge_rates import confusion_of, rate
-from ringtrue.report.limits import DEEP
+from ringtrue.gold.correction.correct import build_problem
+from ringtrue.gold.correction.gold_sample import comparison_measures
+from ringtrue.gold.correction.judge_rates import count_confusion, weighted_rate
+from ringtrue.report.limits import DEFAULT_DEPTH
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.results import Estimate
 from ringtrue.tables import Judgments
@@ -22,12 +22,12 @@ from ringtrue.tables import Judgments
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ringtrue.gold.correction.estimator import Task
-    from ringtrue.report.inputs import Material
+    from ringtrue.gold.correction.estimator import CorrectionProblem
+    from ringtrue.report.inputs import ReportInputs
 
-__all__ = ["GoldPairs", "gold_task", "pairs_of"]
+__all__ = ["GoldPairs", "gold_task", "pair_gold_with_bronze"]
 
-FROM_THE_RUNS = ("pool_random", "pool_stratified")
+SAMPLED_FROM_RUNS = ("pool_random", "pool_stratified")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -65,14 +65,14 @@ class GoldPairs:
 
     def counted(self) -> Confusion:
         """How many labels were seen of each kind."""
-        return confusion_of(self.gold, self.bronze)
+        return count_confusion(self.gold, self.bronze)
 
     def weighted(self) -> Confusion:
         """The same, each label counting as often as documents it stands for; `worth` is what a row is worth."""
-        table = confusion_of(self.gold, self.bronze, self.weight)
-        said = self.bronze >= 0
-        row = np.searchsorted(table.labels, self.gold[said])
-        total, squares = (np.bincount(row, weights=self.weight[said] ** power, minlength=len(table.labels))
+        table = count_confusion(self.gold, self.bronze, self.weight)
+        has_bronze = self.bronze >= 0
+        row = np.searchsorted(table.labels, self.gold[has_bronze])
+        total, squares = (np.bincount(row, weights=self.weight[has_bronze] ** power, minlength=len(table.labels))
                           for power in (1, 2))  # fmt: skip
         worth = np.divide(total**2, squares, out=np.zeros(len(total)), where=squares > 0)
         return Confusion(rows=table.rows, columns=table.columns, labels=table.labels, counts=table.counts, worth=worth)
@@ -81,7 +81,7 @@ class GoldPairs:
         """How often bronze is right on relevant and on other documents, of all or of these."""
         where = np.arange(len(self.gold)) if among is None else np.arange(len(self.gold))[among]
         relevant = self.relevant[where]
-        of_relevant, of_others = (self._rate(self.right, where[kind]) for kind in (relevant, ~relevant))
+        of_relevant, of_others = (self._rate(self.right, where[selected]) for selected in (relevant, ~relevant))
         return of_relevant, of_others
 
     def intervals(self) -> tuple[FloatArray, FloatArray]:
@@ -89,66 +89,74 @@ class GoldPairs:
         shares = self.weighted()
         if self.queries is None:
             return shares.interval(self.level)
-        found = [
-            [self._rate(self.bronze == said, np.flatnonzero((self.gold == truth) & (self.bronze >= 0)))
-             for said in shares.labels]
+        share_estimates = [
+            [self._rate(self.bronze == label, np.flatnonzero((self.gold == truth) & (self.bronze >= 0)))
+             for label in shares.labels]
             for truth in shares.labels
         ]  # fmt: skip
-        low, high = (np.array([[getattr(one, end) for one in row] for row in found], dtype=np.float64)
-                     for end in ("low", "high"))  # fmt: skip
+        low, high = (
+            np.array([[getattr(estimate, end) for estimate in row] for row in share_estimates], dtype=np.float64)
+            for end in ("low", "high")
+        )
         return low, high
 
     def _rate(self, hits: NDArray[np.bool_], where: IntArray) -> Estimate:
         queries = None if self.queries is None else self.queries[where]
-        return rate(hits[where], self.weight[where], self.level, queries)
+        return weighted_rate(hits[where], self.weight[where], self.level, queries)
 
 
-def gold_task(material: Material) -> Task | None:
+def gold_task(inputs: ReportInputs) -> CorrectionProblem | None:
     """The question that correction answers; None where there is nothing to correct, or nothing to correct by."""
-    if not material.runs or material.judgments is None or material.gold is None:
+    if not inputs.runs or inputs.judgments is None or inputs.gold is None:
         return None
-    usual = {"design": None, "method": None, "population": "like-these", "bronze_rel": None}
-    given = usual | dict(material.correcting)
-    rng = material.rng("bronze judge")
-    return task_of(material.runs, material.judgments, material.gold, level=material.level, rng=rng, **given)[0]
+    defaults = {"design": None, "method": None, "population": "like-these", "bronze_rel": None}
+    settings = defaults | dict(inputs.correction_options)
+    rng = inputs.rng("bronze judge")
+    return build_problem(inputs.runs, inputs.judgments, inputs.gold, level=inputs.level, rng=rng, **settings)[0]
 
 
-def pairs_of(task: Task, material: Material) -> GoldPairs:
+def pair_gold_with_bronze(task: CorrectionProblem, inputs: ReportInputs) -> GoldPairs:
     """The gold labels beside those of bronze: of documents that the runs show, where gold was drawn from these."""
     assert isinstance(task.gold, Judgments)
-    measure = material.measures[0]
-    labelled = (task.labelled or task.bronze).frame.select("query", "doc", bronze="label")
-    both = task.gold.frame.join(labelled, on=["query", "doc"], how="left", maintain_order="left")
-    both = both.with_row_index("place").with_columns(pl.col("bronze").fill_null(-1).clip(lower_bound=-1))
-    drawn = task.design in FROM_THE_RUNS
-    best, shown, depth = _places(task, both, measure.reach, deepest=measure.reach if drawn else None)
-    kept = np.flatnonzero(best > 0 if drawn else both["bronze"].to_numpy() >= 0)
+    measure = inputs.measures[0]
+    labelled = (task.all_bronze or task.bronze).frame.select("query", "doc", bronze="label")
+    labels = task.gold.frame.join(labelled, on=["query", "doc"], how="left", maintain_order="left")
+    labels = labels.with_row_index("place").with_columns(pl.col("bronze").fill_null(-1).clip(lower_bound=-1))
+    from_runs = task.design in SAMPLED_FROM_RUNS
+    best, shown, depth = _find_in_runs(task, labels, measure.reach, deepest=measure.reach if from_runs else None)
+    kept = np.flatnonzero(best > 0 if from_runs else labels["bronze"].to_numpy() >= 0)
     if not len(kept):
         raise MismatchError("no gold document has a bronze label, or none is in a run: what bronze mixes up is unknown")
-    rows = both[kept]
+    rows = labels[kept]
     gold, bronze = (rows[name].to_numpy().astype(np.int64) for name in ("label", "bronze"))
-    weighted = drawn and "prob" in rows.columns and not rows["prob"].null_count()
-    place = np.full(both.height, -1)
-    place[kept] = np.arange(len(kept))
-    whole = task.design == "whole_queries"
+    weighted = from_runs and "prob" in rows.columns and not rows["prob"].null_count()
+    position = np.full(labels.height, -1)
+    position[kept] = np.arange(len(kept))
+    whole_queries = task.design == "whole_queries"
     return GoldPairs(
-        gold=gold, bronze=bronze, weight=1 / rows["prob"].to_numpy() if weighted else np.ones(len(kept)),
-        relevant=gold >= measure.rel, called=bronze >= task.threshold(measure), best=best[kept],
-        shown={name: place[some][place[some] >= 0] for name, some in shown.items()}, depth=depth, level=material.level,
-        queries=rows["query"].rank("dense").to_numpy().astype(np.int64) if whole else None,
-        compared=bool(drawn_to_compare(task.gold)),
-    )  # fmt: skip
+        gold=gold,
+        bronze=bronze,
+        weight=1 / rows["prob"].to_numpy() if weighted else np.ones(len(kept)),
+        relevant=gold >= measure.rel,
+        called=bronze >= task.bronze_threshold(measure),
+        best=best[kept],
+        shown={name: position[places][position[places] >= 0] for name, places in shown.items()},
+        depth=depth,
+        level=inputs.level,
+        queries=rows["query"].rank("dense").to_numpy().astype(np.int64) if whole_queries else None,
+        compared=bool(comparison_measures(task.gold)),
+    )
 
 
-def _places(
-    task: Task, gold: pl.DataFrame, reach: int | None, *, deepest: int | None
+def _find_in_runs(
+    task: CorrectionProblem, gold: pl.DataFrame, reach: int | None, *, deepest: int | None
 ) -> tuple[IntArray, dict[str, IntArray], int]:
     """The best rank of each gold document down to `deepest`, and which of them each run has in its tops."""
     best = np.full(gold.height, np.iinfo(np.int64).max)
-    shown, depth = {}, reach or DEEP
+    shown, depth = {}, reach or DEFAULT_DEPTH
     for run in task.runs:
-        found = run.ranked(deepest).join(gold.select("query", "doc", "place"), on=["query", "doc"], how="inner")
-        place, rank = found["place"].to_numpy().astype(np.int64), found["rank"].to_numpy()
+        retrieved = run.ranked(deepest).join(gold.select("query", "doc", "place"), on=["query", "doc"], how="inner")
+        place, rank = retrieved["place"].to_numpy().astype(np.int64), retrieved["rank"].to_numpy()
         np.minimum.at(best, place, rank)
         shown[run.name] = np.sort(place[rank <= depth])
     return np.where(best == np.iinfo(np.int64).max, 0, best), shown, depth

@@ -8,28 +8,28 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from ringtrue.errors import InputError, MismatchError
-from ringtrue.formatting.phrases import counted
+from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.ceiling import estimate_confusion
-from ringtrue.judges.ceiling.estimate_confusion import documents_behind
-from ringtrue.judges.ceiling.results import orientation
-from ringtrue.report.sections.gold_pairs import FROM_THE_RUNS, gold_task, pairs_of
-from ringtrue.report.sections.number_phrases import listed
-from ringtrue.report.sections.regular_labels import labels_of_work
+from ringtrue.judges.ceiling.estimate_confusion import confusion_documents
+from ringtrue.judges.ceiling.results import describe_orientation
+from ringtrue.report.sections.gold_pairs import SAMPLED_FROM_RUNS, gold_task, pair_gold_with_bronze
+from ringtrue.report.sections.number_phrases import join_names
+from ringtrue.report.sections.regular_labels import labels_without_traps
 from ringtrue.stats.confusion import Confusion
 from ringtrue.tables import Judgments
 
 if TYPE_CHECKING:
-    from ringtrue.gold.correction.estimator import Task
-    from ringtrue.report.inputs import Material
+    from ringtrue.gold.correction.estimator import CorrectionProblem
+    from ringtrue.report.inputs import ReportInputs
 
-__all__ = ["Between", "between_judges"]
+__all__ = ["JudgeDifference", "find_judge_difference"]
 
-ENOUGH = 30  # labels that are all the same, from which on two judges are one
-STRETCHED = 0.5  # of the judged documents, below which a matrix says little about the others
+MIN_IDENTICAL_LABELS = 30  # labels that are all the same, from which on two judges are one
+MIN_MATRIX_COVERAGE = 0.5  # of the judged documents, below which a matrix says little about the others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Between:
+class JudgeDifference:
     """The testing judge's labels, the matrix, and how many of the labelled documents it comes from, where known.
 
     `teacher` is in words whom a ranker has learned, and `tester` who tests it; `whence` is where the matrix comes from.
@@ -46,89 +46,90 @@ class Between:
     notes: tuple[str, ...] = ()
 
 
-def between_judges(material: Material) -> Between | None:
+def find_judge_difference(inputs: ReportInputs) -> JudgeDifference | None:
     """The matrix that was given, or else estimated from labels of several judges, or from gold and bronze.
 
     None where there are no judgments, or nothing tells how judges differ.
     """
-    if material.judgments is None:
+    if inputs.judgments is None:
         return None
-    if material.confusion is not None:
-        table = material.confusion
-        return Between(
-            judgments=material.judgments, confusion=table, teacher=f"the judge '{table.columns}'",
-            tester=f"the judge '{table.rows}'", whence=f"as it was given: {orientation(table)}",
-            raw=material.gold is not None,
+    if inputs.confusion is not None:
+        table = inputs.confusion
+        return JudgeDifference(
+            judgments=inputs.judgments, confusion=table, teacher=f"the judge '{table.columns}'",
+            tester=f"the judge '{table.rows}'", whence=f"as it was given: {describe_orientation(table)}",
+            raw=inputs.gold is not None,
         )  # fmt: skip
-    task = gold_task(material)
-    if material.labels is not None:
+    task = gold_task(inputs)
+    if inputs.labels is not None:
         try:
-            return _from_labels(task, material)
+            return _from_labels(task, inputs)
         except MismatchError:  # judges of other documents
             if task is None:
                 raise
-    return None if task is None else _from_gold(task, material)
+    return None if task is None else _from_gold(task, inputs)
 
 
-def _from_labels(task: Task | None, material: Material) -> Between:
+def _from_labels(task: CorrectionProblem | None, inputs: ReportInputs) -> JudgeDifference:
     """What each of the judges says of documents, given what gold says of whole queries, or else the judgments."""
-    labels, notes = labels_of_work(material)
+    labels, notes = labels_without_traps(inputs)
     assert labels is not None
-    assert material.judgments is not None
-    whole = task is not None and task.design == "whole_queries"
-    trusted = task.gold if task is not None and whole else None
+    assert inputs.judgments is not None
+    whole_queries = task is not None and task.design == "whole_queries"
+    trusted = task.gold if task is not None and whole_queries else None
     by_gold = isinstance(trusted, Judgments)
-    testing = trusted if isinstance(trusted, Judgments) else material.judgments
-    own = testing.judges
+    testing = trusted if isinstance(trusted, Judgments) else inputs.judgments
+    testing_judges = testing.judges
     sides: dict[str, Any] = {"gold": testing}
-    if len(own) == 1 and own[0] in labels.judges and len(labels.judges) > 1:
-        sides = {"testing": own[0]}  # a judge is never held against itself
+    if len(testing_judges) == 1 and testing_judges[0] in labels.judges and len(labels.judges) > 1:
+        sides = {"testing": testing_judges[0]}  # a judge is never held against itself
     else:
-        labels, same = _without_same(labels, testing)
-        notes = (*notes, *same)
-    table = estimate_confusion(labels, repeats=material.repeats, **sides)
-    behind = documents_behind(labels, repeats=material.repeats, **sides)
-    judgments, covered, more = _on(behind, testing)
+        labels, duplicate_notes = _drop_duplicate_judges(labels, testing)
+        notes = (*notes, *duplicate_notes)
+    table = estimate_confusion(labels, repeats=inputs.repeats, **sides)
+    matrix_documents = confusion_documents(labels, repeats=inputs.repeats, **sides)
+    judgments, covered, coverage_notes = _restrict_to_matrix(matrix_documents, testing)
     raw = task is not None and not by_gold
     tester = "gold" if by_gold else "the bronze judge" if raw else "the judge of the judgments"
-    return Between(
+    return JudgeDifference(
         judgments=judgments, confusion=table, teacher="one of the judges in the labels", tester=tester, raw=raw,
-        covered=covered, notes=(*notes, *more),
-        whence=f"estimated from {counted(behind.height, 'document')} with labels of both sides",
+        covered=covered, notes=(*notes, *coverage_notes),
+        whence=f"estimated from {format_count(matrix_documents.height, 'document')} with labels of both sides",
     )  # fmt: skip
 
 
-def _without_same(labels: Judgments, testing: Judgments) -> tuple[Judgments, tuple[str, ...]]:
+def _drop_duplicate_judges(labels: Judgments, testing: Judgments) -> tuple[Judgments, tuple[str, ...]]:
     """The labels without judges who say just what the testing judge says: they are the same one by another name."""
-    both = labels.frame.join(testing.frame.select("query", "doc", known="label"), on=["query", "doc"])
-    each = both.group_by("judge").agg(n=pl.len(), same=(pl.col("label") == pl.col("known")).all())
-    alike = each.filter("same", pl.col("n") >= ENOUGH)["judge"].sort()
-    kept = labels.frame.filter(~pl.col("judge").is_in(alike.implode()))
-    if not len(alike) or not kept.height:
+    common = labels.frame.join(testing.frame.select("query", "doc", known="label"), on=["query", "doc"])
+    per_judge = common.group_by("judge").agg(n=pl.len(), same=(pl.col("label") == pl.col("known")).all())
+    duplicates = per_judge.filter("same", pl.col("n") >= MIN_IDENTICAL_LABELS)["judge"].sort()
+    remaining = labels.frame.filter(~pl.col("judge").is_in(duplicates.implode()))
+    if not len(duplicates) or not remaining.height:
         return labels, ()
-    return Judgments(kept), (f"{listed(alike.to_list())} left out: the same labels as those that test",)
+    return Judgments(remaining), (f"{join_names(duplicates.to_list())} left out: the same labels as those that test",)
 
 
-def _on(behind: pl.DataFrame, judgments: Judgments) -> tuple[Judgments, int, tuple[str, ...]]:
+def _restrict_to_matrix(matrix_documents: pl.DataFrame, judgments: Judgments) -> tuple[Judgments, int, tuple[str, ...]]:
     """The judgments, without documents that the matrix does not come from, where those are most of them."""
-    common = judgments.frame.join(behind, on=["query", "doc"], how="semi", maintain_order="left")
-    if common.height >= STRETCHED * judgments.frame.height:
+    common = judgments.frame.join(matrix_documents, on=["query", "doc"], how="semi", maintain_order="left")
+    if common.height >= MIN_MATRIX_COVERAGE * judgments.frame.height:
         return judgments, common.height, ()
-    told = (
-        f"only the {counted(common.height, 'document')} behind the matrix count here, of {judgments.frame.height:,} "
+    note = (
+        f"only the {format_count(common.height, 'document')} behind the matrix count here, of "
+        f"{judgments.frame.height:,} "
         f"judged ones: on the others judges may differ more or less, so that nDCG is not that of other figures"
     )
-    return Judgments(common), common.height, (told,)
+    return Judgments(common), common.height, (note,)
 
 
-def _from_gold(task: Task, material: Material) -> Between:
+def _from_gold(task: CorrectionProblem, inputs: ReportInputs) -> JudgeDifference:
     """What bronze makes of gold's labels where gold has whole queries, else what gold makes of those of bronze."""
-    if isinstance(task.gold, Confusion) or task.design not in (*FROM_THE_RUNS, "whole_queries"):
+    if isinstance(task.gold, Confusion) or task.design not in (*SAMPLED_FROM_RUNS, "whole_queries"):
         raise InputError(
             "gold from elsewhere does not tell how gold and bronze differ on these documents: give the ceiling labels "
             "of several judges, or a confusion matrix (--confusion) of the judge who tests and the one who trains"
         )
-    pairs = pairs_of(task, material)
+    pairs = pair_gold_with_bronze(task, inputs)
     if pairs.compared:
         raise InputError(
             "the gold labels were drawn to compare runs, and say nothing about documents that all runs have at the "
@@ -136,25 +137,29 @@ def _from_gold(task: Task, material: Material) -> Between:
             "labels of several judges, or a confusion matrix (--confusion)"
         )
     if task.design == "whole_queries":
-        return Between(
-            judgments=task.gold, confusion=pairs.counted(), teacher="the bronze judge", tester="gold",
-            covered=len(pairs.gold), whence=f"estimated from {counted(len(pairs.gold), 'document')} that both label",
+        return JudgeDifference(
+            judgments=task.gold,
+            confusion=pairs.counted(),
+            teacher="the bronze judge",
+            tester="gold",
+            covered=len(pairs.gold),
+            whence=f"estimated from {format_count(len(pairs.gold), 'document')} that both label",
             notes=("nDCG by gold, on the queries that gold judged",),
-        )  # fmt: skip
+        )
     table = pairs.weighted()
     counts = table.counts.T * ((pairs.bronze >= 0).sum() / table.counts.sum())
-    turned = Confusion(rows="testing judge (bronze)", columns="training judge (gold)", labels=table.labels,
+    transposed = Confusion(rows="testing judge (bronze)", columns="training judge (gold)", labels=table.labels,
                        counts=counts)  # fmt: skip
-    shown = _shown(task, pairs.depth, material.judgments or task.bronze)
-    return Between(
-        judgments=shown, confusion=turned, teacher="gold", tester="the bronze judge", raw=True,
-        covered=shown.frame.height,
-        whence=f"estimated from {counted(len(pairs.gold), 'gold label')}, weighted by what they stand for",
+    top_judgments = _judgments_in_tops(task, pairs.depth, inputs.judgments or task.bronze)
+    return JudgeDifference(
+        judgments=top_judgments, confusion=transposed, teacher="gold", tester="the bronze judge", raw=True,
+        covered=top_judgments.frame.height,
+        whence=f"estimated from {format_count(len(pairs.gold), 'gold label')}, weighted by what they stand for",
         notes=(f"only documents in a run's first {pairs.depth} count here, for gold was drawn from these",),
     )  # fmt: skip
 
 
-def _shown(task: Task, depth: int, judgments: Judgments) -> Judgments:
+def _judgments_in_tops(task: CorrectionProblem, depth: int, judgments: Judgments) -> Judgments:
     """The judgments of documents in the runs' tops."""
     tops = pl.concat([run.ranked(depth).select("query", "doc") for run in task.runs]).unique()
     return Judgments(judgments.frame.join(tops, on=["query", "doc"], how="semi", maintain_order="left"))

@@ -5,13 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ringtrue.formatting.grid import Grid
-from ringtrue.formatting.phrases import counted
+from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.disagreement import disagree, weight
-from ringtrue.report.inputs import Material
+from ringtrue.report.inputs import ReportInputs
 from ringtrue.report.model import Figure, Forest, Section, Series
-from ringtrue.report.sections.label_scales import scales_told
-from ringtrue.report.sections.number_phrases import ends, listed, minus, or_none, percent
-from ringtrue.report.sections.regular_labels import labels_of_work
+from ringtrue.report.sections.label_scales import scale_notes
+from ringtrue.report.sections.number_phrases import (
+    drop_if_unknown,
+    format_estimate,
+    format_number,
+    format_percent,
+    join_names,
+)
+from ringtrue.report.sections.regular_labels import labels_without_traps
 
 if TYPE_CHECKING:
     from ringtrue.judges.disagreement import Disagreement
@@ -23,99 +29,123 @@ TITLE = "What a label is worth"
 NEEDS = "labels of several judges of the same documents"
 FIGURES = {"weights": "What is each label worth when users disagree?"}
 AT_LEAST = (1, 3)  # what to take where nobody says which users count
-ALSO = ((1, 2), (2, 3))
+OTHER_AT_LEAST = ((1, 2), (2, 3))
 RESAMPLES = 500
 
 
-def section(material: Material) -> Section | None:
+def section(inputs: ReportInputs) -> Section | None:
     """The weight of each label by the User Disagreement Model, with its interval."""
-    labels, notes = labels_of_work(material)
+    labels, notes = labels_without_traps(inputs)
     if labels is None:
         return None
-    found = disagree(labels, AT_LEAST, repeats=material.repeats, verify=[AT_LEAST], resamples=RESAMPLES,
-                     level=material.level, rng=material.rng("weights"))  # fmt: skip
-    return Section(name="weights", title=TITLE, answer=_answer(found), figures=(_figure(found),),
-                   notes=(*scales_told(labels), *notes, *found.flags, *found.notes))  # fmt: skip
+    model = disagree(labels, AT_LEAST, repeats=inputs.repeats, verify=[AT_LEAST], resamples=RESAMPLES,
+                     level=inputs.level, rng=inputs.rng("weights"))  # fmt: skip
+    return Section(name="weights", title=TITLE, answer=_summarize_weights(model), figures=(_weight_figure(model),),
+                   notes=(*scale_notes(labels), *notes, *model.flags, *model.notes))  # fmt: skip
 
 
-def _users(found: Disagreement) -> str:
-    least, users = found.at_least
-    return f"at least {least} of {counted(users, 'user')}"
+def _users_phrase(model: Disagreement) -> str:
+    least, users = model.at_least
+    return f"at least {least} of {format_count(users, 'user')}"
 
 
-def _answer(found: Disagreement) -> str:
+def _summarize_weights(model: Disagreement) -> str:
     """The labels between the lowest and the top: what the model is about."""
-    worth = _in_between(found)
-    top = " or ".join(found.top)
-    if not worth:
-        again = found.p[found.top[0]]
-        return f"Where one judge says {top}, another says so too in {percent(again.value)} of cases."
-    told = listed([f"a {name} is worth {minus(one.value)}" for name, one in worth.items()])
-    return f"Counting a document as good where {_users(found)} would say {top}, {told} of a full one."
+    weights = _estimated_weights(model)
+    top = " or ".join(model.top)
+    if not weights:
+        same_label = model.p[model.top[0]]
+        return f"Where one judge says {top}, another says so too in {format_percent(same_label.value)} of cases."
+    listing = join_names([f"a {name} is worth {format_number(weight.value)}" for name, weight in weights.items()])
+    return f"Counting a document as good where {_users_phrase(model)} would say {top}, {listing} of a full one."
 
 
-def _in_between(found: Disagreement) -> dict[str, Estimate]:
+def _estimated_weights(model: Disagreement) -> dict[str, Estimate]:
     """Weights that data had to tell."""
-    told = {name: one for name, one in found.weights.items() if one.value is not None}
-    return {name: one for name, one in told.items() if one.method not in ("by definition", "lowest level")}
+    known_weights = {name: estimate for name, estimate in model.weights.items() if estimate.value is not None}
+    return {
+        name: estimate
+        for name, estimate in known_weights.items()
+        if estimate.method not in ("by definition", "lowest level")
+    }
 
 
-def _figure(found: Disagreement) -> Figure:
-    least, users = found.at_least
-    top = " or ".join(found.top)
-    names = found.levels[::-1]
+def _weight_figure(model: Disagreement) -> Figure:
+    least, users = model.at_least
+    top = " or ".join(model.top)
+    names = model.levels[::-1]
     chart = Forest(
-        names=names, across="share",
+        names=names,
+        across="share",
         series=(
-            Series(name=f"another judge says {top}", values=tuple(or_none(found.p[name]) for name in names)),
-            Series(name=f"worth for {least}/{users}", values=tuple(or_none(found.weights[name]) for name in names)),
+            Series(name=f"another judge says {top}", values=tuple(drop_if_unknown(model.p[name]) for name in names)),
+            Series(
+                name=f"worth for {least}/{users}", values=tuple(drop_if_unknown(model.weights[name]) for name in names)
+            ),
         ),
-        marks=tuple(f"{found.cases[name]:,}" for name in names), marks_title="pairs of labels",
-    )  # fmt: skip
-    return Figure(name="weights", title=FIGURES["weights"], sentence=_sentence(found), charts=(chart,),
-                  table=_table(found), notes=_meant(found))  # fmt: skip
+        marks=tuple(f"{model.cases[name]:,}" for name in names),
+        marks_title="pairs of labels",
+    )
+    return Figure(name="weights", title=FIGURES["weights"], sentence=_describe_weights(model), charts=(chart,),
+                  table=_weight_table(model), notes=_weight_notes(model))  # fmt: skip
 
 
-def _sentence(found: Disagreement) -> str:
-    top, size = " or ".join(found.top), counted(found.documents, "document")
-    known = {name: one for name, one in found.p.items() if one.value is not None}
+def _describe_weights(model: Disagreement) -> str:
+    top, size = " or ".join(model.top), format_count(model.documents, "document")
+    probabilities = {name: estimate for name, estimate in model.p.items() if estimate.value is not None}
     words = [
-        f"Given a label of {name}, another judge says {top} in {percent(one.value)}" for name, one in known.items()
+        f"Given a label of {name}, another judge says {top} in {format_percent(estimate.value)}"
+        for name, estimate in probabilities.items()
     ]
-    told = f"{'; '.join(words).replace('; Given', '; given')} of cases, on {size} with two labels or more."
-    worth = {name: ends(one) for name, one in _in_between(found).items()}
-    if not worth:
-        return told
-    each = listed([f"{name} is worth {value}" for name, value in worth.items()])
+    pairs_clause = f"{'; '.join(words).replace('; Given', '; given')} of cases, on {size} with two labels or more."
+    weights = {name: format_estimate(estimate) for name, estimate in _estimated_weights(model).items()}
+    if not weights:
+        return pairs_clause
+    listing = join_names([f"{name} is worth {value}" for name, value in weights.items()])
     return (
-        f"{told} So if {_users(found)} saying {top} makes a document good, a label of {each} where one that is surely "
+        f"{pairs_clause} So if {_users_phrase(model)} saying {top} makes a document good, a label of {listing} "
+        "where one that is surely "
         f"good is worth 1."
     )
 
 
-def _meant(found: Disagreement) -> tuple[str, ...]:
-    lowest = found.levels[0]
-    zero = found.weights[lowest].method == "lowest level"
-    first = (f"{lowest}, the lowest label, is worth nothing by choice",) if zero else ()
-    worth = [one.value for one in found.weights.values() if one.value is not None]
-    falls = (
-        () if worth == sorted(worth) else ("a higher label is not always worth more: the scale is not one of worth",)
+def _weight_notes(model: Disagreement) -> tuple[str, ...]:
+    lowest = model.levels[0]
+    zero = model.weights[lowest].method == "lowest level"
+    lowest_note = (f"{lowest}, the lowest label, is worth nothing by choice",) if zero else ()
+    values = [estimate.value for estimate in model.weights.values() if estimate.value is not None]
+    order_note = (
+        () if values == sorted(values) else ("a higher label is not always worth more: the scale is not one of worth",)
     )
-    return (*first, *falls, "which M of N users count is a choice that no data can make: report which you took")
+    return (
+        *lowest_note,
+        *order_note,
+        "which M of N users count is a choice that no data can make: report which you took",
+    )
 
 
-def _table(found: Disagreement) -> Grid:
-    least, users = found.at_least
+def _weight_table(model: Disagreement) -> Grid:
+    least, users = model.at_least
     rows = []
-    for name in found.levels[::-1]:
-        p = found.p[name].value
-        top = name in found.top
-        more = [
-            "–" if p is None else minus(0.0 if name == found.levels[0] and not top else float(weight(p, *two, top=top)))
-            for two in ALSO
+    for name in model.levels[::-1]:
+        p = model.p[name].value
+        top = name in model.top
+        other_weights = [
+            "–"
+            if p is None
+            else format_number(0.0 if name == model.levels[0] and not top else float(weight(p, *at_least, top=top)))
+            for at_least in OTHER_AT_LEAST
         ]
-        rows.append([name, f"{found.cases[name]:,}", ends(found.p[name], 3), ends(found.weights[name], 3), *more])
-    columns = ["label", "pairs of labels", f"another says {' or '.join(found.top)}", f"worth for {least}/{users}"]
-    return Grid(columns=[*columns, *(f"for {m}/{n}" for m, n in ALSO)], rows=rows,
+        rows.append(
+            [
+                name,
+                f"{model.cases[name]:,}",
+                format_estimate(model.p[name], 3),
+                format_estimate(model.weights[name], 3),
+                *other_weights,
+            ]
+        )
+    columns = ["label", "pairs of labels", f"another says {' or '.join(model.top)}", f"worth for {least}/{users}"]
+    return Grid(columns=[*columns, *(f"for {m}/{n}" for m, n in OTHER_AT_LEAST)], rows=rows,
                 caption=f"M/N: at least M of N users call it top, one of whom gave this label; "
-                f"{next(iter(found.p.values())).level:.0%} intervals")  # fmt: skip
+                f"{next(iter(model.p.values())).level:.0%} intervals")  # fmt: skip

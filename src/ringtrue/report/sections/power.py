@@ -11,30 +11,39 @@ from numpy.typing import ArrayLike
 from ringtrue.errors import InputError
 from ringtrue.evaluation.measures import FloatArray
 from ringtrue.formatting.grid import Grid
-from ringtrue.formatting.phrases import counted
-from ringtrue.gold.correction.whole_queries import TUNED_FROM
+from ringtrue.formatting.phrases import format_count
+from ringtrue.gold.correction.whole_queries import MIN_QUERIES_FOR_SLOPE
 from ringtrue.gold.planning.noncentral_t import needed_ratio
-from ringtrue.report.inputs import Material
+from ringtrue.report.inputs import ReportInputs
 from ringtrue.report.model import Figure, Line, Lines, Point, Section
-from ringtrue.report.run_order import SAME, compared, order
+from ringtrue.report.run_order import EQUAL_DIGITS, compare_run_pairs, order_runs
 from ringtrue.stats.results import Comparison
 from ringtrue.stats.student_t import t_quantile
 
-__all__ = ["FIGURES", "NEEDS", "TITLE", "Spread", "detectable", "queries_for", "section", "spread_of"]
+__all__ = [
+    "FIGURES",
+    "NEEDS",
+    "TITLE",
+    "DifferenceSpread",
+    "detectable_difference",
+    "estimate_spread",
+    "queries_needed",
+    "section",
+]
 
 TITLE = "How small a difference could be found?"
 NEEDS = "two runs or more, and judgments of several queries"
 FIGURES = {"power": "How small a difference would so many queries show?"}
 POWER = 0.8  # 4 of 5
-MANY = 1e9  # degrees of freedom with which Student's t is the normal distribution
-MOST = 10_000_000  # queries
+NORMAL_DF = 1e9  # degrees of freedom with which Student's t is the normal distribution
+MAX_QUERIES = 10_000_000  # queries
 STEPS = 40
-FEWEST = 5  # queries that are drawn
-USUAL = "a usual pair"
+MIN_QUERIES = 5  # queries that are drawn
+TYPICAL_PAIR = "a usual pair"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
+class DifferenceSpread:
     """How far the difference of two runs varies from query to query, and the degrees of freedom of its test.
 
         df = share · n − lost    of n queries, infinite where the test is `normal`
@@ -48,7 +57,7 @@ class Spread:
     normal: bool = False
 
 
-def detectable(spread: Spread, queries: ArrayLike, level: float) -> FloatArray:
+def detectable_difference(spread: DifferenceSpread, queries: ArrayLike, level: float) -> FloatArray:
     """The difference that a test with so many queries finds in 4 of 5 cases.
 
         D = δ · s/√n,    P(T > t_{(1+level)/2, df}) = 0.8 for T ~ t_df(δ)
@@ -56,190 +65,231 @@ def detectable(spread: Spread, queries: ArrayLike, level: float) -> FloatArray:
     T is Student's noncentral t. Infinite where there are too few queries for a test.
 
     Examples:
-        >>> detectable(Spread(sd=0.2), [20, 80], 0.95).round(4)
+        >>> detectable_difference(DifferenceSpread(sd=0.2), [20, 80], 0.95).round(4)
         array([0.1321, 0.0634])
     """
     n = np.asarray(queries, dtype=np.float64)
-    df = np.full(n.shape, MANY) if spread.normal else spread.share * n - spread.lost
+    df = np.full(n.shape, NORMAL_DF) if spread.normal else spread.share * n - spread.lost
     enough = df >= 1
-    t = np.array([t_quantile((1 + level) / 2, one) for one in df[enough]])
-    found = np.full(n.shape, np.inf)
-    found[enough] = needed_ratio(POWER, df[enough], t) * spread.sd / np.sqrt(n[enough])
-    return found
+    t = np.array([t_quantile((1 + level) / 2, degrees) for degrees in df[enough]])
+    difference = np.full(n.shape, np.inf)
+    difference[enough] = needed_ratio(POWER, df[enough], t) * spread.sd / np.sqrt(n[enough])
+    return difference
 
 
-def queries_for(difference: float, spread: Spread, level: float) -> int | None:
+def queries_needed(difference: float, spread: DifferenceSpread, level: float) -> int | None:
     """The fewest queries with which such a difference is found in 4 of 5 tests; None where ten million are too few.
 
     Examples:
-        >>> queries_for(0.0635, Spread(sd=0.2), 0.95)
+        >>> queries_needed(0.0635, DifferenceSpread(sd=0.2), 0.95)
         80
     """
     low, high = 1, 2  # so many are too few, so many may be enough
-    while detectable(spread, [high], level)[0] > difference:
+    while detectable_difference(spread, [high], level)[0] > difference:
         low, high = high, high * 2
-        if high > MOST:
+        if high > MAX_QUERIES:
             return None
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if detectable(spread, [middle], level)[0] > difference else (low, middle)
+        low, high = (middle, high) if detectable_difference(spread, [middle], level)[0] > difference else (low, middle)
     return high
 
 
-def section(material: Material) -> Section | None:
+def section(inputs: ReportInputs) -> Section | None:
     """The smallest difference that is found, by the number of queries: for the first two runs and for a usual pair."""
-    found = material.comparisons
-    if found is None or material.scores is None:
+    comparisons = inputs.comparisons
+    if comparisons is None or inputs.scores is None:
         return None
-    queries = material.scores.frame["query"].n_unique()
-    names = order(material)
-    one = compared(material)[names[0], names[1]]
-    spreads = _spreads(material, one, queries)
+    queries = inputs.scores.frame["query"].n_unique()
+    names = order_runs(inputs)
+    comparison = compare_run_pairs(inputs)[names[0], names[1]]
+    spreads = _collect_spreads(inputs, comparison, queries)
     if not spreads:
-        why = "; ".join(one.notes) if one.difference.value is None else "no two runs differ on several queries"
-        raise InputError(f"{why}: there is no telling what other queries would show")
-    name, sought = next(iter(spreads.items()))
-    now = float(detectable(sought, [queries], material.level)[0])
-    seen = round(abs(one.difference.value or 0.0), SAME) if name != USUAL else None
-    needed = None if not seen else queries_for(seen, sought, material.level)
+        reason = (
+            "; ".join(comparison.notes)
+            if comparison.difference.value is None
+            else "no two runs differ on several queries"
+        )
+        raise InputError(f"{reason}: there is no telling what other queries would show")
+    name, first_spread = next(iter(spreads.items()))
+    detectable_now = float(detectable_difference(first_spread, [queries], inputs.level)[0])
+    observed = round(abs(comparison.difference.value or 0.0), EQUAL_DIGITS) if name != TYPICAL_PAIR else None
+    needed = None if not observed else queries_needed(observed, first_spread, inputs.level)
     most = min(max(4 * queries, needed or 0), 16 * queries)
-    x = np.unique(np.rint(np.geomspace(max(FEWEST, queries // 4), most, STEPS)))
+    x = np.unique(np.rint(np.geomspace(max(MIN_QUERIES, queries // 4), most, STEPS)))
     chart = Lines(
-        lines=tuple(_line(name, spread, x, material.level) for name, spread in spreads.items()),
-        across="queries", up=f"difference in {material.measure}", logarithmic=True,
-        mark=Point(name=f"now: {counted(queries, 'query')}", x=float(queries), y=now),
+        lines=tuple(_power_line(name, spread, x, inputs.level) for name, spread in spreads.items()),
+        across="queries", up=f"difference in {inputs.measure}", logarithmic=True,
+        mark=Point(name=f"now: {format_count(queries, 'query')}", x=float(queries), y=detectable_now),
     )  # fmt: skip
-    told = _told(names[0], names[1], queries, now, seen, needed)
+    answer = _summarize_power(names[0], names[1], queries, detectable_now, observed, needed)
     figure = Figure(
-        name="power", title=FIGURES["power"], sentence=_sentence(spreads, one, queries, material), charts=(chart,),
-        table=_table(spreads, queries, needed, material), notes=_notes(material, one, sought, queries),
-    )  # fmt: skip
-    return Section(name="power", title=TITLE, answer=told, figures=(figure,))
+        name="power",
+        title=FIGURES["power"],
+        sentence=_describe_power(spreads, comparison, queries, inputs),
+        charts=(chart,),
+        table=_power_table(spreads, queries, needed, inputs),
+        notes=_power_notes(inputs, comparison, first_spread, queries),
+    )
+    return Section(name="power", title=TITLE, answer=answer, figures=(figure,))
 
 
-def _spreads(material: Material, one: Comparison, queries: int) -> dict[str, Spread]:
+def _collect_spreads(inputs: ReportInputs, comparison: Comparison, queries: int) -> dict[str, DifferenceSpread]:
     """Of the first two runs, of a usual pair, and of the first two by the labels as they are; those that are known."""
-    normal = material.gold is not None and material.correcting.get("population") == "these"
-    known = [spread for other in material.comparisons or () if (spread := spread_of(other, queries, these=normal))]
-    found = {f"{one.a} − {one.b}": spread_of(one, queries, these=normal)}
-    if len(known) > 2:
-        found[USUAL] = replace(known[0], sd=median(spread.sd for spread in known))
-    spreads = {name: spread for name, spread in found.items() if spread is not None}
-    if spreads and one.naive is not None and one.naive.difference.se:
-        spreads[f"{one.a} − {one.b}, were the labels right"] = Spread(sd=one.naive.difference.se * queries**0.5)
+    normal = inputs.gold is not None and inputs.correction_options.get("population") == "these"
+    pair_spreads = [
+        spread for pair in inputs.comparisons or () if (spread := estimate_spread(pair, queries, normal=normal))
+    ]
+    candidates = {f"{comparison.a} − {comparison.b}": estimate_spread(comparison, queries, normal=normal)}
+    if len(pair_spreads) > 2:
+        candidates[TYPICAL_PAIR] = replace(pair_spreads[0], sd=median(spread.sd for spread in pair_spreads))
+    spreads = {name: spread for name, spread in candidates.items() if spread is not None}
+    if spreads and comparison.naive is not None and comparison.naive.difference.se:
+        spreads[f"{comparison.a} − {comparison.b}, were the labels right"] = DifferenceSpread(
+            sd=comparison.naive.difference.se * queries**0.5
+        )
     return spreads
 
 
-def spread_of(one: Comparison, queries: int, *, these: bool = False) -> Spread | None:
+def estimate_spread(comparison: Comparison, queries: int, *, normal: bool = False) -> DifferenceSpread | None:
     """The spread behind a comparison, and the test's degrees of freedom by how it was made; None where unknown.
 
     By the judge's rates the test is that of the bronze scores: their spread counts, on the scale of gold.
     """
-    value, se = one.difference.value, one.difference.se
+    value, se = comparison.difference.value, comparison.difference.se
     if value is None or not se:
         return None
-    if _by_rates(one):
-        naive = None if one.naive is None else one.naive.difference
+    if _is_tested_by_rates(comparison):
+        naive = None if comparison.naive is None else comparison.naive.difference
         if naive is not None and naive.value and naive.se:
             se = naive.se * abs(value / naive.value)
-        return Spread(sd=se * queries**0.5)
-    if one.difference.method.endswith("whole queries"):
-        tuned = one.test != "gold only" and one.difference.n >= TUNED_FROM
-        return Spread(sd=se * queries**0.5, share=one.difference.n / queries, lost=2 if tuned else 1)
-    return Spread(sd=se * queries**0.5, normal=these)
+        return DifferenceSpread(sd=se * queries**0.5)
+    if comparison.difference.method.endswith("whole queries"):
+        tuned = comparison.test != "gold only" and comparison.difference.n >= MIN_QUERIES_FOR_SLOPE
+        return DifferenceSpread(sd=se * queries**0.5, share=comparison.difference.n / queries, lost=2 if tuned else 1)
+    return DifferenceSpread(sd=se * queries**0.5, normal=normal)
 
 
-def _by_rates(one: Comparison) -> bool:
-    return one.test.endswith("on bronze scores")
+def _is_tested_by_rates(comparison: Comparison) -> bool:
+    return comparison.test.endswith("on bronze scores")
 
 
-def _line(name: str, spread: Spread, x: FloatArray, level: float) -> Line:
+def _power_line(name: str, spread: DifferenceSpread, x: FloatArray, level: float) -> Line:
     """Where there are queries enough for a test."""
-    y = detectable(spread, x, level)
-    known = np.isfinite(y)
-    return Line(name=name, x=tuple(x[known].tolist()), y=tuple(y[known].tolist()))
+    y = detectable_difference(spread, x, level)
+    finite = np.isfinite(y)
+    return Line(name=name, x=tuple(x[finite].tolist()), y=tuple(y[finite].tolist()))
 
 
-def _told(a: str, b: str, queries: int, now: float, seen: float | None, needed: int | None) -> str:
-    what = f"With {counted(queries, 'query')}, a difference of {_short(now)}"
-    if seen is None:
-        return f"{what} is found in 4 of 5 tests of a usual pair; what {a} and {b} would take cannot be told."
-    found = f"{what} between {a} and {b} is found in 4 of 5 tests"
-    if not seen:
-        return f"{found}; none was seen."
+def _summarize_power(
+    a: str, b: str, queries: int, detectable_now: float, observed: float | None, needed: int | None
+) -> str:
+    opening = f"With {format_count(queries, 'query')}, a difference of {_format_two_digits(detectable_now)}"
+    if observed is None:
+        return f"{opening} is found in 4 of 5 tests of a usual pair; what {a} and {b} would take cannot be told."
+    statement = f"{opening} between {a} and {b} is found in 4 of 5 tests"
+    if not observed:
+        return f"{statement}; none was seen."
     if needed is None:
-        return f"{found}; {_short(seen)} was seen, and no number of queries would be enough to find that."
-    if needed <= queries:
-        return f"{found}; {_short(seen)} was seen, for which about {counted(needed, 'query')} would have been enough."
-    return f"{found}; {_short(seen)} was seen, and to find that takes about {_round(needed):,} queries."
-
-
-def _of_gold(one: Comparison, queries: int) -> str:
-    """What is taken for granted about gold labels for further queries."""
-    if _by_rates(one):
-        return "Further queries need no further gold labels here: the judge is taken to err as often on them."
-    if one.difference.method.endswith("whole queries"):
         return (
-            f"Of further queries gold is taken to judge as large a part as of these ({one.difference.n} of {queries})."
+            f"{statement}; {_format_two_digits(observed)} was seen, and no number of queries would be enough "
+            "to find that."
+        )
+    if needed <= queries:
+        return (
+            f"{statement}; {_format_two_digits(observed)} was seen, for which about "
+            f"{format_count(needed, 'query')} would have been enough."
+        )
+    return (
+        f"{statement}; {_format_two_digits(observed)} was seen, and to find that takes about "
+        f"{_round_up(needed):,} queries."
+    )
+
+
+def _gold_assumption(comparison: Comparison, queries: int) -> str:
+    """What is taken for granted about gold labels for further queries."""
+    if _is_tested_by_rates(comparison):
+        return "Further queries need no further gold labels here: the judge is taken to err as often on them."
+    if comparison.difference.method.endswith("whole queries"):
+        return (
+            f"Of further queries gold is taken to judge as large a part as of these ({comparison.difference.n} "
+            f"of {queries})."
         )
     return "Each further query is taken to get as many gold labels as these had."
 
 
-def _sentence(spreads: dict[str, Spread], one: Comparison, queries: int, material: Material) -> str:
-    found = {name: _short(float(detectable(spread, [queries], material.level)[0])) for name, spread in spreads.items()}
-    told = " and ".join(f"{value} for {name}" for name, value in list(found.items())[:2])
-    now = f"with {counted(queries, 'query')} {told}"
+def _describe_power(
+    spreads: dict[str, DifferenceSpread], comparison: Comparison, queries: int, inputs: ReportInputs
+) -> str:
+    differences = {
+        name: _format_two_digits(float(detectable_difference(spread, [queries], inputs.level)[0]))
+        for name, spread in spreads.items()
+    }
+    listing = " and ".join(f"{difference} for {name}" for name, difference in list(differences.items())[:2])
+    now = f"with {format_count(queries, 'query')} {listing}"
     parts = [
-        f"A line is the difference in {material.measure} that is found in 4 of 5 tests: {now}.",
+        f"A line is the difference in {inputs.measure} that is found in 4 of 5 tests: {now}.",
         "Four times as many queries make it about half as large.",
     ]
-    if USUAL in spreads:
-        parts.append(f"A usual pair is the median of {counted(len(material.comparisons or ()), 'pair')}.")
-    if material.gold is not None:
-        parts.append(_of_gold(one, queries))
+    if TYPICAL_PAIR in spreads:
+        parts.append(f"A usual pair is the median of {format_count(len(inputs.comparisons or ()), 'pair')}.")
+    if inputs.gold is not None:
+        parts.append(_gold_assumption(comparison, queries))
     return " ".join(parts)
 
 
-def _notes(material: Material, one: Comparison, sought: Spread, queries: int) -> tuple[str, ...]:
+def _power_notes(
+    inputs: ReportInputs, comparison: Comparison, first_spread: DifferenceSpread, queries: int
+) -> tuple[str, ...]:
     notes = []
-    found = material.comparisons
-    if found is not None and len(found) > 1:
-        family = float(detectable(sought, [queries], 1 - (1 - found.level) / len(found))[0])
-        notes.append(
-            f"this is for one pair that was chosen beforehand; as one of {len(found):,} pairs that are all looked at, "
-            f"it takes up to {_short(family)}"
+    comparisons = inputs.comparisons
+    if comparisons is not None and len(comparisons) > 1:
+        family = float(
+            detectable_difference(first_spread, [queries], 1 - (1 - comparisons.level) / len(comparisons))[0]
         )
-    low, high = one.difference.low, one.difference.high
-    if low is not None and high is not None and one.difference.se:
         notes.append(
-            f"the difference that was seen is itself uncertain ({_short(low)} to {_short(high)}): plan for the "
+            f"this is for one pair that was chosen beforehand; as one of {len(comparisons):,} pairs that are all "
+            "looked at, "
+            f"it takes up to {_format_two_digits(family)}"
+        )
+    low, high = comparison.difference.low, comparison.difference.high
+    if low is not None and high is not None and comparison.difference.se:
+        notes.append(
+            f"the difference that was seen is itself uncertain ({_format_two_digits(low)} to "
+            f"{_format_two_digits(high)}): plan for the "
             f"smallest one that would matter to you (`ringtrue plan --difference`)"
         )
     return tuple(notes)
 
 
-def _table(spreads: dict[str, Spread], queries: int, needed: int | None, material: Material) -> Grid:
+def _power_table(spreads: dict[str, DifferenceSpread], queries: int, needed: int | None, inputs: ReportInputs) -> Grid:
     counts = {max(queries * share // 4, 2) for share in (1, 2, 4, 8, 16)} | {queries}
     if needed is not None and needed > queries:
         counts.add(needed)
     rows = [
-        [f"{n:,}", *(_short(float(detectable(spread, [n], material.level)[0])) for spread in spreads.values())]
+        [
+            f"{n:,}",
+            *(
+                _format_two_digits(float(detectable_difference(spread, [n], inputs.level)[0]))
+                for spread in spreads.values()
+            ),
+        ]
         for n in sorted(counts)
     ]
     return Grid(
         columns=["queries", *spreads], rows=rows,
-        caption=f"difference in {material.measure} that is found in 4 of 5 tests at level {material.level:g}",
+        caption=f"difference in {inputs.measure} that is found in 4 of 5 tests at level {inputs.level:g}",
     )  # fmt: skip
 
 
-def _short(value: float) -> str:
+def _format_two_digits(number: float) -> str:
     """Two digits that count; a dash where there is no end."""
-    if not np.isfinite(value):
+    if not np.isfinite(number):
         return "–"
-    return f"{value:.{max(2, 1 - int(np.floor(np.log10(abs(value)))))}f}".replace("-", "−") if value else "0"
+    return f"{number:.{max(2, 1 - int(np.floor(np.log10(abs(number)))))}f}".replace("-", "−") if number else "0"
 
 
-def _round(number: int) -> int:
+def _round_up(number: int) -> int:
     """Two digits that count, rounded up: more would be a promise."""
     unit: int = 10 ** max(len(str(number)) - 2, 0)
     return -(-number // unit) * unit

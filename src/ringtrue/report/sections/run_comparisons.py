@@ -7,204 +7,245 @@ from typing import Any
 
 import numpy as np
 
-from ringtrue.evaluation.significance import alike, lettered
-from ringtrue.formatting.grid import Grid, signed
-from ringtrue.formatting.phrases import counted
-from ringtrue.report.inputs import Material
-from ringtrue.report.limits import SHOWN
+from ringtrue.evaluation.significance import assign_letters, find_homogeneous_groups
+from ringtrue.formatting.grid import Grid, format_signed
+from ringtrue.formatting.phrases import format_count
+from ringtrue.report.inputs import ReportInputs
+from ringtrue.report.limits import MAX_CHART_ROWS
 from ringtrue.report.model import Figure, Forest, Section, Series
 from ringtrue.report.run_order import (
-    SAME,
-    Pairs,
-    all_of,
-    at_odds,
-    compared,
-    known_intervals,
-    leaders,
-    order,
-    strengths,
-    values,
+    EQUAL_DIGITS,
+    PairComparisons,
+    all_runs_phrase,
+    compare_run_pairs,
+    drop_zero_width_intervals,
+    estimate_run_means,
+    find_contradicted_pairs,
+    find_leaders,
+    fit_strengths,
+    order_runs,
 )
-from ringtrue.report.sections.number_phrases import capital, ends, listed, minus, p_told
-from ringtrue.stats.estimate_cells import estimate_column, intervals_told
+from ringtrue.report.sections.number_phrases import (
+    capitalize_first,
+    format_estimate,
+    format_number,
+    format_p_value,
+    join_names,
+)
+from ringtrue.stats.estimate_cells import describe_intervals, format_estimates
 from ringtrue.stats.results import Comparison, Comparisons, Estimate
 
-__all__ = ["FIGURES", "NEEDS", "TITLE", "level_of_last_step", "section"]
+__all__ = ["FIGURES", "NEEDS", "TITLE", "holm_interval_level", "section"]
 
 TITLE = "Which runs can be told apart?"
 NEEDS = "two runs or more, and judgments"
 FIGURES = {"ranking": "Which runs can be told from the best, and from each other?"}
 NEAR_TOP = 5
-SUREST = 0.999999
+MAX_LEVEL = 0.999999
 DECIDED = "the difference is decided"
-GO_BY = "a difference is worked out for the two together, and is the one to go by"
+DIFFERENCE_DECIDES = "a difference is worked out for the two together, and is the one to go by"
 BY_CHANCE = "among so many pairs, chance alone shows such differences"
 
 
-def section(material: Material) -> Section | None:
+def section(inputs: ReportInputs) -> Section | None:
     """The runs in order, how far each lies behind the best, and the groups that are not told apart."""
-    found = material.comparisons
-    if found is None:
+    comparisons = inputs.comparisons
+    if comparisons is None:
         return None
-    names, pairs = order(material), compared(material)
+    names, pairs = order_runs(inputs), compare_run_pairs(inputs)
     best = names[0]
-    letters = dict(zip(names, _letters(names, pairs), strict=True))
-    behind = _behind(material, found, best)
-    shown = names[:SHOWN]
+    letters = dict(zip(names, _letters_of_runs(names, pairs), strict=True))
+    behind = _differences_to_best(inputs, comparisons, best)
+    shown = names[:MAX_CHART_ROWS]
     chart = Forest(
-        names=shown, across=f"{material.measure}: difference to {best}", at=0.0, marks_title="group",
+        names=shown, across=f"{inputs.measure}: difference to {best}", at=0.0, marks_title="group",
         marks=tuple(letters[run] for run in shown),
         series=(Series(name="difference to the best", values=tuple(behind[run] for run in shown)),),
     )  # fmt: skip
     figure = Figure(
-        name="ranking", title=FIGURES["ranking"], sentence=_sentence(names, pairs, found, material), charts=(chart,),
-        table=_table(material, behind, pairs, letters),
-        notes=(*_notes(names, pairs, letters), *_beside_values(names, pairs, material)),
-    )  # fmt: skip
-    first = leaders(strengths(material))
-    return Section(name="ranking", title=TITLE, answer=_answer(names, first, pairs, found), figures=(figure,),
-                   notes=(f"p: {found.test}; adjusted: {found.family}", *found.notes))  # fmt: skip
+        name="ranking",
+        title=FIGURES["ranking"],
+        sentence=_describe_comparisons(names, pairs, comparisons, inputs),
+        charts=(chart,),
+        table=_comparison_table(inputs, behind, pairs, letters),
+        notes=(*_comparison_notes(names, pairs, letters), *_contradiction_notes(names, pairs, inputs)),
+    )
+    leading = find_leaders(fit_strengths(inputs))
+    return Section(
+        name="ranking",
+        title=TITLE,
+        answer=_summarize_comparisons(names, leading, pairs, comparisons),
+        figures=(figure,),
+        notes=(f"p: {comparisons.test}; adjusted: {comparisons.family}", *comparisons.notes),
+    )
 
 
-def level_of_last_step(found: Comparisons) -> float:
+def holm_interval_level(comparisons: Comparisons) -> float:
     """The level of an interval that misses 0 just where Holm's procedure decides.
 
     Of m comparisons it decides k, those with p below α/(m − k); so an interval of level 1 − α/(m − k) for each says the
     same as the procedure about all.
     """
-    tested = [one for one in found if one.p_adjusted is not None]
-    left = max(len(tested) - sum(one.decided for one in tested), 1)
-    return min(1 - (1 - found.level) / left, SUREST)
+    tested = [comparison for comparison in comparisons if comparison.p_adjusted is not None]
+    undecided = max(len(tested) - sum(comparison.decided for comparison in tested), 1)
+    return min(1 - (1 - comparisons.level) / undecided, MAX_LEVEL)
 
 
-def _letters(names: Sequence[str], pairs: Pairs) -> list[str]:
+def _letters_of_runs(names: Sequence[str], pairs: PairComparisons) -> list[str]:
     differ = np.array([[a != b and pairs[a, b].decided for b in names] for a in names], dtype=bool)
-    return lettered(alike(differ), len(names))
+    return assign_letters(find_homogeneous_groups(differ), len(names))
 
 
-def _behind(material: Material, found: Comparisons, best: str) -> dict[str, Estimate]:
+def _differences_to_best(inputs: ReportInputs, comparisons: Comparisons, best: str) -> dict[str, Estimate]:
     """Each run minus the best, with an interval that misses 0 just where the difference is decided."""
     from ringtrue.evaluation.significance import compare
     from ringtrue.gold.correction import compare_corrected
     from ringtrue.tables import Scores
 
-    level = level_of_last_step(found)
-    how: dict[str, Any] = {"baselines": best, "adjust": "none", "level": level, "rng": material.rng("comparisons")}
-    if material.gold is None:
-        assert material.scores is not None
-        against = compare(Scores(material.scores.frame.filter(measure=material.measure)), **how)
+    level = holm_interval_level(comparisons)
+    settings: dict[str, Any] = {"baselines": best, "adjust": "none", "level": level, "rng": inputs.rng("comparisons")}
+    if inputs.gold is None:
+        assert inputs.scores is not None
+        against = compare(Scores(inputs.scores.frame.filter(measure=inputs.measure)), **settings)
     else:
         against = compare_corrected(
-            material.runs, material.judgments, material.gold, material.measures[0], **how, **material.correcting
+            inputs.runs, inputs.judgments, inputs.gold, inputs.measures[0], **settings, **inputs.correction_options
         )
-    turned = [one if one.b == best else one.turned() for one in against]
-    itself = Estimate(value=0.0, level=level, n=turned[0].difference.n, method="itself")
-    return {best: itself} | {one.a: one.difference for one in turned}
+    oriented = [comparison if comparison.b == best else comparison.turned() for comparison in against]
+    no_difference = Estimate(value=0.0, level=level, n=oriented[0].difference.n, method="itself")
+    return {best: no_difference} | {comparison.a: comparison.difference for comparison in oriented}
 
 
-def _gap(pairs: Pairs, a: str, b: str) -> float:
+def _known_difference(pairs: PairComparisons, a: str, b: str) -> float:
     """How far a is ahead of b; 0 where that is not known, or only how numbers were added up."""
-    return round(pairs[a, b].difference.value or 0.0, SAME)
+    return round(pairs[a, b].difference.value or 0.0, EQUAL_DIGITS)
 
 
-def _answer(names: Sequence[str], first: Sequence[str], pairs: Pairs, found: Comparisons) -> str:
+def _summarize_comparisons(
+    names: Sequence[str], leading: Sequence[str], pairs: PairComparisons, comparisons: Comparisons
+) -> str:
     best, others = names[0], names[1:]
     if len(names) == 2:
-        return _of_two(pairs[best, names[1]])
-    if len(first) == len(names):
-        return f"{capital(all_of(names))} have the same value."
+        return _summarize_pair(pairs[best, names[1]])
+    if len(leading) == len(names):
+        return f"{capitalize_first(all_runs_phrase(names))} have the same value."
     beaten = sum(pairs[best, run].better == best for run in others)
     ahead = [run for run in others if pairs[best, run].better == run]
-    alike_it = [run for run in others if pairs[best, run].better is None]
+    undecided = [run for run in others if pairs[best, run].better is None]
     if beaten == len(others):
         return f"{best} is better than each of the other {beaten} runs."
-    if len(first) > 1:
-        said, it = f"{listed(first)} are first, with the same value", best
-        alike_it = [run for run in alike_it if run not in first]
+    if len(leading) > 1:
+        opening, it = f"{join_names(leading)} are first, with the same value", best
+        undecided = [run for run in undecided if run not in leading]
     else:
-        said, it = f"{best} is first", "it"
+        opening, it = f"{best} is first", "it"
     beats = f"better than {beaten} of the others"
     parts = [
-        said if not beaten else f"{said} and {beats}" if len(first) == 1 else f"{said}; {best} is {beats}",
-        *([f"{listed(alike_it)} cannot be told from {it}"] if alike_it else []),
-        *([f"{listed(ahead)}, compared with {it} alone, {'is' if len(ahead) == 1 else 'are'} better"] if ahead else []),
-    ]  # fmt: skip
-    decided = sum(one.decided for one in found)
-    apart = "none is" if not decided else "1 is" if decided == 1 else f"{decided:,} are"
-    return f"{'; '.join(parts)}. Of {len(found):,} pairs of runs, {apart} told apart."
+        opening if not beaten else f"{opening} and {beats}" if len(leading) == 1 else f"{opening}; {best} is {beats}",
+        *([f"{join_names(undecided)} cannot be told from {it}"] if undecided else []),
+        *(
+            [f"{join_names(ahead)}, compared with {it} alone, {'is' if len(ahead) == 1 else 'are'} better"]
+            if ahead
+            else []
+        ),
+    ]
+    decided = sum(comparison.decided for comparison in comparisons)
+    decided_phrase = "none is" if not decided else "1 is" if decided == 1 else f"{decided:,} are"
+    return f"{'; '.join(parts)}. Of {len(comparisons):,} pairs of runs, {decided_phrase} told apart."
 
 
-def _of_two(one: Comparison) -> str:
-    if one.difference.value is None or one.p_adjusted is None:
-        return f"{one.a} and {one.b} cannot be compared: {'; '.join(one.notes)}."
-    by = f"{one.a} − {one.b} is {ends(one.difference, _digits(one))}, {p_told(one.p_adjusted)}"
-    if one.better is not None:
-        return f"{one.better} is better than {one.b if one.better == one.a else one.a}: {by}."
-    if round(one.difference.value, SAME) == 0:
-        return f"{one.a} and {one.b} have the same value, and cannot be told apart."
-    return f"{one.a} and {one.b} cannot be told apart: {by}."
+def _summarize_pair(comparison: Comparison) -> str:
+    if comparison.difference.value is None or comparison.p_adjusted is None:
+        return f"{comparison.a} and {comparison.b} cannot be compared: {'; '.join(comparison.notes)}."
+    evidence = (
+        f"{comparison.a} − {comparison.b} is "
+        f"{format_estimate(comparison.difference, _difference_digits(comparison))}, "
+        f"{format_p_value(comparison.p_adjusted)}"
+    )
+    if comparison.better is not None:
+        return (
+            f"{comparison.better} is better than "
+            f"{comparison.b if comparison.better == comparison.a else comparison.a}: {evidence}."
+        )
+    if round(comparison.difference.value, EQUAL_DIGITS) == 0:
+        return f"{comparison.a} and {comparison.b} have the same value, and cannot be told apart."
+    return f"{comparison.a} and {comparison.b} cannot be told apart: {evidence}."
 
 
-def _sentence(names: Sequence[str], pairs: Pairs, found: Comparisons, material: Material) -> str:
+def _describe_comparisons(
+    names: Sequence[str], pairs: PairComparisons, comparisons: Comparisons, inputs: ReportInputs
+) -> str:
     best, second = names[0], names[1]
-    among = f", also as one of {len(found):,} pairs" if len(found) > 1 else ""
-    ahead = any(_gap(pairs, best, run) < 0 for run in names[1:])
+    among = f", also as one of {len(comparisons):,} pairs" if len(comparisons) > 1 else ""
+    ahead = any(_known_difference(pairs, best, run) < 0 for run in names[1:])
     side = ", or to the right of 0 how far it lies ahead when the two are compared" if ahead else ""
     parts = [f"A dot is how far a run lies behind {best}{side}.", f"Where its line misses 0, {DECIDED}{among}."]
     if len(names) > 2:
         parts.append("Two runs that share a letter are not told apart.")
-        parts.append(_near_the_top(names[:NEAR_TOP], pairs))
-    one = pairs[best, second]
-    if one.detectable is not None and one.difference.value is not None:
-        such = (
-            "Labels such as these" if material.gold is not None else counted(one.difference.n, "query") + " like these"
+        parts.append(_describe_top_pairs(names[:NEAR_TOP], pairs))
+    top_pair = pairs[best, second]
+    if top_pair.detectable is not None and top_pair.difference.value is not None:
+        sample_phrase = (
+            "Labels such as these"
+            if inputs.gold is not None
+            else format_count(top_pair.difference.n, "query") + " like these"
         )
-        digits = _digits(one)
+        digits = _difference_digits(top_pair)
         parts.append(
-            f"{such} show a difference of {one.detectable:.{digits}f} in 4 of 5 tests of one pair; {best} and {second} "
-            f"lie {minus(abs(one.difference.value), digits)} apart."
+            f"{sample_phrase} show a difference of {top_pair.detectable:.{digits}f} in 4 of 5 tests of one pair; "
+            f"{best} and {second} "
+            f"lie {format_number(abs(top_pair.difference.value), digits)} apart."
         )
-    if len(names) > SHOWN:
-        parts.append(f"The first {SHOWN} of {len(names)} runs are drawn; the table has all.")
+    if len(names) > MAX_CHART_ROWS:
+        parts.append(f"The first {MAX_CHART_ROWS} of {len(names)} runs are drawn; the table has all.")
     return " ".join(parts)
 
 
-def _digits(one: Comparison) -> int:
-    return one.difference.decimals + 1 if one.difference.se else 4
+def _difference_digits(comparison: Comparison) -> int:
+    return comparison.difference.decimals + 1 if comparison.difference.se else 4
 
 
-def _near_the_top(names: Sequence[str], pairs: Pairs) -> str:
+def _describe_top_pairs(names: Sequence[str], pairs: PairComparisons) -> str:
     """Which of the first few are told apart."""
-    every = [(a, b) for place, a in enumerate(names) for b in names[place + 1 :]]
-    winners = [(one.better, one) for a, b in every if (one := pairs[a, b]).better is not None]
-    told = [f"{better} over {one.b if better == one.a else one.a}" for better, one in winners]
-    where = f"Of the {len(every)} pairs among the first {len(names)} runs"
-    if not told:
+    top_pairs = [(a, b) for place, a in enumerate(names) for b in names[place + 1 :]]
+    winners = [(comparison.better, comparison) for a, b in top_pairs if (comparison := pairs[a, b]).better is not None]
+    decisions = [
+        f"{better} over {comparison.b if better == comparison.a else comparison.a}" for better, comparison in winners
+    ]
+    where = f"Of the {len(top_pairs)} pairs among the first {len(names)} runs"
+    if not decisions:
         return f"{where} none is decided."
-    return f"{where} {len(told)} {'is' if len(told) == 1 else 'are'} decided: {listed(told)}."
+    return f"{where} {len(decisions)} {'is' if len(decisions) == 1 else 'are'} decided: {join_names(decisions)}."
 
 
-def _notes(names: Sequence[str], pairs: Pairs, letters: Mapping[str, str]) -> tuple[str, ...]:
+def _comparison_notes(names: Sequence[str], pairs: PairComparisons, letters: Mapping[str, str]) -> tuple[str, ...]:
     notes, best = [], names[0]
-    alone = [run for run in names[1:] if (one := pairs[best, run]).p_value is not None and not one.decided
-             and one.p_value < round(1 - one.difference.level, 12)]  # fmt: skip
-    behind, ahead = ([run for run in alone if sign * _gap(pairs, best, run) > 0] for sign in (1, -1))
+    significant_alone = [
+        run
+        for run in names[1:]
+        if (comparison := pairs[best, run]).p_value is not None
+        and not comparison.decided
+        and comparison.p_value < round(1 - comparison.difference.level, 12)
+    ]
+    behind, ahead = (
+        [run for run in significant_alone if sign * _known_difference(pairs, best, run) > 0] for sign in (1, -1)
+    )
     if behind:
-        notes.append(f"looked at alone, the best would also be better than {listed(behind)}; {BY_CHANCE}")
+        notes.append(f"looked at alone, the best would also be better than {join_names(behind)}; {BY_CHANCE}")
     if ahead:
-        notes.append(f"looked at alone, {listed(ahead)} would be better than {best}; {BY_CHANCE}")
-    stronger = [run for run in names[1:] if _gap(pairs, best, run) < 0]
+        notes.append(f"looked at alone, {join_names(ahead)} would be better than {best}; {BY_CHANCE}")
+    stronger = [run for run in names[1:] if _known_difference(pairs, best, run) < 0]
     if stronger:
         notes.append(
             f"the order is by the differences from all the other runs, and {best} is first by those; compared with it "
-            f"alone, {listed(stronger)} {'lies' if len(stronger) == 1 else 'lie'} ahead"
+            f"alone, {join_names(stronger)} {'lies' if len(stronger) == 1 else 'lie'} ahead"
         )
     unknown = [run for run in names[1:] if pairs[names[0], run].p_value is None]
     if unknown:
-        notes.append(f"not compared with the best, and so not told apart from it: {listed(unknown)}")
-    skipping = [run for run in names[1:] if not set(letters[run]) & set(letters[names[0]])]
-    first = names.index(skipping[0]) if skipping else len(names)
-    if any(run not in skipping for run in names[first:]):
+        notes.append(f"not compared with the best, and so not told apart from it: {join_names(unknown)}")
+    separated = [run for run in names[1:] if not set(letters[run]) & set(letters[names[0]])]
+    first = names.index(separated[0]) if separated else len(names)
+    if any(run not in separated for run in names[first:]):
         notes.append(
             "a run further down may share a letter with the best where one above does not: its queries vary more, and "
             "it takes more to tell it apart"
@@ -212,52 +253,75 @@ def _notes(names: Sequence[str], pairs: Pairs, letters: Mapping[str, str]) -> tu
     return tuple(notes)
 
 
-def _beside_values(names: Sequence[str], pairs: Pairs, material: Material) -> list[str]:
+def _contradiction_notes(names: Sequence[str], pairs: PairComparisons, inputs: ReportInputs) -> list[str]:
     """Where differences and the values beside them do not say the same."""
-    means, measure = values(material), material.measure
+    means, measure = estimate_run_means(inputs), inputs.measure
     if means is None:
         return []
-    odd = at_odds(means, pairs, measure)
-    if odd:
-        a, b = min(odd, key=lambda pair: _gap(pairs, *pair))
-        one = pairs[a, b]
-        of = "1 pair" if len(odd) == 1 else f"{len(odd):,} pairs"
-        told = f"{a} has the higher value, and yet lies {minus(-_gap(pairs, a, b), _digits(one))} behind {b}"
-        return [f"values and differences disagree about who is ahead for {of} of runs: {told}; {GO_BY}"]
-    one, (first, second) = pairs[names[0], names[1]], (means[run][measure].value for run in names[:2])
-    gap, digits = one.difference.value, _digits(one)
+    contradictions = find_contradicted_pairs(means, pairs, measure)
+    if contradictions:
+        a, b = min(contradictions, key=lambda pair: _known_difference(pairs, *pair))
+        comparison = pairs[a, b]
+        pair_count = "1 pair" if len(contradictions) == 1 else f"{len(contradictions):,} pairs"
+        example = (
+            f"{a} has the higher value, and yet lies "
+            f"{format_number(-_known_difference(pairs, a, b), _difference_digits(comparison))} behind {b}"
+        )
+        return [
+            (
+                f"values and differences disagree about who is ahead for {pair_count} of runs: {example}; "
+                f"{DIFFERENCE_DECIDES}"
+            )
+        ]
+    comparison, (first, second) = pairs[names[0], names[1]], (means[run][measure].value for run in names[:2])
+    gap, digits = comparison.difference.value, _difference_digits(comparison)
     if first is None or second is None or gap is None or abs(first - second - gap) < 0.5 * 10**-digits:
         return []
-    told = f"{minus(first, digits)} − {minus(second, digits)} stands beside {minus(gap, digits)}"
-    return [f"a difference is not quite that of the two values ({told}); {GO_BY}"]
+    example = (
+        f"{format_number(first, digits)} − {format_number(second, digits)} stands beside {format_number(gap, digits)}"
+    )
+    return [f"a difference is not quite that of the two values ({example}); {DIFFERENCE_DECIDES}"]
 
 
-def _table(
-    material: Material, behind: Mapping[str, Estimate], pairs: Pairs, letters: Mapping[str, str]
+def _comparison_table(
+    inputs: ReportInputs, behind: Mapping[str, Estimate], pairs: PairComparisons, letters: Mapping[str, str]
 ) -> Grid:  # fmt: skip
-    names, means = list(letters), values(material)
+    names, means = list(letters), estimate_run_means(inputs)
     best, level = names[0], behind[names[0]].level
-    shown = None if means is None else known_intervals(means)
-    levels = ["–"] * len(names) if shown is None else estimate_column([shown[run][material.measure] for run in names])
-    told = intervals_told([levels], material.level).replace("; ", ", ")
+    shown = None if means is None else drop_zero_width_intervals(means)
+    levels = ["–"] * len(names) if shown is None else format_estimates([shown[run][inputs.measure] for run in names])
+    interval_phrase = describe_intervals([levels], inputs.level).replace("; ", ", ")
     rows = [
-        [str(place), run, letters[run], value, *(["–"] * 4 if run == best else _against(behind[run], pairs[run, best]))]
+        [
+            str(place),
+            run,
+            letters[run],
+            value,
+            *(["–"] * 4 if run == best else _comparison_cells(behind[run], pairs[run, best])),
+        ]
         for place, (run, value) in enumerate(zip(names, levels, strict=True), start=1)
     ]
-    corrected = ", corrected" if material.gold is not None else ""
+    corrected = ", corrected" if inputs.gold is not None else ""
     return Grid(
-        columns=["", "run", "group", material.measure, "to the best", "interval", "p", "adjusted p"], rows=rows, left=3,
-        caption=f"{material.measure}{corrected}{told}; to the best: the "
+        columns=["", "run", "group", inputs.measure, "to the best", "interval", "p", "adjusted p"], rows=rows, left=3,
+        caption=f"{inputs.measure}{corrected}{interval_phrase}; to the best: the "
                 f"difference to {best}; interval: of level {level * 100:.6g}%, which misses 0 just where adjusted p is "
-                f"below {1 - material.level:.3g}; p: of that pair alone; adjusted p: as one of all pairs",
+                f"below {1 - inputs.level:.3g}; p: of that pair alone; adjusted p: as one of all pairs",
     )  # fmt: skip
 
 
-def _against(drawn: Estimate, one: Comparison) -> list[str]:
-    if drawn.value is None:
+def _comparison_cells(difference: Estimate, comparison: Comparison) -> list[str]:
+    if difference.value is None:
         return ["–"] * 4
-    digits = drawn.decimals + 1 if drawn.se else 4
-    low, high = drawn.low, drawn.high
-    interval = "–" if low is None or high is None or low == high else f"{signed(low, digits)} to {signed(high, digits)}"
-    shown = ["–" if p is None else "<0.0001" if p < 0.0001 else f"{p:.4f}" for p in (one.p_value, one.p_adjusted)]
-    return [signed(drawn.value, digits), interval, *shown]
+    digits = difference.decimals + 1 if difference.se else 4
+    low, high = difference.low, difference.high
+    interval = (
+        "–"
+        if low is None or high is None or low == high
+        else f"{format_signed(low, digits)} to {format_signed(high, digits)}"
+    )
+    p_values = [
+        "–" if p is None else "<0.0001" if p < 0.0001 else f"{p:.4f}"
+        for p in (comparison.p_value, comparison.p_adjusted)
+    ]
+    return [format_signed(difference.value, digits), interval, *p_values]

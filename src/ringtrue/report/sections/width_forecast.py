@@ -10,20 +10,20 @@ import numpy as np
 
 from ringtrue.errors import InputError
 from ringtrue.gold.correction import correct
-from ringtrue.gold.correction.gold_sample import design_of, drawn_to_compare
+from ringtrue.gold.correction.gold_sample import comparison_measures, resolve_design
 from ringtrue.gold.correction.linear_measures import is_linear
 from ringtrue.gold.sampling import sample
-from ringtrue.report.inputs import Material
-from ringtrue.report.run_order import as_labelled, order
+from ringtrue.report.inputs import ReportInputs
+from ringtrue.report.run_order import order_runs, score_as_labelled
 from ringtrue.stats.results import Estimate
 from ringtrue.stats.student_t import normal_quantile, t_quantile
 from ringtrue.tables import Judgments
 
-__all__ = ["Forecast", "forecast"]
+__all__ = ["Forecast", "forecast_half_widths"]
 
 BUDGETS = (50, 100, 200, 400, 800)  # documents that gold could judge
-SHARES = (0.125, 0.25, 0.5, 0.75, 1.0)  # of the queries that are left
-FIRST = (10, 20, 40, 80, 160, 320)  # whole queries, where gold begins
+QUERY_SHARES = (0.125, 0.25, 0.5, 0.75, 1.0)  # of the queries that are left
+FIRST_QUERY_COUNTS = (10, 20, 40, 80, 160, 320)  # whole queries, where gold begins
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class Forecast:
     alone: bool = False  # whether these are the widths of gold by itself, as if the labels that there are said nothing
 
 
-def forecast(material: Material) -> Forecast:
+def forecast_half_widths(inputs: ReportInputs) -> Forecast:
     """For the best run, by the kind of gold that there is, or that the measure asks for.
 
     An interval for queries like these has two parts, V = V_queries + V_gold: how far queries differ, which no label
@@ -64,87 +64,104 @@ def forecast(material: Material) -> Forecast:
     simulation. Of whole queries, the variance is 2 V_queries² (1 − n/Q)/(n − 1). Rough: of 95% ranges in simulations,
     91% to 98% held what came with single documents, and 88% to 90% with 20 whole queries.
     """
-    whole = not is_linear(material.measures[0])
-    gold = material.gold if isinstance(material.gold, Judgments) else None
-    design = None if gold is None else design_of(gold, material.correcting.get("design"))
-    if gold is not None and material.correcting.get("method") in (None, "difference") and not drawn_to_compare(gold):
+    needs_whole_queries = not is_linear(inputs.measures[0])
+    gold = inputs.gold if isinstance(inputs.gold, Judgments) else None
+    design = None if gold is None else resolve_design(gold, inputs.correction_options.get("design"))
+    if (
+        gold is not None
+        and inputs.correction_options.get("method") in (None, "difference")
+        and not comparison_measures(gold)
+    ):
         if design == "whole_queries":
-            return _by_queries(material, gold)
+            return _forecast_queries(inputs, gold)
         if design in ("pool_random", "pool_stratified") and "prob" in gold.frame.columns:
-            return _by_documents(material, gold)
-    return _whole_from_nothing(material) if whole else _documents_from_nothing(material)
+            return _forecast_documents(inputs, gold)
+    return _forecast_first_queries(inputs) if needs_whole_queries else _forecast_first_documents(inputs)
 
 
-def _by_documents(material: Material, gold: Judgments) -> Forecast:
+def _forecast_documents(inputs: ReportInputs, gold: Judgments) -> Forecast:
     """Gold continues its draw."""
-    run = order(material)[0]
-    now, part = _parts(material, run)
-    budgets = [budget for budget in BUDGETS if budget <= max(_documents(material) - gold.frame.height, 0)]
+    run = order_runs(inputs)[0]
+    now, parts = _split_variance(inputs, run)
+    budgets = [budget for budget in BUDGETS if budget <= max(_document_count(inputs) - gold.frame.height, 0)]
     if not budgets:
-        return _nothing_left(run, "document", gold.frame.height, now, material, part.queries)
-    left = [_expected(material, run, budget, gold) ** 2 for budget in budgets]
-    low, widths, high = (_no_longer(now, [one.half_width(gold) for gold in left]) for one in part.range())
-    limits = _no_longer(now, [one.half_width(0.0) for one in part.range()])
+        return _forecast_nothing_left(run, "document", gold.frame.height, now, inputs, parts.queries)
+    gold_variances = [_expected_error(inputs, run, budget, gold) ** 2 for budget in budgets]
+    low, widths, high = (
+        _cap_at_current(now, [variance_parts.half_width(variance) for variance in gold_variances])
+        for variance_parts in parts.range()
+    )
+    limits = _cap_at_current(now, [variance_parts.half_width(0.0) for variance_parts in parts.range()])
     return Forecast(
-        run=run, unit="document", labels=gold.frame.height, now=_half(now), further=tuple(budgets),
+        run=run, unit="document", labels=gold.frame.height, now=_half_width(now), further=tuple(budgets),
         half_widths=widths, limit=limits[1], continues=True, rests_on="the labels that gold has given so far",
-        low=low if part.error else (), high=high if part.error else (),
-        limits=(limits[0], limits[2]) if part.error else None,
+        low=low if parts.error else (), high=high if parts.error else (),
+        limits=(limits[0], limits[2]) if parts.error else None,
     )  # fmt: skip
 
 
-def _by_queries(material: Material, gold: Judgments) -> Forecast:
-    run = order(material)[0]
-    total, judged = _queries(material), gold.frame["query"].n_unique()
-    now, part = _parts(material, run, judged)
-    left = total - judged
-    if left < 1:
-        return _nothing_left(run, "query", judged, now, material, part.queries)
-    residual = part.gold * judged / (1 - judged / total)
-    further = tuple(dict.fromkeys(max(1, round(left * share)) for share in SHARES))
+def _forecast_queries(inputs: ReportInputs, gold: Judgments) -> Forecast:
+    run = order_runs(inputs)[0]
+    total, judged = _query_count(inputs), gold.frame["query"].n_unique()
+    now, parts = _split_variance(inputs, run, judged)
+    unjudged = total - judged
+    if unjudged < 1:
+        return _forecast_nothing_left(run, "query", judged, now, inputs, parts.queries)
+    residual = parts.gold * judged / (1 - judged / total)
+    further = tuple(dict.fromkeys(max(1, round(unjudged * share)) for share in QUERY_SHARES))
 
-    def width(part: _Parts, more: int) -> float:
+    def width(parts: _VarianceParts, more: int) -> float:
         n = judged + more
-        return part.half_width((1 - n / total) * residual / n, freedom=n - 2)
+        return parts.half_width((1 - n / total) * residual / n, freedom=n - 2)
 
-    low, widths, high = (_no_longer(now, [width(one, more) for more in further]) for one in part.range())
+    low, widths, high = (
+        _cap_at_current(now, [width(variance_parts, more) for more in further]) for variance_parts in parts.range()
+    )
     return Forecast(
-        run=run, unit="query", labels=judged, now=_half(now), further=further, half_widths=widths, limit=widths[-1],
-        continues=True, rests_on="the queries that gold has judged so far",
-        low=low if part.error else (), high=high if part.error else (),
-        limits=(low[-1], high[-1]) if part.error else None,
-    )  # fmt: skip
+        run=run,
+        unit="query",
+        labels=judged,
+        now=_half_width(now),
+        further=further,
+        half_widths=widths,
+        limit=widths[-1],
+        continues=True,
+        rests_on="the queries that gold has judged so far",
+        low=low if parts.error else (),
+        high=high if parts.error else (),
+        limits=(low[-1], high[-1]) if parts.error else None,
+    )
 
 
-def _documents_from_nothing(material: Material) -> Forecast:
+def _forecast_first_documents(inputs: ReportInputs) -> Forecast:
     """Gold begins, and bronze errs as judges usually do."""
-    scores, measure = as_labelled(material)
-    run = order(material)[0]
-    raw = scores.means(level=material.level)[run][measure]
-    part = _Parts(queries=_variance(raw), gold=0.0, level=material.level, freedom=raw.n - 1)
-    budgets = [budget for budget in BUDGETS if budget <= _documents(material)] or [_documents(material)]
+    scores, measure = score_as_labelled(inputs)
+    run = order_runs(inputs)[0]
+    raw = scores.means(level=inputs.level)[run][measure]
+    parts = _VarianceParts(queries=_variance(raw), gold=0.0, level=inputs.level, freedom=raw.n - 1)
+    budgets = [budget for budget in BUDGETS if budget <= _document_count(inputs)] or [_document_count(inputs)]
     return Forecast(
         run=run, unit="document", labels=0, now=None, further=tuple(budgets),
-        half_widths=tuple(part.half_width(_expected(material, run, budget, None) ** 2) for budget in budgets),
-        limit=part.half_width(0.0), continues=False,
+        half_widths=tuple(parts.half_width(_expected_error(inputs, run, budget, None) ** 2) for budget in budgets),
+        limit=parts.half_width(0.0), continues=False,
         rests_on="a judge who errs as judges usually do, and queries that differ by gold as much as by the labels that "
         "there are",
     )  # fmt: skip
 
 
-def _whole_from_nothing(material: Material) -> Forecast:
+def _forecast_first_queries(inputs: ReportInputs) -> Forecast:
     """Gold judges whole queries, and nothing is known of how bronze errs: so much would gold tell by itself."""
-    scores, measure = as_labelled(material)
-    run = order(material)[0]
-    raw = scores.means(level=material.level)[run][measure]
-    total = _queries(material)
+    scores, measure = score_as_labelled(inputs)
+    run = order_runs(inputs)[0]
+    raw = scores.means(level=inputs.level)[run][measure]
+    total = _query_count(inputs)
     if not raw.se:
         raise InputError(f"{run} has one value for all queries: how much others would differ cannot be told")
-    further = (*(count for count in FIRST if count < total), total)
+    further = (*(count for count in FIRST_QUERY_COUNTS if count < total), total)
     spread = _variance(raw) * total
 
     def width(n: int) -> float:
-        return float(t_quantile((1 + material.level) / 2, n - 1)) * sqrt(spread / n)
+        return float(t_quantile((1 + inputs.level) / 2, n - 1)) * sqrt(spread / n)
 
     return Forecast(
         run=run, unit="query", labels=0, now=None, further=further, half_widths=tuple(map(width, further)),
@@ -154,7 +171,7 @@ def _whole_from_nothing(material: Material) -> Forecast:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Parts:
+class _VarianceParts:
     """The two parts of a variance; `error` is the standard error of that of the queries."""
 
     queries: float
@@ -163,7 +180,7 @@ class _Parts:
     freedom: float
     error: float = 0.0
 
-    def range(self) -> tuple[_Parts, _Parts, _Parts]:
+    def range(self) -> tuple[_VarianceParts, _VarianceParts, _VarianceParts]:
         """With as small, such, and as large a part of the queries as may be."""
         reach = normal_quantile((1 + self.level) / 2) * self.error
         return replace(self, queries=max(self.queries - reach, 0.0)), self, replace(self, queries=self.queries + reach)
@@ -175,67 +192,71 @@ class _Parts:
         return float(quantile) * sqrt(self.queries + gold)
 
 
-def _parts(material: Material, run: str, judged: int | None = None) -> tuple[Estimate, _Parts]:
+def _split_variance(
+    inputs: ReportInputs, run: str, judged_queries: int | None = None
+) -> tuple[Estimate, _VarianceParts]:
     """What the interval of a run is made of: that for these queries alone has no part of how far queries differ.
 
-    `judged` says how many whole queries gold has judged, where it judges whole ones.
+    `judged_queries` says how many whole queries gold has judged, where it judges whole ones.
     """
-    assert material.correction is not None
-    now = material.correction.corrected[run][material.measure]
-    if now.se is None:
-        raise InputError(f"{run} has no interval, and so none can be forecast: {'; '.join(now.notes)}")
-    if material.correction.population == "these":
-        return now, _Parts(queries=0.0, gold=_variance(now), level=material.level, freedom=np.inf)
-    how = {**material.correcting, "population": "these"}
-    these = correct(material.runs, material.judgments, material.gold, material.measures[0], level=material.level,
-                    rng=material.rng("forecast"), **how).corrected[run][material.measure]  # fmt: skip
-    gold = min(_variance(these), _variance(now))
-    queries, total = _variance(now) - gold, _queries(material)
-    if judged is None:
+    assert inputs.correction is not None
+    current = inputs.correction.corrected[run][inputs.measure]
+    if current.se is None:
+        raise InputError(f"{run} has no interval, and so none can be forecast: {'; '.join(current.notes)}")
+    if inputs.correction.population == "these":
+        return current, _VarianceParts(queries=0.0, gold=_variance(current), level=inputs.level, freedom=np.inf)
+    settings = {**inputs.correction_options, "population": "these"}
+    for_these_queries = correct(inputs.runs, inputs.judgments, inputs.gold, inputs.measures[0], level=inputs.level,
+                    rng=inputs.rng("forecast"), **settings).corrected[run][inputs.measure]  # fmt: skip
+    gold = min(_variance(for_these_queries), _variance(current))
+    queries, total = _variance(current) - gold, _query_count(inputs)
+    if judged_queries is None:
         error = sqrt((4 * queries * gold + 8 * gold**2) / max(total - 1, 1))
     else:
-        error = queries * sqrt(2 * (1 - judged / total) / max(judged - 1, 1))
-    return now, _Parts(queries=queries, gold=gold, level=material.level, freedom=total - 1, error=error)
+        error = queries * sqrt(2 * (1 - judged_queries / total) / max(judged_queries - 1, 1))
+    return current, _VarianceParts(queries=queries, gold=gold, level=inputs.level, freedom=total - 1, error=error)
 
 
-def _expected(material: Material, run: str, budget: int, already: Judgments | None) -> float:
+def _expected_error(inputs: ReportInputs, run: str, budget: int, already: Judgments | None) -> float:
     """The standard error for these queries that a draw of so many documents may hope for."""
-    drawn = sample(material.runs, material.judgments, material.measures[0], budget=budget, already=already,
-                   level=material.level, rng=material.rng("forecast"))  # fmt: skip
-    return drawn.expected[run][material.measure] / normal_quantile((1 + material.level) / 2)
+    sampled = sample(inputs.runs, inputs.judgments, inputs.measures[0], budget=budget, already=already,
+                   level=inputs.level, rng=inputs.rng("forecast"))  # fmt: skip
+    return sampled.expected[run][inputs.measure] / normal_quantile((1 + inputs.level) / 2)
 
 
-def _nothing_left(
-    run: str, unit: Literal["document", "query"], labels: int, now: Estimate, material: Material, queries: float
+def _forecast_nothing_left(
+    run: str, unit: Literal["document", "query"], labels: int, now: Estimate, inputs: ReportInputs, queries: float
 ) -> Forecast:
-    limit = _Parts(queries=queries, gold=0.0, level=material.level, freedom=_queries(material) - 1).half_width(0.0)
-    return Forecast(run=run, unit=unit, labels=labels, now=_half(now), further=(), half_widths=(), limit=limit,
+    limit = _VarianceParts(queries=queries, gold=0.0, level=inputs.level, freedom=_query_count(inputs) - 1).half_width(
+        0.0
+    )
+    return Forecast(run=run, unit=unit, labels=labels, now=_half_width(now), further=(), half_widths=(), limit=limit,
                     continues=False, rests_on="")  # fmt: skip
 
 
-def _variance(one: Estimate) -> float:
-    return (one.se or 0.0) ** 2
+def _variance(estimate: Estimate) -> float:
+    return (estimate.se or 0.0) ** 2
 
 
-def _no_longer(now: Estimate, widths: list[float]) -> tuple[float, ...]:
+def _cap_at_current(current: Estimate, widths: list[float]) -> tuple[float, ...]:
     """Further labels make no interval longer, but for chance."""
-    half = _half(now)
-    return tuple(widths) if half is None else tuple(min(width, half) for width in widths)
+    current_half_width = _half_width(current)
+    return tuple(widths) if current_half_width is None else tuple(min(width, current_half_width) for width in widths)
 
 
-def _half(one: Estimate) -> float | None:
-    return None if one.low is None or one.high is None else (one.high - one.low) / 2
+def _half_width(estimate: Estimate) -> float | None:
+    return None if estimate.low is None or estimate.high is None else (estimate.high - estimate.low) / 2
 
 
-def _queries(material: Material) -> int:
-    assert material.judgments is not None
-    return material.judgments.frame["query"].n_unique()
+def _query_count(inputs: ReportInputs) -> int:
+    assert inputs.judgments is not None
+    return inputs.judgments.frame["query"].n_unique()
 
 
-def _documents(material: Material) -> int:
+def _document_count(inputs: ReportInputs) -> int:
     """How many documents gold could judge: what the runs show, as deep as the measure looks."""
     from ringtrue.evaluation.pooling import pool
 
-    assert material.judgments is not None
-    depth = material.measures[0].reach or max(int(run.groups.sizes.max()) for run in material.runs)
-    return pool(material.runs, depth=depth).join(material.judgments.frame, on="query", how="semi").height
+    assert inputs.judgments is not None
+    depth = inputs.measures[0].reach or max(int(run.groups.sizes.max()) for run in inputs.runs)
+    return pool(inputs.runs, depth=depth).join(inputs.judgments.frame, on="query", how="semi").height

@@ -1,5 +1,5 @@
 """The owner's actions: projects from files, labels in and out, quality, gold, and pairs as votes arrive."""
 
-from ringtrue.service.collect.uploads import GivenFile
+from ringtrue.service.collect.uploads import UploadedFile
 
-__all__ = ["GivenFile"]
+__all__ = ["UploadedFile"]

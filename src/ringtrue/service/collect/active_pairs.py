@@ -11,11 +11,17 @@ from ringtrue.errors import InputError
 from ringtrue.preference import choose_pairs
 from ringtrue.preference.candidates import Candidates
 from ringtrue.preference.choose_pairs import PairDesign
-from ringtrue.service.collect.items import named_pairs
-from ringtrue.service.collect.uploads import kept, source_of
-from ringtrue.service.store.label_queries import preferences_frame
-from ringtrue.service.store.pair_queue import Room, end_turn, pairs_seen, room_left, take_turn
-from ringtrue.service.store.projects import ask_again
+from ringtrue.service.collect.items import normalise_pairs
+from ringtrue.service.collect.uploads import load_files, open_source
+from ringtrue.service.store.label_queries import load_preferences
+from ringtrue.service.store.pair_queue import (
+    QueueCapacity,
+    acquire_lock,
+    find_seen_pairs,
+    load_queue_capacity,
+    release_lock,
+)
+from ringtrue.service.store.projects import request_votes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,15 +29,16 @@ if TYPE_CHECKING:
     from ringtrue.service.store import Store
     from ringtrue.service.store.records import Project
 
-__all__ = ["refill"]
+__all__ = ["refill_pairs"]
 
-AT_LEAST, AHEAD, AT_MOST = 2, 4, 20  # tasks' worth of pairs: when to choose, how many, and when no more for anybody
+# Tasks' worth of pairs: when to choose, how many, and when no more for anybody.
+REFILL_BELOW, REFILL_AHEAD, MOST_WAITING = 2, 4, 20
 # Those that teach most may be few, and a judge may have had them all: then any that nobody had.
-ORDER: tuple[tuple[PairDesign, int | None], ...] = (("active", None), ("random", 1))
-TURN_SECONDS = 120.0
+DESIGNS: tuple[tuple[PairDesign, int | None], ...] = (("active", None), ("random", 1))
+LOCK_SECONDS = 120.0
 
 
-def refill(
+def refill_pairs(
     store: Store, project: Project, *, now: float, rng: np.random.Generator, account: int | None = None
 ) -> int | None:
     """Choose more pairs when fewer than two tasks' worth are left; answers how many votes were asked for.
@@ -42,59 +49,69 @@ def refill(
     """
     if not project.settings.active or project.closed is not None:
         return 0
-    task = project.settings.task_size - project.settings.traps
+    task_items = project.settings.task_size - project.settings.traps
     with store.read() as connection:
-        room = room_left(connection, project.id, account)
-    if not _needed(room, task, account):
-        return 0 if account is None else room.own
-    until = now + TURN_SECONDS + float(rng.random())  # no two turns end at the same moment: so each ends its own
-    if not store.write(lambda connection: take_turn(connection, project.id, now=now, until=until)):
+        capacity = load_queue_capacity(connection, project.id, account)
+    if not _needs_pairs(capacity, task_items, account):
+        return 0 if account is None else capacity.for_judge
+    locked_until = now + LOCK_SECONDS + float(rng.random())  # no two locks end at the same moment: each ends its own
+    if not store.write(lambda connection: acquire_lock(connection, project.id, now=now, until=locked_until)):
         return None
     try:
-        with store.read() as connection:  # somebody else may have had a turn in between
-            room = room_left(connection, project.id, account)
-        if not _needed(room, task, account):
-            return 0 if account is None else room.own
-        pairs = _chosen(store, project, room, task, account, rng)
+        with store.read() as connection:  # somebody else may have held the lock in between
+            capacity = load_queue_capacity(connection, project.id, account)
+        if not _needs_pairs(capacity, task_items, account):
+            return 0 if account is None else capacity.for_judge
+        pairs = _choose_next_pairs(store, project, capacity, task_items, account, rng)
         if not pairs.height:
             return 0
         rows = pairs.to_dicts()
-        return store.write(lambda connection: ask_again(connection, project, rows, rng=rng))
+        return store.write(lambda connection: request_votes(connection, project, rows, rng=rng))
     finally:
-        store.write(lambda connection: end_turn(connection, project.id, until=until))
+        store.write(lambda connection: release_lock(connection, project.id, until=locked_until))
 
 
-def _needed(room: Room, task: int, account: int | None) -> bool:
-    if room.all < AT_LEAST * task:
+def _needs_pairs(capacity: QueueCapacity, task_items: int, account: int | None) -> bool:
+    if capacity.total < REFILL_BELOW * task_items:
         return True
-    return account is not None and room.own < task and room.all < AT_MOST * task
+    return account is not None and capacity.for_judge < task_items and capacity.total < MOST_WAITING * task_items
 
 
-def _chosen(
-    store: Store, project: Project, room: Room, task: int, account: int | None, rng: np.random.Generator
+def _choose_next_pairs(
+    store: Store,
+    project: Project,
+    capacity: QueueCapacity,
+    task_items: int,
+    account: int | None,
+    rng: np.random.Generator,
 ) -> pl.DataFrame:
     """The next pairs, a row for each vote: as many as open tasks may need, and some ahead."""
     with store.read() as connection:
-        files = kept(connection, project.id, "candidates")
-        votes = preferences_frame(connection, project)
-        seen = pairs_seen(connection, project.id, account) if account is not None else set()
+        files = load_files(connection, project.id, "candidates")
+        votes = load_preferences(connection, project)
+        seen = find_seen_pairs(connection, project.id, account) if account is not None else set()
     if not files:
         return pl.DataFrame()
-    tables = [pl.read_csv(io.BytesIO(source_of(file).whole()), infer_schema=False) for file in files]
+    tables = [pl.read_csv(io.BytesIO(open_source(file).read_all()), infer_schema=False) for file in files]
     candidates = Candidates.of(pl.concat(tables).unique(maintain_order=True))
-    number = (AHEAD + room.tasks) * task
-    known = votes if votes.height else None
-    for design, count in ORDER:
+    budget = (REFILL_AHEAD + capacity.open_tasks) * task_items
+    preferences = votes if votes.height else None
+    for design, votes_per_pair in DESIGNS:
         try:
             choice = choose_pairs(
-                candidates, design=design, votes=count, preferences=known, budget=number + len(seen), rng=rng
+                candidates,
+                design=design,
+                votes=votes_per_pair,
+                preferences=preferences,
+                budget=budget + len(seen),
+                rng=rng,
             )
         except InputError:  # a single document for each query, or no pair without a vote: there is nothing to choose
             continue
-        pairs = named_pairs(choice.frame, once=False)
+        pairs = normalise_pairs(choice.frame, once=False)
         if seen:
-            had = pl.DataFrame(sorted(seen), schema=["query", "doc", "other"], orient="row")
-            pairs = pairs.join(had, on=["query", "doc", "other"], how="anti", maintain_order="left")
+            seen_pairs = pl.DataFrame(sorted(seen), schema=["query", "doc", "other"], orient="row")
+            pairs = pairs.join(seen_pairs, on=["query", "doc", "other"], how="anti", maintain_order="left")
         if pairs.height:
-            return pairs.head(number)
+            return pairs.head(budget)
     return pl.DataFrame()

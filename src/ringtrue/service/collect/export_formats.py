@@ -9,16 +9,16 @@ if TYPE_CHECKING:
     from ringtrue.files import Format
     from ringtrue.service.store.records import Project, Settings
 
-__all__ = ["ExportForm", "command_for", "export_forms", "trap_rule"]
+__all__ = ["ExportFormat", "fill_command", "list_export_formats", "trap_rule"]
 
 CSV, PLAIN = "text/csv; charset=utf-8", "text/plain; charset=utf-8"
-STRICT = (4, 5)
-JUDGES = "ringtrue judges NAME --traps TRAPS --accept RULE"
+DEFAULT_TRAP_RULE = (4, 5)
+JUDGES_COMMAND = "ringtrue judges NAME --traps TRAPS --accept RULE"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExportForm:
-    """A file that can be had: `key` is what `export` is asked for; `form` the format of `files`, where it is one.
+class ExportFormat:
+    """A file that can be had: `key` is what `export_project` is asked for, `form` the format of `files`, if any.
 
     `command` reads it: NAME stands for the file, TRAPS for that of the traps, RULE for how many of them are needed.
     """
@@ -32,66 +32,68 @@ class ExportForm:
     form: Format | None = None
 
 
-def _form(
+def _format(
     key: str, title: str, ending: str, media_type: str, about: str, command: str = "", form: Format | None = None
-) -> ExportForm:
-    return ExportForm(
+) -> ExportFormat:
+    return ExportFormat(
         key=key, title=title, ending=ending, media_type=media_type, about=about, command=command, form=form
     )
 
 
-def _tables(jsonl: str, parquet: str) -> tuple[ExportForm, ...]:
+def _table_formats(jsonl: str, parquet: str) -> tuple[ExportFormat, ...]:
     tabs = "text/tab-separated-values; charset=utf-8"
     return (
-        _form("csv", "CSV", ".csv", CSV, "A table with judge, time, seconds and task; every command reads it.",
-              "ringtrue agree NAME", "csv"),
-        _form("tsv", "TSV", ".tsv", tabs, "The same with tabs.", "ringtrue judges NAME", "tsv"),
-        _form("jsonl", "JSON lines", ".jsonl", "application/x-ndjson", "The same, an object on each line.", jsonl,
-              "jsonl"),
-        _form("parquet", "Parquet", ".parquet", "application/vnd.apache.parquet", "The same, packed.", parquet,
-              "parquet"),
+        _format("csv", "CSV", ".csv", CSV, "A table with judge, time, seconds and task; every command reads it.",
+                "ringtrue agree NAME", "csv"),
+        _format("tsv", "TSV", ".tsv", tabs, "The same with tabs.", "ringtrue judges NAME", "tsv"),
+        _format("jsonl", "JSON lines", ".jsonl", "application/x-ndjson", "The same, an object on each line.", jsonl,
+                "jsonl"),
+        _format("parquet", "Parquet", ".parquet", "application/vnd.apache.parquet", "The same, packed.", parquet,
+                "parquet"),
     )  # fmt: skip
 
 
-WHOLE = (
-    _form("answers", "Answers with traps", ".answers.csv", CSV,
-          "The table with the answers to traps too, in a column of their own, to see who pays attention.", JUDGES),
-    _form("traps", "Traps", ".traps.csv", CSV, "The questions with a known answer."),
-    _form("history", "History", ".history.csv", CSV, "Every answer ever given, also undone, unsure, late, set aside."),
-    _form("all", "Everything", ".zip", "application/zip",
-          "Labels, one label each, traps, history and gold, with the commands that read them."),
+COMMON_FORMATS = (
+    _format("answers", "Answers with traps", ".answers.csv", CSV,
+            "The table with the answers to traps too, in a column of their own, to see who pays attention.",
+            JUDGES_COMMAND),
+    _format("traps", "Traps", ".traps.csv", CSV, "The questions with a known answer."),
+    _format("history", "History", ".history.csv", CSV,
+            "Every answer ever given, also undone, unsure, late, set aside."),
+    _format("all", "Everything", ".zip", "application/zip",
+            "Labels, one label each, traps, history and gold, with the commands that read them."),
 )  # fmt: skip
-GRADED = (
-    _form("qrels", "TREC qrels", ".qrels", PLAIN, "query judge doc label.",
-          "ringtrue evaluate my.run --judgments NAME --judges average", "trec-qrels"),
-    _form("qrels-3", "Qrels of three fields", ".three.qrels", PLAIN, "query doc label, for one label each.",
-          "ringtrue evaluate my.run --judgments NAME", "qrels-3"),
-    _form("trec-prefs", "Levels for trec_eval", ".prefs", PLAIN, "Labels as levels of preference.", "", "trec-prefs"),
-    *_tables("ringtrue aggregate NAME -o labels.csv", "ringtrue agree NAME"),
-    _form("gold", "Gold", ".gold.csv", CSV, "What gold judges said of the draw; `ringtrue evaluate --gold` reads it.",
-          "ringtrue evaluate my.run --judgments bronze.csv --gold NAME"),
-    *WHOLE,
+GRADED_FORMATS = (
+    _format("qrels", "TREC qrels", ".qrels", PLAIN, "query judge doc label.",
+            "ringtrue evaluate my.run --judgments NAME --judges average", "trec-qrels"),
+    _format("qrels-3", "Qrels of three fields", ".three.qrels", PLAIN, "query doc label, for one label each.",
+            "ringtrue evaluate my.run --judgments NAME", "qrels-3"),
+    _format("trec-prefs", "Levels for trec_eval", ".prefs", PLAIN, "Labels as levels of preference.", "", "trec-prefs"),
+    *_table_formats("ringtrue aggregate NAME -o labels.csv", "ringtrue agree NAME"),
+    _format("gold", "Gold", ".gold.csv", CSV, "What gold judges said of the draw; `ringtrue evaluate --gold` reads it.",
+            "ringtrue evaluate my.run --judgments bronze.csv --gold NAME"),
+    *COMMON_FORMATS,
 )  # fmt: skip
-PAIRS = (
-    _form("pairs", "Pairs", ".pref", PLAIN, "query doc doc winner.", "ringtrue rate NAME", "pairs"),
-    _form("trec-prefs", "Preferences for trec_eval", ".prefs", PLAIN, "query judge subgroup doc level.",
-          "ringtrue rate NAME", "trec-prefs"),
-    *_tables("ringtrue rate NAME", "ringtrue rate NAME"),
-    *WHOLE,
+PAIR_FORMATS = (
+    _format("pairs", "Pairs", ".pref", PLAIN, "query doc doc winner.", "ringtrue rate NAME", "pairs"),
+    _format("trec-prefs", "Preferences for trec_eval", ".prefs", PLAIN, "query judge subgroup doc level.",
+            "ringtrue rate NAME", "trec-prefs"),
+    *_table_formats("ringtrue rate NAME", "ringtrue rate NAME"),
+    *COMMON_FORMATS,
 )  # fmt: skip
 
 
-def export_forms(project: Project) -> tuple[ExportForm, ...]:
+def list_export_formats(project: Project) -> tuple[ExportFormat, ...]:
     """The files that a project can be exported as."""
-    return PAIRS if project.scale.kind == "preference" else GRADED
+    return PAIR_FORMATS if project.scale.kind == "preference" else GRADED_FORMATS
 
 
 def trap_rule(settings: Settings) -> tuple[int, int]:
     """How many traps have to be passed, of how many, for a task to be accepted."""
-    return (max(settings.traps_needed, 1), settings.traps) if settings.traps else STRICT
+    return (max(settings.traps_needed, 1), settings.traps) if settings.traps else DEFAULT_TRAP_RULE
 
 
-def command_for(command: str, settings: Settings, *, name: str, traps: str) -> str:
+def fill_command(command: str, settings: Settings, *, name: str, traps: str) -> str:
     """A command with the names of files in their places."""
-    needed, of = trap_rule(settings)
-    return command.replace("NAME", name).replace("TRAPS", traps).replace("RULE", f"{needed}/{of}")
+    needed, trap_count = trap_rule(settings)
+    return command.replace("NAME", name).replace("TRAPS", traps).replace("RULE", f"{needed}/{trap_count}")

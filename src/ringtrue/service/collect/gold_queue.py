@@ -10,13 +10,13 @@ import polars as pl
 
 from ringtrue.errors import ConflictError, InputError, UsageError
 from ringtrue.files import read_judgments
-from ringtrue.formatting.phrases import counted
+from ringtrue.formatting.phrases import format_count
 from ringtrue.gold.sampling import GoldDraw, sample, sample_queries
-from ringtrue.service.collect.consensus import settled
+from ringtrue.service.collect.consensus import resolve_labels
 from ringtrue.service.collect.items import read_runs
 from ringtrue.service.collect.plainly import plainly, without_options
-from ringtrue.service.collect.uploads import GivenFile, keep, kept, source_of
-from ringtrue.service.store.gold_items import gold_items, record_draw
+from ringtrue.service.collect.uploads import UploadedFile, load_files, open_source, store_file
+from ringtrue.service.store.gold_items import load_gold_items, record_gold_draw
 from ringtrue.tables import Judgments
 
 if TYPE_CHECKING:
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from ringtrue.service.store.records import Project
     from ringtrue.tables import Run
 
-__all__ = ["Golded", "draw_gold", "gold_frame"]
+__all__ = ["GoldDrawSummary", "draw_gold", "load_gold_frame"]
 
-BRONZE = "bronze.csv"
-UNDECIDED = -1  # seen, and not judged
+BRONZE_FILE = "bronze.csv"
+UNDECIDED_LABEL = -1  # seen, and not judged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Golded:
+class GoldDrawSummary:
     """What was drawn for gold judges: all `documents` of the draw, those that are `new`, what to expect."""
 
     design: str
@@ -48,9 +48,9 @@ class Golded:
 @plainly()
 def draw_gold(
     store: Store, project: Project, *, measures: Sequence[str] = ("P@10",), budget: int | None = None,
-    queries: int | None = None, compare: bool = False, bronze: GivenFile | None = None, wanted: int = 1, now: float,
+    queries: int | None = None, compare: bool = False, bronze: UploadedFile | None = None, wanted: int = 1, now: float,
     rng: np.random.Generator,
-) -> Golded:  # fmt: skip
+) -> GoldDrawSummary:  # fmt: skip
     """Draw documents, or whole queries, from the project's runs into the queue of gold judges.
 
     Bronze labels are those of a file, or what was collected, one label for each document; they are kept, since the same
@@ -66,33 +66,35 @@ def draw_gold(
         raise UsageError(f"at least one gold judge is needed for each document, found {wanted}")
     notes: list[str] = []
     with store.read() as connection:
-        runs = read_runs(kept(connection, project.id, "run"), notes.append)
+        runs = read_runs(load_files(connection, project.id, "run"), notes.append)
         if not runs:
             raise InputError("gold is drawn from what runs show, and this project has none: add the runs first")
-        labels = _bronze(connection, project, bronze, notes.append)
-        notes += _uncovered(runs, labels)
-        before = _judged(connection, project)
-        drawn = gold_items(connection, project).height
+        labels = _load_bronze_labels(connection, project, bronze, notes.append)
+        notes += _uncovered_query_notes(runs, labels)
+        judged_gold = _load_judged_gold(connection, project)
+        drawn_before = load_gold_items(connection, project).height
     draw: GoldDraw
     if queries is not None:
-        draw = sample_queries(runs, labels, list(measures), queries=queries, already=before, rng=rng)
+        draw = sample_queries(runs, labels, list(measures), queries=queries, already=judged_gold, rng=rng)
     else:
-        draw = sample(runs, labels, list(measures), budget=budget or 0, compare=compare, already=before, rng=rng)
+        draw = sample(runs, labels, list(measures), budget=budget or 0, compare=compare, already=judged_gold, rng=rng)
     with store.transaction() as connection:
-        if gold_items(connection, project).height != drawn:
+        if load_gold_items(connection, project).height != drawn_before:
             raise ConflictError(
                 "somebody else drew gold, or withdrew it, at the same moment: look at it, and draw again"
             )
-        new = record_draw(connection, project, draw.frame, wanted=wanted, rng=rng)
-        used = labels.frame.select("query", "doc", "label").write_csv().encode()  # without the judges' names
-        keep(connection, project.id, GivenFile(name=BRONZE, content=used), kind="bronze", now=now)
-    return Golded(
+        new = record_gold_draw(connection, project, draw.frame, wanted=wanted, rng=rng)
+        bronze_csv = labels.frame.select("query", "doc", "label").write_csv().encode()  # without the judges' names
+        store_file(connection, project.id, UploadedFile(name=BRONZE_FILE, content=bronze_csv), kind="bronze", now=now)
+    return GoldDrawSummary(
         design=draw.design, documents=draw.frame.height, new=new, queries=draw.frame["query"].n_unique(),
         expected=draw.expected, notes=(*notes, *map(without_options, draw.notes)),
     )  # fmt: skip
 
 
-def gold_frame(connection: Connection, project: Project, note: Callable[[str], None] = lambda _: None) -> pl.DataFrame:
+def load_gold_frame(
+    connection: Connection, project: Project, note: Callable[[str], None] = lambda _: None
+) -> pl.DataFrame:
     """What was drawn, with the labels of the gold judges, as `ringtrue evaluate --gold` reads it.
 
     A document that gold judges saw and could not decide or skipped has the label −1, which says so, until one of them
@@ -100,61 +102,65 @@ def gold_frame(connection: Connection, project: Project, note: Callable[[str], N
     """
     if project.scale.kind != "graded":
         raise InputError("gold is drawn for labels of single documents, and this project compares pairs")
-    items = gold_items(connection, project)
+    items = load_gold_items(connection, project)
     if not items.height:
         raise InputError(f"no gold was drawn in '{project.title}' yet: there is nothing to export")
-    found = settled(connection, project, queue="gold")
+    consensus = resolve_labels(connection, project, queue="gold")
     labels = pl.DataFrame(schema={"query": pl.String, "doc": pl.String, "label": pl.Int32})
-    if isinstance(found, Judgments):
-        labels = found.frame.select("query", "doc", "label")
+    if isinstance(consensus, Judgments):
+        labels = consensus.frame.select("query", "doc", "label")
     frame = items.join(labels, on=["query", "doc"], how="left", maintain_order="left")
-    undecided = pl.when(pl.col("undecided")).then(pl.lit(UNDECIDED, dtype=pl.Int32))
+    undecided = pl.when(pl.col("undecided")).then(pl.lit(UNDECIDED_LABEL, dtype=pl.Int32))
     frame = frame.with_columns(label=pl.coalesce("label", undecided)).drop("item", "undecided")
-    _doubts(frame, note)
-    first = ["query", "doc", "label"]
-    return frame.select(*first, *(name for name in frame.columns if name not in first))
+    _note_missing_gold(frame, note)
+    first_columns = ["query", "doc", "label"]
+    return frame.select(*first_columns, *(name for name in frame.columns if name not in first_columns))
 
 
-def _bronze(connection: Connection, project: Project, file: GivenFile | None, note: Callable[[str], None]) -> Judgments:
+def _load_bronze_labels(
+    connection: Connection, project: Project, file: UploadedFile | None, note: Callable[[str], None]
+) -> Judgments:
     if file is not None:
-        labels = read_judgments(source_of(file), note=note)
+        labels = read_judgments(open_source(file), note=note)
         labels.require_one_label_each()
         return labels
-    found = settled(connection, project)
-    if not isinstance(found, Judgments):
+    consensus = resolve_labels(connection, project)
+    if not isinstance(consensus, Judgments):
         raise InputError("gold checks labels that are there, and none was collected yet; judge first, or give a file")
-    return found
+    return consensus
 
 
-def _uncovered(runs: Sequence[Run], labels: Judgments) -> list[str]:
+def _uncovered_query_notes(runs: Sequence[Run], labels: Judgments) -> list[str]:
     """A word on queries of the runs of which no label is known yet."""
-    asked = pl.concat([run.frame["query"] for run in runs]).unique()
-    without = asked.filter(~asked.is_in(labels.frame["query"].unique().implode())).sort()
-    if not len(without):
+    run_queries = pl.concat([run.frame["query"] for run in runs]).unique()
+    uncovered = run_queries.filter(~run_queries.is_in(labels.frame["query"].unique().implode())).sort()
+    if not len(uncovered):
         return []
-    known = f"{len(asked) - len(without):,} of {counted(len(asked), 'query')} of the runs"
-    doubt = f"the labels that gold is drawn from know {known}, and not '{without[0]}'"
+    covered = f"{len(run_queries) - len(uncovered):,} of {format_count(len(run_queries), 'query')} of the runs"
+    doubt = f"the labels that gold is drawn from know {covered}, and not '{uncovered[0]}'"
     return [f"{doubt}: unless that is meant, withdraw this draw, and draw again when all are judged"]
 
 
-def _judged(connection: Connection, project: Project) -> Judgments | None:
+def _load_judged_gold(connection: Connection, project: Project) -> Judgments | None:
     """The gold labels of an earlier draw, all of which must be judged before it is continued."""
-    items = gold_items(connection, project)
+    items = load_gold_items(connection, project)
     if not items.height:
         return None
-    frame = gold_frame(connection, project)
-    if left := frame["label"].null_count():
+    frame = load_gold_frame(connection, project)
+    if unjudged := frame["label"].null_count():
         raise InputError(
-            f"{counted(left, 'document')} of the earlier draw still wait for gold: a draw is continued when all of "
-            f"it is judged"
+            f"{format_count(unjudged, 'document')} of the earlier draw still wait for gold: a draw is continued when "
+            f"all of it is judged"
         )
     return Judgments.of(frame)
 
 
-def _doubts(frame: pl.DataFrame, note: Callable[[str], None]) -> None:
-    open_ = frame["label"].null_count()
-    if open_:
-        note(f"{open_:,} of {frame.height:,} gold documents have no label yet: `ringtrue evaluate` wants all of them")
-    undecided = int((frame["label"] == UNDECIDED).sum())
+def _note_missing_gold(frame: pl.DataFrame, note: Callable[[str], None]) -> None:
+    unjudged = frame["label"].null_count()
+    if unjudged:
+        note(
+            f"{unjudged:,} of {frame.height:,} gold documents have no label yet: `ringtrue evaluate` wants all of them"
+        )
+    undecided = int((frame["label"] == UNDECIDED_LABEL).sum())
     if undecided:
         note(f"{undecided:,} of {frame.height:,} gold documents could not be decided: their label is −1, not judged")

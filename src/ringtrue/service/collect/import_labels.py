@@ -11,15 +11,15 @@ import polars as pl
 
 from ringtrue.errors import InputError, NotFoundError, TableError
 from ringtrue.files import read_judgments, read_preferences
-from ringtrue.formatting.phrases import counted
-from ringtrue.judges.votes.timestamps import moments
-from ringtrue.service.collect.inputs import line_of, require_kind, trap_rows
+from ringtrue.formatting.phrases import format_count
+from ringtrue.judges.votes.timestamps import parse_times
+from ringtrue.service.collect.inputs import find_line_number, require_kind, trap_mask
 from ringtrue.service.collect.plainly import plainly, without_options
-from ringtrue.service.collect.uploads import GivenFile, as_table, keep, source_of
-from ringtrue.service.store.import_dedup import Given
-from ringtrue.service.store.imports import record_imported
-from ringtrue.service.store.revisions import TakenBack, take_back, would_take_back
-from ringtrue.service.store.uploads import delete_upload, upload_at
+from ringtrue.service.collect.uploads import UploadedFile, as_csv_file, open_source, store_file
+from ringtrue.service.store.import_dedup import ImportedLabel
+from ringtrue.service.store.imports import record_imported_labels
+from ringtrue.service.store.revisions import RevertedImport, preview_revert, revert_imported_tasks
+from ringtrue.service.store.uploads import delete_upload, get_upload
 from ringtrue.tables.preferences import OUTCOMES
 
 if TYPE_CHECKING:
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from ringtrue.service.store import Scale, Store
     from ringtrue.service.store.records import Project
 
-__all__ = ["Imported", "import_labels", "take_back_import"]
+__all__ = ["LabelImportSummary", "import_labels", "revert_import"]
 
-LABELS = "labels"  # kind of the files that are kept
+LABELS_KIND = "labels"  # kind of the files that are kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Imported:
+class LabelImportSummary:
     """What a file of labels brought: `new` ones, and those that were `known`, by so many judges."""
 
     new: int
@@ -44,7 +44,9 @@ class Imported:
 
 
 @plainly()
-def import_labels(store: Store, project: Project, file: GivenFile, *, now: float, rng: np.random.Generator) -> Imported:
+def import_labels(
+    store: Store, project: Project, file: UploadedFile, *, now: float, rng: np.random.Generator
+) -> LabelImportSummary:
     """Take labels or preferences from a file as finished work of its judges, who get accounts of their own.
 
     They count like any others: what has enough labels is not asked about again. The same file twice changes nothing. A
@@ -53,116 +55,133 @@ def import_labels(store: Store, project: Project, file: GivenFile, *, now: float
     """
     notes: list[str] = []
     require_kind(file, project.scale)
-    rows = _read(file, project.scale, notes.append)
+    labels = _read_labels(file, project.scale, notes.append)
     with store.transaction() as connection:
-        taken = record_imported(connection, project, rows, now=now, rng=rng)
-        if taken.new:
-            keep(connection, project.id, as_table(file.name, _kept(taken.kept)), kind=LABELS, now=now)
-    if taken.items:
+        recorded = record_imported_labels(connection, project, labels, now=now, rng=rng)
+        if recorded.new:
+            store_file(
+                connection,
+                project.id,
+                as_csv_file(file.name, _new_labels_frame(recorded.labels)),
+                kind=LABELS_KIND,
+                now=now,
+            )
+    if recorded.items:
         notes.append(
-            f"{counted(taken.items, 'item')} in {file.name} had been asked of nobody here: kept with the labels, and "
-            f"no more are wanted"
+            f"{format_count(recorded.items, 'item')} in {file.name} had been asked of nobody here: kept with the "
+            f"labels, and no more are wanted"
         )
-    if taken.erased:
+    if recorded.erased:
         notes.append(
-            f"{counted(taken.erased, 'judge')} in {file.name} said the same as people here whose personal data was "
-            f"erased: no name was taken from the file for them"
+            f"{format_count(recorded.erased, 'judge')} in {file.name} said the same as people here whose personal data "
+            f"was erased: no name was taken from the file for them"
         )
-    told = tuple(filter(None, map(without_options, notes)))
-    return Imported(new=taken.new, known=taken.known, judges=taken.judges, notes=told)
+    plain_notes = tuple(filter(None, map(without_options, notes)))
+    return LabelImportSummary(new=recorded.new, known=recorded.duplicates, judges=recorded.judges, notes=plain_notes)
 
 
-def take_back_import(store: Store, project: Project, upload: int, *, only_look: bool = False) -> TakenBack:
+def revert_import(store: Store, project: Project, upload_id: int, *, preview: bool = False) -> RevertedImport:
     """Take back the labels that came with a file, or say what that would do; the file goes with them.
 
     Where a later file brought another label of the same judge and item, both go: they are versions of one.
     """
-    if only_look:
+    if preview:
         with store.read() as connection:
-            return would_take_back(connection, project, _tasks(connection, project, upload))
+            return preview_revert(connection, project, _imported_task_ids(connection, project, upload_id))
     with store.transaction() as connection:
-        done = take_back(connection, project, _tasks(connection, project, upload))
-        delete_upload(connection, project.id, upload)
-    return done
+        reverted = revert_imported_tasks(connection, project, _imported_task_ids(connection, project, upload_id))
+        delete_upload(connection, project.id, upload_id)
+    return reverted
 
 
-def _tasks(connection: Connection, project: Project, upload: int) -> list[int]:
+def _imported_task_ids(connection: Connection, project: Project, upload_id: int) -> list[int]:
     """The tasks that were made for the labels of a file."""
-    kind, name, content = upload_at(connection, project.id, upload)
-    if kind != LABELS:
+    kind, name, content = get_upload(connection, project.id, upload_id)
+    if kind != LABELS_KIND:
         raise NotFoundError(f"{name}: no labels were imported from this file, so none can be taken back")
-    table = pl.read_csv(source_of(GivenFile(name=name, content=content)).whole(), infer_schema=False)
+    table = pl.read_csv(open_source(UploadedFile(name=name, content=content)).read_all(), infer_schema=False)
     return table["task"].drop_nulls().cast(pl.Int64).unique().to_list()
 
 
-def _kept(rows: Sequence[tuple[Given, int, int | None]]) -> pl.DataFrame:
+def _new_labels_frame(recorded: Sequence[tuple[ImportedLabel, int, int | None]]) -> pl.DataFrame:
     """New labels with the numbers of their judges and tasks."""
-    pairs = rows[0][0].other is not None
-    names = ("query", "left", "right", "winner") if pairs else ("query", "doc", "label")
-    plain = [
-        (one.query, one.doc, *((one.other,) if pairs else ()), one.answer, account, task, one.time, one.seconds)
-        for one, account, task in rows
+    is_pairs = recorded[0][0].other is not None
+    names = ("query", "left", "right", "winner") if is_pairs else ("query", "doc", "label")
+    records = [
+        (
+            label.query,
+            label.doc,
+            *((label.other,) if is_pairs else ()),
+            label.answer,
+            account,
+            task,
+            label.time,
+            label.seconds,
+        )
+        for label, account, task in recorded
     ]
-    kinds = {
+    dtypes = {
         **dict.fromkeys(names, pl.String), "account": pl.Int64, "task": pl.Int64, "time": pl.Float64,
         "seconds": pl.Float64,
     }  # fmt: skip
-    return pl.DataFrame(plain, schema=kinds, orient="row")
+    return pl.DataFrame(records, schema=dtypes, orient="row")
 
 
-def _read(file: GivenFile, scale: Scale, note: Callable[[str], None]) -> list[Given]:
+def _read_labels(file: UploadedFile, scale: Scale, note: Callable[[str], None]) -> list[ImportedLabel]:
     if scale.kind == "graded":
-        frame = read_judgments(source_of(file), note=note).frame
+        frame = read_judgments(open_source(file), note=note).frame
         _require_on_scale(frame["label"], scale, file)
-        names = {"doc": pl.col("doc"), "answer": pl.col("label").cast(pl.String)}
+        answer_columns = {"doc": pl.col("doc"), "answer": pl.col("label").cast(pl.String)}
     else:
-        frame = read_preferences(source_of(file), note=note).frame
+        frame = read_preferences(open_source(file), note=note).frame
         assert frame["winner"].is_in(OUTCOMES).all()  # its reader refuses all others
-        names = {"doc": pl.col("left"), "other": pl.col("right"), "answer": pl.col("winner")}
-    trap = trap_rows(frame)
-    if trap.any():
-        note(f"{file.name}: {counted(int(trap.sum()), 'answer')} to traps left out")
-        frame = frame.filter(~trap)
+        answer_columns = {"doc": pl.col("left"), "other": pl.col("right"), "answer": pl.col("winner")}
+    is_trap = trap_mask(frame)
+    if is_trap.any():
+        note(f"{file.name}: {format_count(int(is_trap.sum()), 'answer')} to traps left out")
+        frame = frame.filter(~is_trap)
     if not frame.height:
         raise InputError(f"{file.name}: there is no label in it but answers to traps")
-    chosen = frame.select("query", "judge", _times(frame, file.name), _seconds(frame), _batch(frame), **names)
-    return [Given(**row) for row in chosen.iter_rows(named=True)]
+    labels = frame.select(
+        "query", "judge", _parse_times(frame, file.name), _parse_seconds(frame), _parse_batch(frame), **answer_columns
+    )
+    return [ImportedLabel(**row) for row in labels.iter_rows(named=True)]
 
 
-def _require_on_scale(labels: pl.Series, scale: Scale, file: GivenFile) -> None:
-    known = [label.value for label in scale.labels]
-    bad = ~labels.cast(pl.String).is_in(known)
-    if bad.any():
-        row = int(bad.arg_true()[0])
+def _require_on_scale(labels: pl.Series, scale: Scale, file: UploadedFile) -> None:
+    scale_labels = [label.value for label in scale.labels]
+    is_off_scale = ~labels.cast(pl.String).is_in(scale_labels)
+    if is_off_scale.any():
+        row = int(is_off_scale.arg_true()[0])
         raise InputError(
-            f"{file.name}: line {line_of(file, row)}: label {labels[row]} is not on the scale of this project, which "
-            f"has {', '.join(known)}; leave such rows out, or give them another label"
+            f"{file.name}: line {find_line_number(file, row)}: label {labels[row]} is not on the scale of this "
+            f"project, which has {', '.join(scale_labels)}; leave such rows out, or give them another label"
         )
 
 
-def _times(frame: pl.DataFrame, name: str) -> pl.Series:
+def _parse_times(frame: pl.DataFrame, file_name: str) -> pl.Series:
     """When each label was given, in seconds since 1970; nothing where the file does not say."""
-    found = np.full(frame.height, np.nan)
+    times = np.full(frame.height, np.nan)
     if "time" in frame.columns:
         column = frame["time"]
-        told = column.is_not_null()
+        has_time = column.is_not_null()
         if column.dtype == pl.String:
-            told &= column.str.strip_chars() != ""
+            has_time &= column.str.strip_chars() != ""
         try:
-            found[told.to_numpy()] = moments(column.filter(told))
+            times[has_time.to_numpy()] = parse_times(column.filter(has_time))
         except TableError as error:
-            raise TableError(f"{name}: {error}") from error
-    return pl.Series("time", found).fill_nan(None)
+            raise TableError(f"{file_name}: {error}") from error
+    return pl.Series("time", times).fill_nan(None)
 
 
-def _seconds(frame: pl.DataFrame) -> pl.Series:
+def _parse_seconds(frame: pl.DataFrame) -> pl.Series:
     if "seconds" not in frame.columns or frame["seconds"].dtype.is_nested():
         return pl.Series("seconds", [None], dtype=pl.Float64).new_from_index(0, frame.height)
-    number = frame["seconds"].cast(pl.Float64, strict=False)
-    return number.set(~(number.is_finite() & (number >= 0)).fill_null(value=False), None)
+    seconds = frame["seconds"].cast(pl.Float64, strict=False)
+    return seconds.set(~(seconds.is_finite() & (seconds >= 0)).fill_null(value=False), None)
 
 
-def _batch(frame: pl.DataFrame) -> pl.Series:
+def _parse_batch(frame: pl.DataFrame) -> pl.Series:
     if "batch" not in frame.columns or frame["batch"].dtype.is_nested():
         return pl.Series("batch", [None], dtype=pl.String).new_from_index(0, frame.height)
     return frame["batch"].cast(pl.String)

@@ -9,20 +9,28 @@ import polars as pl
 
 from ringtrue.errors import FormatError, InputError, MismatchError, TableError
 from ringtrue.files import read_documents, read_judgments, read_preferences, read_topics, recognise_kind
-from ringtrue.files.formats import recognise
-from ringtrue.formatting.phrases import counted
-from ringtrue.service.collect.uploads import GivenFile, source_of
+from ringtrue.files.formats import recognise_format
+from ringtrue.formatting.phrases import format_count
+from ringtrue.service.collect.uploads import UploadedFile, open_source
 from ringtrue.service.store.projects import FLIPPED
 
 if TYPE_CHECKING:
     from ringtrue.service.store import Scale
 
-__all__ = ["document_rows", "line_of", "read_texts", "read_traps", "require_kind", "topic_rows", "trap_rows"]
+__all__ = [
+    "find_line_number",
+    "iter_document_rows",
+    "read_document_texts",
+    "read_topic_rows",
+    "read_traps",
+    "require_kind",
+    "trap_mask",
+]
 
 Note = Callable[[str], None]
-TRUE = ("true", "1", "yes")  # what the column trap says of one
-SLICE = 2_000  # documents that are turned into rows at a time
-ALL_OF_THEM = 200_000  # documents: of more, only those that are asked about are kept
+TRUE_WORDS = ("true", "1", "yes")  # what the column trap says of one
+SLICE_ROWS = 2_000  # documents that are turned into rows at a time
+MOST_KEPT_WHOLE = 200_000  # documents: of more, only those that are asked about are kept
 QUERY_PARTS = {"text": ("title", "text"), "description": ("description", "desc"), "narrative": ("narrative", "narr")}
 DOC_PARTS = {
     "title": ("title",), "url": ("url", "link"), "snippet": ("snippet", "abstract", "summary"),
@@ -30,120 +38,126 @@ DOC_PARTS = {
 }  # fmt: skip
 
 
-def topic_rows(file: GivenFile, note: Note) -> list[dict[str, Any]]:
+def read_topic_rows(file: UploadedFile, note: Note) -> list[dict[str, Any]]:
     """The queries of a file with their texts, as the store takes them."""
-    frame = read_topics(source_of(file), note=note)
-    parts = _parts(frame, QUERY_PARTS)
-    if not parts:
+    frame = read_topics(open_source(file), note=note)
+    text_columns = _text_columns(frame, QUERY_PARTS)
+    if not text_columns:
         raise TableError(
             f"{file.name}: expected a column title, text, description or narrative, found {', '.join(frame.columns)}"
         )
-    return frame.select(pl.col("query").alias("name"), *parts).to_dicts()
+    return frame.select(pl.col("query").alias("name"), *text_columns).to_dicts()
 
 
-def read_texts(files: Sequence[GivenFile], wanted: pl.Series, note: Note) -> list[pl.DataFrame]:
+def read_document_texts(files: Sequence[UploadedFile], wanted_docs: pl.Series, note: Note) -> list[pl.DataFrame]:
     """The documents of files: name, and of title, url, snippet and text what there is.
 
-    Of very many, only those in `wanted` are kept; where that is none of them, something is wrong with the ids.
+    Of very many, only those in `wanted_docs` are kept; where that is none of them, something is wrong with the ids.
     """
-    found = []
+    frames = []
     for file in files:
-        frame = read_documents(source_of(file), note=note)
-        parts = _parts(frame, DOC_PARTS)
-        if not parts:
+        frame = read_documents(open_source(file), note=note)
+        text_columns = _text_columns(frame, DOC_PARTS)
+        if not text_columns:
             columns = ", ".join(frame.columns)
             raise TableError(f"{file.name}: expected a column title, url, snippet or text, found {columns}")
-        frame = frame.select(pl.col("doc").alias("name"), *parts)
-        asked = frame["name"].is_in(wanted.implode()) if len(wanted) else None
-        if asked is not None and not asked.any():
+        frame = frame.select(pl.col("doc").alias("name"), *text_columns)
+        is_wanted = frame["name"].is_in(wanted_docs.implode()) if len(wanted_docs) else None
+        if is_wanted is not None and not is_wanted.any():
             raise MismatchError(
-                f"{file.name}: none of its {counted(frame.height, 'document')} is asked about: the first is "
-                f"'{frame['name'][0]}', and asked is '{wanted[0]}'; do both use the same ids?"
+                f"{file.name}: none of its {format_count(frame.height, 'document')} is asked about: the first is "
+                f"'{frame['name'][0]}', and asked is '{wanted_docs[0]}'; do both use the same ids?"
             )
-        if asked is not None and frame.height > ALL_OF_THEM:
+        if is_wanted is not None and frame.height > MOST_KEPT_WHOLE:
             note(
-                f"{file.name}: of {frame.height:,} documents, the {int(asked.sum()):,} that are asked about were taken"
+                f"{file.name}: of {frame.height:,} documents, the {int(is_wanted.sum()):,} that are asked about were "
+                f"taken"
             )
-            frame = frame.filter(asked)
-        found.append(frame)
-    return found
+            frame = frame.filter(is_wanted)
+        frames.append(frame)
+    return frames
 
 
-def document_rows(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
+def iter_document_rows(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
     """Documents as the store takes them, some at a time."""
-    for piece in frame.iter_slices(SLICE):
-        yield from piece.iter_rows(named=True)
+    for chunk in frame.iter_slices(SLICE_ROWS):
+        yield from chunk.iter_rows(named=True)
 
 
-def read_traps(file: GivenFile, scale: Scale, note: Note) -> list[dict[str, Any]]:
+def read_traps(file: UploadedFile, scale: Scale, note: Note) -> list[dict[str, Any]]:
     """Questions with a known answer: query, doc and label, or pairs with a winner that a judge can choose."""
     require_kind(file, scale, "query, doc and label" if scale.kind == "graded" else "query, left, right and winner")
     if scale.kind == "graded":
-        frame = read_judgments(source_of(file), note=note).frame
+        frame = read_judgments(open_source(file), note=note).frame
         rows = frame.select("query", "doc", expected=pl.col("label").cast(pl.String)).to_dicts()
     else:
-        frame = read_preferences(source_of(file), note=note).frame
+        frame = read_preferences(open_source(file), note=note).frame
         rows = frame.select("query", doc="left", other="right", expected="winner").to_dicts()
-    known = [label.value for label in scale.labels]
-    seen: dict[tuple[str, ...], str] = {}
-    for place, row in enumerate(rows):
-        if row["expected"] not in known:
+    scale_answers = [label.value for label in scale.labels]
+    answer_by_item: dict[tuple[str, ...], str] = {}
+    for row_number, row in enumerate(rows):
+        if row["expected"] not in scale_answers:
             raise InputError(
-                f"{file.name}: line {line_of(file, place)}: a judge cannot answer '{row['expected']}' here, only "
-                f"{', '.join(known)}; give the trap another answer, or choose a scale that has this one"
+                f"{file.name}: line {find_line_number(file, row_number)}: a judge cannot answer "
+                f"'{row['expected']}' here, only {', '.join(scale_answers)}; give the trap another answer, "
+                f"or choose a scale that has this one"
             )
         docs = (row["doc"], row.get("other") or "")
-        key = (row["query"], *sorted(docs))
+        item_key = (row["query"], *sorted(docs))
         answer = row["expected"] if list(docs) == sorted(docs) else FLIPPED.get(row["expected"], row["expected"])
-        if seen.setdefault(key, answer) != answer:
+        if answer_by_item.setdefault(item_key, answer) != answer:
             raise InputError(
-                f"{file.name}: line {line_of(file, place)}: the trap of query '{row['query']}' and document "
-                f"'{row['doc']}' stands there with two answers; keep one"
+                f"{file.name}: line {find_line_number(file, row_number)}: the trap of query '{row['query']}' and "
+                f"document '{row['doc']}' stands there with two answers; keep one"
             )
     return rows
 
 
-def trap_rows(frame: pl.DataFrame) -> pl.Series:
+def trap_mask(frame: pl.DataFrame) -> pl.Series:
     """Which rows of a table are said to be traps, by its column of that name."""
     if "trap" not in frame.columns:
         return pl.Series("trap", [False]).new_from_index(0, frame.height)
-    return frame["trap"].cast(pl.String).str.to_lowercase().is_in(TRUE).fill_null(value=False)
+    return frame["trap"].cast(pl.String).str.to_lowercase().is_in(TRUE_WORDS).fill_null(value=False)
 
 
-def line_of(file: GivenFile, row: int) -> int:
+def find_line_number(file: UploadedFile, row: int) -> int:
     """The line of a file on which a row stands, counted as a spreadsheet does: from 1, the names of columns too.
 
     Examples:
-        >>> line_of(GivenFile(name="a.csv", content=b"query,doc,label\\nq,d,1\\n"), 0)
+        >>> find_line_number(UploadedFile(name="a.csv", content=b"query,doc,label\\nq,d,1\\n"), 0)
         2
-        >>> line_of(GivenFile(name="a.qrels", content=b"q 0 d 1\\n"), 0)
+        >>> find_line_number(UploadedFile(name="a.qrels", content=b"q 0 d 1\\n"), 0)
         1
     """
-    source = source_of(file)
-    form = recognise(source, "preferences" if recognise_kind(source) == "preferences" else "judgments")
-    return row + (2 if form in ("csv", "tsv") else 1)
+    source = open_source(file)
+    file_format = recognise_format(source, "preferences" if recognise_kind(source) == "preferences" else "judgments")
+    return row + (2 if file_format in ("csv", "tsv") else 1)
 
 
-def require_kind(file: GivenFile, scale: Scale, needs: str | None = None) -> None:
-    """Refuse labels where preferences are meant, and the other way round; `needs` names the columns."""
+def require_kind(file: UploadedFile, scale: Scale, columns: str | None = None) -> None:
+    """Refuse labels where preferences are meant, and the other way round; `columns` names what is needed."""
     try:
-        found = recognise_kind(source_of(file))
+        found_kind = recognise_kind(open_source(file))
     except FormatError:  # reading it says what is wrong
         return
-    wanted = "judgments" if scale.kind == "graded" else "preferences"
-    if found != wanted and found in ("judgments", "preferences", "run"):
-        usual = "query, doc, judge and label" if scale.kind == "graded" else "query, left, right, judge and winner"
-        raise FormatError(f"{file.name}: this looks like {'a run' if found == 'run' else found}, and this project has "
-                          f"{wanted}: expected {needs or usual}")  # fmt: skip
+    wanted_kind = "judgments" if scale.kind == "graded" else "preferences"
+    if found_kind != wanted_kind and found_kind in ("judgments", "preferences", "run"):
+        usual_columns = (
+            "query, doc, judge and label" if scale.kind == "graded" else "query, left, right, judge and winner"
+        )
+        raise FormatError(
+            f"{file.name}: this looks like {'a run' if found_kind == 'run' else found_kind}, and this project has "
+            f"{wanted_kind}: expected {columns or usual_columns}"
+        )
 
 
-def _parts(frame: pl.DataFrame, parts: Mapping[str, tuple[str, ...]]) -> list[pl.Expr]:
+def _text_columns(frame: pl.DataFrame, parts: Mapping[str, tuple[str, ...]]) -> list[pl.Expr]:
     """The columns that a table has of these, as texts; empty cells are no text."""
-    found = []
-    for ours, names in parts.items():
-        spelled = {name.lower(): name for name in frame.columns}
-        name = next((spelled[name] for name in names if name in spelled), None)
+    expressions = []
+    for part, names in parts.items():
+        name_by_lower = {name.lower(): name for name in frame.columns}
+        name = next((name_by_lower[name] for name in names if name in name_by_lower), None)
         if name is not None and not frame[name].dtype.is_nested():
             text = pl.col(name).cast(pl.String)
-            found.append(pl.when(text.str.strip_chars() != "").then(text).alias(ours))
-    return found
+            expressions.append(pl.when(text.str.strip_chars() != "").then(text).alias(part))
+    return expressions

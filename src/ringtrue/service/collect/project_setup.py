@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from ringtrue.errors import MismatchError
-from ringtrue.formatting.phrases import counted
-from ringtrue.service.collect.inputs import document_rows, read_texts, read_traps, topic_rows
-from ringtrue.service.collect.items import Asked, read_asked
+from ringtrue.formatting.phrases import format_count
+from ringtrue.service.collect.inputs import iter_document_rows, read_document_texts, read_topic_rows, read_traps
+from ringtrue.service.collect.items import ItemsToJudge, read_items
 from ringtrue.service.collect.plainly import plainly, without_options
-from ringtrue.service.collect.uploads import GivenFile, as_table, keep, note_documents
-from ringtrue.service.store.progress import missing_texts
-from ringtrue.service.store.projects import add_documents, add_items, add_queries, ask_again, create_project
+from ringtrue.service.collect.uploads import UploadedFile, as_csv_file, register_documents_file, store_file
+from ringtrue.service.store.progress import count_missing_texts
+from ringtrue.service.store.projects import add_documents, add_items, add_queries, create_project, request_votes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from ringtrue.service.store import Scale, Settings, Store
     from ringtrue.service.store.records import Project
 
-__all__ = ["Made", "extend_project", "make_project"]
+__all__ = ["ProjectSetup", "extend_project", "make_project"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
+class ProjectSetup:
     """What files brought into a project: new items and traps, queries and documents with texts, and every doubt."""
 
     project: Project
@@ -40,131 +40,143 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Read:
+class _ProjectFiles:
     """All that files say, read before anything is written."""
 
-    asked: Asked | None
+    to_judge: ItemsToJudge | None
     topics: list[dict[str, Any]]
     documents: list[pl.DataFrame]
     traps: list[dict[str, Any]]
-    files: tuple[tuple[str, GivenFile], ...]
-    listed: tuple[GivenFile, ...]
+    files: tuple[tuple[str, UploadedFile], ...]
+    listed: tuple[UploadedFile, ...]
     notes: tuple[str, ...]
 
 
 @plainly()
 def make_project(
     store: Store, *, name: str, title: str, scale: Scale, settings: Settings, guidelines: str = "",
-    ask: Sequence[GivenFile] = (), topics: GivenFile | None = None, documents: Sequence[GivenFile] = (),
-    traps: GivenFile | None = None, depth: int = 10, now: float, rng: np.random.Generator,
-) -> Made:  # fmt: skip
+    ask: Sequence[UploadedFile] = (), topics: UploadedFile | None = None, documents: Sequence[UploadedFile] = (),
+    traps: UploadedFile | None = None, depth: int = 10, now: float, rng: np.random.Generator,
+) -> ProjectSetup:  # fmt: skip
     """Make a project from files: what is to be judged, what queries and documents say, and known answers.
 
     `ask` are runs, which are pooled at `depth`, or a pool, a judged table, or pairs. All files but the documents are
     kept, since their texts are. Nothing is made where a file cannot be used.
     """
-    read = _read(ask, topics, documents, traps, scale, settings, depth=depth, rng=rng)
+    project_files = _read_project_files(ask, topics, documents, traps, scale, settings, depth=depth, rng=rng)
     with store.transaction() as connection:
         project = create_project(
             connection, name=name, title=title, scale=scale, settings=settings, guidelines=guidelines, now=now
         )
-        return _put(connection, project, read, now=now, rng=rng)
+        return _store_project_files(connection, project, project_files, now=now, rng=rng)
 
 
 @plainly()
 def extend_project(
-    store: Store, project: Project, *, ask: Sequence[GivenFile] = (), topics: GivenFile | None = None,
-    documents: Sequence[GivenFile] = (), traps: GivenFile | None = None, depth: int = 10, now: float,
+    store: Store, project: Project, *, ask: Sequence[UploadedFile] = (), topics: UploadedFile | None = None,
+    documents: Sequence[UploadedFile] = (), traps: UploadedFile | None = None, depth: int = 10, now: float,
     rng: np.random.Generator,
-) -> Made:  # fmt: skip
+) -> ProjectSetup:  # fmt: skip
     """Add to a project what files say; what is there already keeps its answers, and texts are brought up to date."""
-    read = _read(ask, topics, documents, traps, project.scale, project.settings, depth=depth, rng=rng)
+    project_files = _read_project_files(
+        ask, topics, documents, traps, project.scale, project.settings, depth=depth, rng=rng
+    )
     with store.transaction() as connection:
-        return _put(connection, project, read, now=now, rng=rng)
+        return _store_project_files(connection, project, project_files, now=now, rng=rng)
 
 
-def _read(
-    ask: Sequence[GivenFile], topics: GivenFile | None, documents: Sequence[GivenFile], traps: GivenFile | None,
-    scale: Scale, settings: Settings, *, depth: int, rng: np.random.Generator,
-) -> _Read:  # fmt: skip
+def _read_project_files(
+    ask: Sequence[UploadedFile], topics: UploadedFile | None, documents: Sequence[UploadedFile],
+    traps: UploadedFile | None, scale: Scale, settings: Settings, *, depth: int, rng: np.random.Generator,
+) -> _ProjectFiles:  # fmt: skip
     notes: list[str] = []
-    asked = read_asked(ask, scale, settings, depth=depth, rng=rng) if ask else None
-    known = read_traps(traps, scale, notes.append) if traps is not None else []
-    queries = topic_rows(topics, notes.append) if topics is not None else []
-    wanted = pl.Series("doc", [], dtype=pl.String)
-    if asked is not None:
-        in_traps = [row[side] for row in known for side in ("doc", "other") if row.get(side)]
-        wanted = pl.concat([asked.docs, pl.Series("doc", in_traps, dtype=pl.String)]).unique()
-        named = set(asked.items["query"]) | {row["query"] for row in known}
-        if topics is not None and not named & {row["name"] for row in queries}:
+    to_judge = read_items(ask, scale, settings, depth=depth, rng=rng) if ask else None
+    trap_rows = read_traps(traps, scale, notes.append) if traps is not None else []
+    queries = read_topic_rows(topics, notes.append) if topics is not None else []
+    wanted_docs = pl.Series("doc", [], dtype=pl.String)
+    if to_judge is not None:
+        trap_docs = [row[side] for row in trap_rows for side in ("doc", "other") if row.get(side)]
+        wanted_docs = pl.concat([to_judge.docs, pl.Series("doc", trap_docs, dtype=pl.String)]).unique()
+        asked_queries = set(to_judge.items["query"]) | {row["query"] for row in trap_rows}
+        if topics is not None and not asked_queries & {row["name"] for row in queries}:
             raise MismatchError(
                 f"{topics.name}: none of its {len(queries):,} topics is asked about: the first is "
-                f"'{queries[0]['name']}', and asked is '{asked.items['query'][0]}'; do both use the same ids?"
+                f"'{queries[0]['name']}', and asked is '{to_judge.items['query'][0]}'; do both use the same ids?"
             )
-    texts = read_texts(documents, wanted, notes.append)
-    if asked is not None and asked.texts is not None:
-        texts.insert(0, asked.texts.rename({"doc": "name"}))
-    sent = list(asked.files) if asked else []
+    texts = read_document_texts(documents, wanted_docs, notes.append)
+    if to_judge is not None and to_judge.texts is not None:
+        texts.insert(0, to_judge.texts.rename({"doc": "name"}))
+    kept_files = list(to_judge.files) if to_judge else []
     if topics is not None:
-        sent.append(("topics", topics))
+        kept_files.append(("topics", topics))
     if traps is not None:
-        sent.append(("traps", as_table(traps.name, _as_given(known, scale))))
-    every = (*(asked.notes if asked else ()), *notes)
-    return _Read(
-        asked=asked, topics=queries, documents=texts, traps=known, files=tuple(sent), listed=tuple(documents),
-        notes=tuple(filter(None, map(without_options, every))),
+        kept_files.append(("traps", as_csv_file(traps.name, _traps_as_sent(trap_rows, scale))))
+    all_notes = (*(to_judge.notes if to_judge else ()), *notes)
+    return _ProjectFiles(
+        to_judge=to_judge, topics=queries, documents=texts, traps=trap_rows, files=tuple(kept_files),
+        listed=tuple(documents), notes=tuple(filter(None, map(without_options, all_notes))),
     )  # fmt: skip
 
 
-def _as_given(traps: list[dict[str, Any]], scale: Scale) -> pl.DataFrame:
+def _traps_as_sent(traps: list[dict[str, Any]], scale: Scale) -> pl.DataFrame:
     """Traps as a file has them."""
     graded = scale.kind == "graded"
     names = {"expected": "label"} if graded else {"doc": "left", "other": "right", "expected": "winner"}
     return pl.DataFrame(traps, infer_schema_length=None).rename(names)
 
 
-def _put(connection: Connection, project: Project, read: _Read, *, now: float, rng: np.random.Generator) -> Made:
-    add_queries(connection, project.id, read.topics)
-    documents = sum(add_documents(connection, project.id, document_rows(frame)) for frame in read.documents)
+def _store_project_files(
+    connection: Connection, project: Project, project_files: _ProjectFiles, *, now: float, rng: np.random.Generator
+) -> ProjectSetup:
+    add_queries(connection, project.id, project_files.topics)
+    documents = sum(
+        add_documents(connection, project.id, iter_document_rows(frame)) for frame in project_files.documents
+    )
     items = traps = 0
-    if read.asked is not None:
-        rows = read.asked.items.iter_rows(named=True)
+    if project_files.to_judge is not None:
+        rows = project_files.to_judge.items.iter_rows(named=True)
         if project.settings.active:
-            items = ask_again(connection, project, rows, rng=rng)
+            items = request_votes(connection, project, rows, rng=rng)
         else:
             items = add_items(connection, project, rows, queue="main", wanted=project.settings.judges, rng=rng)
-    if read.traps:
-        traps = add_items(connection, project, read.traps, queue="trap", wanted=None, rng=rng)
-    for kind, file in read.files:
-        keep(connection, project.id, file, kind=kind, now=now)
-    for file in read.listed:
-        note_documents(connection, project.id, file, now=now)
-    return Made(
-        project=project, items=items, queries=len(read.topics), documents=documents, traps=traps,
-        notes=(*read.notes, *_doubts(connection, project, read)),
+    if project_files.traps:
+        traps = add_items(connection, project, project_files.traps, queue="trap", wanted=None, rng=rng)
+    for kind, file in project_files.files:
+        store_file(connection, project.id, file, kind=kind, now=now)
+    for file in project_files.listed:
+        register_documents_file(connection, project.id, file, now=now)
+    return ProjectSetup(
+        project=project, items=items, queries=len(project_files.topics), documents=documents, traps=traps,
+        notes=(*project_files.notes, *_setup_notes(connection, project, project_files)),
     )  # fmt: skip
 
 
-def _doubts(connection: Connection, project: Project, read: _Read) -> list[str]:
+def _setup_notes(connection: Connection, project: Project, project_files: _ProjectFiles) -> list[str]:
     """What a judge would miss."""
     notes = []
-    missing = missing_texts(connection, project.id)
+    missing = count_missing_texts(connection, project.id)
     if missing.queries:
-        notes.append(f"{counted(missing.queries, 'query')} of {missing.all_queries:,} {_have(missing.queries)} no text")
+        notes.append(
+            f"{format_count(missing.queries, 'query')} of {missing.all_queries:,} {_has_or_have(missing.queries)} no "
+            f"text"
+        )
     if missing.documents:
         notes.append(
-            f"{counted(missing.documents, 'document')} of {missing.all_documents:,} that are asked about "
-            f"{_have(missing.documents)} no text: judges see the id alone"
+            f"{format_count(missing.documents, 'document')} of {missing.all_documents:,} that are asked about "
+            f"{_has_or_have(missing.documents)} no text: judges see the id alone"
         )
-    usual = project.settings.traps
-    if read.asked is not None and usual and not read.traps:
+    traps_per_task = project.settings.traps
+    if project_files.to_judge is not None and traps_per_task and not project_files.traps:
         notes.append("there are no traps yet: tasks go without")
-    elif read.traps and not usual:
+    elif project_files.traps and not traps_per_task:
         notes.append("traps were given, and the settings put none into a task")
-    elif read.traps and len(read.traps) < usual:
-        notes.append(f"{counted(len(read.traps), 'trap')} for {usual} in a task: a judge meets each of them once")
+    elif project_files.traps and len(project_files.traps) < traps_per_task:
+        notes.append(
+            f"{format_count(len(project_files.traps), 'trap')} for {traps_per_task} in a task: a judge meets each of "
+            f"them once"
+        )
     return notes
 
 
-def _have(count: int) -> str:
+def _has_or_have(count: int) -> str:
     return "has" if count == 1 else "have"

@@ -12,23 +12,23 @@ import polars as pl
 from ringtrue.errors import InputError
 from ringtrue.judges.agreement import Agreement, agree
 from ringtrue.judges.quality import JudgeQuality, judge_quality
-from ringtrue.service.collect.consensus import settled
+from ringtrue.service.collect.consensus import resolve_labels
 from ringtrue.service.collect.export_formats import trap_rule
 from ringtrue.service.collect.plainly import without_options
-from ringtrue.service.store.label_queries import collected, known_answers
+from ringtrue.service.store.label_queries import load_collected, load_known_answers
 from ringtrue.tables import Judgments, Preferences
 
 if TYPE_CHECKING:
     from ringtrue.service.store import Store
     from ringtrue.service.store.records import Project
 
-__all__ = ["Quality", "quality_of"]
+__all__ = ["LabelQuality", "assess_quality"]
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Quality:
+class LabelQuality:
     """What the labels so far say of the judges; where they say nothing, a note says why in a sentence."""
 
     labels: int
@@ -39,64 +39,72 @@ class Quality:
     notes: tuple[str, ...] = ()
 
 
-def quality_of(
+def assess_quality(
     store: Store, project: Project, *, resamples: int = 200, level: float = 0.95, rng: np.random.Generator | None = None
-) -> Quality:
+) -> LabelQuality:
     """Agreement and judge quality of what was collected, with traps and gold labels as known answers."""
     with store.read() as connection:
-        work = collected(connection, project)
-        with_traps = collected(connection, project, traps=True)
-        traps = known_answers(connection, project)
-        gold = settled(connection, project, queue="gold") if project.scale.kind == "graded" else None
+        labels = load_collected(connection, project)
+        with_traps = load_collected(connection, project, traps=True)
+        traps = load_known_answers(connection, project)
+        gold = resolve_labels(connection, project, queue="gold") if project.scale.kind == "graded" else None
     if with_traps is None:
         nothing = "nobody has answered yet"
-        return Quality(labels=0, agreement=None, agreement_note=nothing, judges=None, judges_note=nothing)
+        return LabelQuality(labels=0, agreement=None, agreement_note=nothing, judges=None, judges_note=nothing)
     scale = [int(label.value) for label in project.scale.labels] if project.scale.kind == "graded" else None
-    gold = _shared(gold, with_traps)
-    agreement, why = _or_words(lambda: _agreement(work, scale, resamples, level, rng))
-    met = _shared(traps, with_traps)
+    gold = _keep_if_overlapping(gold, with_traps)
+    agreement, agreement_note = _compute_or_explain(lambda: _measure_agreement(labels, scale, resamples, level, rng))
+    traps_met = _keep_if_overlapping(traps, with_traps)
     rule = trap_rule(project.settings)
-    judges, because = _or_words(
-        lambda: judge_quality(with_traps, gold=gold, traps=met, accept=rule, scale=scale, repeats="last", level=level)
+    judges, judges_note = _compute_or_explain(
+        lambda: judge_quality(
+            with_traps, gold=gold, traps=traps_met, accept=rule, scale=scale, repeats="last", level=level
+        )
     )
     notes = [*(agreement.notes if agreement else ()), *(judges.notes if judges else ())]
-    told = dict.fromkeys(filter(None, map(without_options, notes)))
-    return Quality(
-        labels=0 if work is None else work.frame.height, agreement=agreement, agreement_note=why, judges=judges,
-        judges_note=because, notes=tuple(told),
+    plain_notes = dict.fromkeys(filter(None, map(without_options, notes)))
+    return LabelQuality(
+        labels=0 if labels is None else labels.frame.height, agreement=agreement, agreement_note=agreement_note,
+        judges=judges, judges_note=judges_note, notes=tuple(plain_notes),
     )  # fmt: skip
 
 
-def _agreement(
-    work: Judgments | Preferences | None, scale: list[int] | None, resamples: int, level: float,
+def _measure_agreement(
+    labels: Judgments | Preferences | None, scale: list[int] | None, resamples: int, level: float,
     rng: np.random.Generator | None,
 ) -> Agreement:  # fmt: skip
     """How far judges agree, in our own words where there is nobody to agree with."""
-    if work is None:
+    if labels is None:
         raise InputError("nobody has answered yet but to traps")
-    judges = work.frame["judge"].n_unique()
-    if judges < 2:
+    judge_count = labels.frame["judge"].n_unique()
+    if judge_count < 2:
         raise InputError("all answers are by one judge so far: agreement needs two")
-    return agree(work, scale=scale, repeats="last", resamples=resamples, level=level, rng=rng)
+    return agree(labels, scale=scale, repeats="last", resamples=resamples, level=level, rng=rng)
 
 
-def _or_words(make: Callable[[], T]) -> tuple[T | None, str | None]:
+def _compute_or_explain(compute: Callable[[], T]) -> tuple[T | None, str | None]:
     try:
-        return make(), None
+        return compute(), None
     except InputError as error:
         return None, without_options(str(error))
 
 
-def _shared(known: Judgments | Preferences | None, work: Judgments | Preferences) -> Judgments | Preferences | None:
+def _keep_if_overlapping(
+    known_answers: Judgments | Preferences | None, labels: Judgments | Preferences
+) -> Judgments | Preferences | None:
     """Known answers, unless none of them is about anything that was answered."""
-    if known is None:
+    if known_answers is None:
         return None
-    names = ["query", "doc"] if isinstance(known, Judgments) else ["query", "one", "other"]
-    return known if _named(known).join(_named(work), on=names, how="semi").height else None
+    item_columns = ["query", "doc"] if isinstance(known_answers, Judgments) else ["query", "first", "second"]
+    return (
+        known_answers
+        if _item_keys(known_answers).join(_item_keys(labels), on=item_columns, how="semi").height
+        else None
+    )
 
 
-def _named(table: Judgments | Preferences) -> pl.DataFrame:
+def _item_keys(table: Judgments | Preferences) -> pl.DataFrame:
     if isinstance(table, Judgments):
         return table.frame.select("query", "doc")
     left, right = pl.col("left"), pl.col("right")
-    return table.frame.select("query", one=pl.min_horizontal(left, right), other=pl.max_horizontal(left, right))
+    return table.frame.select("query", first=pl.min_horizontal(left, right), second=pl.max_horizontal(left, right))

@@ -9,53 +9,58 @@ from typing import IO
 import polars as pl
 
 from ringtrue.files.write import replace_file
-from ringtrue.formatting.phrases import counted
+from ringtrue.formatting.phrases import format_count
 
-__all__ = ["guarded_csv", "told_of_ids"]
+__all__ = ["note_formula_like_ids", "write_safe_csv"]
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-FREE_TEXT = ("reason", "name", "title", "text")  # what people write; ids and numbers are read back as they are
-IDS = ("query", "doc", "left", "right", "judge")
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+TEXT_COLUMNS = ("reason", "name", "title", "text")  # what people write; ids and numbers are read back as they are
+ID_COLUMNS = ("query", "doc", "left", "right", "judge")
 
 
-def guarded_csv(path: Path, frames: Iterable[pl.DataFrame], note: Callable[[str], None]) -> int:
+def write_safe_csv(path: Path, frames: Iterable[pl.DataFrame], note: Callable[[str], None]) -> int:
     """Write frames as one CSV as they come, free text guarded; answers how many rows they have."""
     count = 0
-    doubtful: set[str] = set()
+    formula_ids: set[str] = set()
 
     def write(stream: IO[bytes]) -> None:
         nonlocal count
         for place, frame in enumerate(frames):
-            text = [_guarded(name) for name in FREE_TEXT if name in frame.columns]
+            text = [_escape_formula(name) for name in TEXT_COLUMNS if name in frame.columns]
             frame.with_columns(text).write_csv(stream, include_header=not place)
-            doubtful.update(_formulas(frame))
+            formula_ids.update(_formula_like_ids(frame))
             count += frame.height
 
     replace_file(path, write)
-    _tell(doubtful, note)
+    _note_formula_ids(formula_ids, note)
     return count
 
 
-def told_of_ids(frame: pl.DataFrame, note: Callable[[str], None]) -> None:
+def note_formula_like_ids(frame: pl.DataFrame, note: Callable[[str], None]) -> None:
     """A word on ids that a spreadsheet may take for formulas: they are left as they are, to be read back the same."""
-    _tell(_formulas(frame), note)
+    _note_formula_ids(_formula_like_ids(frame), note)
 
 
-def _formulas(frame: pl.DataFrame) -> set[str]:
+def _formula_like_ids(frame: pl.DataFrame) -> set[str]:
     """The ids that begin like a formula."""
-    ids = [frame[name].unique() for name in IDS if name in frame.columns]
-    return {one for column in ids for one in column.drop_nulls() if one.startswith(FORMULA)}
+    id_columns = [frame[name].unique() for name in ID_COLUMNS if name in frame.columns]
+    return {
+        identifier
+        for column in id_columns
+        for identifier in column.drop_nulls()
+        if identifier.startswith(FORMULA_STARTS)
+    }
 
 
-def _guarded(name: str) -> pl.Expr:
+def _escape_formula(name: str) -> pl.Expr:
     text = pl.col(name)
-    begins = pl.any_horizontal(text.str.starts_with(sign) for sign in FORMULA)
-    return pl.when(begins).then(pl.lit("'") + text).otherwise(text).alias(name)
+    is_formula = pl.any_horizontal(text.str.starts_with(sign) for sign in FORMULA_STARTS)
+    return pl.when(is_formula).then(pl.lit("'") + text).otherwise(text).alias(name)
 
 
-def _tell(found: set[str], note: Callable[[str], None]) -> None:
-    if found:
+def _note_formula_ids(formula_ids: set[str], note: Callable[[str], None]) -> None:
+    if formula_ids:
         note(
-            f"{counted(len(found), 'id')} begin like a formula, such as {min(found)!r}, and stay as they are so that "
-            f"ringtrue reads them back: import the file into a spreadsheet as text"
+            f"{format_count(len(formula_ids), 'id')} begin like a formula, such as {min(formula_ids)!r}, and stay as "
+            f"they are so that ringtrue reads them back: import the file into a spreadsheet as text"
         )

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from ringtrue.errors import FormatError, NotFoundError
 from ringtrue.files.source import GZIP, ZSTD, Source
-from ringtrue.service.store.uploads import Upload, add_upload, contents, upload_at
-from ringtrue.service.store.uploads import uploads as uploads_of
+from ringtrue.service.store.uploads import Upload, add_upload, get_upload, load_upload_contents, load_uploads
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,30 +17,30 @@ if TYPE_CHECKING:
     from ringtrue.service.store import Store
 
 __all__ = [
-    "GivenFile",
     "Upload",
-    "as_table",
-    "keep",
-    "kept",
-    "note_documents",
-    "source_of",
-    "upload_content",
-    "uploads",
+    "UploadedFile",
+    "as_csv_file",
+    "load_files",
+    "load_project_uploads",
+    "open_source",
+    "read_upload_file",
+    "register_documents_file",
+    "store_file",
 ]
 
-LARGEST = 1 << 31  # bytes, when unpacked
+MAX_UNPACKED_BYTES = 1 << 31  # bytes, when unpacked
 LONGEST_NAME = 200
-PIECE = 1 << 22
-PACKED = (".gz", ".zst")
-DOCUMENTS = "documents"  # kind of a file whose texts are kept in their own table: of the file itself, its size
+PIECE_BYTES = 1 << 22
+PACKED_SUFFIXES = (".gz", ".zst")
+DOCUMENTS_KIND = "documents"  # kind of a file whose texts are kept in their own table: of the file itself, its size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GivenFile:
+class UploadedFile:
     """A file as a browser sends it: its name, without a folder, and what is in it; .gz and .zst are understood.
 
     Examples:
-        >>> GivenFile(name="C:\\\\runs\\\\bm25.run", content=b"q1 Q0 d1 1 3.5 BM25").name
+        >>> UploadedFile(name="C:\\\\runs\\\\bm25.run", content=b"q1 Q0 d1 1 3.5 BM25").name
         'bm25.run'
     """
 
@@ -53,7 +52,7 @@ class GivenFile:
         object.__setattr__(self, "name", name[-LONGEST_NAME:].removeprefix("-") or "file")
 
 
-class _Held(Source):
+class _InMemorySource(Source):
     """A file in memory."""
 
     __slots__ = ()
@@ -64,24 +63,24 @@ class _Held(Source):
         return True
 
 
-def source_of(file: GivenFile, *, largest: int = LARGEST) -> Source:
+def open_source(file: UploadedFile, *, max_bytes: int = MAX_UNPACKED_BYTES) -> Source:
     """The file for the readers of `files`; refuses a small one that would unpack to an enormous one.
 
     Examples:
-        >>> source_of(GivenFile(name="a.run", content=b"q1 Q0 d1 1 3.5 A")).shown
+        >>> open_source(UploadedFile(name="a.run", content=b"q1 Q0 d1 1 3.5 A")).display_name
         'a.run'
     """
-    source = _Held(path=file.name, _kept=file.content)
+    source = _InMemorySource(path=file.name, _buffer=file.content)
     if file.content.startswith((GZIP, ZSTD)):
         size = 0
-        for piece in source.pieces(PIECE):
+        for piece in source.chunks(PIECE_BYTES):
             size += len(piece)
-            if size > largest:
-                raise FormatError(f"{file.name}: it unpacks to more than {largest >> 20:,} MB; give a smaller file")
+            if size > max_bytes:
+                raise FormatError(f"{file.name}: it unpacks to more than {max_bytes >> 20:,} MB; give a smaller file")
     return source
 
 
-def keep(connection: Connection, project: int, file: GivenFile, *, kind: str, now: float) -> None:
+def store_file(connection: Connection, project: int, file: UploadedFile, *, kind: str, now: float) -> None:
     """Keep a file with a project, packed."""
     packed = file.content
     if not packed.startswith((GZIP, ZSTD)):
@@ -91,52 +90,56 @@ def keep(connection: Connection, project: int, file: GivenFile, *, kind: str, no
     add_upload(connection, project, kind=kind, name=file.name, content=packed, now=now)
 
 
-def as_table(name: str, frame: pl.DataFrame) -> GivenFile:
+def as_csv_file(name: str, frame: pl.DataFrame) -> UploadedFile:
     """What was used of a file, as CSV: so that names of judges in it are not kept with it.
 
     Examples:
         >>> import polars as pl
-        >>> as_table("nist.qrels.gz", pl.DataFrame({"query": ["q"], "doc": ["d"]}))
-        GivenFile(name='nist.csv', content=b'query,doc\\nq,d\\n')
+        >>> as_csv_file("nist.qrels.gz", pl.DataFrame({"query": ["q"], "doc": ["d"]}))
+        UploadedFile(name='nist.csv', content=b'query,doc\\nq,d\\n')
     """
-    for ending in PACKED:
-        name = name.removesuffix(ending)
-    return GivenFile(name=f"{name.rpartition('.')[0] or name}.csv", content=frame.write_csv().encode())
+    for suffix in PACKED_SUFFIXES:
+        name = name.removesuffix(suffix)
+    return UploadedFile(name=f"{name.rpartition('.')[0] or name}.csv", content=frame.write_csv().encode())
 
 
-def note_documents(connection: Connection, project: int, file: GivenFile, *, now: float) -> None:
+def register_documents_file(connection: Connection, project: int, file: UploadedFile, *, now: float) -> None:
     """List a file of documents among the others; the texts are kept where judges see them."""
-    add_upload(connection, project, kind=DOCUMENTS, name=file.name, content=str(len(file.content)).encode(), now=now)
+    add_upload(
+        connection, project, kind=DOCUMENTS_KIND, name=file.name, content=str(len(file.content)).encode(), now=now
+    )
 
 
-def kept(connection: Connection, project: int, kind: str) -> list[GivenFile]:
+def load_files(connection: Connection, project: int, kind: str) -> list[UploadedFile]:
     """The files of a kind that a project has; they may be packed."""
-    return [GivenFile(name=name, content=content) for name, content in contents(connection, project, kind)]
+    return [
+        UploadedFile(name=name, content=content) for name, content in load_upload_contents(connection, project, kind)
+    ]
 
 
-def uploads(store: Store, project: int) -> list[Upload]:
+def load_project_uploads(store: Store, project: int) -> list[Upload]:
     """The files that a project has, without what is in them; `size` is that of the file as it was sent."""
     with store.read() as connection:
-        return [replace(one, size=_size(one)) for one in uploads_of(connection, project)]
+        return [replace(upload, size=_sent_size(upload)) for upload in load_uploads(connection, project)]
 
 
-def upload_content(store: Store, project: int, at: int) -> GivenFile:
+def read_upload_file(store: Store, project: int, upload_id: int) -> UploadedFile:
     """One file of a project as it was sent."""
     with store.read() as connection:
-        kind, name, content = upload_at(connection, project, at)
-    if kind == DOCUMENTS:
+        kind, name, content = get_upload(connection, project, upload_id)
+    if kind == DOCUMENTS_KIND:
         raise NotFoundError(f"{name}: of documents, the texts are kept, and not the file")
-    file = GivenFile(name=name, content=content)
-    packed = name.endswith(PACKED)  # by whoever sent it
-    return file if packed else GivenFile(name=name, content=source_of(file).whole())
+    file = UploadedFile(name=name, content=content)
+    sent_packed = name.endswith(PACKED_SUFFIXES)  # by whoever sent it
+    return file if sent_packed else UploadedFile(name=name, content=open_source(file).read_all())
 
 
-def _size(one: Upload) -> int:
-    if one.kind == DOCUMENTS:
-        return int(one.head)
-    if one.name.endswith(PACKED) or not one.head.startswith(ZSTD):
-        return one.size
+def _sent_size(upload: Upload) -> int:
+    if upload.kind == DOCUMENTS_KIND:
+        return int(upload.head)
+    if upload.name.endswith(PACKED_SUFFIXES) or not upload.head.startswith(ZSTD):
+        return upload.size
     import zstandard
 
-    size = zstandard.frame_content_size(one.head)
-    return one.size if size < 0 else size
+    size = zstandard.frame_content_size(upload.head)
+    return upload.size if size < 0 else size

@@ -14,10 +14,10 @@ from sqlalchemy import delete, func, insert, select, update
 
 from ringtrue.errors import NotFoundError, UsageError, did_you_mean
 from ringtrue.service.store import schema
-from ringtrue.service.store.accounts import insert_unless_there, roles_of
-from ringtrue.service.store.audit_log import record
-from ringtrue.service.store.dialects import Prepared
-from ringtrue.service.store.hashing import attempted, hashed
+from ringtrue.service.store.accounts import group_roles_by_project, insert_if_absent
+from ringtrue.service.store.audit_log import record_action
+from ringtrue.service.store.dialects import RawStatement
+from ringtrue.service.store.hashing import hash_attempt, hash_secret
 from ringtrue.service.store.records import Person
 
 if TYPE_CHECKING:
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 __all__ = [
     "SCOPES",
     "Token",
-    "bearer",
-    "forgive",
+    "authenticate_login",
+    "authenticate_token",
+    "clear_login_attempts",
+    "get_or_create_signing_secret",
     "issue_token",
+    "load_tokens",
     "log_in",
     "log_out",
+    "record_login_attempt",
     "revoke_token",
-    "signing_secret",
-    "tokens",
-    "try_to_log_in",
-    "visitor",
 ]
 
 SCOPES = {
@@ -43,36 +43,36 @@ SCOPES = {
     "judge": "get questions and answer them",
     "manage": "make and change projects, people and everything else an owner may",
 }
-WINDOW = 15 * 60.0  # seconds in which attempts are counted
+ATTEMPT_WINDOW = 15 * 60.0  # seconds in which attempts are counted
 # Attempts in that time. Few by one handle from one address; many more by a handle from everywhere, or anybody could
 # lock an owner out; and people of one office share an address.
-LIMITS = {"both": 10, "handle": 100, "address": 50}
+ATTEMPT_LIMITS = {"both": 10, "handle": 100, "address": 50}
 
 
-class _Entered(NamedTuple):
+class _CredentialRow(NamedTuple):
     id: int
     handle: str
     name: str | None
     owner: bool
-    word: str  # the login's csrf, or the token's scopes
+    csrf_or_scopes: str  # the login's csrf, or the token's scopes
     project: int | None
     role: str | None
 
 
 # Asked at every request: one statement for the login or token, the account and all its roles.
-VISITOR = Prepared(
+LOGIN_BY_HASH = RawStatement(
     """
 SELECT a.id, a.handle, a.name, a.owner, l.csrf, m.project, m.role
 FROM login l JOIN account a ON a.id = l.account LEFT JOIN member m ON m.account = a.id
 WHERE l.hash = :hash AND l.expires > :now""",
-    _Entered,
+    _CredentialRow,
 )
-BEARER = Prepared(
+TOKEN_BY_HASH = RawStatement(
     """
 SELECT a.id, a.handle, a.name, a.owner, t.scopes, m.project, m.role
 FROM token t JOIN account a ON a.id = t.account LEFT JOIN member m ON m.account = a.id
 WHERE t.hash = :hash AND t.revoked IS NULL AND (t.expires IS NULL OR t.expires > :now) AND a.erased IS NULL""",
-    _Entered,
+    _CredentialRow,
 )
 
 
@@ -94,56 +94,63 @@ def log_in(connection: Connection, account: int, *, now: float, hours: float) ->
     connection.execute(delete(login).where(login.c.account == account, login.c.expires <= now))
     secret, csrf = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
     connection.execute(
-        insert(login).values(account=account, hash=hashed(secret), csrf=csrf, created=now, expires=now + hours * 3600)
+        insert(login).values(
+            account=account, hash=hash_secret(secret), csrf=csrf, created=now, expires=now + hours * 3600
+        )
     )
     return secret, csrf
 
 
-def visitor(connection: Connection, secret: str, now: float) -> tuple[Person, str] | None:
+def authenticate_login(connection: Connection, secret: str, now: float) -> tuple[Person, str] | None:
     """Who is logged in with this secret, and the word that their forms send back; None when nobody is (any more)."""
-    rows = VISITOR.all(connection, hash=hashed(secret), now=now)
-    return (_person(rows), rows[0].word) if rows else None
+    rows = LOGIN_BY_HASH.all(connection, hash=hash_secret(secret), now=now)
+    return (_person_from_rows(rows), rows[0].csrf_or_scopes) if rows else None
 
 
 def log_out(connection: Connection, secret: str) -> None:
     """End one visit."""
-    connection.execute(delete(schema.login).where(schema.login.c.hash == hashed(secret)))
+    connection.execute(delete(schema.login).where(schema.login.c.hash == hash_secret(secret)))
 
 
-def try_to_log_in(connection: Connection, *, handle: str, address: str, now: float) -> float:
+def record_login_attempt(connection: Connection, *, handle: str, address: str, now: float) -> float:
     """Write down an attempt; answers how many seconds to wait, 0 when it may go on.
 
-    Attempts are written before the password is looked at, so that many at once are counted too; `forgive` takes them
-    away when it was right. A handle that nobody has is counted like the others.
+    Attempts are written before the password is looked at, so that many at once are counted too;
+    `clear_login_attempts` takes them away when it was right. A handle that nobody has is counted like the others.
     """
     attempt = schema.attempt
-    connection.execute(delete(attempt).where(attempt.c.time <= now - WINDOW))
-    tried = _tried(handle, address)
+    connection.execute(delete(attempt).where(attempt.c.time <= now - ATTEMPT_WINDOW))
+    attempt_keys = _attempt_keys(handle, address)
     wait = 0.0
-    for kind, what in tried.items():
+    for kind, attempt_key in attempt_keys.items():
         latest = connection.execute(
-            select(attempt.c.time).where(attempt.c.what == what).order_by(attempt.c.time.desc()).limit(LIMITS[kind])
+            select(attempt.c.time)
+            .where(attempt.c.what == attempt_key)
+            .order_by(attempt.c.time.desc())
+            .limit(ATTEMPT_LIMITS[kind])
         ).scalars()
         times = list(latest)
-        if len(times) == LIMITS[kind]:
-            wait = max(wait, times[-1] + WINDOW - now)
+        if len(times) == ATTEMPT_LIMITS[kind]:
+            wait = max(wait, times[-1] + ATTEMPT_WINDOW - now)
     if not wait:
-        connection.execute(insert(attempt), [{"what": what, "time": now} for what in tried.values()])
+        connection.execute(
+            insert(attempt), [{"what": attempt_key, "time": now} for attempt_key in attempt_keys.values()]
+        )
     return wait
 
 
-def forgive(connection: Connection, *, handle: str, address: str) -> None:
+def clear_login_attempts(connection: Connection, *, handle: str, address: str) -> None:
     """Forget the attempts with this handle, and one from this address: the last was right."""
-    attempt, tried = schema.attempt, _tried(handle, address)
-    connection.execute(delete(attempt).where(attempt.c.what.in_([tried["both"], tried["handle"]])))
-    last = select(func.max(attempt.c.id)).where(attempt.c.what == tried["address"]).scalar_subquery()
+    attempt, attempt_keys = schema.attempt, _attempt_keys(handle, address)
+    connection.execute(delete(attempt).where(attempt.c.what.in_([attempt_keys["both"], attempt_keys["handle"]])))
+    last = select(func.max(attempt.c.id)).where(attempt.c.what == attempt_keys["address"]).scalar_subquery()
     connection.execute(delete(attempt).where(attempt.c.id == last))
 
 
-def _tried(handle: str, address: str) -> dict[str, str]:
-    """What is counted of an attempt; what is about a handle begins alike, so that `erase` finds it."""
-    by, of = attempted("handle", handle), attempted("address", address)
-    return {"both": f"{by} {of}", "handle": by, "address": of}
+def _attempt_keys(handle: str, address: str) -> dict[str, str]:
+    """What is counted of an attempt; what is about a handle begins alike, so that `erase_account` finds it."""
+    handle_key, address_key = hash_attempt("handle", handle), hash_attempt("address", address)
+    return {"both": f"{handle_key} {address_key}", "handle": handle_key, "address": address_key}
 
 
 def issue_token(
@@ -154,10 +161,10 @@ def issue_token(
 
     A `secret` that was drawn before makes one token however often this is run. `by` is whose deed goes into the record.
     """
-    wanted = sorted(set(scopes))
-    if not wanted:
+    scope_names = sorted(set(scopes))
+    if not scope_names:
         raise UsageError(f"a token needs at least one scope of {', '.join(SCOPES)}")
-    for scope in wanted:
+    for scope in scope_names:
         if scope not in SCOPES:
             raise UsageError(f"no scope '{scope}'{did_you_mean(scope, SCOPES) or '; there is ' + ', '.join(SCOPES)}")
     if not name.strip():
@@ -165,36 +172,38 @@ def issue_token(
     if days is not None and days <= 0:
         raise UsageError(f"expected a number of days above 0, found {days:g}")
     secret = secret or secrets.token_urlsafe(32)
-    made = connection.execute(
-        insert_unless_there(connection, schema.token, "hash").values(
-            account=account, name=name.strip(), hash=hashed(secret), scopes=" ".join(wanted), created=now,
+    token_id = connection.execute(
+        insert_if_absent(connection, schema.token, "hash").values(
+            account=account, name=name.strip(), hash=hash_secret(secret), scopes=" ".join(scope_names), created=now,
             expires=None if days is None else now + days * 86_400,
         ).returning(schema.token.c.id)
     ).scalar()  # fmt: skip
-    if made is not None and by is not None:
-        record(connection, "issue token", now=now, account=by, detail={"scopes": wanted})
+    if token_id is not None and by is not None:
+        record_action(connection, "issue token", now=now, account=by, detail={"scopes": scope_names})
     return secret
 
 
-def bearer(connection: Connection, secret: str, now: float) -> tuple[Person, frozenset[str]] | None:
+def authenticate_token(connection: Connection, secret: str, now: float) -> tuple[Person, frozenset[str]] | None:
     """Whose token this is and what it may be used for; None when it is unknown, revoked or too old."""
-    rows = BEARER.all(connection, hash=hashed(secret), now=now)
-    return (_person(rows), frozenset(rows[0].word.split())) if rows else None
+    rows = TOKEN_BY_HASH.all(connection, hash=hash_secret(secret), now=now)
+    return (_person_from_rows(rows), frozenset(rows[0].csrf_or_scopes.split())) if rows else None
 
 
 def revoke_token(connection: Connection, token: int, *, account: int, now: float) -> None:
     """Make a token of this account useless, and write that down."""
-    of = schema.token
-    mine = of.c.id == token, of.c.account == account
-    if not connection.execute(update(of).where(*mine).values(revoked=func.coalesce(of.c.revoked, now))).rowcount:
+    table = schema.token
+    is_own_token = table.c.id == token, table.c.account == account
+    if not connection.execute(
+        update(table).where(*is_own_token).values(revoked=func.coalesce(table.c.revoked, now))
+    ).rowcount:
         raise NotFoundError(f"there is no token {token} of yours")
-    record(connection, "revoke token", now=now, account=account, detail={"token": token})
+    record_action(connection, "revoke token", now=now, account=account, detail={"token": token})
 
 
-def tokens(connection: Connection, account: int) -> list[Token]:
+def load_tokens(connection: Connection, account: int) -> list[Token]:
     """The tokens of an account, the newest first."""
-    of = schema.token
-    rows = connection.execute(select(of).where(of.c.account == account).order_by(of.c.id.desc())).all()
+    table = schema.token
+    rows = connection.execute(select(table).where(table.c.account == account).order_by(table.c.id.desc())).all()
     return [
         Token(
             id=row.id, name=row.name, scopes=frozenset(row.scopes.split()), created=row.created, expires=row.expires,
@@ -204,18 +213,20 @@ def tokens(connection: Connection, account: int) -> list[Token]:
     ]  # fmt: skip
 
 
-def signing_secret(connection: Connection) -> bytes:
+def get_or_create_signing_secret(connection: Connection) -> bytes:
     """What the server signs its cookies with: drawn when it is first asked for, and the same ever after."""
     connection.execute(
-        insert_unless_there(connection, schema.setting, "name").values(
+        insert_if_absent(connection, schema.setting, "name").values(
             name="signing secret", value=secrets.token_urlsafe(32)
         )
     )
-    wanted = select(schema.setting.c.value).where(schema.setting.c.name == "signing secret")
-    return str(connection.execute(wanted).scalar_one()).encode()
+    statement = select(schema.setting.c.value).where(schema.setting.c.name == "signing secret")
+    return str(connection.execute(statement).scalar_one()).encode()
 
 
-def _person(rows: list[_Entered]) -> Person:
-    first = rows[0]
-    roles = roles_of((row.project, row.role) for row in rows)
-    return Person(id=first.id, handle=first.handle, name=first.name, owner=bool(first.owner), roles=roles)
+def _person_from_rows(rows: list[_CredentialRow]) -> Person:
+    first_row = rows[0]
+    roles = group_roles_by_project((row.project, row.role) for row in rows)
+    return Person(
+        id=first_row.id, handle=first_row.handle, name=first_row.name, owner=bool(first_row.owner), roles=roles
+    )

@@ -13,10 +13,10 @@ from sqlalchemy import case, delete, exists, func, select, update
 
 from ringtrue.errors import ConflictError, NotFoundError, UsageError
 from ringtrue.service.store import schema
-from ringtrue.service.store.audit_log import record
-from ringtrue.service.store.dialects import insert_or
-from ringtrue.service.store.hashing import attempted
-from ringtrue.service.store.pseudonyms import checked_handle, numbered, slug_of
+from ringtrue.service.store.audit_log import record_action
+from ringtrue.service.store.dialects import dialect_insert
+from ringtrue.service.store.hashing import hash_attempt
+from ringtrue.service.store.pseudonyms import candidate_handles, normalise_handle, slugify_handle
 from ringtrue.service.store.records import Person, Role
 
 if TYPE_CHECKING:
@@ -27,13 +27,13 @@ __all__ = [
     "AccountKind",
     "add_member",
     "create_account",
-    "erase",
+    "erase_account",
+    "find_link_notes",
+    "find_password_hash",
+    "get_person",
     "has_owner",
-    "noted_for",
-    "people",
-    "person",
+    "load_accounts",
     "remove_member",
-    "secret_of",
     "set_owner",
     "set_password",
 ]
@@ -75,75 +75,75 @@ def create_account(
     name = (name or "").strip() or None
     if name is not None and len(name) > LONGEST_NAME:
         raise UsageError(f"a name has at most {LONGEST_NAME} characters, found {len(name)}")
-    values = {"name": name, "password": password, "kind": kind, "owner": owner, "created": now}
-    wishes: Iterator[str]
+    columns = {"name": name, "password": password, "kind": kind, "owner": owner, "created": now}
+    candidates: Iterator[str]
     if kind == "crowd" and handle is None:
-        at = connection.execute(select(func.coalesce(func.max(schema.account.c.id), 0))).scalar_one() + 1
-        wishes = (f"worker-{number}" for number in count(at))
+        first_number = connection.execute(select(func.coalesce(func.max(schema.account.c.id), 0))).scalar_one() + 1
+        candidates = (f"worker-{number}" for number in count(first_number))
     elif handle is not None:
-        wishes = iter([handle if kind == "imported" else checked_handle(handle)])
+        candidates = iter([handle if kind == "imported" else normalise_handle(handle)])
     else:
-        wishes = numbered(slug_of(name or "judge"))
-    for wish in wishes:
-        made = connection.execute(
-            insert_unless_there(connection, schema.account, "handle")
-            .values(handle=wish, **values)
+        candidates = candidate_handles(slugify_handle(name or "judge"))
+    for candidate in candidates:
+        account_id = connection.execute(
+            insert_if_absent(connection, schema.account, "handle")
+            .values(handle=candidate, **columns)
             .returning(schema.account.c.id)
         ).scalar()
-        if made is not None:
-            return int(made)
+        if account_id is not None:
+            return int(account_id)
     raise ConflictError(f"the log-in name '{handle}' is taken; choose another one")
 
 
-def insert_unless_there(connection: Connection, table: Table, *unique: str) -> Any:
+def insert_if_absent(connection: Connection, table: Table, *unique: str) -> Any:
     """An INSERT that does nothing where a row with the same unique columns is there, also when two insert at once."""
-    return insert_or(connection, table).on_conflict_do_nothing(index_elements=unique)
+    return dialect_insert(connection, table).on_conflict_do_nothing(index_elements=unique)
 
 
-def person(connection: Connection, account: int) -> Person:
+def get_person(connection: Connection, account: int) -> Person:
     """Who has this account, with the roles in every project."""
-    found = connection.execute(
+    account_row = connection.execute(
         select(schema.account.c.handle, schema.account.c.name, schema.account.c.owner, schema.account.c.erased).where(
             schema.account.c.id == account
         )
     ).first()
-    if found is None or found.erased is not None:
+    if account_row is None or account_row.erased is not None:
         raise NotFoundError(f"there is no account {account}")
     member = schema.member
-    rows = connection.execute(select(member.c.project, member.c.role).where(member.c.account == account))
+    member_rows = connection.execute(select(member.c.project, member.c.role).where(member.c.account == account))
     return Person(
         id=account,
-        handle=found.handle,
-        name=found.name,
-        owner=found.owner,
-        roles=roles_of((row.project, row.role) for row in rows),
+        handle=account_row.handle,
+        name=account_row.name,
+        owner=account_row.owner,
+        roles=group_roles_by_project((row.project, row.role) for row in member_rows),
     )
 
 
-def roles_of(rows: Iterable[tuple[int | None, str | None]]) -> dict[int, frozenset[str]]:
+def group_roles_by_project(rows: Iterable[tuple[int | None, str | None]]) -> dict[int, frozenset[str]]:
     """Rows of (project, role) as project → roles; rows of nothing, as an outer join makes them, are left out."""
     roles: defaultdict[int, set[str]] = defaultdict(set)
     for project, role in rows:
         if project is not None and role is not None:
             roles[project].add(role)
-    return {project: frozenset(those) for project, those in roles.items()}
+    return {project: frozenset(role_names) for project, role_names in roles.items()}
 
 
-def secret_of(connection: Connection, handle: str) -> tuple[int, str] | None:
+def find_password_hash(connection: Connection, handle: str) -> tuple[int, str] | None:
     """The account and the hash of the password of somebody who may log in with one."""
     account = schema.account
-    found = connection.execute(
+    account_row = connection.execute(
         select(account.c.id, account.c.password).where(
             account.c.handle == handle.strip().lower(), account.c.password.is_not(None), account.c.erased.is_(None)
         )
     ).first()
-    return None if found is None else (found.id, found.password)
+    return None if account_row is None else (account_row.id, account_row.password)
 
 
 def set_password(connection: Connection, account: int, password: str, *, now: float) -> None:
     """Keep the hash of a new password; whatever opened the account before is useless: visits, tokens, reset links."""
-    there = schema.account.c.id == account, schema.account.c.erased.is_(None)
-    if not connection.execute(update(schema.account).where(*there).values(password=password)).rowcount:
+    is_active_account = schema.account.c.id == account, schema.account.c.erased.is_(None)
+    if not connection.execute(update(schema.account).where(*is_active_account).values(password=password)).rowcount:
         raise NotFoundError(f"there is no account {account}")
     connection.execute(delete(schema.login).where(schema.login.c.account == account))
     token, link = schema.token, schema.invitation
@@ -155,8 +155,8 @@ def set_password(connection: Connection, account: int, password: str, *, now: fl
 def has_owner(connection: Connection) -> bool:
     """Whether anybody can manage this server."""
     account = schema.account
-    wanted = select(account.c.id).where(account.c.owner, account.c.erased.is_(None), account.c.password.is_not(None))
-    return connection.execute(wanted.limit(1)).first() is not None
+    statement = select(account.c.id).where(account.c.owner, account.c.erased.is_(None), account.c.password.is_not(None))
+    return connection.execute(statement.limit(1)).first() is not None
 
 
 def set_owner(connection: Connection, account: int, owner: bool, *, now: float, by: int | None = None) -> None:
@@ -165,16 +165,16 @@ def set_owner(connection: Connection, account: int, owner: bool, *, now: float, 
     Here as in every deed on people, `by` is the account whose deed it is; it is written into the record with it.
     """
     if not owner:
-        _keep_an_owner(connection, account)
-    there = schema.account.c.id == account, schema.account.c.erased.is_(None)
-    if not connection.execute(update(schema.account).where(*there).values(owner=owner)).rowcount:
+        _require_another_owner(connection, account)
+    is_active_account = schema.account.c.id == account, schema.account.c.erased.is_(None)
+    if not connection.execute(update(schema.account).where(*is_active_account).values(owner=owner)).rowcount:
         raise NotFoundError(f"there is no account {account}")
     if by is not None:
         action = "make owner" if owner else "unmake owner"
-        record(connection, action, now=now, account=by, detail={"account": account})
+        record_action(connection, action, now=now, account=by, detail={"account": account})
 
 
-def _keep_an_owner(connection: Connection, account: int) -> None:
+def _require_another_owner(connection: Connection, account: int) -> None:
     owners = select(schema.account.c.id).where(schema.account.c.owner, schema.account.c.erased.is_(None))
     if set(connection.execute(owners.with_for_update()).scalars()) == {account}:
         raise ConflictError("this is the only owner, and nobody could manage the server without; make another first")
@@ -187,13 +187,13 @@ def add_member(
     if role not in get_args(Role):
         raise UsageError(f"a role is {', '.join(get_args(Role))}; found '{role}'")
     connection.execute(
-        insert_unless_there(connection, schema.member, "project", "account", "role").values(
+        insert_if_absent(connection, schema.member, "project", "account", "role").values(
             project=project, account=account, role=role, created=now
         )
     )
     if by is not None:
         detail = {"account": account, "role": role}
-        record(connection, "add member", now=now, account=by, project=project, detail=detail)
+        record_action(connection, "add member", now=now, account=by, project=project, detail=detail)
 
 
 def remove_member(
@@ -201,80 +201,90 @@ def remove_member(
 ) -> None:
     """Take a role in a project away, or all of them; what was judged stays."""
     member = schema.member
-    gone = delete(member).where(member.c.project == project, member.c.account == account)
-    connection.execute(gone if role is None else gone.where(member.c.role == role))
+    deletion = delete(member).where(member.c.project == project, member.c.account == account)
+    connection.execute(deletion if role is None else deletion.where(member.c.role == role))
     if by is not None:
         detail = {"account": account, "role": role or "all"}
-        record(connection, "remove member", now=now, account=by, project=project, detail=detail)
+        record_action(connection, "remove member", now=now, account=by, project=project, detail=detail)
 
 
-def people(connection: Connection, project: int | None = None) -> list[Account]:
+def load_accounts(connection: Connection, project: int | None = None) -> list[Account]:
     """Everybody who ever had a part in a project, or everybody, by handle."""
     account, member, task = schema.account, schema.member, schema.task
-    wanted, roles = select(account).order_by(account.c.handle), select(member.c.account, member.c.role).distinct()
+    accounts, roles = select(account).order_by(account.c.handle), select(member.c.account, member.c.role).distinct()
     if project is not None:
-        belongs = exists().where(member.c.account == account.c.id, member.c.project == project)
-        judged = exists().where(task.c.account == account.c.id, task.c.project == project)
-        wanted, roles = wanted.where(belongs | judged), roles.where(member.c.project == project)
-    of: defaultdict[int, list[str]] = defaultdict(list)
-    for who, role in connection.execute(roles.order_by(member.c.role)):
-        of[who].append(role)
+        is_member = exists().where(member.c.account == account.c.id, member.c.project == project)
+        has_task = exists().where(task.c.account == account.c.id, task.c.project == project)
+        accounts, roles = accounts.where(is_member | has_task), roles.where(member.c.project == project)
+    roles_by_account: defaultdict[int, list[str]] = defaultdict(list)
+    for account_id, role in connection.execute(roles.order_by(member.c.role)):
+        roles_by_account[account_id].append(role)
     return [
         Account(
             id=row.id, handle=row.handle, name=row.name, kind=row.kind, owner=row.owner, created=row.created,
-            erased=row.erased, has_password=row.password is not None, roles=tuple(of[row.id]),
+            erased=row.erased, has_password=row.password is not None, roles=tuple(roles_by_account[row.id]),
         )
-        for row in connection.execute(wanted)
+        for row in connection.execute(accounts)
     ]  # fmt: skip
 
 
-def erase(connection: Connection, account: int, now: float, *, by: int | None = None) -> str:
+def erase_account(connection: Connection, account: int, now: float, *, by: int | None = None) -> str:
     """Take away all that is personal about somebody and keep the labels; answers the new handle.
 
     Name, password, the ids that a crowd platform gave, memberships, logins, tokens and invitations go, also failed
     attempts to log in and what was noted on links; those that are still open are withdrawn. The handle becomes
     `erased-17`, in later exports too.
     """
-    found = connection.execute(select(schema.account).where(schema.account.c.id == account)).first()
-    if found is None:
+    account_row = connection.execute(select(schema.account).where(schema.account.c.id == account)).first()
+    if account_row is None:
         raise NotFoundError(f"there is no account {account}")
-    if found.erased is not None:
-        return str(found.handle)
-    _keep_an_owner(connection, account)
-    handle = next(one for one in numbered(f"erased-{account}") if not _is_taken(connection, one))
+    if account_row.erased is not None:
+        return str(account_row.handle)
+    _require_another_owner(connection, account)
+    handle = next(
+        candidate for candidate in candidate_handles(f"erased-{account}") if not _is_handle_taken(connection, candidate)
+    )
     link, visit, attempt = schema.invitation, schema.visit, schema.attempt
-    for number in noted_for(connection, account):
-        closed = func.coalesce(link.c.revoked, case((link.c.left > 0, now)))
-        connection.execute(update(link).where(link.c.id == number).values(note=None, revoked=closed))
+    for link_id in find_link_notes(connection, account):
+        revoked_time = func.coalesce(link.c.revoked, case((link.c.left > 0, now)))
+        connection.execute(update(link).where(link.c.id == link_id).values(note=None, revoked=revoked_time))
     connection.execute(update(visit).where(visit.c.account == account).values(worker=None, parameters=None))
     for table in (schema.login, schema.token, schema.member, link):
         connection.execute(delete(table).where(table.c.account == account))
-    connection.execute(delete(attempt).where(attempt.c.what.startswith(attempted("handle", found.handle))))
-    gone = {"handle": handle, "name": None, "password": None, "owner": False, "erased": now}
-    connection.execute(update(schema.account).where(schema.account.c.id == account).values(**gone))
+    connection.execute(delete(attempt).where(attempt.c.what.startswith(hash_attempt("handle", account_row.handle))))
+    erased_columns = {"handle": handle, "name": None, "password": None, "owner": False, "erased": now}
+    connection.execute(update(schema.account).where(schema.account.c.id == account).values(**erased_columns))
     if by is not None:  # whoever erases their own account has nobody left to be named
-        record(connection, "erase person", now=now, account=None if by == account else by, detail={"account": account})
+        record_action(
+            connection, "erase person", now=now, account=None if by == account else by, detail={"account": account}
+        )
     return handle
 
 
-def _is_taken(connection: Connection, handle: str) -> bool:
+def _is_handle_taken(connection: Connection, handle: str) -> bool:
     return connection.execute(select(schema.account.c.id).where(schema.account.c.handle == handle)).first() is not None
 
 
-def noted_for(connection: Connection, account: int) -> dict[int, str]:
+def find_link_notes(connection: Connection, account: int) -> dict[int, str]:
     """The notes on links for this person, by the link: those they came by, and those that say the same or their name.
 
     Notes are free text, so somebody else with the same name is found too.
     """
-    who = schema.account
-    named = connection.execute(select(who.c.handle, who.c.name, who.c.erased).where(who.c.id == account)).first()
-    if named is None or named.erased is not None:
+    account_table = schema.account
+    account_row = connection.execute(
+        select(account_table.c.handle, account_table.c.name, account_table.c.erased).where(
+            account_table.c.id == account
+        )
+    ).first()
+    if account_row is None or account_row.erased is not None:
         return {}
     link, visit = schema.invitation, schema.visit
-    noted = select(link.c.id, link.c.note).where(link.c.note.is_not(None), link.c.kind == "named")
-    notes = {number: str(note) for number, note in connection.execute(noted.order_by(link.c.id))}
-    came = set(connection.execute(select(visit.c.invitation).where(visit.c.account == account)).scalars())
-    said = {notes[number].casefold() for number in came & notes.keys()}
-    words = "|".join(re.escape(word) for word in (named.name, named.handle) if word)
-    their_name = re.compile(rf"(?<!\w)({words})(?!\w)", re.IGNORECASE)
-    return {number: note for number, note in notes.items() if note.casefold() in said or their_name.search(note)}
+    noted_links = select(link.c.id, link.c.note).where(link.c.note.is_not(None), link.c.kind == "named")
+    notes = {link_id: str(note) for link_id, note in connection.execute(noted_links.order_by(link.c.id))}
+    used_link_ids = set(connection.execute(select(visit.c.invitation).where(visit.c.account == account)).scalars())
+    used_notes = {notes[link_id].casefold() for link_id in used_link_ids & notes.keys()}
+    names_pattern = "|".join(re.escape(word) for word in (account_row.name, account_row.handle) if word)
+    their_name = re.compile(rf"(?<!\w)({names_pattern})(?!\w)", re.IGNORECASE)
+    return {
+        link_id: note for link_id, note in notes.items() if note.casefold() in used_notes or their_name.search(note)
+    }

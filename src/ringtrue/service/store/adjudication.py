@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 __all__ = [
     "Disagreement",
     "Verdict",
-    "disagreement_at",
-    "disagreement_count",
-    "disagreements",
+    "count_disagreements",
+    "count_ties",
+    "get_disagreement",
+    "load_disagreements",
+    "load_verdicts",
     "record_verdict",
-    "tie_count",
-    "verdicts",
 ]
 
 account, assignment, item, judgment, verdict = (
@@ -67,60 +67,63 @@ class Verdict:
     time: float
 
 
-def disagreements(
+def load_disagreements(
     connection: Connection, project: Project, *, queue: Queue = "main", open_only: bool = True, limit: int = 50,
     offset: int = 0,
 ) -> list[Disagreement]:  # fmt: skip
     """Items that got different answers, the biggest disagreement first; with `open_only`, those without a verdict."""
-    apart = _apart(project, queue, open_only=open_only).subquery()
+    disputed = _disputed_items(project, queue, open_only=open_only).subquery()
     rows = connection.execute(
-        select(apart.c.item, apart.c.spread).order_by(apart.c.spread.desc(), apart.c.item).limit(limit).offset(offset)
+        select(disputed.c.item, disputed.c.spread)
+        .order_by(disputed.c.spread.desc(), disputed.c.item)
+        .limit(limit)
+        .offset(offset)
     ).all()
-    return [_disagreement(connection, project, row.item, float(row.spread)) for row in rows]
+    return [_load_disagreement(connection, project, row.item, float(row.spread)) for row in rows]
 
 
-def disagreement_count(
+def count_disagreements(
     connection: Connection, project: Project, *, queue: Queue = "main", open_only: bool = True
 ) -> int:
     """How many items got different answers."""
-    apart = _apart(project, queue, open_only=open_only).subquery()
-    return int(connection.execute(select(func.count()).select_from(apart)).scalar_one())
+    disputed = _disputed_items(project, queue, open_only=open_only).subquery()
+    return int(connection.execute(select(func.count()).select_from(disputed)).scalar_one())
 
 
-def tie_count(connection: Connection, project: Project, *, queue: Queue = "main") -> int:
+def count_ties(connection: Connection, project: Project, *, queue: Queue = "main") -> int:
     """How many items without a verdict have no answer that most judges gave; of a pair, ties of any kind are one."""
     votes = _votes(project).where(item.c.queue == queue).subquery()
     counts = select(votes.c.item, func.count().label("n")).group_by(votes.c.item, votes.c.number).subquery()
     ranked = select(counts.c.item, func.rank().over(partition_by=counts.c.item, order_by=counts.c.n.desc()).label("at"))
-    first = ranked.subquery()
+    ranks = ranked.subquery()
     tied = (
-        select(first.c.item)
-        .where(first.c.at == 1, first.c.item.not_in(select(verdict.c.item)))
-        .group_by(first.c.item)
+        select(ranks.c.item)
+        .where(ranks.c.at == 1, ranks.c.item.not_in(select(verdict.c.item)))
+        .group_by(ranks.c.item)
         .having(func.count() > 1)
     )
     return int(connection.execute(select(func.count()).select_from(tied.subquery())).scalar_one())
 
 
-def disagreement_at(connection: Connection, project: Project, at: int) -> Disagreement:
+def get_disagreement(connection: Connection, project: Project, item_id: int) -> Disagreement:
     """What judges said about one item, whether they disagree or not."""
-    _require_item(connection, project, at)
-    votes = _votes(project).where(item.c.id == at).subquery()
-    spread = connection.execute(select(_spread(votes))).scalar()
-    return _disagreement(connection, project, at, float(spread or 0.0))
+    _require_item(connection, project, item_id)
+    votes = _votes(project).where(item.c.id == item_id).subquery()
+    spread = connection.execute(select(_answer_variance(votes))).scalar()
+    return _load_disagreement(connection, project, item_id, float(spread or 0.0))
 
 
 def record_verdict(
-    connection: Connection, project: Project, at: int, account: int, answer: str, reason: str | None, now: float
+    connection: Connection, project: Project, item_id: int, account: int, answer: str, reason: str | None, now: float
 ) -> None:
     """Keep what was decided about an item, as if its first document stood on the left; the last verdict counts."""
-    _require_item(connection, project, at)
-    project.scale.require(answer)
+    _require_item(connection, project, item_id)
+    project.scale.require_answer(answer)
     reason = (reason or "").strip()[:REASON_LENGTH] or None
-    connection.execute(insert(verdict).values(item=at, account=account, answer=answer, reason=reason, time=now))
+    connection.execute(insert(verdict).values(item=item_id, account=account, answer=answer, reason=reason, time=now))
 
 
-def verdicts(connection: Connection, project: Project) -> list[Verdict]:
+def load_verdicts(connection: Connection, project: Project) -> list[Verdict]:
     """Every verdict, the newest first."""
     rows = connection.execute(
         select(
@@ -140,72 +143,80 @@ def verdicts(connection: Connection, project: Project) -> list[Verdict]:
 
 def _votes(project: Project) -> Select[Any]:
     """A row for each answer that counts: the item, the answer as if its first document stood left, and its number."""
-    said = case(
-        *((and_(assignment.c.flipped, judgment.c.answer == seen), kept) for seen, kept in FLIPPED.items()),
+    unflipped_answer = case(
+        *(
+            (and_(assignment.c.flipped, judgment.c.answer == shown_side), stored_side)
+            for shown_side, stored_side in FLIPPED.items()
+        ),
         else_=judgment.c.answer,
     )
-    number = (
+    numeric_answer = (
         cast(judgment.c.answer, Integer)
         if project.scale.kind == "graded"
-        else case((said == "left", 1), (said == "right", -1), else_=0)
+        else case((unflipped_answer == "left", 1), (unflipped_answer == "right", -1), else_=0)
     )
     return (
-        select(item.c.id.label("item"), said.label("answer"), cast(number, Double).label("number"))
+        select(item.c.id.label("item"), unflipped_answer.label("answer"), cast(numeric_answer, Double).label("number"))
         .join(assignment, assignment.c.item == item.c.id)
         .join(judgment, and_(judgment.c.assignment == assignment.c.id, judgment.c.version == assignment.c.version))
         .where(item.c.project == project.id, assignment.c.state == "done", judgment.c.kind == "answer")
     )
 
 
-def _spread(votes: Subquery) -> ColumnElement[Any]:
+def _answer_variance(votes: Subquery) -> ColumnElement[Any]:
     mean = func.avg(votes.c.number)
     return (func.avg(votes.c.number * votes.c.number) - mean * mean).label("spread")
 
 
-def _apart(project: Project, queue: str, *, open_only: bool) -> Select[Any]:
+def _disputed_items(project: Project, queue: str, *, open_only: bool) -> Select[Any]:
     votes = _votes(project).where(item.c.queue == queue).subquery()
-    found = select(votes.c.item, _spread(votes)).group_by(votes.c.item).having(func.count(distinct(votes.c.answer)) > 1)
+    disputed = (
+        select(votes.c.item, _answer_variance(votes))
+        .group_by(votes.c.item)
+        .having(func.count(distinct(votes.c.answer)) > 1)
+    )
     decided = select(verdict.c.item)
-    return found.where(votes.c.item.not_in(decided)) if open_only else found
+    return disputed.where(votes.c.item.not_in(decided)) if open_only else disputed
 
 
-def _disagreement(connection: Connection, project: Project, at: int, spread: float) -> Disagreement:
+def _load_disagreement(connection: Connection, project: Project, item_id: int, spread: float) -> Disagreement:
     row = connection.execute(
         select(
             schema.query.c.name, schema.query.c.text.label("query_text"), schema.query.c.description,
             schema.query.c.narrative, item.c.doc, item.c.other,
         )
         .join(schema.query, schema.query.c.id == item.c.query)
-        .where(item.c.id == at)
+        .where(item.c.id == item_id)
     ).one()  # fmt: skip
-    votes = _votes(project).where(item.c.id == at).subquery()
+    votes = _votes(project).where(item.c.id == item_id).subquery()
     counts = {
         answer: int(count)
         for answer, count in connection.execute(select(votes.c.answer, func.count()).group_by(votes.c.answer))
     }
     order = {label.value: place for place, label in enumerate(project.scale.labels)}
-    said = connection.execute(
-        select(verdict.c.answer).where(verdict.c.item == at).order_by(verdict.c.id.desc()).limit(1)
+    last_verdict = connection.execute(
+        select(verdict.c.answer).where(verdict.c.item == item_id).order_by(verdict.c.id.desc()).limit(1)
     ).scalar()
     return Disagreement(
-        item=at, query=row.name, query_text=row.query_text, description=row.description, narrative=row.narrative,
-        left=_document(connection, row.doc), right=None if row.other is None else _document(connection, row.other),
+        item=item_id, query=row.name, query_text=row.query_text, description=row.description, narrative=row.narrative,
+        left=_load_document(connection, row.doc),
+        right=None if row.other is None else _load_document(connection, row.other),
         votes=tuple(sorted(counts.items(), key=lambda pair: order.get(pair[0], len(order)))),
-        spread=max(spread, 0.0), verdict=said,
+        spread=max(spread, 0.0), verdict=last_verdict,
     )  # fmt: skip
 
 
-def _document(connection: Connection, at: int) -> ShownDocument:
-    table = schema.document.c
+def _load_document(connection: Connection, document_id: int) -> ShownDocument:
+    columns = schema.document.c
     row = connection.execute(
-        select(table.name, table.title, table.url, table.snippet, table.text).where(table.id == at)
+        select(columns.name, columns.title, columns.url, columns.snippet, columns.text).where(columns.id == document_id)
     ).one()
     return ShownDocument(**row._mapping)
 
 
-def _require_item(connection: Connection, project: Project, at: int) -> None:
-    queue = connection.execute(select(item.c.queue).where(item.c.id == at, item.c.project == project.id)).scalar()
+def _require_item(connection: Connection, project: Project, item_id: int) -> None:
+    queue = connection.execute(select(item.c.queue).where(item.c.id == item_id, item.c.project == project.id)).scalar()
     if queue is None:
-        raise NotFoundError(f"there is no item {at} in '{project.title}'")
+        raise NotFoundError(f"there is no item {item_id} in '{project.title}'")
     if queue == "trap":
-        raise UsageError(f"item {at} is a trap: its answer is known, and nothing is to be decided")
+        raise UsageError(f"item {item_id} is a trap: its answer is known, and nothing is to be decided")

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from sqlalchemy import and_, case, select
 
 from ringtrue.service.store import schema
-from ringtrue.service.store.label_queries import that_counts
+from ringtrue.service.store.label_queries import is_current_answer
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from ringtrue.service.store.records import Project
 
-__all__ = ["ListedAnswer", "answers_after", "task_is_in"]
+__all__ = ["ListedAnswer", "is_task_in_project", "load_answers_after"]
 
 account, assignment, item, judgment, task = (
     schema.account, schema.assignment, schema.item, schema.judgment, schema.task,
@@ -48,7 +48,7 @@ class ListedAnswer:
     place: int
 
 
-def answers_after(
+def load_answers_after(
     connection: Connection, project: Project, *, queue: str = "main", after: int = 0, limit: int = 1000,
     counting: bool = True,
 ) -> list[ListedAnswer]:  # fmt: skip
@@ -56,13 +56,13 @@ def answers_after(
 
     With several writers, an answer may become visible after one with a higher number.
     """
-    counts = that_counts()
-    turned = and_(assignment.c.flipped, item.c.other.is_not(None))
-    asked = (
+    counts = is_current_answer()
+    flipped = and_(assignment.c.flipped, item.c.other.is_not(None))
+    statement = (
         select(
             judgment.c.id, schema.query.c.name.label("query"),
-            case((turned, other.c.name), else_=doc.c.name).label("left"),
-            case((turned, doc.c.name), else_=other.c.name).label("right"),
+            case((flipped, other.c.name), else_=doc.c.name).label("left"),
+            case((flipped, doc.c.name), else_=other.c.name).label("right"),
             account.c.handle.label("judge"), judgment.c.kind, judgment.c.answer, judgment.c.reason,
             counts.label("counts"), judgment.c.version, judgment.c.time, judgment.c.seconds, judgment.c.away,
             item.c.queue, task.c.id.label("batch"), assignment.c.place,
@@ -80,11 +80,11 @@ def answers_after(
         .order_by(judgment.c.id)
         .limit(limit)
     )  # fmt: skip
-    rows = connection.execute(asked.where(counts) if counting else asked)
+    rows = connection.execute(statement.where(counts) if counting else statement)
     return [ListedAnswer(**{**row._mapping, "counts": bool(row.counts)}) for row in rows]
 
 
-def task_is_in(connection: Connection, task_number: int, project: int) -> bool:
+def is_task_in_project(connection: Connection, task_number: int, project: int) -> bool:
     """Whether a task belongs to a project."""
-    of = connection.execute(select(task.c.project).where(task.c.id == task_number)).scalar()
-    return of == project
+    task_project = connection.execute(select(task.c.project).where(task.c.id == task_number)).scalar()
+    return task_project == project

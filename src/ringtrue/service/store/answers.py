@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ringtrue.errors import ConflictError, LateError, NotFoundError, UsageError
-from ringtrue.formatting.phrases import counted
-from ringtrue.service.store.dialects import Prepared
-from ringtrue.service.store.projects import scale_of, settings_of
-from ringtrue.service.store.records import Answer, AnswerTo, Saved, SavedAll, Shown, TaskState
-from ringtrue.service.store.tasks import ONE_LESS, close_task, lease_until, shown_at, task_state
+from ringtrue.formatting.phrases import format_count
+from ringtrue.service.store.dialects import RawStatement
+from ringtrue.service.store.projects import parse_scale, parse_settings
+from ringtrue.service.store.records import Answer, SavedAnswer, SavedAnswers, ShownQuestion, SubmittedAnswer, TaskState
+from ringtrue.service.store.tasks import LOWER_GIVEN, close_task, compute_lease_end, get_task_state, load_question
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["hand_in", "record_answer", "record_answers", "set_aside", "undo"]
+__all__ = ["record_answer", "record_answers", "set_aside_task", "submit_task", "undo_last_answer"]
 
-STATES = {"answer": "done", "unsure": "unsure", "skip": "skipped"}
-HELD = ("open", "done")  # the states in which an item is in this judge's hands
+STATE_BY_KIND = {"answer": "done", "unsure": "unsure", "skip": "skipped"}
+HELD_STATES = ("open", "done")  # the states in which an item is in this judge's hands
 REASON_LENGTH = 2_000
 
 
@@ -36,16 +36,20 @@ class _Question(NamedTuple):
     settings: str
 
 
-class _Said(NamedTuple):
+class _StoredAnswer(NamedTuple):
     kind: str
     answer: str | None
 
 
-class _Number(NamedTuple):
+class _IdRow(NamedTuple):
     id: int
 
 
-class _Kept(NamedTuple):
+class _VersionRow(NamedTuple):
+    version: int
+
+
+class _AnswerOutcome(NamedTuple):
     """What became of an answer: `row` is still to be written where it counts."""
 
     row: dict[str, Any] | None = None
@@ -53,65 +57,71 @@ class _Kept(NamedTuple):
     repeated: bool = False
 
 
-QUESTIONS = """
+SELECT_QUESTIONS = """
 SELECT a.id, a.task, a.item, a.state, a.version, a.account, t.leased, t.deadline, t.closed, p.scale, p.settings
 FROM assignment a JOIN task t ON t.id = a.task JOIN project p ON p.id = t.project
 WHERE """
-QUESTION = Prepared(f"{QUESTIONS} a.id = :assignment", _Question, postgresql="FOR UPDATE OF a, t")
-ALL_QUESTIONS = Prepared(f"{QUESTIONS} a.task = :task", _Question, postgresql="ORDER BY a.id FOR UPDATE OF a, t")
-SAID = Prepared("SELECT kind, answer FROM judgment WHERE assignment = :assignment AND version = :version", _Said)
-ADD = Prepared[NamedTuple]("""
+LOCK_QUESTION = RawStatement(f"{SELECT_QUESTIONS} a.id = :assignment", _Question, postgresql="FOR UPDATE OF a, t")
+LOCK_TASK_QUESTIONS = RawStatement(
+    f"{SELECT_QUESTIONS} a.task = :task", _Question, postgresql="ORDER BY a.id FOR UPDATE OF a, t"
+)
+STORED_ANSWER = RawStatement(
+    "SELECT kind, answer FROM judgment WHERE assignment = :assignment AND version = :version", _StoredAnswer
+)
+ADD_JUDGMENT = RawStatement[NamedTuple]("""
 INSERT INTO judgment (assignment, version, kind, answer, reason, time, seconds, away)
 VALUES (:assignment, :version, :kind, :answer, :reason, :time, :seconds, :away)""")
-LAST_LATE = Prepared(
-    "SELECT COALESCE(MIN(version), 0) FROM judgment WHERE assignment = :assignment AND version < 0", _Number
+LOWEST_VERSION = RawStatement(
+    "SELECT COALESCE(MIN(version), 0) FROM judgment WHERE assignment = :assignment AND version < 0", _VersionRow
 )
-LATE_ALREADY = Prepared(
+SAME_LATE_ANSWER = RawStatement(
     """
 SELECT id FROM judgment WHERE assignment = :assignment AND kind = 'late'
   AND COALESCE(answer, '') = COALESCE(CAST(:answer AS TEXT), '')""",
-    _Number,
+    _IdRow,
 )
-MOVE = Prepared[NamedTuple]("UPDATE assignment SET state = :state, version = :version WHERE id = :assignment")
-RENEW = Prepared[NamedTuple]("UPDATE task SET leased = :leased WHERE id = :task")
-TAKE = Prepared[NamedTuple]("""
+SET_STATE = RawStatement[NamedTuple]("UPDATE assignment SET state = :state, version = :version WHERE id = :assignment")
+RENEW_LEASE = RawStatement[NamedTuple]("UPDATE task SET leased = :leased WHERE id = :task")
+TAKE_ITEM = RawStatement[NamedTuple]("""
 UPDATE item SET given = given + CASE WHEN wanted IS NULL THEN 0 ELSE 1 END
 WHERE id = :item AND (wanted IS NULL OR given < wanted)
   AND NOT EXISTS (SELECT 1 FROM assignment b WHERE b.item = :item AND b.account = :account AND b.id <> :assignment
                   AND b.state <> 'expired')""")
-LEAVE = Prepared[NamedTuple](f"{ONE_LESS} WHERE id = :item AND wanted IS NOT NULL")
-A_TASK = Prepared("SELECT id FROM task WHERE id = :task", _Number)
-LAST = Prepared(
+LEAVE_ITEM = RawStatement[NamedTuple](f"{LOWER_GIVEN} WHERE id = :item AND wanted IS NOT NULL")
+TASK_ID = RawStatement("SELECT id FROM task WHERE id = :task", _IdRow)
+LAST_ANSWERED = RawStatement(
     """
 SELECT a.id FROM assignment a JOIN judgment j ON j.assignment = a.id AND j.version = a.version
 WHERE a.task = :task AND a.state IN ('done', 'unsure', 'skipped') ORDER BY j.id DESC LIMIT 1""",
-    _Number,
+    _IdRow,
 )
 
 
 def record_answer(
     connection: Connection, account: int, assignment: int, version: int, answer: Answer, *, now: float
-) -> Saved:
+) -> SavedAnswer:
     """Keep what a judge says about a question that was shown at this version.
 
     The same answer sent twice is kept once. Another answer to a version that is taken, from a second tab or by the
     back button, is a `ConflictError`: nothing is overwritten unseen. An answer that comes after the task was closed or
     its time is over is kept, and does not count.
     """
-    question = _question(connection, account, assignment)
-    kept = _kept(connection, question, version, answer, now)
-    if kept.row is not None:
-        MOVE.run(connection, **kept.row)
-        ADD.run(connection, **kept.row)
-        _renew(connection, question, now)
-    return Saved(task=task_state(connection, question.task, account), late=kept.late, repeated=kept.repeated)
+    question = _require_own_question(connection, account, assignment)
+    outcome = _prepare_answer(connection, question, version, answer, now)
+    if outcome.row is not None:
+        SET_STATE.run(connection, **outcome.row)
+        ADD_JUDGMENT.run(connection, **outcome.row)
+        _renew_lease(connection, question, now)
+    return SavedAnswer(
+        task=get_task_state(connection, question.task, account), late=outcome.late, repeated=outcome.repeated
+    )
 
 
 def record_answers(
-    connection: Connection, account: int, task: int, answers: Sequence[AnswerTo], *, now: float
-) -> SavedAll:
+    connection: Connection, account: int, task: int, answers: Sequence[SubmittedAnswer], *, now: float
+) -> SavedAnswers:
     """Keep several answers of one task, each as `record_answer` would; where one is refused, none is kept."""
-    questions = {question.id: question for question in ALL_QUESTIONS.all(connection, task=task)}
+    questions = {question.id: question for question in LOCK_TASK_QUESTIONS.all(connection, task=task)}
     late, repeated, rows = [], [], {}
     for assignment, version, answer in answers:
         question = questions.get(assignment)
@@ -120,127 +130,131 @@ def record_answers(
         if assignment in rows:
             raise UsageError(f"question {assignment} is answered twice here")
         try:
-            kept = _kept(connection, question, version, answer, now)
+            outcome = _prepare_answer(connection, question, version, answer, now)
         except (ConflictError, UsageError) as error:
             raise type(error)(f"question {assignment}: {error}") from None
-        rows[assignment] = kept.row
-        late += [assignment] * kept.late
-        repeated += [assignment] * kept.repeated
-    if written := [row for row in rows.values() if row is not None]:
-        MOVE.run_all(connection, written)
-        ADD.run_all(connection, written)
-        _renew(connection, questions[written[0]["assignment"]], now)
-    return SavedAll(task=task_state(connection, task, account), late=tuple(late), repeated=tuple(repeated))
+        rows[assignment] = outcome.row
+        late += [assignment] * outcome.late
+        repeated += [assignment] * outcome.repeated
+    if new_rows := [row for row in rows.values() if row is not None]:
+        SET_STATE.run_all(connection, new_rows)
+        ADD_JUDGMENT.run_all(connection, new_rows)
+        _renew_lease(connection, questions[new_rows[0]["assignment"]], now)
+    return SavedAnswers(task=get_task_state(connection, task, account), late=tuple(late), repeated=tuple(repeated))
 
 
-def undo(connection: Connection, account: int, task: int, *, now: float) -> Shown:
+def undo_last_answer(connection: Connection, account: int, task: int, *, now: float) -> ShownQuestion:
     """Open the last question again that was answered in this task; the answer stays in the history."""
-    state = task_state(connection, task, account)
+    state = get_task_state(connection, task, account)
     if state.closed is not None or (state.deadline is not None and now > state.deadline):
         raise LateError("the task has ended, and its answers stay as they are")
-    last = LAST.first(connection, task=task)
-    if last is None:
+    last_answered = LAST_ANSWERED.first(connection, task=task)
+    if last_answered is None:
         raise ConflictError("nothing was answered in this task yet, so there is nothing to undo")
-    question = _question(connection, account, last.id)
-    if not _has_room(connection, question, "open"):
+    question = _require_own_question(connection, account, last_answered.id)
+    if not _take_or_leave_item(connection, question, "open"):
         raise ConflictError("another judge has taken this item meanwhile; it cannot be opened again")
     version = question.version + 1
-    MOVE.run(connection, assignment=last.id, state="open", version=version)
-    ADD.run(
-        connection, assignment=last.id, version=version, kind="undo", time=now, answer=None, reason=None, seconds=None,
-        away=None,
+    SET_STATE.run(connection, assignment=last_answered.id, state="open", version=version)
+    ADD_JUDGMENT.run(
+        connection, assignment=last_answered.id, version=version, kind="undo", time=now, answer=None, reason=None,
+        seconds=None, away=None,
     )  # fmt: skip
-    _renew(connection, question, now)
-    return shown_at(connection, last.id, account)
+    _renew_lease(connection, question, now)
+    return load_question(connection, last_answered.id, account)
 
 
-def hand_in(connection: Connection, account: int, task: int, *, now: float, code: str | None = None) -> TaskState:
+def submit_task(connection: Connection, account: int, task: int, *, now: float, code: str | None = None) -> TaskState:
     """Close a task whose questions are all answered; handing it in again changes nothing."""
-    state = task_state(connection, task, account)
+    state = get_task_state(connection, task, account)
     if state.closed is None:
         if state.open:
-            raise ConflictError(f"{counted(state.open, 'question')} of this task still wait for an answer")
+            raise ConflictError(f"{format_count(state.open, 'question')} of this task still wait for an answer")
         close_task(connection, task, "handed_in", now=now, code=code)
-        state = task_state(connection, task, account)
+        state = get_task_state(connection, task, account)
     return state
 
 
-def set_aside(connection: Connection, task: int, *, now: float) -> None:
+def set_aside_task(connection: Connection, task: int, *, now: float) -> None:
     """Count none of a task's answers, and give its items to other judges; the answers stay in the history."""
-    if A_TASK.first(connection, task=task) is None:
+    if TASK_ID.first(connection, task=task) is None:
         raise NotFoundError(f"there is no task {task}")
     close_task(connection, task, "set_aside", now=now)
 
 
-def _question(connection: Connection, account: int, assignment: int) -> _Question:
-    found = QUESTION.first(connection, assignment=assignment)
-    if found is None or found.account != account:
+def _require_own_question(connection: Connection, account: int, assignment: int) -> _Question:
+    question = LOCK_QUESTION.first(connection, assignment=assignment)
+    if question is None or question.account != account:
         raise NotFoundError("there is no such question for you")
-    return found
+    return question
 
 
-def _kept(connection: Connection, question: _Question, version: int, answer: Answer, now: float) -> _Kept:
+def _prepare_answer(
+    connection: Connection, question: _Question, version: int, answer: Answer, now: float
+) -> _AnswerOutcome:
     """What is to be written for an answer; one that is late is written here, as its version is another."""
     if answer.kind == "answer":
         if answer.answer is None:
             raise UsageError("choose one of the answers")
-        scale_of(question.scale).require(answer.answer)
-    elif answer.kind not in STATES:
+        parse_scale(question.scale).require_answer(answer.answer)
+    elif answer.kind not in STATE_BY_KIND:
         raise UsageError(f"expected an answer, unsure or skip, found '{answer.kind}'")
-    told = answer.answer if answer.kind == "answer" else None
+    answer_text = answer.answer if answer.kind == "answer" else None
     if question.version != version:
-        return _repeated(connection, question, version, answer.kind, told)
+        return _require_same_answer(connection, question, version, answer.kind, answer_text)
     row: dict[str, Any] = {
-        "assignment": question.id, "version": version + 1, "state": STATES[answer.kind], "kind": answer.kind,
-        "answer": told, "reason": (answer.reason or "").strip()[:REASON_LENGTH] or None, "time": now,
-        "seconds": _duration(answer.seconds), "away": _duration(answer.away),
+        "assignment": question.id, "version": version + 1, "state": STATE_BY_KIND[answer.kind], "kind": answer.kind,
+        "answer": answer_text, "reason": (answer.reason or "").strip()[:REASON_LENGTH] or None, "time": now,
+        "seconds": _clamp_duration(answer.seconds), "away": _clamp_duration(answer.away),
     }  # fmt: skip
-    if _too_late(question, now) or not _has_room(connection, question, row["state"]):
-        return _kept_late(connection, row)
-    return _Kept(row)
+    if _is_task_over(question, now) or not _take_or_leave_item(connection, question, row["state"]):
+        return _store_late_answer(connection, row)
+    return _AnswerOutcome(row)
 
 
-def _repeated(connection: Connection, question: _Question, version: int, kind: str, answer: str | None) -> _Kept:
+def _require_same_answer(
+    connection: Connection, question: _Question, version: int, kind: str, answer: str | None
+) -> _AnswerOutcome:
     """An answer to a version that is taken: the same one again, or another."""
-    said = SAID.first(connection, assignment=question.id, version=version + 1)
-    if question.version == version + 1 and said == (kind, answer):
-        return _Kept(repeated=True)
+    stored_answer = STORED_ANSWER.first(connection, assignment=question.id, version=version + 1)
+    if question.version == version + 1 and stored_answer == (kind, answer):
+        return _AnswerOutcome(repeated=True)
     raise ConflictError("this question was answered meanwhile, in another tab or before going back; look at it again")
 
 
-def _kept_late(connection: Connection, row: dict[str, Any]) -> _Kept:
+def _store_late_answer(connection: Connection, row: dict[str, Any]) -> _AnswerOutcome:
     """Keep an answer that does not count: its versions go down from −1."""
-    repeated = LATE_ALREADY.first(connection, assignment=row["assignment"], answer=row["answer"]) is not None
+    repeated = SAME_LATE_ANSWER.first(connection, assignment=row["assignment"], answer=row["answer"]) is not None
     if not repeated:
-        last = LAST_LATE.first(connection, assignment=row["assignment"])
-        assert last is not None
-        ADD.run(connection, **row | {"version": last.id - 1, "kind": "late"})
-    return _Kept(late=True, repeated=repeated)
+        lowest = LOWEST_VERSION.first(connection, assignment=row["assignment"])
+        assert lowest is not None
+        ADD_JUDGMENT.run(connection, **row | {"version": lowest.version - 1, "kind": "late"})
+    return _AnswerOutcome(late=True, repeated=repeated)
 
 
-def _too_late(question: _Question, now: float) -> bool:
+def _is_task_over(question: _Question, now: float) -> bool:
     """Whether a task has ended; traps and others alike, so that nothing tells them apart."""
     return question.ended is not None or (question.deadline is not None and now > question.deadline)
 
 
-def _has_room(connection: Connection, question: _Question, state: str) -> bool:
+def _take_or_leave_item(connection: Connection, question: _Question, state: str) -> bool:
     """Take or leave the item of an assignment that is to be in a state; False where it is in other hands."""
-    held, holds = question.state in HELD, state in HELD
-    if held and not holds:
-        LEAVE.run(connection, item=question.item)
-    elif holds and not held:
-        return TAKE.run(connection, item=question.item, account=question.account, assignment=question.id) > 0
+    was_held, will_be_held = question.state in HELD_STATES, state in HELD_STATES
+    if was_held and not will_be_held:
+        LEAVE_ITEM.run(connection, item=question.item)
+    elif will_be_held and not was_held:
+        return TAKE_ITEM.run(connection, item=question.item, account=question.account, assignment=question.id) > 0
     return True
 
 
-def _renew(connection: Connection, question: _Question, now: float) -> None:
+def _renew_lease(connection: Connection, question: _Question, now: float) -> None:
     """Keep the items of an active judge; not with every answer, as each is a row to be written."""
-    minutes = settings_of(question.settings).lease_minutes
-    until = lease_until(now, minutes, question.deadline)
-    if question.ended is None and until > question.leased + 6 * minutes:
-        RENEW.run(connection, task=question.task, leased=until)
+    minutes = parse_settings(question.settings).lease_minutes
+    leased_until = compute_lease_end(now, minutes, question.deadline)
+    if question.ended is None and leased_until > question.leased + 6 * minutes:
+        RENEW_LEASE.run(connection, task=question.task, leased=leased_until)
 
 
-def _duration(seconds: float | None) -> float | None:
+def _clamp_duration(seconds: float | None) -> float | None:
     """A time that a browser measured: nothing negative, and no more than a day."""
     return None if seconds is None else min(max(float(seconds), 0.0), 86_400.0)

@@ -14,11 +14,11 @@ from ringtrue.service.store import schema
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["Entry", "entries", "record"]
+__all__ = ["AuditEntry", "load_audit_entries", "record_action"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class AuditEntry:
     """One line of the record; `handle` is the account that acted, None where nobody was logged in."""
 
     time: float
@@ -28,7 +28,7 @@ class Entry:
     detail: dict[str, object]
 
 
-def record(
+def record_action(
     connection: Connection,
     action: str,
     *,
@@ -38,26 +38,28 @@ def record(
     detail: Mapping[str, object] | None = None,
 ) -> None:
     """Write down that something was done. `detail` holds numbers and choices, never names of people or secrets."""
-    text = None if detail is None else json.dumps(dict(detail), ensure_ascii=False)
+    detail_json = None if detail is None else json.dumps(dict(detail), ensure_ascii=False)
     connection.execute(
-        insert(schema.audit).values(time=now, action=action, account=account, project=project, detail=text)
+        insert(schema.audit).values(time=now, action=action, account=account, project=project, detail=detail_json)
     )
 
 
-def entries(connection: Connection, project: int | None = None, limit: int = 200) -> list[Entry]:
+def load_audit_entries(connection: Connection, project: int | None = None, limit: int = 200) -> list[AuditEntry]:
     """The latest entries of a project or of all, the newest first."""
-    audit, account, of = schema.audit, schema.account, schema.project
-    wanted = (
-        select(audit.c.time, audit.c.action, account.c.handle, of.c.name, audit.c.detail)
+    audit, account, project_table = schema.audit, schema.account, schema.project
+    statement = (
+        select(audit.c.time, audit.c.action, account.c.handle, project_table.c.name, audit.c.detail)
         .select_from(
-            audit.outerjoin(account, account.c.id == audit.c.account).outerjoin(of, of.c.id == audit.c.project)
+            audit.outerjoin(account, account.c.id == audit.c.account).outerjoin(
+                project_table, project_table.c.id == audit.c.project
+            )
         )
         .order_by(audit.c.id.desc())
         .limit(limit)
     )
     if project is not None:
-        wanted = wanted.where(audit.c.project == project)
+        statement = statement.where(audit.c.project == project)
     return [
-        Entry(time=time, action=action, handle=handle, project=name, detail=json.loads(detail) if detail else {})
-        for time, action, handle, name, detail in connection.execute(wanted)
+        AuditEntry(time=time, action=action, handle=handle, project=name, detail=json.loads(detail) if detail else {})
+        for time, action, handle, name, detail in connection.execute(statement)
     ]

@@ -19,9 +19,9 @@ from sqlalchemy import delete, func, insert, select, text
 
 from ringtrue._version import __version__
 from ringtrue.errors import FileError, FormatError, StoreError
-from ringtrue.formatting.phrases import counted
+from ringtrue.formatting.phrases import format_count
 from ringtrue.service.store import schema
-from ringtrue.service.store.migrations import version_of
+from ringtrue.service.store.migrations import read_schema_version
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Table
@@ -33,10 +33,12 @@ __all__ = ["Manifest", "restore_backup", "write_backup"]
 FORMAT = 1
 KIND = "ringtrue backup"
 MANIFEST = "manifest.json"
-LEFT_OUT = {"login", "attempt", "setting"}  # of this server and this hour: log-ins, failed log-ins, the signing secret
-PIECE = 1_000  # rows that are read or written at a time
-SMALL, MOST_TIMES = 1 << 25, 200  # a large archive that unpacks to more than so many times its size is none of ours
-LONGEST = 1 << 28  # bytes of a line
+# Of this server and this hour: log-ins, failed log-ins, the signing secret.
+EXCLUDED_TABLES = {"login", "attempt", "setting"}
+BATCH_ROWS = 1_000  # rows that are read or written at a time
+# A large archive that unpacks to more than so many times its size is none of ours.
+SMALL_ARCHIVE_BYTES, MAX_COMPRESSION_RATIO = 1 << 25, 200
+LONGEST_LINE = 1 << 28  # bytes of a line
 LARGEST_MANIFEST = 1 << 24
 UNREADABLE = (  # cut off, encrypted, or packed in a way that Python does not unpack, which it calls NotImplementedError
     zipfile.BadZipFile,
@@ -71,17 +73,25 @@ def write_backup(store: Store, path: Path, *, now: float) -> Manifest:
     """Write all that was collected, as of one moment, while judges go on; log-ins are left out."""
     parts: dict[str, _Part] = {}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive, store.read() as connection:
-        for table in _tables():
-            parts[f"{table.name}.jsonl"] = _written(archive, f"{table.name}.jsonl", _lines(connection, table))
-        for number in connection.execute(select(schema.upload.c.id).order_by(schema.upload.c.id)).scalars().all():
-            content = connection.execute(select(schema.upload.c.content).where(schema.upload.c.id == number)).scalar()
-            parts[_upload(number)] = _written(archive, _upload(number), [bytes(content or b"")], of_rows=False)
+        for table in _tables_in_order():
+            parts[f"{table.name}.jsonl"] = _write_part(archive, f"{table.name}.jsonl", _table_lines(connection, table))
+        for upload_id in connection.execute(select(schema.upload.c.id).order_by(schema.upload.c.id)).scalars().all():
+            content = connection.execute(
+                select(schema.upload.c.content).where(schema.upload.c.id == upload_id)
+            ).scalar()
+            parts[_upload_part_name(upload_id)] = _write_part(
+                archive, _upload_part_name(upload_id), [bytes(content or b"")], has_rows=False
+            )
         manifest = Manifest(
-            format=FORMAT, migration=version_of(connection), ringtrue=__version__, written=now,
+            format=FORMAT, migration=read_schema_version(connection), ringtrue=__version__, written=now,
             rows={name.removesuffix(".jsonl"): part.rows for name, part in parts.items() if part.rows is not None},
         )  # fmt: skip
-        told = {"kind": KIND, **asdict(manifest), "parts": {name: asdict(part) for name, part in parts.items()}}
-        archive.writestr(MANIFEST, json.dumps(told, indent=1))
+        manifest_fields = {
+            "kind": KIND,
+            **asdict(manifest),
+            "parts": {name: asdict(part) for name, part in parts.items()},
+        }
+        archive.writestr(MANIFEST, json.dumps(manifest_fields, indent=1))
     return manifest
 
 
@@ -99,33 +109,33 @@ def restore_backup(store: Store, path: Path) -> Manifest:
         try:
             manifest, parts = _read_manifest(archive, path)
             with store.transaction() as connection:
-                _require_empty(connection)
-                _require_same_step(connection, manifest, path)
-                for table in _tables():
-                    _restore(connection, archive, table, parts, path)
-                _count_on(connection)
+                _require_empty_database(connection)
+                _require_same_migration(connection, manifest, path)
+                for table in _tables_in_order():
+                    _restore_table(connection, archive, table, parts, path)
+                _reset_sequences(connection)
         except UNREADABLE as error:
             raise FormatError(f"{path}: {DAMAGED}") from error
     return manifest
 
 
-def _tables() -> list[Table]:
+def _tables_in_order() -> list[Table]:
     """The tables, each after those that it points to."""
-    return [table for table in schema.metadata.sorted_tables if table.name not in LEFT_OUT]
+    return [table for table in schema.metadata.sorted_tables if table.name not in EXCLUDED_TABLES]
 
 
-def _upload(number: int) -> str:
-    return f"upload/{number}"
+def _upload_part_name(upload_id: int) -> str:
+    return f"upload/{upload_id}"
 
 
-def _lines(connection: Connection, table: Table) -> Iterator[bytes]:
+def _table_lines(connection: Connection, table: Table) -> Iterator[bytes]:
     columns = [column for column in table.c if column is not schema.upload.c.content]
-    found = connection.execute(select(*columns).order_by(table.c.id).execution_options(yield_per=PIECE))
-    for row in found.mappings():
+    cursor = connection.execute(select(*columns).order_by(table.c.id).execution_options(yield_per=BATCH_ROWS))
+    for row in cursor.mappings():
         yield json.dumps(dict(row), separators=(",", ":")).encode() + b"\n"
 
 
-def _written(archive: zipfile.ZipFile, name: str, pieces: Any, *, of_rows: bool = True) -> _Part:
+def _write_part(archive: zipfile.ZipFile, name: str, pieces: Any, *, has_rows: bool = True) -> _Part:
     digest, size, rows = hashlib.sha256(), 0, 0
     with archive.open(name, "w", force_zip64=True) as stream:
         for piece in pieces:
@@ -133,96 +143,100 @@ def _written(archive: zipfile.ZipFile, name: str, pieces: Any, *, of_rows: bool 
             digest.update(piece)
             size += len(piece)
             rows += 1
-    return _Part(bytes=size, sha256=digest.hexdigest(), rows=rows if of_rows else None)
+    return _Part(bytes=size, sha256=digest.hexdigest(), rows=rows if has_rows else None)
 
 
 def _read_manifest(archive: zipfile.ZipFile, path: Path) -> tuple[Manifest, dict[str, _Part]]:
     """What the archive says of itself; refuses what is no backup, and what would unpack to more than it should."""
-    inside = {info.filename: info for info in archive.infolist()}
-    if MANIFEST not in inside or inside[MANIFEST].file_size > LARGEST_MANIFEST:
+    entries = {info.filename: info for info in archive.infolist()}
+    if MANIFEST not in entries or entries[MANIFEST].file_size > LARGEST_MANIFEST:
         raise FormatError(f"{path}: this .zip is no backup of ringtrue: it has no {MANIFEST}")
     try:
-        told = json.loads(archive.read(MANIFEST))
-        if told["kind"] != KIND or told["format"] != FORMAT:
-            newer = told["kind"] == KIND
-            why = f"of format {told['format']}, and this ringtrue knows {FORMAT}; install the newer version"
-            raise FormatError(
-                f"{path}: the backup is {why}" if newer else f"{path}: this .zip is no backup of ringtrue"
+        manifest_fields = json.loads(archive.read(MANIFEST))
+        if manifest_fields["kind"] != KIND or manifest_fields["format"] != FORMAT:
+            is_backup = manifest_fields["kind"] == KIND
+            mismatch = (
+                f"of format {manifest_fields['format']}, and this ringtrue knows {FORMAT}; install the newer version"
             )
-        parts = {str(name): _Part(**part) for name, part in told.pop("parts").items()}
-        manifest = Manifest(**{name: value for name, value in told.items() if name != "kind"})
-        expected = sum(part.bytes for part in parts.values())
+            raise FormatError(
+                f"{path}: the backup is {mismatch}" if is_backup else f"{path}: this .zip is no backup of ringtrue"
+            )
+        parts = {str(name): _Part(**part) for name, part in manifest_fields.pop("parts").items()}
+        manifest = Manifest(**{name: value for name, value in manifest_fields.items() if name != "kind"})
+        unpacked_size = sum(part.bytes for part in parts.values())
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise FormatError(f"{path}: {MANIFEST} is not as ringtrue writes it; {DAMAGED}") from None
     names = [info.filename for info in archive.infolist()]
-    if sorted(names) != sorted([*parts, MANIFEST]) or any(f"{table.name}.jsonl" not in parts for table in _tables()):
+    if sorted(names) != sorted([*parts, MANIFEST]) or any(
+        f"{table.name}.jsonl" not in parts for table in _tables_in_order()
+    ):
         raise FormatError(f"{path}: the files in it are not those that its {MANIFEST} names; {DAMAGED}")
-    if any(inside[name].file_size != part.bytes for name, part in parts.items()):
+    if any(entries[name].file_size != part.bytes for name, part in parts.items()):
         raise FormatError(f"{path}: a file in it has another size than its {MANIFEST} says; {DAMAGED}")
-    packed = sum(info.compress_size for info in inside.values())
-    if expected > SMALL + MOST_TIMES * packed:
+    packed_size = sum(info.compress_size for info in entries.values())
+    if unpacked_size > SMALL_ARCHIVE_BYTES + MAX_COMPRESSION_RATIO * packed_size:
         raise FormatError(
-            f"{path}: it would unpack to {expected / 1e9:,.1f} GB, {expected // max(packed, 1):,} times its size, as "
-            f"no backup does; nothing was restored"
+            f"{path}: it would unpack to {unpacked_size / 1e9:,.1f} GB, {unpacked_size // max(packed_size, 1):,} times "
+            f"its size, as no backup does; nothing was restored"
         )
     return manifest, parts
 
 
-def _require_empty(connection: Connection) -> None:
-    for table, what in ((schema.account, "account"), (schema.project, "project")):
+def _require_empty_database(connection: Connection) -> None:
+    for table, noun in ((schema.account, "account"), (schema.project, "project")):
         count = connection.execute(select(func.count()).select_from(table)).scalar_one()
         if count:
             raise StoreError(
-                f"a backup is restored into an empty database only, and this one has {counted(count, what)}; name "
+                f"a backup is restored into an empty database only, and this one has {format_count(count, noun)}; name "
                 f"another one, such as --db restored.db"
             )
-    for table in reversed(_tables()):  # what a server leaves that nobody ever logged in to
+    for table in reversed(_tables_in_order()):  # what a server leaves that nobody ever logged in to
         connection.execute(delete(table))
 
 
-def _require_same_step(connection: Connection, manifest: Manifest, path: Path) -> None:
-    here = version_of(connection)
-    if manifest.migration != here:
+def _require_same_migration(connection: Connection, manifest: Manifest, path: Path) -> None:
+    migration = read_schema_version(connection)
+    if manifest.migration != migration:
         raise StoreError(
-            f"{path}: the backup is of migration {manifest.migration}, and this ringtrue has {here}: restore it with "
-            f"ringtrue {manifest.ringtrue}, which wrote it, and open that database with this version"
+            f"{path}: the backup is of migration {manifest.migration}, and this ringtrue has {migration}: restore it "
+            f"with ringtrue {manifest.ringtrue}, which wrote it, and open that database with this version"
         )
 
 
-def _restore(
+def _restore_table(
     connection: Connection, archive: zipfile.ZipFile, table: Table, parts: Mapping[str, _Part], path: Path
 ) -> None:
     name = f"{table.name}.jsonl"
-    known = _types(table)
+    column_types = _json_types(table)
     rows: list[dict[str, Any]] = []
-    count = 0
-    for line in _checked(archive, name, parts[name], path):
-        count += 1
+    row_count = 0
+    for line in _read_part(archive, name, parts[name], path):
+        row_count += 1
         try:
             row = json.loads(line)
         except ValueError:
             row = None
         if (
             not isinstance(row, dict)
-            or row.keys() != known.keys()
-            or not all(type(value) in known[key] for key, value in row.items())
+            or row.keys() != column_types.keys()
+            or not all(type(value) in column_types[key] for key, value in row.items())
         ):
-            raise FormatError(f"{path}: {name}:{count}: expected {', '.join(sorted(known))}; {DAMAGED}")
+            raise FormatError(f"{path}: {name}:{row_count}: expected {', '.join(sorted(column_types))}; {DAMAGED}")
         if table is schema.upload:
-            row["content"] = _content(archive, row["id"], parts, path)
-        rows.append(_storable(connection, row))
-        if len(rows) == PIECE or table is schema.upload:
-            _insert(connection, table, rows, path)
+            row["content"] = _read_upload_content(archive, row["id"], parts, path)
+        rows.append(_replace_null_characters(connection, row))
+        if len(rows) == BATCH_ROWS or table is schema.upload:
+            _insert_rows(connection, table, rows, path)
             rows = []
     if rows:
-        _insert(connection, table, rows, path)
-    if count != parts[name].rows:
+        _insert_rows(connection, table, rows, path)
+    if row_count != parts[name].rows:
         raise FormatError(
-            f"{path}: {name} has {counted(count, 'row')}, and {MANIFEST} says {parts[name].rows}; {DAMAGED}"
+            f"{path}: {name} has {format_count(row_count, 'row')}, and {MANIFEST} says {parts[name].rows}; {DAMAGED}"
         )
 
 
-def _insert(connection: Connection, table: Table, rows: list[dict[str, Any]], path: Path) -> None:
+def _insert_rows(connection: Connection, table: Table, rows: list[dict[str, Any]], path: Path) -> None:
     from sqlalchemy.exc import DataError, IntegrityError
 
     try:
@@ -231,56 +245,56 @@ def _insert(connection: Connection, table: Table, rows: list[dict[str, Any]], pa
         raise FormatError(f"{path}: the rows of {table.name} do not fit together; {DAMAGED}") from error
 
 
-def _types(table: Table) -> dict[str, set[type]]:
+def _json_types(table: Table) -> dict[str, set[type]]:
     """What may stand in each column, as JSON has it."""
-    found: dict[str, set[type]] = {}
+    column_types: dict[str, set[type]] = {}
     for column in table.c:
         if column is not schema.upload.c.content:
-            wanted = column.type.python_type
-            found[column.name] = {
-                wanted,
-                *({int} if wanted is float else ()),
+            python_type = column.type.python_type
+            column_types[column.name] = {
+                python_type,
+                *({int} if python_type is float else ()),
                 *({type(None)} if column.nullable else ()),
             }
-    return found
+    return column_types
 
 
-def _storable(connection: Connection, row: dict[str, Any]) -> dict[str, Any]:
+def _replace_null_characters(connection: Connection, row: dict[str, Any]) -> dict[str, Any]:
     """PostgreSQL keeps no zero byte in a text; SQLite does."""
     if connection.dialect.name == "sqlite":
         return row
     return {name: value.replace("\0", "\ufffd") if isinstance(value, str) else value for name, value in row.items()}
 
 
-def _content(archive: zipfile.ZipFile, number: object, parts: Mapping[str, _Part], path: Path) -> bytes:
-    name = f"upload/{number}"
+def _read_upload_content(archive: zipfile.ZipFile, upload_id: object, parts: Mapping[str, _Part], path: Path) -> bytes:
+    name = f"upload/{upload_id}"
     if name not in parts:
-        raise FormatError(f"{path}: upload {number} has no content; {DAMAGED}")
-    return b"".join(_checked(archive, name, parts[name], path, lines=False))
+        raise FormatError(f"{path}: upload {upload_id} has no content; {DAMAGED}")
+    return b"".join(_read_part(archive, name, parts[name], path, lines=False))
 
 
-def _checked(archive: zipfile.ZipFile, name: str, part: _Part, path: Path, *, lines: bool = True) -> Iterator[bytes]:
+def _read_part(archive: zipfile.ZipFile, name: str, part: _Part, path: Path, *, lines: bool = True) -> Iterator[bytes]:
     """The lines, or pieces, of a file in the archive; at its end, size and SHA-256 must be those of the manifest."""
     digest, size = hashlib.sha256(), 0
     with archive.open(name) as stream:
-        while piece := _next(stream, lines=lines):
+        while piece := _next_piece(stream, lines=lines):
             digest.update(piece)
             size += len(piece)
-            if size > part.bytes or len(piece) >= LONGEST:
+            if size > part.bytes or len(piece) >= LONGEST_LINE:
                 raise FormatError(f"{path}: {name} is longer than it says; {DAMAGED}")
             yield piece
     if (size, digest.hexdigest()) != (part.bytes, part.sha256):
         raise FormatError(f"{path}: {name} is not what was written (its SHA-256 differs); {DAMAGED}")
 
 
-def _next(stream: IO[bytes], *, lines: bool) -> bytes:
-    return stream.readline(LONGEST) if lines else stream.read(1 << 20)
+def _next_piece(stream: IO[bytes], *, lines: bool) -> bytes:
+    return stream.readline(LONGEST_LINE) if lines else stream.read(1 << 20)
 
 
-def _count_on(connection: Connection) -> None:
+def _reset_sequences(connection: Connection) -> None:
     """Let PostgreSQL number new rows after those that were restored; SQLite does so by itself."""
     if connection.dialect.name == "sqlite":
         return
-    for table in _tables():
+    for table in _tables_in_order():
         name, last = table.name, "COALESCE(MAX(id), 1), MAX(id) IS NOT NULL"
         connection.execute(text(f"SELECT setval(pg_get_serial_sequence('{name}', 'id'), {last}) FROM {name}"))

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from ringtrue.errors import InputError, StoreError, UnavailableError
 
-__all__ = ["told", "told_at_opening"]
+__all__ = ["translate_db_errors", "translate_opening_errors"]
 
 LOCKED = "the database is locked by another program"
 FULL = "the disk of the database is full: make room on it"
@@ -27,7 +27,7 @@ POSTGRESQL = {  # https://www.postgresql.org/docs/current/errcodes-appendix.html
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def translate_db_errors() -> Iterator[None]:
     """Raise our own errors where the database failed; what is a fault of the program stays as it is.
 
     Statements go to the driver by SQLAlchemy or straight, so that its errors come wrapped or as they are.
@@ -39,33 +39,35 @@ def told() -> Iterator[None]:
         yield
     except PoolTimeout:
         raise UnavailableError(f"{BUSY}; trying again is safe") from None
-    except _drivers() as error:
-        own = error.orig if isinstance(error, DBAPIError) else error
-        if _is(own, "DataError"):
-            raise InputError(f"the database cannot keep this: {_said(own)}; take it out of the text or file") from error
-        words, passing = _words(own)
-        if words is None:
+    except _driver_errors() as error:
+        driver_error = error.orig if isinstance(error, DBAPIError) else error
+        if _is_error_named(driver_error, "DataError"):
+            raise InputError(
+                f"the database cannot keep this: {_error_text(driver_error)}; take it out of the text or file"
+            ) from error
+        message, is_transient = _classify_error(driver_error)
+        if message is None:
             raise
-        if passing:
-            raise UnavailableError(f"{words}; trying again is safe") from error
-        raise StoreError(words) from error
+        if is_transient:
+            raise UnavailableError(f"{message}; trying again is safe") from error
+        raise StoreError(message) from error
 
 
 @contextmanager
-def told_at_opening(where: str) -> Iterator[None]:
+def translate_opening_errors(database: str) -> Iterator[None]:
     """The same where a database is opened: the message names it."""
     from sqlalchemy.exc import DBAPIError
 
     try:
         yield
     except DBAPIError as error:
-        words, passing = _words(error.orig)
-        raise (UnavailableError if passing else StoreError)(
-            f"cannot open the database {where}: {_said(error.orig) if words in (None, AWAY) else words}"
+        message, is_transient = _classify_error(error.orig)
+        raise (UnavailableError if is_transient else StoreError)(
+            f"cannot open the database {database}: {_error_text(error.orig) if message in (None, AWAY) else message}"
         ) from error
 
 
-def _words(error: BaseException | None) -> tuple[str | None, bool]:
+def _classify_error(error: BaseException | None) -> tuple[str | None, bool]:
     """What the driver says has happened, and whether it may pass; None where the database is not at fault.
 
     Codes tell it, not the message, which may quote what somebody wrote.
@@ -78,12 +80,12 @@ def _words(error: BaseException | None) -> tuple[str | None, bool]:
     state = getattr(error, "sqlstate", None)
     if state in POSTGRESQL:
         return POSTGRESQL[state], True
-    if _is(error, "OperationalError", "InterfaceError", "InternalError"):
+    if _is_error_named(error, "OperationalError", "InterfaceError", "InternalError"):
         return AWAY, True
     return None, False
 
 
-def _drivers() -> tuple[type[Exception], ...]:
+def _driver_errors() -> tuple[type[Exception], ...]:
     """What the drivers that are loaded raise, and what SQLAlchemy makes of it."""
     from sqlalchemy.exc import DBAPIError
 
@@ -91,10 +93,10 @@ def _drivers() -> tuple[type[Exception], ...]:
     return (DBAPIError, sqlite3.Error) if psycopg is None else (DBAPIError, sqlite3.Error, psycopg.Error)
 
 
-def _is(error: BaseException | None, *names: str) -> bool:
+def _is_error_named(error: BaseException | None, *names: str) -> bool:
     """Whether an error is of one of these kinds, which every driver of Python's database API has by the same name."""
     return any(kind.__name__ in names for kind in type(error).__mro__)
 
 
-def _said(error: BaseException | None) -> str:
+def _error_text(error: BaseException | None) -> str:
     return " ".join(str(error).split())

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import hashlib
 
-__all__ = ["attempted", "hashed"]
+__all__ = ["hash_attempt", "hash_secret"]
 
 
-def hashed(secret: str) -> str:
+def hash_secret(secret: str) -> str:
     """What is stored of a secret that was drawn by lot: enough to know it again, and of no use to a thief.
 
     Examples:
-        >>> hashed("abc")[:12]
+        >>> hash_secret("abc")[:12]
         'ba7816bf8f01'
     """
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def attempted(kind: str, value: str) -> str:
+def hash_attempt(kind: str, identifier: str) -> str:
     """How an attempt to log in is written down: not as somebody's name or address in plain words."""
-    return f"{kind}:{hashed(value)[:32]}"
+    return f"{kind}:{hash_secret(identifier)[:32]}"

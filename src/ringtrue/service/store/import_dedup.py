@@ -15,15 +15,23 @@ from ringtrue.service.store.records import Project
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["Given", "Key", "Work", "erased_judges", "turned", "was_said", "work_of"]
+__all__ = [
+    "ExistingAssignment",
+    "ImportedLabel",
+    "ItemKey",
+    "is_duplicate_label",
+    "load_existing_assignments",
+    "match_erased_judges",
+    "swap_sides",
+]
 
-SAME_MOMENT = 0.002  # seconds: exports tell times to the millisecond
+TIME_TOLERANCE = 0.002  # seconds: exports tell times to the millisecond
 account, assignment, judgment, task = schema.account, schema.assignment, schema.judgment, schema.task
-Key: TypeAlias = tuple[str, str, str | None]  # query, doc, other
+ItemKey: TypeAlias = tuple[str, str, str | None]  # query, doc, other
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class ImportedLabel:
     """One label from elsewhere; of a pair, `doc` stood on the left. `batch` tells pieces of a judge's work apart."""
 
     query: str
@@ -41,30 +49,30 @@ class Given:
         return self.other is not None and self.doc > self.other
 
     @property
-    def key(self) -> Key:
+    def key(self) -> ItemKey:
         """What it is about, whichever stood left."""
         return (self.query, self.other, self.doc) if self.other and self.flipped else (self.query, self.doc, self.other)
 
     @property
-    def plain(self) -> str:
+    def unflipped_answer(self) -> str:
         """The answer as if the first name stood on the left."""
-        return turned(self.answer, self.flipped)
+        return swap_sides(self.answer, self.flipped)
 
 
 @dataclass(slots=True)
-class Work:
+class ExistingAssignment:
     """What one judge has on one item: the assignment as it is, and what was said as if the first name stood left."""
 
     assignment: int
     version: int
     state: str
     flipped: bool
-    said: list[tuple[str, float]]
+    answers: list[tuple[str, float]]
 
 
-def work_of(connection: Connection, project: Project) -> dict[tuple[int, int], Work]:
+def load_existing_assignments(connection: Connection, project: Project) -> dict[tuple[int, int], ExistingAssignment]:
     """What was said so far, by item and judge."""
-    found: dict[tuple[int, int], Work] = {}
+    assignments: dict[tuple[int, int], ExistingAssignment] = {}
     rows = connection.execute(
         select(
             assignment.c.item, assignment.c.account, assignment.c.id, assignment.c.version, assignment.c.state,
@@ -75,52 +83,58 @@ def work_of(connection: Connection, project: Project) -> dict[tuple[int, int], W
         .where(task.c.project == project.id, assignment.c.state != "expired", judgment.c.kind == "answer")
         .order_by(judgment.c.id)
     )  # fmt: skip
-    for at, who, number, version, state, flipped, answer, when in rows:
-        there = found.setdefault((at, who), Work(number, version, state, flipped, []))
-        there.said.append((turned(answer, flipped), when))
-    return found
+    for item_id, account_id, assignment_id, version, state, flipped, answer, time in rows:
+        existing = assignments.setdefault(
+            (item_id, account_id), ExistingAssignment(assignment_id, version, state, flipped, [])
+        )
+        existing.answers.append((swap_sides(answer, flipped), time))
+    return assignments
 
 
-def was_said(row: Given, work: Iterable[Work | None]) -> bool:
+def is_duplicate_label(label: ImportedLabel, assignments: Iterable[ExistingAssignment | None]) -> bool:
     """Whether a label is among what was said before."""
     return any(
-        answer == row.plain and (row.time is None or abs(when - row.time) < SAME_MOMENT)
-        for one in work
-        if one is not None
-        for answer, when in one.said
+        answer == label.unflipped_answer and (label.time is None or abs(time - label.time) < TIME_TOLERANCE)
+        for existing in assignments
+        if existing is not None
+        for answer, time in existing.answers
     )
 
 
-def erased_judges(
-    connection: Connection, rows: Sequence[Given], items: dict[Key, int], people: dict[str, list[int]],
-    work: dict[tuple[int, int], Work],
+def match_erased_judges(
+    connection: Connection, labels: Sequence[ImportedLabel], items: dict[ItemKey, int],
+    accounts_by_judge: dict[str, list[int]],
+    assignments: dict[tuple[int, int], ExistingAssignment],
 ) -> dict[str, int]:  # fmt: skip
     """The judges of a file that nobody here is called, and who said the same as somebody whose data was erased.
 
     The same label at the same moment is the same person; without times, the same labels of the same items, all of them.
     """
-    gone = set(connection.execute(select(account.c.id).where(account.c.erased.is_not(None))).scalars())
-    said: dict[int, dict[int, Work]] = {}
-    for (at, who), one in work.items():
-        if who in gone:
-            said.setdefault(who, {})[at] = one
-    found: dict[str, int] = {}
-    if not said:
-        return found
-    by_judge: dict[str, list[Given]] = {}
-    for row in rows:
-        if row.judge not in people:
-            by_judge.setdefault(row.judge, []).append(row)
-    for judge, theirs in by_judge.items():
-        for who, done in said.items():
-            same = [was_said(row, (done.get(items[row.key]),)) for row in theirs]
-            timed = any(there and row.time is not None for row, there in zip(theirs, same, strict=True))
-            if timed or (all(same) and len({row.key for row in theirs}) == len(done)):
-                found[judge] = who
+    erased_ids = set(connection.execute(select(account.c.id).where(account.c.erased.is_not(None))).scalars())
+    by_erased: dict[int, dict[int, ExistingAssignment]] = {}
+    for (item_id, account_id), existing in assignments.items():
+        if account_id in erased_ids:
+            by_erased.setdefault(account_id, {})[item_id] = existing
+    matches: dict[str, int] = {}
+    if not by_erased:
+        return matches
+    labels_by_judge: dict[str, list[ImportedLabel]] = {}
+    for label in labels:
+        if label.judge not in accounts_by_judge:
+            labels_by_judge.setdefault(label.judge, []).append(label)
+    for judge, judge_labels in labels_by_judge.items():
+        for account_id, by_item in by_erased.items():
+            duplicates = [is_duplicate_label(label, (by_item.get(items[label.key]),)) for label in judge_labels]
+            same_time = any(
+                is_duplicate and label.time is not None
+                for label, is_duplicate in zip(judge_labels, duplicates, strict=True)
+            )
+            if same_time or (all(duplicates) and len({label.key for label in judge_labels}) == len(by_item)):
+                matches[judge] = account_id
                 break
-    return found
+    return matches
 
 
-def turned(answer: str, flipped: bool) -> str:
+def swap_sides(answer: str, flipped: bool) -> str:
     """The answer when the two documents change sides."""
     return FLIPPED.get(answer, answer) if flipped else answer

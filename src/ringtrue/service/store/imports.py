@@ -12,7 +12,15 @@ from sqlalchemy import bindparam, case, insert, select, update
 from ringtrue.errors import ConflictError
 from ringtrue.service.store import schema
 from ringtrue.service.store.accounts import create_account
-from ringtrue.service.store.import_dedup import Given, Key, Work, erased_judges, turned, was_said, work_of
+from ringtrue.service.store.import_dedup import (
+    ExistingAssignment,
+    ImportedLabel,
+    ItemKey,
+    is_duplicate_label,
+    load_existing_assignments,
+    match_erased_judges,
+    swap_sides,
+)
 from ringtrue.service.store.projects import add_items
 from ringtrue.service.store.records import Project
 
@@ -20,10 +28,11 @@ if TYPE_CHECKING:
     import numpy as np
     from sqlalchemy import Connection
 
-__all__ = ["Given", "Taken", "record_imported"]
+__all__ = ["ImportedLabel", "RecordedImport", "record_imported_labels"]
 
 CHUNK = 2_000
-BESIDE = ("", "-imported", "-imported-2", "-imported-3")  # ends the id of a judge where somebody here has the same
+# Ends the id of a judge where somebody here has the same.
+HANDLE_SUFFIXES = ("", "-imported", "-imported-2", "-imported-3")
 
 account, assignment, item, judgment, task = (
     schema.account, schema.assignment, schema.item, schema.judgment, schema.task,
@@ -31,71 +40,77 @@ account, assignment, item, judgment, task = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
+class RecordedImport:
     """What became of labels from elsewhere: new ones, those that were there, and items that nobody had asked about.
 
-    `kept` are the new ones, each with the account of its judge and the task it is in; a new version of a label that was
-    there has no task of its own. `erased` judges of the file are people here whose personal data was erased.
+    `labels` are the new ones, each with the account of its judge and the task it is in; a new version of a label that
+    was there has no task of its own. `erased` judges of the file are people here whose personal data was erased.
     """
 
     new: int
-    known: int
+    duplicates: int
     judges: int
     items: int
-    kept: tuple[tuple[Given, int, int | None], ...] = ()
+    labels: tuple[tuple[ImportedLabel, int, int | None], ...] = ()
     erased: int = 0
 
 
-def record_imported(
-    connection: Connection, project: Project, rows: Sequence[Given], *, now: float, rng: np.random.Generator
-) -> Taken:
+def record_imported_labels(
+    connection: Connection, project: Project, labels: Sequence[ImportedLabel], *, now: float, rng: np.random.Generator
+) -> RecordedImport:
     """Keep labels from elsewhere as finished work: the same ones again change nothing, another label is a new version.
 
     An item that has more labels than were wanted wants as many as it has. One that nobody had asked about is added, and
     wants no more than its labels. What somebody said whose personal data was erased since is known by what was said:
     the name in the file does not come back.
     """
-    before = _item_ids(connection, project)
-    unknown = dict.fromkeys(row.key for row in rows if row.key not in before)
-    made = [dict(zip(("query", "doc", "other"), key, strict=True)) for key in unknown]
-    add_items(connection, project, made, queue="main", wanted=0, rng=rng)
-    items = _item_ids(connection, project) if made else before
-    people = _accounts(connection, dict.fromkeys(row.judge for row in rows))
-    work = work_of(connection, project)
-    fresh: dict[tuple[int, int], list[Given]] = {}
-    later: list[tuple[Work, Given]] = []
-    kept: list[tuple[Given, int, int]] = []
-    known = 0
-    imported = erased_judges(connection, rows, items, people, work)
-    people |= {judge: [who] for judge, who in imported.items()}
-    erased = len(imported)
-    for row in rows:
-        at = items[row.key]
-        if was_said(row, (work.get((at, who)) for who in people.get(row.judge, ()))):
-            known += 1
+    items_before = _load_item_ids(connection, project)
+    new_keys = dict.fromkeys(label.key for label in labels if label.key not in items_before)
+    new_items = [dict(zip(("query", "doc", "other"), key, strict=True)) for key in new_keys]
+    add_items(connection, project, new_items, queue="main", wanted=0, rng=rng)
+    items = _load_item_ids(connection, project) if new_items else items_before
+    accounts_by_judge = _find_judge_accounts(connection, dict.fromkeys(label.judge for label in labels))
+    assignments = load_existing_assignments(connection, project)
+    new_labels: dict[tuple[int, int], list[ImportedLabel]] = {}
+    new_versions: list[tuple[ExistingAssignment, ImportedLabel]] = []
+    recorded: list[tuple[ImportedLabel, int, int]] = []
+    duplicates = 0
+    account_by_judge = match_erased_judges(connection, labels, items, accounts_by_judge, assignments)
+    accounts_by_judge |= {judge: [account_id] for judge, account_id in account_by_judge.items()}
+    erased_count = len(account_by_judge)
+    for label in labels:
+        item_id = items[label.key]
+        if is_duplicate_label(
+            label, (assignments.get((item_id, account_id)) for account_id in accounts_by_judge.get(label.judge, ()))
+        ):
+            duplicates += 1
             continue
-        who = imported.get(row.judge)
-        if who is None:
-            who = imported[row.judge] = _imported_account(connection, row.judge, now)
-        there = work.get((at, who))
-        kept.append((row, at, who))
-        if there is None:
-            fresh.setdefault((at, who), []).append(row)
-        elif there.state == "done":
-            later.append((there, row))
-            there.said.append((row.plain, now if row.time is None else row.time))
+        account_id = account_by_judge.get(label.judge)
+        if account_id is None:
+            account_id = account_by_judge[label.judge] = _get_or_create_judge_account(connection, label.judge, now)
+        existing = assignments.get((item_id, account_id))
+        recorded.append((label, item_id, account_id))
+        if existing is None:
+            new_labels.setdefault((item_id, account_id), []).append(label)
+        elif existing.state == "done":
+            new_versions.append((existing, label))
+            existing.answers.append((label.unflipped_answer, now if label.time is None else label.time))
         else:  # set aside by somebody since
-            kept.pop()
-            known += 1
-    tasks = _add_work(connection, project, fresh, now)
-    _add_versions(connection, later, now)
-    return Taken(
-        new=sum(map(len, fresh.values())) + len(later), known=known, judges=len({row.judge for row in rows}),
-        items=len(made), kept=tuple((row, who, tasks.get((at, who))) for row, at, who in kept), erased=erased,
+            recorded.pop()
+            duplicates += 1
+    tasks = _add_imported_tasks(connection, project, new_labels, now)
+    _add_label_versions(connection, new_versions, now)
+    return RecordedImport(
+        new=sum(map(len, new_labels.values())) + len(new_versions), duplicates=duplicates,
+        judges=len({label.judge for label in labels}), items=len(new_items),
+        labels=tuple(
+            (label, account_id, tasks.get((item_id, account_id))) for label, item_id, account_id in recorded
+        ),
+        erased=erased_count,
     )  # fmt: skip
 
 
-def _item_ids(connection: Connection, project: Project) -> dict[Key, int]:
+def _load_item_ids(connection: Connection, project: Project) -> dict[ItemKey, int]:
     doc, other = schema.document.alias("doc"), schema.document.alias("other")
     rows = connection.execute(
         select(schema.query.c.name, doc.c.name, other.c.name, item.c.id)
@@ -104,25 +119,27 @@ def _item_ids(connection: Connection, project: Project) -> dict[Key, int]:
         .outerjoin(other, other.c.id == item.c.other)
         .where(item.c.project == project.id, item.c.queue == "main")
     )
-    return {(query, one, two): at for query, one, two, at in rows}
+    return {(query, first, second): item_id for query, first, second, item_id in rows}
 
 
-def _accounts(connection: Connection, judges: Iterable[str]) -> dict[str, list[int]]:
+def _find_judge_accounts(connection: Connection, judges: Iterable[str]) -> dict[str, list[int]]:
     """Who may have said it before: whoever has the judge's id, and the one who was made for it."""
-    wanted = {judge + ending: judge for judge in judges for ending in BESIDE}
-    found: dict[str, list[int]] = {}
-    handles = list(wanted)
+    judge_by_handle = {judge + suffix: judge for judge in judges for suffix in HANDLE_SUFFIXES}
+    accounts_by_judge: dict[str, list[int]] = {}
+    handles = list(judge_by_handle)
     for low in range(0, len(handles), CHUNK):
-        part = handles[low : low + CHUNK]
-        for handle, at in connection.execute(select(account.c.handle, account.c.id).where(account.c.handle.in_(part))):
-            found.setdefault(wanted[handle], []).append(at)
-    return found
+        chunk = handles[low : low + CHUNK]
+        for handle, account_id in connection.execute(
+            select(account.c.handle, account.c.id).where(account.c.handle.in_(chunk))
+        ):
+            accounts_by_judge.setdefault(judge_by_handle[handle], []).append(account_id)
+    return accounts_by_judge
 
 
-def _imported_account(connection: Connection, judge: str, now: float) -> int:
+def _get_or_create_judge_account(connection: Connection, judge: str, now: float) -> int:
     """The account for a judge of a file: by the same id, or where somebody here has it, by one beside it."""
-    for ending in BESIDE:
-        handle = judge + ending
+    for suffix in HANDLE_SUFFIXES:
+        handle = judge + suffix
         row = connection.execute(select(account.c.id, account.c.kind).where(account.c.handle == handle)).first()
         if row is None:
             return create_account(connection, kind="imported", handle=handle, now=now)
@@ -131,76 +148,83 @@ def _imported_account(connection: Connection, judge: str, now: float) -> int:
     raise ConflictError(f"judge '{judge}' of the file has the name of somebody here; rename the judge in the file")
 
 
-def _add_work(
-    connection: Connection, project: Project, fresh: dict[tuple[int, int], list[Given]], now: float
+def _add_imported_tasks(
+    connection: Connection, project: Project, new_labels: dict[tuple[int, int], list[ImportedLabel]], now: float
 ) -> dict[tuple[int, int], int]:
     """A task for each batch of a judge, an assignment for each item in it, and all that was said as its versions.
 
     Answers the task of each item and judge.
     """
-    batches: dict[tuple[int, str | None], list[tuple[int, list[Given]]]] = {}
-    for (at, who), said in fresh.items():
-        batches.setdefault((who, said[-1].batch), []).append((at, said))
+    batches: dict[tuple[int, str | None], list[tuple[int, list[ImportedLabel]]]] = {}
+    for (item_id, account_id), labels in new_labels.items():
+        batches.setdefault((account_id, labels[-1].batch), []).append((item_id, labels))
     assignments: list[dict[str, Any]] = []
-    versions: list[list[Given]] = []
+    versions: list[list[ImportedLabel]] = []
     tasks: dict[tuple[int, int], int] = {}
-    for (who, _), entries in batches.items():
-        times = [now if one.time is None else one.time for _, said in entries for one in said]
-        number = connection.execute(
+    for (account_id, _), labels_by_item in batches.items():
+        times = [now if label.time is None else label.time for _, labels in labels_by_item for label in labels]
+        task_id = connection.execute(
             insert(task)
             .values(
-                project=project.id, account=who, queue="main", opened=min(times), leased=max(times),
+                project=project.id, account=account_id, queue="main", opened=min(times), leased=max(times),
                 closed=max(times), outcome="imported",
             )
             .returning(task.c.id)
         ).scalar_one()  # fmt: skip
-        for place, (at, said) in enumerate(entries, start=1):
+        for place, (item_id, labels) in enumerate(labels_by_item, start=1):
             assignments.append(
                 {
-                    "task": number, "item": at, "account": who, "place": place, "flipped": said[0].flipped,
-                    "state": "done", "version": len(said),
+                    "task": task_id, "item": item_id, "account": account_id, "place": place,
+                    "flipped": labels[0].flipped, "state": "done", "version": len(labels),
                 }
             )  # fmt: skip
-            versions.append(said)
-            tasks[at, who] = number
-    _make_room(connection, Counter(at for at, _ in fresh))
+            versions.append(labels)
+            tasks[item_id, account_id] = task_id
+    _count_as_given(connection, Counter(item_id for item_id, _ in new_labels))
     for low in range(0, len(assignments), CHUNK):
-        new = insert(assignment).returning(assignment.c.id, sort_by_parameter_order=True)
-        ids = connection.execute(new, assignments[low : low + CHUNK]).scalars().all()
+        insertion = insert(assignment).returning(assignment.c.id, sort_by_parameter_order=True)
+        ids = connection.execute(insertion, assignments[low : low + CHUNK]).scalars().all()
         connection.execute(
             insert(judgment),
             [
-                _judgment(number, version, one, said[0].flipped, now)
-                for number, said in zip(ids, versions[low : low + CHUNK], strict=True)
-                for version, one in enumerate(said, start=1)
+                _judgment_row(assignment_id, version, label, labels[0].flipped, now)
+                for assignment_id, labels in zip(ids, versions[low : low + CHUNK], strict=True)
+                for version, label in enumerate(labels, start=1)
             ],
         )
     return tasks
 
 
-def _add_versions(connection: Connection, later: list[tuple[Work, Given]], now: float) -> None:
-    for there, row in later:
-        there.version += 1
-        connection.execute(insert(judgment), [_judgment(there.assignment, there.version, row, there.flipped, now)])
-        connection.execute(update(assignment).where(assignment.c.id == there.assignment).values(version=there.version))
+def _add_label_versions(
+    connection: Connection, new_versions: list[tuple[ExistingAssignment, ImportedLabel]], now: float
+) -> None:
+    for existing, label in new_versions:
+        existing.version += 1
+        connection.execute(
+            insert(judgment), [_judgment_row(existing.assignment, existing.version, label, existing.flipped, now)]
+        )
+        connection.execute(
+            update(assignment).where(assignment.c.id == existing.assignment).values(version=existing.version)
+        )
 
 
-def _make_room(connection: Connection, counts: Counter[int]) -> None:
+def _count_as_given(connection: Connection, counts: Counter[int]) -> None:
     """Count the labels as given, and want as many where that is more than was wanted."""
     total = item.c.given + bindparam("more")
-    raised = (
+    raise_limits = (
         update(item)
-        .where(item.c.id == bindparam("at"))
+        .where(item.c.id == bindparam("item_id"))
         .values(given=total, wanted=case((total > item.c.wanted, total), else_=item.c.wanted))
     )
-    rows = [{"at": at, "more": more} for at, more in counts.items()]
+    rows = [{"item_id": item_id, "more": more} for item_id, more in counts.items()]
     for low in range(0, len(rows), CHUNK):
-        connection.execute(raised, rows[low : low + CHUNK])
+        connection.execute(raise_limits, rows[low : low + CHUNK])
 
 
-def _judgment(number: int, version: int, row: Given, flipped: bool, now: float) -> dict[str, Any]:
+def _judgment_row(assignment_id: int, version: int, label: ImportedLabel, flipped: bool, now: float) -> dict[str, Any]:
     """A row of the history; the two sides are those of the assignment, which has one order for all its versions."""
     return {
-        "assignment": number, "version": version, "kind": "answer", "answer": turned(row.plain, flipped),
-        "reason": None, "time": now if row.time is None else row.time, "seconds": row.seconds, "away": None,
+        "assignment": assignment_id, "version": version, "kind": "answer",
+        "answer": swap_sides(label.unflipped_answer, flipped), "reason": None,
+        "time": now if label.time is None else label.time, "seconds": label.seconds, "away": None,
     }  # fmt: skip

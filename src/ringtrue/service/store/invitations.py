@@ -20,12 +20,12 @@ from ringtrue.service.store.accounts import (
     add_member,
     create_account,
     has_owner,
-    insert_unless_there,
+    insert_if_absent,
     set_owner,
     set_password,
 )
-from ringtrue.service.store.audit_log import record
-from ringtrue.service.store.hashing import hashed
+from ringtrue.service.store.audit_log import record_action
+from ringtrue.service.store.hashing import hash_secret
 from ringtrue.service.store.records import Role
 
 if TYPE_CHECKING:
@@ -36,12 +36,12 @@ __all__ = [
     "InvitationKind",
     "InvitationRole",
     "accept_invitation",
-    "completion_code",
-    "invitation_of",
-    "invitations",
+    "find_completion_code",
     "invite",
     "invite_first_owner",
-    "require_room",
+    "load_invitations",
+    "require_uses_left",
+    "require_valid_invitation",
     "revoke_invitation",
 ]
 
@@ -98,20 +98,20 @@ def invite(
         raise UsageError("a link for a new password is for one account, and no other link is")
     if kind == "crowd" and role != "judge":
         raise UsageError(f"a crowd link is for judges, found {role}: everybody who has the link could come in")
-    for what, number in (("uses", uses), ("days", days)):
-        if number is not None and number <= 0:
-            raise UsageError(f"expected {what} above 0, found {number:g}")
+    for limit_name, limit in (("uses", uses), ("days", days)):
+        if limit is not None and limit <= 0:
+            raise UsageError(f"expected {limit_name} above 0, found {limit:g}")
     secret = secret or secrets.token_urlsafe(32)
-    made = connection.execute(
-        insert_unless_there(connection, schema.invitation, "hash").values(
-            project=project, role=role, kind=kind, hash=hashed(secret), account=account, note=note, left=uses,
+    invitation_id = connection.execute(
+        insert_if_absent(connection, schema.invitation, "hash").values(
+            project=project, role=role, kind=kind, hash=hash_secret(secret), account=account, note=note, left=uses,
             code=code or None, created=now, expires=None if days is None else now + days * 86_400,
         ).returning(schema.invitation.c.id)
     ).scalar()  # fmt: skip
-    if made is not None and by is not None:
-        detail = {"account": account} if role == "reset" else {"invitation": made, "role": role, "kind": kind}
+    if invitation_id is not None and by is not None:
+        detail = {"account": account} if role == "reset" else {"invitation": invitation_id, "role": role, "kind": kind}
         action = "reset password" if role == "reset" else "invite"
-        record(connection, action, now=now, account=by, project=project, detail=detail)
+        record_action(connection, action, now=now, account=by, project=project, detail=detail)
     return secret
 
 
@@ -124,41 +124,48 @@ def invite_first_owner(connection: Connection, *, now: float) -> str | None:
 
 
 def _revoke_first_owner(connection: Connection, now: float) -> None:
-    of = schema.invitation
-    earlier = of.c.role == "owner", of.c.note == FIRST_OWNER, of.c.left > 0, of.c.revoked.is_(None)
-    connection.execute(update(of).where(*earlier).values(revoked=now))
+    invitation = schema.invitation
+    is_unused_owner_link = (
+        invitation.c.role == "owner",
+        invitation.c.note == FIRST_OWNER,
+        invitation.c.left > 0,
+        invitation.c.revoked.is_(None),
+    )
+    connection.execute(update(invitation).where(*is_unused_owner_link).values(revoked=now))
 
 
-def invitation_of(connection: Connection, secret: str, now: float) -> Invitation:
+def require_valid_invitation(connection: Connection, secret: str, now: float) -> Invitation:
     """What a link is for; refused when it is unknown, used up, too old or revoked.
 
     A crowd link that is used up still lets in those who came by it before, so it is shown; `accept_invitation` counts.
     """
-    found = _given_out(connection, secret)
-    if found.left == 0 and found.kind == "named":
-        raise _used_up(found)
-    if found.revoked is not None:
+    invitation = _find_invitation(connection, secret)
+    if invitation.left == 0 and invitation.kind == "named":
+        raise _used_up_error(invitation)
+    if invitation.revoked is not None:
         raise LateError("this link was withdrawn; ask whoever sent it for a new one")
-    if found.expires is not None and found.expires <= now:
+    if invitation.expires is not None and invitation.expires <= now:
         raise LateError("this link is too old; ask whoever sent it for a new one")
-    return found
+    return invitation
 
 
-def require_room(connection: Connection, found: Invitation, *, account: int | None, worker: str | None) -> None:
+def require_uses_left(
+    connection: Connection, invitation: Invitation, *, account: int | None, worker: str | None
+) -> None:
     """Refuse whoever comes by a crowd link that is used up, unless they came before."""
-    if found.left == 0 and _came_before(connection, found, account, worker) is None:
-        raise _used_up(found)
+    if invitation.left == 0 and _find_returning_account(connection, invitation, account, worker) is None:
+        raise _used_up_error(invitation)
 
 
-def _given_out(connection: Connection, secret: str) -> Invitation:
-    row = connection.execute(select(schema.invitation).where(schema.invitation.c.hash == hashed(secret))).first()
+def _find_invitation(connection: Connection, secret: str) -> Invitation:
+    row = connection.execute(select(schema.invitation).where(schema.invitation.c.hash == hash_secret(secret))).first()
     if row is None:
         raise NotFoundError("this link is not known here; look whether it was copied whole, or ask for a new one")
-    return _invitation(row)
+    return _invitation_from_row(row)
 
 
-def _used_up(found: Invitation) -> LateError:
-    if found.kind == "crowd":
+def _used_up_error(invitation: Invitation) -> LateError:
+    if invitation.kind == "crowd":
         return LateError(
             "this link is used up: as many people came by it as may. Whoever came before opens it in the same browser, "
             "or from the platform again; for everybody else there is nothing to do here, so return the task there"
@@ -166,9 +173,9 @@ def _used_up(found: Invitation) -> LateError:
     return LateError("this link was used already; log in with the name and password chosen then, or ask for a new one")
 
 
-def _invitation(row: Row[tuple[object, ...]]) -> Invitation:
-    kept = {name: value for name, value in row._mapping.items() if name != "hash"}
-    return Invitation(**kept)
+def _invitation_from_row(row: Row[tuple[object, ...]]) -> Invitation:
+    columns = {name: value for name, value in row._mapping.items() if name != "hash"}
+    return Invitation(**columns)
 
 
 def accept_invitation(
@@ -189,81 +196,100 @@ def accept_invitation(
     every crowd link of the project, whoever is logged in, and uses nothing up. Run twice, as after a commit whose
     answer got lost, it answers the same account; only a crowd worker without id or login gets a second one.
     """
-    again = _accepted_before(connection, secret, account, password)
-    if again is not None:
-        return again
-    found = invitation_of(connection, secret, now)
-    if found.role == "reset" and password is None:
+    earlier_account = _find_accepted_account(connection, secret, account, password)
+    if earlier_account is not None:
+        return earlier_account
+    invitation = require_valid_invitation(connection, secret, now)
+    if invitation.role == "reset" and password is None:
         raise UsageError("a link for a new password needs one")
-    if found.role == "reset":
-        _use(connection, found)
-        assert found.account is not None  # invite made sure
+    if invitation.role == "reset":
+        _use_invitation(connection, invitation)
+        assert invitation.account is not None  # invite made sure
         assert password is not None
-        set_password(connection, found.account, password, now=now)
-        who: int | None = found.account
+        set_password(connection, invitation.account, password, now=now)
+        account_id: int | None = invitation.account
     else:
-        who = _came_before(connection, found, account, worker, alone=True)
-        if who is None:
-            _use(connection, found)
-            who = account if worker is None else None
-    if who is None:
-        if found.kind == "named" and password is None:
+        account_id = _find_returning_account(connection, invitation, account, worker, lock_project=True)
+        if account_id is None:
+            _use_invitation(connection, invitation)
+            account_id = account if worker is None else None
+    if account_id is None:
+        if invitation.kind == "named" and password is None:
             raise UsageError("an account needs a password")
-        who = create_account(connection, kind=found.kind, now=now, name=name, handle=handle, password=password)
-    if found.role == "owner":
-        set_owner(connection, who, owner=True, now=now)
+        account_id = create_account(
+            connection, kind=invitation.kind, now=now, name=name, handle=handle, password=password
+        )
+    if invitation.role == "owner":
+        set_owner(connection, account_id, owner=True, now=now)
         _revoke_first_owner(connection, now)
-    if found.project is not None:
-        add_member(connection, found.project, who, cast(Role, found.role), now)
-    kept = json.dumps(dict(parameters), ensure_ascii=False) if parameters else None
+    if invitation.project is not None:
+        add_member(connection, invitation.project, account_id, cast(Role, invitation.role), now)
+    parameters_json = json.dumps(dict(parameters), ensure_ascii=False) if parameters else None
     connection.execute(
-        insert(schema.visit).values(invitation=found.id, account=who, worker=worker, parameters=kept, time=now)
+        insert(schema.visit).values(
+            invitation=invitation.id, account=account_id, worker=worker, parameters=parameters_json, time=now
+        )
     )
-    detail = {"role": found.role, "invitation": found.id}
-    record(connection, "accept invitation", now=now, account=who, project=found.project, detail=detail)
-    return who
+    detail = {"role": invitation.role, "invitation": invitation.id}
+    record_action(
+        connection, "accept invitation", now=now, account=account_id, project=invitation.project, detail=detail
+    )
+    return account_id
 
 
-def _accepted_before(connection: Connection, secret: str, account: int | None, password: str | None) -> int | None:
+def _find_accepted_account(
+    connection: Connection, secret: str, account: int | None, password: str | None
+) -> int | None:
     """Who came by a named link that is used, where that was this very attempt: the hash has a salt of its own."""
-    found = _given_out(connection, secret)
-    if found.left != 0 or found.kind != "named" or (account is None and password is None):
+    invitation = _find_invitation(connection, secret)
+    if invitation.left != 0 or invitation.kind != "named" or (account is None and password is None):
         return None
     visit, person = schema.visit, schema.account
-    came = select(person.c.id).join(visit, visit.c.account == person.c.id).where(visit.c.invitation == found.id)
-    same = person.c.id == account if account is not None else person.c.password == password
-    return connection.execute(came.where(same)).scalar()
+    visitors = (
+        select(person.c.id).join(visit, visit.c.account == person.c.id).where(visit.c.invitation == invitation.id)
+    )
+    is_same_attempt = person.c.id == account if account is not None else person.c.password == password
+    return connection.execute(visitors.where(is_same_attempt)).scalar()
 
 
-def _use(connection: Connection, found: Invitation) -> None:
-    of = schema.invitation
-    still = of.c.id == found.id, or_(of.c.left.is_(None), of.c.left > 0), of.c.revoked.is_(None)
-    if not connection.execute(update(of).where(*still).values(left=of.c.left - 1)).rowcount:
-        raise _used_up(found)
+def _use_invitation(connection: Connection, invitation: Invitation) -> None:
+    table = schema.invitation
+    is_usable = table.c.id == invitation.id, or_(table.c.left.is_(None), table.c.left > 0), table.c.revoked.is_(None)
+    if not connection.execute(update(table).where(*is_usable).values(left=table.c.left - 1)).rowcount:
+        raise _used_up_error(invitation)
 
 
-def _came_before(
-    connection: Connection, found: Invitation, account: int | None, worker: str | None, *, alone: bool = False
+def _find_returning_account(
+    connection: Connection,
+    invitation: Invitation,
+    account: int | None,
+    worker: str | None,
+    *,
+    lock_project: bool = False,
 ) -> int | None:
     """The account that a crowd worker, or whoever is logged in, has in this project already."""
-    if found.kind == "named":
+    if invitation.kind == "named":
         return None
-    of, visit, project = schema.invitation, schema.visit, schema.project
-    if alone:  # two clicks at once, perhaps at two servers, must not make two judges of one worker
-        connection.execute(select(project.c.id).where(project.c.id == found.project).with_for_update(key_share=True))
-    links = select(of.c.id).where(of.c.project == found.project, of.c.kind == "crowd")
-    who = visit.c.worker == worker if worker is not None else visit.c.account == account
-    came = select(visit.c.account).where(visit.c.invitation.in_(links), who).order_by(visit.c.id).limit(1)
-    return connection.execute(came).scalar()
+    table, visit, project = schema.invitation, schema.visit, schema.project
+    if lock_project:  # two clicks at once, perhaps at two servers, must not make two judges of one worker
+        connection.execute(
+            select(project.c.id).where(project.c.id == invitation.project).with_for_update(key_share=True)
+        )
+    crowd_links = select(table.c.id).where(table.c.project == invitation.project, table.c.kind == "crowd")
+    is_same_person = visit.c.worker == worker if worker is not None else visit.c.account == account
+    earlier_visits = (
+        select(visit.c.account).where(visit.c.invitation.in_(crowd_links), is_same_person).order_by(visit.c.id).limit(1)
+    )
+    return connection.execute(earlier_visits).scalar()
 
 
-def completion_code(connection: Connection, project: int, account: int) -> str | None:
+def find_completion_code(connection: Connection, project: int, account: int) -> str | None:
     """The code that shows a crowd platform that the work was done: of the link by which somebody came last."""
-    of, visit = schema.invitation, schema.visit
+    invitation, visit = schema.invitation, schema.visit
     return connection.execute(
-        select(of.c.code)
-        .select_from(visit.join(of, of.c.id == visit.c.invitation))
-        .where(visit.c.account == account, of.c.project == project, of.c.kind == "crowd")
+        select(invitation.c.code)
+        .select_from(visit.join(invitation, invitation.c.id == visit.c.invitation))
+        .where(visit.c.account == account, invitation.c.project == project, invitation.c.kind == "crowd")
         .order_by(visit.c.id.desc())
         .limit(1)
     ).scalar()
@@ -273,16 +299,21 @@ def revoke_invitation(
     connection: Connection, invitation: int, *, now: float, project: int | None = None, by: int | None = None
 ) -> None:
     """Make a link to a project, or one that belongs to none, useless from now on; those who came by it stay."""
-    of = schema.invitation
-    belongs = of.c.project.is_(None) if project is None else of.c.project == project
-    this = update(of).where(of.c.id == invitation, of.c.revoked.is_(None), belongs).values(revoked=now)
-    if connection.execute(this).rowcount and by is not None:
+    table = schema.invitation
+    belongs_to_project = table.c.project.is_(None) if project is None else table.c.project == project
+    revocation = (
+        update(table).where(table.c.id == invitation, table.c.revoked.is_(None), belongs_to_project).values(revoked=now)
+    )
+    if connection.execute(revocation).rowcount and by is not None:
         detail = {"invitation": invitation}
-        record(connection, "revoke invitation", now=now, account=by, project=project, detail=detail)
+        record_action(connection, "revoke invitation", now=now, account=by, project=project, detail=detail)
 
 
-def invitations(connection: Connection, project: int | None = None) -> list[Invitation]:
+def load_invitations(connection: Connection, project: int | None = None) -> list[Invitation]:
     """The links to a project, or those that belong to none, the newest first."""
-    of = schema.invitation
-    belongs = of.c.project.is_(None) if project is None else of.c.project == project
-    return [_invitation(row) for row in connection.execute(select(of).where(belongs).order_by(of.c.id.desc()))]
+    table = schema.invitation
+    belongs_to_project = table.c.project.is_(None) if project is None else table.c.project == project
+    return [
+        _invitation_from_row(row)
+        for row in connection.execute(select(table).where(belongs_to_project).order_by(table.c.id.desc()))
+    ]

@@ -10,51 +10,51 @@ from sqlalchemy import and_, case, func, select
 
 from ringtrue.service.store import schema
 from ringtrue.service.store.records import Project, Queue
-from ringtrue.service.store.tasks import TrapCount, passes
+from ringtrue.service.store.tasks import TrapCount, passes_traps
 from ringtrue.tables import Judgments, Preferences
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Select
 
 __all__ = [
-    "as_time",
-    "collected",
-    "failed_task_ids",
-    "history",
-    "judgments_frame",
-    "known_answers",
-    "preferences_frame",
-    "that_counts",
-    "verdict_frame",
+    "find_failed_task_ids",
+    "format_time",
+    "is_current_answer",
+    "load_collected",
+    "load_judgments",
+    "load_known_answers",
+    "load_preferences",
+    "load_verdict_frame",
+    "stream_history",
 ]
 
-PIECE = 5_000  # rows that are fetched at a time
+FETCH_SIZE = 5_000  # rows that are fetched at a time
 account, assignment, item, judgment, query, task = (
     schema.account, schema.assignment, schema.item, schema.judgment, schema.query, schema.task,
 )  # fmt: skip
 doc, other = schema.document.alias("doc"), schema.document.alias("other")
 
-COMMON = {"judge": pl.String, "answer": pl.String, "time": pl.Float64, "seconds": pl.Float64, "batch": pl.Int64,
-          "place": pl.Int64, "queue": pl.String}  # fmt: skip
+COMMON_DTYPES = {"judge": pl.String, "answer": pl.String, "time": pl.Float64, "seconds": pl.Float64, "batch": pl.Int64,
+                 "place": pl.Int64, "queue": pl.String}  # fmt: skip
 
 
-def that_counts() -> ColumnElement[bool]:
+def is_current_answer() -> ColumnElement[bool]:
     """Whether a judgment is the one of its assignment that counts."""
     return and_(assignment.c.state == "done", judgment.c.version == assignment.c.version, judgment.c.kind == "answer")
 
 
-def collected(
+def load_collected(
     connection: Connection, project: Project, *, queue: Queue = "main", traps: bool = False, failed: bool = True
 ) -> Judgments | Preferences | None:
     """The labels or preferences that count, as the package's own tables; None while there is none."""
     if project.scale.kind == "preference":
-        frame = preferences_frame(connection, project, queue=queue, traps=traps, failed=failed)
+        frame = load_preferences(connection, project, queue=queue, traps=traps, failed=failed)
         return Preferences(frame) if frame.height else None
-    frame = judgments_frame(connection, project, queue=queue, traps=traps, failed=failed)
+    frame = load_judgments(connection, project, queue=queue, traps=traps, failed=failed)
     return Judgments(frame) if frame.height else None
 
 
-def judgments_frame(
+def load_judgments(
     connection: Connection, project: Project, *, queue: Queue = "main", traps: bool = False, failed: bool = True
 ) -> pl.DataFrame:
     """Labels that count, in the order in which they came: query, doc, judge, label, time, seconds, batch, place, queue.
@@ -63,24 +63,26 @@ def judgments_frame(
     question that a judge met both ways, the ordinary answer stays. Without `failed`, tasks with too few traps right are
     left out.
     """
-    names = {"query": query.c.name, "doc": doc.c.name}
-    frame = _counting(connection, project, names, queue, traps=traps, failed=failed)
+    name_columns = {"query": query.c.name, "doc": doc.c.name}
+    frame = _load_current_answers(connection, project, name_columns, queue, traps=traps, failed=failed)
     return frame.with_columns(pl.col("answer").cast(pl.Int32)).rename({"answer": "label"})
 
 
-def preferences_frame(
+def load_preferences(
     connection: Connection, project: Project, *, queue: Queue = "main", traps: bool = False, failed: bool = True
 ) -> pl.DataFrame:
     """Preferences that count, left and right as they were seen: query, left, right, judge, winner, time and so on."""
-    names = {"query": query.c.name, "left": _left(), "right": _right()}
-    return _counting(connection, project, names, queue, traps=traps, failed=failed).rename({"answer": "winner"})
+    name_columns = {"query": query.c.name, "left": _left_name(), "right": _right_name()}
+    return _load_current_answers(connection, project, name_columns, queue, traps=traps, failed=failed).rename(
+        {"answer": "winner"}
+    )
 
 
-def known_answers(connection: Connection, project: Project) -> Judgments | Preferences | None:
+def load_known_answers(connection: Connection, project: Project) -> Judgments | Preferences | None:
     """The traps with their answers; None where there is none."""
     rows = connection.execute(
         select(query.c.name, doc.c.name, other.c.name, item.c.expected)
-        .select_from(_items())
+        .select_from(_joined_items())
         .where(item.c.project == project.id, item.c.queue == "trap", item.c.expected.is_not(None))
         .order_by(item.c.id)
     ).all()
@@ -93,18 +95,18 @@ def known_answers(connection: Connection, project: Project) -> Judgments | Prefe
     return Judgments.of(frame.select("query", doc="left", label="winner"))
 
 
-def history(connection: Connection, project: Project) -> Iterator[pl.DataFrame]:
+def stream_history(connection: Connection, project: Project) -> Iterator[pl.DataFrame]:
     """Every answer that was ever given, also those that do not count: undone, unsure, skipped, late, set aside.
 
     `counts` tells those that do; the answer stands under `label`, or under `winner` with left and right as they were
     seen. A late answer has a version below 0. The frames are fetched as they are asked for, the first may be empty.
     """
-    pairs = project.scale.kind == "preference"
-    docs = {"left": _left(), "right": _right()} if pairs else {"doc": doc.c.name}
+    is_pairs = project.scale.kind == "preference"
+    docs = {"left": _left_name(), "right": _right_name()} if is_pairs else {"doc": doc.c.name}
     columns: dict[str, tuple[ColumnElement[Any], Any]] = {
         "query": (query.c.name, pl.String), **{name: (column, pl.String) for name, column in docs.items()},
-        "judge": (account.c.handle, pl.String), "winner" if pairs else "label": (judgment.c.answer, pl.String),
-        "counts": (that_counts(), pl.Boolean), "kind": (judgment.c.kind, pl.String),
+        "judge": (account.c.handle, pl.String), "winner" if is_pairs else "label": (judgment.c.answer, pl.String),
+        "counts": (is_current_answer(), pl.Boolean), "kind": (judgment.c.kind, pl.String),
         "version": (judgment.c.version, pl.Int64),
         "state": (assignment.c.state, pl.String), "time": (judgment.c.time, pl.Float64),
         "seconds": (judgment.c.seconds, pl.Float64), "away": (judgment.c.away, pl.Float64),
@@ -112,98 +114,105 @@ def history(connection: Connection, project: Project) -> Iterator[pl.DataFrame]:
         "trap": (item.c.queue == "trap", pl.Boolean), "batch": (task.c.id, pl.Int64),
         "place": (assignment.c.place, pl.Int64), "outcome": (task.c.outcome, pl.String),
     }  # fmt: skip
-    asked = (
+    statement = (
         select(*(column.label(name) for name, (column, _) in columns.items()))
-        .select_from(_answers())
+        .select_from(_joined_answers())
         .where(task.c.project == project.id)
         .order_by(judgment.c.id)
     )
-    kinds = {name: kind for name, (_, kind) in columns.items()}
-    yield pl.DataFrame(schema=kinds).with_columns(as_time("time"))
-    for part in connection.execute(asked.execution_options(yield_per=PIECE)).partitions():
-        rows = [tuple(row) for row in part]
-        yield pl.DataFrame(rows, schema=kinds, orient="row", strict=False).with_columns(as_time("time"))
+    dtypes = {name: dtype for name, (_, dtype) in columns.items()}
+    yield pl.DataFrame(schema=dtypes).with_columns(format_time("time"))
+    for partition in connection.execute(statement.execution_options(yield_per=FETCH_SIZE)).partitions():
+        rows = [tuple(row) for row in partition]
+        yield pl.DataFrame(rows, schema=dtypes, orient="row", strict=False).with_columns(format_time("time"))
 
 
-def verdict_frame(connection: Connection, project: Project, *, queue: Queue = "main") -> pl.DataFrame:
+def load_verdict_frame(connection: Connection, project: Project, *, queue: Queue = "main") -> pl.DataFrame:
     """What was decided where judges disagreed, the last word on each item: query, doc, other, answer, judge, time."""
-    last = select(func.max(schema.verdict.c.id)).group_by(schema.verdict.c.item)
+    last_verdicts = select(func.max(schema.verdict.c.id)).group_by(schema.verdict.c.item)
     rows = connection.execute(
         select(
             query.c.name, doc.c.name, other.c.name, schema.verdict.c.answer, account.c.handle, schema.verdict.c.time,
             schema.verdict.c.reason,
         )
         .select_from(
-            _items()
+            _joined_items()
             .join(schema.verdict, schema.verdict.c.item == item.c.id)
             .join(account, account.c.id == schema.verdict.c.account)
         )
-        .where(item.c.project == project.id, item.c.queue == queue, schema.verdict.c.id.in_(last))
+        .where(item.c.project == project.id, item.c.queue == queue, schema.verdict.c.id.in_(last_verdicts))
         .order_by(schema.verdict.c.id)
     ).all()  # fmt: skip
-    kinds = {"query": pl.String, "doc": pl.String, "other": pl.String, "answer": pl.String, "judge": pl.String,
-             "time": pl.Float64, "reason": pl.String}  # fmt: skip
-    return pl.DataFrame([tuple(row) for row in rows], schema=kinds, orient="row").with_columns(as_time("time"))
+    dtypes = {"query": pl.String, "doc": pl.String, "other": pl.String, "answer": pl.String, "judge": pl.String,
+              "time": pl.Float64, "reason": pl.String}  # fmt: skip
+    return pl.DataFrame([tuple(row) for row in rows], schema=dtypes, orient="row").with_columns(format_time("time"))
 
 
-def failed_task_ids(connection: Connection, project: Project) -> set[int]:
+def find_failed_task_ids(connection: Connection, project: Project) -> set[int]:
     """The tasks that have too few traps right."""
     rows = connection.execute(
         select(task.c.id, task.c.traps, task.c.passed).where(task.c.project == project.id, task.c.traps > 0)
     )
     needed, usual = project.settings.traps_needed, project.settings.traps
-    return {row.id for row in rows if not passes(TrapCount(row.traps, row.passed or 0), needed=needed, usual=usual)}
+    return {
+        row.id for row in rows if not passes_traps(TrapCount(row.traps, row.passed or 0), needed=needed, usual=usual)
+    }
 
 
-def as_time(column: str) -> pl.Expr:
+def format_time(column: str) -> pl.Expr:
     """Seconds since 1970 as text that every reader of times understands: ISO 8601, UTC.
 
     Examples:
-        >>> pl.DataFrame({"time": [1714557605.5]}).select(as_time("time")).item()
+        >>> pl.DataFrame({"time": [1714557605.5]}).select(format_time("time")).item()
         '2024-05-01T10:00:05.500Z'
     """
     moment = pl.from_epoch((pl.col(column) * 1000).round().cast(pl.Int64), time_unit="ms")
     return moment.dt.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").alias(column)
 
 
-def _counting(
-    connection: Connection, project: Project, names: Mapping[str, ColumnElement[Any]], queue: Queue, *, traps: bool,
-    failed: bool,
+def _load_current_answers(
+    connection: Connection, project: Project, name_columns: Mapping[str, ColumnElement[Any]], queue: Queue, *,
+    traps: bool, failed: bool,
 ) -> pl.DataFrame:  # fmt: skip
     """The answers that count, with these names."""
-    asked = _that_count(project, names, (queue, "trap") if traps else (queue,))
-    schema_of = dict.fromkeys(names, pl.String) | COMMON
-    found = connection.execute(asked.execution_options(yield_per=PIECE))
-    parts = [pl.DataFrame([tuple(row) for row in part], schema=schema_of, orient="row") for part in found.partitions()]
-    frame = pl.concat(parts) if parts else pl.DataFrame(schema=schema_of)
+    statement = _current_answers_statement(project, name_columns, (queue, "trap") if traps else (queue,))
+    dtypes = dict.fromkeys(name_columns, pl.String) | COMMON_DTYPES
+    cursor = connection.execute(statement.execution_options(yield_per=FETCH_SIZE))
+    frames = [
+        pl.DataFrame([tuple(row) for row in partition], schema=dtypes, orient="row")
+        for partition in cursor.partitions()
+    ]
+    frame = pl.concat(frames) if frames else pl.DataFrame(schema=dtypes)
     if not failed:
-        frame = frame.filter(~pl.col("batch").is_in(sorted(failed_task_ids(connection, project))))
+        frame = frame.filter(~pl.col("batch").is_in(sorted(find_failed_task_ids(connection, project))))
     if traps:
-        frame = _once(frame.with_columns(trap=pl.col("queue") == "trap"))
-    return frame.with_columns(as_time("time"))
+        frame = _drop_traps_met_as_items(frame.with_columns(trap=pl.col("queue") == "trap"))
+    return frame.with_columns(format_time("time"))
 
 
-def _once(frame: pl.DataFrame) -> pl.DataFrame:
+def _drop_traps_met_as_items(frame: pl.DataFrame) -> pl.DataFrame:
     """Without a judge's answers to traps that the same judge answered as ordinary questions too."""
     docs = [pl.col(name) for name in ("doc", "left", "right") if name in frame.columns]
-    met = (~pl.col("trap")).any().over("query", "judge", pl.min_horizontal(docs), pl.max_horizontal(docs))
-    return frame.filter(~(pl.col("trap") & met))
+    met_as_item = (~pl.col("trap")).any().over("query", "judge", pl.min_horizontal(docs), pl.max_horizontal(docs))
+    return frame.filter(~(pl.col("trap") & met_as_item))
 
 
-def _that_count(project: Project, names: Mapping[str, ColumnElement[Any]], queues: tuple[str, ...]) -> Select[Any]:
+def _current_answers_statement(
+    project: Project, name_columns: Mapping[str, ColumnElement[Any]], queues: tuple[str, ...]
+) -> Select[Any]:
     return (
         select(
-            *names.values(), account.c.handle, judgment.c.answer, judgment.c.time, judgment.c.seconds, task.c.id,
+            *name_columns.values(), account.c.handle, judgment.c.answer, judgment.c.time, judgment.c.seconds, task.c.id,
             assignment.c.place, item.c.queue,
         )
-        .select_from(_answers())
+        .select_from(_joined_answers())
         .where(
-            task.c.project == project.id, item.c.queue.in_(queues), that_counts())
+            task.c.project == project.id, item.c.queue.in_(queues), is_current_answer())
         .order_by(judgment.c.id)
     )  # fmt: skip
 
 
-def _items() -> Any:
+def _joined_items() -> Any:
     """Items with the names of what they are about."""
     return (
         item.join(query, query.c.id == item.c.query)
@@ -212,10 +221,10 @@ def _items() -> Any:
     )
 
 
-def _answers() -> Any:
+def _joined_answers() -> Any:
     """Every judgment with its assignment, task, judge and item."""
     return (
-        _items()
+        _joined_items()
         .join(assignment, assignment.c.item == item.c.id)
         .join(task, task.c.id == assignment.c.task)
         .join(account, account.c.id == assignment.c.account)
@@ -223,9 +232,9 @@ def _answers() -> Any:
     )
 
 
-def _left() -> ColumnElement[Any]:
+def _left_name() -> ColumnElement[Any]:
     return case((assignment.c.flipped, other.c.name), else_=doc.c.name)
 
 
-def _right() -> ColumnElement[Any]:
+def _right_name() -> ColumnElement[Any]:
     return case((assignment.c.flipped, doc.c.name), else_=other.c.name)

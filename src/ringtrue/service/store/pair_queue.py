@@ -8,44 +8,46 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Double, cast, delete, exists, func, select, update
 
 from ringtrue.service.store import schema
-from ringtrue.service.store.dialects import insert_or
+from ringtrue.service.store.dialects import dialect_insert
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["Room", "end_turn", "pairs_seen", "room_left", "take_turn"]
+__all__ = ["QueueCapacity", "acquire_lock", "find_seen_pairs", "load_queue_capacity", "release_lock"]
 
 assignment, item, setting, task = schema.assignment, schema.item, schema.setting, schema.task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Room:
+class QueueCapacity:
     """How many answers can still be given out, to anybody and to one judge, and how many tasks are open."""
 
-    all: int
-    own: int
-    tasks: int
+    total: int
+    for_judge: int
+    open_tasks: int
 
 
-def room_left(connection: Connection, project: int, account: int | None = None) -> Room:
+def load_queue_capacity(connection: Connection, project: int, account: int | None = None) -> QueueCapacity:
     """How many answers the main queue still has room for."""
-    free = (item.c.project == project, item.c.queue == "main", item.c.given < item.c.wanted)
-    everybody = connection.execute(
-        select(func.coalesce(func.sum(item.c.wanted - item.c.given), 0)).where(*free)
+    has_room = (item.c.project == project, item.c.queue == "main", item.c.given < item.c.wanted)
+    total = connection.execute(
+        select(func.coalesce(func.sum(item.c.wanted - item.c.given), 0)).where(*has_room)
     ).scalar_one()
-    own = everybody
+    for_judge = total
     if account is not None:
-        met = exists().where(
+        already_seen = exists().where(
             assignment.c.item == item.c.id, assignment.c.account == account, assignment.c.state != "expired"
         )
-        own = connection.execute(select(func.count()).select_from(item).where(*free, ~met)).scalar_one()
-    tasks = connection.execute(
+        for_judge = connection.execute(
+            select(func.count()).select_from(item).where(*has_room, ~already_seen)
+        ).scalar_one()
+    open_tasks = connection.execute(
         select(func.count()).select_from(task).where(task.c.project == project, task.c.closed.is_(None))
     ).scalar_one()
-    return Room(all=int(everybody), own=int(own), tasks=int(tasks))
+    return QueueCapacity(total=int(total), for_judge=int(for_judge), open_tasks=int(open_tasks))
 
 
-def pairs_seen(connection: Connection, project: int, account: int) -> set[tuple[str, str, str]]:
+def find_seen_pairs(connection: Connection, project: int, account: int) -> set[tuple[str, str, str]]:
     """The pairs that a judge had before, as query, first and second name."""
     doc, other = schema.document.alias("doc"), schema.document.alias("other")
     rows = connection.execute(
@@ -60,20 +62,20 @@ def pairs_seen(connection: Connection, project: int, account: int) -> set[tuple[
     return {(query, first, second) for query, first, second in rows}
 
 
-def take_turn(connection: Connection, project: int, *, now: float, until: float) -> bool:
+def acquire_lock(connection: Connection, project: int, *, now: float, until: float) -> bool:
     """Whether it is the caller's turn to choose pairs; it ends by itself, should the caller not come back."""
-    name = _name(project)
-    connection.execute(insert_or(connection, setting).values(name=name, value="0").on_conflict_do_nothing())
-    taken = connection.execute(
+    name = _lock_name(project)
+    connection.execute(dialect_insert(connection, setting).values(name=name, value="0").on_conflict_do_nothing())
+    acquisition = connection.execute(
         update(setting).where(setting.c.name == name, cast(setting.c.value, Double) < now).values(value=repr(until))
     )
-    return taken.rowcount == 1
+    return acquisition.rowcount == 1
 
 
-def end_turn(connection: Connection, project: int, *, until: float) -> None:
+def release_lock(connection: Connection, project: int, *, until: float) -> None:
     """Let others have a turn, unless this one ended before."""
-    connection.execute(delete(setting).where(setting.c.name == _name(project), setting.c.value == repr(until)))
+    connection.execute(delete(setting).where(setting.c.name == _lock_name(project), setting.c.value == repr(until)))
 
 
-def _name(project: int) -> str:
+def _lock_name(project: int) -> str:
     return f"choosing pairs of project {project}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import and_, case, distinct, func, or_, select, union
 
 from ringtrue.service.store import schema
-from ringtrue.service.store.label_queries import failed_task_ids
+from ringtrue.service.store.label_queries import find_failed_task_ids
 from ringtrue.service.store.records import Progress, Project, Queue
 from ringtrue.service.store.revisions import TAKEN_BACK
 
@@ -20,15 +20,15 @@ __all__ = [
     "JudgeProgress",
     "MissingTexts",
     "QueryProgress",
-    "Unsure",
-    "failed_tasks",
-    "judges_at_work",
-    "missing_texts",
-    "progress",
-    "progress_by_judge",
-    "progress_by_query",
-    "unsure_reasons",
-    "worker_ids",
+    "UnsureReason",
+    "count_active_judges",
+    "count_missing_texts",
+    "load_failed_tasks",
+    "load_judge_progress",
+    "load_progress",
+    "load_query_progress",
+    "load_unsure_reasons",
+    "load_worker_ids",
 ]
 
 account, assignment, item, judgment, task = (
@@ -94,31 +94,31 @@ class MissingTexts:
     all_documents: int
 
 
-def progress(connection: Connection, project: int, queue: Queue = "main") -> Progress:
+def load_progress(connection: Connection, project: int, queue: Queue = "main") -> Progress:
     """How far a queue of a project is."""
-    tally = _tally(project, queue).subquery()
-    found = connection.execute(select(*_sums(tally))).one()
+    tally = _item_tally(project, queue).subquery()
+    sums = connection.execute(select(*_tally_sums(tally))).one()
     judges = connection.execute(
         select(func.count(distinct(assignment.c.account)))
         .join(item, item.c.id == assignment.c.item)
         .where(item.c.project == project, item.c.queue == queue, assignment.c.state == "done")
     ).scalar_one()
-    return Progress(**_counts(found), skipped=int(found.skipped or 0), judges=judges)
+    return Progress(**_progress_counts(sums), skipped=int(sums.skipped or 0), judges=judges)
 
 
-def progress_by_query(connection: Connection, project: int, queue: Queue = "main") -> list[QueryProgress]:
+def load_query_progress(connection: Connection, project: int, queue: Queue = "main") -> list[QueryProgress]:
     """How far each query is, in the order in which they came."""
-    tally = _tally(project, queue).subquery()
+    tally = _item_tally(project, queue).subquery()
     rows = connection.execute(
-        select(schema.query.c.name, schema.query.c.text, *_sums(tally))
+        select(schema.query.c.name, schema.query.c.text, *_tally_sums(tally))
         .join(schema.query, schema.query.c.id == tally.c.query)
         .group_by(schema.query.c.id, schema.query.c.name, schema.query.c.text)
         .order_by(schema.query.c.id)
     )
-    return [QueryProgress(query=row.name, text=row.text, **_counts(row)) for row in rows]
+    return [QueryProgress(query=row.name, text=row.text, **_progress_counts(row)) for row in rows]
 
 
-def progress_by_judge(connection: Connection, project: Project) -> list[JudgeProgress]:
+def load_judge_progress(connection: Connection, project: Project) -> list[JudgeProgress]:
     """What each judge has done, those with the most answers first."""
     main = item.c.queue == "main"
     states = {
@@ -126,7 +126,7 @@ def progress_by_judge(connection: Connection, project: Project) -> list[JudgePro
         for name in ("done", "open", "unsure", "skipped")
     }
     states["gold"] = func.count(case((and_(item.c.queue == "gold", assignment.c.state == "done"), 1))).label("gold")
-    work = {
+    assignments = {
         row.account: row
         for row in connection.execute(
             select(assignment.c.account, *states.values())
@@ -148,23 +148,24 @@ def progress_by_judge(connection: Connection, project: Project) -> list[JudgePro
             .group_by(task.c.account, account.c.handle, account.c.kind)
         )
     }  # fmt: skip
-    seconds, seen = _medians(connection, project.id), _last_seen(connection, project.id)
-    failed = [one.account for one in failed_tasks(connection, project)]
-    found = [
+    seconds, last_seen = _median_seconds(connection, project.id), _last_seen(connection, project.id)
+    failed_accounts = [failed_task.account for failed_task in load_failed_tasks(connection, project)]
+    judges = [
         JudgeProgress(
-            account=who, handle=row.handle, kind=row.kind, **{name: getattr(work.get(who), name, 0) for name in states},
-            seconds=seconds.get(who), last_seen=seen.get(who), tasks=row.tasks, traps=int(row.traps),
-            passed=int(row.passed), failed_tasks=failed.count(who),
+            account=account_id, handle=row.handle, kind=row.kind,
+            **{name: getattr(assignments.get(account_id), name, 0) for name in states},
+            seconds=seconds.get(account_id), last_seen=last_seen.get(account_id), tasks=row.tasks, traps=int(row.traps),
+            passed=int(row.passed), failed_tasks=failed_accounts.count(account_id),
         )
-        for who, row in tasks.items()
+        for account_id, row in tasks.items()
     ]  # fmt: skip
-    return sorted(found, key=lambda one: (-one.done, one.handle))
+    return sorted(judges, key=lambda judge: (-judge.done, judge.handle))
 
 
-def failed_tasks(connection: Connection, project: Project) -> list[FailedTask]:
+def load_failed_tasks(connection: Connection, project: Project) -> list[FailedTask]:
     """The tasks with too few traps right, the newest first."""
-    failed = failed_task_ids(connection, project)
-    if not failed:
+    failed_ids = find_failed_task_ids(connection, project)
+    if not failed_ids:
         return []
     rows = connection.execute(
         select(
@@ -181,30 +182,32 @@ def failed_tasks(connection: Connection, project: Project) -> list[FailedTask]:
     return [
         FailedTask(task=row.id, **{name: value for name, value in row._mapping.items() if name != "id"})
         for row in rows
-        if row.id in failed
+        if row.id in failed_ids
     ]
 
 
-def missing_texts(connection: Connection, project: int) -> MissingTexts:
+def count_missing_texts(connection: Connection, project: int) -> MissingTexts:
     """How many of the queries and documents in a project's items a judge cannot read."""
     query, document = schema.query, schema.document
-    asked = select(item.c.query).where(item.c.project == project)
-    either = union(
+    query_ids = select(item.c.query).where(item.c.project == project)
+    document_ids = union(
         select(item.c.doc).where(item.c.project == project),
         select(item.c.other).where(item.c.project == project, item.c.other.is_not(None)),
     )
-    silent = and_(query.c.text.is_(None), query.c.description.is_(None), query.c.narrative.is_(None))
-    blank = and_(*(document.c[name].is_(None) for name in ("title", "url", "snippet", "text")))
+    is_empty_query = and_(query.c.text.is_(None), query.c.description.is_(None), query.c.narrative.is_(None))
+    is_empty_document = and_(*(document.c[name].is_(None) for name in ("title", "url", "snippet", "text")))
     queries = connection.execute(
-        select(func.count(), func.count(case((silent, 1)))).select_from(query).where(query.c.id.in_(asked))
+        select(func.count(), func.count(case((is_empty_query, 1)))).select_from(query).where(query.c.id.in_(query_ids))
     ).one()
     documents = connection.execute(
-        select(func.count(), func.count(case((blank, 1)))).select_from(document).where(document.c.id.in_(either))
+        select(func.count(), func.count(case((is_empty_document, 1))))
+        .select_from(document)
+        .where(document.c.id.in_(document_ids))
     ).one()
     return MissingTexts(queries=queries[1], all_queries=queries[0], documents=documents[1], all_documents=documents[0])
 
 
-def _tally(project: int, queue: str) -> Select[Any]:
+def _item_tally(project: int, queue: str) -> Select[Any]:
     """A row for each item: how many assignments of it are in each state."""
     states = [
         func.count(case((assignment.c.state == name, 1))).label(name) for name in ("done", "open", "unsure", "skipped")
@@ -217,7 +220,7 @@ def _tally(project: int, queue: str) -> Select[Any]:
     )
 
 
-def _sums(tally: Subquery) -> list[ColumnElement[Any]]:
+def _tally_sums(tally: Subquery) -> list[ColumnElement[Any]]:
     return [
         func.count(tally.c.id).label("items"),
         *(func.sum(tally.c[name]).label(name) for name in ("wanted", "done", "open", "unsure", "skipped")),
@@ -225,11 +228,11 @@ def _sums(tally: Subquery) -> list[ColumnElement[Any]]:
     ]
 
 
-def _counts(row: Row[Any]) -> dict[str, int]:
+def _progress_counts(row: Row[Any]) -> dict[str, int]:
     return {name: int(getattr(row, name) or 0) for name in ("items", "wanted", "done", "open", "complete", "unsure")}
 
 
-def _medians(connection: Connection, project: int) -> dict[int, float]:
+def _median_seconds(connection: Connection, project: int) -> dict[int, float]:
     """The median of the seconds that each judge took for an answer that counts."""
     ranked = (
         select(
@@ -242,12 +245,12 @@ def _medians(connection: Connection, project: int) -> dict[int, float]:
         .where(task.c.project == project, assignment.c.state == "done", judgment.c.seconds.is_not(None))
         .subquery()
     )  # fmt: skip
-    middle = or_(2 * ranked.c.place == ranked.c.size, 2 * ranked.c.place == ranked.c.size + 1,
+    is_middle = or_(2 * ranked.c.place == ranked.c.size, 2 * ranked.c.place == ranked.c.size + 1,
                  2 * ranked.c.place == ranked.c.size + 2)  # fmt: skip
     rows = connection.execute(
-        select(ranked.c.account, func.avg(ranked.c.seconds)).where(middle).group_by(ranked.c.account)
+        select(ranked.c.account, func.avg(ranked.c.seconds)).where(is_middle).group_by(ranked.c.account)
     )
-    return {who: float(seconds) for who, seconds in rows}
+    return {account_id: float(seconds) for account_id, seconds in rows}
 
 
 def _last_seen(connection: Connection, project: int) -> dict[int, float]:
@@ -258,30 +261,30 @@ def _last_seen(connection: Connection, project: int) -> dict[int, float]:
         .where(task.c.project == project)
         .group_by(assignment.c.account)
     )
-    return {who: float(when) for who, when in rows}
+    return {account_id: float(time) for account_id, time in rows}
 
 
 NO_REASON = "no reason given"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unsure:
+class UnsureReason:
     """Why judges could not tell, and how often."""
 
     reason: str
     count: int
 
 
-def judges_at_work(connection: Connection, project: int, now: float) -> int:
+def count_active_judges(connection: Connection, project: int, now: float) -> int:
     """How many judges have a task open whose lease has not ended."""
     task = schema.task
-    wanted = select(func.count(distinct(task.c.account))).where(
+    statement = select(func.count(distinct(task.c.account))).where(
         task.c.project == project, task.c.closed.is_(None), task.c.leased > now
     )
-    return int(connection.execute(wanted).scalar_one())
+    return int(connection.execute(statement).scalar_one())
 
 
-def unsure_reasons(connection: Connection, project: int, *, limit: int = 20) -> list[Unsure]:
+def load_unsure_reasons(connection: Connection, project: int, *, limit: int = 20) -> list[UnsureReason]:
     """The reasons why judges could not tell, the most frequent first; traps, gold and what was undone do not count."""
     assignment, judgment, item = schema.assignment, schema.judgment, schema.item
     reason = judgment.c.reason
@@ -294,10 +297,10 @@ def unsure_reasons(connection: Connection, project: int, *, limit: int = 20) -> 
         .order_by(func.count().desc(), reason)
         .limit(limit)
     )
-    return [Unsure(reason=words or NO_REASON, count=count) for words, count in rows]
+    return [UnsureReason(reason=reason_text or NO_REASON, count=count) for reason_text, count in rows]
 
 
-def worker_ids(connection: Connection, project: int) -> dict[int, str]:
+def load_worker_ids(connection: Connection, project: int) -> dict[int, str]:
     """The ids that a crowd platform gave to those who came by a link of this project, by account; they are personal."""
     visit, invitation = schema.visit, schema.invitation
     rows = connection.execute(

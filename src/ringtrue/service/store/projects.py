@@ -12,7 +12,7 @@ from sqlalchemy import bindparam, case, delete, func, insert, select, update
 
 from ringtrue.errors import ConflictError, NotFoundError, UsageError
 from ringtrue.service.store import schema
-from ringtrue.service.store.dialects import insert_or, look_at_size
+from ringtrue.service.store.dialects import analyze_tables, dialect_insert
 from ringtrue.service.store.records import Project, Queue, Scale, Settings
 
 if TYPE_CHECKING:
@@ -24,67 +24,71 @@ __all__ = [
     "add_documents",
     "add_items",
     "add_queries",
-    "ask_again",
     "change_project",
     "close_project",
     "create_project",
     "delete_project",
-    "project_by_id",
-    "project_named",
-    "projects",
+    "get_project_by_id",
+    "get_project_by_name",
+    "load_projects",
+    "request_votes",
 ]
 
-NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+PROJECT_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 FLIPPED = {"left": "right", "right": "left"}  # an answer when the two documents change sides
 CHUNK = 2_000
 
 Rows = Iterable[Mapping[str, Any]]
-scale_of = lru_cache(maxsize=256)(Scale.loaded)
-settings_of = lru_cache(maxsize=256)(Settings.loaded)
+parse_scale = lru_cache(maxsize=256)(Scale.from_json)
+parse_settings = lru_cache(maxsize=256)(Settings.from_json)
 
-NAMED = select(schema.project).where(schema.project.c.name == bindparam("wanted"))  # asked at every request: made once
+# Asked at every request: made once.
+PROJECT_BY_NAME = select(schema.project).where(schema.project.c.name == bindparam("project_name"))
 
 
 def create_project(
     connection: Connection, *, name: str, title: str, scale: Scale, settings: Settings, guidelines: str = "", now: float
 ) -> Project:
     """A new project without items; its name stands in addresses and must be new."""
-    if not NAME.fullmatch(name):
+    if not PROJECT_NAME.fullmatch(name):
         raise UsageError(f"a project's name has small letters, digits and hyphens, 63 at most; found '{name}'")
     if connection.execute(select(schema.project.c.id).where(schema.project.c.name == name)).first():
         raise ConflictError(f"there is a project '{name}' already; choose another name")
     if settings.active and scale.kind != "preference":
         raise UsageError("only pairs can be chosen as votes arrive; choose the preference scale, or switch it off")
-    made = connection.execute(
+    row = connection.execute(
         insert(schema.project)
         .values(
-            name=name, title=title.strip() or name, guidelines=guidelines, scale=scale.dumped(),
-            settings=settings.dumped(), created=now,
+            name=name, title=title.strip() or name, guidelines=guidelines, scale=scale.to_json(),
+            settings=settings.to_json(), created=now,
         )
         .returning(*schema.project.c)
     ).one()  # fmt: skip
-    return _project(made)
+    return _project_from_row(row)
 
 
-def projects(connection: Connection) -> list[Project]:
+def load_projects(connection: Connection) -> list[Project]:
     """All projects, the newest first."""
-    return [_project(row) for row in connection.execute(select(schema.project).order_by(schema.project.c.id.desc()))]
+    return [
+        _project_from_row(row)
+        for row in connection.execute(select(schema.project).order_by(schema.project.c.id.desc()))
+    ]
 
 
-def project_named(connection: Connection, name: str) -> Project:
+def get_project_by_name(connection: Connection, name: str) -> Project:
     """The project with this name."""
-    row = connection.execute(NAMED, {"wanted": name}).first()
+    row = connection.execute(PROJECT_BY_NAME, {"project_name": name}).first()
     if row is None:
         raise NotFoundError(f"there is no project '{name}'")
-    return _project(row)
+    return _project_from_row(row)
 
 
-def project_by_id(connection: Connection, project: int) -> Project:
+def get_project_by_id(connection: Connection, project: int) -> Project:
     """The project with this number."""
     row = connection.execute(select(schema.project).where(schema.project.c.id == project)).first()
     if row is None:
         raise NotFoundError(f"there is no project {project}")
-    return _project(row)
+    return _project_from_row(row)
 
 
 def change_project(
@@ -92,21 +96,21 @@ def change_project(
     settings: Settings | None = None,
 ) -> Project:  # fmt: skip
     """Change what is given; a new number of judges holds for every item, but takes no answer away."""
-    before = project_by_id(connection, project)
-    values: dict[str, Any] = {}
+    before = get_project_by_id(connection, project)
+    changes: dict[str, Any] = {}
     if title is not None:
-        values["title"] = title.strip() or before.name
+        changes["title"] = title.strip() or before.name
     if guidelines is not None:
-        values["guidelines"] = guidelines
+        changes["guidelines"] = guidelines
     if settings is not None:
         if settings.active != before.settings.active:
             raise UsageError("whether pairs are chosen as votes arrive is decided when a project is made")
-        values["settings"] = settings.dumped()
+        changes["settings"] = settings.to_json()
         if settings.judges != before.settings.judges and not settings.active:
-            _ask_for(connection, project, before.settings.judges, settings.judges)
-    if values:
-        connection.execute(update(schema.project).where(schema.project.c.id == project).values(**values))
-    return project_by_id(connection, project)
+            _set_wanted_judges(connection, project, before.settings.judges, settings.judges)
+    if changes:
+        connection.execute(update(schema.project).where(schema.project.c.id == project).values(**changes))
+    return get_project_by_id(connection, project)
 
 
 def close_project(connection: Connection, project: int, closed: float | None) -> None:
@@ -116,18 +120,18 @@ def close_project(connection: Connection, project: int, closed: float | None) ->
 
 def delete_project(connection: Connection, project: int) -> None:
     """Delete a project and all that was collected in it."""
-    project_by_id(connection, project)
+    get_project_by_id(connection, project)
     connection.execute(delete(schema.project).where(schema.project.c.id == project))
 
 
 def add_queries(connection: Connection, project: int, rows: Rows) -> int:
     """Queries by name, with text, description and narrative; one that is there is brought up to date."""
-    return _put(connection, schema.query, project, rows, ("text", "description", "narrative"))
+    return _upsert_rows(connection, schema.query, project, rows, ("text", "description", "narrative"))
 
 
 def add_documents(connection: Connection, project: int, rows: Rows) -> int:
     """Documents by name, with title, url, snippet and text; one that is there is brought up to date."""
-    return _put(connection, schema.document, project, rows, ("title", "url", "snippet", "text"))
+    return _upsert_rows(connection, schema.document, project, rows, ("title", "url", "snippet", "text"))
 
 
 def add_items(
@@ -139,30 +143,30 @@ def add_items(
     A query or document that is not there is made without text; an item that is there keeps its answers. The order is
     drawn by lot, with the documents of a query together where the project says so. `expected` is a trap's answer.
     """
-    items = _items(connection, project, rows, queue)
+    items = _resolve_items(connection, project, rows, queue)
     before = connection.execute(
         select(func.count(), func.max(schema.item.c.position)).where(schema.item.c.project == project.id)
     ).one()
-    for at, item in enumerate(_by_lot(items, rng, together=project.settings.together)):
-        item |= {"asked": wanted, "wanted": wanted, "given": 0, "position": (before[1] or 0.0) + 1.0 + at}
-    new = insert_or(connection, schema.item)
+    for place, item in enumerate(_shuffle_items(items, rng, together=project.settings.together)):
+        item |= {"asked": wanted, "wanted": wanted, "given": 0, "position": (before[1] or 0.0) + 1.0 + place}
+    insertion = dialect_insert(connection, schema.item)
     for chunk in _chunks(items):
-        connection.execute(new.on_conflict_do_nothing(), chunk)
+        connection.execute(insertion.on_conflict_do_nothing(), chunk)
     if len(items) >= CHUNK:
-        look_at_size(connection)
+        analyze_tables(connection)
     after = connection.execute(select(func.count()).where(schema.item.c.project == project.id)).scalar_one()
     return int(after - before[0])
 
 
-def ask_again(connection: Connection, project: Project, rows: Rows, *, rng: np.random.Generator) -> int:
+def request_votes(connection: Connection, project: Project, rows: Rows, *, rng: np.random.Generator) -> int:
     """One more judge for each pair: a new item, or one more wanted of one that is there."""
-    pairs = _items(connection, project, rows, "main")
-    last = connection.execute(
+    pairs = _resolve_items(connection, project, rows, "main")
+    last_position = connection.execute(
         select(func.max(schema.item.c.position)).where(schema.item.c.project == project.id)
     ).scalar_one()
     item = schema.item
-    for at, pair in enumerate(_by_lot(pairs, rng, together=project.settings.together)):
-        more = connection.execute(
+    for place, pair in enumerate(_shuffle_items(pairs, rng, together=project.settings.together)):
+        increment = connection.execute(
             update(item)
             .where(
                 item.c.project == project.id, item.c.queue == "main", item.c.query == pair["query"],
@@ -170,14 +174,14 @@ def ask_again(connection: Connection, project: Project, rows: Rows, *, rng: np.r
             )
             .values(asked=item.c.asked + 1, wanted=item.c.wanted + 1)
         )  # fmt: skip
-        if not more.rowcount:
+        if not increment.rowcount:
             connection.execute(
-                insert(item).values(**pair, asked=1, wanted=1, given=0, position=(last or 0.0) + 1.0 + at)
+                insert(item).values(**pair, asked=1, wanted=1, given=0, position=(last_position or 0.0) + 1.0 + place)
             )
     return len(pairs)
 
 
-def _ask_for(connection: Connection, project: int, before: int, judges: int) -> None:
+def _set_wanted_judges(connection: Connection, project: int, before: int, judges: int) -> None:
     """Ask for another number of judges; who has an item keeps it, and `wanted` falls when it is given back."""
     item = schema.item
     connection.execute(
@@ -187,31 +191,33 @@ def _ask_for(connection: Connection, project: int, before: int, judges: int) -> 
     )
 
 
-def _project(row: Row[Any]) -> Project:
+def _project_from_row(row: Row[Any]) -> Project:
     return Project(
-        id=row.id, name=row.name, title=row.title, guidelines=row.guidelines, scale=scale_of(row.scale),
-        settings=settings_of(row.settings), created=row.created, closed=row.closed,
+        id=row.id, name=row.name, title=row.title, guidelines=row.guidelines, scale=parse_scale(row.scale),
+        settings=parse_settings(row.settings), created=row.created, closed=row.closed,
     )  # fmt: skip
 
 
-def _items(connection: Connection, project: Project, rows: Rows, queue: str) -> list[dict[str, Any]]:
+def _resolve_items(connection: Connection, project: Project, rows: Rows, queue: str) -> list[dict[str, Any]]:
     """The rows with numbers for names, and the documents of a pair in the order of their names."""
-    given = [dict(row) for row in rows]
-    for row in given:
+    items = [dict(row) for row in rows]
+    for row in items:
         if (row.get("other") is None) != (project.scale.kind == "graded"):
-            wanted = "one document" if project.scale.kind == "graded" else "two documents"
-            raise UsageError(f"an item of this project has {wanted}; found query '{row['query']}', doc '{row['doc']}'")
+            expected_docs = "one document" if project.scale.kind == "graded" else "two documents"
+            raise UsageError(
+                f"an item of this project has {expected_docs}; found query '{row['query']}', doc '{row['doc']}'"
+            )
         if row.get("expected") is not None:
-            project.scale.require(str(row["expected"]))
+            project.scale.require_answer(str(row["expected"]))
         if row.get("other") is not None and row["doc"] > row["other"]:
             row["doc"], row["other"] = row["other"], row["doc"]
             row["expected"] = FLIPPED.get(row.get("expected") or "", row.get("expected"))
         if row["doc"] == row.get("other"):
             raise UsageError(f"a pair needs two different documents; query '{row['query']}' has '{row['doc']}' twice")
-    queries = _ids(connection, schema.query, project.id, (row["query"] for row in given))
-    docs = _ids(
+    queries = _get_or_create_ids(connection, schema.query, project.id, (row["query"] for row in items))
+    docs = _get_or_create_ids(
         connection, schema.document, project.id,
-        (name for row in given for name in (row["doc"], row.get("other")) if name is not None),
+        (name for row in items for name in (row["doc"], row.get("other")) if name is not None),
     )  # fmt: skip
     return [
         {
@@ -219,47 +225,49 @@ def _items(connection: Connection, project: Project, rows: Rows, queue: str) -> 
             "other": None if row.get("other") is None else docs[row["other"]],
             **{name: row.get(name) for name in ("expected", "design", "prob", "extra")},
         }
-        for row in given
+        for row in items
     ]  # fmt: skip
 
 
-def _by_lot(items: list[dict[str, Any]], rng: np.random.Generator, *, together: bool) -> list[dict[str, Any]]:
-    order = [items[at] for at in rng.permutation(len(items))]
+def _shuffle_items(items: list[dict[str, Any]], rng: np.random.Generator, *, together: bool) -> list[dict[str, Any]]:
+    shuffled = [items[index] for index in rng.permutation(len(items))]
     if not together:
-        return order
-    turn = {query: at for at, query in enumerate(dict.fromkeys(item["query"] for item in order))}
-    return sorted(order, key=lambda item: turn[item["query"]])
+        return shuffled
+    query_order = {query: index for index, query in enumerate(dict.fromkeys(item["query"] for item in shuffled))}
+    return sorted(shuffled, key=lambda item: query_order[item["query"]])
 
 
-def _ids(connection: Connection, table: Table, project: int, names: Iterable[str]) -> dict[str, int]:
+def _get_or_create_ids(connection: Connection, table: Table, project: int, names: Iterable[str]) -> dict[str, int]:
     """The number of each name; a name that is not there is added."""
-    wanted = dict.fromkeys(names)
-    known = _known(connection, table, project)
-    missing = [{"project": project, "name": name} for name in wanted if name not in known]
+    distinct_names = dict.fromkeys(names)
+    ids = _load_ids(connection, table, project)
+    missing = [{"project": project, "name": name} for name in distinct_names if name not in ids]
     for chunk in _chunks(missing):
         connection.execute(insert(table), chunk)
-    return _known(connection, table, project) if missing else known
+    return _load_ids(connection, table, project) if missing else ids
 
 
-def _known(connection: Connection, table: Table, project: int) -> dict[str, int]:
+def _load_ids(connection: Connection, table: Table, project: int) -> dict[str, int]:
     rows = connection.execute(select(table.c.name, table.c.id).where(table.c.project == project))
     return {row[0]: row[1] for row in rows}
 
 
-def _put(connection: Connection, table: Table, project: int, rows: Rows, columns: tuple[str, ...]) -> int:
-    new = insert_or(connection, table)
-    put = new.on_conflict_do_update(
-        index_elements=["project", "name"], set_={name: getattr(new.excluded, name) for name in columns}
+def _upsert_rows(connection: Connection, table: Table, project: int, rows: Rows, columns: tuple[str, ...]) -> int:
+    insertion = dialect_insert(connection, table)
+    upsert = insertion.on_conflict_do_update(
+        index_elements=["project", "name"], set_={name: getattr(insertion.excluded, name) for name in columns}
     )
     count = 0
     for chunk in _chunks(rows):
-        plain = {row["name"]: {name: row.get(name) for name in columns} for row in chunk}
-        connection.execute(put, [{"project": project, "name": name, **values} for name, values in plain.items()])
+        columns_by_name = {row["name"]: {name: row.get(name) for name in columns} for row in chunk}
+        connection.execute(
+            upsert, [{"project": project, "name": name, **values} for name, values in columns_by_name.items()]
+        )
         count += len(chunk)
     return count
 
 
 def _chunks(rows: Rows) -> Iterator[list[Any]]:
-    left = iter(rows)
-    while chunk := list(islice(left, CHUNK)):
+    remaining = iter(rows)
+    while chunk := list(islice(remaining, CHUNK)):
         yield chunk

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from itertools import count
 
 from ringtrue.errors import UsageError
-from ringtrue.service.store.slugs import in_plain_letters
+from ringtrue.service.store.slugs import slugify
 
-__all__ = ["checked_handle", "numbered", "slug_of"]
+__all__ = ["candidate_handles", "normalise_handle", "slugify_handle"]
 
 HANDLE = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
 RESERVED = re.compile(r"(worker|erased)-\d+")
 
 
-def checked_handle(handle: str) -> str:
+def normalise_handle(handle: str) -> str:
     """A handle that somebody chose, as it is kept."""
     handle = handle.strip().lower()
     if not HANDLE.fullmatch(handle):
@@ -28,20 +28,20 @@ def checked_handle(handle: str) -> str:
     return handle
 
 
-def slug_of(name: str) -> str:
+def slugify_handle(name: str) -> str:
     """A name as a handle.
 
     Examples:
-        >>> slug_of("Zoë van der Berg")
+        >>> slugify_handle("Zoë van der Berg")
         'zoe-van-der-berg'
-        >>> slug_of("李")
+        >>> slugify_handle("李")
         'judge'
     """
-    slug = in_plain_letters(name, 50)
+    slug = slugify(name, 50)
     return "judge" if not slug or RESERVED.fullmatch(slug) else slug
 
 
-def numbered(handle: str) -> Iterator[str]:
+def candidate_handles(handle: str) -> Iterator[str]:
     """A handle, and those to be tried in turn where it is taken."""
     yield handle
     yield from (f"{handle}-{number}" for number in count(2))

@@ -9,29 +9,29 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 from ringtrue.errors import UsageError, did_you_mean
 
 __all__ = [
-    "LARGEST",
+    "LARGEST_ID",
     "PREFERENCE",
     "Answer",
-    "AnswerTo",
     "Label",
     "Person",
     "Progress",
     "Project",
     "Queue",
     "Role",
-    "Saved",
-    "SavedAll",
+    "SavedAnswer",
+    "SavedAnswers",
     "Scale",
     "Settings",
-    "Shown",
     "ShownDocument",
+    "ShownQuestion",
+    "SubmittedAnswer",
     "TaskState",
 ]
 
-LARGEST = 2**63 - 1  # number of anything in the database
+LARGEST_ID = 2**63 - 1  # number of anything in the database
 Queue: TypeAlias = Literal["main", "gold"]
 Role: TypeAlias = Literal["judge", "gold", "viewer"]
-Kind: TypeAlias = Literal["graded", "preference"]
+ScaleKind: TypeAlias = Literal["graded", "preference"]
 FailedTraps: TypeAlias = Literal["flag", "set_aside"]
 
 
@@ -55,7 +55,7 @@ class Scale:
         ['left', 'right', 'both_good', 'both_bad']
     """
 
-    kind: Kind
+    kind: ScaleKind
     labels: tuple[Label, ...]
 
     def __post_init__(self) -> None:
@@ -73,28 +73,30 @@ class Scale:
     @classmethod
     def graded(cls, *names: str) -> Scale:
         """Labels 0, 1, … by their names, the worst first."""
-        return cls(kind="graded", labels=tuple(Label(value=str(at), name=name) for at, name in enumerate(names)))
+        return cls(
+            kind="graded", labels=tuple(Label(value=str(number), name=name) for number, name in enumerate(names))
+        )
 
-    def require(self, answer: str) -> None:
+    def require_answer(self, answer: str) -> None:
         """Refuse an answer that is none of these."""
-        known = [label.value for label in self.labels]
-        if answer not in known:
-            near = did_you_mean(answer, known) or f"; there is {', '.join(known)}"
+        answers = [label.value for label in self.labels]
+        if answer not in answers:
+            near = did_you_mean(answer, answers) or f"; there is {', '.join(answers)}"
             raise UsageError(f"no answer '{answer}' on this scale{near}")
 
     def name_of(self, answer: str) -> str:
         """What the button of an answer says; the answer itself where it came from elsewhere."""
         return next((label.name for label in self.labels if label.value == answer), answer)
 
-    def dumped(self) -> str:
+    def to_json(self) -> str:
         """As JSON."""
         return json.dumps(asdict(self))
 
     @classmethod
-    def loaded(cls, text: str) -> Scale:
+    def from_json(cls, text: str) -> Scale:
         """From JSON."""
-        plain = json.loads(text)
-        return cls(kind=plain["kind"], labels=tuple(Label(**label) for label in plain["labels"]))
+        fields_by_name = json.loads(text)
+        return cls(kind=fields_by_name["kind"], labels=tuple(Label(**label) for label in fields_by_name["labels"]))
 
 
 PREFERENCE = Scale(
@@ -148,15 +150,15 @@ class Settings:
         if self.failed_traps not in get_args(FailedTraps):
             raise UsageError(f"failed_traps is flag or set_aside, found {self.failed_traps!r}")
 
-    def dumped(self) -> str:
+    def to_json(self) -> str:
         """As JSON."""
         return json.dumps(asdict(self))
 
     @classmethod
-    def loaded(cls, text: str) -> Settings:
+    def from_json(cls, text: str) -> Settings:
         """From JSON; a setting that a newer version wrote is left out."""
-        known = {field.name for field in fields(cls)}
-        return cls(**{key: value for key, value in json.loads(text).items() if key in known})
+        field_names = {field.name for field in fields(cls)}
+        return cls(**{key: value for key, value in json.loads(text).items() if key in field_names})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,7 +202,7 @@ class ShownDocument:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class ShownQuestion:
     """One question on the judge's screen; `right` is there for pairs. Nothing tells a trap from the others.
 
     `version` is the number of answers so far: it comes back with the answer, so that one that was given twice, in two
@@ -247,7 +249,7 @@ class TaskState:
     code: str | None
 
 
-class AnswerTo(NamedTuple):
+class SubmittedAnswer(NamedTuple):
     """An answer, and the question that it belongs to as it was shown."""
 
     assignment: int
@@ -256,7 +258,7 @@ class AnswerTo(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Saved:
+class SavedAnswer:
     """What became of an answer.
 
     A `repeated` one was there already. A `late` one came after the time of the task, or after its place was given to
@@ -269,7 +271,7 @@ class Saved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SavedAll:
+class SavedAnswers:
     """What became of several answers: which questions' were late, and which were there already."""
 
     task: TaskState

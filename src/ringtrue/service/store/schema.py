@@ -39,145 +39,162 @@ __all__ = [
 metadata = MetaData()
 
 
-def _key() -> Column[int]:
+def _id_column() -> Column[int]:
     return Column("id", BigInteger().with_variant(Integer(), "sqlite"), primary_key=True)
 
 
-def _to(table: str, name: str | None = None, *, optional: bool = False) -> Column[int]:
+def _foreign_key(table: str, name: str | None = None, *, optional: bool = False) -> Column[int]:
     return Column(name or table, BigInteger, ForeignKey(f"{table}.id", ondelete="CASCADE"), nullable=optional)
 
 
-def _text(name: str, *, optional: bool = False) -> Column[str]:
+def _text_column(name: str, *, optional: bool = False) -> Column[str]:
     return Column(name, Text, nullable=optional)
 
 
-def _time(name: str, *, optional: bool = False) -> Column[float]:
+def _time_column(name: str, *, optional: bool = False) -> Column[float]:
     return Column(name, Double, nullable=optional)
 
 
-def _count(name: str, *, optional: bool = False) -> Column[int]:
+def _count_column(name: str, *, optional: bool = False) -> Column[int]:
     return Column(name, Integer, nullable=optional)
 
 
-def _flag(name: str) -> Column[bool]:
+def _flag_column(name: str) -> Column[bool]:
     return Column(name, Boolean, nullable=False)
 
 
 account = Table(
-    "account", metadata, _key(),
-    _text("handle"),  # the judge's id in every export: unique, and not personal once erased
-    _text("name", optional=True),
-    _text("password", optional=True),  # argon2; without one nobody logs in by password
-    _text("kind"),  # named | crowd | imported
-    _flag("owner"),
-    _time("created"), _time("erased", optional=True),
+    "account", metadata, _id_column(),
+    _text_column("handle"),  # the judge's id in every export: unique, and not personal once erased
+    _text_column("name", optional=True),
+    _text_column("password", optional=True),  # argon2; without one nobody logs in by password
+    _text_column("kind"),  # named | crowd | imported
+    _flag_column("owner"),
+    _time_column("created"), _time_column("erased", optional=True),
 )  # fmt: skip
 
 project = Table(
-    "project", metadata, _key(),
-    _text("name"),  # in addresses; unique
-    _text("title"), _text("guidelines"),
-    _text("scale"), _text("settings"),  # JSON of `values.Scale` and `values.Settings`
-    _time("created"), _time("closed", optional=True),
+    "project", metadata, _id_column(),
+    _text_column("name"),  # in addresses; unique
+    _text_column("title"), _text_column("guidelines"),
+    _text_column("scale"), _text_column("settings"),  # JSON of `records.Scale` and `records.Settings`
+    _time_column("created"), _time_column("closed", optional=True),
 )  # fmt: skip
 
-member = Table("member", metadata, _key(), _to("project"), _to("account"), _text("role"), _time("created"))
+member = Table(
+    "member",
+    metadata,
+    _id_column(),
+    _foreign_key("project"),
+    _foreign_key("account"),
+    _text_column("role"),
+    _time_column("created"),
+)
 
 query = Table(
-    "query", metadata, _key(), _to("project"), _text("name"),
-    _text("text", optional=True), _text("description", optional=True), _text("narrative", optional=True),
+    "query", metadata, _id_column(), _foreign_key("project"), _text_column("name"),
+    _text_column("text", optional=True), _text_column("description", optional=True),
+    _text_column("narrative", optional=True),
 )  # fmt: skip
 
 document = Table(
-    "document", metadata, _key(), _to("project"), _text("name"), _text("title", optional=True),
-    _text("url", optional=True), _text("snippet", optional=True), _text("text", optional=True),
+    "document", metadata, _id_column(), _foreign_key("project"), _text_column("name"),
+    _text_column("title", optional=True), _text_column("url", optional=True),
+    _text_column("snippet", optional=True), _text_column("text", optional=True),
 )  # fmt: skip
 
 item = Table(
-    "item", metadata, _key(), _to("project"),
-    _text("queue"),  # main | gold | trap
-    _to("query"), _to("document", "doc"),
-    _to("document", "other", optional=True),  # the second of a pair, whose name comes after the first's
-    _count("asked", optional=True),  # how many judges the owner asks for; traps have no limit
-    _count("wanted", optional=True),  # the same, or as many as have it where that is more
-    _count("given"),  # assignments that are open or done: the database itself keeps it from passing `wanted`
+    "item", metadata, _id_column(), _foreign_key("project"),
+    _text_column("queue"),  # main | gold | trap
+    _foreign_key("query"), _foreign_key("document", "doc"),
+    _foreign_key("document", "other", optional=True),  # the second of a pair, whose name comes after the first's
+    _count_column("asked", optional=True),  # how many judges the owner asks for; traps have no limit
+    _count_column("wanted", optional=True),  # the same, or as many as have it where that is more
+    _count_column("given"),  # assignments that are open or done: the database itself keeps it from passing `wanted`
     Column("position", Double, nullable=False),  # drawn by lot; tasks take the first that have room
-    _text("expected", optional=True),  # the known answer of a trap, as if `doc` stood on the left
-    _text("design", optional=True), Column("prob", Double), _text("extra", optional=True),  # how gold was drawn
+    _text_column("expected", optional=True),  # the known answer of a trap, as if `doc` stood on the left
+    _text_column("design", optional=True),  # how gold was drawn: this and the next two
+    Column("prob", Double), _text_column("extra", optional=True),
 )  # fmt: skip
 
 task = Table(
-    "task", metadata, _key(), _to("project"), _to("account"), _text("queue"),
-    _time("opened"),
-    _time("leased"),  # until when its items are kept for this judge
-    _time("deadline", optional=True),  # where there is a time limit
-    _time("closed", optional=True),
-    _text("outcome", optional=True),  # handed_in | expired | set_aside
-    _count("traps", optional=True), _count("passed", optional=True),
-    _text("code", optional=True),  # the completion code that a crowd worker was shown
+    "task", metadata, _id_column(), _foreign_key("project"), _foreign_key("account"), _text_column("queue"),
+    _time_column("opened"),
+    _time_column("leased"),  # until when its items are kept for this judge
+    _time_column("deadline", optional=True),  # where there is a time limit
+    _time_column("closed", optional=True),
+    _text_column("outcome", optional=True),  # handed_in | expired | set_aside
+    _count_column("traps", optional=True), _count_column("passed", optional=True),
+    _text_column("code", optional=True),  # the completion code that a crowd worker was shown
 )  # fmt: skip
 
 assignment = Table(
-    "assignment", metadata, _key(), _to("task"), _to("item"), _to("account"), _count("place"),
-    _flag("flipped"),  # `other` stands on the left
-    _text("state"),  # open | done | unsure | skipped | expired | set_aside
-    _count("version"),  # of the judgment that counts; 0 before the first
+    "assignment", metadata, _id_column(), _foreign_key("task"), _foreign_key("item"), _foreign_key("account"),
+    _count_column("place"),
+    _flag_column("flipped"),  # `other` stands on the left
+    _text_column("state"),  # open | done | unsure | skipped | expired | set_aside
+    _count_column("version"),  # of the judgment that counts; 0 before the first
 )  # fmt: skip
 
 judgment = Table(
-    "judgment", metadata, _key(), _to("assignment"), _count("version"),
-    _text("kind"),  # answer | unsure | skip | undo | late
-    _text("answer", optional=True),  # a label, or left | right | tie | both_good | both_bad as the judge saw them
-    _text("reason", optional=True),
-    _time("time"), Column("seconds", Double), Column("away", Double),
+    "judgment", metadata, _id_column(), _foreign_key("assignment"), _count_column("version"),
+    _text_column("kind"),  # answer | unsure | skip | undo | late
+    _text_column("answer", optional=True),  # a label, or left | right | tie | both_good | both_bad, as judges saw them
+    _text_column("reason", optional=True),
+    _time_column("time"), Column("seconds", Double), Column("away", Double),
 )  # fmt: skip
 
 verdict = Table(
-    "verdict", metadata, _key(), _to("item"), _to("account"), _text("answer"), _text("reason", optional=True),
-    _time("time"),
+    "verdict", metadata, _id_column(), _foreign_key("item"), _foreign_key("account"), _text_column("answer"),
+    _text_column("reason", optional=True), _time_column("time"),
 )  # fmt: skip
 
 invitation = Table(
-    "invitation", metadata, _key(), _to("project", optional=True),
-    _text("role"),  # owner | judge | gold | viewer | reset
-    _text("kind"),  # named: one account each · crowd: anyone with the link
-    _text("hash"),
-    _to("account", optional=True),  # whose password a reset is for
-    _text("note", optional=True),
-    _count("left", optional=True),  # how often it may still be used
-    _text("code", optional=True),  # the completion code of a crowd link
-    _time("created"), _time("expires", optional=True), _time("revoked", optional=True),
+    "invitation", metadata, _id_column(), _foreign_key("project", optional=True),
+    _text_column("role"),  # owner | judge | gold | viewer | reset
+    _text_column("kind"),  # named: one account each · crowd: anyone with the link
+    _text_column("hash"),
+    _foreign_key("account", optional=True),  # whose password a reset is for
+    _text_column("note", optional=True),
+    _count_column("left", optional=True),  # how often it may still be used
+    _text_column("code", optional=True),  # the completion code of a crowd link
+    _time_column("created"), _time_column("expires", optional=True), _time_column("revoked", optional=True),
 )  # fmt: skip
 
 visit = Table(
-    "visit", metadata, _key(), _to("invitation"), _to("account"),
-    _text("worker", optional=True),  # the crowd platform's id of the person: personal
-    _text("parameters", optional=True),  # JSON of what the platform put into the link: personal
-    _time("time"),
+    "visit", metadata, _id_column(), _foreign_key("invitation"), _foreign_key("account"),
+    _text_column("worker", optional=True),  # the crowd platform's id of the person: personal
+    _text_column("parameters", optional=True),  # JSON of what the platform put into the link: personal
+    _time_column("time"),
 )  # fmt: skip
 
 login = Table(
-    "login", metadata, _key(), _to("account"), _text("hash"), _text("csrf"), _time("created"), _time("expires"),
+    "login", metadata, _id_column(), _foreign_key("account"), _text_column("hash"), _text_column("csrf"),
+    _time_column("created"), _time_column("expires"),
 )  # fmt: skip
 
 token = Table(
-    "token", metadata, _key(), _to("account"), _text("name"), _text("hash"), _text("scopes"),
-    _time("created"), _time("expires", optional=True), _time("revoked", optional=True),
+    "token", metadata, _id_column(), _foreign_key("account"), _text_column("name"), _text_column("hash"),
+    _text_column("scopes"), _time_column("created"),
+    _time_column("expires", optional=True), _time_column("revoked", optional=True),
 )  # fmt: skip
 
-attempt = Table("attempt", metadata, _key(), _text("what"), _time("time"))  # failed log-ins, to slow down guessing
+# Failed log-ins, to slow down guessing.
+attempt = Table("attempt", metadata, _id_column(), _text_column("what"), _time_column("time"))
 
 audit = Table(
-    "audit", metadata, _key(), _time("time"), _to("account", optional=True), _to("project", optional=True),
-    _text("action"), _text("detail", optional=True),
+    "audit", metadata, _id_column(), _time_column("time"), _foreign_key("account", optional=True),
+    _foreign_key("project", optional=True), _text_column("action"), _text_column("detail", optional=True),
 )  # fmt: skip
 
 upload = Table(
-    "upload", metadata, _key(), _to("project"), _text("kind"),  # run | pool | topics | documents | pairs | …
-    _text("name"), Column("content", LargeBinary, nullable=False), _time("time"),
+    "upload", metadata, _id_column(), _foreign_key("project"),
+    _text_column("kind"),  # run | pool | topics | documents | pairs | …
+    _text_column("name"), Column("content", LargeBinary, nullable=False), _time_column("time"),
 )  # fmt: skip
 
 setting = Table(
     "setting", metadata,
-    Column("name", Text, primary_key=True), _text("value"),  # what the server keeps for itself: its signing secret
+    Column("name", Text, primary_key=True),
+    _text_column("value"),  # what the server keeps for itself: its signing secret
 )  # fmt: skip

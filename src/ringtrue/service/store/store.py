@@ -14,8 +14,8 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from ringtrue.errors import RingtrueError, UnavailableError
-from ringtrue.service.store.connections import Engines, engines
-from ringtrue.service.store.db_errors import told, told_at_opening
+from ringtrue.service.store.connections import Engines, create_engines
+from ringtrue.service.store.db_errors import translate_db_errors, translate_opening_errors
 from ringtrue.service.store.migrations import migrate
 
 if TYPE_CHECKING:
@@ -24,16 +24,17 @@ if TYPE_CHECKING:
 __all__ = ["Store"]
 
 T = TypeVar("T")
-TOGETHER = 64  # how many writes share a commit at most
-RETRIES = (0.05, 0.1, 0.2, 0.5)  # seconds between tries where the database is full or away; the last again and again
+JOBS_PER_COMMIT = 64  # how many writes share a commit at most
+# Seconds between tries where the database is full or away; the last again and again.
+RETRY_DELAYS = (0.05, 0.1, 0.2, 0.5)
 PATIENCE = 5.0  # seconds for which a write waits for a database that is locked or away
 
 
 @dataclass(slots=True)
 class _Job:
     work: Callable[[Connection], Any]
-    done: Future[Any] | asyncio.Future[Any]
-    until: float
+    future: Future[Any] | asyncio.Future[Any]
+    deadline: float
 
 
 class Store:
@@ -52,27 +53,27 @@ class Store:
         2
     """
 
-    def __init__(self, made: Engines, *, patience: float = PATIENCE) -> None:
-        self.engine = made.writing
-        self._reading = made.reading
+    def __init__(self, engines: Engines, *, patience: float = PATIENCE) -> None:
+        self.engine = engines.writing
+        self._read_engine = engines.reading
         self._patience = patience
-        self._sqlite = self.engine.dialect.name == "sqlite"
-        self._memory = made.in_memory
-        self._writing = threading.RLock()  # SQLite has one writer; waiting here is fair, and its own waiting is not
+        self._is_sqlite = self.engine.dialect.name == "sqlite"
+        self._in_memory = engines.in_memory
+        self._write_lock = threading.RLock()  # SQLite has one writer; waiting here is fair, and its own waiting is not
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
-        self._thread = threading.Thread(target=self._serve, name="ringtrue-writer", daemon=True)
-        self._door = threading.Lock()  # nothing is handed in behind the last
+        self._thread = threading.Thread(target=self._run_writer, name="ringtrue-writer", daemon=True)
+        self._queue_lock = threading.Lock()  # nothing is handed in behind the last
         self._closed = False
 
     @classmethod
     def open(cls, url: str, *, pool_size: int = 20, patience: float = PATIENCE) -> Self:
         """Open a database by its URL or the path of an SQLite file, and bring its tables up to date."""
-        store = cls(engines(url, pool_size=pool_size, patience=patience), patience=patience)
+        store = cls(create_engines(url, pool_size=pool_size, patience=patience), patience=patience)
         try:
-            with told_at_opening(store.engine.url.render_as_string()), store._begun() as connection:
+            with translate_opening_errors(store.engine.url.render_as_string()), store._begin_write() as connection:
                 migrate(connection)
         except BaseException:
-            store._let_go()
+            store._dispose_engines()
             raise
         store._thread.start()
         return store
@@ -85,26 +86,27 @@ class Store:
 
     def close(self) -> None:
         """Finish what was handed in, and let go of the database."""
-        with self._door:
+        with self._queue_lock:
             if self._closed:
                 return
             self._closed = True
             self._jobs.put(None)
         if self._thread.ident is not None:
             self._thread.join()
-        self._let_go()
+        self._dispose_engines()
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A connection to look things up with: all it reads is of one moment."""
-        alone = self._writing if self._memory else nullcontext()  # all share the one connection that has the tables
-        with told(), alone, self._reading.connect() as connection, connection.begin():
+        # In memory, all share the one connection that has the tables.
+        lock = self._write_lock if self._in_memory else nullcontext()
+        with translate_db_errors(), lock, self._read_engine.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
         """A connection for a longer piece of writing, committed at the end or not at all."""
-        with told(), self._begun() as connection:
+        with translate_db_errors(), self._begin_write() as connection:
             yield connection
 
     def write(self, work: Callable[[Connection], T]) -> T:
@@ -116,81 +118,87 @@ class Store:
 
         It cannot be called off: a judge whose connection breaks still gets the answer saved.
         """
-        done: Future[T] = Future()
-        done.set_running_or_notify_cancel()
-        self._hand_in(work, done)
-        return done
+        future: Future[T] = Future()
+        future.set_running_or_notify_cancel()
+        self._enqueue(work, future)
+        return future
 
-    async def written(self, work: Callable[[Connection], T]) -> T:
+    async def write_async(self, work: Callable[[Connection], T]) -> T:
         """The same for coroutines: those whose work is committed together are woken together."""
-        done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._hand_in(work, done)
-        return await done
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._enqueue(work, future)
+        return await future
 
-    def _hand_in(self, work: Callable[[Connection], T], done: Future[T] | asyncio.Future[T]) -> None:
-        with self._door:
+    def _enqueue(self, work: Callable[[Connection], T], future: Future[T] | asyncio.Future[T]) -> None:
+        with self._queue_lock:
             if self._closed:
                 raise UnavailableError("the server is stopping; try again in a moment")
-            self._jobs.put(_Job(work, done, time.monotonic() + self._patience))
+            self._jobs.put(_Job(work, future, time.monotonic() + self._patience))
 
-    def _let_go(self) -> None:
+    def _dispose_engines(self) -> None:
         self.engine.dispose()
-        self._reading.dispose()
+        self._read_engine.dispose()
 
     @contextmanager
-    def _begun(self) -> Iterator[Connection]:
-        with self._hand(), self.engine.connect() as connection, connection.execution_options(writes=True).begin():
+    def _begin_write(self) -> Iterator[Connection]:
+        with (
+            self._hold_write_lock(),
+            self.engine.connect() as connection,
+            connection.execution_options(writes=True).begin(),
+        ):
             yield connection
 
     @contextmanager
-    def _hand(self) -> Iterator[None]:
+    def _hold_write_lock(self) -> Iterator[None]:
         """The turn to write: SQLite has one for all, and a long import may have it."""
-        if not self._sqlite:
+        if not self._is_sqlite:
             yield
-        elif self._writing.acquire(timeout=self._patience):
+        elif self._write_lock.acquire(timeout=self._patience):
             try:
                 yield
             finally:
-                self._writing.release()
+                self._write_lock.release()
         else:
             raise UnavailableError("something long is being written; trying again is safe")
 
-    def _serve(self) -> None:
-        last = False
-        while not last and (job := self._jobs.get()) is not None:
+    def _run_writer(self) -> None:
+        is_last = False
+        while not is_last and (job := self._jobs.get()) is not None:
             jobs = [job]
             with suppress(Empty):
-                while len(jobs) < TOGETHER and not last:
-                    more = self._jobs.get_nowait()
-                    last = more is None
-                    if more is not None:
-                        jobs.append(more)
-            self._commit(jobs)
+                while len(jobs) < JOBS_PER_COMMIT and not is_last:
+                    next_job = self._jobs.get_nowait()
+                    is_last = next_job is None
+                    if next_job is not None:
+                        jobs.append(next_job)
+            self._commit_jobs(jobs)
 
-    def _commit(self, jobs: list[_Job]) -> None:
+    def _commit_jobs(self, jobs: list[_Job]) -> None:
         """Commit several pieces of work together; again where the database fails, one by one where a piece does."""
-        for wait in chain(RETRIES, repeat(RETRIES[-1])):
+        for wait in chain(RETRY_DELAYS, repeat(RETRY_DELAYS[-1])):
             try:
-                outcomes = self._run(jobs)
+                outcomes = self._run_jobs(jobs)
             except UnavailableError as error:
                 now = time.monotonic()
-                _tell([(job, None, error) for job in jobs if job.until <= now])
-                jobs = [job for job in jobs if job.until > now]
+                _deliver_outcomes([(job, None, error) for job in jobs if job.deadline <= now])
+                jobs = [job for job in jobs if job.deadline > now]
                 if not jobs:
                     return
                 time.sleep(wait)
             except BaseException as error:  # a faulty piece must take neither the others nor the thread with it
                 if len(jobs) == 1:
-                    _tell([(jobs[0], None, error)])
+                    _deliver_outcomes([(jobs[0], None, error)])
                     return
                 for job in jobs:
-                    self._commit([job])
+                    self._commit_jobs([job])
                 return
             else:
-                _tell([(job, value, refused) for job, (value, refused) in zip(jobs, outcomes, strict=True)])
+                _deliver_outcomes(
+                    [(job, answer, refusal) for job, (answer, refusal) in zip(jobs, outcomes, strict=True)]
+                )
                 return
 
-    def _run(self, jobs: list[_Job]) -> list[tuple[Any, RingtrueError | None]]:
+    def _run_jobs(self, jobs: list[_Job]) -> list[tuple[Any, RingtrueError | None]]:
         """What each piece answers, or why it was refused. Refusals are rare, so that savepoints wait for the first."""
         outcomes: list[tuple[Any, RingtrueError | None]]
         try:
@@ -199,10 +207,10 @@ class Store:
         except UnavailableError:
             raise
         except RingtrueError as error:
-            return [(None, error)] if len(jobs) == 1 else self._run_apart(jobs)
+            return [(None, error)] if len(jobs) == 1 else self._run_with_savepoints(jobs)
         return outcomes
 
-    def _run_apart(self, jobs: list[_Job]) -> list[tuple[Any, RingtrueError | None]]:
+    def _run_with_savepoints(self, jobs: list[_Job]) -> list[tuple[Any, RingtrueError | None]]:
         outcomes: list[tuple[Any, RingtrueError | None]] = []
         with self.transaction() as connection:
             for job in jobs:
@@ -218,26 +226,26 @@ class Store:
         return outcomes
 
 
-def _tell(outcomes: list[tuple[_Job, Any, BaseException | None]]) -> None:
+def _deliver_outcomes(outcomes: list[tuple[_Job, Any, BaseException | None]]) -> None:
     """Tell who waits in a thread one by one, and who waits in an event loop by waking the loop once."""
     in_loops: dict[asyncio.AbstractEventLoop, list[tuple[_Job, Any, BaseException | None]]] = {}
     for outcome in outcomes:
-        done = outcome[0].done
-        if isinstance(done, Future):
-            _settle([outcome])
+        future = outcome[0].future
+        if isinstance(future, Future):
+            _resolve_futures([outcome])
         else:
-            in_loops.setdefault(done.get_loop(), []).append(outcome)
-    for loop, several in in_loops.items():
+            in_loops.setdefault(future.get_loop(), []).append(outcome)
+    for loop, loop_outcomes in in_loops.items():
         with suppress(RuntimeError):  # a loop that is closed: nobody waits there any more
-            loop.call_soon_threadsafe(_settle, several)
+            loop.call_soon_threadsafe(_resolve_futures, loop_outcomes)
 
 
-def _settle(outcomes: list[tuple[_Job, Any, BaseException | None]]) -> None:
-    for job, value, error in outcomes:
-        if job.done.done():  # who waited was called off; what was written stays
+def _resolve_futures(outcomes: list[tuple[_Job, Any, BaseException | None]]) -> None:
+    for job, answer, error in outcomes:
+        if job.future.done():  # who waited was called off; what was written stays
             continue
         if error is None:
-            job.done.set_result(value)
+            job.future.set_result(answer)
         else:
             # Which no coroutine can be told: it would wait for ever.
-            job.done.set_exception(RuntimeError("StopIteration") if isinstance(error, StopIteration) else error)
+            job.future.set_exception(RuntimeError("StopIteration") if isinstance(error, StopIteration) else error)

@@ -10,17 +10,17 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from ringtrue.service.store.dialects import Prepared
+from ringtrue.service.store.dialects import RawStatement
 from ringtrue.service.store.records import Project
 
 if TYPE_CHECKING:
     import numpy as np
     from sqlalchemy import Connection
 
-__all__ = ["Composed", "compose"]
+__all__ = ["TaskPlan", "plan_task"]
 
-COMPANY = 2  # items of its query that a trap has beside it
-OTHERS = 8  # how many times the traps of a task are looked at, to find some in company
+COMPANIONS = 2  # items of its query that a trap has beside it
+TRAP_CANDIDATES_PER_TRAP = 8  # how many times the traps of a task are looked at, to find some in company
 
 
 class _Item(NamedTuple):
@@ -38,32 +38,34 @@ class _Position(NamedTuple):
     position: float | None
 
 
-COLUMNS = "SELECT i.id, i.query, i.doc, i.other FROM item i WHERE i.project = :project"
-NOT_HAD = """
+SELECT_ITEMS = "SELECT i.id, i.query, i.doc, i.other FROM item i WHERE i.project = :project"
+NOT_SEEN = """
   AND NOT EXISTS (SELECT 1 FROM assignment a WHERE a.item = i.id AND a.account = :account AND a.state <> 'expired')
   AND NOT EXISTS (
     SELECT 1 FROM item s JOIN assignment b ON b.item = s.id
     WHERE s.project = i.project AND s.queue = :twin AND s.query = i.query AND s.doc = i.doc
       AND COALESCE(s.other, 0) = COALESCE(i.other, 0) AND b.account = :account AND b.state <> 'expired')
 ORDER BY i.position"""
-ROOM = f"{COLUMNS} AND i.queue = :queue AND i.given < i.wanted"
-WITH_ROOM = Prepared(f"{ROOM} {NOT_HAD} LIMIT :number", _Item, postgresql="FOR UPDATE OF i SKIP LOCKED")
-# Nothing is left only where nothing is left when those who are taking items just now are done.
-WITH_ROOM_AT_LAST = Prepared(f"{ROOM} {NOT_HAD} LIMIT :number", _Item, postgresql="FOR UPDATE OF i")
-OF_QUERY = Prepared(
-    f"{ROOM} AND i.query = :query {NOT_HAD} LIMIT :number", _Item, postgresql="FOR UPDATE OF i SKIP LOCKED"
+ITEMS_WITH_ROOM = f"{SELECT_ITEMS} AND i.queue = :queue AND i.given < i.wanted"
+TAKE_FREE_ITEMS = RawStatement(
+    f"{ITEMS_WITH_ROOM} {NOT_SEEN} LIMIT :number", _Item, postgresql="FOR UPDATE OF i SKIP LOCKED"
 )
-TRAPS = f"{COLUMNS} AND i.queue = 'trap'"
-TRAPS_OF_QUERY = Prepared(f"{TRAPS} AND i.query = :query {NOT_HAD}", _Item)
-TRAPS_FROM = Prepared(f"{TRAPS} AND i.position >= :start {NOT_HAD} LIMIT :number", _Item)
+# Nothing is left only where nothing is left when those who are taking items just now are done.
+WAIT_FOR_ITEMS = RawStatement(f"{ITEMS_WITH_ROOM} {NOT_SEEN} LIMIT :number", _Item, postgresql="FOR UPDATE OF i")
+TAKE_ITEMS_OF_QUERY = RawStatement(
+    f"{ITEMS_WITH_ROOM} AND i.query = :query {NOT_SEEN} LIMIT :number", _Item, postgresql="FOR UPDATE OF i SKIP LOCKED"
+)
+TRAPS = f"{SELECT_ITEMS} AND i.queue = 'trap'"
+TRAPS_OF_QUERY = RawStatement(f"{TRAPS} AND i.query = :query {NOT_SEEN}", _Item)
+TRAPS_FROM = RawStatement(f"{TRAPS} AND i.position >= :start {NOT_SEEN} LIMIT :number", _Item)
 FIRST_TRAP, LAST_TRAP = (
-    Prepared(f"SELECT {which}(position) FROM item WHERE project = :project AND queue = 'trap'", _Position)
+    RawStatement(f"SELECT {which}(position) FROM item WHERE project = :project AND queue = 'trap'", _Position)
     for which in ("MIN", "MAX")
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Composed:
+class TaskPlan:
     """A task to be: `items` are taken; `order` has traps too, and `flipped` says whose sides are changed."""
 
     items: list[int]
@@ -71,71 +73,81 @@ class Composed:
     flipped: list[bool]
 
 
-def compose(
+def plan_task(
     connection: Connection, project: Project, account: int, *, queue: str, rng: np.random.Generator
-) -> Composed:
+) -> TaskPlan:
     """The next questions for a judge: the first items that have room, and traps of their queries.
 
     Where the first items are of too few queries that have traps, the last of them make room for others that are.
     """
     settings = project.settings
-    asked = {"project": project.id, "queue": queue, "account": account, "twin": "trap"}
+    parameters = {"project": project.id, "queue": queue, "account": account, "twin": "trap"}
     size = settings.task_size
-    items = WITH_ROOM.all(connection, **asked, number=size) or WITH_ROOM_AT_LAST.all(connection, **asked, number=size)
-    known = _traps(connection, project, account, items, rng) if queue == "main" and settings.traps else []
-    items = items[: size - min(settings.traps, len(known))]
-    wanted = min(len(known), math.ceil(settings.traps * len(items) / max(settings.task_size - settings.traps, 1)))
-    items = _with_company(connection, asked, items, known, wanted)
+    items = TAKE_FREE_ITEMS.all(connection, **parameters, number=size) or WAIT_FOR_ITEMS.all(
+        connection, **parameters, number=size
+    )
+    candidates = (
+        _draw_trap_candidates(connection, project, account, items, rng) if queue == "main" and settings.traps else []
+    )
+    items = items[: size - min(settings.traps, len(candidates))]
+    trap_count = min(
+        len(candidates), math.ceil(settings.traps * len(items) / max(settings.task_size - settings.traps, 1))
+    )
+    items = _add_companions(connection, parameters, items, candidates, trap_count)
     queries = {item.query for item in items}
     # A trap that stands alone is better than none, where no query has both.
-    traps = ([trap for trap in known if trap.query in queries] or known)[:wanted]
-    told = {trap.content for trap in traps}
-    others = [item for item in items if item.content not in told]
-    if not others:  # there is nothing but what the traps ask
-        others, traps = items, []
-    order = _order([*others, *traps], rng, together=settings.together)
-    return Composed(items=[item.id for item in others], order=order, flipped=(rng.random(len(order)) < 0.5).tolist())
+    traps = ([trap for trap in candidates if trap.query in queries] or candidates)[:trap_count]
+    trap_contents = {trap.content for trap in traps}
+    ordinary = [item for item in items if item.content not in trap_contents]
+    if not ordinary:  # there is nothing but what the traps ask
+        ordinary, traps = items, []
+    order = _order_questions([*ordinary, *traps], rng, together=settings.together)
+    return TaskPlan(items=[item.id for item in ordinary], order=order, flipped=(rng.random(len(order)) < 0.5).tolist())
 
 
-def _traps(
+def _draw_trap_candidates(
     connection: Connection, project: Project, account: int, items: list[_Item], rng: np.random.Generator
 ) -> list[_Item]:
     """Traps that this judge has not had, in random order: all of the items' queries, and some of others."""
-    asked = {"project": project.id, "account": account, "twin": "main"}
-    first, last = (edge.first(connection, project=project.id) for edge in (FIRST_TRAP, LAST_TRAP))
+    parameters = {"project": project.id, "account": account, "twin": "main"}
+    first, last = (statement.first(connection, project=project.id) for statement in (FIRST_TRAP, LAST_TRAP))
     if first is None or first.position is None or last is None or last.position is None:
         return []
     queries = dict.fromkeys(item.query for item in items)
-    found = [trap for query in queries for trap in TRAPS_OF_QUERY.all(connection, **asked, query=query)]
-    number = OTHERS * project.settings.traps
+    traps = [trap for query in queries for trap in TRAPS_OF_QUERY.all(connection, **parameters, query=query)]
+    enough = TRAP_CANDIDATES_PER_TRAP * project.settings.traps
     for start in (rng.uniform(first.position, last.position), first.position):
-        if len(found) < number:
-            found += TRAPS_FROM.all(connection, **asked, start=start, number=number)
-    different = list({trap.id: trap for trap in found}.values())
-    return [different[at] for at in rng.permutation(len(different))]
+        if len(traps) < enough:
+            traps += TRAPS_FROM.all(connection, **parameters, start=start, number=enough)
+    distinct = list({trap.id: trap for trap in traps}.values())
+    return [distinct[index] for index in rng.permutation(len(distinct))]
 
 
-def _with_company(
-    connection: Connection, asked: dict[str, object], items: list[_Item], traps: list[_Item], wanted: int
+def _add_companions(
+    connection: Connection, parameters: dict[str, object], items: list[_Item], traps: list[_Item], trap_count: int
 ) -> list[_Item]:
     """The items, or some of them and others, so that as many traps as are wanted have items of their query here."""
-    share = max(COMPANY, len(items) // (wanted + 1))
-    both = items
-    company: list[_Item] = []
+    share = max(COMPANIONS, len(items) // (trap_count + 1))
+    combined = items
+    companions: list[_Item] = []
     for query in dict.fromkeys(trap.query for trap in traps):
-        queries = {item.query for item in both}
-        if sum(trap.query in queries for trap in traps) >= wanted or len(company) + share >= len(items):
+        queries = {item.query for item in combined}
+        if sum(trap.query in queries for trap in traps) >= trap_count or len(companions) + share >= len(items):
             break
-        found = [] if query in queries else OF_QUERY.all(connection, **asked, query=query, number=share)
-        if len(found) >= COMPANY:
-            company += found
-            both = [*items[: len(items) - len(company)], *company]
-    return both
+        same_query = (
+            [] if query in queries else TAKE_ITEMS_OF_QUERY.all(connection, **parameters, query=query, number=share)
+        )
+        if len(same_query) >= COMPANIONS:
+            companions += same_query
+            combined = [*items[: len(items) - len(companions)], *companions]
+    return combined
 
 
-def _order(questions: list[_Item], rng: np.random.Generator, *, together: bool) -> list[int]:
-    drawn = [questions[at] for at in rng.permutation(len(questions))]
+def _order_questions(questions: list[_Item], rng: np.random.Generator, *, together: bool) -> list[int]:
+    shuffled = [questions[index] for index in rng.permutation(len(questions))]
     if together:
-        turn = {query: at for at, query in enumerate(dict.fromkeys(one.query for one in drawn))}
-        drawn.sort(key=lambda one: turn[one.query])
-    return [one.id for one in drawn]
+        query_order = {
+            query: index for index, query in enumerate(dict.fromkeys(question.query for question in shuffled))
+        }
+        shuffled.sort(key=lambda question: query_order[question.query])
+    return [question.id for question in shuffled]

@@ -10,89 +10,91 @@ from sqlalchemy import case, func, select, text
 
 from ringtrue.errors import LateError, NotFoundError
 from ringtrue.service.store import schema
-from ringtrue.service.store.dialects import Prepared
-from ringtrue.service.store.projects import FLIPPED, settings_of
-from ringtrue.service.store.records import Project, Shown, ShownDocument, TaskState
-from ringtrue.service.store.task_builder import compose
+from ringtrue.service.store.dialects import RawStatement
+from ringtrue.service.store.projects import FLIPPED, parse_settings
+from ringtrue.service.store.records import Project, ShownDocument, ShownQuestion, TaskState
+from ringtrue.service.store.task_builder import plan_task
 
 if TYPE_CHECKING:
     import numpy as np
     from sqlalchemy import Connection
 
 __all__ = [
-    "ONE_LESS",
+    "LOWER_GIVEN",
     "TrapCount",
-    "all_shown",
     "close_task",
-    "give_back",
-    "has_begun",
-    "lease_until",
-    "next_shown",
-    "open_task",
-    "passes",
+    "compute_lease_end",
+    "count_tasks_by_outcome",
+    "find_task_of_question",
+    "get_or_create_task",
+    "get_task_state",
+    "has_had_task",
+    "load_next_question",
+    "load_open_questions",
+    "load_question",
+    "passes_traps",
     "release_all_expired",
     "release_expired",
-    "shown_at",
-    "task_state",
-    "task_with",
-    "tasks_by_outcome",
+    "release_items",
 ]
 
 assignment, task = schema.assignment, schema.task
 
 
-def has_begun(connection: Connection, project: int, account: int) -> bool:
+def has_had_task(connection: Connection, project: int, account: int) -> bool:
     """Whether a judge has had a task in a project, in either queue."""
-    had = select(task.c.id).where(task.c.project == project, task.c.account == account).limit(1)
-    return connection.execute(had).first() is not None
+    earlier_tasks = select(task.c.id).where(task.c.project == project, task.c.account == account).limit(1)
+    return connection.execute(earlier_tasks).first() is not None
 
 
-def task_with(connection: Connection, assignment_id: int, account: int) -> int:
+def find_task_of_question(connection: Connection, assignment_id: int, account: int) -> int:
     """The task of a question that this judge was asked."""
-    found = connection.execute(
+    task_id = connection.execute(
         select(assignment.c.task).where(assignment.c.id == assignment_id, assignment.c.account == account)
     ).scalar()
-    if found is None:
+    if task_id is None:
         raise NotFoundError("there is no such question for you")
-    return int(found)
+    return int(task_id)
 
 
-def tasks_by_outcome(connection: Connection, project: int, now: float) -> dict[int, dict[str, int]]:
+def count_tasks_by_outcome(connection: Connection, project: int, now: float) -> dict[int, dict[str, int]]:
     """How many tasks each account handed in, let expire or had set aside; those that are `open` too.
 
     A task whose time has ended is closed when the next one is opened by anybody; it is counted as expired before.
     """
     outcome = func.coalesce(task.c.outcome, case((task.c.leased < now, "expired"), else_="open"))
-    found: defaultdict[int, dict[str, int]] = defaultdict(dict)
-    each = select(task.c.account, outcome.label("outcome")).where(task.c.project == project).subquery()
-    counts = select(each.c.account, each.c.outcome, func.count()).group_by(each.c.account, each.c.outcome)
-    for account, ended, count in connection.execute(counts):
-        found[account][ended] = count
-    return dict(found)
+    counts_by_account: defaultdict[int, dict[str, int]] = defaultdict(dict)
+    outcomes = select(task.c.account, outcome.label("outcome")).where(task.c.project == project).subquery()
+    counts = select(outcomes.c.account, outcomes.c.outcome, func.count()).group_by(
+        outcomes.c.account, outcomes.c.outcome
+    )
+    for account, outcome_name, count in connection.execute(counts):
+        counts_by_account[account][outcome_name] = count
+    return dict(counts_by_account)
 
 
-class _Outcome(NamedTuple):
+class _OutcomeRow(NamedTuple):
     outcome: str | None
 
 
 # One judge less has an item; `wanted` falls to what is asked, or to as many as still have it.
-ONE_LESS = "UPDATE item SET given = given - 1, wanted = CASE WHEN given - 1 > asked THEN given - 1 ELSE asked END"
-GIVE_BACK = text(f"""
-{ONE_LESS}
+LOWER_GIVEN = "UPDATE item SET given = given - 1, wanted = CASE WHEN given - 1 > asked THEN given - 1 ELSE asked END"
+RELEASE_ITEMS = text(f"""
+{LOWER_GIVEN}
 WHERE wanted IS NOT NULL AND id IN (
   SELECT item FROM assignment WHERE task = :task AND (state = 'open' OR (state = 'done' AND :done)))""")
-END = text("""
+END_ASSIGNMENTS = text("""
 UPDATE assignment SET state = :state WHERE task = :task AND (state = 'open' OR (state = 'done' AND :done))""")
-LOCKED = Prepared("SELECT outcome FROM task WHERE id = :task", _Outcome, postgresql="FOR UPDATE")
-OPEN = text("SELECT COUNT(*) FROM assignment WHERE task = :task AND state = 'open'")
-CLOSE = text("""
+LOCK_TASK = RawStatement("SELECT outcome FROM task WHERE id = :task", _OutcomeRow, postgresql="FOR UPDATE")
+COUNT_OPEN = text("SELECT COUNT(*) FROM assignment WHERE task = :task AND state = 'open'")
+CLOSE_TASK = text("""
 UPDATE task SET closed = COALESCE(closed, :now), outcome = :outcome, traps = :traps, passed = :passed,
   code = COALESCE(code, :code) WHERE id = :task""")
-TRAPS = text("""
+TASK_TRAPS = text("""
 SELECT i.expected, a.flipped, a.state, j.answer FROM assignment a JOIN item i ON i.id = a.item
 LEFT JOIN judgment j ON j.assignment = a.id AND j.version = a.version AND j.kind = 'answer'
 WHERE a.task = :task AND i.queue = 'trap'""")
-SETTINGS = text("SELECT p.settings FROM project p JOIN task t ON t.project = p.id WHERE t.id = :task")
+TASK_SETTINGS = text("SELECT p.settings FROM project p JOIN task t ON t.project = p.id WHERE t.id = :task")
 
 
 class TrapCount(NamedTuple):
@@ -102,14 +104,14 @@ class TrapCount(NamedTuple):
     passed: int
 
 
-def passes(count: TrapCount, *, needed: int, usual: int) -> bool:
+def passes_traps(trap_count: TrapCount, *, needed: int, usual: int) -> bool:
     """Whether a task has as great a share of its traps right as is needed.
 
     Examples:
-        >>> passes(TrapCount(5, 4), needed=4, usual=5), passes(TrapCount(2, 1), needed=4, usual=5)
+        >>> passes_traps(TrapCount(5, 4), needed=4, usual=5), passes_traps(TrapCount(2, 1), needed=4, usual=5)
         (True, False)
     """
-    return count.passed >= math.ceil(needed * count.seen / max(usual, 1))
+    return trap_count.passed >= math.ceil(needed * trap_count.seen / max(usual, 1))
 
 
 def close_task(
@@ -121,48 +123,51 @@ def close_task(
     A task that fails its traps is set aside, whether it was finished or not, where the project says so. One whose
     lease ends when all is answered was forgotten to be handed in, and is.
     """
-    if not _is_to_be_closed(connection, task, outcome):
+    if not _lock_if_closable(connection, task, outcome):
         return
-    if outcome == "expired" and not connection.execute(OPEN, {"task": task}).scalar_one():
+    if outcome == "expired" and not connection.execute(COUNT_OPEN, {"task": task}).scalar_one():
         outcome = "handed_in"
-    count = _traps(connection, task)
-    settings = settings_of(connection.execute(SETTINGS, {"task": task}).scalar_one())
-    failed = not passes(count, needed=settings.traps_needed, usual=settings.traps)
+    trap_count = _count_traps(connection, task)
+    settings = parse_settings(connection.execute(TASK_SETTINGS, {"task": task}).scalar_one())
+    failed = not passes_traps(trap_count, needed=settings.traps_needed, usual=settings.traps)
     if failed and settings.failed_traps == "set_aside":
         outcome = "set_aside"
-    give_back(connection, task, all_of_it=outcome == "set_aside")
+    release_items(connection, task, answered_too=outcome == "set_aside")
     connection.execute(
-        CLOSE,
+        CLOSE_TASK,
         {
-            "task": task, "now": now, "outcome": outcome, "code": code, "traps": count.seen, "passed": count.passed,
+            "task": task, "now": now, "outcome": outcome, "code": code, "traps": trap_count.seen,
+            "passed": trap_count.passed,
         },
     )  # fmt: skip
 
 
-def give_back(connection: Connection, task: int, *, all_of_it: bool) -> None:
+def release_items(connection: Connection, task: int, *, answered_too: bool) -> None:
     """Let others have the items of a task that are open, or all of them."""
-    connection.execute(GIVE_BACK, {"task": task, "done": all_of_it})
-    connection.execute(END, {"task": task, "done": all_of_it, "state": "set_aside" if all_of_it else "expired"})
+    connection.execute(RELEASE_ITEMS, {"task": task, "done": answered_too})
+    connection.execute(
+        END_ASSIGNMENTS, {"task": task, "done": answered_too, "state": "set_aside" if answered_too else "expired"}
+    )
 
 
-def _is_to_be_closed(connection: Connection, task: int, outcome: str) -> bool:
+def _lock_if_closable(connection: Connection, task: int, outcome: str) -> bool:
     """Whether a task is not closed that way already; until the end of the transaction nobody else closes it."""
-    found = LOCKED.first(connection, task=task)
-    if found is None or found.outcome == "set_aside":
+    task_row = LOCK_TASK.first(connection, task=task)
+    if task_row is None or task_row.outcome == "set_aside":
         return False
-    return found.outcome is None or outcome == "set_aside"
+    return task_row.outcome is None or outcome == "set_aside"
 
 
-def _traps(connection: Connection, task: int) -> TrapCount:
-    rows = [row for row in connection.execute(TRAPS, {"task": task}) if row.state != "open"]
-    right = [
+def _count_traps(connection: Connection, task: int) -> TrapCount:
+    rows = [row for row in connection.execute(TASK_TRAPS, {"task": task}) if row.state != "open"]
+    are_right = [
         row.state == "done" and row.answer == (FLIPPED.get(row.expected, row.expected) if row.flipped else row.expected)
         for row in rows
     ]
-    return TrapCount(len(rows), sum(right))
+    return TrapCount(len(rows), sum(are_right))
 
 
-class _Task(NamedTuple):
+class _TaskRow(NamedTuple):
     id: int
     project: int
     queue: str
@@ -177,7 +182,7 @@ class _Task(NamedTuple):
     open: int
 
 
-class _Row(NamedTuple):
+class _QuestionRow(NamedTuple):
     assignment: int
     version: int
     place: int
@@ -199,53 +204,53 @@ class _Row(NamedTuple):
     answer: str | None
 
 
-class _Number(NamedTuple):
+class _IdRow(NamedTuple):
     id: int
 
 
-TASK = """
+SELECT_TASK = """
 SELECT t.id, t.project, t.queue, t.opened, t.leased, t.deadline, t.closed, t.outcome, t.code, t.account,
        (SELECT COUNT(*) FROM assignment a WHERE a.task = t.id),
        (SELECT COUNT(*) FROM assignment a WHERE a.task = t.id AND a.state = 'open')
 FROM task t WHERE """
-TASK_BY_ID = Prepared(TASK + "t.id = :task", _Task)
-OPEN_TASK = Prepared(
-    TASK + "t.project = :project AND t.account = :account AND t.queue = :queue AND t.closed IS NULL", _Task
+TASK_BY_ID = RawStatement(SELECT_TASK + "t.id = :task", _TaskRow)
+OPEN_TASK = RawStatement(
+    SELECT_TASK + "t.project = :project AND t.account = :account AND t.queue = :queue AND t.closed IS NULL", _TaskRow
 )
-ALL_ENDED = Prepared(
-    "SELECT id FROM task WHERE closed IS NULL AND leased < :now", _Number, postgresql="FOR UPDATE SKIP LOCKED"
+ALL_EXPIRED = RawStatement(
+    "SELECT id FROM task WHERE closed IS NULL AND leased < :now", _IdRow, postgresql="FOR UPDATE SKIP LOCKED"
 )
-ENDED = Prepared(
-    "SELECT id FROM task WHERE project = :project AND closed IS NULL AND leased < :now", _Number,
+EXPIRED = RawStatement(
+    "SELECT id FROM task WHERE project = :project AND closed IS NULL AND leased < :now", _IdRow,
     postgresql="FOR UPDATE SKIP LOCKED",
 )  # fmt: skip
 # Two tabs of one judge open one task.
-ALONE = Prepared("SELECT id FROM account WHERE id = :account", _Number, postgresql="FOR NO KEY UPDATE")
-TAKE = Prepared[NamedTuple]("UPDATE item SET given = given + 1 WHERE id = :item")
-NEW_TASK = Prepared(
+LOCK_ACCOUNT = RawStatement("SELECT id FROM account WHERE id = :account", _IdRow, postgresql="FOR NO KEY UPDATE")
+TAKE_ITEM = RawStatement[NamedTuple]("UPDATE item SET given = given + 1 WHERE id = :item")
+NEW_TASK = RawStatement(
     """
 INSERT INTO task (project, account, queue, opened, leased, deadline)
 VALUES (:project, :account, :queue, :now, :leased, :deadline) RETURNING id""",
-    _Number,
+    _IdRow,
 )
-NEW_ASSIGNMENT = Prepared[NamedTuple]("""
+NEW_ASSIGNMENT = RawStatement[NamedTuple]("""
 INSERT INTO assignment (task, item, account, place, flipped, state, version)
 VALUES (:task, :item, :account, :place, :flipped, 'open', 0)""")
 
-SHOWN = """
+SELECT_QUESTIONS = """
 SELECT a.id, a.version, a.place, a.flipped, q.name, q.text, q.description, q.narrative,
        d.name, d.title, d.url, d.snippet, d.text, o.name, o.title, o.url, o.snippet, o.text, j.answer
 FROM assignment a JOIN item i ON i.id = a.item JOIN query q ON q.id = i.query
 JOIN document d ON d.id = i.doc LEFT JOIN document o ON o.id = i.other
 LEFT JOIN judgment j ON j.assignment = a.id AND j.version = a.version AND a.state = 'done'
 WHERE """
-STILL_OPEN = SHOWN + "a.task = :task AND a.account = :account AND a.state = 'open' ORDER BY a.place"
-ALL = Prepared(STILL_OPEN, _Row)
-NEXT = Prepared(f"{STILL_OPEN} LIMIT 1", _Row)
-SHOWN_AT = Prepared(SHOWN + "a.id = :assignment AND a.account = :account", _Row)
+OPEN_QUESTIONS_SQL = SELECT_QUESTIONS + "a.task = :task AND a.account = :account AND a.state = 'open' ORDER BY a.place"
+OPEN_QUESTIONS = RawStatement(OPEN_QUESTIONS_SQL, _QuestionRow)
+NEXT_QUESTION = RawStatement(f"{OPEN_QUESTIONS_SQL} LIMIT 1", _QuestionRow)
+QUESTION_BY_ID = RawStatement(SELECT_QUESTIONS + "a.id = :assignment AND a.account = :account", _QuestionRow)
 
 
-def open_task(
+def get_or_create_task(
     connection: Connection, project: Project, account: int, *, queue: str = "main", now: float,
     rng: np.random.Generator,
 ) -> TaskState | None:  # fmt: skip
@@ -254,96 +259,96 @@ def open_task(
     A new task takes the first items that have room, so that what was begun is finished first, and mixes in traps of
     the same queries where there are any. Order and sides are drawn by lot for each judge, and kept.
     """
-    ALONE.first(connection, account=account)
+    LOCK_ACCOUNT.first(connection, account=account)
     release_expired(connection, project.id, now)
-    found = OPEN_TASK.first(connection, project=project.id, account=account, queue=queue)
-    if found is not None:
-        return _state(found)
+    open_row = OPEN_TASK.first(connection, project=project.id, account=account, queue=queue)
+    if open_row is not None:
+        return _task_state_from_row(open_row)
     if project.closed is not None:
         raise LateError(f"'{project.title}' is closed: there is nothing more to judge")
-    composed = compose(connection, project, account, queue=queue, rng=rng)
-    if not composed.items:
+    plan = plan_task(connection, project, account, queue=queue, rng=rng)
+    if not plan.items:
         return None
     deadline = None if project.settings.minutes is None else now + 60 * project.settings.minutes
-    made = NEW_TASK.first(
+    new_row = NEW_TASK.first(
         connection, project=project.id, account=account, queue=queue, now=now, deadline=deadline,
-        leased=lease_until(now, project.settings.lease_minutes, deadline),
+        leased=compute_lease_end(now, project.settings.lease_minutes, deadline),
     )  # fmt: skip
-    assert made is not None
-    TAKE.run_all(connection, [{"item": item} for item in composed.items])
+    assert new_row is not None
+    TAKE_ITEM.run_all(connection, [{"item": item} for item in plan.items])
     NEW_ASSIGNMENT.run_all(
         connection,
         [
-            {"task": made.id, "item": item, "account": account, "place": place, "flipped": bool(flipped)}
-            for place, (item, flipped) in enumerate(zip(composed.order, composed.flipped, strict=True), start=1)
+            {"task": new_row.id, "item": item, "account": account, "place": place, "flipped": bool(flipped)}
+            for place, (item, flipped) in enumerate(zip(plan.order, plan.flipped, strict=True), start=1)
         ],
     )
-    return task_state(connection, made.id, account)
+    return get_task_state(connection, new_row.id, account)
 
 
-def task_state(connection: Connection, task: int, account: int) -> TaskState:
+def get_task_state(connection: Connection, task: int, account: int) -> TaskState:
     """How far a judge is in a task."""
     row = TASK_BY_ID.first(connection, task=task)
     if row is None or row.account != account:
         raise NotFoundError("there is no such task for you")
-    return _state(row)
+    return _task_state_from_row(row)
 
 
-def next_shown(connection: Connection, task: int, account: int) -> Shown | None:
+def load_next_question(connection: Connection, task: int, account: int) -> ShownQuestion | None:
     """The next open question of a task; None when all are answered."""
-    row = NEXT.first(connection, task=task, account=account)
-    return None if row is None else _shown(row)
+    row = NEXT_QUESTION.first(connection, task=task, account=account)
+    return None if row is None else _question_from_row(row)
 
 
-def all_shown(connection: Connection, task: int, account: int) -> list[Shown]:
+def load_open_questions(connection: Connection, task: int, account: int) -> list[ShownQuestion]:
     """All open questions of a task, in their order."""
-    return [_shown(row) for row in ALL.all(connection, task=task, account=account)]
+    return [_question_from_row(row) for row in OPEN_QUESTIONS.all(connection, task=task, account=account)]
 
 
-def shown_at(connection: Connection, assignment: int, account: int) -> Shown:
+def load_question(connection: Connection, assignment: int, account: int) -> ShownQuestion:
     """One question, with the answer that counts now, where there is one."""
-    row = SHOWN_AT.first(connection, assignment=assignment, account=account)
+    row = QUESTION_BY_ID.first(connection, assignment=assignment, account=account)
     if row is None:
         raise NotFoundError("there is no such question for you")
-    return _shown(row)
+    return _question_from_row(row)
 
 
 def release_expired(connection: Connection, project: int, now: float) -> int:
     """Close the tasks whose lease has ended, and give back what was not answered; how many tasks they were."""
-    return _released(connection, ENDED.all(connection, project=project, now=now), now)
+    return _close_expired(connection, EXPIRED.all(connection, project=project, now=now), now)
 
 
 def release_all_expired(connection: Connection, now: float) -> int:
     """The same in every project: for one that nobody opens a task in any more."""
-    return _released(connection, ALL_ENDED.all(connection, now=now), now)
+    return _close_expired(connection, ALL_EXPIRED.all(connection, now=now), now)
 
 
-def lease_until(now: float, lease_minutes: int, deadline: float | None) -> float:
+def compute_lease_end(now: float, lease_minutes: int, deadline: float | None) -> float:
     """Until when the items of a task are kept for a judge who does nothing more."""
-    until = now + 60 * lease_minutes
-    return until if deadline is None else min(until, deadline)
+    lease_end = now + 60 * lease_minutes
+    return lease_end if deadline is None else min(lease_end, deadline)
 
 
-def _released(connection: Connection, ended: list[_Number], now: float) -> int:
-    for task in ended:
+def _close_expired(connection: Connection, expired: list[_IdRow], now: float) -> int:
+    for task in expired:
         close_task(connection, task.id, "expired", now=now)
-    return len(ended)
+    return len(expired)
 
 
-def _state(row: _Task) -> TaskState:
+def _task_state_from_row(row: _TaskRow) -> TaskState:
     return TaskState(
         id=row.id, project=row.project, queue=row.queue, size=row.size, open=row.open, opened=row.opened,
         leased=row.leased, deadline=row.deadline, closed=row.closed, outcome=row.outcome, code=row.code,
     )  # fmt: skip
 
 
-def _shown(row: _Row) -> Shown:
+def _question_from_row(row: _QuestionRow) -> ShownQuestion:
     first = ShownDocument(name=row.name, title=row.title, url=row.url, snippet=row.snippet, text=row.text)
     second = None if row.other_name is None else ShownDocument(
         name=row.other_name, title=row.other_title, url=row.other_url, snippet=row.other_snippet, text=row.other_text
     )  # fmt: skip
     left, right = (second, first) if row.flipped and second is not None else (first, second)
-    return Shown(
+    return ShownQuestion(
         assignment=row.assignment, version=row.version, place=row.place, query=row.query, query_text=row.query_text,
         description=row.description, narrative=row.narrative, left=left, right=right, answer=row.answer,
     )  # fmt: skip

@@ -17,9 +17,9 @@ from ringtrue.errors import RingtrueError, UsageError
 from ringtrue.service.store.tasks import release_all_expired
 from ringtrue.service.web import api, owner
 from ringtrue.service.web.auth import invitations, login, password
-from ringtrue.service.web.context import Site
-from ringtrue.service.web.errors import add_faults
-from ringtrue.service.web.fast_path import Lane, Server
+from ringtrue.service.web.context import ServerContext
+from ringtrue.service.web.errors import add_page_error_handlers
+from ringtrue.service.web.fast_path import FastPathApp, FastRoute
 from ringtrue.service.web.judge import questions
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     from ringtrue.service.store import Store
 
-__all__ = ["UPLOAD_LIMIT", "checked_base_url", "create_app"]
+__all__ = ["UPLOAD_LIMIT", "create_app", "normalise_base_url"]
 
-TIDY_SECONDS = 30.0
+RELEASE_INTERVAL_SECONDS = 30.0
 UPLOAD_LIMIT = 1_000_000_000  # bytes of all files of one form
 ROUTERS = (login.router, invitations.router, password.router, questions.router, owner.router, api.router)
 
@@ -45,55 +45,62 @@ def create_app(
     upload_limit: int = UPLOAD_LIMIT,
     clock: Callable[[], float] = time.time,
     owns_store: bool = False,
-) -> Server:
+) -> FastPathApp:
     """The server on a store, which it closes at its end where it owns it.
 
     `base_url` is where people reach it; with https there, cookies travel by https only.
     """
-    address = checked_base_url(base_url)
-    secure = (address or "").startswith("https://") if secure_cookies is None else secure_cookies
-    site = Site(store=store, secret=secret, base_url=address, secure=secure, upload_limit=upload_limit, clock=clock)
+    public_url = normalise_base_url(base_url)
+    secure = (public_url or "").startswith("https://") if secure_cookies is None else secure_cookies
+    server = ServerContext(
+        store=store, secret=secret, base_url=public_url, secure=secure, upload_limit=upload_limit, clock=clock
+    )
 
     @asynccontextmanager
-    async def running(_: FastAPI) -> AsyncIterator[None]:
-        tidying = asyncio.create_task(_tidy(site))
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        release_loop = asyncio.create_task(_release_expired_tasks(server))
         yield
-        tidying.cancel()
-        site.readers.shutdown(cancel_futures=True)
+        release_loop.cancel()
+        server.readers.shutdown(cancel_futures=True)
         if owns_store:
             store.close()
 
-    app = Server(
-        title="ringtrue", version=__version__, openapi_url=None, docs_url=None, redoc_url=None, lifespan=running,
+    app = FastPathApp(
+        title="ringtrue", version=__version__, openapi_url=None, docs_url=None, redoc_url=None, lifespan=lifespan,
     )  # fmt: skip
-    app.state.site = site
-    add_faults(app)
-    programs = api.make_api(site)
-    app.mount(api.PATH, programs)  # first, so that no request of it is compared with every page
+    app.state.server = server
+    add_page_error_handlers(app)
+    api_app = api.make_api(server)
+    app.mount(api.PATH, api_app)  # first, so that no request of it is compared with every page
     for router in ROUTERS:
         app.include_router(router)
-    app.mount("/static", _Static(directory=str(files("ringtrue.service.web").joinpath("static"))), name="static")
-    app.add_lanes(
-        Lane(method=method, path=f"{prefix}{path}", endpoint=endpoint, app=of)
-        for of, prefix, straight in ((programs, api.PATH, api.STRAIGHT), (app, "", questions.STRAIGHT))
-        for (method, path), endpoint in straight.items()
+    app.mount(
+        "/static", _CachedStaticFiles(directory=str(files("ringtrue.service.web").joinpath("static"))), name="static"
+    )
+    app.add_fast_routes(
+        FastRoute(method=method, path=f"{prefix}{path}", endpoint=endpoint, app=route_app)
+        for route_app, prefix, endpoints in (
+            (api_app, api.PATH, api.FAST_ENDPOINTS),
+            (app, "", questions.FAST_ENDPOINTS),
+        )
+        for (method, path), endpoint in endpoints.items()
     )
     return app
 
 
-async def _tidy(site: Site) -> None:
+async def _release_expired_tasks(server: ServerContext) -> None:
     """Close tasks whose lease has ended, also where nobody asks for the next one."""
     while True:
         with suppress(RingtrueError):
-            await site.write(lambda connection: release_all_expired(connection, site.clock()))
-        await asyncio.sleep(TIDY_SECONDS)
+            await server.write(lambda connection: release_all_expired(connection, server.clock()))
+        await asyncio.sleep(RELEASE_INTERVAL_SECONDS)
 
 
-def checked_base_url(url: str | None) -> str | None:
+def normalise_base_url(url: str | None) -> str | None:
     """An address without a path, such as https://judge.example.org, without its last slash.
 
     Examples:
-        >>> checked_base_url("https://judge.example.org/")
+        >>> normalise_base_url("https://judge.example.org/")
         'https://judge.example.org'
     """
     if url is None:
@@ -108,12 +115,12 @@ def checked_base_url(url: str | None) -> str | None:
     return f"{parts.scheme}://{parts.netloc}"
 
 
-class _Static(StaticFiles):
+class _CachedStaticFiles(StaticFiles):
     """Style sheets and scripts, kept by browsers for as long as their address stays the same."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        answer = await super().get_response(path, scope)
-        if answer.status_code == 200:
-            kept = "public, max-age=31536000, immutable" if scope["query_string"] else "no-cache"
-            answer.headers["cache-control"] = kept
-        return answer
+        response = await super().get_response(path, scope)
+        if response.status_code == 200:
+            cache_control = "public, max-age=31536000, immutable" if scope["query_string"] else "no-cache"
+            response.headers["cache-control"] = cache_control
+        return response

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
     from ringtrue.service.store import Store
 
-__all__ = ["Site", "site_of"]
+__all__ = ["ServerContext", "get_server_context"]
 
 T = TypeVar("T")
-READERS = 8  # threads that read; fewer than the connections of the store
+READER_THREADS = 8  # threads that read; fewer than the connections of the store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Site:
+class ServerContext:
     """One server: where it keeps things, how it is reached, and what it signs with.
 
     `secure` says that browsers reach it by https only, so that its cookies travel no other way.
@@ -38,44 +38,44 @@ class Site:
     secure: bool = False
     upload_limit: int = 0
     clock: Callable[[], float] = time.time
-    readers: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(READERS, "ringtrue-reader"))
+    readers: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(READER_THREADS, "ringtrue-reader"))
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Look something up, without holding up anybody else."""
-        return await asyncio.get_running_loop().run_in_executor(self.readers, self._read, work)
+        return await asyncio.get_running_loop().run_in_executor(self.readers, self._read_in_thread, work)
 
-    def _read(self, work: Callable[[Connection], T]) -> T:
+    def _read_in_thread(self, work: Callable[[Connection], T]) -> T:
         with self.store.read() as connection:
             return work(connection)
 
     async def write(self, work: Callable[[Connection], T]) -> T:
         """Run a short piece of work in a transaction; it is on the disk when this returns."""
-        return await self.store.written(work)  # a browser that goes away takes nothing back
+        return await self.store.write_async(work)  # a browser that goes away takes nothing back
 
     async def compute(self, work: Callable[[], T]) -> T:
         """Run something longer in a thread of its own."""
         return await asyncio.get_running_loop().run_in_executor(None, work)
 
-    def later(self, work: Callable[[], object]) -> None:
+    def run_in_background(self, work: Callable[[], object]) -> None:
         """Run something in a thread of its own while nobody waits for it; what fails is tried again by the next."""
-        running = asyncio.get_running_loop().run_in_executor(None, work)
-        running.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+        future = asyncio.get_running_loop().run_in_executor(None, work)
+        future.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
 
     @property
-    def cookie(self) -> str:
+    def session_cookie(self) -> str:
         """The name of the cookie of who is logged in; browsers keep __Host- to https and to this very host."""
         return "__Host-ringtrue" if self.secure else "ringtrue"
 
     @property
     def form_cookie(self) -> str:
         """The name of the cookie that ties the forms of somebody who is not logged in to their browser."""
-        return f"{self.cookie}-form"
+        return f"{self.session_cookie}-form"
 
-    def signed(self, value: str, purpose: str) -> str:
+    def sign(self, value: str, purpose: str) -> str:
         """A value with our signature; one that was made for another purpose is not good for this one."""
         return self._signer(purpose).sign(value).decode()
 
-    def unsigned(self, text: str, purpose: str) -> str | None:
+    def unsign(self, text: str, purpose: str) -> str | None:
         """The value that we signed; None when we did not."""
         try:
             return self._signer(purpose).unsign(text).decode()
@@ -85,16 +85,16 @@ class Site:
     def _signer(self, purpose: str) -> Signer:
         return Signer(self.secret, salt=f"ringtrue {purpose}", digest_method=hashlib.sha256)
 
-    def form_word(self, nonce: str) -> str:
+    def form_token(self, nonce: str) -> str:
         """What a form of somebody who is not logged in has to send back, for the cookie that came with it."""
         return hmac.new(self.secret, f"form {nonce}".encode(), hashlib.sha256).hexdigest()
 
-    def address_of(self, request: Request, path: str) -> str:
+    def absolute_url(self, request: Request, path: str) -> str:
         """A whole address to be sent to people."""
         return f"{self.base_url or str(request.base_url).rstrip('/')}{path}"
 
 
-def site_of(request: Request) -> Site:
-    """The site that a request came to."""
-    site: Site = request.app.state.site
-    return site
+def get_server_context(request: Request) -> ServerContext:
+    """The server that a request came to."""
+    server: ServerContext = request.app.state.server
+    return server

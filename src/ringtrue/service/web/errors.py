@@ -23,8 +23,8 @@ from ringtrue.errors import (
     UnavailableError,
     UsageError,
 )
-from ringtrue.service.web.auth.dependencies import SAFE, SignedOutError, StaleFormError
-from ringtrue.service.web.judge.resubmit import sign_in_again, stale_form
+from ringtrue.service.web.auth.dependencies import SAFE_METHODS, SignedOutError, StaleFormError
+from ringtrue.service.web.judge.resubmit import login_page_keeping_answer, resend_page_for_stale_form
 from ringtrue.service.web.render import render, see_other
 from ringtrue.service.web.security import TooLargeError
 
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
     from fastapi import Response
 
-__all__ = ["add_faults", "as_json", "is_api", "on_fault", "status_of"]
+__all__ = ["add_page_error_handlers", "handle_unexpected_error", "make_json_error", "status_of", "wants_json"]
 
-STATUS: tuple[tuple[type[RingtrueError], int], ...] = (
+STATUS_BY_ERROR: tuple[tuple[type[RingtrueError], int], ...] = (
     (NotFoundError, 404),
     (ForbiddenError, 403),
     (ConflictError, 409),
@@ -58,92 +58,94 @@ TITLES = {
     500: "Something went wrong",
     503: "Not now",
 }
-KINDS = {
+ERROR_KINDS = {
     400: "malformed", 401: "unauthorized", 403: "forbidden", 404: "not_found", 405: "not_allowed", 409: "conflict",
     410: "late", 413: "too_large", 415: "media_type", 422: "invalid", 429: "too_many", 500: "fault", 503: "unavailable",
 }  # fmt: skip
-LONGEST = 2_000  # characters of a message
-AGAIN = {"Retry-After": "2"}
+MAX_MESSAGE_LENGTH = 2_000  # characters of a message
+RETRY_AFTER = {"Retry-After": "2"}
 
 
 def status_of(error: RingtrueError) -> int:
     """The HTTP status of one of our errors."""
-    return next((status for kind, status in STATUS if isinstance(error, kind)), 400)
+    return next((status for error_type, status in STATUS_BY_ERROR if isinstance(error, error_type)), 400)
 
 
-def is_api(request: Request) -> bool:
+def wants_json(request: Request) -> bool:
     """Whether the answer should be JSON: by the address, or because nothing else is accepted."""
     accepts = request.headers.get("accept", "")
     return request.url.path.startswith("/api/") or ("application/json" in accepts and "text/html" not in accepts)
 
 
-def add_faults(app: FastAPI) -> None:
+def add_page_error_handlers(app: FastAPI) -> None:
     """Teach an app to answer every error in words."""
-    app.add_exception_handler(RingtrueError, _ours)
-    app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(RequestValidationError, _malformed)
-    app.add_exception_handler(SignedOutError, _signed_out)
-    app.add_exception_handler(StaleFormError, _stale)
+    app.add_exception_handler(RingtrueError, _handle_ringtrue_error)
+    app.add_exception_handler(HTTPException, _handle_http_error)
+    app.add_exception_handler(RequestValidationError, _handle_validation_error)
+    app.add_exception_handler(SignedOutError, _handle_signed_out)
+    app.add_exception_handler(StaleFormError, _handle_stale_form)
 
 
-def as_json(status: int, words: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+def make_json_error(status: int, message: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """An error for programs: `{"error": {"kind": …, "message": …}}`."""
-    plain = words[:LONGEST].encode("utf-8", "replace").decode()  # half a character, echoed, cannot be sent
-    return JSONResponse({"error": {"kind": KINDS.get(status, "fault"), "message": plain}}, status, headers)
+    encodable = (
+        message[:MAX_MESSAGE_LENGTH].encode("utf-8", "replace").decode()
+    )  # half a character, echoed, cannot be sent
+    return JSONResponse({"error": {"kind": ERROR_KINDS.get(status, "fault"), "message": encodable}}, status, headers)
 
 
-def _said(request: Request, status: int, words: str, headers: dict[str, str] | None = None) -> Response:
-    if is_api(request):
-        return as_json(status, words, headers)
+def _error_response(request: Request, status: int, message: str, headers: dict[str, str] | None = None) -> Response:
+    if wants_json(request):
+        return make_json_error(status, message, headers)
     title = TITLES.get(status) or HTTPStatus(status).phrase
-    return render(request, "error.html", status=status, headers=headers, heading=title, words=words)
+    return render(request, "error.html", status=status, headers=headers, heading=title, words=message)
 
 
-async def _ours(request: Request, error: Exception) -> Response:
+async def _handle_ringtrue_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RingtrueError)
     status = status_of(error)
-    words = str(error)
-    return _said(request, status, words[:1].upper() + words[1:], AGAIN if status == 503 else None)
+    message = str(error)
+    return _error_response(request, status, message[:1].upper() + message[1:], RETRY_AFTER if status == 503 else None)
 
 
-async def _http(request: Request, error: Exception) -> Response:
+async def _handle_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if isinstance(error.__context__, TooLargeError):  # which the reader of forms takes for a broken one
         error = error.__context__
-    words = error.detail if error.detail != HTTPStatus(error.status_code).phrase else ""
+    message = error.detail if error.detail != HTTPStatus(error.status_code).phrase else ""
     if error.status_code == 404:
-        words = "The address may be mistyped, or what was here is gone."
+        message = "The address may be mistyped, or what was here is gone."
     if error.status_code == 405:
-        words = "This address is used in another way: go back, and follow a link or a button."
-    return _said(request, error.status_code, words or error.detail, dict(error.headers or {}))
+        message = "This address is used in another way: go back, and follow a link or a button."
+    return _error_response(request, error.status_code, message or error.detail, dict(error.headers or {}))
 
 
-async def _malformed(request: Request, error: Exception) -> Response:
+async def _handle_validation_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    found = [f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in error.errors()]
-    return _said(request, 422, "; ".join(found)[:2000])
+    problems = [f"{'.'.join(str(part) for part in problem['loc'])}: {problem['msg']}" for problem in error.errors()]
+    return _error_response(request, 422, "; ".join(problems)[:2000])
 
 
-async def _signed_out(request: Request, _error: Exception) -> Response:
-    if is_api(request):
-        words = "log in, or send a token: Authorization: Bearer …"
-        return as_json(401, words, {"WWW-Authenticate": "Bearer"})
-    if request.method in SAFE:
-        here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-        return see_other("/login" if here == "/" else f"/login?next={quote(here, safe='')}")
-    return await sign_in_again(request)
+async def _handle_signed_out(request: Request, _error: Exception) -> Response:
+    if wants_json(request):
+        message = "log in, or send a token: Authorization: Bearer …"
+        return make_json_error(401, message, {"WWW-Authenticate": "Bearer"})
+    if request.method in SAFE_METHODS:
+        path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+        return see_other("/login" if path == "/" else f"/login?next={quote(path, safe='')}")
+    return await login_page_keeping_answer(request)
 
 
-async def _stale(request: Request, error: Exception) -> Response:
-    kept = None if is_api(request) else await stale_form(request)
-    return kept or await _ours(request, error)
+async def _handle_stale_form(request: Request, error: Exception) -> Response:
+    resend = None if wants_json(request) else await resend_page_for_stale_form(request)
+    return resend or await _handle_ringtrue_error(request, error)
 
 
-async def on_fault(request: Request, error: Exception) -> Response:
+async def handle_unexpected_error(request: Request, error: Exception) -> Response:
     """Answer an error that nobody meant to raise, and write it to the log: without the address, which may be secret."""
     if isinstance(error, HTTPException):  # raised while another error was being answered
-        return await _http(request, error)
+        return await _handle_http_error(request, error)
     route = getattr(request.scope.get("route"), "path", "?")
     logging.getLogger("ringtrue").error("%s %s failed", request.method, route, exc_info=error)
-    words = "A fault of the server, not yours. It was written to its log; trying again may help."
-    return _said(request, 500, words)
+    message = "A fault of the server, not yours. It was written to its log; trying again may help."
+    return _error_response(request, 500, message)

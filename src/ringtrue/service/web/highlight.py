@@ -12,13 +12,13 @@ from markupsafe import Markup, escape
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["MOST_MARKS", "marked", "query_words"]
+__all__ = ["MAX_MARKS", "compile_query_patterns", "highlight_text"]
 
-MOST_MARKS = 1000  # in one document
-OPEN, CLOSE = "\x01", "\x02"  # stand for the tags while a text is escaped; no page may hold these characters
+MAX_MARKS = 1000  # in one document
+MARK_START, MARK_END = "\x01", "\x02"  # stand for the tags while a text is escaped; no page may hold these characters
 
 # Words that stand in nearly every English text: marking them would hide the others.
-COMMON = frozenset(
+STOP_WORDS = frozenset(
     (
         "a", "an", "and", "are", "as", "at", "be", "by", "can", "did", "do", "does", "for", "from", "has", "have",
         "how", "i", "if", "in", "is", "it", "its", "of", "on", "or", "s", "t", "that", "the", "their", "there", "these",
@@ -26,32 +26,32 @@ COMMON = frozenset(
         "your",
     )
 )  # fmt: skip
-UNSPACED = re.compile(
+UNSPACED_SCRIPTS = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
 
 
 @lru_cache(maxsize=1024)
-def query_words(query: str) -> tuple[re.Pattern[str], ...]:
+def compile_query_patterns(query: str) -> tuple[re.Pattern[str], ...]:
     """What to look for in a text in small letters: whole words, or characters in scripts that have no spaces.
 
     Examples:
-        >>> [pattern.search("a cat, no catalogue") is not None for pattern in query_words("The Cat")]
+        >>> [pattern.search("a cat, no catalogue") is not None for pattern in compile_query_patterns("The Cat")]
         [True]
     """
     words: dict[str, None] = {}
-    for run in re.split(r"\s+", query.lower()):
-        for word in _words(run):
+    for chunk in re.split(r"\s+", query.lower()):
+        for word in _split_words(chunk):
             words[word] = None
-    chosen = [word for word in words if word not in COMMON] or list(words)
-    forms = dict.fromkeys(unicodedata.normalize(form, word) for word in chosen for form in ("NFC", "NFD"))
-    return tuple(re.compile(_whole(word)) for word in forms)
+    wanted = [word for word in words if word not in STOP_WORDS] or list(words)
+    forms = dict.fromkeys(unicodedata.normalize(form, word) for word in wanted for form in ("NFC", "NFD"))
+    return tuple(re.compile(_whole_word_regex(word)) for word in forms)
 
 
-def _words(run: str) -> Iterator[str]:
+def _split_words(chunk: str) -> Iterator[str]:
     """Letters, digits and the marks upon them; what stands between is left out."""
     word = ""
-    for letter in run:
+    for letter in chunk:
         if unicodedata.category(letter)[0] in "LNM" or letter == "_":
             word += letter
         elif word:
@@ -61,66 +61,66 @@ def _words(run: str) -> Iterator[str]:
         yield word
 
 
-def _whole(word: str) -> str:
+def _whole_word_regex(word: str) -> str:
     exact = re.escape(word)
-    if UNSPACED.search(word):
+    if UNSPACED_SCRIPTS.search(word):
         return exact
     return rf"{exact}(?!\w)(?<!\w{exact})"  # the word first: a search for fixed letters is many times faster
 
 
-def marked(text: str, words: Sequence[re.Pattern[str]], *, most: int = MOST_MARKS) -> Markup:
+def highlight_text(text: str, patterns: Sequence[re.Pattern[str]], *, limit: int = MAX_MARKS) -> Markup:
     """A text, escaped, with the words found in it inside <mark>.
 
     Examples:
-        >>> marked("Cats & <b>cat</b>", query_words("cat"))
+        >>> highlight_text("Cats & <b>cat</b>", compile_query_patterns("cat"))
         Markup('Cats &amp; &lt;b&gt;<mark>cat</mark>&lt;/b&gt;')
     """
-    if OPEN in text or CLOSE in text:
-        text = text.replace(OPEN, "").replace(CLOSE, "")
-    found = _found(text, words, most) if words else []
-    if not found:
+    if MARK_START in text or MARK_END in text:
+        text = text.replace(MARK_START, "").replace(MARK_END, "")
+    spans = _find_spans(text, patterns, limit) if patterns else []
+    if not spans:
         return escape(text)
-    out: list[str] = []
-    done = 0
-    for start, end in found:
-        out += (text[done:start], OPEN, text[start:end], CLOSE)
-        done = end
-    out.append(text[done:])
-    safe = str(escape("".join(out)))
-    return Markup(safe.replace(OPEN, "<mark>").replace(CLOSE, "</mark>"))
+    parts: list[str] = []
+    position = 0
+    for start, end in spans:
+        parts += (text[position:start], MARK_START, text[start:end], MARK_END)
+        position = end
+    parts.append(text[position:])
+    safe = str(escape("".join(parts)))
+    return Markup(safe.replace(MARK_START, "<mark>").replace(MARK_END, "</mark>"))
 
 
-def _found(text: str, words: Sequence[re.Pattern[str]], most: int) -> list[tuple[int, int]]:
+def _find_spans(text: str, patterns: Sequence[re.Pattern[str]], limit: int) -> list[tuple[int, int]]:
     """Where the words stand, in the order of the text and without overlap."""
-    small = _lowered(text)
+    lowered = _lower_keeping_length(text)
     spans: list[tuple[int, int]] = []
-    for word in words:
+    for pattern in patterns:
         count = 0
-        for match in word.finditer(small):
+        for match in pattern.finditer(lowered):
             start, end = match.span()
-            if _is_mark(small, end) or (start and _is_mark(small, start - 1)):
+            if _is_combining_mark(lowered, end) or (start and _is_combining_mark(lowered, start - 1)):
                 continue  # an accent that is a character of its own belongs to its letter
             spans.append((start, end))
             count += 1
-            if count == most:
+            if count == limit:
                 break
     spans.sort()
-    kept: list[tuple[int, int]] = []
+    disjoint: list[tuple[int, int]] = []
     for span in spans:
-        if len(kept) == most:
+        if len(disjoint) == limit:
             break
-        if not kept or span[0] >= kept[-1][1]:
-            kept.append(span)
-    return kept
+        if not disjoint or span[0] >= disjoint[-1][1]:
+            disjoint.append(span)
+    return disjoint
 
 
-def _lowered(text: str) -> str:
+def _lower_keeping_length(text: str) -> str:
     """In small letters, each at the place where it stood."""
-    small = text.lower()
-    if len(small) == len(text):
-        return small
-    return "".join(low if len(low := letter.lower()) == 1 else letter for letter in text)
+    lowered = text.lower()
+    if len(lowered) == len(text):
+        return lowered
+    return "".join(lowered_letter if len(lowered_letter := letter.lower()) == 1 else letter for letter in text)
 
 
-def _is_mark(text: str, at: int) -> bool:
-    return at < len(text) and text[at] > "\u02ff" and unicodedata.category(text[at])[0] == "M"
+def _is_combining_mark(text: str, index: int) -> bool:
+    return index < len(text) and text[index] > "\u02ff" and unicodedata.category(text[index])[0] == "M"

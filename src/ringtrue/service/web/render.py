@@ -26,30 +26,30 @@ def static_path(name: str) -> str:
     return f"/static/{name}?v={hashlib.sha256(content).hexdigest()[:12]}"
 
 
-def _date(time: float | None) -> str:
+def _format_time(time: float | None) -> str:
     return "–" if time is None else datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
-def _environment() -> Environment:
-    made = Environment(
+def _make_environment() -> Environment:
+    environment = Environment(
         loader=PackageLoader("ringtrue.service.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, auto_reload=False,
     )  # fmt: skip
-    made.globals |= {"static": static_path, "version": __version__}
-    made.filters |= {"date": _date}
-    return made
+    environment.globals |= {"static": static_path, "version": __version__}
+    environment.filters |= {"date": _format_time}
+    return environment
 
 
-TEMPLATES = _environment()
+TEMPLATES = _make_environment()
 
 
 def render(
     request: Request, template: str, /, *, status: int = 200, headers: Mapping[str, str] | None = None, **values: Any
 ) -> HTMLResponse:
     """A page from a template, which also gets `here` (None for nobody), `csrf` and `notice`."""
-    here = getattr(request.state, "here", None)
-    given = {"here": here, "csrf": "" if here is None else here.csrf, "notice": None} | values
-    return HTMLResponse(TEMPLATES.get_template(template).render(given), status_code=status, headers=headers)
+    context = getattr(request.state, "context", None)
+    variables = {"here": context, "csrf": "" if context is None else context.csrf, "notice": None} | values
+    return HTMLResponse(TEMPLATES.get_template(template).render(variables), status_code=status, headers=headers)
 
 
 def see_other(path: str) -> RedirectResponse:

@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["FORM_LIMIT", "Protection", "TooLargeError", "allow", "form_of"]
+__all__ = ["FORM_LIMIT", "SecurityMiddleware", "TooLargeError", "allow_large_body", "read_form"]
 
 FORM_LIMIT = 2_000_000  # bytes of a form without files
-POLICY = "; ".join(
+CONTENT_SECURITY_POLICY = "; ".join(
     (
         "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'",
         "form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'",
     )
 )  # fmt: skip
 HEADERS = {
-    "content-security-policy": POLICY,
+    "content-security-policy": CONTENT_SECURITY_POLICY,
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "referrer-policy": "same-origin",  # links to join hold a secret
@@ -33,8 +33,8 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
-RAW = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-ALLOWED, FORM = "ringtrue.allowed", "ringtrue.form"
+RAW_HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+BODY_LIMIT_KEY, FORM_KEY = "ringtrue.allowed", "ringtrue.form"
 
 
 class TooLargeError(MultiPartException, HTTPException):
@@ -45,67 +45,67 @@ class TooLargeError(MultiPartException, HTTPException):
         self.message = self.detail
 
 
-class Protection:
+class SecurityMiddleware:
     """Headers for every answer, and a limit on what is sent, counted as it comes in rather than as it is announced.
 
-    A fault of ours is answered here, by `on_fault`: further out, its page would have no headers.
+    A fault of ours is answered here, by `on_error`: further out, its page would have no headers.
     """
 
-    def __init__(self, app: ASGIApp, on_fault: Callable[[Request, Exception], Awaitable[Response]]) -> None:
+    def __init__(self, app: ASGIApp, on_error: Callable[[Request, Exception], Awaitable[Response]]) -> None:
         self.app = app
-        self.on_fault = on_fault
+        self.on_error = on_error
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, with a counting ear and a mouth that adds headers."""
+        """Pass a request on, counting what is received and adding headers to what is sent."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        scope[ALLOWED] = FORM_LIMIT
-        came, started = 0, False
-        private = not scope["path"].startswith("/static/")
+        scope[BODY_LIMIT_KEY] = FORM_LIMIT
+        received_bytes, response_started = 0, False
+        is_private = not scope["path"].startswith("/static/")
 
-        async def counting() -> Message:
-            nonlocal came
+        async def receive_counted() -> Message:
+            nonlocal received_bytes
             message = await receive()
             if message["type"] == "http.request":
-                came += len(message.get("body", b""))
-                if came > scope[ALLOWED]:
-                    raise TooLargeError(scope[ALLOWED])
+                received_bytes += len(message.get("body", b""))
+                if received_bytes > scope[BODY_LIMIT_KEY]:
+                    raise TooLargeError(scope[BODY_LIMIT_KEY])
             return message
 
-        async def adding(message: Message) -> None:
-            nonlocal started
+        async def send_with_headers(message: Message) -> None:
+            nonlocal response_started
             if message["type"] == "http.response.start":
-                started = True
-                headers = [*message.get("headers", ()), *RAW]
-                if private and not any(name.lower() == b"cache-control" for name, _ in headers):
+                response_started = True
+                headers = [*message.get("headers", ()), *RAW_HEADERS]
+                if is_private and not any(name.lower() == b"cache-control" for name, _ in headers):
                     headers.append((b"cache-control", b"no-store"))
                 message["headers"] = headers
             await send(message)
 
         try:
-            await self.app(scope, counting, adding)
+            await self.app(scope, receive_counted, send_with_headers)
         except Exception as error:
-            if started:
+            if response_started:
                 raise
-            answer = await self.on_fault(Request(scope), error)
-            await answer(scope, receive, adding)
+            response = await self.on_error(Request(scope), error)
+            await response(scope, receive, send_with_headers)
         finally:
-            form: FormData | None = scope.get(FORM)
+            form: FormData | None = scope.get(FORM_KEY)
             if form is not None:
                 await form.close()
 
 
-def allow(request: Request, limit: int) -> None:
+def allow_large_body(request: Request, limit: int) -> None:
     """Let a request send more than a form without files has: call it once it is known who sends."""
-    request.scope[ALLOWED] = limit
+    request.scope[BODY_LIMIT_KEY] = limit
 
 
-async def form_of(request: Request) -> FormData:
+async def read_form(request: Request) -> FormData:
     """The form that was sent; the files in it are thrown away once the request is answered."""
     _, options = parse_options_header(request.headers.get("content-type"))
     if options.get(b"charset", b"utf-8").lower() not in (b"utf-8", b"utf8"):
         raise HTTPException(400, "A form is sent as UTF-8; leave the charset out, or say charset=utf-8.")
     form = await request.form(max_files=50)
-    request.scope[FORM] = form
+    request.scope[FORM_KEY] = form
     return form

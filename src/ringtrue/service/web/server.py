@@ -22,9 +22,9 @@ from uvicorn.supervisors import Multiprocess
 
 from ringtrue.errors import UsageError
 from ringtrue.service.store import Store
-from ringtrue.service.store.access import signing_secret
+from ringtrue.service.store.access import get_or_create_signing_secret
 from ringtrue.service.web.app import UPLOAD_LIMIT, create_app
-from ringtrue.service.web.fast_path import Gathering
+from ringtrue.service.web.fast_path import CoalescingProtocol
 
 if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 
     from fastapi import FastAPI
 
-__all__ = ["Serving", "app_from_environment", "bound", "is_loopback", "serve"]
+__all__ = ["ServerSettings", "app_from_environment", "is_loopback", "open_listener", "serve"]
 
-VARIABLE = "RINGTRUE_SERVE"  # how the processes that serve are told what to serve
+SETTINGS_VARIABLE = "RINGTRUE_SERVE"  # how the processes that serve are told what to serve
 BACKLOG = 2048
-PATIENCE = 10  # seconds that requests in hand have when the server is told to stop
+SHUTDOWN_SECONDS = 10  # seconds that requests in hand have when the server is told to stop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Serving:
+class ServerSettings:
     """What is served, and where people reach it."""
 
     database: str
@@ -48,27 +48,27 @@ class Serving:
     upload_limit: int = UPLOAD_LIMIT
 
 
-def bound(host: str, port: int) -> socket.socket:
+def open_listener(host: str, port: int) -> socket.socket:
     """A socket that listens; port 0 takes a free one."""
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
+        family, socket_type, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
     except (OSError, UnicodeError):
         raise UsageError(f"'{host}' is no address of this machine; 127.0.0.1 is for this machine alone") from None
-    made = socket.socket(family, kind, protocol)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener = socket.socket(family, socket_type, protocol)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        made.bind(address)
-        made.listen(BACKLOG)
+        listener.bind(address)
+        listener.listen(BACKLOG)
     except OSError as error:
-        made.close()
+        listener.close()
         if error.errno == errno.EADDRINUSE:
             raise UsageError(
                 f"port {port} is taken by another program; choose another one: --port {port + 1}"
             ) from None
         raise UsageError(f"cannot listen on {host}, port {port}: {error.strerror}") from None
-    return made
+    return listener
 
 
 def is_loopback(host: str) -> bool:
@@ -84,34 +84,35 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def serve(what: Serving, listening: socket.socket, *, workers: int = 1) -> None:
+def serve(settings: ServerSettings, listener: socket.socket, *, workers: int = 1) -> None:
     """Serve until told to stop by Ctrl-C or SIGTERM; what is in hand is finished first."""
-    os.environ[VARIABLE] = json.dumps(asdict(what))
+    os.environ[SETTINGS_VARIABLE] = json.dumps(asdict(settings))
     config = uvicorn.Config(
         "ringtrue.service.web.server:app_from_environment", factory=True, workers=workers, lifespan="on", ws="none",
-        http=Gathering, log_config=None, access_log=False,  # links hold secrets, and an access log would keep them
-        proxy_headers=what.base_url is not None,  # nobody but a proxy may say where a request came from
-        server_header=False, timeout_keep_alive=30, timeout_graceful_shutdown=PATIENCE,
+        http=CoalescingProtocol, log_config=None,
+        access_log=False,  # links hold secrets, and an access log would keep them
+        proxy_headers=settings.base_url is not None,  # nobody but a proxy may say where a request came from
+        server_header=False, timeout_keep_alive=30, timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )  # fmt: skip
-    signal.signal(signal.SIGTERM, _stop)  # uvicorn hands signals on once it has ended
+    signal.signal(signal.SIGTERM, _raise_keyboard_interrupt)  # uvicorn hands signals on once it has ended
     with suppress(KeyboardInterrupt):
         if workers > 1:
-            Multiprocess(config, sockets=[listening]).run()
+            Multiprocess(config, sockets=[listener]).run()
         else:
-            uvicorn.Server(config).run(sockets=[listening])
+            uvicorn.Server(config).run(sockets=[listener])
 
 
-def _stop(_signal: int, _frame: FrameType | None) -> None:
+def _raise_keyboard_interrupt(_signal: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _end_with(parent: BaseProcess) -> None:
+def _stop_with_parent(parent: BaseProcess) -> None:
     """End this process when the one that started it is gone, even by force: else it would go on and keep the port."""
     parent.join()
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _is_worth_telling(entry: logging.LogRecord) -> bool:
+def _is_not_cancellation(entry: logging.LogRecord) -> bool:
     """Whether an entry of the log is more than what was called off when somebody pressed Ctrl-C twice."""
     error = entry.exc_info[1] if entry.exc_info else None
     return not isinstance(error, asyncio.CancelledError) and "CancelledError" not in entry.getMessage()
@@ -119,14 +120,16 @@ def _is_worth_telling(entry: logging.LogRecord) -> bool:
 
 def app_from_environment() -> FastAPI:
     """The application of one process."""
-    what = Serving(**json.loads(os.environ[VARIABLE]))
+    settings = ServerSettings(**json.loads(os.environ[SETTINGS_VARIABLE]))
     parent = multiprocessing.parent_process()
     if parent is not None:
-        threading.Thread(target=_end_with, args=(parent,), name="ringtrue-parent", daemon=True).start()
-    logging.getLogger("uvicorn.error").addFilter(_is_worth_telling)
-    store = Store.open(what.database)
-    secret = store.write(signing_secret)
-    app = create_app(store, secret=secret, base_url=what.base_url, upload_limit=what.upload_limit, owns_store=True)
+        threading.Thread(target=_stop_with_parent, args=(parent,), name="ringtrue-parent", daemon=True).start()
+    logging.getLogger("uvicorn.error").addFilter(_is_not_cancellation)
+    store = Store.open(settings.database)
+    secret = store.write(get_or_create_signing_secret)
+    app = create_app(
+        store, secret=secret, base_url=settings.base_url, upload_limit=settings.upload_limit, owns_store=True
+    )
     # What is here by now stays: looking through it for garbage again and again takes a tenth of the server's time.
     gc.collect()
     gc.freeze()

@@ -12,26 +12,26 @@ from numpy.typing import NDArray
 
 from ringtrue.errors import UsageError
 from ringtrue.judges.agreement import coefficients as formulas
-from ringtrue.judges.agreement.all_judges import drawn_anew, overall
-from ringtrue.judges.agreement.bootstrap_intervals import Settings
-from ringtrue.judges.agreement.judge_pairs import agreement_of_pairs
-from ringtrue.judges.agreement.tallies import pair_confusions
+from ringtrue.judges.agreement.all_judges import bootstrap_coefficients, estimate_overall
+from ringtrue.judges.agreement.bootstrap_intervals import AgreementSettings
+from ringtrue.judges.agreement.judge_pairs import estimate_pair_agreements
+from ringtrue.judges.agreement.tallies import match_pair_labels
 from ringtrue.judges.votes import Votes
-from ringtrue.stats.bootstrap import query_counts
+from ringtrue.stats.bootstrap import resample_query_counts
 from ringtrue.stats.intervals import require_level
 from ringtrue.stats.results import Estimate
 
-__all__ = ["Coverage", "coverage_of_agreement", "judged_labels"]
+__all__ = ["AgreementCoverage", "coverage_of_agreement", "judged_labels"]
 
 Array: TypeAlias = NDArray[np.float64]
 PREVALENCE = (1.2, 1.0, 0.8, 0.5)  # of grades 0 to 3: few of the best, and queries differ in what they have
-SPREAD = 0.3  # of the logarithm of the noise, over queries: some are clear, some are not
+NOISE_SPREAD = 0.3  # of the logarithm of the noise, over queries: some are clear, some are not
 LENIENCY = 0.2  # how far the kindest judge lies above the middle, in grades
-TRUTH = 200_000  # documents that stand for all there could be
+TRUTH_DOCS = 200_000  # documents that stand for all there could be
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Coverage:
+class AgreementCoverage:
     """How often intervals held the true value: those that `agree` gives, percentiles of resamples, the textbook's.
 
     `none` is the share of experiments in which `agree` gave no interval, but a note why; `given` is about the others.
@@ -70,17 +70,17 @@ def judged_labels(
             f"a world needs 2 queries or None, a document, 2 judges, missing labels from 0 to below 1 and noise from 0 "
             f"on; found {queries}, {docs}, {judges}, {missing} and {noise}"
         )
-    groups, each = (docs, 1) if queries is None else (queries, docs)
+    groups, docs_each = (docs, 1) if queries is None else (queries, docs)
     steps = np.cumsum(rng.dirichlet(prevalence, groups), axis=1)[:, None, :-1]
-    true = (rng.random((groups, each, 1)) > steps).sum(axis=2)
-    hard = noise * np.exp(rng.normal(0, SPREAD, (groups, 1, 1)))
-    kind = np.linspace(-LENIENCY, LENIENCY, judges)
-    seen = true[..., None] + kind + hard * rng.normal(size=(groups, each, judges))
-    labels = np.clip(np.rint(seen), 0, len(prevalence) - 1).astype(np.int32).reshape(groups * each, judges)
+    true_grade = (rng.random((groups, docs_each, 1)) > steps).sum(axis=2)
+    query_noise = noise * np.exp(rng.normal(0, NOISE_SPREAD, (groups, 1, 1)))
+    leniency = np.linspace(-LENIENCY, LENIENCY, judges)
+    perceived = true_grade[..., None] + leniency + query_noise * rng.normal(size=(groups, docs_each, judges))
+    labels = np.clip(np.rint(perceived), 0, len(prevalence) - 1).astype(np.int32).reshape(groups * docs_each, judges)
     item, judge = np.nonzero(rng.random(labels.shape) >= missing)
-    query = np.zeros(docs, dtype=np.int64) if queries is None else np.repeat(np.arange(groups), each)
+    query = np.zeros(docs, dtype=np.int64) if queries is None else np.repeat(np.arange(groups), docs_each)
     return Votes(
-        items=pl.DataFrame({"query": query, "doc": np.arange(groups * each)}).cast(pl.String),
+        items=pl.DataFrame({"query": query, "doc": np.arange(groups * docs_each)}).cast(pl.String),
         judges=tuple(f"j{number}" for number in range(1, judges + 1)),
         labels=tuple(range(len(prevalence))),
         item=item.astype(np.int32),
@@ -102,88 +102,97 @@ def coverage_of_agreement(
     prevalence: Sequence[float] = PREVALENCE,
     resamples: int = 500,
     level: float = 0.95,
-) -> dict[str, Coverage]:
+) -> dict[str, AgreementCoverage]:
     """How often the interval of each coefficient holds its value in a world without end.
 
     `kappa` is that of the first two judges, and has the textbook's interval too; all others are of all judges.
 
     Examples:
-        >>> found = coverage_of_agreement(np.random.default_rng(1), queries=10, docs=10, replications=200)
-        >>> found["alpha_ordinal"].given, found["alpha_ordinal"].percentile
+        >>> coverages = coverage_of_agreement(np.random.default_rng(1), queries=10, docs=10, replications=200)
+        >>> coverages["alpha_ordinal"].given, coverages["alpha_ordinal"].percentile
         (0.95, 0.91)
     """
     require_level(level)
     if replications < 1 or resamples < 2:
         raise UsageError(f"a study needs a replication and 2 resamples, found {replications} and {resamples}")
 
-    def world(larger: int = 1) -> Votes:
-        many = None if queries is None else queries * larger
-        size = docs * larger if queries is None else docs
+    def world(factor: int = 1) -> Votes:
+        n_queries = None if queries is None else queries * factor
+        n_docs = docs * factor if queries is None else docs
         return judged_labels(
-            rng, queries=many, docs=size, judges=judges, missing=missing, noise=noise, prevalence=prevalence
+            rng, queries=n_queries, docs=n_docs, judges=judges, missing=missing, noise=noise, prevalence=prevalence
         )
 
     # A hundred times as many documents: what is left of chance in the truth then costs a tenth of a percent.
-    truth = _answers(world(max(100, TRUTH // (docs * (queries or 1)))), _settings(len(prevalence), rng, 0, level))
+    truth = _estimate_coefficients(
+        world(max(100, TRUTH_DOCS // (docs * (queries or 1)))), _agreement_settings(len(prevalence), rng, 0, level)
+    )
     held: dict[str, list[list[float]]] = {name: [] for name in truth}
     for _ in range(replications):
-        for name, intervals in _answers(world(), _settings(len(prevalence), rng, resamples, level)).items():
-            held[name].append([_holds(one, truth[name][0]) for one in intervals])
-    return {name: _coverage(truth[name][0], np.array(some)) for name, some in held.items()}
+        for name, intervals in _estimate_coefficients(
+            world(), _agreement_settings(len(prevalence), rng, resamples, level)
+        ).items():
+            held[name].append([_interval_holds(interval, truth[name][0]) for interval in intervals])
+    return {name: _summarize_coverage(truth[name][0], np.array(held_rows)) for name, held_rows in held.items()}
 
 
-def _coverage(truth: Estimate, held: Array) -> Coverage:
-    told = ~np.isnan(held)
+def _summarize_coverage(truth: Estimate, held: Array) -> AgreementCoverage:
+    has_interval = ~np.isnan(held)
     share = np.divide(
-        np.nansum(held, axis=0), told.sum(axis=0), out=np.full(held.shape[1], np.nan), where=told.any(axis=0)
+        np.nansum(held, axis=0),
+        has_interval.sum(axis=0),
+        out=np.full(held.shape[1], np.nan),
+        where=has_interval.any(axis=0),
     )
-    return Coverage(
+    return AgreementCoverage(
         truth=np.nan if truth.value is None else truth.value,
         given=float(share[0]),
         percentile=float(share[1]),
         textbook=float(share[2]) if len(share) > 2 else None,
-        none=1 - float(told[:, 0].mean()),
+        none=1 - float(has_interval[:, 0].mean()),
     )
 
 
-def _settings(grades: int, rng: np.random.Generator, resamples: int, level: float) -> Settings:
+def _agreement_settings(grades: int, rng: np.random.Generator, resamples: int, level: float) -> AgreementSettings:
     relevant = np.arange(grades) > 0
-    return Settings(relevant=relevant, resamples=resamples, level=level, rng=rng, progress=lambda _: None)
+    return AgreementSettings(relevant=relevant, resamples=resamples, level=level, rng=rng, progress=lambda _: None)
 
 
-def _answers(votes: Votes, settings: Settings) -> dict[str, list[Estimate]]:
+def _estimate_coefficients(votes: Votes, settings: AgreementSettings) -> dict[str, list[Estimate]]:
     """Each coefficient with the interval that `agree` gives, with percentiles, and kappa with the textbook's."""
-    draws = drawn_anew(votes, settings)
-    found = {
-        name: [one, _percentiles(one, draws.resampled.get(name))]
-        for name, one in overall(votes, settings, draws).items()
+    draws = bootstrap_coefficients(votes, settings)
+    estimates = {
+        name: [estimate, _percentile_interval(estimate, draws.resampled.get(name))]
+        for name, estimate in estimate_overall(votes, settings, draws).items()
         if name != "randolph"  # Brennan and Prediger's under another name
     }
-    (pair,) = agreement_of_pairs(votes, [(0, 1)], settings)
-    kappas = _pair_resampled(votes, settings) if settings.resamples else None
-    return found | {"kappa": [pair.kappa, _percentiles(pair.kappa, kappas), pair.kappa_asymptotic]}
+    (pair,) = estimate_pair_agreements(votes, [(0, 1)], settings)
+    kappas = _resample_kappa(votes, settings) if settings.resamples else None
+    return estimates | {"kappa": [pair.kappa, _percentile_interval(pair.kappa, kappas), pair.kappa_asymptotic]}
 
 
-def _pair_resampled(votes: Votes, settings: Settings) -> Array:
+def _resample_kappa(votes: Votes, settings: AgreementSettings) -> Array:
     """Cohen's kappa of the first two judges in each resample."""
     cluster, groups, _ = votes.clusters()
-    wide = len(votes.labels)
-    ((item, one, other),) = pair_confusions(votes, [(0, 1)])
-    cell = (cluster[item] * wide + one) * wide + other
-    tables = np.bincount(cell, minlength=groups * wide**2).reshape(groups, wide**2)
-    (counts,) = query_counts(groups, settings.resamples, batch=settings.resamples, rng=settings.rng)
-    return formulas.cohen_kappa((counts @ tables).reshape(-1, wide, wide), np.eye(wide))
+    n_labels = len(votes.labels)
+    ((item, first_label, second_label),) = match_pair_labels(votes, [(0, 1)])
+    cell = (cluster[item] * n_labels + first_label) * n_labels + second_label
+    tables = np.bincount(cell, minlength=groups * n_labels**2).reshape(groups, n_labels**2)
+    (counts,) = resample_query_counts(groups, settings.resamples, batch=settings.resamples, rng=settings.rng)
+    return formulas.cohen_kappa((counts @ tables).reshape(-1, n_labels, n_labels), np.eye(n_labels))
 
 
-def _percentiles(one: Estimate, resampled: Array | None) -> Estimate:
+def _percentile_interval(estimate: Estimate, resampled: Array | None) -> Estimate:
     if resampled is None or np.isnan(resampled).all():
-        return one
-    low, high = np.nanquantile(resampled, [(1 - one.level) / 2, (1 + one.level) / 2])
-    return Estimate(value=one.value, low=float(low), high=float(high), level=one.level, n=one.n, method="percentiles")
+        return estimate
+    low, high = np.nanquantile(resampled, [(1 - estimate.level) / 2, (1 + estimate.level) / 2])
+    return Estimate(
+        value=estimate.value, low=float(low), high=float(high), level=estimate.level, n=estimate.n, method="percentiles"
+    )
 
 
-def _holds(one: Estimate, truth: Estimate) -> float:
+def _interval_holds(estimate: Estimate, truth: Estimate) -> float:
     """1 or 0; NaN where there is no interval."""
-    if one.low is None or one.high is None or truth.value is None:
+    if estimate.low is None or estimate.high is None or truth.value is None:
         return np.nan
-    return float(one.low <= truth.value <= one.high)
+    return float(estimate.low <= truth.value <= estimate.high)

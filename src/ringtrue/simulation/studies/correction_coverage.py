@@ -9,14 +9,14 @@ from itertools import product
 import numpy as np
 
 from ringtrue.evaluation.measures import Measure, parse
-from ringtrue.gold.correction.difference import GoldSample, corrected_means
-from ringtrue.gold.correction.gain_regression import Predictors, predictors
-from ringtrue.gold.correction.joint_estimate import Joint, Population
-from ringtrue.gold.correction.linear_measures import linear
+from ringtrue.gold.correction.difference import GoldSample, correct_means
+from ringtrue.gold.correction.gain_regression import Predictors, build_predictors
+from ringtrue.gold.correction.joint_estimate import JointEstimate, Population
+from ringtrue.gold.correction.linear_measures import linearize
 from ringtrue.gold.correction.pool import Pool
-from ringtrue.gold.correction.whole_queries import corrected_by_query
-from ringtrue.simulation.studies.coverage import QUESTIONS, HeldTruth, Progress, Tally, with_truth
-from ringtrue.simulation.worlds.gold_draws import DESIGN_OF, Draw, corrected_way, drawn_gold
+from ringtrue.gold.correction.whole_queries import correct_by_query
+from ringtrue.simulation.studies.coverage import QUESTIONS, IntervalCoverage, Progress, Tally, simulate_with_truth
+from ringtrue.simulation.worlds.gold_draws import DESIGN_OF, Draw, draw_gold, make_document_estimator
 from ringtrue.simulation.worlds.judged_runs import BronzeJudge, JudgedWorld
 
 __all__ = [
@@ -29,8 +29,8 @@ __all__ = [
 ]
 
 POPULATIONS: tuple[Population, ...] = ("these", "like-these")
-FORMS = tuple(f"{form}, {draw}" for draw in DESIGN_OF for form in ("by label", "plain"))
-WHOLE = ("difference, whole queries", "gold only, whole queries")
+FEW_LABEL_METHODS = tuple(f"{form}, {draw}" for draw in DESIGN_OF for form in ("by label", "plain"))
+WHOLE_QUERY_METHODS = ("difference, whole queries", "gold only, whole queries")
 JUDGES: dict[str, BronzeJudge] = {
     "good": BronzeJudge(relevant=0.95, nonrelevant=0.95),
     "usual": BronzeJudge(relevant=0.85, nonrelevant=0.85),
@@ -47,15 +47,15 @@ class LabelWorld:
     relevant: float
     nonrelevant: float
     queries: int
-    alike: float
+    icc: float
 
     def __str__(self) -> str:
-        return f"share {self.share:g}, judge {self.relevant:g}/{self.nonrelevant:g}, alike {self.alike:g}"
+        return f"share {self.share:g}, judge {self.relevant:g}/{self.nonrelevant:g}, alike {self.icc:g}"
 
 
 FEW_LABELS = tuple(
-    LabelWorld(share=share, relevant=right, nonrelevant=wrong, queries=queries, alike=alike)
-    for queries, (right, wrong), (share, alike) in product(
+    LabelWorld(share=share, relevant=right, nonrelevant=wrong, queries=queries, icc=icc)
+    for queries, (right, wrong), (share, icc) in product(
         (25, 50, 100),
         ((0.7, 0.8), (0.85, 0.9), (0.97, 0.95), (0.6, 0.95)),
         ((0.05, 0.2), (0.2, 0.05), (0.5, 0.2), (0.7, 0.4), (0.95, 0.2)),
@@ -74,7 +74,7 @@ def coverage_by_documents(
     replications: int = 1_000,
     level: float = 0.95,
     progress: Progress = lambda _: None,
-) -> list[HeldTruth]:
+) -> list[IntervalCoverage]:
     """How often the difference estimator's intervals hold the mean that gold would give, by gold labels of documents.
 
     Every experiment draws new queries with two systems and graded labels, and gold labels from what these show: as
@@ -83,31 +83,34 @@ def coverage_by_documents(
     these* against the latter.
 
     Examples:
-        >>> found = coverage_by_documents(np.random.default_rng(1), queries=[50], labels=[150], measures=["P@10"],
+        >>> rows = coverage_by_documents(np.random.default_rng(1), queries=[50], labels=[150], measures=["P@10"],
         ...                               draws=["random"], judges={"usual": JUDGES["usual"]}, replications=100)
-        >>> [(one.population, one.about, one.coverage > 0.9) for one in found]
+        >>> [(row.population, row.about, row.coverage > 0.9) for row in rows]
         [('these', 'drawn queries', True), ('these', 'all queries', False), ('like-these', 'all queries', True)]
     """
-    wanted = {name: parse(name) for name in measures}
+    parsed = {name: parse(name) for name in measures}
     rows = []
-    for many, (name, judge) in product(queries, judges.items()):
-        world, tally = JudgedWorld(queries=many, judge=judge, grades=3), Tally()
-        for drawn, truths in with_truth(rng, world, wanted, replications, level):
-            for place in range(len(drawn)):
-                pool, gold = drawn.pool(place), drawn.pool_gold(place)
-                known = predictors(pool)
-                for some, draw in product(labels, draws):
-                    sample = drawn_gold(rng, pool, gold, labels=some, draw=draw, measures=list(wanted.values()))
+    for n_queries, (name, judge) in product(queries, judges.items()):
+        world, tally = JudgedWorld(queries=n_queries, judge=judge, grades=3), Tally()
+        for batch, truths in simulate_with_truth(rng, world, parsed, replications, level):
+            for experiment in range(len(batch)):
+                pool, gold = batch.pool(experiment), batch.pool_gold(experiment)
+                pool_predictors = build_predictors(pool)
+                for n_labels, draw in product(labels, draws):
+                    sample = draw_gold(rng, pool, gold, labels=n_labels, draw=draw, measures=list(parsed.values()))
                     for population in POPULATIONS:
-                        way = corrected_way(pool, known, sample, design=DESIGN_OF[draw], population=population,
-                                            level=level)  # fmt: skip
-                        for word, measure in wanted.items():
-                            tally.add_estimates((word, draw, some), way, measure, truths[word], place)
-            progress(len(drawn) * many)
+                        estimator = make_document_estimator(
+                            pool, pool_predictors, sample, design=DESIGN_OF[draw], population=population, level=level
+                        )
+                        for measure_name, measure in parsed.items():
+                            tally.add_estimates(
+                                (measure_name, draw, n_labels), estimator, measure, truths[measure_name], experiment
+                            )
+            progress(len(batch) * n_queries)
         rows += [
-            tally.row((word, draw, some), *question, setting=f"{name} judge", measure=word, queries=many, gold=some,
-                      method=f"difference, {draw}", replications=replications)
-            for word, draw, some, question in product(wanted, draws, labels, QUESTIONS)
+            tally.row((measure_name, draw, n_labels), *question, setting=f"{name} judge", measure=measure_name,
+                      queries=n_queries, gold=n_labels, method=f"difference, {draw}", replications=replications)
+            for measure_name, draw, n_labels, question in product(parsed, draws, labels, QUESTIONS)
         ]  # fmt: skip
     return rows
 
@@ -120,50 +123,58 @@ def coverage_by_label(
     replications: int = 1_000,
     level: float = 0.95,
     progress: Progress = lambda _: None,
-) -> list[HeldTruth]:
+) -> list[IntervalCoverage]:
     """The same for P@10 of one system with few gold labels: as it is told, by bronze label, and in the plain form.
 
     Examples:
-        >>> found = coverage_by_label(np.random.default_rng(1), FEW_LABELS[:1], labels=[20], replications=100)
-        >>> [(one.method, one.coverage > 0.9) for one in found if one.population == "like-these"]
+        >>> rows = coverage_by_label(np.random.default_rng(1), FEW_LABELS[:1], labels=[20], replications=100)
+        >>> [(row.method, row.coverage > 0.9) for row in rows if row.population == "like-these"]
         [('by label, sample', True), ('plain, sample', True), ('by label, random', True), ('plain, random', True)]
     """
     measure = parse("P@10")
     rows = []
-    for one in worlds:
-        judge = BronzeJudge(relevant=one.relevant, nonrelevant=one.nonrelevant)
-        world = JudgedWorld(queries=one.queries, shares=(one.share,), alike=one.alike, judge=judge)
+    for label_world in worlds:
+        judge = BronzeJudge(relevant=label_world.relevant, nonrelevant=label_world.nonrelevant)
+        world = JudgedWorld(
+            queries=label_world.queries, shares=(label_world.share,), query_icc=label_world.icc, judge=judge
+        )
         tally = Tally()
-        for drawn, truths in with_truth(rng, world, {"P@10": measure}, replications, level):
-            for place in range(len(drawn)):
-                pool, gold = drawn.pool(place), drawn.pool_gold(place)
-                known = predictors(pool)
-                for some, (draw, design), population in product(labels, DESIGN_OF.items(), POPULATIONS):
-                    sample = drawn_gold(rng, pool, gold, labels=some, draw=draw, measures=[measure])
-                    way = corrected_way(pool, known, sample, design=design, population=population, level=level)
-                    tally.add_estimates((f"by label, {draw}", some), way, measure, truths["P@10"], place)
-                    found = _plain(pool, known, sample, measure, population).estimate(0, level=level, method="plain")
-                    for asked, about in QUESTIONS:
-                        if asked == population:
-                            tally.add((f"plain, {draw}", some, asked, about), np.array(found.low),
-                                      np.array(found.high), truths["P@10"].about(about, place))  # fmt: skip
-            progress(len(drawn) * one.queries)
+        for batch, truths in simulate_with_truth(rng, world, {"P@10": measure}, replications, level):
+            for experiment in range(len(batch)):
+                pool, gold = batch.pool(experiment), batch.pool_gold(experiment)
+                pool_predictors = build_predictors(pool)
+                for n_labels, (draw, design), population in product(labels, DESIGN_OF.items(), POPULATIONS):
+                    sample = draw_gold(rng, pool, gold, labels=n_labels, draw=draw, measures=[measure])
+                    estimator = make_document_estimator(
+                        pool, pool_predictors, sample, design=design, population=population, level=level
+                    )
+                    tally.add_estimates((f"by label, {draw}", n_labels), estimator, measure, truths["P@10"], experiment)
+                    estimate = _estimate_by_difference(pool, pool_predictors, sample, measure, population).estimate(
+                        0, level=level, method="plain"
+                    )
+                    for asked_population, about in QUESTIONS:
+                        if asked_population == population:
+                            tally.add((f"plain, {draw}", n_labels, asked_population, about), np.array(estimate.low),
+                                      np.array(estimate.high), truths["P@10"].about(about, experiment))  # fmt: skip
+            progress(len(batch) * label_world.queries)
         rows += [
-            tally.row((form, some), *question, setting=str(one), measure="P@10", queries=one.queries, gold=some,
-                      method=form, replications=replications)
-            for form, some, question in product(FORMS, labels, QUESTIONS)
+            tally.row((form, n_labels), *question, setting=str(label_world), measure="P@10",
+                      queries=label_world.queries, gold=n_labels, method=form, replications=replications)
+            for form, n_labels, question in product(FEW_LABEL_METHODS, labels, QUESTIONS)
             if question != ("these", "all queries")
         ]  # fmt: skip
     return rows
 
 
-def _plain(
-    pool: Pool, known: Predictors, sample: GoldSample, measure: Measure, population: Population
-) -> Joint:  # fmt: skip
+def _estimate_by_difference(
+    pool: Pool, pool_predictors: Predictors, sample: GoldSample, measure: Measure, population: Population
+) -> JointEstimate:  # fmt: skip
     """The difference estimator, however few the labels."""
-    asked = linear(measure, sample.labels, depth=pool.depth)
-    return corrected_means(pool, known, pool.weights(asked.discounts), sample, asked.gain(sample.labels),
-                           population=population, gain_range=asked.reach)  # fmt: skip
+    linear_measure = linearize(measure, sample.labels, depth=pool.depth)
+    return correct_means(
+        pool, pool_predictors, pool.weights(linear_measure.discounts), sample, linear_measure.gain(sample.labels),
+        population=population, gain_range=linear_measure.gain_range,
+    )  # fmt: skip
 
 
 def coverage_by_queries(
@@ -176,30 +187,30 @@ def coverage_by_queries(
     replications: int = 2_000,
     level: float = 0.95,
     progress: Progress = lambda _: None,
-) -> list[HeldTruth]:
+) -> list[IntervalCoverage]:
     """The same for measures such as nDCG, where gold judged some of the queries whole; beside the gold queries alone.
 
     Examples:
-        >>> found = coverage_by_queries(np.random.default_rng(1), queries=[50], judged=[20], measures=["AP"],
+        >>> rows = coverage_by_queries(np.random.default_rng(1), queries=[50], judged=[20], measures=["AP"],
         ...                             judges={"usual": JUDGES["usual"]}, replications=500)
-        >>> [(one.method, one.coverage > 0.9) for one in found if one.population == "like-these"]
+        >>> [(row.method, row.coverage > 0.9) for row in rows if row.population == "like-these"]
         [('difference, whole queries', True), ('gold only, whole queries', True)]
     """
-    wanted = {name: parse(name) for name in measures}
+    parsed = {name: parse(name) for name in measures}
     rows = []
-    for many, (name, judge) in product(queries, judges.items()):
-        world, tally = JudgedWorld(queries=many, judge=judge, grades=3, unseen=10), Tally()
-        for drawn, truths in with_truth(rng, world, wanted, replications, level):
-            for word, measure in wanted.items():
-                gold, bronze = (drawn.values(measure, by).reshape(-1, many) for by in ("gold", "bronze"))
-                for some, population in product(judged, POPULATIONS):
+    for n_queries, (name, judge) in product(queries, judges.items()):
+        world, tally = JudgedWorld(queries=n_queries, judge=judge, grades=3, unseen=10), Tally()
+        for batch, truths in simulate_with_truth(rng, world, parsed, replications, level):
+            for measure_name, measure in parsed.items():
+                gold, bronze = (batch.values(measure, by).reshape(-1, n_queries) for by in ("gold", "bronze"))
+                for n_judged, population in product(judged, POPULATIONS):
                     # Queries are drawn alike: the first of them are as good as any.
-                    found = corrected_by_query(bronze, gold[:, :some], np.arange(some), population=population)
-                    tally.add_rows((word, some), found, truths[word], population, level)
-            progress(len(drawn) * many)
+                    by_query = correct_by_query(bronze, gold[:, :n_judged], np.arange(n_judged), population=population)
+                    tally.add_rows((measure_name, n_judged), by_query, truths[measure_name], population, level)
+            progress(len(batch) * n_queries)
         rows += [
-            tally.row((word, some, method), *question, setting=f"{name} judge", measure=word, queries=many, gold=some,
-                      method=method, replications=replications)
-            for word, method, some, question in product(wanted, WHOLE, judged, QUESTIONS)
+            tally.row((measure_name, n_judged, method), *question, setting=f"{name} judge", measure=measure_name,
+                      queries=n_queries, gold=n_judged, method=method, replications=replications)
+            for measure_name, method, n_judged, question in product(parsed, WHOLE_QUERY_METHODS, judged, QUESTIONS)
         ]  # fmt: skip
     return rows

@@ -10,17 +10,26 @@ import numpy as np
 
 from ringtrue.errors import InputError, UsageError
 from ringtrue.evaluation.measures import FloatArray, Measure
-from ringtrue.gold.correction.document_estimator import ByDocuments
+from ringtrue.gold.correction.document_estimator import DocumentEstimator
 from ringtrue.gold.correction.joint_estimate import Population
-from ringtrue.gold.correction.whole_queries import ByQuery
+from ringtrue.gold.correction.whole_queries import QueryMeans
 from ringtrue.simulation.worlds.judged_runs import JudgedRuns, JudgedWorld, simulate_judged_runs, true_means
 from ringtrue.stats.intervals import require_level
 
-__all__ = ["QUESTIONS", "About", "HeldTruth", "Progress", "Tally", "Truth", "in_batches", "with_truth"]
+__all__ = [
+    "QUESTIONS",
+    "About",
+    "IntervalCoverage",
+    "Progress",
+    "Tally",
+    "Truth",
+    "simulate_batches",
+    "simulate_with_truth",
+]
 
 About: TypeAlias = Literal["all queries", "drawn queries"]
 Progress: TypeAlias = Callable[[int], None]
-AT_A_TIME = 500  # experiments held at once
+BATCH_SIZE = 500  # experiments held at once
 # What an interval is asked for, and what it is held against; the second is a promise that nobody makes.
 QUESTIONS: tuple[tuple[Population, About], ...] = (
     ("these", "drawn queries"),
@@ -30,7 +39,7 @@ QUESTIONS: tuple[tuple[Population, About], ...] = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeldTruth:
+class IntervalCoverage:
     """How often intervals held the truth in one setting, on average over systems, and how wide they were.
 
     `gold` is the number of gold labels, or of queries that gold judged whole. The interval is about `population`, and
@@ -71,47 +80,52 @@ class Truth:
 class Tally:
     """Ends of intervals and what they should hold, by method and question."""
 
-    found: dict[tuple[object, ...], list[FloatArray]] = field(default_factory=dict)
+    intervals: dict[tuple[object, ...], list[FloatArray]] = field(default_factory=dict)
 
     def add(self, key: tuple[object, ...], low: FloatArray, high: FloatArray, truth: FloatArray) -> None:
         """Intervals, and what each should hold."""
-        self.found.setdefault(key, []).append(np.stack(np.broadcast_arrays(low, high, truth)).reshape(3, -1))
+        self.intervals.setdefault(key, []).append(np.stack(np.broadcast_arrays(low, high, truth)).reshape(3, -1))
 
     def add_estimates(
-        self, key: tuple[object, ...], way: ByDocuments, measure: Measure, truth: Truth, place: int
+        self, key: tuple[object, ...], estimator: DocumentEstimator, measure: Measure, truth: Truth, experiment: int
     ) -> None:
         """Each system's interval in one experiment, against everything that it is held against; NaN where none."""
         try:
-            found = way.estimates(measure)
+            estimates = estimator.estimates(measure)
         except InputError:  # a sample that happens to look as if it had been drawn elsewhere
-            found = []
-        ends = [(np.nan, np.nan) if one.low is None or one.high is None else (one.low, one.high) for one in found]
-        low, high = np.array(ends or [(np.nan, np.nan)]).T
+            estimates = []
+        bounds = [
+            (np.nan, np.nan) if estimate.low is None or estimate.high is None else (estimate.low, estimate.high)
+            for estimate in estimates
+        ]
+        low, high = np.array(bounds or [(np.nan, np.nan)]).T
         for population, about in QUESTIONS:
-            if population == way.task.population:
-                self.add((*key, population, about), low, high, truth.about(about, place))
+            if population == estimator.problem.population:
+                self.add((*key, population, about), low, high, truth.about(about, experiment))
 
     def add_rows(
-        self, key: tuple[object, ...], found: ByQuery, truth: Truth, population: Population, level: float
+        self, key: tuple[object, ...], by_query: QueryMeans, truth: Truth, population: Population, level: float
     ) -> None:
         """The interval of every system in every experiment, with the bronze judge's help and by gold alone."""
-        for alone in (False, True):
-            ends = [found.estimate(row, level=level, gold_only=alone) for row in range(len(found.values))]
-            low, high = (np.array([getattr(one, end) for one in ends]) for end in ("low", "high"))
-            for asked, about in QUESTIONS:
-                if asked == population:
-                    right = truth.of_drawn if about == "drawn queries" else truth.of_all[:, None] + 0 * truth.of_drawn
-                    self.add((*key, ends[0].method, asked, about), low, high, right.ravel())
+        for gold_only in (False, True):
+            estimates = [
+                by_query.estimate(row, level=level, gold_only=gold_only) for row in range(len(by_query.values))
+            ]
+            low, high = (np.array([getattr(estimate, bound) for estimate in estimates]) for bound in ("low", "high"))
+            for asked_population, about in QUESTIONS:
+                if asked_population == population:
+                    target = truth.of_drawn if about == "drawn queries" else truth.of_all[:, None] + 0 * truth.of_drawn
+                    self.add((*key, estimates[0].method, asked_population, about), low, high, target.ravel())
 
     def row(
         self, key: tuple[object, ...], population: Population, about: About, *, setting: str, measure: str,
         queries: int, gold: int, method: str, replications: int,
-    ) -> HeldTruth:  # fmt: skip
+    ) -> IntervalCoverage:  # fmt: skip
         """How often the truth was held, how wide the intervals were, and how often there was none."""
-        low, high, truth = np.concatenate(self.found[(*key, population, about)], axis=1)
-        told = ~np.isnan(low)
+        low, high, truth = np.concatenate(self.intervals[(*key, population, about)], axis=1)
+        has_interval = ~np.isnan(low)
         held = (low <= truth) & (truth <= high)
-        return HeldTruth(
+        return IntervalCoverage(
             setting=setting,
             measure=measure,
             queries=queries,
@@ -120,31 +134,31 @@ class Tally:
             population=population,
             about=about,
             replications=replications,
-            coverage=float(held[told].mean()) if told.any() else None,
-            width=float((high - low)[told].mean()) if told.any() else None,
-            unanswered=float(1 - told.mean()),
+            coverage=float(held[has_interval].mean()) if has_interval.any() else None,
+            width=float((high - low)[has_interval].mean()) if has_interval.any() else None,
+            unanswered=float(1 - has_interval.mean()),
         )
 
 
-def in_batches(
+def simulate_batches(
     rng: np.random.Generator, world: JudgedWorld, replications: int, level: float = 0.95
 ) -> Iterator[JudgedRuns]:
     """So many experiments in a world, some hundred at a time."""
     require_level(level)
     if replications < 1:
         raise UsageError(f"a study needs a replication, found {replications}")
-    for first in range(0, replications, AT_A_TIME):
-        yield simulate_judged_runs(rng, world, replications=min(AT_A_TIME, replications - first))
+    for start in range(0, replications, BATCH_SIZE):
+        yield simulate_judged_runs(rng, world, replications=min(BATCH_SIZE, replications - start))
 
 
-def with_truth(
+def simulate_with_truth(
     rng: np.random.Generator, world: JudgedWorld, measures: Mapping[str, Measure], replications: int, level: float
 ) -> Iterator[tuple[JudgedRuns, dict[str, Truth]]]:
     """Experiments, and for each measure what is true in the world and in them."""
     of_all = dict(zip(measures, true_means(rng, world, measures.values()), strict=True))
-    for drawn in in_batches(rng, world, replications, level):
+    for batch in simulate_batches(rng, world, replications, level):
         truths = {
-            name: Truth(of_all=of_all[name], of_drawn=drawn.values(measure, "gold").mean(axis=2))
+            name: Truth(of_all=of_all[name], of_drawn=batch.values(measure, "gold").mean(axis=2))
             for name, measure in measures.items()
         }
-        yield drawn, truths
+        yield batch, truths

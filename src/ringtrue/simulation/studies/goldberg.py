@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringtrue.errors import UsageError
-from ringtrue.gold.correction.rate_inversion import adjusted_interval, inverted, inverted_variance
+from ringtrue.gold.correction.rate_inversion import adjusted_interval, inversion_variance, invert_rates
 from ringtrue.stats.intervals import require_level
 from ringtrue.stats.student_t import normal_quantile, t_quantile
 
@@ -18,9 +18,9 @@ __all__ = ["SHARES", "NoisyScores", "noisy_scores"]
 
 Array: TypeAlias = NDArray[np.float64]
 SHARES = tuple(0.49 - 0.02 * rank for rank in range(10))  # of relevant documents at each rank
-BATCH = 1_000_000  # labels drawn at a time
-BIN = 0.01
-FURTHEST = (-0.2, 1.2)  # with a bad judge, corrected scores lie anywhere
+MAX_LABELS = 1_000_000  # labels drawn at a time
+BIN_WIDTH = 0.01
+SCORE_RANGE = (-0.2, 1.2)  # with a bad judge, corrected scores lie anywhere
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -48,11 +48,11 @@ class NoisyScores:
 
         A score that lies on an edge but for rounding belongs to the bin above; one far out, to the last bin.
         """
-        ends = (np.clip(scores, *FURTHEST) for scores in (self.naive, self.defined))
-        places = [np.floor(scores / BIN + 1e-9).astype(int) for scores in ends]
-        first, last = min(map(np.min, places)), max(map(np.max, places))
-        naive, corrected = (np.bincount(some - first, minlength=last - first + 1).tolist() for some in places)
-        return [round(place * BIN, 10) for place in range(first, last + 2)], naive, corrected
+        clipped = (np.clip(scores, *SCORE_RANGE) for scores in (self.naive, self.defined))
+        bins = [np.floor(scores / BIN_WIDTH + 1e-9).astype(int) for scores in clipped]
+        first, last = min(map(np.min, bins)), max(map(np.max, bins))
+        naive, corrected = (np.bincount(positions - first, minlength=last - first + 1).tolist() for positions in bins)
+        return [round(position * BIN_WIDTH, 10) for position in range(first, last + 2)], naive, corrected
 
     def as_dict(self) -> dict[str, object]:
         """The study as plain data."""
@@ -88,8 +88,8 @@ def noisy_scores(
     naive standard error is taken are the scores of the queries: with 10 documents of 50 queries there are 50.
 
     Examples:
-        >>> found = noisy_scores(np.random.default_rng(1), replications=2_000)
-        >>> {kind: round(share, 2) for kind, share in found.coverage.items()}
+        >>> scores = noisy_scores(np.random.default_rng(1), replications=2_000)
+        >>> {kind: round(share, 2) for kind, share in scores.coverage.items()}
         {'naive': 0.06, 'wald': 0.95, 'fieller': 0.95}
     """
     require_level(level)
@@ -99,36 +99,36 @@ def noisy_scores(
             f"{queries}, {len(shares)}, {relevant_labels} and {nonrelevant_labels}"
         )
     if not all(0 <= share <= 1 for share in (*shares, relevant, nonrelevant)):
-        told = ", ".join(f"{share:g}" for share in (*shares, relevant, nonrelevant) if not 0 <= share <= 1)
-        raise UsageError(f"shares and rates lie between 0 and 1, found {told}")
+        outside = ", ".join(f"{share:g}" for share in (*shares, relevant, nonrelevant) if not 0 <= share <= 1)
+        raise UsageError(f"shares and rates lie between 0 and 1, found {outside}")
     truth, k = float(np.mean(shares)), len(shares)
-    means, squares = [], []
-    size = max(1, BATCH // (queries * k))
-    for first in range(0, replications, size):
-        shape = (min(size, replications - first), queries, k)
+    means, variances = [], []
+    batch = max(1, MAX_LABELS // (queries * k))
+    for start in range(0, replications, batch):
+        shape = (min(batch, replications - start), queries, k)
         gold = rng.random(shape) < np.asarray(shares)
         bronze = rng.random(shape) < np.where(gold, relevant, 1 - nonrelevant)
         scores = bronze.mean(axis=2)
         means.append(scores.mean(axis=1))
-        squares.append(scores.var(axis=1, ddof=1))
+        variances.append(scores.var(axis=1, ddof=1))
         progress(gold.size)
-    naive, variance = np.concatenate(means), np.concatenate(squares) / queries
+    naive, variance = np.concatenate(means), np.concatenate(variances) / queries
     right = rng.binomial(relevant_labels, relevant, replications) / relevant_labels
     wrong = rng.binomial(nonrelevant_labels, nonrelevant, replications) / nonrelevant_labels
     rates = (right, relevant_labels), (wrong, nonrelevant_labels)
     z = normal_quantile((1 + level) / 2)
     with np.errstate(divide="ignore", invalid="ignore"):  # a judge seen to guess
-        corrected = inverted(naive, right, wrong)
-        wald = np.abs(corrected - truth) <= z * np.sqrt(inverted_variance(naive, variance, *rates))
-        worth = np.where(variance > 0, naive * (1 - naive) / variance, queries * k)
-    low, high, hopeless = adjusted_interval(naive, worth, *rates, z=z)
-    held = np.abs(naive - truth) <= t_quantile((1 + level) / 2, queries - 1) * np.sqrt(variance)
-    coverage = {"naive": held, "wald": wald, "fieller": (low <= truth) & (truth <= high)}
+        corrected = invert_rates(naive, right, wrong)
+        wald = np.abs(corrected - truth) <= z * np.sqrt(inversion_variance(naive, variance, *rates))
+        effective_n = np.where(variance > 0, naive * (1 - naive) / variance, queries * k)
+    low, high, refused = adjusted_interval(naive, effective_n, *rates, z=z)
+    naive_holds = np.abs(naive - truth) <= t_quantile((1 + level) / 2, queries - 1) * np.sqrt(variance)
+    coverage = {"naive": naive_holds, "wald": wald, "fieller": (low <= truth) & (truth <= high)}
     return NoisyScores(
         truth=truth,
         level=level,
         naive=naive,
         corrected=corrected,
         coverage={kind: float(share.mean()) for kind, share in coverage.items()},
-        refused=float(hopeless.mean()),
+        refused=float(refused.mean()),
     )

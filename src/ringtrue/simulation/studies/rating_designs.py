@@ -11,32 +11,40 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ringtrue.errors import UsageError
-from ringtrue.preference.choose_pairs import DESIGNS, VOTES, PairDesign
-from ringtrue.preference.compare_ratings import WAYS
-from ringtrue.preference.gold_agreement import area
-from ringtrue.preference.pair_designs import published
-from ringtrue.preference.rating_methods import PASSES
-from ringtrue.simulation.worlds.compared_topics import ComparedTopics, PreferenceWorld, compared_topics
-from ringtrue.stats.intervals import mean_estimate
+from ringtrue.preference.choose_pairs import DEFAULT_VOTES, DESIGNS, PairDesign
+from ringtrue.preference.compare_ratings import RATING_METHODS
+from ringtrue.preference.gold_agreement import auc
+from ringtrue.preference.pair_designs import published_pair_count
+from ringtrue.preference.rating_methods import ELO_PASSES
+from ringtrue.simulation.worlds.compared_topics import ComparedTopics, PreferenceWorld, simulate_topics
+from ringtrue.stats.intervals import estimate_mean
 
 if TYPE_CHECKING:
     from ringtrue.preference.matches import FloatArray, Matches
-    from ringtrue.preference.rating_methods import Rating
+    from ringtrue.preference.rating_methods import RatingSettings
     from ringtrue.stats.results import Estimate
 
-__all__ = ["GROUPS", "METHODS", "TIED", "RatedDesign", "rated_designs", "rating_ways", "steps_between_groups"]
+__all__ = [
+    "METHODS",
+    "METHOD_GROUPS",
+    "MIN_STEP",
+    "DesignScores",
+    "estimate_group_steps",
+    "make_rating_settings",
+    "score_designs",
+]
 
 METHODS = ("win-rate", "elo", "glicko", "bradley-terry", "elo+em", "bradley-terry+em", "crowd-bt", "sensitivity")
 # What rises from one to the next: wins counted, opponents too, votes weighed before, judges rated with documents.
-GROUPS = (("win-rate",), ("elo",), ("elo+em",), ("crowd-bt", "sensitivity"))
-TIED = 0.01  # a step below this is none
+METHOD_GROUPS = (("win-rate",), ("elo",), ("elo+em",), ("crowd-bt", "sensitivity"))
+MIN_STEP = 0.01  # a step below this is none
 DEPTH = 10
 RELEVANT = 1
 BATCH = 40  # pairs of each topic that the active design chooses before it sees the answers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RatedDesign:
+class DesignScores:
     """How good the ratings of one method are with one design and so many votes: a value for each replication.
 
     `votes` are those on a topic; `auc` is how often a relevant document is rated above another, and `ndcg` nDCG@10 with
@@ -52,14 +60,14 @@ class RatedDesign:
 
     def as_dict(self) -> dict[str, object]:
         """The means with their standard errors, as plain data."""
-        auc, ndcg = mean_estimate(self.auc), mean_estimate(self.ndcg)
+        auc, ndcg = estimate_mean(self.auc), estimate_mean(self.ndcg)
         return {
             "design": self.design, "share": self.share, "votes": self.votes, "method": self.method,
             "auc": auc.value, "auc_se": auc.se, "ndcg": ndcg.value, "ndcg_se": ndcg.se,
         }  # fmt: skip
 
 
-def rating_ways(
+def make_rating_settings(
     *,
     k: float = 16.0,
     start: float = 100.0,
@@ -67,45 +75,50 @@ def rating_ways(
     variance: float = 10.0,
     ridge: float = 0.25,
     balance: float = 0.5,
-    passes: int = PASSES,
-) -> dict[str, Rating]:
+    passes: int = ELO_PASSES,
+) -> dict[str, RatingSettings]:
     """Every method with these numbers; `passes` are those of Elo.
 
     Examples:
-        >>> list(rating_ways())[:3], rating_ways(k=32)["elo"].k
+        >>> list(make_rating_settings())[:3], make_rating_settings(k=32)["elo"].k
         (['win-rate', 'elo', 'glicko'], 32)
     """
-    ways = {
-        name: replace(WAYS[name], k=k, start=start, scale=scale, variance=variance, ridge=ridge, balance=balance)
+    by_name = {
+        name: replace(
+            RATING_METHODS[name], k=k, start=start, scale=scale, variance=variance, ridge=ridge, balance=balance
+        )
         for name in METHODS
     }
-    return {name: replace(how, passes=passes) if how.method == "elo" else how for name, how in ways.items()}
+    return {
+        name: replace(settings, passes=passes) if settings.method == "elo" else settings
+        for name, settings in by_name.items()
+    }
 
 
-def rated_designs(
+def score_designs(
     rng: np.random.Generator,
     world: PreferenceWorld | None = None,
     *,
-    ways: Mapping[str, Rating] | None = None,
+    methods: Mapping[str, RatingSettings] | None = None,
     designs: Sequence[PairDesign] = ("seed",),
     shares: Sequence[float] = (1.0,),
     votes: int = 4,
     replications: int = 10,
     progress: Callable[[int], None] = lambda _: None,
-) -> list[RatedDesign]:
+) -> list[DesignScores]:
     """How good the ratings are by each way, with each design, after these shares of the votes of the published design.
 
     All methods see the same votes, and all designs have the same topics and workers, so that differences over
     replications are paired. The active design asks for one vote at a time, the others for `votes` on a pair.
 
     Examples:
-        >>> small, ways = PreferenceWorld(topics=3, docs=40), rating_ways()
-        >>> found = rated_designs(np.random.default_rng(1), small, ways=ways, replications=3)
-        >>> [(one.method, round(float(one.auc.mean()), 2)) for one in (found[0], found[-1])]
+        >>> small, methods = PreferenceWorld(topics=3, docs=40), make_rating_settings()
+        >>> scores = score_designs(np.random.default_rng(1), small, methods=methods, replications=3)
+        >>> [(row.method, round(float(row.auc.mean()), 2)) for row in (scores[0], scores[-1])]
         [('win-rate', 0.94), ('sensitivity', 0.96)]
     """
     world = world or PreferenceWorld()
-    ways = rating_ways() if ways is None else ways
+    methods = make_rating_settings() if methods is None else methods
     if replications < 2 or votes < 1:
         raise UsageError(f"a study needs 2 replications and a vote on each pair, found {replications} and {votes}")
     if votes > world.crew:
@@ -113,79 +126,85 @@ def rated_designs(
     if not shares or min(shares) <= 0 or max(shares) > 1:
         raise UsageError(f"shares of the votes lie above 0 and up to 1, found {', '.join(f'{x:g}' for x in shares)}")
     scores: dict[tuple[PairDesign, float, str], list[tuple[float, float]]] = {}
-    spent: dict[tuple[PairDesign, float], float] = {}
+    votes_spent: dict[tuple[PairDesign, float], float] = {}
     for _ in range(replications):
-        topics = compared_topics(world, rng)
-        lot = rng.random(len(topics.grade))
+        topics = simulate_topics(world, rng)
+        tie_breaker = rng.random(len(topics.grade))
         for design in designs:
-            known = topics.nobody
+            matches = topics.unvoted
             for share in sorted(shares):
-                known = _until(topics, known, design, round(share * _published(world, votes)), votes, rng)
-                spent[design, share] = known.size / world.topics
-                for name, how in ways.items():
-                    scores.setdefault((design, share, name), []).append(_scores(topics, known, how, lot))
-                    progress(known.size)
+                matches = _collect_votes(
+                    topics, matches, design, round(share * _published_votes(world, votes)), votes, rng
+                )
+                votes_spent[design, share] = matches.size / world.topics
+                for name, settings in methods.items():
+                    scores.setdefault((design, share, name), []).append(
+                        _score_ratings(topics, matches, settings, tie_breaker)
+                    )
+                    progress(matches.size)
     return [
-        RatedDesign(design=design, share=share, votes=spent[design, share], method=name,
-                    auc=np.array([one for one, _ in some]), ndcg=np.array([one for _, one in some]))
-        for (design, share, name), some in scores.items()
+        DesignScores(design=design, share=share, votes=votes_spent[design, share], method=name,
+                     auc=np.array([auc for auc, _ in pairs]), ndcg=np.array([ndcg for _, ndcg in pairs]))
+        for (design, share, name), pairs in scores.items()
     ]  # fmt: skip
 
 
-def steps_between_groups(found: Sequence[RatedDesign]) -> list[tuple[str, Estimate, Estimate]]:
+def estimate_group_steps(scores: Sequence[DesignScores]) -> list[tuple[str, Estimate, Estimate]]:
     """How much each group of methods adds to the one before it, in AUC and nDCG@10, paired over replications.
 
     A group of several counts as their mean.
     """
-    by_name = {one.method: one for one in found}
+    by_name = {design_scores.method: design_scores for design_scores in scores}
 
-    def mean(group: Sequence[str], what: str) -> FloatArray:
-        return np.asarray(np.mean([getattr(by_name[name], what) for name in group], axis=0))
+    def mean(group: Sequence[str], field: str) -> FloatArray:
+        return np.asarray(np.mean([getattr(by_name[name], field) for name in group], axis=0))
 
     return [
         (
             f"{' and '.join(after)} over {' and '.join(before)}",
-            mean_estimate(mean(after, "auc") - mean(before, "auc")),
-            mean_estimate(mean(after, "ndcg") - mean(before, "ndcg")),
+            estimate_mean(mean(after, "auc") - mean(before, "auc")),
+            estimate_mean(mean(after, "ndcg") - mean(before, "ndcg")),
         )
-        for before, after in pairwise(GROUPS)
+        for before, after in pairwise(METHOD_GROUPS)
     ]
 
 
-def _published(world: PreferenceWorld, votes: int) -> int:
+def _published_votes(world: PreferenceWorld, votes: int) -> int:
     """The votes of the published design, over all topics."""
-    return int(published(np.array([world.docs]))[0]) * world.topics * votes
+    return int(published_pair_count(np.array([world.docs]))[0]) * world.topics * votes
 
 
-def _until(
-    topics: ComparedTopics, known: Matches, design: PairDesign, most: int, votes: int, rng: np.random.Generator
+def _collect_votes(
+    topics: ComparedTopics, matches: Matches, design: PairDesign, max_votes: int, votes: int, rng: np.random.Generator
 ) -> Matches:
     """More votes by this design, until there are so many, or all pairs have theirs."""
-    queries = len(known.queries)
-    each = VOTES[design] if design == "active" else votes
-    batch = {"swiss": queries * (known.docs.height // queries // 2), "active": queries * BATCH}.get(design)
-    choose = partial(DESIGNS[design], votes=each, rng=rng)
-    while (left := (most - known.size) // each) > 0:
-        pairs = choose(known, budget=left if batch is None else min(left, batch))
+    queries = len(matches.queries)
+    votes_each = DEFAULT_VOTES[design] if design == "active" else votes
+    batch = {"swiss": queries * (matches.docs.height // queries // 2), "active": queries * BATCH}.get(design)
+    choose = partial(DESIGNS[design], votes=votes_each, rng=rng)
+    while (remaining := (max_votes - matches.size) // votes_each) > 0:
+        pairs = choose(matches, budget=remaining if batch is None else min(remaining, batch))
         if not len(pairs.first):
             break
-        known = topics.asked(known, pairs, rng)
-    return known
+        matches = topics.collect_votes(matches, pairs, rng)
+    return matches
 
 
-def _scores(topics: ComparedTopics, known: Matches, how: Rating, lot: FloatArray) -> tuple[float, float]:
+def _score_ratings(
+    topics: ComparedTopics, matches: Matches, settings: RatingSettings, tie_breaker: FloatArray
+) -> tuple[float, float]:
     """AUC and nDCG@10, means over the topics that have relevant documents; equal ratings are ordered by lot."""
-    ratings = how.rated(known).ratings
-    met = np.bincount(np.concatenate([known.first, known.second]), minlength=len(ratings)) > 0
-    size = -1, known.docs.height // len(known.queries)
-    ratings, grade = np.where(met, ratings, -np.inf).reshape(size), topics.grade.reshape(size)
-    areas = [area(some, relevant) for some, relevant in zip(ratings, grade >= RELEVANT, strict=True)]
-    some = np.array([one is not None for one in areas])
-    gain = np.exp2(grade[some]) - 1
-    order = np.lexsort((lot.reshape(size)[some], -ratings[some]), axis=1)
+    ratings = settings.rate_votes(matches).ratings
+    has_match = np.bincount(np.concatenate([matches.first, matches.second]), minlength=len(ratings)) > 0
+    size = -1, matches.docs.height // len(matches.queries)
+    ratings, grade = np.where(has_match, ratings, -np.inf).reshape(size), topics.grade.reshape(size)
+    aucs = [auc(topic_ratings, relevant) for topic_ratings, relevant in zip(ratings, grade >= RELEVANT, strict=True)]
+    has_auc = np.array([topic_auc is not None for topic_auc in aucs])
+    gain = np.exp2(grade[has_auc]) - 1
+    order = np.lexsort((tie_breaker.reshape(size)[has_auc], -ratings[has_auc]), axis=1)
     discount = 1 / np.log2(np.arange(2, DEPTH + 2))[: gain.shape[1]]
-    found, best = (
+    dcg, ideal_dcg = (
         (ordered[:, :DEPTH] @ discount)
         for ordered in (np.take_along_axis(gain, order, axis=1), -np.sort(-gain, axis=1))
     )
-    return float(np.mean([one for one in areas if one is not None])), float(np.mean(found / best))
+    return float(np.mean([topic_auc for topic_auc in aucs if topic_auc is not None])), float(np.mean(dcg / ideal_dcg))

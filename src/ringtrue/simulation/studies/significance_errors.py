@@ -10,17 +10,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringtrue.errors import UsageError, did_you_mean
-from ringtrue.evaluation.significance.paired_statistics import welch
-from ringtrue.evaluation.significance.pairwise_tests import Setting, Test, pairs_tested
+from ringtrue.evaluation.significance.paired_statistics import welch_test
+from ringtrue.evaluation.significance.pairwise_tests import ComparisonSettings, Test, compare_pairs
 from ringtrue.stats.results import Comparison
 
-__all__ = ["KINDS", "TESTS", "Kind", "Shape", "coverage", "error_rates", "paired_scores", "system_scores"]
+__all__ = [
+    "SCORE_SHAPES",
+    "TESTS",
+    "MeasureKind",
+    "ScoreShape",
+    "error_rates",
+    "miss_rates",
+    "paired_scores",
+    "system_scores",
+]
 
 FloatArray = NDArray[np.float64]
-Kind: TypeAlias = Literal["nDCG", "AP", "P@10", "RR"]
+MeasureKind: TypeAlias = Literal["nDCG", "AP", "P@10", "RR"]
 
-ROWS = 2_500  # replications tested at a time; with 2,000 resamples a batch takes some 150 MB
-HELPED, HELP = 0.1, 0.8  # a lopsided run closes this much of the gap to 1, for this share of the queries
+BATCH_ROWS = 2_500  # replications tested at a time; with 2,000 resamples a batch takes some 150 MB
+HELPED_SHARE, HELP_GAIN = 0.1, 0.8  # a lopsided run closes this much of the gap to 1, for this share of the queries
 
 # What `compare` calls each test, and whether the mid-p value is asked for.
 TESTS: dict[str, tuple[Test, bool]] = {
@@ -35,7 +44,7 @@ TESTS: dict[str, tuple[Test, bool]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class ScoreShape:
     """How the values of a measure look: their mean and sd, the correlation of two runs, and the values that occur."""
 
     mean: float
@@ -45,11 +54,11 @@ class Shape:
 
 
 # Like the 37 runs of TREC Deep Learning 2019: hard and easy queries, more or less the same ones for every run.
-KINDS: dict[Kind, Shape] = {
-    "nDCG": Shape(mean=0.6, sd=0.24, correlation=0.7, grid=np.linspace(0, 1, 10_001)),
-    "AP": Shape(mean=0.35, sd=0.25, correlation=0.75, grid=np.linspace(0, 1, 10_001)),
-    "P@10": Shape(mean=0.55, sd=0.3, correlation=0.8, grid=np.linspace(0, 1, 11)),
-    "RR": Shape(mean=0.75, sd=0.3, correlation=0.4, grid=np.append(0, 1 / np.arange(10, 0, -1))),
+SCORE_SHAPES: dict[MeasureKind, ScoreShape] = {
+    "nDCG": ScoreShape(mean=0.6, sd=0.24, correlation=0.7, grid=np.linspace(0, 1, 10_001)),
+    "AP": ScoreShape(mean=0.35, sd=0.25, correlation=0.75, grid=np.linspace(0, 1, 10_001)),
+    "P@10": ScoreShape(mean=0.55, sd=0.3, correlation=0.8, grid=np.linspace(0, 1, 11)),
+    "RR": ScoreShape(mean=0.75, sd=0.3, correlation=0.4, grid=np.append(0, 1 / np.arange(10, 0, -1))),
 }
 
 
@@ -59,7 +68,7 @@ def paired_scores(
     queries: int,
     replications: int,
     effect: float = 0.0,
-    kind: Kind = "nDCG",
+    kind: MeasureKind = "nDCG",
     lopsided: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
     """Two runs over the same queries, many times: the values of each, replications × queries.
@@ -74,19 +83,21 @@ def paired_scores(
         >>> first.shape, round(float((first - second).mean()), 3)
         ((2000, 50), 0.05)
     """
-    difficulty = _difficulty(rng, kind, queries, replications)
+    difficulty = _draw_difficulty(rng, kind, queries, replications)
     expected = np.repeat(difficulty, 2, axis=1)
     if lopsided:
-        mean = KINDS[kind].mean
-        hurt = HELPED * HELP * (1 - mean) / ((1 - HELPED) * mean)
-        helped = rng.random((replications, queries)) < HELPED
-        expected[:, 0] = np.where(helped, expected[:, 0] + HELP * (1 - expected[:, 0]), expected[:, 0] * (1 - hurt))
-    values = _values(rng, _raised(expected, (effect, 0.0), kind), kind)
+        mean = SCORE_SHAPES[kind].mean
+        hurt = HELPED_SHARE * HELP_GAIN * (1 - mean) / ((1 - HELPED_SHARE) * mean)
+        helped = rng.random((replications, queries)) < HELPED_SHARE
+        expected[:, 0] = np.where(
+            helped, expected[:, 0] + HELP_GAIN * (1 - expected[:, 0]), expected[:, 0] * (1 - hurt)
+        )
+    values = _draw_values(rng, _add_effects(expected, (effect, 0.0), kind), kind)
     return values[:, 0], values[:, 1]
 
 
 def system_scores(
-    rng: np.random.Generator, *, queries: int, replications: int, effects: Sequence[float], kind: Kind = "nDCG"
+    rng: np.random.Generator, *, queries: int, replications: int, effects: Sequence[float], kind: MeasureKind = "nDCG"
 ) -> FloatArray:
     """Several runs over the same queries, many times: replications × runs × queries.
 
@@ -98,8 +109,8 @@ def system_scores(
         >>> values.shape, values.mean(axis=(0, 2)).round(2)
         ((2000, 3, 50), array([0.6, 0.6, 0.7]))
     """
-    expected = np.repeat(_difficulty(rng, kind, queries, replications), len(effects), axis=1)
-    return _values(rng, _raised(expected, effects, kind), kind)
+    expected = np.repeat(_draw_difficulty(rng, kind, queries, replications), len(effects), axis=1)
+    return _draw_values(rng, _add_effects(expected, effects, kind), kind)
 
 
 def error_rates(
@@ -108,7 +119,7 @@ def error_rates(
     queries: int,
     replications: int,
     effect: float = 0.0,
-    kind: Kind = "nDCG",
+    kind: MeasureKind = "nDCG",
     lopsided: bool = False,
     tests: Iterable[str] = tuple(TESTS),
     resamples: int = 2_000,
@@ -129,23 +140,25 @@ def error_rates(
     seed = int(rng.integers(2**32))
     rates = {}
     for test in tests:
-        _require("test", test, TESTS)
+        _require_known_name("test", test, TESTS)
         if test == "welch":
-            p = _unpaired(first, np.roll(second, 1, axis=0))  # the queries of another replication
+            p_values = _welch_p_values(first, np.roll(second, 1, axis=0))  # the queries of another replication
         else:
-            found = _tested(first, second, test, resamples, level, seed)
-            p = np.array([1.0 if one.p_value is None else one.p_value for one in found])
-        rates[test] = float((p < 1 - level).mean())
+            comparisons = _compare_in_batches(first, second, test, resamples, level, seed)
+            p_values = np.array(
+                [1.0 if comparison.p_value is None else comparison.p_value for comparison in comparisons]
+            )
+        rates[test] = float((p_values < 1 - level).mean())
     return rates
 
 
-def coverage(
+def miss_rates(
     rng: np.random.Generator,
     *,
     queries: int,
     replications: int,
     effect: float = 0.0,
-    kind: Kind = "nDCG",
+    kind: MeasureKind = "nDCG",
     lopsided: bool = False,
     resamples: int = 2_000,
     level: float = 0.95,
@@ -155,7 +168,7 @@ def coverage(
     For the interval by t, and the one by the bootstrap (BCa).
 
     Examples:
-        >>> coverage(np.random.default_rng(1), queries=50, replications=1_000, resamples=500)["t"]
+        >>> miss_rates(np.random.default_rng(1), queries=50, replications=1_000, resamples=500)["t"]
         (0.021, 0.026)
     """
     first, second = paired_scores(
@@ -164,72 +177,76 @@ def coverage(
     seed = int(rng.integers(2**32))
     missed = {}
     for method, test in (("t", "t"), ("BCa", "bootstrap")):
-        found = [one.difference for one in _tested(first, second, test, resamples, level, seed)]
-        below = np.mean([one.high is not None and one.high < effect for one in found])
-        above = np.mean([one.low is not None and one.low > effect for one in found])
+        differences = [
+            comparison.difference for comparison in _compare_in_batches(first, second, test, resamples, level, seed)
+        ]
+        below = np.mean([difference.high is not None and difference.high < effect for difference in differences])
+        above = np.mean([difference.low is not None and difference.low > effect for difference in differences])
         missed[method] = (float(below), float(above))
     return missed
 
 
-def _tested(
+def _compare_in_batches(
     first: FloatArray, second: FloatArray, test: str, resamples: int, level: float, seed: int
 ) -> Iterator[Comparison]:
     """Each replication as `compare` tests it, in batches that draw anew."""
     name, mid_p = TESTS[test]
-    for batch, start in enumerate(range(0, len(first), ROWS)):
-        both = np.concatenate([first[start : start + ROWS], second[start : start + ROWS]])
-        count = len(both) // 2
+    for batch, start in enumerate(range(0, len(first), BATCH_ROWS)):
+        stacked = np.concatenate([first[start : start + BATCH_ROWS], second[start : start + BATCH_ROWS]])
+        count = len(stacked) // 2
         pairs = np.column_stack([np.arange(count), np.arange(count) + count])
-        setting = Setting(test=name, level=level, resamples=resamples, seed=seed + batch, mid_p=mid_p)
-        yield from pairs_tested(name, [""] * len(both), both, pairs, setting)
+        setting = ComparisonSettings(test=name, level=level, resamples=resamples, seed=seed + batch, mid_p=mid_p)
+        yield from compare_pairs(name, [""] * len(stacked), stacked, pairs, setting)
 
 
-def _unpaired(first: FloatArray, second: FloatArray) -> FloatArray:
-    both = np.stack([first, second], axis=1)
-    means, variances = both.mean(axis=2), both.var(axis=2, ddof=1)
-    p, _, _ = welch(means, variances, np.full(means.shape, float(first.shape[1])))
+def _welch_p_values(first: FloatArray, second: FloatArray) -> FloatArray:
+    stacked = np.stack([first, second], axis=1)
+    means, variances = stacked.mean(axis=2), stacked.var(axis=2, ddof=1)
+    p, _, _ = welch_test(means, variances, np.full(means.shape, float(first.shape[1])))
     return p
 
 
-def _require(what: str, name: str, known: Iterable[str]) -> None:
-    names = list(known)
+def _require_known_name(noun: str, name: str, choices: Iterable[str]) -> None:
+    names = list(choices)
     if name not in names:
-        near = did_you_mean(name, names) or f"; there is {', '.join(names)}"
-        raise UsageError(f"no {what} '{name}'{near}")
+        suggestion = did_you_mean(name, names) or f"; there is {', '.join(names)}"
+        raise UsageError(f"no {noun} '{name}'{suggestion}")
 
 
-def _difficulty(rng: np.random.Generator, kind: Kind, queries: int, replications: int) -> FloatArray:
+def _draw_difficulty(rng: np.random.Generator, kind: MeasureKind, queries: int, replications: int) -> FloatArray:
     """What runs with no effect can expect of each query: replications × 1 × queries."""
-    _require("kind", kind, KINDS)
+    _require_known_name("kind", kind, SCORE_SHAPES)
     if queries < 2 or replications < 1:
         raise UsageError(f"a test needs two queries and a replication, found {queries} and {replications}")
-    shape = KINDS[kind]
-    concentration = 1 / _shares(shape)[0] - 1
+    shape = SCORE_SHAPES[kind]
+    concentration = 1 / _variance_shares(shape)[0] - 1
     return rng.beta(shape.mean * concentration, (1 - shape.mean) * concentration, (replications, 1, queries))
 
 
-def _raised(expected: FloatArray, effects: Sequence[float], kind: Kind) -> FloatArray:
+def _add_effects(expected: FloatArray, effects: Sequence[float], kind: MeasureKind) -> FloatArray:
     """Each run's expected values moved towards 1 by the same share of what is missing, so that the mean is right."""
-    missing = 1 - KINDS[kind].mean
-    if min(effects) < 0 or max(effects) >= missing:
-        raise UsageError(f"an effect on {kind} must lie between 0 and {missing:.2g}, found {list(effects)}")
-    share = np.array(effects)[:, None] / missing
+    headroom = 1 - SCORE_SHAPES[kind].mean
+    if min(effects) < 0 or max(effects) >= headroom:
+        raise UsageError(f"an effect on {kind} must lie between 0 and {headroom:.2g}, found {list(effects)}")
+    share = np.array(effects)[:, None] / headroom
     return expected + (1 - expected) * share
 
 
-def _values(rng: np.random.Generator, expected: FloatArray, kind: Kind) -> FloatArray:
+def _draw_values(rng: np.random.Generator, expected: FloatArray, kind: MeasureKind) -> FloatArray:
     """Values that occur, drawn around those expected: between two neighbours of the grid, chance keeps the mean."""
-    shape = KINDS[kind]
-    apart = 2 * _shares(shape)[1] * rng.random((len(expected), 1, expected.shape[2]))  # by query: heavy tails
-    own = 1 / np.maximum(apart, 1e-6) - 1
-    drawn = rng.beta(np.maximum(expected * own, 1e-9), np.maximum((1 - expected) * own, 1e-9))
-    left = np.clip(np.searchsorted(shape.grid, drawn, side="right") - 1, 0, len(shape.grid) - 2)
-    low, high = shape.grid[left], shape.grid[left + 1]
-    up = rng.random(drawn.shape) * (high - low) < drawn - low
-    return np.where(up, high, low)
+    shape = SCORE_SHAPES[kind]
+    dispersion = (
+        2 * _variance_shares(shape)[1] * rng.random((len(expected), 1, expected.shape[2]))
+    )  # by query: heavy tails
+    concentration = 1 / np.maximum(dispersion, 1e-6) - 1
+    continuous = rng.beta(np.maximum(expected * concentration, 1e-9), np.maximum((1 - expected) * concentration, 1e-9))
+    lower_index = np.clip(np.searchsorted(shape.grid, continuous, side="right") - 1, 0, len(shape.grid) - 2)
+    low, high = shape.grid[lower_index], shape.grid[lower_index + 1]
+    rounds_up = rng.random(continuous.shape) * (high - low) < continuous - low
+    return np.where(rounds_up, high, low)
 
 
-def _shares(shape: Shape) -> tuple[float, float]:
+def _variance_shares(shape: ScoreShape) -> tuple[float, float]:
     """Of μ (1 − μ), how much the difficulty of queries varies; of that at a given difficulty, how much values do."""
     total = shape.sd**2 / (shape.mean * (1 - shape.mean))
     common = total * shape.correlation

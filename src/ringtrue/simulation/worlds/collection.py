@@ -48,7 +48,9 @@ def simulate_collection(*, rng: np.random.Generator, queries: int = 50, candidat
     grade = np.where(rng.random((queries, 1)) < 0.2, np.minimum(grade, 2), grade)  # some queries have no best
     likeness = 0.3 * grade + rng.normal(size=shape)
     difficulty = rng.gamma(4.0, 0.3, size=(queries, 1))
-    said = np.clip(np.rint(0.45 * grade + 0.75 * likeness + rng.normal(scale=0.35, size=shape)), 0, 3).astype(int)
+    bronze_grade = np.clip(np.rint(0.45 * grade + 0.75 * likeness + rng.normal(scale=0.35, size=shape)), 0, 3).astype(
+        int
+    )
 
     ids = np.array([f"q{q + 1:03d}" for q in range(queries)])
     names = np.array([[f"d{q + 1:03d}-{d + 1:03d}" for d in range(candidates)] for q in range(queries)])
@@ -66,5 +68,5 @@ def simulate_collection(*, rng: np.random.Generator, queries: int = 50, candidat
         runs.append(Run(frame, name=name))
     pairs = {"query": np.repeat(ids, candidates), "doc": names.ravel()}
     gold = Judgments.of(pl.DataFrame(pairs | {"judge": "gold", "label": grade.ravel()}))
-    bronze = Judgments.of(pl.DataFrame(pairs | {"judge": "bronze", "label": said.ravel()}))
+    bronze = Judgments.of(pl.DataFrame(pairs | {"judge": "bronze", "label": bronze_grade.ravel()}))
     return Collection(runs=tuple(runs), gold=gold, bronze=bronze)

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from ringtrue.errors import UsageError
 from ringtrue.preference.matches import FloatArray, Matches
-from ringtrue.preference.outcome_model import Outcome
+from ringtrue.preference.outcome_model import OutcomeModel
 from ringtrue.preference.pair_designs import Pairs
 
-__all__ = ["GRADES", "ComparedTopics", "PreferenceWorld", "compared_topics"]
+__all__ = ["GRADES", "ComparedTopics", "PreferenceWorld", "simulate_topics"]
 
 IntArray: TypeAlias = NDArray[np.int64]
 GRADES = (0.75, 0.12, 0.08, 0.05)  # of the documents that have grade 0 to 3: most are not relevant
@@ -64,88 +64,88 @@ class PreferenceWorld:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ComparedTopics:
-    """Topics with their truth, before anybody has voted: `nobody` has the documents, in their initial order.
+    """Topics with their truth, before anybody has voted: `unvoted` has the documents, in their initial order.
 
     `grade` and `quality` are those of each document; `sense` is 1 for an honest worker, 0 for one who flips a coin and
     −1 for one who says the opposite; `crew` has the workers of each topic, one row a topic.
     """
 
-    nobody: Matches
+    unvoted: Matches
     grade: IntArray
     quality: FloatArray
     sense: FloatArray
     crew: IntArray
-    outcome: Outcome
+    outcome: OutcomeModel
 
-    def asked(self, known: Matches, pairs: Pairs, rng: np.random.Generator) -> Matches:
+    def collect_votes(self, matches: Matches, pairs: Pairs, rng: np.random.Generator) -> Matches:
         """The votes so far, and those on these pairs, in random order.
 
         A pair's votes come from different workers, until all of the crew have voted on it.
         """
         order = rng.permutation(len(pairs.first))
         copies = pairs.copies[order]
-        first, second = (np.repeat(some[order], copies) for some in (pairs.first, pairs.second))
-        turn = _turns(
-            np.concatenate([known.first, first]) * known.docs.height + np.concatenate([known.second, second])
-        )[known.size :]
+        first, second = (np.repeat(side[order], copies) for side in (pairs.first, pairs.second))
+        turn = _count_previous(
+            np.concatenate([matches.first, first]) * matches.docs.height + np.concatenate([matches.second, second])
+        )[matches.size :]
         workers = self.crew.shape[1]
         # The crew takes turns, a pair beginning with whoever its documents fall to.
-        judge = self.crew[known.query[first], (first + second + turn) % workers]
-        apart = self.sense[judge] * (self.quality[first] - self.quality[second])
-        tie = self.outcome.tie(apart)
-        drawn, win = rng.random(len(first)), self.outcome.expected(apart) - tie / 2
-        score = np.where(drawn < win, 1.0, np.where(drawn < win + tie, 0.5, 0.0))
+        judge = self.crew[matches.query[first], (first + second + turn) % workers]
+        difference = self.sense[judge] * (self.quality[first] - self.quality[second])
+        tie = self.outcome.tie_probability(difference)
+        uniform, win = rng.random(len(first)), self.outcome.expected_score(difference) - tie / 2
+        score = np.where(uniform < win, 1.0, np.where(uniform < win + tie, 0.5, 0.0))
         return replace(
-            known,
-            first=np.concatenate([known.first, first]).astype(np.int32),
-            second=np.concatenate([known.second, second]).astype(np.int32),
-            score=np.concatenate([known.score, score]),
-            weight=np.concatenate([known.weight, np.ones(len(first))]),
-            tied=np.concatenate([known.tied, score == 0.5]),
-            judge=np.concatenate([known.judge, judge]).astype(np.int32),
+            matches,
+            first=np.concatenate([matches.first, first]).astype(np.int32),
+            second=np.concatenate([matches.second, second]).astype(np.int32),
+            score=np.concatenate([matches.score, score]),
+            weight=np.concatenate([matches.weight, np.ones(len(first))]),
+            tied=np.concatenate([matches.tied, score == 0.5]),
+            judge=np.concatenate([matches.judge, judge]).astype(np.int32),
         )
 
 
-def compared_topics(world: PreferenceWorld, rng: np.random.Generator) -> ComparedTopics:
+def simulate_topics(world: PreferenceWorld, rng: np.random.Generator) -> ComparedTopics:
     """Topics of this world, with workers of every kind.
 
     Examples:
-        >>> topics = compared_topics(PreferenceWorld(topics=2, docs=10), np.random.default_rng(0))
-        >>> topics.nobody.docs.height, topics.nobody.size, int((topics.sense == 0).sum())
+        >>> topics = simulate_topics(PreferenceWorld(topics=2, docs=10), np.random.default_rng(0))
+        >>> topics.unvoted.docs.height, topics.unvoted.size, int((topics.sense == 0).sum())
         (20, 0, 12)
     """
     shape = world.topics, world.docs
     grade = rng.choice(len(GRADES), shape, p=GRADES)
-    seen = grade + world.initial * rng.standard_normal(shape)
-    grade = np.take_along_axis(grade, np.argsort(-seen, axis=1), axis=1)
+    noisy_grade = grade + world.initial * rng.standard_normal(shape)
+    grade = np.take_along_axis(grade, np.argsort(-noisy_grade, axis=1), axis=1)
     sense = np.ones(world.workers)
-    kinds = rng.permutation(world.workers)
+    shuffled = rng.permutation(world.workers)
     guessing, opposed = round(world.random * world.workers), round(world.adversarial * world.workers)
-    sense[kinds[:guessing]], sense[kinds[guessing : guessing + opposed]] = 0.0, -1.0
+    sense[shuffled[:guessing]], sense[shuffled[guessing : guessing + opposed]] = 0.0, -1.0
     queries = tuple(f"t{number}" for number in range(world.topics))
-    none = np.empty(0)
+    empty = np.empty(0)
     nobody = Matches(
         docs=pl.DataFrame({"query": np.repeat(queries, world.docs), "doc": np.arange(grade.size).astype(str)}),
         queries=queries,
         start=np.arange(world.topics + 1) * world.docs,
-        first=none.astype(np.int32), second=none.astype(np.int32), score=none, weight=none, tied=none,
-        judge=none.astype(np.int32), judges=tuple(f"w{number}" for number in range(world.workers)),
+        first=empty.astype(np.int32), second=empty.astype(np.int32), score=empty, weight=empty, tied=empty,
+        judge=empty.astype(np.int32), judges=tuple(f"w{number}" for number in range(world.workers)),
     )  # fmt: skip
     return ComparedTopics(
-        nobody=nobody,
+        unvoted=nobody,
         grade=grade.ravel(),
         quality=(world.step * grade + world.within * rng.standard_normal(shape)).ravel(),
         sense=sense,
         crew=rng.permuted(np.tile(np.arange(world.workers), (world.topics, 1)), axis=1)[:, : world.crew],
-        outcome=Outcome(ties=world.ties),
+        outcome=OutcomeModel(ties=world.ties),
     )
 
 
-def _turns(keys: IntArray) -> IntArray:
+def _count_previous(keys: IntArray) -> IntArray:
     """For each key, how many of the same stand before it."""
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
     starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    found = np.empty(len(keys), dtype=np.int64)
-    found[order] = np.arange(len(keys)) - np.repeat(starts, np.diff(np.append(starts, len(keys))))
-    return found
+    previous = np.empty(len(keys), dtype=np.int64)
+    previous[order] = np.arange(len(keys)) - np.repeat(starts, np.diff(np.append(starts, len(keys))))
+    return previous

@@ -16,13 +16,13 @@ from ringtrue.tables import Judgments, Preferences
 __all__ = ["Crowd", "Voters", "simulate_crowd", "simulate_voters"]
 
 DEPTH = 10  # of the runs that is judged
-TRAPS = 0.1  # of the items whose label is plain
-ODD = ("guesses", "always 1", "lenient", "tires")  # what is the matter with the last four judges
-START = 1_767_600_000  # 2026-01-05 08:00 UTC
+TRAP_SHARE = 0.1  # of the items whose label is plain
+ODD_JUDGES = ("guesses", "always 1", "lenient", "tires")  # what is the matter with the last four judges
+START_TIME = 1_767_600_000  # 2026-01-05 08:00 UTC
 ODD_VOTERS = ("guesses", "contrary", "always left")  # what is the matter with the last three voters
-PLAIN_PAIRS, PLAIN = 5, 2  # traps that every voter meets; the least grade of their better document
-TIE = 0.3  # grades: documents that seem nearer than that are called a tie
-TASTE = 0.35  # how far documents of one grade differ, in grades
+CLEAR_PAIRS, MIN_CLEAR_GRADE = 5, 2  # traps that every voter meets; the least grade of their better document
+TIE_MARGIN = 0.3  # grades: documents that seem nearer than that are called a tie
+WITHIN_GRADE_SD = 0.35  # how far documents of one grade differ, in grades
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -47,8 +47,8 @@ def simulate_crowd(world: Collection, *, rng: np.random.Generator, judges: int =
         >>> crowd.odd
         {'w21': 'guesses', 'w22': 'always 1', 'w23': 'lenient', 'w24': 'tires'}
     """
-    if judges < len(ODD) + each:
-        raise UsageError(f"{each} labels a document and {len(ODD)} odd judges need more than {judges} judges")
+    if judges < len(ODD_JUDGES) + each:
+        raise UsageError(f"{each} labels a document and {len(ODD_JUDGES)} odd judges need more than {judges} judges")
     items = pool(world.runs, depth=DEPTH).join(world.gold.frame, on=["query", "doc"], maintain_order="left")
     truth = items["label"].to_numpy()
     top = int(truth.max())
@@ -57,16 +57,18 @@ def simulate_crowd(world: Collection, *, rng: np.random.Generator, judges: int =
     item = np.repeat(np.arange(len(truth)), each)
     order = rng.permutation(len(item))  # everybody works through his documents in an order of his own
     item, judge = item[order], judge[order]
-    done = np.arange(len(item)) / len(item)
-    guesses, constant, kind, tired = (judge == judges - len(ODD) + place for place in range(len(ODD)))
+    elapsed = np.arange(len(item)) / len(item)
+    guesses, constant, lenient, tired = (
+        judge == judges - len(ODD_JUDGES) + position for position in range(len(ODD_JUDGES))
+    )
     noise = np.where(tired, 0.3, rng.uniform(0.45, 0.85, judges)[judge])
-    seen = truth[item] + np.where(kind, 1.0, 0.0) + noise * rng.normal(size=len(item))
-    label = np.clip(np.rint(seen), 0, top).astype(np.int32)
-    careless = guesses | (tired & (done > 0.5))
+    perceived = truth[item] + np.where(lenient, 1.0, 0.0) + noise * rng.normal(size=len(item))
+    label = np.clip(np.rint(perceived), 0, top).astype(np.int32)
+    careless = guesses | (tired & (elapsed > 0.5))
     label = np.where(careless, rng.integers(0, top + 1, len(item)), label)
     label = np.where(constant, 1, label)
     seconds = np.exp(rng.normal(np.log(14.0), 0.5, len(item))) * np.where(guesses, 0.15, 1.0)
-    clock = START + np.round(done * 5 * 86_400).astype(np.int64)
+    clock = START_TIME + np.round(elapsed * 5 * 86_400).astype(np.int64)
     frame = pl.DataFrame(
         {
             "query": items["query"].gather(item),
@@ -77,10 +79,10 @@ def simulate_crowd(world: Collection, *, rng: np.random.Generator, judges: int =
             "seconds": seconds.round(1),
         }
     )
-    plain = np.flatnonzero((truth == 0) | (truth == top))
-    chosen = np.sort(rng.choice(plain, max(1, round(TRAPS * len(plain))), replace=False))
+    clear_items = np.flatnonzero((truth == 0) | (truth == top))
+    chosen = np.sort(rng.choice(clear_items, max(1, round(TRAP_SHARE * len(clear_items))), replace=False))
     traps = items[chosen].select("query", "doc", "label")
-    odd = {str(name): word for name, word in zip(names[-len(ODD) :], ODD, strict=True)}
+    odd = {str(name): flaw for name, flaw in zip(names[-len(ODD_JUDGES) :], ODD_JUDGES, strict=True)}
     return Crowd(labels=Judgments.of(frame), traps=Judgments.of(traps), odd=odd)
 
 
@@ -117,53 +119,57 @@ def simulate_voters(
         )
     graded = world.gold.frame.select("query", "doc", "label")
     graded = graded.filter(pl.col("query").is_in(graded["query"].unique(maintain_order=True)[:queries].implode()))
-    shown = pool(world.runs, depth=DEPTH).filter(pl.int_range(pl.len()).over("query") < docs)
-    traps = _plain_pairs(graded.join(shown, on=["query", "doc"], how="anti", maintain_order="left"), rng)
-    pairs = _all_pairs(graded.join(shown, on=["query", "doc"], how="semi", maintain_order="left"), rng)
+    pooled = pool(world.runs, depth=DEPTH).filter(pl.int_range(pl.len()).over("query") < docs)
+    traps = _clear_pairs(graded.join(pooled, on=["query", "doc"], how="anti", maintain_order="left"), rng)
+    pairs = _all_pairs(graded.join(pooled, on=["query", "doc"], how="semi", maintain_order="left"), rng)
     voter = rng.permuted(np.tile(np.arange(judges), (pairs.height, 1)), axis=1)[:, :each].ravel()
     votes = pairs[np.repeat(np.arange(pairs.height), each)].with_columns(voter=pl.Series(voter), trap=False)
-    met = traps.join(pl.DataFrame({"voter": np.arange(judges)}), how="cross").with_columns(trap=True)
-    votes = pl.concat([votes, met])[rng.permutation(votes.height + met.height)]
-    turned = pl.Series(rng.random(votes.height) < 0.5)  # sides are drawn anew for every vote
+    trap_votes = traps.join(pl.DataFrame({"voter": np.arange(judges)}), how="cross").with_columns(trap=True)
+    votes = pl.concat([votes, trap_votes])[rng.permutation(votes.height + trap_votes.height)]
+    swapped = pl.Series(rng.random(votes.height) < 0.5)  # sides are drawn anew for every vote
     votes = votes.with_columns(
-        left=pl.when(turned).then("other").otherwise("doc"),
-        right=pl.when(turned).then("doc").otherwise("other"),
-        apart=pl.when(turned).then(-pl.col("apart")).otherwise("apart"),
+        left=pl.when(swapped).then("other").otherwise("doc"),
+        right=pl.when(swapped).then("doc").otherwise("other"),
+        margin=pl.when(swapped).then(-pl.col("margin")).otherwise("margin"),
     )
     names = [f"v{number:02d}" for number in range(1, judges + 1)]
     frame = votes.select(
         "query", "left", "right", judge=pl.Series(np.array(names)[votes["voter"].to_numpy()]),
-        winner=pl.Series(_said(votes["apart"].to_numpy(), votes["voter"].to_numpy(), judges, rng)), trap="trap",
+        winner=pl.Series(_draw_votes(votes["margin"].to_numpy(), votes["voter"].to_numpy(), judges, rng)), trap="trap",
     )  # fmt: skip
-    known = traps.select("query", left="doc", right="other", winner=pl.lit("left"))
+    answer_key = traps.select("query", left="doc", right="other", winner=pl.lit("left"))
     odd = dict(zip(names[-len(ODD_VOTERS) :], ODD_VOTERS, strict=True))
-    return Voters(preferences=Preferences.of(frame), traps=Preferences.of(known), odd=odd)
+    return Voters(preferences=Preferences.of(frame), traps=Preferences.of(answer_key), odd=odd)
 
 
 def _all_pairs(graded: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
     """Every two documents of a query: query, doc, other, and by how much the first is better."""
-    items = graded.with_row_index("place").with_columns(worth=pl.Series(TASTE * rng.normal(size=graded.height)))
-    items = items.with_columns(pl.col("worth") + pl.col("label"))
+    items = graded.with_row_index("place").with_columns(
+        quality=pl.Series(WITHIN_GRADE_SD * rng.normal(size=graded.height))
+    )
+    items = items.with_columns(pl.col("quality") + pl.col("label"))
     pairs = items.join(items, on="query", suffix="_other", maintain_order="left_right")
     return pairs.filter(pl.col("place") < pl.col("place_other")).select(
-        "query", "doc", other="doc_other", apart=pl.col("worth") - pl.col("worth_other")
+        "query", "doc", other="doc_other", margin=pl.col("quality") - pl.col("quality_other")
     )
 
 
-def _plain_pairs(graded: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
+def _clear_pairs(graded: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
     """A few pairs whose answer is plain, the better document first, with the columns of `_all_pairs`."""
-    high, low = graded.filter(pl.col("label") >= PLAIN), graded.filter(pl.col("label") == 0)
+    high, low = graded.filter(pl.col("label") >= MIN_CLEAR_GRADE), graded.filter(pl.col("label") == 0)
     pairs = high.join(low, on="query", suffix="_other", maintain_order="left_right")
-    chosen = pairs[rng.choice(pairs.height, PLAIN_PAIRS, replace=False)]
-    return chosen.select("query", "doc", other="doc_other", apart=pl.col("label").cast(pl.Float64))
+    chosen = pairs[rng.choice(pairs.height, CLEAR_PAIRS, replace=False)]
+    return chosen.select("query", "doc", other="doc_other", margin=pl.col("label").cast(pl.Float64))
 
 
-def _said(
-    apart: NDArray[np.float64], voter: NDArray[np.int64], judges: int, rng: np.random.Generator
+def _draw_votes(
+    margin: NDArray[np.float64], voter: NDArray[np.int64], judges: int, rng: np.random.Generator
 ) -> NDArray[np.str_]:
     """What each voter says of a pair whose left document is better by so much."""
-    seen = apart + rng.uniform(0.3, 0.8, judges)[voter] * rng.normal(size=len(apart))
-    guesses, contrary, left = (voter == judges - len(ODD_VOTERS) + place for place in range(len(ODD_VOTERS)))
-    seen = np.where(guesses, rng.choice([-1.0, 1.0], len(apart)), np.where(contrary, -seen, seen))
-    seen = np.where(left, 1.0, seen)
-    return np.where(np.abs(seen) < TIE, "tie", np.where(seen > 0, "left", "right"))
+    perceived = margin + rng.uniform(0.3, 0.8, judges)[voter] * rng.normal(size=len(margin))
+    guesses, contrary, always_left = (
+        voter == judges - len(ODD_VOTERS) + position for position in range(len(ODD_VOTERS))
+    )
+    perceived = np.where(guesses, rng.choice([-1.0, 1.0], len(margin)), np.where(contrary, -perceived, perceived))
+    perceived = np.where(always_left, 1.0, perceived)
+    return np.where(np.abs(perceived) < TIE_MARGIN, "tie", np.where(perceived > 0, "left", "right"))

@@ -9,24 +9,24 @@ import numpy as np
 
 from ringtrue.evaluation.measures import IntArray, Measure
 from ringtrue.gold.correction.difference import GoldSample
-from ringtrue.gold.correction.document_estimator import ByDocuments
-from ringtrue.gold.correction.estimator import Task
+from ringtrue.gold.correction.document_estimator import DocumentEstimator
+from ringtrue.gold.correction.estimator import CorrectionProblem
 from ringtrue.gold.correction.gain_regression import Predictors
 from ringtrue.gold.correction.gold_sample import Design
 from ringtrue.gold.correction.joint_estimate import Population
 from ringtrue.gold.correction.pool import Pool
-from ringtrue.gold.sampling.pivotal import spread_over_queries
-from ringtrue.gold.sampling.sample import part_of, probabilities
+from ringtrue.gold.sampling.pivotal import pivotal_sample
+from ringtrue.gold.sampling.sample import inclusion_probabilities, weigh_measure
 from ringtrue.tables import Judgments, Run
 
-__all__ = ["DESIGN_OF", "Draw", "corrected_way", "drawn_gold"]
+__all__ = ["DESIGN_OF", "Draw", "draw_gold", "make_document_estimator"]
 
 Draw: TypeAlias = Literal["sample", "random"]
 DESIGN_OF: dict[Draw, Design] = {"sample": "pool_stratified", "random": "pool_random"}
 NO_RUN, NO_LABELS = Run.of({"q": {"d": 1.0}}), Judgments.of({"q": {"d": 1}})
 
 
-def drawn_gold(
+def draw_gold(
     rng: np.random.Generator,
     pool: Pool,
     gold: IntArray,
@@ -42,21 +42,21 @@ def drawn_gold(
         >>> from ringtrue.evaluation.measures import parse
         >>> from ringtrue.simulation.worlds.judged_runs import JudgedWorld, simulate_judged_runs
         >>> rng = np.random.default_rng(1)
-        >>> drawn = simulate_judged_runs(rng, JudgedWorld(), replications=1)
-        >>> some = drawn_gold(rng, drawn.pool(0), drawn.pool_gold(0), labels=60, draw="random",
-        ...                   measures=[parse("P@10")])
-        >>> len(some), float(some.prob[0])
+        >>> judged_runs = simulate_judged_runs(rng, JudgedWorld(), replications=1)
+        >>> sample = draw_gold(rng, judged_runs.pool(0), judged_runs.pool_gold(0), labels=60, draw="random",
+        ...                    measures=[parse("P@10")])
+        >>> len(sample), float(sample.prob[0])
         (60, 0.08)
     """
     if draw == "random":
         places = np.sort(rng.permutation(len(pool))[:labels])
-        return GoldSample(places=places, labels=gold[places], prob=np.full(len(places), len(places) / len(pool)))
-    prob = probabilities([part_of(measure, pool) for measure in measures], labels, compare=compare)
-    places = spread_over_queries(prob, pool.query, pool.alike, rng)
-    return GoldSample(places=places, labels=gold[places], prob=prob[places], spread=True)
+        return GoldSample(positions=places, labels=gold[places], prob=np.full(len(places), len(places) / len(pool)))
+    prob = inclusion_probabilities([weigh_measure(measure, pool) for measure in measures], labels, compare=compare)
+    places = pivotal_sample(prob, pool.query, pool.similarity_key, rng)
+    return GoldSample(positions=places, labels=gold[places], prob=prob[places], balanced=True)
 
 
-def corrected_way(
+def make_document_estimator(
     pool: Pool,
     predictors: Predictors,
     sample: GoldSample,
@@ -64,12 +64,12 @@ def corrected_way(
     design: Design,
     population: Population,
     level: float = 0.95,
-) -> ByDocuments:
+) -> DocumentEstimator:
     """What `correct` and `compare_corrected` ask for estimates and differences, from a pool that is already made.
 
     Tables of labels are what takes time, and here they need not be joined.
     """
-    task = Task(
+    task = CorrectionProblem(
         runs=[NO_RUN] * len(pool.runs),
         bronze=NO_LABELS,
         gold=NO_LABELS,
@@ -80,4 +80,4 @@ def corrected_way(
         level=level,
         rng=np.random.default_rng(0),
     )
-    return ByDocuments(task=task, gold=NO_LABELS, _pools={pool.depth: (pool, predictors, sample, ())})
+    return DocumentEstimator(problem=task, gold=NO_LABELS, _pools={pool.depth: (pool, predictors, sample, ())})

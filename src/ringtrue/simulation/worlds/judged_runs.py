@@ -19,22 +19,24 @@ from ringtrue.tables import Judgments, Run
 __all__ = ["BronzeJudge", "By", "JudgedRuns", "JudgedWorld", "simulate_judged_runs", "true_means"]
 
 By: TypeAlias = Literal["gold", "bronze"]
-BETTER = 0.4  # how probable each grade above the lowest relevant one is, by gold
-OFF = 0.2  # how often bronze is a grade too high, and as often too low, on what it rightly calls relevant
-LARGE = 50_000  # queries that stand for all there could be
+GRADE_STEP_CHANCE = 0.4  # how probable each grade above the lowest relevant one is, by gold
+GRADE_ERROR_CHANCE = (
+    0.2  # how often bronze is a grade too high, and as often too low, on what it rightly calls relevant
+)
+MANY_QUERIES = 50_000  # queries that stand for all there could be
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class JudgedRuns:
     """Many experiments in one world: experiments × queries × documents, those in common first.
 
-    `shown` has the document at each rank: experiments × queries × systems × ranks.
+    `ranking` has the document at each rank: experiments × queries × systems × ranks.
     """
 
     world: JudgedWorld
     gold: NDArray[np.int8]
     bronze: NDArray[np.int8]
-    shown: NDArray[np.int64]
+    ranking: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.gold)
@@ -58,16 +60,16 @@ class JudgedRuns:
 
         Examples:
             >>> from ringtrue.evaluation.measures import parse
-            >>> drawn = simulate_judged_runs(np.random.default_rng(1), JudgedWorld(queries=200), replications=100)
-            >>> drawn.values(parse("P@10"), "gold").mean(axis=(1, 2)).round(2).tolist()
+            >>> judged_runs = simulate_judged_runs(np.random.default_rng(1), JudgedWorld(queries=200), replications=100)
+            >>> judged_runs.values(parse("P@10"), "gold").mean(axis=(1, 2)).round(2).tolist()
             [0.4, 0.4]
         """
         labels = self.labels(by).astype(np.int64)
         lists, k = labels.shape[0] * labels.shape[1], self.world.k
         ideal = -np.sort(-labels, axis=2)
-        found = []
+        by_system = []
         for system in range(len(self.names)):
-            top = np.take_along_axis(labels, self.shown[:, :, system], axis=2)
+            top = np.take_along_axis(labels, self.ranking[:, :, system], axis=2)
             values = measure(
                 RankedLists(
                     offsets=np.arange(lists + 1) * k,
@@ -79,12 +81,12 @@ class JudgedRuns:
                     max_label=self.world.grades,
                 )
             )
-            found.append(values.reshape(labels.shape[:2]))
-        return np.stack(found)
+            by_system.append(values.reshape(labels.shape[:2]))
+        return np.stack(by_system)
 
     def pool(self, experiment: int) -> Pool:
         """What the systems show in one experiment, as `correct` sees it: document d of query q at place q·docs + d."""
-        queries, systems, k = self.shown.shape[1:]
+        queries, systems, k = self.ranking.shape[1:]
         docs = self.pooled_docs
         labels = self.bronze[experiment, :, :docs].ravel()
         levels, level = np.unique(labels, return_inverse=True)
@@ -92,14 +94,14 @@ class JudgedRuns:
         return Pool(
             runs=self.names,
             queries=tuple(map(str, range(queries))),
-            levels=tuple(int(one) for one in levels),
+            levels=tuple(int(label) for label in levels),
             depth=k,
             docs=pl.DataFrame(),
             query=np.repeat(np.arange(queries), docs),
             level=level.astype(np.int64),
-            run=np.broadcast_to(np.arange(systems)[:, None], self.shown.shape[1:]).ravel(),
-            shown=(first + self.shown[experiment]).ravel(),
-            rank=np.broadcast_to(np.arange(1, k + 1), self.shown.shape[1:]).ravel(),
+            run=np.broadcast_to(np.arange(systems)[:, None], self.ranking.shape[1:]).ravel(),
+            doc_index=(first + self.ranking[experiment]).ravel(),
+            rank=np.broadcast_to(np.arange(1, k + 1), self.ranking.shape[1:]).ravel(),
         )
 
     def pool_gold(self, experiment: int) -> IntArray:
@@ -109,13 +111,13 @@ class JudgedRuns:
 
     def tables(self, experiment: int) -> tuple[list[Run], Judgments, Judgments]:
         """The runs of one experiment, and all bronze and all gold labels, as people have them."""
-        queries, systems, k = self.shown.shape[1:]
+        queries, systems, k = self.ranking.shape[1:]
         docs = self.gold.shape[2]
         runs = []
         for system in range(systems):
             frame = pl.DataFrame({
                 "query": np.repeat(np.arange(queries), k),
-                "doc": self.shown[experiment, :, system].ravel(),
+                "doc": self.ranking[experiment, :, system].ravel(),
                 "score": np.tile(np.arange(k, 0.0, -1), queries),
             })  # fmt: skip
             runs.append(Run(frame.cast({"query": pl.String, "doc": pl.String}), name=self.names[system]))
@@ -138,29 +140,32 @@ def simulate_judged_runs(rng: np.random.Generator, world: JudgedWorld, *, replic
 
     Examples:
         >>> world = JudgedWorld(queries=5, judge=BronzeJudge(relevant=1, nonrelevant=1))
-        >>> drawn = simulate_judged_runs(np.random.default_rng(1), world, replications=100)
-        >>> drawn.gold.shape, drawn.shown.shape, bool((drawn.gold == drawn.bronze).all())
+        >>> judged_runs = simulate_judged_runs(np.random.default_rng(1), world, replications=100)
+        >>> judged_runs.gold.shape, judged_runs.ranking.shape, bool((judged_runs.gold == judged_runs.bronze).all())
         ((100, 5, 15), (100, 5, 2, 10), True)
     """
     if replications < 1:
         raise UsageError(f"a study needs a replication, found {replications}")
-    systems, own = len(world.shares), world.k - world.shared
+    systems, own_docs = len(world.shares), world.k - world.shared
     shape = (replications, world.queries)
-    share = _around(rng, np.full((*shape, 1), float(min(world.shares))), world.alike)
-    of_systems = share + (1 - share) * world.lifted
-    parts = [np.repeat(share, world.shared, axis=2)]
-    parts += [np.repeat(_around(rng, of_systems[..., [one]], world.apart), own, axis=2) for one in range(systems)]
-    parts += [np.repeat(share, world.unseen, axis=2)]
+    query_share = _draw_beta_shares(rng, np.full((*shape, 1), float(min(world.shares))), world.query_icc)
+    system_share = query_share + (1 - query_share) * world.own_lift
+    parts = [np.repeat(query_share, world.shared, axis=2)]
+    parts += [
+        np.repeat(_draw_beta_shares(rng, system_share[..., [system]], world.system_icc), own_docs, axis=2)
+        for system in range(systems)
+    ]
+    parts += [np.repeat(query_share, world.unseen, axis=2)]
     chance = np.concatenate(parts, axis=2)
     relevant = rng.random(chance.shape) < chance
-    grade = 1 + rng.binomial(world.grades - 1, BETTER, chance.shape)
-    shown = _ordered(rng, world, relevant)
-    called = rng.random(chance.shape) < _calling(rng, world, relevant, shown)
+    grade = 1 + rng.binomial(world.grades - 1, GRADE_STEP_CHANCE, chance.shape)
+    ranking = _rank_documents(rng, world, relevant)
+    called_relevant = rng.random(chance.shape) < _relevant_call_chance(rng, world, relevant, ranking)
     return JudgedRuns(
         world=world,
         gold=np.where(relevant, grade, 0).astype(np.int8),
-        bronze=np.where(called, _seen(rng, world, relevant, grade), 0).astype(np.int8),
-        shown=shown,
+        bronze=np.where(called_relevant, _bronze_grades(rng, world, relevant, grade), 0).astype(np.int8),
+        ranking=ranking,
     )
 
 
@@ -173,70 +178,74 @@ def true_means(rng: np.random.Generator, world: JudgedWorld, measures: Iterable[
         >>> means.round(2).tolist()
         [0.5, 0.4]
     """
-    drawn = simulate_judged_runs(rng, world, replications=-(-LARGE // world.queries))
-    return [drawn.values(measure, "gold").mean(axis=(1, 2)) for measure in measures]
+    judged_runs = simulate_judged_runs(rng, world, replications=-(-MANY_QUERIES // world.queries))
+    return [judged_runs.values(measure, "gold").mean(axis=(1, 2)) for measure in measures]
 
 
-def _around(rng: np.random.Generator, mean: FloatArray, alike: float) -> FloatArray:
+def _draw_beta_shares(rng: np.random.Generator, mean: FloatArray, icc: float) -> FloatArray:
     """Shares with this mean, and the variance that makes draws from one of them so much alike."""
-    if alike == 0:
+    if icc == 0:
         return mean
-    size = 1 / alike - 1
-    drawn: FloatArray = rng.beta(np.maximum(mean * size, 1e-9), np.maximum((1 - mean) * size, 1e-9))
-    return drawn
+    concentration = 1 / icc - 1
+    shares: FloatArray = rng.beta(np.maximum(mean * concentration, 1e-9), np.maximum((1 - mean) * concentration, 1e-9))
+    return shares
 
 
-def _ordered(rng: np.random.Generator, world: JudgedWorld, relevant: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _rank_documents(rng: np.random.Generator, world: JudgedWorld, relevant: NDArray[np.bool_]) -> NDArray[np.int64]:
     """The document at each rank of each system."""
-    own = world.k - world.shared
-    shown = []
+    own_docs = world.k - world.shared
+    rankings = []
     for system in range(len(world.shares)):
-        first = world.shared + system * own
-        docs = np.concatenate([np.arange(world.shared), np.arange(first, first + own)])
+        first = world.shared + system * own_docs
+        docs = np.concatenate([np.arange(world.shared), np.arange(first, first + own_docs)])
         score = world.order * relevant[..., docs] + rng.normal(size=(*relevant.shape[:2], world.k))
-        shown.append(docs[np.argsort(-score, axis=2)])
-    return np.stack(shown, axis=2)
+        rankings.append(docs[np.argsort(-score, axis=2)])
+    return np.stack(rankings, axis=2)
 
 
-def _calling(
-    rng: np.random.Generator, world: JudgedWorld, relevant: NDArray[np.bool_], shown: NDArray[np.int64]
+def _relevant_call_chance(
+    rng: np.random.Generator, world: JudgedWorld, relevant: NDArray[np.bool_], ranking: NDArray[np.int64]
 ) -> FloatArray:
     """How probable it is that bronze calls each document relevant."""
-    height = _height(world, relevant.shape, shown)
-    chance = _called_by(rng, world, world.judge, relevant, height)
+    height = _rank_height(world, relevant.shape, ranking)
+    chance = _judge_call_chance(rng, world, world.judge, relevant, height)
     if world.second_judge is not None:
-        own = slice(world.k, 2 * world.k - world.shared)
-        chance[..., own] = _called_by(rng, world, world.second_judge, relevant, height)[..., own]
+        second_docs = slice(world.k, 2 * world.k - world.shared)
+        chance[..., second_docs] = _judge_call_chance(rng, world, world.second_judge, relevant, height)[
+            ..., second_docs
+        ]
     return chance
 
 
-def _called_by(
+def _judge_call_chance(
     rng: np.random.Generator, world: JudgedWorld, judge: BronzeJudge, relevant: NDArray[np.bool_], height: FloatArray
 ) -> FloatArray:
-    right, wrong = (_around(rng, np.full((*relevant.shape[:2], 1), float(rate)), judge.moods)
+    right, wrong = (_draw_beta_shares(rng, np.full((*relevant.shape[:2], 1), float(rate)), judge.moods)
                     for rate in (judge.relevant, judge.nonrelevant))  # fmt: skip
     chance = np.where(relevant, right, 1 - wrong)
     chance[..., world.shared : world.k] += judge.favours
     return np.clip(chance + judge.by_rank * height, 0, 1)
 
 
-def _height(world: JudgedWorld, shape: tuple[int, ...], shown: NDArray[np.int64]) -> FloatArray:
+def _rank_height(world: JudgedWorld, shape: tuple[int, ...], ranking: NDArray[np.int64]) -> FloatArray:
     """1 where some system shows the document first, 0 where it comes last or is not shown."""
     highest = np.zeros(shape)
-    of_rank = np.broadcast_to(np.linspace(1, 0, world.k), (*shape[:2], world.k))
-    for system in range(shown.shape[2]):
-        here = np.zeros(shape)
-        np.put_along_axis(here, shown[:, :, system], of_rank, axis=2)
-        highest = np.maximum(highest, here)
+    height_by_rank = np.broadcast_to(np.linspace(1, 0, world.k), (*shape[:2], world.k))
+    for system in range(ranking.shape[2]):
+        system_height = np.zeros(shape)
+        np.put_along_axis(system_height, ranking[:, :, system], height_by_rank, axis=2)
+        highest = np.maximum(highest, system_height)
     return highest
 
 
-def _seen(rng: np.random.Generator, world: JudgedWorld, relevant: NDArray[np.bool_], grade: IntArray) -> IntArray:
+def _bronze_grades(
+    rng: np.random.Generator, world: JudgedWorld, relevant: NDArray[np.bool_], grade: IntArray
+) -> IntArray:
     """The grade that bronze gives to what it calls relevant: about the right one, or any, low ones more often."""
     if world.grades == 1:
         return np.ones(relevant.shape, dtype=np.int64)
     chance = rng.random(relevant.shape)
-    off = np.where(chance < OFF, -1, np.where(chance > 1 - OFF, 1, 0))
-    anything = 1 + rng.binomial(world.grades - 1, BETTER / 2, relevant.shape)
-    seen: IntArray = np.where(relevant, np.clip(grade + off, 1, world.grades), anything)
-    return seen
+    error = np.where(chance < GRADE_ERROR_CHANCE, -1, np.where(chance > 1 - GRADE_ERROR_CHANCE, 1, 0))
+    unrelated = 1 + rng.binomial(world.grades - 1, GRADE_STEP_CHANCE / 2, relevant.shape)
+    grades: IntArray = np.where(relevant, np.clip(grade + error, 1, world.grades), unrelated)
+    return grades

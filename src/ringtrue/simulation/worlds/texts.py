@@ -20,7 +20,7 @@ CLOSING = (
     "Customers who bought it often buy a second one.", "Last season's model, as long as there are any.",
     "Made in a small workshop by the sea.", "The picture shows it in blue.", "Sizes run a little small.",
 )  # fmt: skip
-FOOLED = 2  # the label of bronze from which on a document shares the words of the query
+MIN_FOOLED_LABEL = 2  # the label of bronze from which on a document shares the words of the query
 
 
 def simulate_texts(world: Collection, *, rng: np.random.Generator) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -36,19 +36,21 @@ def simulate_texts(world: Collection, *, rng: np.random.Generator) -> tuple[pl.D
         >>> topics["title"].to_list()
         ['cheap jacket for night shifts', 'bright coat for children', 'washable blanket for children']
     """
-    names = world.gold.frame["query"].unique(maintain_order=True).to_list()
-    wanted = {name: (str(rng.choice(TRAITS)), str(rng.choice(THINGS)), str(rng.choice(USES))) for name in names}
-    both = world.gold.frame.join(
+    query_ids = world.gold.frame["query"].unique(maintain_order=True).to_list()
+    wanted = {
+        query_id: (str(rng.choice(TRAITS)), str(rng.choice(THINGS)), str(rng.choice(USES))) for query_id in query_ids
+    }
+    labelled = world.gold.frame.join(
         world.bronze.frame.select("query", "doc", bronze="label"),
         on=["query", "doc"],
         how="left",
         maintain_order="left",
     )
     offers = [_offer(wanted[query], label, bronze or 0, rng)
-              for query, label, bronze in both.select("query", "label", "bronze").iter_rows()]  # fmt: skip
+              for query, label, bronze in labelled.select("query", "label", "bronze").iter_rows()]  # fmt: skip
     topics = pl.DataFrame(
         {
-            "query": names,
+            "query": query_ids,
             "title": [f"{trait} {thing} for {use}" for trait, thing, use in wanted.values()],
             "description": [
                 f"Somebody wants to buy a {thing} that is {trait} and good for {use}."
@@ -62,7 +64,7 @@ def simulate_texts(world: Collection, *, rng: np.random.Generator) -> tuple[pl.D
         }
     )
     titles, texts = zip(*offers, strict=True)
-    documents = pl.DataFrame({"doc": both["doc"], "title": titles, "text": texts})
+    documents = pl.DataFrame({"doc": labelled["doc"], "title": titles, "text": texts})
     return topics, documents.unique("doc", maintain_order=True)
 
 
@@ -70,11 +72,11 @@ def _offer(wanted: tuple[str, str, str], label: int, bronze: int, rng: np.random
     """Title and text of an offer that deserves the label."""
     trait, thing, use = wanted
     other_trait, other_thing, other_use = (
-        str(rng.choice([word for word in words if word != asked]))
-        for words, asked in zip((TRAITS, THINGS, USES), wanted, strict=True)
+        str(rng.choice([word for word in words if word != wanted_word]))
+        for words, wanted_word in zip((TRAITS, THINGS, USES), wanted, strict=True)
     )
     closing = " ".join(map(str, rng.choice(CLOSING, 2, replace=False)))
-    if label <= 0 and bronze >= FOOLED:
+    if label <= 0 and bronze >= MIN_FOOLED_LABEL:
         text = f"Your {thing} stays {trait}, in {use} and at any time. The {thing} itself is not part of the offer."
         return f"Spray that keeps a {thing} {trait}", f"{text} {closing}"
     if label <= 0:

@@ -164,7 +164,7 @@ def test_the_description_is_whole_and_public(here: World) -> None:
         assert {"401", "403", "422", "503"} <= set(one["responses"])
         for status, said in one["responses"].items():
             if int(status) >= 400:
-                assert said["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/Fault"}
+                assert said["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/ErrorResponse"}
     scheme = told["components"]["securitySchemes"]["token"]
     assert (scheme["type"], scheme["scheme"]) == ("http", "bearer")
 

@@ -10,7 +10,7 @@ import pytest
 
 from ringtrue.service.store import Store
 from ringtrue.service.web.api.application import make_api
-from ringtrue.service.web.auth.dependencies import unguarded
+from ringtrue.service.web.auth.dependencies import list_unguarded_routes
 from service.web.programs import Program, World, world
 
 DESCRIPTION = make_api(None).openapi()
@@ -103,7 +103,7 @@ def _body(operation: dict[str, object]) -> dict[str, object]:
 
 
 def test_every_route_of_the_server_is_guarded(here: World) -> None:
-    assert unguarded(here.app) == []
+    assert list_unguarded_routes(here.app) == []
 
 
 def test_a_viewer_sees_how_it_goes_and_changes_nothing(here: World) -> None:

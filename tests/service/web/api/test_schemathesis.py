@@ -15,7 +15,7 @@ from schemathesis import GenerationMode, checks
 
 from ringtrue.service.store import Store
 from ringtrue.service.store.accounts import add_member
-from ringtrue.service.store.projects import project_named
+from ringtrue.service.store.projects import get_project_by_name
 from ringtrue.service.web.api.application import make_api
 from service.web.programs import Program, World, world
 
@@ -79,7 +79,7 @@ def _all_round(here: World) -> tuple[Program, dict[str, st.SearchStrategy[Any]]]
     def joined(connection: Any) -> None:
         for name in ("news", "sides"):
             for role in ("judge", "gold"):
-                add_member(connection, project_named(connection, name).id, owner.account, role, here.clock())  # type: ignore[arg-type]
+                add_member(connection, get_project_by_name(connection, name).id, owner.account, role, here.clock())  # type: ignore[arg-type]
 
     here.store.write(joined)
     step = owner("POST", "/projects/news/tasks", json={}).json()

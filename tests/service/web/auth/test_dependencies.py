@@ -10,50 +10,51 @@ from fastapi import APIRouter, Depends, FastAPI, Request
 from starlette.responses import PlainTextResponse
 
 from ringtrue.service.store import Store
-from ringtrue.service.store.accounts import erase, remove_member
+from ringtrue.service.store.accounts import erase_account, remove_member
 from ringtrue.service.store.records import Project
 from ringtrue.service.web.app import create_app
 from ringtrue.service.web.auth.dependencies import (
-    Gate,
-    Here,
-    judge_gate,
-    member_of,
-    owner_of,
-    owner_only,
-    owner_uploading,
+    JudgeAccess,
+    RequestContext,
+    get_judge_access,
     public,
-    signed_in,
-    viewer_of,
+    require_login,
+    require_member,
+    require_project_owner,
+    require_server_owner,
+    require_server_owner_upload,
+    require_viewer,
 )
-from ringtrue.service.web.auth.route_guards import unguarded
-from ringtrue.service.web.fast_path import Lane, Server
+from ringtrue.service.web.auth.route_guards import list_unguarded_routes
+from ringtrue.service.web.fast_path import FastPathApp, FastRoute
 
 GUARDS: dict[str, Callable[..., Any]] = {
-    "signed-in": signed_in, "owner-only": owner_only, "owner": owner_of, "viewer": viewer_of, "member": member_of,
+    "signed-in": require_login, "owner-only": require_server_owner, "owner": require_project_owner,
+    "viewer": require_viewer, "member": require_member,
 }  # fmt: skip
 
 
 @pytest.fixture
-def app(web_store: Store, clock) -> Server:
+def app(web_store: Store, clock) -> FastPathApp:
     """The server, with a route for each guard that says who came in."""
     made = create_app(web_store, secret=b"s", clock=clock, upload_limit=3_000_000)
     router = APIRouter()
     for name, guard in GUARDS.items():
 
-        async def who(here: Here) -> PlainTextResponse:
+        async def who(here: RequestContext) -> PlainTextResponse:
             return PlainTextResponse(f"{here.person.handle} {here.text('said')}".strip())
 
-        who.__annotations__["here"] = Annotated[Here, Depends(guard)]
-        path = f"/guard/{name}" if guard in (signed_in, owner_only) else f"/p/{{project}}/guard/{name}"
+        who.__annotations__["here"] = Annotated[RequestContext, Depends(guard)]
+        path = f"/guard/{name}" if guard in (require_login, require_server_owner) else f"/p/{{project}}/guard/{name}"
         router.add_api_route(path, who, methods=["GET", "POST"])
 
     @router.api_route("/p/{project}/gate", methods=["GET", "POST"])
-    async def gate(gate: Annotated[Gate, Depends(judge_gate)]) -> PlainTextResponse:
+    async def gate(gate: Annotated[JudgeAccess, Depends(get_judge_access)]) -> PlainTextResponse:
         ask = gate.read if gate.request.method == "GET" else gate.write
         return PlainTextResponse(await ask(lambda c, here: here.person.handle))
 
     @router.post("/guard/upload")
-    async def upload(here: Annotated[Here, Depends(owner_uploading)]) -> PlainTextResponse:
+    async def upload(here: Annotated[RequestContext, Depends(require_server_owner_upload)]) -> PlainTextResponse:
         return PlainTextResponse(str(len(here.form.getlist("file"))))
 
     made.include_router(router)
@@ -62,10 +63,10 @@ def app(web_store: Store, clock) -> Server:
 
 
 def test_every_route_is_guarded_or_declared_public(web_store: Store) -> None:
-    assert unguarded(create_app(web_store, secret=b"s")) == []
+    assert list_unguarded_routes(create_app(web_store, secret=b"s")) == []
 
 
-def test_a_route_without_a_guard_is_found_wherever_it_hides(app: Server) -> None:
+def test_a_route_without_a_guard_is_found_wherever_it_hides(app: FastPathApp) -> None:
     async def forgotten(request: Request) -> None: ...
 
     @public
@@ -80,8 +81,8 @@ def test_a_route_without_a_guard_is_found_wherever_it_hides(app: Server) -> None
     app.include_router(router)
     app.mount("/inner", inner)
     app.add_route("/plain", forgotten)
-    app.add_lanes([Lane(method="GET", path="/lane", endpoint=forgotten, app=app)])
-    found = unguarded(app)
+    app.add_fast_routes([FastRoute(method="GET", path="/lane", endpoint=forgotten, app=app)])
+    found = list_unguarded_routes(app)
     assert sorted(found) == ["GET /lane", "GET /named", "GET /shallow", "GET,HEAD /plain", "POST /inner/deep"]
 
 
@@ -146,7 +147,7 @@ def test_a_role_that_is_taken_away_is_gone_at_once(path: str, judge, project: Pr
 
 
 def test_whoever_is_erased_is_out_at_once(judge, web_store: Store, clock) -> None:
-    web_store.write(lambda c: erase(c, judge.account, clock()))
+    web_store.write(lambda c: erase_account(c, judge.account, clock()))
     assert judge.get("/guard/signed-in").status_code == 303
 
 

@@ -9,11 +9,11 @@ import pytest
 from sqlalchemy import text
 
 from ringtrue.service.store import Store
-from ringtrue.service.store.accounts import person, secret_of
-from ringtrue.service.store.invitations import invitations, invite, invite_first_owner, revoke_invitation
+from ringtrue.service.store.accounts import find_password_hash, get_person
+from ringtrue.service.store.invitations import invite, invite_first_owner, load_invitations, revoke_invitation
 from ringtrue.service.store.projects import close_project
 from ringtrue.service.store.records import Project
-from ringtrue.service.web.auth.password_hashing import is_right
+from ringtrue.service.web.auth.password_hashing import is_correct_password
 
 PASSWORD = {"password": "lamp river seven coat", "again": "lamp river seven coat"}
 
@@ -39,9 +39,9 @@ def test_the_first_owner_comes_in_by_the_link_once(web_store: Store, visit, cloc
     assert (done.status_code, done.headers["location"]) == (303, "/?new=1")
     assert "Your log-in name is olga-o;" in browser.get("/?new=1").text
     assert "New project" in browser.page.text
-    found = web_store.write(lambda c: secret_of(c, "olga-o"))
+    found = web_store.write(lambda c: find_password_hash(c, "olga-o"))
     assert found is not None
-    assert is_right(PASSWORD["password"], found[1])
+    assert is_correct_password(PASSWORD["password"], found[1])
     late = visit().get(f"/welcome/{secret}")
     assert (late.status_code, "This link was used already; log in" in late.text) == (410, True)
 
@@ -95,7 +95,7 @@ def test_who_has_an_account_accepts_with_it(web_store: Store, project: Project, 
     assert "Accept as Jan Judge" in judge.get(f"/welcome/{secret}").text
     fields = {"word": judge.hidden()["word"], "as": "me"}
     assert judge.post(f"/welcome/{secret}", fields).headers["location"] == "/"
-    assert web_store.write(lambda c: person(c, judge.account)).roles[project.id] == {"judge", "viewer"}
+    assert web_store.write(lambda c: get_person(c, judge.account)).roles[project.id] == {"judge", "viewer"}
 
 
 def test_a_new_password_comes_by_a_link_and_ends_every_visit(web_store: Store, judge, nobody, clock) -> None:
@@ -120,7 +120,7 @@ def test_links_that_are_unknown_withdrawn_or_too_old_say_so(
 
     assert nobody.get(f"{path}{'x' * 43}").status_code == 404
     withdrawn, old = link(), link()
-    number = web_store.write(lambda c: invitations(c, project.id))[1].id
+    number = web_store.write(lambda c: load_invitations(c, project.id))[1].id
     web_store.write(lambda c: revoke_invitation(c, number, project=project.id, now=clock()))
     gone = nobody.get(f"{path}{withdrawn}")
     assert (gone.status_code, "withdrawn" in gone.text) == (410, True)

@@ -9,9 +9,9 @@ import pytest
 from fastapi import FastAPI
 
 from ringtrue.service.store import Store
-from ringtrue.service.store.access import LIMITS, WINDOW, try_to_log_in
+from ringtrue.service.store.access import ATTEMPT_LIMITS, ATTEMPT_WINDOW, record_login_attempt
 from ringtrue.service.store.accounts import create_account
-from ringtrue.service.store.audit_log import entries
+from ringtrue.service.store.audit_log import load_audit_entries
 from ringtrue.service.store.records import Project
 from ringtrue.service.web.app import create_app
 from ringtrue.service.web.auth.password_hashing import hash_password
@@ -77,7 +77,7 @@ def test_a_wrong_password_and_a_handle_that_nobody_has_are_told_in_the_same_word
 def test_who_guesses_is_slowed_down_even_with_the_right_password_and_locks_nobody_else_out(
     ann: int, visit, clock
 ) -> None:
-    for _ in range(LIMITS["both"]):
+    for _ in range(ATTEMPT_LIMITS["both"]):
         assert log_in(visit(), password="wrong").status_code == 401
     browser = visit()
     assert log_in(visit(address="198.51.100.1"), password="wrong").status_code == 401
@@ -85,13 +85,13 @@ def test_who_guesses_is_slowed_down_even_with_the_right_password_and_locks_nobod
     assert late.status_code == 429
     assert "wait 15 minutes" in late.text
     assert log_in(visit(address="198.51.100.1")).status_code == 303
-    clock.now += WINDOW
+    clock.now += ATTEMPT_WINDOW
     assert log_in(browser).status_code == 303
 
 
 def test_a_forged_address_in_a_header_does_not_help_guessing(ann: int, web_store: Store, visit, clock) -> None:
-    for attempt in range(LIMITS["address"]):
-        web_store.write(lambda c, n=attempt: try_to_log_in(c, handle=f"h{n}", address="192.0.2.1", now=clock()))
+    for attempt in range(ATTEMPT_LIMITS["address"]):
+        web_store.write(lambda c, n=attempt: record_login_attempt(c, handle=f"h{n}", address="192.0.2.1", now=clock()))
     browser = visit(address="192.0.2.1")
     browser.get("/login")
     fields = browser.hidden() | {"handle": "ann", "password": PASSWORD}
@@ -121,16 +121,16 @@ def test_behind_https_the_cookie_travels_by_https_only_and_belongs_to_the_host(
 
 
 def test_a_cookie_that_we_did_not_sign_is_nobody(judge, app: FastAPI) -> None:
-    site = app.state.site
-    genuine = judge.client.cookies[site.cookie]
+    site = app.state.server
+    genuine = judge.client.cookies[site.session_cookie]
     secret, _, signature = genuine.rpartition(".")
     for forged in (secret, f"{secret}.", f"{secret}x.{signature}", f"{secret}.{signature}x", "", "ä", "." * 50):
         judge.client.cookies.clear()
-        answer = judge.get("/", headers={"Cookie": f"{site.cookie}={forged}".encode()})
+        answer = judge.get("/", headers={"Cookie": f"{site.session_cookie}={forged}".encode()})
         assert answer.headers["location"] == "/login"
-    for_a_form = site.signed(secret, "form")
-    assert judge.get("/", headers={"Cookie": f"{site.cookie}={for_a_form}"}).headers["location"] == "/login"
-    assert judge.get("/", headers={"Cookie": f"{site.cookie}={genuine}"}).status_code == 200
+    for_a_form = site.sign(secret, "form")
+    assert judge.get("/", headers={"Cookie": f"{site.session_cookie}={for_a_form}"}).headers["location"] == "/login"
+    assert judge.get("/", headers={"Cookie": f"{site.session_cookie}={genuine}"}).status_code == 200
 
 
 def test_another_site_cannot_log_its_visitors_in(ann: int, nobody, visit) -> None:
@@ -191,7 +191,7 @@ def test_a_visit_ends_with_its_time(judge, clock) -> None:
 
 def test_logging_in_is_on_record_without_a_name(ann: int, nobody, web_store: Store) -> None:
     log_in(nobody)
-    (entry,) = web_store.write(entries)
+    (entry,) = web_store.write(load_audit_entries)
     assert (entry.action, entry.handle, entry.detail) == ("log in", "ann", {})
 
 

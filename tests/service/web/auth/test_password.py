@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ringtrue.service.store import Store
-from ringtrue.service.store.access import LIMITS
+from ringtrue.service.store.access import ATTEMPT_LIMITS
 from ringtrue.service.store.accounts import create_account
 from ringtrue.service.web.auth.password_hashing import hash_password
 
@@ -52,7 +52,7 @@ def test_what_cannot_be_used_is_said_on_the_form(ann: int, visit, fields: dict[s
 def test_the_old_password_cannot_be_guessed_here_either(ann: int, visit) -> None:
     browser = visit(ann)
     browser.get("/password")
-    for _ in range(LIMITS["both"]):
+    for _ in range(ATTEMPT_LIMITS["both"]):
         assert "old password is wrong" in browser.send("/password", old="x", password=NEW, again=NEW).text
     assert "Too many attempts" in browser.send("/password", old=OLD, password=NEW, again=NEW).text
 

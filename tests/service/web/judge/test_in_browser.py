@@ -16,10 +16,10 @@ from playwright.sync_api import Browser, Page, expect
 
 from browsers import comes_to, shows, violations
 from ringtrue.service.store import PREFERENCE, Scale, Settings, Store
-from ringtrue.service.store.access import log_in, signing_secret
+from ringtrue.service.store.access import get_or_create_signing_secret, log_in
 from ringtrue.service.store.accounts import add_member, create_account
 from ringtrue.service.store.projects import add_documents, add_items, add_queries, create_project
-from ringtrue.service.web.context import Site
+from ringtrue.service.web.context import ServerContext
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("windows")]
 LOOKS = [(1280, 800, "light"), (360, 740, "dark"), (320, 256, "light")]  # the last is a page at 400 %
@@ -43,11 +43,15 @@ class Place:
                 made = create_account(connection, kind="named", name=name, password="unusable", now=time.time())
                 for project in (1, 2, 3):
                     add_member(connection, project, made, "judge", time.time())
-                return made, signing_secret(connection), log_in(connection, made, now=time.time(), hours=1)[0]
+                return (
+                    made,
+                    get_or_create_signing_secret(connection),
+                    log_in(connection, made, now=time.time(), hours=1)[0],
+                )
 
             self.account, secret, login = store.write(work)
-            site = Site(store=store, secret=secret)
-            cookie = {"name": site.cookie, "value": site.signed(login, "login"), "url": self.address}
+            site = ServerContext(store=store, secret=secret)
+            cookie = {"name": site.session_cookie, "value": site.sign(login, "login"), "url": self.address}
             site.readers.shutdown()
         context = self.browser.new_context(base_url=self.address, **options)
         context.add_cookies([cookie])  # type: ignore[list-item]

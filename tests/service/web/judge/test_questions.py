@@ -17,12 +17,12 @@ import pytest
 from sqlalchemy import text
 
 from ringtrue.service.collect.project_setup import make_project
-from ringtrue.service.collect.uploads import GivenFile
+from ringtrue.service.collect.uploads import UploadedFile
 from ringtrue.service.store import PREFERENCE, Label, Scale, Settings, Store
 from ringtrue.service.store.accounts import add_member, remove_member
 from ringtrue.service.store.answers import record_answer
 from ringtrue.service.store.invitations import accept_invitation, invite
-from ringtrue.service.store.pair_queue import take_turn
+from ringtrue.service.store.pair_queue import acquire_lock
 from ringtrue.service.store.projects import (
     add_documents,
     add_items,
@@ -32,9 +32,9 @@ from ringtrue.service.store.projects import (
     create_project,
 )
 from ringtrue.service.store.records import Answer, Project
-from ringtrue.service.store.tasks import open_task
+from ringtrue.service.store.tasks import get_or_create_task
 from ringtrue.service.web.judge import screen
-from ringtrue.service.web.judge.screen import answers_of
+from ringtrue.service.web.judge.screen import render_answer_panel
 from ringtrue.service.web.owner.default_guidelines import default_guidelines
 
 JSON = {"accept": "application/json"}
@@ -607,7 +607,7 @@ def test_shortcuts_and_highlights_are_settings_of_the_project(judge: Any, web_st
 
 def test_answers_show_hints_and_keys_of_long_scales() -> None:
     labels = tuple(Label(value=str(at * 5), name=f"N{at}", hint="<i>" if at == 3 else "") for at in range(12))
-    shown = answers_of(Scale(kind="graded", labels=labels), "", shortcuts=True, first=False)
+    shown = render_answer_panel(Scale(kind="graded", labels=labels), "", shortcuts=True, first=False)
     assert re.findall(r'value="(\d+)" data-keys="(.)"', shown)[:3] == [("0", "1"), ("5", "2"), ("10", "3")]
     assert len(re.findall('class="label"', shown)) == 12
     assert "<small>&lt;i&gt;</small>" in shown
@@ -632,7 +632,7 @@ def test_an_answer_given_by_other_means_is_not_asked_again(
     judge: Any, asked: Project, web_store: Store, clock: Any
 ) -> None:
     def work(connection: Any) -> None:
-        state = open_task(connection, asked, judge.account, now=clock(), rng=np.random.default_rng(1))
+        state = get_or_create_task(connection, asked, judge.account, now=clock(), rng=np.random.default_rng(1))
         assert state is not None
         record_answer(connection, judge.account, 1, 0, Answer(answer="1"), now=clock())
 
@@ -645,7 +645,7 @@ def test_pairs_are_chosen_as_votes_arrive_when_a_task_is_begun(judge: Any, web_s
     settings = Settings(judges=1, task_size=3, traps=0, traps_needed=0, active=True)
     made = make_project(
         web_store, name="live", title="Live", scale=PREFERENCE, settings=settings,
-        ask=[GivenFile(name="bm25.run", content=lines.encode())], now=clock(), rng=np.random.default_rng(1),
+        ask=[UploadedFile(name="bm25.run", content=lines.encode())], now=clock(), rng=np.random.default_rng(1),
     )  # fmt: skip
     web_store.write(lambda c: add_member(c, made.project.id, judge.account, "judge", clock()))
     for _ in range(made.items // 3 + 2):
@@ -663,7 +663,7 @@ def active_project(store: Store, judge: int) -> Project:
     made = make_project(
         store, name="live", title="Live", scale=PREFERENCE, now=1.0, rng=np.random.default_rng(1),
         settings=Settings(judges=1, task_size=3, traps=0, traps_needed=0, active=True),
-        ask=[GivenFile(name="bm25.run", content=lines.encode())],
+        ask=[UploadedFile(name="bm25.run", content=lines.encode())],
     ).project  # fmt: skip
     store.write(lambda c: add_member(c, made.id, judge, "judge", 1.0))
     store.write(lambda c: c.execute(text("UPDATE item SET wanted = given")))
@@ -674,9 +674,9 @@ def test_judges_who_wait_for_pairs_hold_up_nobody(
     judge: Any, nobody: Any, web_store: Store, clock: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """More of them than there are threads, while a server that died had the turn to choose."""
-    monkeypatch.setattr(screen, "PATIENCE", 2.0)
+    monkeypatch.setattr(screen, "PAIR_WAIT_SECONDS", 2.0)
     where = active_project(web_store, judge.account)
-    web_store.write(lambda c: take_turn(c, where.id, now=clock(), until=clock() + 120))
+    web_store.write(lambda c: acquire_lock(c, where.id, now=clock(), until=clock() + 120))
     nobody.get("/login")
     sent = nobody.hidden() | {"handle": "nobody", "password": "x" * 12}
     order: list[str] = []
@@ -701,7 +701,7 @@ def test_a_judge_who_waits_gets_pairs_when_the_turn_of_a_server_that_died_has_en
     judge: Any, web_store: Store, clock: Any
 ) -> None:
     where = active_project(web_store, judge.account)
-    web_store.write(lambda c: take_turn(c, where.id, now=clock(), until=clock() + 120))
+    web_store.write(lambda c: acquire_lock(c, where.id, now=clock(), until=clock() + 120))
 
     async def wait() -> httpx.Response:
         asked = asyncio.create_task(judge.client.get("/p/live/judge?begin=1"))

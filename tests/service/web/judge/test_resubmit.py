@@ -6,7 +6,7 @@ from ringtrue.service.store import Store
 from ringtrue.service.store.accounts import create_account, set_password
 from ringtrue.service.store.records import Project
 from ringtrue.service.web.auth.password_hashing import hash_password
-from ringtrue.service.web.judge.resubmit import FIELDS, PREFIX, is_answer, kept_answer
+from ringtrue.service.web.judge.resubmit import ANSWER_FIELDS, KEPT_PREFIX, extract_answer_fields, is_answer_path
 
 PASSWORD = "lamp river seven coat"
 ANSWER = {
@@ -17,12 +17,12 @@ ANSWER = {
 
 def test_only_the_fields_of_an_answer_are_kept_and_only_of_answers() -> None:
     sent = ANSWER | {"csrf": "secret", "other": "x"}
-    assert kept_answer("/p/news/answer", sent) == ANSWER
-    assert kept_answer("/p/news/undo", sent) == {}
-    assert kept_answer("//evil/p/news/answer", sent) == {}
-    assert kept_answer("/p/news/answer", {"reason": "x" * 99_999})["reason"] == "x" * 10_000
-    assert not is_answer("/p/news/answer/")
-    assert "csrf" not in FIELDS
+    assert extract_answer_fields("/p/news/answer", sent) == ANSWER
+    assert extract_answer_fields("/p/news/undo", sent) == {}
+    assert extract_answer_fields("//evil/p/news/answer", sent) == {}
+    assert extract_answer_fields("/p/news/answer", {"reason": "x" * 99_999})["reason"] == "x" * 10_000
+    assert not is_answer_path("/p/news/answer/")
+    assert "csrf" not in ANSWER_FIELDS
 
 
 def test_an_answer_sent_after_the_login_had_ended_comes_back_to_be_sent_again(
@@ -32,11 +32,11 @@ def test_an_answer_sent_after_the_login_had_ended_comes_back_to_be_sent_again(
     page = judge.post("/p/news/answer", ANSWER | {"csrf": "of the old login"})
     assert page.status_code == 401
     assert "Your answer is kept on this page" in page.text
-    assert {f"{PREFIX}{name}": value for name, value in ANSWER.items()}.items() <= judge.hidden().items()
+    assert {f"{KEPT_PREFIX}{name}": value for name, value in ANSWER.items()}.items() <= judge.hidden().items()
 
     page = judge.send("/login", handle="jan-judge", password="wrong", resume="")
     assert page.status_code == 401
-    assert judge.hidden()[f"{PREFIX}reason"] == ANSWER["reason"]  # a wrong password does not lose it
+    assert judge.hidden()[f"{KEPT_PREFIX}reason"] == ANSWER["reason"]  # a wrong password does not lose it
 
     page = judge.send("/login", handle="jan-judge", password=PASSWORD, resume="")
     assert page.status_code == 200

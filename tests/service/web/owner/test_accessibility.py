@@ -15,10 +15,10 @@ from playwright.sync_api import Browser, Page, expect
 
 from browsers import comes_to, violations
 from ringtrue.service.collect.project_setup import make_project
-from ringtrue.service.collect.uploads import GivenFile
+from ringtrue.service.collect.uploads import UploadedFile
 from ringtrue.service.store import Scale, Settings, Store
 from ringtrue.service.store.access import log_in
-from ringtrue.service.store.answers import hand_in
+from ringtrue.service.store.answers import submit_task
 from ringtrue.service.store.records import Project
 from service.small_projects import begin, question, say
 from service.web.owner.stories import whole
@@ -50,7 +50,7 @@ def served(app: FastAPI) -> Iterator[str]:
 @pytest.fixture
 def made(web_store: Store) -> Project:
     """The small project, made from its files; not through a client, whose loop would stand in the browser's way."""
-    given = {field: GivenFile(name=name, content=content) for field, (name, content, _) in whole()}
+    given = {field: UploadedFile(name=name, content=content) for field, (name, content, _) in whole()}
     return make_project(
         web_store, name="sea-bees", title="Sea & bees", scale=Scale.graded("Not relevant", "Relevant"),
         settings=Settings(judges=2, task_size=10, traps=2, traps_needed=2), guidelines="Read.", ask=[given["ask"]],
@@ -64,7 +64,7 @@ def answer_all(store: Store, project: Project, account: int, good: str) -> None:
     task = begin(store, project, account, now=NOW)
     while (shown := question(store, task, account)) is not None:
         say(store, account, shown, "1" if shown.left.name in good else "0", now=NOW)
-    store.write(lambda c: hand_in(c, account, task.id, now=NOW))
+    store.write(lambda c: submit_task(c, account, task.id, now=NOW))
 
 
 @pytest.fixture
@@ -81,10 +81,10 @@ def owner(account: Callable[..., int]) -> int:
 
 
 def logged_in(browser: Browser, served: str, app: FastAPI, account: int, **look: Any) -> Page:
-    site = app.state.site
+    site = app.state.server
     secret, _ = site.store.write(lambda c: log_in(c, account, now=site.clock(), hours=1))
     context = browser.new_context(**look)
-    context.add_cookies([{"name": site.cookie, "value": site.signed(secret, "login"), "url": served}])
+    context.add_cookies([{"name": site.session_cookie, "value": site.sign(secret, "login"), "url": served}])
     return context.new_page()
 
 

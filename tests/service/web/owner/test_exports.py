@@ -14,7 +14,7 @@ import pytest
 from ringtrue.service.store import Store
 from ringtrue.service.store.accounts import add_member
 from ringtrue.service.store.backup import restore_backup
-from ringtrue.service.store.projects import project_named
+from ringtrue.service.store.projects import get_project_by_name
 from service.web.owner.stories import (
     DOCUMENTS,
     RUN,
@@ -36,7 +36,7 @@ def judged(owner: Any, visit: Callable[..., Any], account: Callable[..., int], w
     """The small project, judged by Ann and Bob, who differ on one document."""
     send_new(owner, whole())
     with web_store.read() as connection:
-        project = project_named(connection, "sea-bees")
+        project = get_project_by_name(connection, "sea-bees")
     for name, good in (("Ann", "ab"), ("Bob", "abc")):
         judge = visit(account(name, project, "judge"))
         judge_all(judge, "sea-bees", lambda page, good=good: "1" if title_shown(page) in good else "0")
@@ -227,7 +227,7 @@ def test_a_backup_holds_everything_and_can_be_restored(owner: Any, judged: Any, 
     with Store.open(str(tmp_path / "new.db")) as store:
         restore_backup(store, tmp_path / "b.zip")
         with store.read() as connection:
-            assert project_named(connection, "sea-bees").title == "Sea & bees"
+            assert get_project_by_name(connection, "sea-bees").title == "Sea & bees"
     assert "back up" in said(owner.get("/server/audit"))
 
 

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select
 
 from ringtrue.service.store import Store, schema
-from ringtrue.service.store.accounts import people
+from ringtrue.service.store.accounts import load_accounts
 from ringtrue.service.store.records import Project
 from service.web.owner.stories import beside, judge_all, link_in, said, send_new, title_shown, whole
 
@@ -157,7 +157,7 @@ def test_erasing_takes_what_is_personal_and_keeps_the_labels(
     done = owner.send(f"/people/{judge.account}/erase")
     assert done.headers["location"] == "/p/news/people"
     with web_store.read() as connection:
-        gone = next(one for one in people(connection) if one.id == judge.account)
+        gone = next(one for one in load_accounts(connection) if one.id == judge.account)
     assert (gone.name, gone.handle) == (None, f"erased-{judge.account}")
     assert judge.get("/").status_code == 303
     listed = said(owner.get("/p/news/people"))

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import func, select
 
 from ringtrue.service.store import Store, schema
-from ringtrue.service.store.projects import project_named, projects
+from ringtrue.service.store.projects import get_project_by_name, load_projects
 from ringtrue.service.store.records import Project
 from service.web.owner.stories import (
     DOCUMENTS,
@@ -117,7 +117,7 @@ def test_a_name_that_is_taken_is_told_and_the_project_there_is_untouched(owner: 
     assert again.status_code == 409
     assert "there is a project 'sea-bees' already" in beside(again, "name").lower()
     with web_store.read() as connection:
-        assert [one.title for one in projects(connection)] == ["Sea & bees"]
+        assert [one.title for one in load_projects(connection)] == ["Sea & bees"]
 
 
 def test_an_upload_that_is_too_large_is_a_page_and_nothing_is_made(owner: Any, web_store: Store) -> None:
@@ -134,7 +134,7 @@ def test_settings_and_grades_arrive_as_they_were_chosen(owner: Any, web_store: S
     )  # fmt: skip
     assert made.headers["location"] == "/p/mine"
     with web_store.read() as connection:
-        project = project_named(connection, "mine")
+        project = get_project_by_name(connection, "mine")
     assert [label.name for label in project.scale.labels] == ["Bad", "Fair", "Good"]
     found = project.settings
     assert (found.minutes, found.shortcuts, found.html, found.failed_traps) == (None, False, True, "set_aside")
@@ -195,7 +195,7 @@ def test_settings_are_changed_and_wrong_ones_refused(owner: Any, project: Projec
     done = owner.send("/p/news/settings", **form | {"title": "News again", "judges": "5"})
     assert done.status_code == 303, done.text
     with web_store.read() as connection:
-        now = project_named(connection, "news")
+        now = get_project_by_name(connection, "news")
     assert (now.title, now.guidelines, now.settings.judges, now.settings.html) == ("News again", "New rules", 5, False)
     assert "The settings are saved" in said(owner.get("/p/news/settings"))
 

@@ -9,9 +9,9 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
 from ringtrue.service.store import Store
-from ringtrue.service.store.audit_log import entries
+from ringtrue.service.store.audit_log import load_audit_entries
 from ringtrue.service.store.records import Project
-from ringtrue.service.web.auth.dependencies import unguarded
+from ringtrue.service.web.auth.dependencies import list_unguarded_routes
 from ringtrue.service.web.owner import adjudication, administration, exports, gold, people, progress, projects, quality
 from service.web.owner.stories import said
 
@@ -32,7 +32,7 @@ def filled(path: str) -> str:
 
 
 def test_every_page_is_guarded(app: FastAPI) -> None:
-    assert unguarded(app) == []
+    assert list_unguarded_routes(app) == []
     assert len(ROUTES) > 35
 
 
@@ -71,7 +71,7 @@ def test_a_form_without_the_word_of_the_login_does_nothing(owner: Any, project: 
             for sent in ({}, {"csrf": "guessed"}):
                 assert owner.post(filled(path), sent | {"typed": "news"}).status_code == 403, path
     with web_store.read() as connection:
-        assert entries(connection) == []
+        assert load_audit_entries(connection) == []
 
 
 def test_gold_judges_are_led_to_their_queue(gold_judge: Any, project: Project) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ringtrue.service.store import Store
-from ringtrue.service.store.audit_log import entries
+from ringtrue.service.store.audit_log import load_audit_entries
 from service.web.owner.stories import (
     DOCUMENTS,
     PAIRS,
@@ -175,7 +175,7 @@ def test_all_that_an_owner_does_is_written_down_without_names(
     owner.send("/p/sea-bees/close")
     owner.get("/p/sea-bees/exports/csv")
     with web_store.read() as connection:
-        found = entries(connection)
+        found = load_audit_entries(connection)
     actions = [one.action for one in found]
     assert {"make project", "invite", "close project", "export"} <= set(actions)
     assert "Ann" not in json.dumps([one.detail for one in found])

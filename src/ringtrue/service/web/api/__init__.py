@@ -2,9 +2,9 @@
 
 from ringtrue.service.web.api.application import PATH, make_api
 from ringtrue.service.web.api.reference import router
-from ringtrue.service.web.api.tasks import STRAIGHT as ONE_BY_ONE
-from ringtrue.service.web.api.whole_tasks import STRAIGHT as AT_ONCE
+from ringtrue.service.web.api.tasks import FAST_ENDPOINTS as TASK_ENDPOINTS
+from ringtrue.service.web.api.whole_tasks import FAST_ENDPOINTS as WHOLE_TASK_ENDPOINTS
 
-__all__ = ["PATH", "STRAIGHT", "make_api", "router"]
+__all__ = ["FAST_ENDPOINTS", "PATH", "make_api", "router"]
 
-STRAIGHT = ONE_BY_ONE | AT_ONCE
+FAST_ENDPOINTS = TASK_ENDPOINTS | WHOLE_TASK_ENDPOINTS

@@ -7,19 +7,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Query, Response
 from pydantic import Field, StringConstraints
 
-from ringtrue.service.store.adjudication import disagreement_count, disagreements, record_verdict, tie_count, verdicts
-from ringtrue.service.web.api.schemas.common import (
-    Answering,
-    Asking,
-    Moment,
-    Name,
-    Number,
-    Page,
-    Queue,
-    Sentence,
-    faults,
+from ringtrue.service.store.adjudication import (
+    count_disagreements,
+    count_ties,
+    load_disagreements,
+    load_verdicts,
+    record_verdict,
 )
-from ringtrue.service.web.api.schemas.tasks import DocumentShown
+from ringtrue.service.web.api.schemas.common import (
+    PageParams,
+    ProjectName,
+    Queue,
+    RequestModel,
+    ResponseModel,
+    RowId,
+    ShortText,
+    Timestamp,
+    error_responses,
+)
+from ringtrue.service.web.api.schemas.tasks import DocumentResponse
 from ringtrue.service.web.api.token_auth import Manager
 
 if TYPE_CHECKING:
@@ -30,21 +36,21 @@ __all__ = ["router"]
 router = APIRouter(tags=["deciding"])
 
 
-class WhichDisagreements(Page):
+class DisagreementParams(PageParams):
     """Which disagreements are wanted."""
 
     queue: Queue = "main"
     open_only: Annotated[bool, Field(description="Those without a verdict.")] = True
 
 
-class Vote(Answering):
+class VoteCountResponse(ResponseModel):
     """How many judges gave an answer."""
 
     answer: str
     count: int
 
 
-class DisagreementShown(Answering):
+class DisagreementResponse(ResponseModel):
     """An item that judges see differently, without names; votes and verdict are as if `left` stood left."""
 
     item: int
@@ -52,33 +58,33 @@ class DisagreementShown(Answering):
     query_text: str | None
     description: str | None
     narrative: str | None
-    left: DocumentShown
-    right: DocumentShown | None
-    votes: list[Vote]
+    left: DocumentResponse
+    right: DocumentResponse | None
+    votes: list[VoteCountResponse]
     spread: float
     verdict: str | None
 
 
-class DisagreementPage(Answering):
+class DisagreementPageResponse(ResponseModel):
     """Some disagreements, the biggest first, and how many there are.
 
     `ties` of them have no answer with more votes than all others: until there is a verdict, one label is the lower.
     """
 
-    disagreements: list[DisagreementShown]
+    disagreements: list[DisagreementResponse]
     count: int
     ties: int
 
 
-class VerdictRequest(Asking):
+class VerdictRequest(RequestModel):
     """What was decided about an item, as if its first document stood left."""
 
-    item: Number
+    item: RowId
     answer: Annotated[str, StringConstraints(max_length=40, pattern=r"^[0-9a-z_]+$")]
-    reason: Sentence | None = None
+    reason: ShortText | None = None
 
 
-class VerdictShown(Answering):
+class VerdictResponse(ResponseModel):
     """What somebody decided about an item, as if `doc` stood on the left."""
 
     item: int
@@ -88,52 +94,64 @@ class VerdictShown(Answering):
     answer: str
     reason: str | None
     handle: str
-    time: Moment
+    time: Timestamp
 
 
 @router.get(
     "/projects/{project}/disagreements", summary="Items that judges see differently",
-    response_model=DisagreementPage, responses=faults(404),
+    response_model=DisagreementPageResponse, responses=error_responses(404),
 )  # fmt: skip
-async def list_disagreements(project: Name, caller: Manager, which: Annotated[WhichDisagreements, Query()]) -> Any:
+async def list_disagreements(
+    project: ProjectName, caller: Manager, which: Annotated[DisagreementParams, Query()]
+) -> Any:
     """The biggest disagreement first."""
 
-    def found(connection: Connection) -> dict[str, Any]:
-        there = caller.project(connection, project, "owner")
-        some = disagreements(
-            connection, there, queue=which.queue, open_only=which.open_only, limit=which.limit, offset=which.offset
+    def load(connection: Connection) -> dict[str, Any]:
+        stored_project = caller.load_project(connection, project, "owner")
+        disagreements = load_disagreements(
+            connection,
+            stored_project,
+            queue=which.queue,
+            open_only=which.open_only,
+            limit=which.limit,
+            offset=which.offset,
         )
-        shown = [
-            {**{name: getattr(one, name) for name in DisagreementShown.model_fields},
-             "votes": [{"answer": answer, "count": count} for answer, count in one.votes]}
-            for one in some
+        responses = [
+            {**{name: getattr(disagreement, name) for name in DisagreementResponse.model_fields},
+             "votes": [{"answer": answer, "count": count} for answer, count in disagreement.votes]}
+            for disagreement in disagreements
         ]  # fmt: skip
-        count = disagreement_count(connection, there, queue=which.queue, open_only=which.open_only)
-        ties = tie_count(connection, there, queue=which.queue)
-        return {"disagreements": shown, "count": count, "ties": ties}
+        count = count_disagreements(connection, stored_project, queue=which.queue, open_only=which.open_only)
+        ties = count_ties(connection, stored_project, queue=which.queue)
+        return {"disagreements": responses, "count": count, "ties": ties}
 
-    return await caller.read(found)
+    return await caller.read(load)
 
 
 @router.get(
-    "/projects/{project}/verdicts", summary="What was decided", response_model=list[VerdictShown], responses=faults(404)
+    "/projects/{project}/verdicts",
+    summary="What was decided",
+    response_model=list[VerdictResponse],
+    responses=error_responses(404),
 )
-async def list_verdicts(project: Name, caller: Manager) -> Any:
+async def list_verdicts(project: ProjectName, caller: Manager) -> Any:
     """The newest first; the last one on an item counts."""
-    return await caller.read(lambda c: verdicts(c, caller.project(c, project, "owner")))
+    return await caller.read(lambda c: load_verdicts(c, caller.load_project(c, project, "owner")))
 
 
 @router.post(
     "/projects/{project}/verdicts", summary="Decide about an item",
-    status_code=204, response_class=Response, responses=faults(404),
+    status_code=204, response_class=Response, responses=error_responses(404),
 )  # fmt: skip
-async def give_verdict(project: Name, caller: Manager, said: VerdictRequest) -> Response:
+async def give_verdict(project: ProjectName, caller: Manager, verdict: VerdictRequest) -> Response:
     """Nothing that judges said is changed; exports of one label take the verdict."""
 
-    def decided(connection: Connection) -> None:
-        found = caller.project(connection, project, "owner")
-        record_verdict(connection, found, said.item, caller.person.id, said.answer, said.reason, caller.now)
-        caller.record(connection, "decide", project=found.id, item=said.item)
+    def work(connection: Connection) -> None:
+        stored_project = caller.load_project(connection, project, "owner")
+        record_verdict(
+            connection, stored_project, verdict.item, caller.person.id, verdict.answer, verdict.reason, caller.now
+        )
+        caller.record(connection, "decide", project=stored_project.id, item=verdict.item)
 
-    await caller.write(decided)
+    await caller.write(work)
     return Response(status_code=204)

@@ -22,14 +22,14 @@ from ringtrue.service.web.api import (
     tasks,
     whole_tasks,
 )
-from ringtrue.service.web.api.errors import add_faults
+from ringtrue.service.web.api.errors import add_api_error_handlers
 from ringtrue.service.web.api.schemas.tasks import AnswersRequest
 
 if TYPE_CHECKING:
     from fastapi.routing import APIRoute
     from starlette.types import ASGIApp
 
-    from ringtrue.service.web.context import Site
+    from ringtrue.service.web.context import ServerContext
 
 __all__ = ["PATH", "make_api"]
 
@@ -38,7 +38,7 @@ ROUTERS = (  # judging first: it is asked for all the time
     tasks.router, whole_tasks.router, projects.router, progress.router, exports.router, adjudication.router,
     failed_tasks.router, gold.router, people.router, administration.router,
 )  # fmt: skip
-ABOUT = """\
+DESCRIPTION = """\
 Everything that the pages do, for programs. Send a token in the header `Authorization: Bearer …`; a token never does
 more than its account may. Times are ISO 8601 in UTC. What is refused comes back as
 `{"error": {"kind": …, "message": …}}`; after a 503, nothing was written and sending it again is safe."""
@@ -52,25 +52,25 @@ TAGS = {
     "server": "Tokens, the record and the backup. Scope `manage`.",
 }
 # Bodies that are read without FastAPI, which therefore does not describe them.
-BY_HAND = (AnswersRequest, file_uploads.FilesRequest, file_uploads.ImportRequest)
+UNDESCRIBED_BODIES = (AnswersRequest, file_uploads.FilesRequest, file_uploads.ImportRequest)
 
 
-def make_api(site: Site | None) -> FastAPI:
+def make_api(server: ServerContext | None) -> FastAPI:
     """The API of a site; without one, it can only be described."""
-    api = _Api(
-        title="ringtrue", version=__version__, summary="Collect relevance judgments.", description=ABOUT,
+    api = _ApiApp(
+        title="ringtrue", version=__version__, summary="Collect relevance judgments.", description=DESCRIPTION,
         openapi_tags=[{"name": name, "description": about} for name, about in TAGS.items()],
         docs_url=None, redoc_url=None, servers=[{"url": PATH}], root_path_in_servers=False,
         generate_unique_id_function=_operation_id, redirect_slashes=False,
     )  # fmt: skip
-    api.state.site = site
-    add_faults(api)
+    api.state.server = server
+    add_api_error_handlers(api)
     for router in ROUTERS:
         api.include_router(router)
     return api
 
 
-class _Api(FastAPI):
+class _ApiApp(FastAPI):
     """Without the outermost layer of its own, as the server around it answers for faults."""
 
     def build_middleware_stack(self) -> ASGIApp:
@@ -82,7 +82,7 @@ class _Api(FastAPI):
         if self.openapi_schema is None:
             description = super().openapi()
             schemas = description["components"]["schemas"]
-            for model in BY_HAND:
+            for model in UNDESCRIBED_BODIES:
                 schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
                 schemas |= schema.pop("$defs", {})
                 schemas[model.__name__] = schema

@@ -8,24 +8,31 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Response
 from pydantic import Field, StringConstraints
 
-from ringtrue.service.collect.export import export
-from ringtrue.service.collect.export_formats import export_forms
-from ringtrue.service.web.api.schemas.common import WITHOUT_NUL, Answering, Choosing, Name, Queue, faults
+from ringtrue.service.collect.export import export_project
+from ringtrue.service.collect.export_formats import list_export_formats
+from ringtrue.service.web.api.schemas.common import (
+    NO_NUL_PATTERN,
+    ProjectName,
+    QueryParams,
+    Queue,
+    ResponseModel,
+    error_responses,
+)
 from ringtrue.service.web.api.token_auth import Reader
-from ringtrue.service.web.downloads import as_download, made_in_folder, sent_file
+from ringtrue.service.web.downloads import describe_download, make_in_temp_folder, send_temp_file
 
 __all__ = ["router"]
 
 router = APIRouter(tags=["exports"])
-Key = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,30}$")]
-LONGEST_HEADER = 4_000
-KINDS = (
+ExportKey = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,30}$")]
+MAX_HEADER_LENGTH = 4_000
+MEDIA_TYPES = (
     "text/plain", "text/csv", "text/tab-separated-values", "application/x-ndjson", "application/vnd.apache.parquet",
     "application/zip",
 )  # fmt: skip
 
 
-class ExportShown(Answering):
+class ExportFormatResponse(ResponseModel):
     """A kind of file that there is for a project."""
 
     key: str
@@ -35,7 +42,7 @@ class ExportShown(Answering):
     about: str
 
 
-class WhichLabels(Choosing):
+class ExportParams(QueryParams):
     """Which labels go into the file."""
 
     which: Annotated[
@@ -44,7 +51,7 @@ class WhichLabels(Choosing):
             description="Every judge's, or one for each item: the verdict, else the majority's, and of ties the lower."
         ),
     ] = "every"
-    judge: Annotated[str, StringConstraints(max_length=200, pattern=WITHOUT_NUL)] | None = Field(
+    judge: Annotated[str, StringConstraints(max_length=200, pattern=NO_NUL_PATTERN)] | None = Field(
         default=None, description="The handle of the one judge whose labels are wanted."
     )
     queue: Queue = "main"
@@ -54,29 +61,32 @@ class WhichLabels(Choosing):
 
 @router.get(
     "/projects/{project}/exports", summary="The kinds of files that there are",
-    response_model=list[ExportShown], responses=faults(404),
+    response_model=list[ExportFormatResponse], responses=error_responses(404),
 )  # fmt: skip
-async def list_exports(project: Name, caller: Reader) -> Any:
+async def list_exports(project: ProjectName, caller: Reader) -> Any:
     """And what each is for."""
-    return export_forms(await caller.project_named(project, "viewer"))
+    return list_export_formats(await caller.fetch_project(project, "viewer"))
 
 
 @router.get(
     "/projects/{project}/exports/{key}", summary="What was collected, as a file",
-    response_class=Response, responses=faults(404) | as_download(*KINDS),
+    response_class=Response, responses=error_responses(404) | describe_download(*MEDIA_TYPES),
 )  # fmt: skip
-async def get_export(project: Name, key: Key, caller: Reader, which: Annotated[WhichLabels, Query()]) -> Response:
+async def get_export(
+    project: ProjectName, key: ExportKey, caller: Reader, which: Annotated[ExportParams, Query()]
+) -> Response:
     """With judge ids and times; `ringtrue` reads it back without conversion.
 
     What is doubtful, such as ties of one label for each item, stands in the header `Ringtrue-Notes`, as a JSON list.
     """
-    found = await caller.project_named(project, "viewer")
+    stored_project = await caller.fetch_project(project, "viewer")
 
-    made = await made_in_folder(
-        caller.site, lambda folder: export(caller.site.store, found, key, folder, **which.model_dump())
+    exported = await make_in_temp_folder(
+        caller.server,
+        lambda folder: export_project(caller.server.store, stored_project, key, folder, **which.model_dump()),
     )
-    await caller.note("export", project=found.id, key=key, rows=made.rows)
-    answer = sent_file(made.path, name=made.name, media_type=made.media_type)
-    if made.notes:
-        answer.headers["Ringtrue-Notes"] = json.dumps(made.notes)[:LONGEST_HEADER]
-    return answer
+    await caller.record_separately("export", project=stored_project.id, key=key, rows=exported.rows)
+    response = send_temp_file(exported.path, name=exported.name, media_type=exported.media_type)
+    if exported.notes:
+        response.headers["Ringtrue-Notes"] = json.dumps(exported.notes)[:MAX_HEADER_LENGTH]
+    return response

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter, Response
 
 from ringtrue.errors import NotFoundError
-from ringtrue.service.store.answer_feed import task_is_in
-from ringtrue.service.store.answers import set_aside
-from ringtrue.service.store.progress import failed_tasks
-from ringtrue.service.store.revisions import count_again
+from ringtrue.service.store.answer_feed import is_task_in_project
+from ringtrue.service.store.answers import set_aside_task
+from ringtrue.service.store.progress import load_failed_tasks
+from ringtrue.service.store.revisions import reinstate_task
 from ringtrue.service.web.api.schemas.common import (
-    Answering,
-    Moment,
-    Name,
-    Number,
-    faults,
+    ProjectName,
+    ResponseModel,
+    RowId,
+    Timestamp,
+    error_responses,
 )
 from ringtrue.service.web.api.token_auth import Manager
 
@@ -28,7 +28,7 @@ __all__ = ["router"]
 router = APIRouter(tags=["deciding"])
 
 
-class FailedTaskShown(Answering):
+class FailedTaskResponse(ResponseModel):
     """A task with too few traps right; `answers` of it count, none where it was set aside."""
 
     task: int
@@ -36,12 +36,12 @@ class FailedTaskShown(Answering):
     handle: str
     traps: int
     passed: int
-    closed: Moment
+    closed: Timestamp
     outcome: str
     answers: int
 
 
-class CountedAgain(Answering):
+class RecountResponse(ResponseModel):
     """How many answers of a task count again, and how many do not, since others have taken their places."""
 
     again: int
@@ -50,42 +50,42 @@ class CountedAgain(Answering):
 
 @router.get(
     "/projects/{project}/failed-tasks", summary="Tasks that failed their traps",
-    response_model=list[FailedTaskShown], responses=faults(404),
+    response_model=list[FailedTaskResponse], responses=error_responses(404),
 )  # fmt: skip
-async def list_failed_tasks(project: Name, caller: Manager) -> Any:
+async def list_failed_tasks(project: ProjectName, caller: Manager) -> Any:
     """The newest first."""
-    return await caller.read(lambda c: failed_tasks(c, caller.project(c, project, "owner")))
+    return await caller.read(lambda c: load_failed_tasks(c, caller.load_project(c, project, "owner")))
 
 
 @router.post(
     "/projects/{project}/tasks/{task}/set-aside", summary="Count none of a task's answers",
-    status_code=204, response_class=Response, responses=faults(404),
+    status_code=204, response_class=Response, responses=error_responses(404),
 )  # fmt: skip
-async def set_task_aside(project: Name, task: Number, caller: Manager) -> Response:
+async def set_task_aside(project: ProjectName, task: RowId, caller: Manager) -> Response:
     """Its items go to other judges; the answers stay in the history."""
 
-    def aside(connection: Connection) -> None:
-        found = caller.project(connection, project, "owner")
-        if not task_is_in(connection, task, found.id):
-            raise NotFoundError(f"there is no task {task} in '{found.title}'")
-        set_aside(connection, task, now=caller.now)
-        caller.record(connection, "set task aside", project=found.id, task=task)
+    def work(connection: Connection) -> None:
+        stored_project = caller.load_project(connection, project, "owner")
+        if not is_task_in_project(connection, task, stored_project.id):
+            raise NotFoundError(f"there is no task {task} in '{stored_project.title}'")
+        set_aside_task(connection, task, now=caller.now)
+        caller.record(connection, "set task aside", project=stored_project.id, task=task)
 
-    await caller.write(aside)
+    await caller.write(work)
     return Response(status_code=204)
 
 
 @router.post(
     "/projects/{project}/tasks/{task}/count-again", summary="Count a task's answers that were set aside",
-    response_model=CountedAgain, responses=faults(404, 409),
+    response_model=RecountResponse, responses=error_responses(404, 409),
 )  # fmt: skip
-async def count_task_again(project: Name, task: Number, caller: Manager) -> Any:
+async def count_task_again(project: ProjectName, task: RowId, caller: Manager) -> Any:
     """Those whose items still have room."""
 
-    def again(connection: Connection) -> Any:
-        found = caller.project(connection, project, "owner")
-        counted = count_again(connection, found, task)
-        caller.record(connection, "count task again", project=found.id, task=task)
-        return counted
+    def work(connection: Connection) -> Any:
+        stored_project = caller.load_project(connection, project, "owner")
+        recount = reinstate_task(connection, stored_project, task)
+        caller.record(connection, "count task again", project=stored_project.id, task=task)
+        return recount
 
-    return await caller.write(again)
+    return await caller.write(work)

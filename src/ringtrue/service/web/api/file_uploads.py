@@ -9,130 +9,142 @@ from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 
 from ringtrue.errors import UsageError
-from ringtrue.service.collect.uploads import GivenFile
-from ringtrue.service.web.api.schemas.common import Asking
-from ringtrue.service.web.security import allow, form_of
+from ringtrue.service.collect.uploads import UploadedFile
+from ringtrue.service.web.api.schemas.common import RequestModel
+from ringtrue.service.web.security import allow_large_body, read_form
 
 if TYPE_CHECKING:
     from fastapi import Request
 
-    from ringtrue.service.web.context import Site
+    from ringtrue.service.web.context import ServerContext
 
-__all__ = ["FileText", "FilesRequest", "ImportRequest", "body_of", "files_of", "given", "given_or_none"]
+__all__ = [
+    "FileText",
+    "FilesRequest",
+    "ImportRequest",
+    "describe_upload_body",
+    "encode_file",
+    "encode_file_or_none",
+    "read_upload",
+]
 
-T = TypeVar("T", bound=Asking)
-MOST = 50  # files at once
+T = TypeVar("T", bound=RequestModel)
+MAX_FILES = 50  # files at once
 Depth = Annotated[int, Field(ge=1, le=1_000, description="How deep runs are pooled.")]
-NUMBERS: TypeAdapter[int] = TypeAdapter(Annotated[int, Field(strict=False)])
+INTEGER_ADAPTER: TypeAdapter[int] = TypeAdapter(Annotated[int, Field(strict=False)])
 
 
-class FileText(Asking):
+class FileText(RequestModel):
     """A small file: its name, and its text."""
 
     name: Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
     text: str
 
 
-class FilesRequest(Asking):
+class FilesRequest(RequestModel):
     """What is to be judged (`ask`: runs, a pool, a judged table, pairs), texts of queries and documents, and traps."""
 
-    ask: list[FileText] = Field(default=[], max_length=MOST)
+    ask: list[FileText] = Field(default=[], max_length=MAX_FILES)
     topics: FileText | None = None
-    documents: list[FileText] = Field(default=[], max_length=MOST)
+    documents: list[FileText] = Field(default=[], max_length=MAX_FILES)
     traps: FileText | None = None
     depth: Depth = 10
 
 
-class ImportRequest(Asking):
+class ImportRequest(RequestModel):
     """Labels or preferences that exist already, with the names of their judges."""
 
     file: FileText
 
 
-def given(file: FileText) -> GivenFile:
+def encode_file(file: FileText) -> UploadedFile:
     """A file as the rest of the package takes it."""
     try:
-        return GivenFile(name=file.name, content=file.text.encode())
+        return UploadedFile(name=file.name, content=file.text.encode())
     except UnicodeEncodeError:
         raise UsageError(f"{file.name}: the text has half a character (a lone surrogate) in it") from None
 
 
-def given_or_none(file: FileText | None) -> GivenFile | None:
+def encode_file_or_none(file: FileText | None) -> UploadedFile | None:
     """The same, where there may be none."""
-    return None if file is None else given(file)
+    return None if file is None else encode_file(file)
 
 
-def body_of(model: type[Asking]) -> dict[str, Any]:
+def describe_upload_body(model: type[RequestModel]) -> dict[str, Any]:
     """How OpenAPI describes a body that is JSON or a form with files."""
     json_schema = model.model_json_schema()
     fields: dict[str, Any] = {}
-    for name, one in json_schema["properties"].items():
-        if _is_file(one):
+    for name, property_schema in json_schema["properties"].items():
+        if _is_file(property_schema):
             fields[name] = {"type": "string", "format": "binary"}
-        elif _is_file(one.get("items", {})):
-            fields[name] = {"type": "array", "maxItems": MOST, "items": {"type": "string", "format": "binary"}}
+        elif _is_file(property_schema.get("items", {})):
+            fields[name] = {"type": "array", "maxItems": MAX_FILES, "items": {"type": "string", "format": "binary"}}
         else:
-            fields[name] = {key: value for key, value in one.items() if key != "title"}
+            fields[name] = {key: keyword_value for key, keyword_value in property_schema.items() if key != "title"}
     form = {"type": "object", "properties": fields, "additionalProperties": False}
     if "required" in json_schema:
         form["required"] = json_schema["required"]
-    sent = {"$ref": f"#/components/schemas/{model.__name__}"}
-    content = {"application/json": {"schema": sent}, "multipart/form-data": {"schema": form}}
+    reference = {"$ref": f"#/components/schemas/{model.__name__}"}
+    content = {"application/json": {"schema": reference}, "multipart/form-data": {"schema": form}}
     return {"requestBody": {"required": True, "content": content}}
 
 
 def _is_file(schema: dict[str, Any]) -> bool:
-    return any(one.get("$ref", "").endswith("/FileText") for one in (schema, *schema.get("anyOf", ())))
+    return any(variant.get("$ref", "").endswith("/FileText") for variant in (schema, *schema.get("anyOf", ())))
 
 
-async def files_of(request: Request, site: Site, model: type[T]) -> tuple[T, dict[str, list[GivenFile]]]:
+async def read_upload(
+    request: Request, server: ServerContext, model: type[T]
+) -> tuple[T, dict[str, list[UploadedFile]]]:
     """What was sent, and its files by field. Call it once it is known who sends: from here on, much may be sent."""
-    allow(request, site.upload_limit)
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind == "application/json":
-        sent = model.model_validate_json(await request.body())
-        return sent, {name: list(map(given, _listed(getattr(sent, name)))) for name in _fields(model)}
-    if kind != "multipart/form-data":
-        raise HTTPException(415, f"expected application/json or multipart/form-data, found '{kind or 'nothing'}'")
-    files: dict[str, list[GivenFile]] = {name: [] for name in _fields(model)}
-    plain: dict[str, Any] = {}
-    for name, value in (await form_of(request)).multi_items():
-        if isinstance(value, UploadFile):
+    allow_large_body(request, server.upload_limit)
+    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if content_type == "application/json":
+        body = model.model_validate_json(await request.body())
+        return body, {name: list(map(encode_file, _as_file_list(getattr(body, name)))) for name in _file_fields(model)}
+    if content_type != "multipart/form-data":
+        raise HTTPException(
+            415, f"expected application/json or multipart/form-data, found '{content_type or 'nothing'}'"
+        )
+    files: dict[str, list[UploadedFile]] = {name: [] for name in _file_fields(model)}
+    plain_fields: dict[str, Any] = {}
+    for name, submitted in (await read_form(request)).multi_items():
+        if isinstance(submitted, UploadFile):
             if name not in files:
                 raise UsageError(f"no files are expected in '{name}'; there is {', '.join(files)}")
-            files[name].append(GivenFile(name=value.filename or name, content=await value.read()))
+            files[name].append(UploadedFile(name=submitted.filename or name, content=await submitted.read()))
         elif name in files:
             raise UsageError(f"expected a file in '{name}', with a file name; found a plain field")
         else:
-            plain[name] = value
-    return _checked(model, plain, files), files
+            plain_fields[name] = submitted
+    return _validate_form(model, plain_fields, files), files
 
 
-def _fields(model: type[Asking]) -> list[str]:
+def _file_fields(model: type[RequestModel]) -> list[str]:
     """The fields that hold files."""
     return [name for name, field in model.model_fields.items() if "FileText" in str(field.annotation)]
 
 
-def _listed(value: Any) -> list[FileText]:
-    return [] if value is None else value if isinstance(value, list) else [value]
+def _as_file_list(files: Any) -> list[FileText]:
+    return [] if files is None else files if isinstance(files, list) else [files]
 
 
-def _checked(model: type[T], plain: dict[str, Any], files: dict[str, list[GivenFile]]) -> T:
+def _validate_form(model: type[T], plain_fields: dict[str, Any], files: dict[str, list[UploadedFile]]) -> T:
     """The plain fields of a form, with stand-ins for its files, by the same rules as JSON."""
     stand_ins: dict[str, Any] = {}
-    for name, some in files.items():
-        several = str(model.model_fields[name].annotation).startswith("list")
-        if several:
-            stand_ins[name] = [{"name": "file", "text": ""} for _ in some]
-        elif len(some) > 1:
-            raise UsageError(f"expected one file in '{name}', found {len(some)}")
-        elif some:
+    for name, field_files in files.items():
+        is_list = str(model.model_fields[name].annotation).startswith("list")
+        if is_list:
+            stand_ins[name] = [{"name": "file", "text": ""} for _ in field_files]
+        elif len(field_files) > 1:
+            raise UsageError(f"expected one file in '{name}', found {len(field_files)}")
+        elif field_files:
             stand_ins[name] = {"name": "file", "text": ""}
-    for name, value in plain.items():
+    for name, text in plain_fields.items():
         field = model.model_fields.get(name)
         if field is not None and field.annotation is int:
             try:
-                plain[name] = NUMBERS.validate_python(value)
+                plain_fields[name] = INTEGER_ADAPTER.validate_python(text)
             except ValidationError:
-                raise UsageError(f"expected a whole number in '{name}', found '{value[:80]}'") from None
-    return model.model_validate(plain | stand_ins)
+                raise UsageError(f"expected a whole number in '{name}', found '{text[:80]}'") from None
+    return model.model_validate(plain_fields | stand_ins)

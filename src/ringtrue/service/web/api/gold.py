@@ -9,13 +9,13 @@ import numpy as np
 from fastapi import APIRouter, Response
 from pydantic import Field, StringConstraints
 
-from ringtrue.service.store.gold_items import withdraw_draw
-from ringtrue.service.web.api.file_uploads import FileText, given_or_none
+from ringtrue.service.store.gold_items import withdraw_gold_draw
+from ringtrue.service.web.api.file_uploads import FileText, encode_file_or_none
 from ringtrue.service.web.api.schemas.common import (
-    Answering,
-    Asking,
-    Name,
-    faults,
+    ProjectName,
+    RequestModel,
+    ResponseModel,
+    error_responses,
 )
 from ringtrue.service.web.api.token_auth import Manager
 
@@ -27,7 +27,7 @@ __all__ = ["router"]
 router = APIRouter(tags=["deciding"])
 
 
-class GoldRequest(Asking):
+class GoldRequest(RequestModel):
     """What gold judges should see: so many documents (`budget`) or whole queries, for these measures."""
 
     measures: list[Annotated[str, StringConstraints(min_length=1, max_length=100)]] = Field(
@@ -40,7 +40,7 @@ class GoldRequest(Asking):
     wanted: Annotated[int, Field(ge=1, le=1_000, description="How many gold judges each document gets.")] = 1
 
 
-class GoldDrawn(Answering):
+class GoldResponse(ResponseModel):
     """What was drawn: `documents` in all, those that are `new`, and the half width of each interval to expect."""
 
     design: str
@@ -53,35 +53,37 @@ class GoldDrawn(Answering):
 
 @router.delete(
     "/projects/{project}/gold", summary="Withdraw a draw that nobody has judged", status_code=204,
-    response_class=Response, responses=faults(404, 409),
+    response_class=Response, responses=error_responses(404, 409),
 )  # fmt: skip
-async def withdraw_gold(project: Name, caller: Manager) -> Response:
+async def withdraw_gold(project: ProjectName, caller: Manager) -> Response:
     """Once a gold judge has begun, a draw can only be continued."""
 
-    def gone(connection: Connection) -> None:
-        found = caller.project(connection, project, "owner")
-        withdraw_draw(connection, found)
-        caller.record(connection, "withdraw gold", project=found.id)
+    def work(connection: Connection) -> None:
+        stored_project = caller.load_project(connection, project, "owner")
+        withdraw_gold_draw(connection, stored_project)
+        caller.record(connection, "withdraw gold", project=stored_project.id)
 
-    await caller.write(gone)
+    await caller.write(work)
     return Response(status_code=204)
 
 
 @router.post(
     "/projects/{project}/gold", summary="Draw what gold judges should see",
-    response_model=GoldDrawn, responses=faults(404, 409),
+    response_model=GoldResponse, responses=error_responses(404, 409),
 )  # fmt: skip
-async def draw_gold_labels(project: Name, caller: Manager, wanted: GoldRequest) -> Any:
+async def draw_gold_labels(project: ProjectName, caller: Manager, body: GoldRequest) -> Any:
     """From the runs of the project, with known probabilities, into the queue `gold`."""
     from ringtrue.service.collect.gold_queue import draw_gold
 
-    found = await caller.project_named(project, "owner")
-    bronze = given_or_none(wanted.bronze)
-    drawn = await caller.site.compute(
+    stored_project = await caller.fetch_project(project, "owner")
+    bronze = encode_file_or_none(body.bronze)
+    gold_draw = await caller.server.compute(
         lambda: draw_gold(
-            caller.site.store, found, measures=wanted.measures, budget=wanted.budget, queries=wanted.queries,
-            compare=wanted.compare, bronze=bronze, wanted=wanted.wanted, now=caller.now, rng=np.random.default_rng(),
+            caller.server.store, stored_project, measures=body.measures, budget=body.budget, queries=body.queries,
+            compare=body.compare, bronze=bronze, wanted=body.wanted, now=caller.now, rng=np.random.default_rng(),
         )
     )  # fmt: skip
-    await caller.note("draw gold", project=found.id, documents=drawn.documents, new=drawn.new)
-    return asdict(drawn)
+    await caller.record_separately(
+        "draw gold", project=stored_project.id, documents=gold_draw.documents, new=gold_draw.new
+    )
+    return asdict(gold_draw)

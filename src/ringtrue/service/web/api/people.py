@@ -14,14 +14,29 @@ from ringtrue.service.store.accounts import (
     Account,
     add_member,
     create_account,
-    erase,
-    people,
-    person,
+    erase_account,
+    get_person,
+    load_accounts,
     remove_member,
     set_owner,
 )
-from ringtrue.service.store.invitations import InvitationKind, InvitationRole, invitations, invite, revoke_invitation
-from ringtrue.service.web.api.schemas.common import WITHOUT_NUL, Answering, Asking, Moment, Name, Number, Role, faults
+from ringtrue.service.store.invitations import (
+    InvitationKind,
+    InvitationRole,
+    invite,
+    load_invitations,
+    revoke_invitation,
+)
+from ringtrue.service.web.api.schemas.common import (
+    NO_NUL_PATTERN,
+    ProjectName,
+    RequestModel,
+    ResponseModel,
+    Role,
+    RowId,
+    Timestamp,
+    error_responses,
+)
 from ringtrue.service.web.api.token_auth import Caller, Manager
 
 if TYPE_CHECKING:
@@ -31,13 +46,13 @@ __all__ = ["Days", "router"]
 
 router = APIRouter(tags=["people"])
 Days = Annotated[float, Field(gt=0, le=3_650)]
-Note = Annotated[str, StringConstraints(max_length=100, pattern=WITHOUT_NUL)]
-Called = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=WITHOUT_NUL)]
+Note = Annotated[str, StringConstraints(max_length=100, pattern=NO_NUL_PATTERN)]
+DisplayName = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=NO_NUL_PATTERN)]
 Code = Annotated[str, StringConstraints(min_length=1, max_length=60, pattern=r"^[^\x00-\x1f\x7f]+$")]
 RESET_DAYS = 3
 
 
-class PersonShown(Answering):
+class PersonResponse(ResponseModel):
     """Somebody; `roles` are those in the project that was asked about, or in any."""
 
     id: int
@@ -45,12 +60,12 @@ class PersonShown(Answering):
     name: str | None
     kind: str
     owner: bool
-    created: Moment
-    erased: Moment | None
+    created: Timestamp
+    erased: Timestamp | None
     roles: list[str]
 
 
-class InvitationRequest(Asking):
+class InvitationRequest(RequestModel):
     """Whom a link is for: `named`, one account of their own; `crowd`, everybody who has it, with a completion code."""
 
     role: Role = "judge"
@@ -63,14 +78,14 @@ class InvitationRequest(Asking):
     code: Code | None = None
 
 
-class OwnerInvitationRequest(Asking):
+class OwnerInvitationRequest(RequestModel):
     """A link for one more owner of the server."""
 
     note: Note | None = None
     days: Days = 14
 
 
-class InvitationShown(Answering):
+class InvitationResponse(ResponseModel):
     """A link that was given out; `left` is how often it can still be used, null for as often as one likes."""
 
     id: int
@@ -79,26 +94,26 @@ class InvitationShown(Answering):
     note: str | None
     left: int | None
     code: str | None
-    created: Moment
-    expires: Moment | None
-    revoked: Moment | None
+    created: Timestamp
+    expires: Timestamp | None
+    revoked: Timestamp | None
 
 
-class Link(Answering):
+class LinkResponse(ResponseModel):
     """An address to be sent to somebody. It is told once: what is kept of it is a hash."""
 
     link: str
 
 
-class ProgramRequest(Asking):
+class ProgramRequest(RequestModel):
     """A judge that is a program: an account of its own, which nobody can log in to."""
 
-    name: Called
+    name: DisplayName
     role: Literal["judge", "gold"] = "judge"
     days: Annotated[Days | None, Field(description="For how long its token is good.")] = 365
 
 
-class ProgramMade(Answering):
+class ProgramResponse(ResponseModel):
     """The account of a program, and its token, which is told once."""
 
     id: int
@@ -106,44 +121,46 @@ class ProgramMade(Answering):
     token: str
 
 
-class Erased(Answering):
+class ErasureResponse(ResponseModel):
     """Under which name the judgments of somebody stay."""
 
     handle: str
 
 
-def _address(caller: Caller, request: Request, path: str) -> str:
-    here = f"{request.url.scheme}://{request.url.netloc}"  # not base_url, which has our own path in it
-    return f"{caller.site.base_url or here}{path}"
+def _absolute_url(caller: Caller, request: Request, path: str) -> str:
+    origin = f"{request.url.scheme}://{request.url.netloc}"  # not base_url, which has our own path in it
+    return f"{caller.server.base_url or origin}{path}"
 
 
-def _one(there: list[Account], account: int) -> Account:
-    found = next((one for one in there if one.id == account), None)
-    if found is None:
+def _find_account_or_404(accounts: list[Account], account: int) -> Account:
+    match = next((candidate for candidate in accounts if candidate.id == account), None)
+    if match is None:
         raise NotFoundError(f"there is no account {account}")
-    return found
+    return match
 
 
-@router.get("/people", summary="Everybody on this server", response_model=list[PersonShown], responses=faults())
+@router.get(
+    "/people", summary="Everybody on this server", response_model=list[PersonResponse], responses=error_responses()
+)
 async def list_people(caller: Manager) -> Any:
     """With the roles that they have in any project."""
-    return await caller.read(people)
+    return await caller.read(load_accounts)
 
 
 @router.delete(
     "/people/{account}", summary="Take away all that is personal about somebody",
-    response_model=Erased, responses=faults(404, 409),
+    response_model=ErasureResponse, responses=error_responses(404, 409),
 )  # fmt: skip
-async def erase_person(account: Number, caller: Manager) -> Any:
+async def erase_person(account: RowId, caller: Manager) -> Any:
     """Name, password, worker ids, tokens and memberships go; the judgments stay, under a name that tells nothing."""
-    return {"handle": await caller.write(lambda c: erase(c, account, caller.now, by=caller.person.id))}
+    return {"handle": await caller.write(lambda c: erase_account(c, account, caller.now, by=caller.person.id))}
 
 
 @router.put(
     "/people/{account}/owner", summary="Make somebody an owner",
-    status_code=204, response_class=Response, responses=faults(404),
+    status_code=204, response_class=Response, responses=error_responses(404),
 )  # fmt: skip
-async def make_owner(account: Number, caller: Manager) -> Response:
+async def make_owner(account: RowId, caller: Manager) -> Response:
     """An owner makes projects, and sees and manages everything."""
     await caller.write(lambda c: set_owner(c, account, owner=True, now=caller.now, by=caller.person.id))
     return Response(status_code=204)
@@ -151,9 +168,9 @@ async def make_owner(account: Number, caller: Manager) -> Response:
 
 @router.delete(
     "/people/{account}/owner", summary="Make an owner somebody like the others",
-    status_code=204, response_class=Response, responses=faults(404, 409),
+    status_code=204, response_class=Response, responses=error_responses(404, 409),
 )  # fmt: skip
-async def unmake_owner(account: Number, caller: Manager) -> Response:
+async def unmake_owner(account: RowId, caller: Manager) -> Response:
     """One owner has to stay."""
     await caller.write(lambda c: set_owner(c, account, owner=False, now=caller.now, by=caller.person.id))
     return Response(status_code=204)
@@ -161,141 +178,149 @@ async def unmake_owner(account: Number, caller: Manager) -> Response:
 
 @router.post(
     "/people/{account}/reset", summary="A link with which somebody sets a new password",
-    status_code=201, response_model=Link, responses=faults(404),
+    status_code=201, response_model=LinkResponse, responses=error_responses(404),
 )  # fmt: skip
-async def reset_password(account: Number, request: Request, caller: Manager) -> Any:
+async def reset_password(account: RowId, request: Request, caller: Manager) -> Any:
     """Good for three days, and once."""
     secret = secrets.token_urlsafe(32)
 
-    def reset(connection: Connection) -> str:
-        who = _one(people(connection), account)
-        if who.kind != "named" or who.erased is not None:
-            raise UsageError(f"{who.handle} logs in without a password, so there is none to set")
+    def work(connection: Connection) -> str:
+        reset_account = _find_account_or_404(load_accounts(connection), account)
+        if reset_account.kind != "named" or reset_account.erased is not None:
+            raise UsageError(f"{reset_account.handle} logs in without a password, so there is none to set")
         return invite(
             connection, role="reset", account=account, days=RESET_DAYS, secret=secret, now=caller.now,
             by=caller.person.id,
         )  # fmt: skip
 
-    return {"link": _address(caller, request, f"/welcome/{await caller.write(reset)}")}
+    return {"link": _absolute_url(caller, request, f"/welcome/{await caller.write(work)}")}
 
 
 @router.get(
     "/projects/{project}/people", summary="Everybody who has or had a part in a project",
-    response_model=list[PersonShown], responses=faults(404),
+    response_model=list[PersonResponse], responses=error_responses(404),
 )  # fmt: skip
-async def list_members(project: Name, caller: Manager) -> Any:
+async def list_members(project: ProjectName, caller: Manager) -> Any:
     """With their roles in it; whoever has none judged earlier."""
-    return await caller.read(lambda c: people(c, caller.project(c, project, "owner").id))
+    return await caller.read(lambda c: load_accounts(c, caller.load_project(c, project, "owner").id))
 
 
 @router.put(
     "/projects/{project}/people/{account}/roles/{role}", summary="Give somebody a role in a project",
-    status_code=204, response_class=Response, responses=faults(404),
+    status_code=204, response_class=Response, responses=error_responses(404),
 )  # fmt: skip
-async def give_role(project: Name, account: Number, role: Role, caller: Manager) -> Response:
+async def give_role(project: ProjectName, account: RowId, role: Role, caller: Manager) -> Response:
     """Who has it already keeps it."""
 
-    def given(connection: Connection) -> None:
-        found = caller.project(connection, project, "owner")
-        person(connection, account)
-        add_member(connection, found.id, account, role, caller.now, by=caller.person.id)
+    def work(connection: Connection) -> None:
+        stored_project = caller.load_project(connection, project, "owner")
+        get_person(connection, account)
+        add_member(connection, stored_project.id, account, role, caller.now, by=caller.person.id)
 
-    await caller.write(given)
+    await caller.write(work)
     return Response(status_code=204)
 
 
 @router.delete(
     "/projects/{project}/people/{account}/roles/{role}", summary="Take a role in a project away",
-    status_code=204, response_class=Response, responses=faults(404),
+    status_code=204, response_class=Response, responses=error_responses(404),
 )  # fmt: skip
-async def take_role(project: Name, account: Number, role: Role, caller: Manager) -> Response:
+async def take_role(project: ProjectName, account: RowId, role: Role, caller: Manager) -> Response:
     """What was judged stays, and counts."""
 
-    def taken(connection: Connection) -> None:
-        found = caller.project(connection, project, "owner")
-        if role not in _one(people(connection, found.id), account).roles:
-            raise NotFoundError(f"account {account} has no role '{role}' in '{found.title}'")
-        remove_member(connection, found.id, account, role, now=caller.now, by=caller.person.id)
+    def work(connection: Connection) -> None:
+        stored_project = caller.load_project(connection, project, "owner")
+        if role not in _find_account_or_404(load_accounts(connection, stored_project.id), account).roles:
+            raise NotFoundError(f"account {account} has no role '{role}' in '{stored_project.title}'")
+        remove_member(connection, stored_project.id, account, role, now=caller.now, by=caller.person.id)
 
-    await caller.write(taken)
+    await caller.write(work)
     return Response(status_code=204)
 
 
 @router.post(
     "/projects/{project}/programs", summary="Make a judge that is a program, with a token",
-    status_code=201, response_model=ProgramMade, responses=faults(404),
+    status_code=201, response_model=ProgramResponse, responses=error_responses(404),
 )  # fmt: skip
-async def make_program(project: Name, caller: Manager, wanted: ProgramRequest) -> Any:
+async def make_program(project: ProjectName, caller: Manager, body: ProgramRequest) -> Any:
     """Its answers stand under its own name, as those of people do. Its token has the scope `judge` alone."""
 
-    def made(connection: Connection) -> dict[str, object]:
-        found = caller.project(connection, project, "owner")
-        account = create_account(connection, kind="named", name=wanted.name, now=caller.now)
-        add_member(connection, found.id, account, wanted.role, caller.now)
-        token = issue_token(connection, account, name=wanted.name, scopes=["judge"], now=caller.now, days=wanted.days)
-        caller.record(connection, "make program", project=found.id, account=account, role=wanted.role)
-        return {"id": account, "handle": person(connection, account).handle, "token": token}
+    def work(connection: Connection) -> dict[str, object]:
+        stored_project = caller.load_project(connection, project, "owner")
+        account = create_account(connection, kind="named", name=body.name, now=caller.now)
+        add_member(connection, stored_project.id, account, body.role, caller.now)
+        token = issue_token(connection, account, name=body.name, scopes=["judge"], now=caller.now, days=body.days)
+        caller.record(connection, "make program", project=stored_project.id, account=account, role=body.role)
+        return {"id": account, "handle": get_person(connection, account).handle, "token": token}
 
-    return await caller.write(made)
+    return await caller.write(work)
 
 
 @router.get(
     "/projects/{project}/invitations", summary="The links to a project",
-    response_model=list[InvitationShown], responses=faults(404),
+    response_model=list[InvitationResponse], responses=error_responses(404),
 )  # fmt: skip
-async def list_invitations(project: Name, caller: Manager) -> Any:
+async def list_invitations(project: ProjectName, caller: Manager) -> Any:
     """All but the links themselves, of which only hashes are kept; the newest first."""
-    return await caller.read(lambda c: invitations(c, caller.project(c, project, "owner").id))
+    return await caller.read(lambda c: load_invitations(c, caller.load_project(c, project, "owner").id))
 
 
 @router.post(
     "/projects/{project}/invitations", summary="Invite judges or viewers by a link",
-    status_code=201, response_model=Link, responses=faults(404),
+    status_code=201, response_model=LinkResponse, responses=error_responses(404),
 )  # fmt: skip
-async def invite_to_project(project: Name, request: Request, caller: Manager, wanted: InvitationRequest) -> Any:
+async def invite_to_project(project: ProjectName, request: Request, caller: Manager, body: InvitationRequest) -> Any:
     """Give a crowd link the parameters of the platform, such as `?PROLIFIC_PID={{%PROLIFIC_PID%}}`."""
     secret = secrets.token_urlsafe(32)
 
-    def invited(connection: Connection) -> str:
-        found = caller.project(connection, project, "owner")
-        uses = wanted.uses or (1 if wanted.kind == "named" else None)
-        if wanted.kind == "named" and (uses != 1 or wanted.code is not None):
+    def work(connection: Connection) -> str:
+        stored_project = caller.load_project(connection, project, "owner")
+        uses = body.uses or (1 if body.kind == "named" else None)
+        if body.kind == "named" and (uses != 1 or body.code is not None):
             raise UsageError("a named link is for one person, and has no completion code; a crowd link can have both")
         return invite(
-            connection, role=wanted.role, kind=wanted.kind, project=found.id, note=wanted.note, uses=uses,
-            days=wanted.days, code=wanted.code, secret=secret, now=caller.now, by=caller.person.id,
+            connection, role=body.role, kind=body.kind, project=stored_project.id, note=body.note, uses=uses,
+            days=body.days, code=body.code, secret=secret, now=caller.now, by=caller.person.id,
         )  # fmt: skip
 
-    page = "join" if wanted.kind == "crowd" else "welcome"
-    return {"link": _address(caller, request, f"/{page}/{await caller.write(invited)}")}
+    page = "join" if body.kind == "crowd" else "welcome"
+    return {"link": _absolute_url(caller, request, f"/{page}/{await caller.write(work)}")}
 
 
 @router.delete(
     "/projects/{project}/invitations/{invitation}", summary="Withdraw a link",
-    status_code=204, response_class=Response, responses=faults(404),
+    status_code=204, response_class=Response, responses=error_responses(404),
 )  # fmt: skip
-async def withdraw_invitation(project: Name, invitation: Number, caller: Manager) -> Response:
+async def withdraw_invitation(project: ProjectName, invitation: RowId, caller: Manager) -> Response:
     """Those who came by it stay."""
 
-    def withdrawn(connection: Connection) -> None:
-        found = caller.project(connection, project, "owner")
-        if invitation not in {one.id for one in invitations(connection, found.id)}:
-            raise NotFoundError(f"there is no invitation {invitation} to '{found.title}'")
-        revoke_invitation(connection, invitation, now=caller.now, project=found.id, by=caller.person.id)
+    def work(connection: Connection) -> None:
+        stored_project = caller.load_project(connection, project, "owner")
+        if invitation not in {
+            project_invitation.id for project_invitation in load_invitations(connection, stored_project.id)
+        }:
+            raise NotFoundError(f"there is no invitation {invitation} to '{stored_project.title}'")
+        revoke_invitation(connection, invitation, now=caller.now, project=stored_project.id, by=caller.person.id)
 
-    await caller.write(withdrawn)
+    await caller.write(work)
     return Response(status_code=204)
 
 
-@router.post("/invitations", summary="Invite one more owner", status_code=201, response_model=Link, responses=faults())
-async def invite_owner(request: Request, caller: Manager, wanted: OwnerInvitationRequest) -> Any:
+@router.post(
+    "/invitations",
+    summary="Invite one more owner",
+    status_code=201,
+    response_model=LinkResponse,
+    responses=error_responses(),
+)
+async def invite_owner(request: Request, caller: Manager, body: OwnerInvitationRequest) -> Any:
     """An owner makes projects, and sees and manages everything."""
     secret = secrets.token_urlsafe(32)
 
-    def invited(connection: Connection) -> str:
+    def work(connection: Connection) -> str:
         return invite(
-            connection, role="owner", note=wanted.note, days=wanted.days, secret=secret, now=caller.now,
+            connection, role="owner", note=body.note, days=body.days, secret=secret, now=caller.now,
             by=caller.person.id,
         )  # fmt: skip
 
-    return {"link": _address(caller, request, f"/welcome/{await caller.write(invited)}")}
+    return {"link": _absolute_url(caller, request, f"/welcome/{await caller.write(work)}")}

@@ -8,9 +8,17 @@ import numpy as np
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from ringtrue.service.store.answer_feed import answers_after
-from ringtrue.service.store.progress import progress, progress_by_judge, progress_by_query
-from ringtrue.service.web.api.schemas.common import LARGEST, Answering, Choosing, Moment, Name, Queue, faults
+from ringtrue.service.store.answer_feed import load_answers_after
+from ringtrue.service.store.progress import load_judge_progress, load_progress, load_query_progress
+from ringtrue.service.web.api.schemas.common import (
+    LARGEST_ID,
+    ProjectName,
+    QueryParams,
+    Queue,
+    ResponseModel,
+    Timestamp,
+    error_responses,
+)
 from ringtrue.service.web.api.token_auth import Reader
 
 if TYPE_CHECKING:
@@ -21,7 +29,7 @@ __all__ = ["router"]
 router = APIRouter(tags=["progress"])
 
 
-class ProgressShown(Answering):
+class ProgressResponse(ResponseModel):
     """How far a queue is: items, judgments wanted of them, done and being made."""
 
     items: int
@@ -34,7 +42,7 @@ class ProgressShown(Answering):
     judges: int
 
 
-class QueryProgressShown(Answering):
+class QueryProgressResponse(ResponseModel):
     """How far one query is."""
 
     query: str
@@ -47,7 +55,7 @@ class QueryProgressShown(Answering):
     unsure: int
 
 
-class JudgeProgressShown(Answering):
+class JudgeProgressResponse(ResponseModel):
     """What one judge has done of the main queue, without traps, and of `gold`; `seconds` is the median."""
 
     account: int
@@ -58,7 +66,7 @@ class JudgeProgressShown(Answering):
     unsure: int
     skipped: int
     seconds: float | None
-    last_seen: Moment | None
+    last_seen: Timestamp | None
     tasks: int
     traps: int
     passed: int
@@ -66,7 +74,7 @@ class JudgeProgressShown(Answering):
     gold: int
 
 
-class AnswerShown(Answering):
+class JudgmentResponse(ResponseModel):
     """One answer as it was given: `left` is the document, or the one that stood left, and `right` is there for pairs.
 
     `counts` tells whether it is the one that counts now; `batch` is the task. A late answer has a version below 0.
@@ -82,7 +90,7 @@ class AnswerShown(Answering):
     reason: str | None
     counts: bool
     version: int
-    time: Moment
+    time: Timestamp
     seconds: float | None
     away: float | None
     queue: str
@@ -90,14 +98,14 @@ class AnswerShown(Answering):
     place: int
 
 
-class AnswerPage(Answering):
+class JudgmentPageResponse(ResponseModel):
     """Some answers, and what to ask `after` to get the next; null at the end."""
 
-    judgments: list[AnswerShown]
+    judgments: list[JudgmentResponse]
     after: int | None
 
 
-class QualityShown(Answering):
+class QualityResponse(ResponseModel):
     """Agreement and judge quality, as `ringtrue agree` and `ringtrue judges` write them, or why there is none yet."""
 
     labels: int
@@ -108,13 +116,13 @@ class QualityShown(Answering):
     notes: list[str]
 
 
-class WhichQueue(Choosing):
+class QueueParams(QueryParams):
     """Which queue is meant."""
 
     queue: Queue = "main"
 
 
-class HowSure(Choosing):
+class IntervalParams(QueryParams):
     """How intervals are made."""
 
     resamples: Annotated[int, Field(ge=0, le=1_000, description="0 for no intervals.")] = 200
@@ -122,75 +130,83 @@ class HowSure(Choosing):
     seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = 0
 
 
-class WhichAnswers(Choosing):
+class JudgmentParams(QueryParams):
     """Which answers are wanted."""
 
     queue: Literal["main", "gold", "trap"] = "main"
     counting: Annotated[bool, Field(description="Those that count, or every one that was ever given.")] = True
-    after: Annotated[int, Field(ge=0, le=LARGEST, description="The number of the last answer of the page before.")] = 0
+    after: Annotated[
+        int, Field(ge=0, le=LARGEST_ID, description="The number of the last answer of the page before.")
+    ] = 0
     limit: Annotated[int, Field(ge=1, le=10_000)] = 1_000
 
 
 @router.get(
     "/projects/{project}/progress", summary="How far a project is",
-    response_model=ProgressShown, responses=faults(404),
+    response_model=ProgressResponse, responses=error_responses(404),
 )  # fmt: skip
-async def get_progress(project: Name, caller: Reader, which: Annotated[WhichQueue, Query()]) -> Any:
+async def get_progress(project: ProjectName, caller: Reader, which: Annotated[QueueParams, Query()]) -> Any:
     """Over all."""
-    return await caller.read(lambda c: progress(c, caller.project(c, project, "viewer").id, which.queue))
+    return await caller.read(lambda c: load_progress(c, caller.load_project(c, project, "viewer").id, which.queue))
 
 
 @router.get(
     "/projects/{project}/progress/queries", summary="How far each query is",
-    response_model=list[QueryProgressShown], responses=faults(404),
+    response_model=list[QueryProgressResponse], responses=error_responses(404),
 )  # fmt: skip
-async def get_progress_by_query(project: Name, caller: Reader, which: Annotated[WhichQueue, Query()]) -> Any:
+async def get_progress_by_query(project: ProjectName, caller: Reader, which: Annotated[QueueParams, Query()]) -> Any:
     """In the order in which they came."""
-    return await caller.read(lambda c: progress_by_query(c, caller.project(c, project, "viewer").id, which.queue))
+    return await caller.read(
+        lambda c: load_query_progress(c, caller.load_project(c, project, "viewer").id, which.queue)
+    )
 
 
 @router.get(
     "/projects/{project}/progress/judges", summary="What each judge has done",
-    response_model=list[JudgeProgressShown], responses=faults(404),
+    response_model=list[JudgeProgressResponse], responses=error_responses(404),
 )  # fmt: skip
-async def get_progress_by_judge(project: Name, caller: Reader) -> Any:
+async def get_progress_by_judge(project: ProjectName, caller: Reader) -> Any:
     """Those with the most answers first."""
-    return await caller.read(lambda c: progress_by_judge(c, caller.project(c, project, "viewer")))
+    return await caller.read(lambda c: load_judge_progress(c, caller.load_project(c, project, "viewer")))
 
 
 @router.get(
     "/projects/{project}/judgments", summary="Answers, a page at a time",
-    response_model=AnswerPage, responses=faults(404),
+    response_model=JudgmentPageResponse, responses=error_responses(404),
 )  # fmt: skip
-async def get_judgments(project: Name, caller: Reader, which: Annotated[WhichAnswers, Query()]) -> Any:
+async def get_judgments(project: ProjectName, caller: Reader, which: Annotated[JudgmentParams, Query()]) -> Any:
     """In the order in which they came. For all of them in one stream, take an export: jsonl, csv or history."""
 
-    def found(connection: Connection) -> Any:
-        return answers_after(connection, caller.project(connection, project, "viewer"), **which.model_dump())
+    def load(connection: Connection) -> Any:
+        return load_answers_after(connection, caller.load_project(connection, project, "viewer"), **which.model_dump())
 
-    page = await caller.read(found)
+    page = await caller.read(load)
     return {"judgments": page, "after": page[-1].id if len(page) == which.limit else None}
 
 
 @router.get(
     "/projects/{project}/quality", summary="How far judges agree, and how good each is",
-    response_model=QualityShown, responses=faults(404),
+    response_model=QualityResponse, responses=error_responses(404),
 )  # fmt: skip
-async def get_quality(project: Name, caller: Reader, how: Annotated[HowSure, Query()]) -> Any:
+async def get_quality(project: ProjectName, caller: Reader, how: Annotated[IntervalParams, Query()]) -> Any:
     """Of what was collected so far, with traps and gold labels as known answers."""
-    from ringtrue.service.collect.quality import quality_of
+    from ringtrue.service.collect.quality import assess_quality
 
-    found = await caller.project_named(project, "viewer")
-    made = await caller.site.compute(
-        lambda: quality_of(
-            caller.site.store, found, resamples=how.resamples, level=how.level, rng=np.random.default_rng(how.seed)
+    stored_project = await caller.fetch_project(project, "viewer")
+    quality = await caller.server.compute(
+        lambda: assess_quality(
+            caller.server.store,
+            stored_project,
+            resamples=how.resamples,
+            level=how.level,
+            rng=np.random.default_rng(how.seed),
         )
     )
     return {
-        "labels": made.labels,
-        "agreement": None if made.agreement is None else made.agreement.as_dict(),
-        "agreement_note": made.agreement_note,
-        "judges": None if made.judges is None else made.judges.as_dict(),
-        "judges_note": made.judges_note,
-        "notes": made.notes,
+        "labels": quality.labels,
+        "agreement": None if quality.agreement is None else quality.agreement.as_dict(),
+        "agreement_note": quality.agreement_note,
+        "judges": None if quality.judges is None else quality.judges.as_dict(),
+        "judges_note": quality.judges_note,
+        "notes": quality.notes,
     }  # fmt: skip

@@ -21,7 +21,7 @@ router = APIRouter(include_in_schema=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class FieldDoc:
     """Something that is sent or comes back: a parameter, or a field of a body."""
 
     name: str
@@ -32,7 +32,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Operation:
+class OperationDoc:
     """What can be asked for at an address."""
 
     name: str
@@ -41,8 +41,8 @@ class Operation:
     summary: str
     about: str
     scope: str
-    sent: tuple[Part, ...]
-    back: tuple[Part, ...]
+    sent: tuple[FieldDoc, ...]
+    back: tuple[FieldDoc, ...]
     refusals: tuple[tuple[str, str], ...]
 
 
@@ -50,71 +50,82 @@ class Operation:
 @public
 async def reference(request: Request) -> Response:
     """Every operation, by what it is about."""
-    return render(request, "api.html", groups=_groups(), path=PATH)
+    return render(request, "api.html", groups=_group_operations(), path=PATH)
 
 
 @cache
-def _groups() -> tuple[tuple[str, str, tuple[Operation, ...]], ...]:
+def _group_operations() -> tuple[tuple[str, str, tuple[OperationDoc, ...]], ...]:
     description = make_api(None).openapi()
     schemas = description["components"]["schemas"]
-    every = [
-        (one["tags"][0], _operation(path, method, one, schemas))
+    tagged_operations = [
+        (operation["tags"][0], _describe_operation(path, method, operation, schemas))
         for path, methods in description["paths"].items()
-        for method, one in methods.items()
+        for method, operation in methods.items()
     ]
     return tuple(
-        (tag["name"], tag["description"].replace("`", ""), tuple(one for of, one in every if of == tag["name"]))
+        (
+            tag["name"],
+            tag["description"].replace("`", ""),
+            tuple(operation for tag_name, operation in tagged_operations if tag_name == tag["name"]),
+        )
         for tag in description["tags"]
     )
 
 
-def _operation(path: str, method: str, one: Mapping[str, Any], schemas: Mapping[str, Any]) -> Operation:
+def _describe_operation(
+    path: str, method: str, operation: Mapping[str, Any], schemas: Mapping[str, Any]
+) -> OperationDoc:
     parameters = [
-        Part(
-            name=each["name"], where="address" if each["in"] == "path" else "after ?", kind=_kind(each["schema"]),
-            needed=each["required"], about=each.get("description", ""),
+        FieldDoc(
+            name=parameter["name"], where="address" if parameter["in"] == "path" else "after ?",
+            kind=_type_name(parameter["schema"]), needed=parameter["required"], about=parameter.get("description", ""),
         )
-        for each in one.get("parameters", ())
+        for parameter in operation.get("parameters", ())
     ]  # fmt: skip
-    body = one.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
-    done = next(said for status, said in one["responses"].items() if status.startswith("2"))
-    answer = done.get("content", {}).get("application/json", {}).get("schema", {})
-    return Operation(
-        name=one["operationId"], method=method.upper(), path=path, summary=one["summary"],
-        about=one["description"].replace("`", ""), scope=", ".join(one["security"][0]["token"]) or "any",
-        sent=(*parameters, *_fields(body, schemas, "body")), back=tuple(_fields(answer, schemas, "answer")),
-        refusals=tuple((status, said["description"]) for status, said in one["responses"].items() if status >= "4"),
+    body_schema = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+    success = next(response for status, response in operation["responses"].items() if status.startswith("2"))
+    response_schema = success.get("content", {}).get("application/json", {}).get("schema", {})
+    return OperationDoc(
+        name=operation["operationId"], method=method.upper(), path=path, summary=operation["summary"],
+        about=operation["description"].replace("`", ""), scope=", ".join(operation["security"][0]["token"]) or "any",
+        sent=(*parameters, *_describe_fields(body_schema, schemas, "body")),
+        back=tuple(_describe_fields(response_schema, schemas, "answer")),
+        refusals=tuple(
+            (status, response["description"]) for status, response in operation["responses"].items() if status >= "4"
+        ),
     )  # fmt: skip
 
 
-def _fields(schema: Mapping[str, Any], schemas: Mapping[str, Any], where: str) -> list[Part]:
+def _describe_fields(schema: Mapping[str, Any], schemas: Mapping[str, Any], where: str) -> list[FieldDoc]:
     """The fields of an object, or of the objects in a list."""
-    named = schema.get("items", schema).get("$ref", "").rpartition("/")[2]
-    found = schemas.get(named, {})
+    schema_name = schema.get("items", schema).get("$ref", "").rpartition("/")[2]
+    object_schema = schemas.get(schema_name, {})
     return [
-        Part(
-            name=name, where=where, kind=_kind(field), needed=name in found.get("required", ()),
+        FieldDoc(
+            name=name, where=where, kind=_type_name(field), needed=name in object_schema.get("required", ()),
             about=field.get("description", ""),
         )
-        for name, field in found.get("properties", {}).items()
+        for name, field in object_schema.get("properties", {}).items()
     ]  # fmt: skip
 
 
-def _kind(schema: Mapping[str, Any]) -> str:
+def _type_name(schema: Mapping[str, Any]) -> str:
     """The type of a value in a few words.
 
     Examples:
-        >>> _kind({"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]})
+        >>> _type_name({"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]})
         'date-time or null'
-        >>> _kind({"enum": ["main", "gold"], "type": "string"}), _kind({"type": "array", "items": {"type": "string"}})
-        ('main | gold', 'list of string')
+        >>> _type_name({"enum": ["main", "gold"], "type": "string"})
+        'main | gold'
+        >>> _type_name({"type": "array", "items": {"type": "string"}})
+        'list of string'
     """
     if "anyOf" in schema:
-        return " or ".join(_kind(one) for one in schema["anyOf"])
+        return " or ".join(_type_name(variant) for variant in schema["anyOf"])
     if "enum" in schema:
         return " | ".join(map(str, schema["enum"]))
     if "$ref" in schema:
         return str(schema["$ref"].rpartition("/")[2])
     if schema.get("type") == "array":
-        return f"list of {_kind(schema.get('items', {}))}"
+        return f"list of {_type_name(schema.get('items', {}))}"
     return str(schema.get("format") or schema.get("type") or schema.get("const") or "anything")

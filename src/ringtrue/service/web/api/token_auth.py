@@ -13,11 +13,11 @@ from fastapi import Depends, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from ringtrue.errors import ForbiddenError, NotFoundError
-from ringtrue.service.store.access import SCOPES, bearer
-from ringtrue.service.store.audit_log import record
-from ringtrue.service.store.projects import project_named
+from ringtrue.service.store.access import SCOPES, authenticate_token
+from ringtrue.service.store.audit_log import record_action
+from ringtrue.service.store.projects import get_project_by_name
 from ringtrue.service.web.auth.dependencies import guard
-from ringtrue.service.web.context import Site, site_of
+from ringtrue.service.web.context import ServerContext, get_server_context
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -25,74 +25,74 @@ if TYPE_CHECKING:
     from ringtrue.service.store.records import Person, Project
 
 __all__ = [
+    "AccountManager",
     "Anybody",
     "Caller",
-    "JudgeGate",
-    "Keeper",
     "Manager",
     "Reader",
-    "TokenGate",
+    "TokenAccess",
+    "TokenJudge",
     "UnknownTokenError",
-    "admitted",
-    "judge_token",
-    "not_for_you",
+    "authorise_token",
+    "get_token_access",
+    "make_role_error",
 ]
 
 T = TypeVar("T")
 SCHEME = HTTPBearer(
     scheme_name="token",
     description="A token of the API, made on the page 'Tokens' or by `issue_token`. Its scopes: "
-    + "; ".join(f"`{name}`: {what}" for name, what in SCOPES.items()),
+    + "; ".join(f"`{name}`: {meaning}" for name, meaning in SCOPES.items()),
     auto_error=False,
 )
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(SCHEME)]
-ROLES = {"judge": "judges of", "gold": "gold judges of", "viewer": "viewers and owners of"}
+ROLE_PHRASES = {"judge": "judges of", "gold": "gold judges of", "viewer": "viewers and owners of"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
     """Whose token it is, and what it may be used for."""
 
-    site: Site
+    server: ServerContext
     person: Person
     scopes: frozenset[str]
     now: float
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Look something up, without holding up anybody else."""
-        return await self.site.read(work)
+        return await self.server.read(work)
 
     async def write(self, work: Callable[[Connection], T]) -> T:
         """Run a short piece of work in a transaction; it is on the disk when this returns."""
-        return await self.site.write(work)
+        return await self.server.write(work)
 
-    def project(self, connection: Connection, name: str, *roles: str) -> Project:
+    def load_project(self, connection: Connection, name: str, *roles: str) -> Project:
         """A project, for somebody with one of these roles in it, or with any part in it where none is named."""
-        found = project_named(connection, name)
-        if not self.person.owner and not self.person.roles.get(found.id):
+        project = get_project_by_name(connection, name)
+        if not self.person.owner and not self.person.roles.get(project.id):
             raise NotFoundError(f"there is no project '{name}'")  # in the same words, so that names cannot be guessed
-        if roles and not any(self.person.may(role, found.id) for role in roles):
-            raise not_for_you(roles[0], found.title)
-        return found
+        if roles and not any(self.person.may(role, project.id) for role in roles):
+            raise make_role_error(roles[0], project.title)
+        return project
 
     def record(self, connection: Connection, action: str, *, project: int | None = None, **detail: object) -> None:
         """Write down that this account did something."""
-        record(connection, action, now=self.now, account=self.person.id, project=project, detail=detail or None)
+        record_action(connection, action, now=self.now, account=self.person.id, project=project, detail=detail or None)
 
-    async def note(self, action: str, *, project: int | None = None, **detail: object) -> None:
+    async def record_separately(self, action: str, *, project: int | None = None, **detail: object) -> None:
         """The same, after work that has its own transaction."""
         await self.write(lambda connection: self.record(connection, action, project=project, **detail))
 
-    async def project_named(self, name: str, *roles: str) -> Project:
+    async def fetch_project(self, name: str, *roles: str) -> Project:
         """The same, looked up by itself."""
-        return await self.read(lambda connection: self.project(connection, name, *roles))
+        return await self.read(lambda connection: self.load_project(connection, name, *roles))
 
 
-def not_for_you(role: str, title: str) -> ForbiddenError:
+def make_role_error(role: str, title: str) -> ForbiddenError:
     """What somebody is told who does not have this role."""
     if role == "owner":
         return ForbiddenError("only an owner may do this; ask one to do it for you")
-    return ForbiddenError(f"this is for {ROLES[role]} '{title}'; ask an owner for an invitation")
+    return ForbiddenError(f"this is for {ROLE_PHRASES[role]} '{title}'; ask an owner for an invitation")
 
 
 class UnknownTokenError(ForbiddenError):
@@ -104,84 +104,86 @@ class UnknownTokenError(ForbiddenError):
         )
 
 
-def admitted(connection: Connection, site: Site, secret: str, scope: str | None) -> Caller:
+def authorise_token(connection: Connection, server: ServerContext, secret: str, scope: str | None) -> Caller:
     """Whose token this is; refused when nobody's, or when it may not be used for this."""
-    now = site.clock()
-    found = bearer(connection, secret, now)
-    if found is None:
+    now = server.clock()
+    token_owner = authenticate_token(connection, secret, now)
+    if token_owner is None:
         raise UnknownTokenError
-    person, scopes = found
+    person, scopes = token_owner
     if scope is not None and scope not in scopes:
         raise ForbiddenError(
             f"this token may not do this: it needs the scope '{scope}', and has {', '.join(sorted(scopes))}"
         )
-    return Caller(site=site, person=person, scopes=scopes, now=now)
+    return Caller(server=server, person=person, scopes=scopes, now=now)
 
 
-async def _asked(request: Request, credentials: HTTPAuthorizationCredentials | None, scope: str | None) -> Caller:
+async def _require_caller(
+    request: Request, credentials: HTTPAuthorizationCredentials | None, scope: str | None
+) -> Caller:
     if credentials is None:
         raise UnknownTokenError
-    site, secret = site_of(request), credentials.credentials
-    return await site.read(lambda connection: admitted(connection, site, secret, scope))
+    server, secret = get_server_context(request), credentials.credentials
+    return await server.read(lambda connection: authorise_token(connection, server, secret, scope))
 
 
 @guard
-async def any_token(request: Request, credentials: Credentials) -> Caller:
+async def require_token(request: Request, credentials: Credentials) -> Caller:
     """Anybody with a token."""
-    return await _asked(request, credentials, None)
+    return await _require_caller(request, credentials, None)
 
 
 @guard
-async def read_token(request: Request, credentials: Credentials) -> Caller:
+async def require_read_token(request: Request, credentials: Credentials) -> Caller:
     """Somebody whose token may read."""
-    return await _asked(request, credentials, "read")
+    return await _require_caller(request, credentials, "read")
 
 
 @guard
-async def keeper_token(request: Request, credentials: Credentials) -> Caller:
+async def require_manage_token(request: Request, credentials: Credentials) -> Caller:
     """Somebody whose token may manage what is their own."""
-    return await _asked(request, credentials, "manage")
+    return await _require_caller(request, credentials, "manage")
 
 
 @guard
-async def owner_token(request: Request, credentials: Credentials) -> Caller:
+async def require_owner_token(request: Request, credentials: Credentials) -> Caller:
     """An owner whose token may manage."""
-    caller = await _asked(request, credentials, "manage")
+    caller = await _require_caller(request, credentials, "manage")
     if not caller.person.owner:
-        raise not_for_you("owner", "")
+        raise make_role_error("owner", "")
     return caller
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TokenGate:
+class TokenAccess:
     """A judge's token for the operations that are called all the time: looked up together with what is wanted."""
 
-    site: Site
+    server: ServerContext
     secret: str
 
     async def read(self, work: Callable[[Connection, Caller], T]) -> T:
         """Let in and look up."""
-        return await self.site.read(lambda connection: work(connection, self._admit(connection)))
+        return await self.server.read(lambda connection: work(connection, self._admit(connection)))
 
     async def write(self, work: Callable[[Connection, Caller], T]) -> T:
         """Let in and write, in one transaction; run again after a fault of the database, like all such work."""
-        return await self.site.write(lambda connection: work(connection, self._admit(connection)))
+        return await self.server.write(lambda connection: work(connection, self._admit(connection)))
 
     def _admit(self, connection: Connection) -> Caller:
-        return admitted(connection, self.site, self.secret, "judge")
+        return authorise_token(connection, self.server, self.secret, "judge")
 
 
 @guard
-async def judge_token(request: Request) -> TokenGate:
-    """Somebody whose token may judge, asked at the gate."""
+async def get_token_access(request: Request) -> TokenAccess:
+    """Somebody whose token may judge, checked inside each read and write."""
     kind, _, secret = request.headers.get("authorization", "").partition(" ")
     if kind.lower() != "bearer" or not secret:
         raise UnknownTokenError
-    return TokenGate(site=site_of(request), secret=secret.strip())
+    return TokenAccess(server=get_server_context(request), secret=secret.strip())
 
 
-Anybody = Annotated[Caller, Depends(any_token)]
-Reader = Annotated[Caller, Security(read_token, scopes=["read"])]
-Keeper = Annotated[Caller, Security(keeper_token, scopes=["manage"])]
-Manager = Annotated[Caller, Security(owner_token, scopes=["manage"])]
-JudgeGate = Annotated[TokenGate, Depends(judge_token)]
+Anybody = Annotated[Caller, Depends(require_token)]
+Reader = Annotated[Caller, Security(require_read_token, scopes=["read"])]
+AccountManager = Annotated[Caller, Security(require_manage_token, scopes=["manage"])]
+Manager = Annotated[Caller, Security(require_owner_token, scopes=["manage"])]
+TokenJudge = Annotated[TokenAccess, Depends(get_token_access)]

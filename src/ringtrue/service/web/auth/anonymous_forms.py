@@ -12,50 +12,50 @@ from typing import TYPE_CHECKING, Any
 from fastapi import Request
 
 from ringtrue.service.web.auth.dependencies import StaleFormError
-from ringtrue.service.web.context import Site, site_of
+from ringtrue.service.web.context import ServerContext, get_server_context
 from ringtrue.service.web.render import render
-from ringtrue.service.web.security import form_of
+from ringtrue.service.web.security import read_form
 
 if TYPE_CHECKING:
     from fastapi import Response
     from starlette.datastructures import FormData
 
-__all__ = ["open_form", "render_open", "set_cookie", "without_nul"]
+__all__ = ["read_public_form", "render_public_form", "set_cookie", "strip_nul"]
 
 
-def render_open(request: Request, template: str, /, *, status: int = 200, **values: Any) -> Response:
+def render_public_form(request: Request, template: str, /, *, status: int = 200, **values: Any) -> Response:
     """A page from a template with a form for anybody; the template sends `word` back."""
-    site = site_of(request)
-    nonce = _nonce(request, site)
-    fresh = nonce or secrets.token_urlsafe(16)
-    page = render(request, template, status=status, word=site.form_word(fresh), **values)
+    server = get_server_context(request)
+    nonce = _read_form_nonce(request, server)
+    form_nonce = nonce or secrets.token_urlsafe(16)
+    page = render(request, template, status=status, word=server.form_token(form_nonce), **values)
     if nonce is None:
-        set_cookie(page, site, site.form_cookie, site.signed(fresh, "form"))
+        set_cookie(page, server, server.form_cookie, server.sign(form_nonce, "form"))
     return page
 
 
-async def open_form(request: Request) -> FormData:
+async def read_public_form(request: Request) -> FormData:
     """What a form for anybody sent; refused without the word that belongs to the browser."""
-    site = site_of(request)
-    form = await form_of(request)
-    nonce, word = _nonce(request, site), form.get("word")
-    if nonce is None or not isinstance(word, str):
+    server = get_server_context(request)
+    form = await read_form(request)
+    nonce, token = _read_form_nonce(request, server), form.get("word")
+    if nonce is None or not isinstance(token, str):
         raise StaleFormError
-    if not hmac.compare_digest(word.encode(), site.form_word(nonce).encode()):
+    if not hmac.compare_digest(token.encode(), server.form_token(nonce).encode()):
         raise StaleFormError
     return form
 
 
-def set_cookie(response: Response, site: Site, name: str, value: str, *, seconds: int | None = None) -> None:
+def set_cookie(response: Response, server: ServerContext, name: str, value: str, *, seconds: int | None = None) -> None:
     """A cookie that no script can read and no other site can send; without `seconds` it goes with the browser."""
-    response.set_cookie(name, value, max_age=seconds, httponly=True, secure=site.secure, samesite="lax", path="/")
+    response.set_cookie(name, value, max_age=seconds, httponly=True, secure=server.secure, samesite="lax", path="/")
 
 
-def without_nul(text: str) -> str:
+def strip_nul(text: str) -> str:
     """A text that every database takes."""
     return text.replace("\x00", "")
 
 
-def _nonce(request: Request, site: Site) -> str | None:
-    cookie = request.cookies.get(site.form_cookie)
-    return None if cookie is None else site.unsigned(cookie, "form")
+def _read_form_nonce(request: Request, server: ServerContext) -> str | None:
+    cookie = request.cookies.get(server.form_cookie)
+    return None if cookie is None else server.unsign(cookie, "form")

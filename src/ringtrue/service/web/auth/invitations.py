@@ -10,15 +10,20 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import APIRouter, Depends, Request, Response
 
 from ringtrue.errors import ConflictError, NotFoundError, UsageError
-from ringtrue.service.store.invitations import Invitation, accept_invitation, invitation_of, require_room
-from ringtrue.service.store.projects import project_by_id
-from ringtrue.service.web.auth.anonymous_forms import open_form, render_open, without_nul
-from ringtrue.service.web.auth.dependencies import Here, public, visitor_or_none
-from ringtrue.service.web.auth.login import start_visit, with_login
-from ringtrue.service.web.auth.password_hashing import SHORTEST, hash_password, require_good
-from ringtrue.service.web.context import Site, site_of
+from ringtrue.service.store.invitations import (
+    Invitation,
+    accept_invitation,
+    require_uses_left,
+    require_valid_invitation,
+)
+from ringtrue.service.store.projects import get_project_by_id
+from ringtrue.service.web.auth.anonymous_forms import read_public_form, render_public_form, strip_nul
+from ringtrue.service.web.auth.dependencies import RequestContext, get_visitor_or_none, public
+from ringtrue.service.web.auth.login import start_session, with_session_cookie
+from ringtrue.service.web.auth.password_hashing import MIN_PASSWORD_LENGTH, hash_password, require_strong_password
+from ringtrue.service.web.context import ServerContext, get_server_context
 from ringtrue.service.web.render import see_other
-from ringtrue.service.web.safe_html import guidelines_as_html
+from ringtrue.service.web.safe_html import render_guidelines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,121 +33,137 @@ if TYPE_CHECKING:
 
     from ringtrue.service.store.records import Project
 
-__all__ = ["router", "worker_in"]
+__all__ = ["router", "worker_id_from"]
 
 router = APIRouter(include_in_schema=False)
-Visitor = Annotated[Here | None, Depends(visitor_or_none)]
+Visitor = Annotated[RequestContext | None, Depends(get_visitor_or_none)]
 
 # What Prolific and Amazon Mechanical Turk put into their links.
-PARAMETERS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID", "workerId", "assignmentId", "hitId")
-PREVIEW = ("assignmentId", "ASSIGNMENT_ID_NOT_AVAILABLE")
-LONGEST = 200
+PLATFORM_PARAMETERS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID", "workerId", "assignmentId", "hitId")
+MTURK_PREVIEW = ("assignmentId", "ASSIGNMENT_ID_NOT_AVAILABLE")
+MAX_PARAMETER_LENGTH = 200
 
 
 @router.get("/welcome/{secret}")
 @public
-async def welcome_page(request: Request, secret: str, here: Visitor) -> Response:
+async def welcome_page(request: Request, secret: str, context: Visitor) -> Response:
     """What an invitation is for, and the form that accepts it."""
-    found, project = await _invitation(site_of(request), secret, "named")
-    return _welcome(request, found, project, here)
+    invitation, project = await _load_invitation(get_server_context(request), secret, "named")
+    return _welcome_form(request, invitation, project, context)
 
 
 @router.post("/welcome/{secret}")
 @public
-async def welcome(request: Request, secret: str, here: Visitor) -> Response:
+async def welcome(request: Request, secret: str, context: Visitor) -> Response:
     """Accept an invitation with a new account, or with the one that is logged in."""
-    site, form = site_of(request), await open_form(request)
-    found, project = await _invitation(site, secret, "named")
-    known = here.person.id if here is not None and form.get("as") == "me" and found.role != "reset" else None
-    name, handle, password = (_text(form, field) for field in ("name", "handle", "password"))
+    server, form = get_server_context(request), await read_public_form(request)
+    invitation, project = await _load_invitation(server, secret, "named")
+    existing_account = (
+        context.person.id if context is not None and form.get("as") == "me" and invitation.role != "reset" else None
+    )
+    name, handle, password = (_form_text(form, field) for field in ("name", "handle", "password"))
     try:
-        stored = None
-        if known is None:
-            if found.role != "reset" and not name:
+        password_hash = None
+        if existing_account is None:
+            if invitation.role != "reset" and not name:
                 raise UsageError("say your name: it is shown to the owners of the project, and to nobody else")
-            require_good(password, handle=handle, name=name)
+            require_strong_password(password, handle=handle, name=name)
             if password != str(form.get("again", "")):
                 raise UsageError("the two passwords differ; write the same one twice")
-            stored = await site.compute(lambda: hash_password(password))
-        account = await site.write(
+            password_hash = await server.compute(lambda: hash_password(password))
+        account = await server.write(
             lambda c: accept_invitation(
-                c, secret, now=site.clock(), account=known, name=name, handle=handle or None, password=stored
+                c,
+                secret,
+                now=server.clock(),
+                account=existing_account,
+                name=name,
+                handle=handle or None,
+                password=password_hash,
             )
         )
     except (UsageError, ConflictError) as error:
-        return _welcome(request, found, project, here, problem=str(error), name=name, handle=handle)
-    if known is not None:
+        return _welcome_form(request, invitation, project, context, problem=str(error), name=name, handle=handle)
+    if existing_account is not None:
         return see_other("/")
-    visit, _ = await start_visit(request, site, account)
-    return with_login(see_other("/?new=1"), site, visit)
+    session_secret, _ = await start_session(request, server, account)
+    return with_session_cookie(see_other("/?new=1"), server, session_secret)
 
 
-def _welcome(
-    request: Request, found: Invitation, project: Project | None, here: Here | None, *, problem: str | None = None,
-    name: str = "", handle: str = "",
+def _welcome_form(
+    request: Request, invitation: Invitation, project: Project | None, context: RequestContext | None, *,
+    problem: str | None = None, name: str = "", handle: str = "",
 ) -> Response:  # fmt: skip
-    return render_open(
-        request, "welcome.html", status=422 if problem else 200, invitation=found, project=project, problem=problem,
-        name=name, handle=handle, shortest=SHORTEST, me=None if found.role == "reset" else here,
+    return render_public_form(
+        request, "welcome.html", status=422 if problem else 200, invitation=invitation, project=project,
+        problem=problem, name=name, handle=handle, shortest=MIN_PASSWORD_LENGTH,
+        me=None if invitation.role == "reset" else context,
     )  # fmt: skip
 
 
 @router.get("/join/{secret}")
 @public
-async def join_page(request: Request, secret: str, here: Visitor) -> Response:
+async def join_page(request: Request, secret: str, context: Visitor) -> Response:
     """What the work is, and a button that begins it."""
-    site, given = site_of(request), _parameters(request.query_params)
-    found, project = await _invitation(site, secret, "crowd")
-    preview = given.get(PREVIEW[0]) == PREVIEW[1]
+    server, parameters = get_server_context(request), _platform_parameters(request.query_params)
+    invitation, project = await _load_invitation(server, secret, "crowd")
+    preview = parameters.get(MTURK_PREVIEW[0]) == MTURK_PREVIEW[1]
     if not preview:
-        known = None if here is None else here.person.id
-        await site.read(lambda c: require_room(c, found, account=known, worker=worker_in(given)))
+        existing_account = None if context is None else context.person.id
+        await server.read(
+            lambda c: require_uses_left(c, invitation, account=existing_account, worker=worker_id_from(parameters))
+        )
     assert project is not None  # a crowd link belongs to one
-    return render_open(
-        request, "join.html", project=project, parameters=given, preview=preview, me=here,
-        guidelines=guidelines_as_html(project.guidelines),
+    return render_public_form(
+        request, "join.html", project=project, parameters=parameters, preview=preview, me=context,
+        guidelines=render_guidelines(project.guidelines),
     )  # fmt: skip
 
 
 @router.post("/join/{secret}")
 @public
-async def join(request: Request, secret: str, here: Visitor) -> Response:
+async def join(request: Request, secret: str, context: Visitor) -> Response:
     """Begin: with the account that this worker had before, or with a new one."""
-    site, form = site_of(request), await open_form(request)
-    _, project = await _invitation(site, secret, "crowd")
-    given = _parameters(form)
-    if given.get(PREVIEW[0]) == PREVIEW[1]:
+    server, form = get_server_context(request), await read_public_form(request)
+    _, project = await _load_invitation(server, secret, "crowd")
+    parameters = _platform_parameters(form)
+    if parameters.get(MTURK_PREVIEW[0]) == MTURK_PREVIEW[1]:
         raise UsageError("this is a preview: accept the task on the platform, then begin here")
-    known = None if here is None else here.person.id
-    account = await site.write(
+    existing_account = None if context is None else context.person.id
+    account = await server.write(
         lambda c: accept_invitation(
-            c, secret, now=site.clock(), account=known, worker=worker_in(given), parameters=given
+            c,
+            secret,
+            now=server.clock(),
+            account=existing_account,
+            worker=worker_id_from(parameters),
+            parameters=parameters,
         )
     )
-    visit, _ = await start_visit(request, site, account)
+    session_secret, _ = await start_session(request, server, account)
     assert project is not None  # a crowd link belongs to one
-    return with_login(see_other(f"/p/{project.name}/judge?begin=1"), site, visit)
+    return with_session_cookie(see_other(f"/p/{project.name}/judge?begin=1"), server, session_secret)
 
 
-async def _invitation(site: Site, secret: str, kind: str) -> tuple[Invitation, Project | None]:
-    def look(connection: Connection) -> tuple[Invitation, Project | None]:
-        found = invitation_of(connection, secret, site.clock())
-        if found.kind != kind:
+async def _load_invitation(server: ServerContext, secret: str, kind: str) -> tuple[Invitation, Project | None]:
+    def load(connection: Connection) -> tuple[Invitation, Project | None]:
+        invitation = require_valid_invitation(connection, secret, server.clock())
+        if invitation.kind != kind:
             raise NotFoundError("this link is not known here; look whether it was copied whole, or ask for a new one")
-        return found, None if found.project is None else project_by_id(connection, found.project)
+        return invitation, None if invitation.project is None else get_project_by_id(connection, invitation.project)
 
-    return await site.read(look)
+    return await server.read(load)
 
 
-def worker_in(parameters: Mapping[str, str]) -> str | None:
+def worker_id_from(parameters: Mapping[str, str]) -> str | None:
     """The platform's id of the person who follows a link.
 
     Examples:
-        >>> worker_in({"PROLIFIC_PID": "5f0c", "STUDY_ID": "61"})
+        >>> worker_id_from({"PROLIFIC_PID": "5f0c", "STUDY_ID": "61"})
         'prolific:5f0c'
-        >>> worker_in({"workerId": "A1B2", "hitId": "3X"})
+        >>> worker_id_from({"workerId": "A1B2", "hitId": "3X"})
         'mturk:A1B2'
-        >>> worker_in({})
+        >>> worker_id_from({})
     """
     for name, platform in (("PROLIFIC_PID", "prolific"), ("workerId", "mturk")):
         if parameters.get(name):
@@ -150,13 +171,17 @@ def worker_in(parameters: Mapping[str, str]) -> str | None:
     return None
 
 
-def _parameters(given: Mapping[str, object]) -> dict[str, str]:
-    found = {name: given.get(name) for name in PARAMETERS}
-    texts = {name: without_nul(value).strip()[:LONGEST] for name, value in found.items() if isinstance(value, str)}
+def _platform_parameters(source: Mapping[str, object]) -> dict[str, str]:
+    fields = {name: source.get(name) for name in PLATFORM_PARAMETERS}
+    texts = {
+        name: strip_nul(value).strip()[:MAX_PARAMETER_LENGTH]
+        for name, value in fields.items()
+        if isinstance(value, str)
+    }
     return {name: value for name, value in texts.items() if value}
 
 
-def _text(form: FormData, name: str) -> str:
-    value = form.get(name, "")
-    text = without_nul(value) if isinstance(value, str) else ""
+def _form_text(form: FormData, name: str) -> str:
+    submitted = form.get(name, "")
+    text = strip_nul(submitted) if isinstance(submitted, str) else ""
     return text if name == "password" else text.strip()

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from starlette.routing import Mount
 
-__all__ = ["guard", "public", "unguarded"]
+__all__ = ["guard", "list_unguarded_routes", "public"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 GUARDS: set[Callable[..., Any]] = set()
@@ -28,22 +28,22 @@ def public(endpoint: F) -> F:
     return endpoint
 
 
-def unguarded(app: FastAPI) -> list[str]:
+def list_unguarded_routes(app: FastAPI) -> list[str]:
     """The routes that have no guard and are not declared public: there should be none."""
-    lanes = [lane for several in getattr(app, "lanes", {}).values() for lane in several]
+    fast_routes = [fast_route for routes in getattr(app, "fast_routes", {}).values() for fast_route in routes]
     return [
-        *(f"{lane.method} {lane.path}" for lane in lanes if lane.endpoint not in GUARDS),
-        *(name for name, route in _routes(app.routes) if not _is_guarded(route)),
+        *(f"{fast_route.method} {fast_route.path}" for fast_route in fast_routes if fast_route.endpoint not in GUARDS),
+        *(name for name, route in _walk_routes(app.routes) if not _is_guarded(route)),
     ]
 
 
-def _routes(routes: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+def _walk_routes(routes: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     for route in routes:
         included = getattr(route, "original_router", None)  # how FastAPI keeps a router that was included
         if included is not None:
-            yield from _routes(included.routes, prefix)
+            yield from _walk_routes(included.routes, prefix)
         elif isinstance(route, Mount) and route.routes:
-            yield from _routes(route.routes, prefix + route.path)
+            yield from _walk_routes(route.routes, prefix + route.path)
         else:
             methods = ",".join(sorted(getattr(route, "methods", None) or ()))
             yield f"{methods} {prefix}{getattr(route, 'path', route)}".strip(), route
@@ -56,10 +56,10 @@ def _is_guarded(route: Any) -> bool:
         return True
     if not isinstance(route, APIRoute):  # FastAPI's own: the description of the API
         return getattr(route, "path", None) == "/openapi.json" and getattr(route, "name", None) == "openapi"
-    return any(one.call in GUARDS for one in _dependencies(route.dependant))
+    return any(dependency.call in GUARDS for dependency in _walk_dependencies(route.dependant))
 
 
-def _dependencies(dependant: Any) -> Iterator[Any]:
-    for one in dependant.dependencies:
-        yield one
-        yield from _dependencies(one)
+def _walk_dependencies(dependant: Any) -> Iterator[Any]:
+    for dependency in dependant.dependencies:
+        yield dependency
+        yield from _walk_dependencies(dependency)

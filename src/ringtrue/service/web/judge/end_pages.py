@@ -9,75 +9,79 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from ringtrue.formatting.phrases import counted
+from ringtrue.formatting.phrases import format_count
 from ringtrue.service.web.render import render
 
 if TYPE_CHECKING:
     from fastapi import Request, Response
 
-    from ringtrue.service.store.crowd_workers import Worker
+    from ringtrue.service.store.crowd_workers import CrowdWorker
     from ringtrue.service.store.records import Project
-    from ringtrue.service.web.judge.screen import Question
+    from ringtrue.service.web.judge.screen import JudgeScreen
 
-__all__ = ["closed", "nothing_left", "soon", "thanks", "time_over"]
+__all__ = ["closed_page", "nothing_left_page", "thanks_page", "time_over_page", "waiting_page"]
 
-PROLIFIC = "https://app.prolific.com/submissions/complete?cc="
-NOTHING = (
+PROLIFIC_RETURN_URL = "https://app.prolific.com/submissions/complete?cc="
+NOTHING_LEFT = (
     "You have seen all there is for you at the moment. Thank you.",
     "New questions may come when other judges leave theirs.",
 )
-NOTHING_FOR_CROWD = ("Everything is judged, or in the hands of others. Thank you for coming.",)
-RETURN = "There is no completion code, as you have answered nothing here: return your submission on the platform."
-FINISHED = "Go back to the page that brought you here, and say there that you are finished."
+NOTHING_LEFT_FOR_CROWD = ("Everything is judged, or in the hands of others. Thank you for coming.",)
+RETURN_SUBMISSION = (
+    "There is no completion code, as you have answered nothing here: return your submission on the platform."
+)
+REPORT_FINISHED = "Go back to the page that brought you here, and say there that you are finished."
 
 
-def thanks(request: Request, found: Question, worker: Worker | None) -> Response:
+def thanks_page(request: Request, screen: JudgeScreen, worker: CrowdWorker | None) -> Response:
     """A task was handed in."""
-    code = found.state.code or (worker.code if worker is not None else None)
+    code = screen.state.code or (worker.code if worker is not None else None)
     return render(
-        request, "task_done.html", project=found.here.project, state=found.state, message=None, code=code,
-        prolific=_prolific(code, worker), more=None if code else _new_task(found),
-        answered=counted(found.state.size, "question"),
+        request, "task_done.html", project=screen.context.project, state=screen.state, message=None, code=code,
+        prolific=_prolific_return_url(code, worker), more=None if code else _new_task_path(screen),
+        answered=format_count(screen.state.size, "question"),
     )  # fmt: skip
 
 
-def time_over(request: Request, found: Question, worker: Worker | None, message: str | None) -> Response:
+def time_over_page(request: Request, screen: JudgeScreen, worker: CrowdWorker | None, message: str | None) -> Response:
     """The time of a task has ended: what was answered stays, and the rest goes to others."""
-    return _no_task(
-        request, found.here.project, worker, "The time of this task is over",
+    return _no_task_page(
+        request, screen.context.project, worker, "The time of this task is over",
         "The answers that you gave in time are kept, and count. The questions that were left go to other judges.",
-        status=410, message=message, more=_new_task(found),
+        status=410, message=message, more=_new_task_path(screen),
     )  # fmt: skip
 
 
-def _no_task(
-    request: Request, project: Project, worker: Worker | None, heading: str, *sentences: str, status: int = 200,
+def _no_task_page(
+    request: Request, project: Project, worker: CrowdWorker | None, heading: str, *sentences: str, status: int = 200,
     message: str | None = None, more: str | None = None,
 ) -> Response:  # fmt: skip
     code = None
     if worker is not None:
         code = worker.code if worker.has_answered else None
         if code is None:
-            sentences = (*sentences, FINISHED if worker.has_answered else RETURN)
+            sentences = (*sentences, REPORT_FINISHED if worker.has_answered else RETURN_SUBMISSION)
     return render(
         request, "nothing_left.html", status=status, project=project, heading=heading, sentences=sentences,
         message=message, more=None if code else more, more_name="Begin another task", code=code,
-        prolific=_prolific(code, worker), home=worker is None,
+        prolific=_prolific_return_url(code, worker), home=worker is None,
     )  # fmt: skip
 
 
-def nothing_left(request: Request, project: Project, worker: Worker | None) -> Response:
+def nothing_left_page(request: Request, project: Project, worker: CrowdWorker | None) -> Response:
     """No task could be made for this judge."""
-    said = NOTHING if worker is None else NOTHING_FOR_CROWD
-    return _no_task(request, project, worker, "Nothing left to judge", *said)
+    sentences = NOTHING_LEFT if worker is None else NOTHING_LEFT_FOR_CROWD
+    return _no_task_page(request, project, worker, "Nothing left to judge", *sentences)
 
 
-def closed(request: Request, project: Project, worker: Worker | None, why: str) -> Response:
+def closed_page(request: Request, project: Project, worker: CrowdWorker | None, reason: str) -> Response:
     """The owner has closed the project."""
-    return _no_task(request, project, worker, "This project is closed", f"{why}. Thank you for your help.", status=410)
+    return _no_task_page(
+        request, project, worker, "This project is closed", f"{reason}. Thank you for your help.", status=410
+    )
 
 
-def soon(request: Request, project: Project) -> Response:
+def waiting_page(request: Request, project: Project) -> Response:
     """Pairs are being chosen: the browser looks again by itself."""
     return render(
         request, "nothing_left.html", status=503, headers={"Retry-After": "2", "Refresh": "5"}, project=project,
@@ -87,9 +91,11 @@ def soon(request: Request, project: Project) -> Response:
     )  # fmt: skip
 
 
-def _prolific(code: str | None, worker: Worker | None) -> str | None:
-    return f"{PROLIFIC}{quote(code, safe='')}" if code and worker is not None and worker.from_prolific else None
+def _prolific_return_url(code: str | None, worker: CrowdWorker | None) -> str | None:
+    return (
+        f"{PROLIFIC_RETURN_URL}{quote(code, safe='')}" if code and worker is not None and worker.from_prolific else None
+    )
 
 
-def _new_task(found: Question) -> str:
-    return f"/p/{found.here.project.name}/judge?queue={found.state.queue}"
+def _new_task_path(screen: JudgeScreen) -> str:
+    return f"/p/{screen.context.project.name}/judge?queue={screen.state.queue}"

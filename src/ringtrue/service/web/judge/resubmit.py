@@ -7,57 +7,71 @@ from typing import TYPE_CHECKING
 
 from fastapi import Request
 
-from ringtrue.service.web.auth.anonymous_forms import render_open
+from ringtrue.service.web.auth.anonymous_forms import render_public_form
 from ringtrue.service.web.render import render
-from ringtrue.service.web.security import form_of
+from ringtrue.service.web.security import read_form
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fastapi import Response
 
-__all__ = ["FIELDS", "PREFIX", "is_answer", "kept_answer", "resend_page", "sign_in_again", "stale_form"]
+__all__ = [
+    "ANSWER_FIELDS",
+    "KEPT_PREFIX",
+    "extract_answer_fields",
+    "is_answer_path",
+    "login_page_keeping_answer",
+    "resend_page",
+    "resend_page_for_stale_form",
+]
 
 # What the judge's form sends; nothing else is carried along.
-FIELDS = ("task", "assignment", "version", "kind", "answer", "reason", "seconds", "away", "since")
-ANSWERS = re.compile(r"/p/[a-z0-9][a-z0-9-]{0,62}/answer")
-LONGEST = 10_000  # characters of a field
-PREFIX = "kept-"
+ANSWER_FIELDS = ("task", "assignment", "version", "kind", "answer", "reason", "seconds", "away", "since")
+ANSWER_PATH = re.compile(r"/p/[a-z0-9][a-z0-9-]{0,62}/answer")
+MAX_FIELD_LENGTH = 10_000  # characters of a field
+KEPT_PREFIX = "kept-"
 
 
-def is_answer(path: str) -> bool:
+def is_answer_path(path: str) -> bool:
     """Whether judges send their answers to this path."""
-    return ANSWERS.fullmatch(path) is not None
+    return ANSWER_PATH.fullmatch(path) is not None
 
 
-def kept_answer(path: str, form: Mapping[str, object], prefix: str = "") -> dict[str, str]:
+def extract_answer_fields(path: str, form: Mapping[str, object], prefix: str = "") -> dict[str, str]:
     """The fields of an answer that was sent to this path; empty where it was no answer."""
-    if not is_answer(path):
+    if not is_answer_path(path):
         return {}
-    found = {name: form.get(prefix + name) for name in FIELDS}
-    return {name: value[:LONGEST] for name, value in found.items() if isinstance(value, str)}
+    submitted = {name: form.get(prefix + name) for name in ANSWER_FIELDS}
+    return {name: value[:MAX_FIELD_LENGTH] for name, value in submitted.items() if isinstance(value, str)}
 
 
-async def sign_in_again(request: Request) -> Response:
+async def login_page_keeping_answer(request: Request) -> Response:
     """The page to log in, for a form that was sent by nobody; an answer is kept on it."""
     path = request.url.path
-    kept = kept_answer(path, await form_of(request)) if is_answer(path) else {}
-    told = (
+    answer_fields = extract_answer_fields(path, await read_form(request)) if is_answer_path(path) else {}
+    problem = (
         "Your login has ended. Your answer is kept on this page: log in, and send it again."
-        if kept
+        if answer_fields
         else "Your login has ended, and nothing was saved. Log in, and send it again."
     )
-    return render_open(
-        request, "login.html", status=401, next=path if kept else "/", kept=kept, problem=told, handle=""
+    return render_public_form(
+        request,
+        "login.html",
+        status=401,
+        next=path if answer_fields else "/",
+        kept=answer_fields,
+        problem=problem,
+        handle="",
     )
 
 
-async def stale_form(request: Request) -> Response | None:
+async def resend_page_for_stale_form(request: Request) -> Response | None:
     """For an answer from an earlier login: a page to send it again; None for other forms."""
-    kept = kept_answer(request.url.path, await form_of(request))
-    return resend_page(request, request.url.path, kept, status=403) if kept else None
+    answer_fields = extract_answer_fields(request.url.path, await read_form(request))
+    return resend_page(request, request.url.path, answer_fields, status=403) if answer_fields else None
 
 
-def resend_page(request: Request, path: str, kept: Mapping[str, str], *, status: int = 200) -> Response:
+def resend_page(request: Request, path: str, answer_fields: Mapping[str, str], *, status: int = 200) -> Response:
     """A page with an answer that was not saved yet, and a button that sends it."""
-    return render(request, "kept.html", status=status, path=path, kept=kept)
+    return render(request, "kept.html", status=status, path=path, kept=answer_fields)

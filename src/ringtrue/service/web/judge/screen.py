@@ -15,41 +15,41 @@ from markupsafe import Markup
 
 from ringtrue.errors import NotFoundError, UnavailableError
 from ringtrue.service.store.records import Queue
-from ringtrue.service.store.tasks import has_begun, next_shown, open_task, task_state
-from ringtrue.service.web.highlight import query_words
+from ringtrue.service.store.tasks import get_or_create_task, get_task_state, has_had_task, load_next_question
+from ringtrue.service.web.highlight import compile_query_patterns
 from ringtrue.service.web.render import TEMPLATES
-from ringtrue.service.web.safe_html import Reading, guidelines_as_html, reading
+from ringtrue.service.web.safe_html import DocumentView, make_document_view, render_guidelines
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from ringtrue.service.store.records import Project, Scale, Shown, TaskState
-    from ringtrue.service.web.auth.dependencies import Gate, Here
-    from ringtrue.service.web.context import Site
+    from ringtrue.service.store.records import Project, Scale, ShownQuestion, TaskState
+    from ringtrue.service.web.auth.dependencies import JudgeAccess, RequestContext
+    from ringtrue.service.web.context import ServerContext
 
 __all__ = [
-    "REASONS",
+    "UNSURE_REASONS",
     "Button",
-    "ChoosingError",
-    "Question",
-    "answers_of",
-    "buttons_of",
-    "is_first",
-    "is_over",
-    "more_pairs",
-    "opened",
-    "question_of",
-    "refilling",
-    "require_part",
-    "screen",
-    "seconds_between",
-    "seconds_from",
-    "task_of",
-    "time_left",
-    "to_hundredths",
+    "JudgeScreen",
+    "PairsPendingError",
+    "format_time_left",
+    "is_first_visit",
+    "is_past_deadline",
+    "load_judge_screen",
+    "load_task",
+    "make_buttons",
+    "make_refill_job",
+    "open_judge_screen",
+    "render_answer_panel",
+    "require_task_role",
+    "round_to_hundredths",
+    "screen_variables",
+    "seconds_since_shown",
+    "sign_shown_time",
+    "wait_for_pairs",
 ]
 
-REASONS = (
+UNSURE_REASONS = (
     "The document is broken, empty or not readable",
     "I do not understand what was asked",
     "It is in a language that I do not read",
@@ -59,8 +59,8 @@ REASONS = (
 PAIR_KEYS = {
     "left": ("1", "ArrowLeft"), "right": ("2", "ArrowRight"), "both_good": ("3",), "both_bad": ("4",),
 }  # fmt: skip
-DRAWN = {"ArrowLeft": "←", "ArrowRight": "→"}
-PURPOSE = "since"
+KEY_SYMBOLS = {"ArrowLeft": "←", "ArrowRight": "→"}
+SHOWN_TIME_PURPOSE = "since"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,45 +75,45 @@ class Button:
 
 
 @lru_cache(maxsize=256)
-def buttons_of(scale: Scale) -> tuple[Button, ...]:
+def make_buttons(scale: Scale) -> tuple[Button, ...]:
     """The answers of a scale with the keys that give them.
 
     Labels of one digit are their own keys; others are counted from 1.
 
     Examples:
         >>> from ringtrue.service.store import PREFERENCE, Scale
-        >>> [button.keys for button in buttons_of(Scale.graded("No", "Yes"))]
+        >>> [button.keys for button in make_buttons(Scale.graded("No", "Yes"))]
         [('0',), ('1',)]
-        >>> buttons_of(PREFERENCE)[0].shown
+        >>> make_buttons(PREFERENCE)[0].shown
         ('1', '←')
     """
-    digits = all(len(label.value) == 1 for label in scale.labels)
-    made = []
-    for at, label in enumerate(scale.labels, start=1):
+    all_single_digits = all(len(label.value) == 1 for label in scale.labels)
+    buttons = []
+    for position, label in enumerate(scale.labels, start=1):
         if scale.kind == "preference":
             keys = PAIR_KEYS[label.value]
         else:
-            keys = (label.value,) if digits else (str(at),) if at < 10 else ()
-        shown = tuple(DRAWN.get(key, key) for key in keys)
-        made.append(Button(value=label.value, name=label.name, hint=label.hint, keys=keys, shown=shown))
-    return tuple(made)
+            keys = (label.value,) if all_single_digits else (str(position),) if position < 10 else ()
+        key_labels = tuple(KEY_SYMBOLS.get(key, key) for key in keys)
+        buttons.append(Button(value=label.value, name=label.name, hint=label.hint, keys=keys, shown=key_labels))
+    return tuple(buttons)
 
 
 @lru_cache(maxsize=256)
-def answers_of(scale: Scale, guidelines: str, *, shortcuts: bool, first: bool) -> Markup:
+def render_answer_panel(scale: Scale, guidelines: str, *, shortcuts: bool, first: bool) -> Markup:
     """The lower part of the judge's screen; `first` when there is nothing to undo yet. It takes half a page's time."""
-    page = TEMPLATES.get_template("answers.html").render(
-        buttons=buttons_of(scale), reasons=REASONS, shortcuts=shortcuts, first=first,
-        guidelines=guidelines_as_html(guidelines, top=3) if guidelines.strip() else None,
+    html = TEMPLATES.get_template("answers.html").render(
+        buttons=make_buttons(scale), reasons=UNSURE_REASONS, shortcuts=shortcuts, first=first,
+        guidelines=render_guidelines(guidelines, top=3) if guidelines.strip() else None,
     )  # fmt: skip
-    return Markup(page)
+    return Markup(html)
 
 
-def time_left(seconds: float) -> str:
+def format_time_left(seconds: float) -> str:
     """The time that is left, as people say it.
 
     Examples:
-        >>> time_left(1799.5), time_left(59), time_left(-1)
+        >>> format_time_left(1799.5), format_time_left(59), format_time_left(-1)
         ('29 min left', '59 s left', 'Time is up')
     """
     if seconds <= 0:
@@ -121,149 +121,156 @@ def time_left(seconds: float) -> str:
     return f"{int(seconds // 60)} min left" if seconds >= 60 else f"{math.ceil(seconds)} s left"
 
 
-def seconds_from(site: Site, assignment: int, now: float) -> str:
+def sign_shown_time(server: ServerContext, assignment: int, now: float) -> str:
     """The time at which a question was shown, signed, to come back with the answer."""
-    return site.signed(f"{assignment}:{now:.2f}", PURPOSE)
+    return server.sign(f"{assignment}:{now:.2f}", SHOWN_TIME_PURPOSE)
 
 
-def seconds_between(site: Site, assignment: int, since: str, now: float) -> float | None:
+def seconds_since_shown(server: ServerContext, assignment: int, since: str, now: float) -> float | None:
     """How long ago a question was shown; None when the form does not say it in our hand."""
-    said = site.unsigned(since, PURPOSE)
-    if said is None:
+    shown_at = server.unsign(since, SHOWN_TIME_PURPOSE)
+    if shown_at is None:
         return None
-    number, _, time = said.partition(":")
-    return to_hundredths(max(now - float(time), 0.0)) if number == str(assignment) else None
+    assignment_text, _, time_text = shown_at.partition(":")
+    return round_to_hundredths(max(now - float(time_text), 0.0)) if assignment_text == str(assignment) else None
 
 
-def to_hundredths(seconds: float) -> float:
+def round_to_hundredths(seconds: float) -> float:
     """Seconds as they are kept: no browser measures more finely.
 
     Examples:
-        >>> to_hundredths(12.34567)
+        >>> round_to_hundredths(12.34567)
         12.35
     """
     return round(seconds, 2)
 
 
-PATIENCE, GLANCE = 10.0, 0.5  # seconds for which a judge without a pair waits for another's choice, and between looks
+PAIR_WAIT_SECONDS = 10.0  # for which a judge without a pair waits for another's choice
+PAIR_POLL_SECONDS = 0.5  # between looks meanwhile
 
 
-class ChoosingError(UnavailableError):
+class PairsPendingError(UnavailableError):
     """Pairs are being chosen, and this judge has to wait for them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class JudgeScreen:
     """A task, and the question of it that is to be shown; None when all are answered."""
 
-    here: Here
+    context: RequestContext
     state: TaskState
-    shown: Shown | None = None
-    first: Reading | None = None
-    right: Reading | None = None
+    question: ShownQuestion | None = None
+    first: DocumentView | None = None
+    right: DocumentView | None = None
 
 
-async def opened(gate: Gate, queue: str | None) -> Question | None:
+async def open_judge_screen(access: JudgeAccess, queue: str | None) -> JudgeScreen | None:
     """The open task of this judge or a new one.
 
     Where pairs are chosen as votes arrive, the next are chosen while this judge is at work; only who finds none left
     waits for them.
     """
 
-    def work(connection: Connection, here: Here) -> Question | None:
-        chosen = _queue(here, queue)
-        state = open_task(
-            connection, here.project, here.person.id, queue=chosen, now=here.now, rng=np.random.default_rng()
+    def work(connection: Connection, context: RequestContext) -> JudgeScreen | None:
+        chosen_queue = _resolve_queue(context, queue)
+        state = get_or_create_task(
+            connection,
+            context.project,
+            context.person.id,
+            queue=chosen_queue,
+            now=context.now,
+            rng=np.random.default_rng(),
         )
-        return None if state is None else question_of(connection, here, state.id)
+        return None if state is None else load_judge_screen(connection, context, state.id)
 
-    here = await gate.read(lambda _connection, here: here)
-    found = await gate.write(work)
-    if here.project.settings.active and here.may("judge"):
-        if found is not None:
-            here.site.later(refilling(here.site, here.project))
-        elif await more_pairs(here.site, here.project, here.person.id):
-            found = await gate.write(work)
-    return found
+    context = await access.read(lambda _connection, context: context)
+    screen = await access.write(work)
+    if context.project.settings.active and context.may("judge"):
+        if screen is not None:
+            context.server.run_in_background(make_refill_job(context.server, context.project))
+        elif await wait_for_pairs(context.server, context.project, context.person.id):
+            screen = await access.write(work)
+    return screen
 
 
-def is_first(connection: Connection, here: Here, queue: str | None) -> bool:
+def is_first_visit(connection: Connection, context: RequestContext, queue: str | None) -> bool:
     """Whether a judge is about to begin in a project: to read the guidelines comes first, and no clock runs."""
-    _queue(here, queue)
-    return here.project.closed is None and not has_begun(connection, here.project.id, here.person.id)
+    _resolve_queue(context, queue)
+    return context.project.closed is None and not has_had_task(connection, context.project.id, context.person.id)
 
 
-async def more_pairs(site: Site, project: Project, account: int) -> bool:
+async def wait_for_pairs(server: ServerContext, project: Project, account: int) -> bool:
     """Have pairs chosen for a judge who finds none left, or wait while another does; no thread is held meanwhile."""
-    patience = time.monotonic() + PATIENCE
-    while (chosen := await site.compute(refilling(site, project, account))) is None:
-        if time.monotonic() >= patience:
-            raise ChoosingError("new pairs are being chosen; ask again in a moment")
-        await asyncio.sleep(GLANCE)
-    return chosen > 0
+    deadline = time.monotonic() + PAIR_WAIT_SECONDS
+    while (chosen_count := await server.compute(make_refill_job(server, project, account))) is None:
+        if time.monotonic() >= deadline:
+            raise PairsPendingError("new pairs are being chosen; ask again in a moment")
+        await asyncio.sleep(PAIR_POLL_SECONDS)
+    return chosen_count > 0
 
 
-def refilling(site: Site, project: Project, account: int | None = None) -> Callable[[], int | None]:
+def make_refill_job(server: ServerContext, project: Project, account: int | None = None) -> Callable[[], int | None]:
     """Choosing the next pairs of a project, or those for one judge, as a piece of work for another thread."""
-    from ringtrue.service.collect.active_pairs import refill
+    from ringtrue.service.collect.active_pairs import refill_pairs
 
-    return lambda: refill(site.store, project, now=site.clock(), rng=np.random.default_rng(), account=account)
-
-
-def _queue(here: Here, wanted: str | None) -> str:
-    if wanted is None:
-        return "main" if here.may("judge") else "gold"
-    if wanted not in get_args(Queue):
-        raise NotFoundError(f"there is no queue '{wanted}'; there is {' and '.join(get_args(Queue))}")
-    here.require("gold" if wanted == "gold" else "judge")
-    return wanted
+    return lambda: refill_pairs(server.store, project, now=server.clock(), rng=np.random.default_rng(), account=account)
 
 
-def task_of(connection: Connection, here: Here, task: int) -> TaskState:
+def _resolve_queue(context: RequestContext, requested: str | None) -> str:
+    if requested is None:
+        return "main" if context.may("judge") else "gold"
+    if requested not in get_args(Queue):
+        raise NotFoundError(f"there is no queue '{requested}'; there is {' and '.join(get_args(Queue))}")
+    context.require("gold" if requested == "gold" else "judge")
+    return requested
+
+
+def load_task(connection: Connection, context: RequestContext, task: int) -> TaskState:
     """A task of this judge in this project."""
-    return require_part(here, task_state(connection, task, here.person.id))
+    return require_task_role(context, get_task_state(connection, task, context.person.id))
 
 
-def require_part(here: Here, state: TaskState) -> TaskState:
+def require_task_role(context: RequestContext, state: TaskState) -> TaskState:
     """Refuse a task of another project, or of a queue where this person does not judge any more.
 
     Asked after a write, in the same piece of work, it takes back what was written.
     """
-    if state.project != here.project.id:
+    if state.project != context.project.id:
         raise NotFoundError("there is no such task for you in this project")
-    here.require("gold" if state.queue == "gold" else "judge")
+    context.require("gold" if state.queue == "gold" else "judge")
     return state
 
 
-def question_of(connection: Connection, here: Here, task: int) -> Question:
+def load_judge_screen(connection: Connection, context: RequestContext, task: int) -> JudgeScreen:
     """The next question of a task, with its documents made ready."""
-    state = task_of(connection, here, task)
-    shown = next_shown(connection, task, here.person.id) if state.closed is None and state.open else None
-    if shown is None:
-        return Question(here=here, state=state)
-    settings = here.project.settings
-    words = query_words(shown.query_text or shown.query) if settings.highlight else ()
-    right = None if shown.right is None else reading(shown.right, words, html=settings.html)
-    first = reading(shown.left, words, html=settings.html)
-    return Question(here=here, state=state, shown=shown, first=first, right=right)
+    state = load_task(connection, context, task)
+    question = load_next_question(connection, task, context.person.id) if state.closed is None and state.open else None
+    if question is None:
+        return JudgeScreen(context=context, state=state)
+    settings = context.project.settings
+    patterns = compile_query_patterns(question.query_text or question.query) if settings.highlight else ()
+    right = None if question.right is None else make_document_view(question.right, patterns, html=settings.html)
+    first = make_document_view(question.left, patterns, html=settings.html)
+    return JudgeScreen(context=context, state=state, question=question, first=first, right=right)
 
 
-def is_over(found: Question) -> bool:
+def is_past_deadline(screen: JudgeScreen) -> bool:
     """Whether the time limit of the task has passed."""
-    return found.state.deadline is not None and found.here.now > found.state.deadline
+    return screen.state.deadline is not None and screen.context.now > screen.state.deadline
 
 
-def screen(found: Question) -> dict[str, Any]:
+def screen_variables(judge_screen: JudgeScreen) -> dict[str, Any]:
     """What the template of the judge's screen needs."""
-    here, state, shown = found.here, found.state, found.shown
-    assert shown is not None
-    project = here.project
-    left = None if state.deadline is None else max(state.deadline - here.now, 0.0)
+    context, state, question = judge_screen.context, judge_screen.state, judge_screen.question
+    assert question is not None
+    project = context.project
+    seconds_left = None if state.deadline is None else max(state.deadline - context.now, 0.0)
     return {
-        "project": project, "state": state, "shown": shown, "first": found.first, "right": found.right,
-        "query": shown.query_text or shown.query, "number": state.size - state.open + 1,
-        "left": None if left is None else round(left), "time_left": "" if left is None else time_left(left),
-        "since": seconds_from(here.site, shown.assignment, here.now), "answers": answers_of(
+        "project": project, "state": state, "shown": question, "first": judge_screen.first, "right": judge_screen.right,
+        "query": question.query_text or question.query, "number": state.size - state.open + 1,
+        "left": None if seconds_left is None else round(seconds_left),
+        "time_left": "" if seconds_left is None else format_time_left(seconds_left),
+        "since": sign_shown_time(context.server, question.assignment, context.now), "answers": render_answer_panel(
             project.scale, project.guidelines, shortcuts=project.settings.shortcuts, first=state.open == state.size
         ),
     }  # fmt: skip

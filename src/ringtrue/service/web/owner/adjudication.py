@@ -10,17 +10,17 @@ from ringtrue.errors import UsageError
 from ringtrue.service.store.adjudication import (
     Disagreement,
     Verdict,
-    disagreement_at,
-    disagreement_count,
-    disagreements,
+    count_disagreements,
+    get_disagreement,
+    load_disagreements,
+    load_verdicts,
     record_verdict,
-    verdicts,
 )
-from ringtrue.service.web.auth.dependencies import Here, owner_of
-from ringtrue.service.web.highlight import query_words
-from ringtrue.service.web.owner.forms import Filled, sentence
-from ringtrue.service.web.owner.page_layout import Number, and_noted, go, show
-from ringtrue.service.web.safe_html import reading
+from ringtrue.service.web.auth.dependencies import RequestContext, require_project_owner
+from ringtrue.service.web.highlight import compile_query_patterns
+from ringtrue.service.web.owner.forms import FormState, as_sentence
+from ringtrue.service.web.owner.page_layout import PathId, redirect_with_notes, render_owner_page, with_audit_record
+from ringtrue.service.web.safe_html import make_document_view
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -28,78 +28,90 @@ if TYPE_CHECKING:
 __all__ = ["router"]
 
 router = APIRouter(include_in_schema=False)
-Owner = Annotated[Here, Depends(owner_of)]
-SHOWN, DECIDED = 50, 50
-OF_PAIRS = {"left": "First document", "right": "Second document"}  # no judge's left or right
+Owner = Annotated[RequestContext, Depends(require_project_owner)]
+MAX_OPEN_SHOWN, MAX_DECIDED_SHOWN = 50, 50
+PAIR_ANSWER_NAMES = {"left": "First document", "right": "Second document"}  # no judge's left or right
 
 
 @router.get("/p/{project}/adjudicate")
-async def list_page(request: Request, here: Owner) -> Response:
+async def list_page(request: Request, context: Owner) -> Response:
     """What judges disagree about, and what was decided."""
-    project = here.project
+    project = context.project
 
-    def look(connection: Connection) -> tuple[int, list[Disagreement], list[Verdict]]:
+    def load(connection: Connection) -> tuple[int, list[Disagreement], list[Verdict]]:
         return (
-            disagreement_count(connection, project),
-            disagreements(connection, project, limit=SHOWN),
-            verdicts(connection, project),
+            count_disagreements(connection, project),
+            load_disagreements(connection, project, limit=MAX_OPEN_SHOWN),
+            load_verdicts(connection, project),
         )
 
-    count, open_ones, decided = await here.read(look)
-    return show(
-        request, here, "disagreements.html", count=count, open_ones=open_ones, decided=decided[:DECIDED],
-        more=max(len(decided) - DECIDED, 0), name_of=lambda answer: _name(here, answer),
+    count, open_disagreements, decided = await context.read(load)
+    return render_owner_page(
+        request, context, "disagreements.html", count=count, open_ones=open_disagreements,
+        decided=decided[:MAX_DECIDED_SHOWN], more=max(len(decided) - MAX_DECIDED_SHOWN, 0),
+        name_of=lambda answer: _answer_name(context, answer),
     )  # fmt: skip
 
 
 @router.get("/p/{project}/adjudicate/{item}")
-async def item_page(request: Request, here: Owner, item: Number) -> Response:
+async def item_page(request: Request, context: Owner, item: PathId) -> Response:
     """One item, as judges see it, with their votes."""
-    return await _item_page(request, here, item, Filled())
+    return await _render_item_page(request, context, item, FormState())
 
 
 @router.post("/p/{project}/adjudicate/{item}")
-async def decide(request: Request, here: Owner, item: Number) -> Response:
+async def decide(request: Request, context: Owner, item: PathId) -> Response:
     """Keep a verdict, and go on with the next."""
-    form = Filled.sent(here.form, ("answer", "reason"))
+    form = FormState.from_submission(context.form, ("answer", "reason"))
 
     def work(connection: Connection) -> None:
         reason = form["reason"].strip() or None
-        record_verdict(connection, here.project, item, here.person.id, form["answer"], reason, here.now)
+        record_verdict(connection, context.project, item, context.person.id, form["answer"], reason, context.now)
 
     try:
-        await here.write(and_noted(here, "decide", work, item=item))
+        await context.write(with_audit_record(context, "decide", work, item=item))
     except UsageError as error:
-        form.problems[""] = sentence(str(error))
-        return await _item_page(request, here, item, form, status=422)
-    left = await here.read(lambda c: disagreements(c, here.project, limit=1))
-    path = f"/p/{here.project.name}/adjudicate"
-    if here.text("then") == "next" and left:
-        return go(here, f"{path}/{left[0].item}", "Your decision is saved. This is the next one.")
-    return go(here, path, "Your decision is saved." + ("" if left else " Nothing is left to decide."))
+        form.problems[""] = as_sentence(str(error))
+        return await _render_item_page(request, context, item, form, status=422)
+    remaining = await context.read(lambda c: load_disagreements(c, context.project, limit=1))
+    path = f"/p/{context.project.name}/adjudicate"
+    if context.text("then") == "next" and remaining:
+        return redirect_with_notes(
+            context, f"{path}/{remaining[0].item}", "Your decision is saved. This is the next one."
+        )
+    return redirect_with_notes(
+        context, path, "Your decision is saved." + ("" if remaining else " Nothing is left to decide.")
+    )
 
 
-async def _item_page(request: Request, here: Here, item: int, form: Filled, *, status: int = 200) -> Response:
-    project = here.project
+async def _render_item_page(
+    request: Request, context: RequestContext, item: int, form: FormState, *, status: int = 200
+) -> Response:
+    project = context.project
 
-    def look(connection: Connection) -> tuple[Disagreement, int]:
-        return disagreement_at(connection, project, item), disagreement_count(connection, project)
+    def load(connection: Connection) -> tuple[Disagreement, int]:
+        return get_disagreement(connection, project, item), count_disagreements(connection, project)
 
-    found, count = await here.read(look)
-    query = found.query_text or found.query
-    words = query_words(query) if project.settings.highlight else ()
+    disagreement, count = await context.read(load)
+    query = disagreement.query_text or disagreement.query
+    patterns = compile_query_patterns(query) if project.settings.highlight else ()
     documents = [
-        reading(one, words, html=project.settings.html) for one in (found.left, found.right) if one is not None
+        make_document_view(document, patterns, html=project.settings.html)
+        for document in (disagreement.left, disagreement.right)
+        if document is not None
     ]
-    votes = dict(found.votes)
+    votes = dict(disagreement.votes)
     total = sum(votes.values())
-    answers = [(label.value, _name(here, label.value), votes.get(label.value, 0)) for label in project.scale.labels]
-    return show(
-        request, here, "adjudicate.html", status=status, form=form, found=found, count=count, query=query,
-        documents=documents, answers=answers, total=total, verdict=found.verdict and _name(here, found.verdict),
+    answers = [
+        (label.value, _answer_name(context, label.value), votes.get(label.value, 0)) for label in project.scale.labels
+    ]
+    return render_owner_page(
+        request, context, "adjudicate.html", status=status, form=form, found=disagreement, count=count, query=query,
+        documents=documents, answers=answers, total=total,
+        verdict=disagreement.verdict and _answer_name(context, disagreement.verdict),
     )  # fmt: skip
 
 
-def _name(here: Here, answer: str) -> str:
-    scale = here.project.scale
-    return OF_PAIRS.get(answer, scale.name_of(answer)) if scale.kind == "preference" else scale.name_of(answer)
+def _answer_name(context: RequestContext, answer: str) -> str:
+    scale = context.project.scale
+    return PAIR_ANSWER_NAMES.get(answer, scale.name_of(answer)) if scale.kind == "preference" else scale.name_of(answer)

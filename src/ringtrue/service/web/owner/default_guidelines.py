@@ -66,24 +66,24 @@ def default_guidelines(scale: Scale) -> str:
         >>> [line for line in text.splitlines() if "elevant**" in line][0]
         '- **Not relevant**: it does not help with the question.'
     """
-    middle = PREFERENCE if scale.kind == "preference" else GRADED.format(answers=_answers(scale))
+    middle = PREFERENCE if scale.kind == "preference" else GRADED.format(answers=_list_grades(scale))
     return BEGINNING + middle + ENDING
 
 
-def _answers(scale: Scale) -> str:
-    explained = _explained([label.name for label in scale.labels])
+def _list_grades(scale: Scale) -> str:
+    hints = _default_hints([label.name for label in scale.labels])
     return "\n".join(
         f"- **{label.name}**{': ' + (label.hint or hint) if label.hint or hint else ''}"
-        for label, hint in zip(scale.labels, explained, strict=True)
+        for label, hint in zip(scale.labels, hints, strict=True)
     )
 
 
-def _explained(names: Sequence[str]) -> list[str]:
+def _default_hints(names: Sequence[str]) -> list[str]:
     """A word about each name that everybody understands alike; nothing about names that the owner made up."""
-    known = {
+    hints = {
         "not relevant": "it does not help with the question.",
         "relevant": "it helps: it answers the question, or a part of it.",
         "somewhat relevant": "it is on the subject, and helps a little.",
         "highly relevant": "it answers the question, completely or nearly so.",
     }
-    return [known.get(name.strip().lower(), "") for name in names]
+    return [hints.get(name.strip().lower(), "") for name in names]

@@ -8,17 +8,28 @@ import numpy as np
 from fastapi import APIRouter, Depends, Request, Response
 
 from ringtrue.errors import InputError, UsageError
-from ringtrue.formatting.phrases import counted
-from ringtrue.service.collect.export import Exported, Which, export, told_of_ties
-from ringtrue.service.collect.export_formats import command_for, export_forms
-from ringtrue.service.collect.import_labels import import_labels, take_back_import
-from ringtrue.service.collect.uploads import upload_content
-from ringtrue.service.store.adjudication import tie_count
-from ringtrue.service.store.progress import progress, progress_by_judge
-from ringtrue.service.web.auth.dependencies import Here, owner_of, owner_uploading_to, viewer_of
-from ringtrue.service.web.downloads import attachment, made_in_folder, sent_file
-from ringtrue.service.web.owner.forms import Filled, given_files, sentence
-from ringtrue.service.web.owner.page_layout import Number, go, note_down, show, with_notes
+from ringtrue.formatting.phrases import format_count
+from ringtrue.service.collect.export import ExportedFile, LabelSelection, export_project, format_ties_note
+from ringtrue.service.collect.export_formats import fill_command, list_export_formats
+from ringtrue.service.collect.import_labels import import_labels, revert_import
+from ringtrue.service.collect.uploads import read_upload_file
+from ringtrue.service.store.adjudication import count_ties
+from ringtrue.service.store.progress import load_judge_progress, load_progress
+from ringtrue.service.web.auth.dependencies import (
+    RequestContext,
+    require_project_owner,
+    require_project_owner_upload,
+    require_viewer,
+)
+from ringtrue.service.web.downloads import attachment_headers, make_in_temp_folder, send_temp_file
+from ringtrue.service.web.owner.forms import FormState, as_sentence, read_uploaded_files
+from ringtrue.service.web.owner.page_layout import (
+    PathId,
+    add_notes,
+    record_owner_action,
+    redirect_with_notes,
+    render_owner_page,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,109 +41,131 @@ if TYPE_CHECKING:
 __all__ = ["router"]
 
 router = APIRouter(include_in_schema=False)
-Viewer = Annotated[Here, Depends(viewer_of)]
-OPTIONS = ("which", "judge", "queue", "traps", "failed")
+Viewer = Annotated[RequestContext, Depends(require_viewer)]
+EXPORT_OPTIONS = ("which", "judge", "queue", "traps", "failed")
 
 
 @router.get("/p/{project}/exports")
-async def exports_page(request: Request, here: Viewer) -> Response:
+async def exports_page(request: Request, context: Viewer) -> Response:
     """The list of files, what each is for, and the command that reads it."""
-    return await _page(request, here, Filled(values={"which": "every", "queue": "main", "failed": "on"}))
+    return await _render_exports_page(
+        request, context, FormState(values={"which": "every", "queue": "main", "failed": "on"})
+    )
 
 
-async def _page(request: Request, here: Here, form: Filled, *, status: int = 200) -> Response:
-    project = here.project
+async def _render_exports_page(
+    request: Request, context: RequestContext, form: FormState, *, status: int = 200
+) -> Response:
+    project = context.project
 
-    def look(connection: Connection) -> tuple[int, int, list[str], int]:
-        handles = [one.handle for one in progress_by_judge(connection, project) if one.done or one.gold]
-        gold = progress(connection, project.id, "gold").done
-        return progress(connection, project.id).done, gold, handles, tie_count(connection, project)
+    def load(connection: Connection) -> tuple[int, int, list[str], int]:
+        handles = [
+            judge_progress.handle
+            for judge_progress in load_judge_progress(connection, project)
+            if judge_progress.done or judge_progress.gold
+        ]
+        gold = load_progress(connection, project.id, "gold").done
+        return load_progress(connection, project.id).done, gold, handles, count_ties(connection, project)
 
-    done, gold, judges, tied = await here.read(look)
-    names = {one.key: f"{project.name}{one.ending}" for one in export_forms(project)}
+    done, gold, judges, ties = await context.read(load)
+    names = {file_format.key: f"{project.name}{file_format.ending}" for file_format in list_export_formats(project)}
     files = [
-        (one, command_for(one.command, project.settings, name=names[one.key], traps=names["traps"]))
-        for one in export_forms(project)
+        (
+            file_format,
+            fill_command(file_format.command, project.settings, name=names[file_format.key], traps=names["traps"]),
+        )
+        for file_format in list_export_formats(project)
     ]
-    return show(
-        request, here, "exports.html", status=status, form=form, files=files, done=done, gold=gold, judges=judges,
-        ties=sentence(told_of_ties(project, tied)) if tied else "",
+    return render_owner_page(
+        request, context, "exports.html", status=status, form=form, files=files, done=done, gold=gold, judges=judges,
+        ties=as_sentence(format_ties_note(project, ties)) if ties else "",
     )  # fmt: skip
 
 
 @router.get("/p/{project}/exports/{key}")
-async def download(request: Request, here: Viewer, key: str) -> Response:
+async def download(request: Request, context: Viewer, key: str) -> Response:
     """One of the files."""
-    asked = request.query_params
-    form = Filled(values={name: asked.get(name, "") for name in OPTIONS})
-    which = cast("Which", form["which"] or "every")
+    query = request.query_params
+    form = FormState(values={name: query.get(name, "") for name in EXPORT_OPTIONS})
+    which = cast("LabelSelection", form["which"] or "every")
     queue = cast("Queue", form["queue"] if form["queue"] == "gold" else "main")
 
-    def work(folder: Path) -> Exported:
-        return export(
-            here.site.store, here.project, key, folder, which=which, judge=form["judge"] or None, queue=queue,
-            traps=form.is_on("traps"), failed=form.is_on("failed") or not asked,
+    def work(folder: Path) -> ExportedFile:
+        return export_project(
+            context.server.store, context.project, key, folder, which=which, judge=form["judge"] or None, queue=queue,
+            traps=form.is_on("traps"), failed=form.is_on("failed") or not query,
         )  # fmt: skip
 
     try:
-        made = await made_in_folder(here.site, work)
+        exported = await make_in_temp_folder(context.server, work)
     except (InputError, UsageError) as error:
-        form.problems[""] = sentence(str(error))
+        form.problems[""] = as_sentence(str(error))
         form.values["which"] = form["which"] or "every"
-        return await _page(request, here, form, status=422)
-    await note_down(here, "export", key=key, rows=made.rows)
-    return with_notes(sent_file(made.path, name=made.name, media_type=made.media_type), here, made.notes)
+        return await _render_exports_page(request, context, form, status=422)
+    await record_owner_action(context, "export", key=key, rows=exported.rows)
+    return add_notes(
+        send_temp_file(exported.path, name=exported.name, media_type=exported.media_type), context, exported.notes
+    )
 
 
 @router.get("/p/{project}/files/{upload}")
-async def download_upload(here: Annotated[Here, Depends(owner_of)], upload: Number) -> Response:
+async def download_upload(
+    context: Annotated[RequestContext, Depends(require_project_owner)], upload: PathId
+) -> Response:
     """A file as it was uploaded, or the bronze labels of a draw."""
-    file = await here.site.compute(lambda: upload_content(here.site.store, here.project.id, upload))
-    return Response(file.content, media_type="application/octet-stream", headers=attachment(file.name))
+    file = await context.server.compute(lambda: read_upload_file(context.server.store, context.project.id, upload))
+    return Response(file.content, media_type="application/octet-stream", headers=attachment_headers(file.name))
 
 
 @router.get("/p/{project}/import")
-async def import_page(request: Request, here: Annotated[Here, Depends(owner_of)]) -> Response:
+async def import_page(request: Request, context: Annotated[RequestContext, Depends(require_project_owner)]) -> Response:
     """The form for labels from elsewhere."""
-    return show(request, here, "import.html", form=Filled())
+    return render_owner_page(request, context, "import.html", form=FormState())
 
 
 @router.post("/p/{project}/import")
-async def import_file(request: Request, here: Annotated[Here, Depends(owner_uploading_to)]) -> Response:
+async def import_file(
+    request: Request, context: Annotated[RequestContext, Depends(require_project_owner_upload)]
+) -> Response:
     """Take labels from a file."""
-    form = Filled()
-    files = await given_files(here.form, "labels")
+    form = FormState()
+    files = await read_uploaded_files(context.form, "labels")
     if len(files) != 1:
         form.problems["labels"] = "Choose the file with the labels." if not files else "Choose one file."
     elif not files[0].content:
         form.problems["labels"] = f"{files[0].name}: this file is empty."
     if form.problems:
-        return show(request, here, "import.html", status=422, form=form)
+        return render_owner_page(request, context, "import.html", status=422, form=form)
     try:
-        found = await here.site.compute(
-            lambda: import_labels(here.site.store, here.project, files[0], now=here.now, rng=np.random.default_rng())
+        imported = await context.server.compute(
+            lambda: import_labels(
+                context.server.store, context.project, files[0], now=context.now, rng=np.random.default_rng()
+            )
         )
     except (InputError, UsageError) as error:
-        form.problems["labels"] = sentence(str(error))
-        return show(request, here, "import.html", status=422, form=form)
-    await note_down(here, "import labels", new=found.new, known=found.known, judges=found.judges)
-    known = f"; {found.known:,} were there already" if found.known else ""
-    said = f"{counted(found.new, 'new label')} of {counted(found.judges, 'judge')}{known}."
-    return go(here, f"/p/{here.project.name}", said, *map(sentence, found.notes))
+        form.problems["labels"] = as_sentence(str(error))
+        return render_owner_page(request, context, "import.html", status=422, form=form)
+    await record_owner_action(context, "import labels", new=imported.new, known=imported.known, judges=imported.judges)
+    duplicates = f"; {imported.known:,} were there already" if imported.known else ""
+    message = f"{format_count(imported.new, 'new label')} of {format_count(imported.judges, 'judge')}{duplicates}."
+    return redirect_with_notes(context, f"/p/{context.project.name}", message, *map(as_sentence, imported.notes))
 
 
 @router.get("/p/{project}/files/{upload}/take-back")
-async def take_back_page(request: Request, here: Annotated[Here, Depends(owner_of)], upload: Number) -> Response:
+async def take_back_page(
+    request: Request, context: Annotated[RequestContext, Depends(require_project_owner)], upload: PathId
+) -> Response:
     """What taking back the labels of a file would do."""
-    store, project = here.site.store, here.project
-    found = await here.site.compute(lambda: take_back_import(store, project, upload, only_look=True))
-    return show(request, here, "take_back.html", found=found, upload=upload)
+    store, project = context.server.store, context.project
+    preview = await context.server.compute(lambda: revert_import(store, project, upload, preview=True))
+    return render_owner_page(request, context, "take_back.html", found=preview, upload=upload)
 
 
 @router.post("/p/{project}/files/{upload}/take-back")
-async def take_back(here: Annotated[Here, Depends(owner_of)], upload: Number) -> Response:
+async def take_back(context: Annotated[RequestContext, Depends(require_project_owner)], upload: PathId) -> Response:
     """Count none of the labels that came with a file."""
-    done = await here.site.compute(lambda: take_back_import(here.site.store, here.project, upload))
-    await note_down(here, "take back labels", labels=done.labels, items=done.items)
-    said = f"{counted(done.labels, 'label')} taken back, and {counted(done.items, 'item')} that came with them."
-    return go(here, f"/p/{here.project.name}/files", said)
+    reverted = await context.server.compute(lambda: revert_import(context.server.store, context.project, upload))
+    await record_owner_action(context, "take back labels", labels=reverted.labels, items=reverted.items)
+    labels, items = format_count(reverted.labels, "label"), format_count(reverted.items, "item")
+    message = f"{labels} taken back, and {items} that came with them."
+    return redirect_with_notes(context, f"/p/{context.project.name}/files", message)

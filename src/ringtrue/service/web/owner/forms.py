@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.datastructures import FormData, UploadFile
 
-from ringtrue.service.collect.uploads import GivenFile
+from ringtrue.service.collect.uploads import UploadedFile
 
 if TYPE_CHECKING:
     from ringtrue.errors import RingtrueError
 
-__all__ = ["Filled", "given_files", "sentence"]
+__all__ = ["FormState", "as_sentence", "read_uploaded_files"]
 
-FILE_FIRST = re.compile(r"[^:]*\.\w+:")
-EVERYTHING = ""  # the place for what is wrong with no single field
+FILE_NAME_PREFIX = re.compile(r"[^:]*\.\w+:")
+WHOLE_FORM = ""  # the place for what is wrong with no single field
 
 
 @dataclass(slots=True, kw_only=True)
-class Filled:
+class FormState:
     """A form as it was sent, or as it is shown first; `problems` are sentences by the name of their field.
 
     Examples:
-        >>> form = Filled(values={"judges": "two"})
-        >>> form.number("judges", "How many judges", 1, 9), form.problems
+        >>> form = FormState(values={"judges": "two"})
+        >>> form.parse_number("judges", "How many judges", 1, 9), form.problems
         (None, {'judges': "How many judges: expected a whole number from 1 to 9, found 'two'"})
     """
 
@@ -34,9 +34,9 @@ class Filled:
     problems: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def sent(cls, form: FormData, names: Iterable[str]) -> Filled:
+    def from_submission(cls, form: FormData, names: Iterable[str]) -> FormState:
         """The texts that a browser sent; a box that was not ticked sends nothing."""
-        return cls(values={name: _text(form.get(name)) for name in names})
+        return cls(values={name: _clean_text(form.get(name)) for name in names})
 
     def __getitem__(self, name: str) -> str:
         return self.values.get(name, "")
@@ -45,7 +45,7 @@ class Filled:
         """Whether a box was ticked."""
         return self[name] != ""
 
-    def number(self, name: str, words: str, low: int, high: int, *, optional: bool = False) -> int | None:
+    def parse_number(self, name: str, label: str, low: int, high: int, *, optional: bool = False) -> int | None:
         """A whole number; None with a problem where it is none, or where it may be left empty and was."""
         text = self[name].strip()
         if not text and optional:
@@ -53,45 +53,50 @@ class Filled:
         digits = text.replace(",", "")
         number = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 16 else None
         if number is None or not low <= number <= high:
-            found = f"found '{text[:40]}'" if text else "found nothing"
-            also = ", or nothing" if optional else ""
-            self.problems[name] = f"{words}: expected a whole number from {low:,} to {high:,}{also}, {found}"
+            found_text = f"found '{text[:40]}'" if text else "found nothing"
+            or_nothing = ", or nothing" if optional else ""
+            self.problems[name] = f"{label}: expected a whole number from {low:,} to {high:,}{or_nothing}, {found_text}"
             return None
         return number
 
-    def one_of(self, name: str, words: str, choices: Sequence[str]) -> str:
+    def parse_choice(self, name: str, label: str, choices: Sequence[str]) -> str:
         """One of several choices; the first, with a problem, where it is none of them."""
         if self[name] in choices:
             return self[name]
-        self.problems[name] = f"{words}: choose one of {', '.join(choices)}"
+        self.problems[name] = f"{label}: choose one of {', '.join(choices)}"
         return choices[0]
 
-    def blame(
-        self, error: RingtrueError, files: Mapping[str, Sequence[GivenFile]], otherwise: str = EVERYTHING
+    def attach_error(
+        self, error: RingtrueError, files: Mapping[str, Sequence[UploadedFile]], default_field: str = WHOLE_FORM
     ) -> None:
         """Put an error beside the field whose file it speaks of."""
-        said = str(error)
-        named = [(len(one.name), place) for place, some in files.items() for one in some if one.name in said]
-        self.problems[max(named)[1] if named else otherwise] = sentence(said)
+        message = str(error)
+        mentioned = [
+            (len(file.name), field_name)
+            for field_name, field_files in files.items()
+            for file in field_files
+            if file.name in message
+        ]
+        self.problems[max(mentioned)[1] if mentioned else default_field] = as_sentence(message)
 
 
-def sentence(words: str) -> str:
+def as_sentence(message: str) -> str:
     """Words of an error as they stand on a page; the name of a file stays as it is.
 
     Examples:
-        >>> sentence("no such thing"), sentence("a.run: this file is empty")
+        >>> as_sentence("no such thing"), as_sentence("a.run: this file is empty")
         ('No such thing.', 'a.run: this file is empty.')
     """
-    begun = words if FILE_FIRST.match(words) else words[:1].upper() + words[1:]
-    return begun if begun.endswith((".", "?", "!")) else f"{begun}."
+    capitalised = message if FILE_NAME_PREFIX.match(message) else message[:1].upper() + message[1:]
+    return capitalised if capitalised.endswith((".", "?", "!")) else f"{capitalised}."
 
 
-async def given_files(form: FormData, name: str) -> list[GivenFile]:
+async def read_uploaded_files(form: FormData, name: str) -> list[UploadedFile]:
     """The files of a field; one that was left empty is none."""
-    found = [one for one in form.getlist(name) if isinstance(one, UploadFile) and one.filename]
-    return [GivenFile(name=one.filename or "", content=await one.read()) for one in found]
+    uploads = [upload for upload in form.getlist(name) if isinstance(upload, UploadFile) and upload.filename]
+    return [UploadedFile(name=upload.filename or "", content=await upload.read()) for upload in uploads]
 
 
-def _text(value: Any) -> str:
+def _clean_text(submitted: Any) -> str:
     # PostgreSQL keeps no NUL, and browsers send line ends as CR LF.
-    return value.replace("\x00", "").replace("\r\n", "\n") if isinstance(value, str) else ""
+    return submitted.replace("\x00", "").replace("\r\n", "\n") if isinstance(submitted, str) else ""

@@ -8,100 +8,128 @@ import numpy as np
 from fastapi import APIRouter, Depends, Request, Response
 
 from ringtrue.errors import ConflictError, InputError, MeasureError, UsageError
-from ringtrue.formatting.phrases import counted
+from ringtrue.formatting.phrases import format_count
 from ringtrue.service.collect.gold_queue import draw_gold
-from ringtrue.service.collect.uploads import Upload, uploads
-from ringtrue.service.store.accounts import people
-from ringtrue.service.store.gold_items import undecided, withdraw_draw
-from ringtrue.service.store.progress import progress
-from ringtrue.service.web.auth.dependencies import Here, owner_of, owner_uploading_to
-from ringtrue.service.web.owner.forms import Filled, given_files, sentence
-from ringtrue.service.web.owner.page_layout import and_noted, go, note_down, show
+from ringtrue.service.collect.uploads import Upload, load_project_uploads
+from ringtrue.service.store.accounts import load_accounts
+from ringtrue.service.store.gold_items import load_undecided_gold, withdraw_gold_draw
+from ringtrue.service.store.progress import load_progress
+from ringtrue.service.web.auth.dependencies import RequestContext, require_project_owner, require_project_owner_upload
+from ringtrue.service.web.owner.forms import FormState, as_sentence, read_uploaded_files
+from ringtrue.service.web.owner.page_layout import (
+    record_owner_action,
+    redirect_with_notes,
+    render_owner_page,
+    with_audit_record,
+)
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from ringtrue.service.collect.gold_queue import Golded
+    from ringtrue.service.collect.gold_queue import GoldDrawSummary
     from ringtrue.service.store.records import Progress
 
 __all__ = ["router"]
 
 router = APIRouter(include_in_schema=False)
-MOST = 100_000
-TOLD = 6  # runs and measures in the sentence about what to expect
+MAX_DRAW = 100_000
+MAX_WIDTHS_LISTED = 6  # runs and measures in the sentence about what to expect
 
 
 @router.get("/p/{project}/gold")
-async def gold_page(request: Request, here: Annotated[Here, Depends(owner_of)]) -> Response:
+async def gold_page(request: Request, context: Annotated[RequestContext, Depends(require_project_owner)]) -> Response:
     """How far gold is, and the form that draws it."""
     values = {"how": "documents", "number": "100", "measures": "P@10", "wanted": "1"}
-    return await _page(request, here, Filled(values=values))
+    return await _render_gold_page(request, context, FormState(values=values))
 
 
-async def _page(request: Request, here: Here, form: Filled, *, status: int = 200) -> Response:
-    def look(connection: Connection) -> tuple[Progress, int, list[str], list[tuple[int, str, str]]]:
-        there = people(connection, here.project.id)
-        trusted = [one.handle for one in there if "gold" in one.roles]
-        bronze = progress(connection, here.project.id).done
-        return progress(connection, here.project.id, "gold"), bronze, trusted, undecided(connection, here.project)
+async def _render_gold_page(
+    request: Request, context: RequestContext, form: FormState, *, status: int = 200
+) -> Response:
+    def load(connection: Connection) -> tuple[Progress, int, list[str], list[tuple[int, str, str]]]:
+        members = load_accounts(connection, context.project.id)
+        trusted = [account.handle for account in members if "gold" in account.roles]
+        bronze = load_progress(connection, context.project.id).done
+        return (
+            load_progress(connection, context.project.id, "gold"),
+            bronze,
+            trusted,
+            load_undecided_gold(connection, context.project),
+        )
 
-    found, bronze, trusted, unclear = await here.read(look)
-    files: list[Upload] = await here.site.compute(lambda: uploads(here.site.store, here.project.id))
-    return show(
-        request, here, "gold.html", status=status, form=form, found=found, bronze=bronze, trusted=trusted,
-        unclear=unclear, runs=[one for one in files if one.kind == "run"],
-        drawn_from=[one for one in files if one.kind == "bronze"],
+    gold_progress, bronze, trusted, unclear = await context.read(load)
+    files: list[Upload] = await context.server.compute(
+        lambda: load_project_uploads(context.server.store, context.project.id)
+    )
+    return render_owner_page(
+        request, context, "gold.html", status=status, form=form, found=gold_progress, bronze=bronze, trusted=trusted,
+        unclear=unclear, runs=[upload for upload in files if upload.kind == "run"],
+        drawn_from=[upload for upload in files if upload.kind == "bronze"],
     )  # fmt: skip
 
 
 @router.post("/p/{project}/gold")
-async def draw(request: Request, here: Annotated[Here, Depends(owner_uploading_to)]) -> Response:
+async def draw(request: Request, context: Annotated[RequestContext, Depends(require_project_owner_upload)]) -> Response:
     """Draw documents into the queue of the gold judges."""
-    form = Filled.sent(here.form, ("how", "number", "measures", "compare", "wanted"))
-    how = form.one_of("how", "What is drawn", ("documents", "queries"))
-    number = form.number("number", "How many", 1, MOST)
-    wanted = form.number("wanted", "Gold judges for each document", 1, 100)
+    form = FormState.from_submission(context.form, ("how", "number", "measures", "compare", "wanted"))
+    how = form.parse_choice("how", "What is drawn", ("documents", "queries"))
+    number = form.parse_number("number", "How many", 1, MAX_DRAW)
+    wanted = form.parse_number("wanted", "Gold judges for each document", 1, 100)
     measures = [name for line in form["measures"].splitlines() for name in line.split()] or ["P@10"]
-    files = {"bronze": await given_files(here.form, "bronze")}
-    if any(not one.content for one in files["bronze"]):
+    files = {"bronze": await read_uploaded_files(context.form, "bronze")}
+    if any(not file.content for file in files["bronze"]):
         form.problems["bronze"] = f"{files['bronze'][0].name}: this file is empty."
     if number is None or wanted is None or form.problems:
-        return await _page(request, here, form, status=422)
+        return await _render_gold_page(request, context, form, status=422)
     try:
-        found = await here.site.compute(
+        gold_draw = await context.server.compute(
             lambda: draw_gold(
-                here.site.store, here.project, measures=measures, budget=number if how == "documents" else None,
+                context.server.store, context.project, measures=measures, budget=number if how == "documents" else None,
                 queries=number if how == "queries" else None, compare=form.is_on("compare"),
-                bronze=files["bronze"][0] if files["bronze"] else None, wanted=wanted, now=here.now,
+                bronze=files["bronze"][0] if files["bronze"] else None, wanted=wanted, now=context.now,
                 rng=np.random.default_rng(),
             )
         )  # fmt: skip
     except MeasureError as error:
-        form.problems["measures"] = sentence(str(error))
-        return await _page(request, here, form, status=422)
+        form.problems["measures"] = as_sentence(str(error))
+        return await _render_gold_page(request, context, form, status=422)
     except (InputError, UsageError, ConflictError) as error:
-        form.blame(error, files)
-        return await _page(request, here, form, status=422)
-    await note_down(here, "draw gold", documents=found.documents, new=found.new, design=found.design)
-    said = f"{counted(found.new, 'document')} of {counted(found.queries, 'query')} wait for gold judges."
-    return go(here, f"/p/{here.project.name}/gold", said, *_expected(found), *map(sentence, found.notes))
+        form.attach_error(error, files)
+        return await _render_gold_page(request, context, form, status=422)
+    await record_owner_action(
+        context, "draw gold", documents=gold_draw.documents, new=gold_draw.new, design=gold_draw.design
+    )
+    message = (
+        f"{format_count(gold_draw.new, 'document')} of {format_count(gold_draw.queries, 'query')} wait for gold judges."
+    )
+    return redirect_with_notes(
+        context,
+        f"/p/{context.project.name}/gold",
+        message,
+        *_expected_width_notes(gold_draw),
+        *map(as_sentence, gold_draw.notes),
+    )
 
 
 @router.post("/p/{project}/gold/withdraw")
-async def withdraw(here: Annotated[Here, Depends(owner_of)]) -> Response:
+async def withdraw(context: Annotated[RequestContext, Depends(require_project_owner)]) -> Response:
     """Take a draw back that nobody has judged."""
-    address = f"/p/{here.project.name}/gold"
+    address = f"/p/{context.project.name}/gold"
     try:
-        gone = await here.write(and_noted(here, "withdraw gold", lambda c: withdraw_draw(c, here.project)))
+        withdrawn = await context.write(
+            with_audit_record(context, "withdraw gold", lambda c: withdraw_gold_draw(c, context.project))
+        )
     except ConflictError as error:
-        return go(here, address, sentence(str(error)))
-    return go(here, address, f"The draw is withdrawn: {counted(gone, 'document')} wait for gold no longer.")
+        return redirect_with_notes(context, address, as_sentence(str(error)))
+    return redirect_with_notes(
+        context, address, f"The draw is withdrawn: {format_count(withdrawn, 'document')} wait for gold no longer."
+    )
 
 
-def _expected(found: Golded) -> list[str]:
-    widths = [(run, measure, half) for run, row in found.expected.items() for measure, half in row.items()]
+def _expected_width_notes(gold_draw: GoldDrawSummary) -> list[str]:
+    widths = [(run, measure, half) for run, row in gold_draw.expected.items() for measure, half in row.items()]
     if not widths:
         return []
-    told = ", ".join(f"{run} {measure} ±{half:.3f}" for run, measure, half in widths[:TOLD])
-    more = f" and {len(widths) - TOLD:,} more" if len(widths) > TOLD else ""
-    return [f"When all of it is judged, intervals of about this size are to be expected: {told}{more}."]
+    listing = ", ".join(f"{run} {measure} ±{half:.3f}" for run, measure, half in widths[:MAX_WIDTHS_LISTED])
+    more = f" and {len(widths) - MAX_WIDTHS_LISTED:,} more" if len(widths) > MAX_WIDTHS_LISTED else ""
+    return [f"When all of it is judged, intervals of about this size are to be expected: {listing}{more}."]

@@ -10,37 +10,44 @@ from urllib.parse import quote
 from fastapi import APIRouter, Depends, Request, Response
 
 from ringtrue.errors import NotFoundError, UsageError
-from ringtrue.service.store.accounts import Account, add_member, erase, noted_for, people, remove_member
-from ringtrue.service.store.hashing import hashed
-from ringtrue.service.store.invitations import Invitation, invitations, invite, revoke_invitation
-from ringtrue.service.store.progress import worker_ids
+from ringtrue.service.store.accounts import (
+    Account,
+    add_member,
+    erase_account,
+    find_link_notes,
+    load_accounts,
+    remove_member,
+)
+from ringtrue.service.store.hashing import hash_secret
+from ringtrue.service.store.invitations import Invitation, invite, load_invitations, revoke_invitation
+from ringtrue.service.store.progress import load_worker_ids
 from ringtrue.service.store.records import Role
-from ringtrue.service.store.tasks import tasks_by_outcome
-from ringtrue.service.web.auth.dependencies import Here, owner_of, owner_only
-from ringtrue.service.web.owner.forms import Filled
-from ringtrue.service.web.owner.page_layout import Number, go, show
+from ringtrue.service.store.tasks import count_tasks_by_outcome
+from ringtrue.service.web.auth.dependencies import RequestContext, require_project_owner, require_server_owner
+from ringtrue.service.web.owner.forms import FormState
+from ringtrue.service.web.owner.page_layout import PathId, redirect_with_notes, render_owner_page
 from ringtrue.service.web.render import local_path, see_other
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["account_of", "once", "router"]
+__all__ = ["find_account", "new_form_nonce", "router"]
 
 router = APIRouter(include_in_schema=False)
-Owner = Annotated[Here, Depends(owner_of)]
-SiteOwner = Annotated[Here, Depends(owner_only)]
-ROLES = {
+Owner = Annotated[RequestContext, Depends(require_project_owner)]
+ServerOwner = Annotated[RequestContext, Depends(require_server_owner)]
+ROLE_NAMES = {
     "judge": "Judge",
     "gold": "Gold judge: judges what was drawn as gold",
     "viewer": "Viewer: sees progress, quality and exports",
 }
-OUTCOMES = {"handed_in": "handed in", "expired": "ran out of time", "set_aside": "set aside", "open": "open"}
-MOST_LINKS, LONGEST_NOTE, LONGEST_CODE = 50, 100, 60
+OUTCOME_NAMES = {"handed_in": "handed in", "expired": "ran out of time", "set_aside": "set aside", "open": "open"}
+MAX_LINKS, MAX_NOTE_LENGTH, MAX_CODE_LENGTH = 50, 100, 60
 RESET_DAYS = 3
 
 # What Prolific replaces in a study's link, and what a template of Mechanical Turk is to fill in.
-PROLIFIC = "&".join(f"{name}={{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
-MTURK = "workerId=WORKER_ID&assignmentId=ASSIGNMENT_ID&hitId=HIT_ID"
+PROLIFIC_QUERY = "&".join(f"{name}={{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
+MTURK_QUERY = "workerId=WORKER_ID&assignmentId=ASSIGNMENT_ID&hitId=HIT_ID"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,37 +59,45 @@ class Link:
 
 
 @router.get("/p/{project}/people")
-async def people_page(request: Request, here: Owner) -> Response:
+async def people_page(request: Request, context: Owner) -> Response:
     """Who has a part in the project, and the links that are out."""
-    return await _page(request, here, Filled(values=_first_values()))
+    return await _render_people_page(request, context, FormState(values=_initial_values()))
 
 
-def once() -> str:
+def new_form_nonce() -> str:
     """What a form carries that makes links: the same form sent twice makes them once."""
     return secrets.token_urlsafe(16)
 
 
-def _first_values() -> dict[str, str]:
+def _initial_values() -> dict[str, str]:
     return {"role": "judge", "days": "14", "crowd_days": "30", "code": ""}
 
 
-async def _page(request: Request, here: Here, form: Filled, *, status: int = 200) -> Response:
-    def look(
+async def _render_people_page(
+    request: Request, context: RequestContext, form: FormState, *, status: int = 200
+) -> Response:
+    def load(
         connection: Connection,
     ) -> tuple[list[Account], list[Invitation], dict[int, str], dict[int, dict[str, int]]]:
-        project = here.project.id
-        tasks = tasks_by_outcome(connection, project, here.now)
-        return people(connection, project), invitations(connection, project), worker_ids(connection, project), tasks
+        project = context.project.id
+        tasks = count_tasks_by_outcome(connection, project, context.now)
+        return (
+            load_accounts(connection, project),
+            load_invitations(connection, project),
+            load_worker_ids(connection, project),
+            tasks,
+        )
 
-    there, links, workers, tasks = await here.read(look)
-    return show(
-        request, here, "people.html", status=status, form=form, there=there, workers=workers, roles=ROLES, once=once(),
-        tasks=tasks, outcomes=OUTCOMES, links=[(one, _state(one, here.now)) for one in links],
-        mine=here.person.roles.get(here.project.id, frozenset()),
+    accounts, links, workers, tasks = await context.read(load)
+    return render_owner_page(
+        request, context, "people.html", status=status, form=form, there=accounts, workers=workers, roles=ROLE_NAMES,
+        once=new_form_nonce(), tasks=tasks, outcomes=OUTCOME_NAMES,
+        links=[(link, _link_state(link, context.now)) for link in links],
+        mine=context.person.roles.get(context.project.id, frozenset()),
     )  # fmt: skip
 
 
-def _state(link: Invitation, now: float) -> str:
+def _link_state(link: Invitation, now: float) -> str:
     if link.revoked is not None:
         return "withdrawn"
     if link.expires is not None and link.expires <= now:
@@ -91,150 +106,171 @@ def _state(link: Invitation, now: float) -> str:
 
 
 @router.post("/p/{project}/invitations")
-async def invite_people(request: Request, here: Owner) -> Response:
+async def invite_people(request: Request, context: Owner) -> Response:
     """Links for named accounts, one for each person, or one link for a crowd; shown once."""
-    if here.text("kind") == "crowd":
-        return await _invite_crowd(request, here)
-    form = Filled.sent(here.form, ("role", "days", "whom"))
-    role = form.one_of("role", "As what", tuple(ROLES))
-    days = form.number("days", "Good for how many days", 1, 365)
-    notes = [line.strip()[:LONGEST_NOTE] for line in form["whom"].splitlines() if line.strip()] or [""]
-    if len(notes) > MOST_LINKS:
-        form.problems["whom"] = f"At most {MOST_LINKS} people at once, one in a line; found {len(notes)}."
+    if context.text("kind") == "crowd":
+        return await _invite_crowd(request, context)
+    form = FormState.from_submission(context.form, ("role", "days", "whom"))
+    role = form.parse_choice("role", "As what", tuple(ROLE_NAMES))
+    days = form.parse_number("days", "Good for how many days", 1, 365)
+    notes = [line.strip()[:MAX_NOTE_LENGTH] for line in form["whom"].splitlines() if line.strip()] or [""]
+    if len(notes) > MAX_LINKS:
+        form.problems["whom"] = f"At most {MAX_LINKS} people at once, one in a line; found {len(notes)}."
     if days is None or form.problems:
-        form.values = _first_values() | form.values
-        return await _page(request, here, form, status=422)
+        form.values = _initial_values() | form.values
+        return await _render_people_page(request, context, form, status=422)
 
-    project = here.project.id
-    made = [(note, here.drawn("invite", project, role, days, at, note)) for at, note in enumerate(notes)]
+    project = context.project.id
+    secrets_by_note = [
+        (note, context.derive_secret("invite", project, role, days, position, note))
+        for position, note in enumerate(notes)
+    ]
 
     def work(connection: Connection) -> None:
-        for note, secret in made:
+        for note, secret in secrets_by_note:
             invite(
-                connection, role=role, project=project, note=note or None, days=days, secret=secret, now=here.now,  # type: ignore[arg-type]
-                by=here.person.id,
+                connection, role=role, project=project, note=note or None, days=days, secret=secret, now=context.now,  # type: ignore[arg-type]
+                by=context.person.id,
             )  # fmt: skip
 
-    await here.write(work)
-    links = [Link(note=note, address=_address(request, here, "welcome", secret)) for note, secret in made]
-    return show(request, here, "invited.html", links=links, role=ROLES[role].partition(":")[0], days=days, crowd=None)
+    await context.write(work)
+    links = [
+        Link(note=note, address=_link_address(request, context, "welcome", secret)) for note, secret in secrets_by_note
+    ]
+    return render_owner_page(
+        request, context, "invited.html", links=links, role=ROLE_NAMES[role].partition(":")[0], days=days, crowd=None
+    )
 
 
-async def _invite_crowd(request: Request, here: Here) -> Response:
-    form = Filled.sent(here.form, ("code", "uses", "crowd_days"))
-    days = form.number("crowd_days", "Good for how many days", 1, 365)
-    uses = form.number("uses", "How many people at most", 1, 1_000_000, optional=True)
-    which = (here.project.id, form["code"], uses, days)
-    code = form["code"].strip() or hashed(here.drawn("code", *which))[:8].upper()
-    secret = here.drawn("crowd", *which)
-    if len(code) > LONGEST_CODE or not code.isprintable():
-        form.problems["code"] = f"A completion code has at most {LONGEST_CODE} characters."
+async def _invite_crowd(request: Request, context: RequestContext) -> Response:
+    form = FormState.from_submission(context.form, ("code", "uses", "crowd_days"))
+    days = form.parse_number("crowd_days", "Good for how many days", 1, 365)
+    uses = form.parse_number("uses", "How many people at most", 1, 1_000_000, optional=True)
+    form_key = (context.project.id, form["code"], uses, days)
+    code = form["code"].strip() or hash_secret(context.derive_secret("code", *form_key))[:8].upper()
+    secret = context.derive_secret("crowd", *form_key)
+    if len(code) > MAX_CODE_LENGTH or not code.isprintable():
+        form.problems["code"] = f"A completion code has at most {MAX_CODE_LENGTH} characters."
     if form.problems or days is None:
-        form.values = _first_values() | form.values
-        return await _page(request, here, form, status=422)
+        form.values = _initial_values() | form.values
+        return await _render_people_page(request, context, form, status=422)
 
     def work(connection: Connection) -> str:
         return invite(
-            connection, role="judge", kind="crowd", project=here.project.id, uses=uses, days=days, code=code,
-            secret=secret, now=here.now, by=here.person.id,
+            connection, role="judge", kind="crowd", project=context.project.id, uses=uses, days=days, code=code,
+            secret=secret, now=context.now, by=context.person.id,
         )  # fmt: skip
 
-    await here.write(work)
-    address = _address(request, here, "join", secret)
+    await context.write(work)
+    address = _link_address(request, context, "join", secret)
     crowd = {
-        "address": address, "code": code, "uses": uses, "mturk": f"{address}?{MTURK}",
-        "prolific": f"{address}?{PROLIFIC}",
+        "address": address, "code": code, "uses": uses, "mturk": f"{address}?{MTURK_QUERY}",
+        "prolific": f"{address}?{PROLIFIC_QUERY}",
         "prolific_done": f"https://app.prolific.com/submissions/complete?cc={quote(code, safe='')}",
     }  # fmt: skip
-    return show(request, here, "invited.html", links=[], role="Judge", days=days, crowd=crowd)
+    return render_owner_page(request, context, "invited.html", links=[], role="Judge", days=days, crowd=crowd)
 
 
-def _address(request: Request, here: Here, path: str, secret: str) -> str:
-    return here.site.address_of(request, f"/{path}/{secret}")
+def _link_address(request: Request, context: RequestContext, path: str, secret: str) -> str:
+    return context.server.absolute_url(request, f"/{path}/{secret}")
 
 
 @router.post("/p/{project}/invitations/{invitation}/revoke")
-async def revoke(here: Owner, invitation: Number) -> Response:
+async def revoke(context: Owner, invitation: PathId) -> Response:
     """Make a link useless."""
 
     def work(connection: Connection) -> None:
-        revoke_invitation(connection, invitation, now=here.now, project=here.project.id, by=here.person.id)
+        revoke_invitation(connection, invitation, now=context.now, project=context.project.id, by=context.person.id)
 
-    await here.write(work)
-    return go(here, f"/p/{here.project.name}/people", "The link is withdrawn. Those who came by it stay.")
+    await context.write(work)
+    return redirect_with_notes(
+        context, f"/p/{context.project.name}/people", "The link is withdrawn. Those who came by it stay."
+    )
 
 
 @router.post("/p/{project}/people/me")
-async def take_part(here: Owner) -> Response:
+async def take_part(context: Owner) -> Response:
     """Let the owner judge too, beginning now."""
-    role = here.text("role")
+    role = context.text("role")
     if role not in get_args(Role):
         raise UsageError(f"a role is {', '.join(get_args(Role))}; found '{role}'")
 
     def work(connection: Connection) -> None:
-        add_member(connection, here.project.id, here.person.id, role, here.now, by=here.person.id)  # type: ignore[arg-type]
+        add_member(connection, context.project.id, context.person.id, role, context.now, by=context.person.id)  # type: ignore[arg-type]
 
-    await here.write(work)
+    await context.write(work)
     pages = {"judge": "judge", "gold": "judge?queue=gold", "viewer": "people"}
-    return see_other(f"/p/{here.project.name}/{pages[role]}")
+    return see_other(f"/p/{context.project.name}/{pages[role]}")
 
 
 @router.post("/p/{project}/people/{account}/remove")
-async def remove(here: Owner, account: Number) -> Response:
+async def remove(context: Owner, account: PathId) -> Response:
     """Take somebody's part in the project away; what was judged stays."""
 
     def work(connection: Connection) -> str:
-        who = account_of(people(connection, here.project.id), account)
-        remove_member(connection, here.project.id, account, now=here.now, by=here.person.id)
-        return who.handle
+        removed_account = find_account(load_accounts(connection, context.project.id), account)
+        remove_member(connection, context.project.id, account, now=context.now, by=context.person.id)
+        return removed_account.handle
 
-    handle = await here.write(work)
-    said = f"{handle} has no part in this project any more. What was judged stays, and counts."
-    return go(here, f"/p/{here.project.name}/people", said)
+    handle = await context.write(work)
+    message = f"{handle} has no part in this project any more. What was judged stays, and counts."
+    return redirect_with_notes(context, f"/p/{context.project.name}/people", message)
 
 
-def account_of(there: list[Account], account: int) -> Account:
+def find_account(accounts: list[Account], account: int) -> Account:
     """One of these people."""
-    found = next((one for one in there if one.id == account), None)
-    if found is None:
+    match = next((candidate for candidate in accounts if candidate.id == account), None)
+    if match is None:
         raise NotFoundError(f"there is no account {account} here")
-    return found
+    return match
 
 
 @router.post("/people/{account}/reset")
-async def reset(request: Request, here: SiteOwner, account: Number) -> Response:
+async def reset(request: Request, context: ServerOwner, account: PathId) -> Response:
     """A link with which somebody sets a new password; shown once."""
-    secret = here.drawn("reset", account)
+    secret = context.derive_secret("reset", account)
 
     def work(connection: Connection) -> str:
-        who = account_of(people(connection), account)
-        if who.kind != "named" or who.erased is not None:
-            raise UsageError(f"{who.handle} logs in without a password, so there is none to set")
+        reset_account = find_account(load_accounts(connection), account)
+        if reset_account.kind != "named" or reset_account.erased is not None:
+            raise UsageError(f"{reset_account.handle} logs in without a password, so there is none to set")
         invite(
-            connection, role="reset", account=account, days=RESET_DAYS, secret=secret, now=here.now, by=here.person.id
+            connection,
+            role="reset",
+            account=account,
+            days=RESET_DAYS,
+            secret=secret,
+            now=context.now,
+            by=context.person.id,
         )
-        return who.handle
+        return reset_account.handle
 
-    handle = await here.write(work)
-    address = here.site.address_of(request, f"/welcome/{secret}")
-    return show(request, here, "reset.html", handle=handle, address=address, days=RESET_DAYS, back=_back(here))
+    handle = await context.write(work)
+    address = context.server.absolute_url(request, f"/welcome/{secret}")
+    return render_owner_page(
+        request, context, "reset.html", handle=handle, address=address, days=RESET_DAYS, back=_return_path(context)
+    )
 
 
 @router.get("/people/{account}/erase")
-async def erase_page(request: Request, here: SiteOwner, account: Number, back: str = "") -> Response:
+async def erase_page(request: Request, context: ServerOwner, account: PathId, back: str = "") -> Response:
     """What erasing somebody takes away, and what stays."""
-    who, noted = await here.read(lambda c: (account_of(people(c), account), noted_for(c, account)))
-    notes = list(dict.fromkeys(noted.values()))
-    return show(request, here, "erase.html", who=who, noted=notes, back=local_path(back, "/server/people"))
+    erased_account, invitation_notes = await context.read(
+        lambda c: (find_account(load_accounts(c), account), find_link_notes(c, account))
+    )
+    notes = list(dict.fromkeys(invitation_notes.values()))
+    return render_owner_page(
+        request, context, "erase.html", who=erased_account, noted=notes, back=local_path(back, "/server/people")
+    )
 
 
 @router.post("/people/{account}/erase")
-async def erase_person(here: SiteOwner, account: Number) -> Response:
+async def erase_person(context: ServerOwner, account: PathId) -> Response:
     """Take away all that is personal about somebody."""
-    handle = await here.write(lambda c: erase(c, account, here.now, by=here.person.id))
-    said = f"What was personal is gone. The judgments stay, under the name {handle}."
-    return go(here, "/login" if account == here.person.id else _back(here), said)
+    handle = await context.write(lambda c: erase_account(c, account, context.now, by=context.person.id))
+    message = f"What was personal is gone. The judgments stay, under the name {handle}."
+    return redirect_with_notes(context, "/login" if account == context.person.id else _return_path(context), message)
 
 
-def _back(here: Here) -> str:
-    return local_path(here.text("back"), "/server/people")
+def _return_path(context: RequestContext) -> str:
+    return local_path(context.text("back"), "/server/people")

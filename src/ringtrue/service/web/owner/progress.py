@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from ringtrue.service.store.accounts import people
-from ringtrue.service.store.adjudication import disagreement_count
-from ringtrue.service.store.invitations import invitations
+from ringtrue.service.store.accounts import load_accounts
+from ringtrue.service.store.adjudication import count_disagreements
+from ringtrue.service.store.invitations import load_invitations
 from ringtrue.service.store.progress import (
     JudgeProgress,
     QueryProgress,
-    Unsure,
-    failed_tasks,
-    judges_at_work,
-    progress,
-    progress_by_judge,
-    progress_by_query,
-    unsure_reasons,
+    UnsureReason,
+    count_active_judges,
+    load_failed_tasks,
+    load_judge_progress,
+    load_progress,
+    load_query_progress,
+    load_unsure_reasons,
 )
-from ringtrue.service.web.auth.dependencies import Here, member_of
-from ringtrue.service.web.owner.page_layout import show
-from ringtrue.service.web.owner.quality_tables import seconds_told
+from ringtrue.service.web.auth.dependencies import RequestContext, require_member
+from ringtrue.service.web.owner.page_layout import render_owner_page
+from ringtrue.service.web.owner.quality_tables import format_seconds
 from ringtrue.service.web.render import see_other
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["router"]
 
 router = APIRouter(include_in_schema=False)
-SHOWN_QUERIES = 500
+MAX_QUERIES_SHOWN = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class Overview:
     gold: Progress
     queries: list[QueryProgress]
     judges: list[JudgeProgress]
-    reasons: list[Unsure]
+    reasons: list[UnsureReason]
     at_work: int
     invited: bool
     failed: int
@@ -58,29 +58,39 @@ class Overview:
 
 
 @router.get("/p/{project}")
-async def progress_page(request: Request, here: Annotated[Here, Depends(member_of)]) -> Response:
+async def progress_page(request: Request, context: Annotated[RequestContext, Depends(require_member)]) -> Response:
     """The first page of a project for owners and viewers; judges go to their work."""
-    project = here.project
-    if not here.may("viewer"):
-        gold = "" if here.may("judge") else "?queue=gold"
-        return see_other(f"/p/{project.name}/judge{gold}")
+    project = context.project
+    if not context.may("viewer"):
+        gold_query = "" if context.may("judge") else "?queue=gold"
+        return see_other(f"/p/{project.name}/judge{gold_query}")
 
-    def look(connection: Connection) -> Overview:
-        joined = [one for one in people(connection, project.id) if {"judge", "gold"} & set(one.roles)]
-        links = [one for one in invitations(connection, project.id) if one.is_open(here.now)]
+    def load(connection: Connection) -> Overview:
+        members = [
+            account for account in load_accounts(connection, project.id) if {"judge", "gold"} & set(account.roles)
+        ]
+        open_invitations = [
+            invitation for invitation in load_invitations(connection, project.id) if invitation.is_open(context.now)
+        ]
         return Overview(
-            main=progress(connection, project.id),
-            gold=progress(connection, project.id, "gold"),
-            queries=progress_by_query(connection, project.id),
-            judges=progress_by_judge(connection, project),
-            reasons=unsure_reasons(connection, project.id),
-            at_work=judges_at_work(connection, project.id, here.now),
-            invited=bool(joined or links),
-            failed=sum(one.outcome != "set_aside" for one in failed_tasks(connection, project)),
-            disagreements=disagreement_count(connection, project),
+            main=load_progress(connection, project.id),
+            gold=load_progress(connection, project.id, "gold"),
+            queries=load_query_progress(connection, project.id),
+            judges=load_judge_progress(connection, project),
+            reasons=load_unsure_reasons(connection, project.id),
+            at_work=count_active_judges(connection, project.id, context.now),
+            invited=bool(members or open_invitations),
+            failed=sum(task.outcome != "set_aside" for task in load_failed_tasks(connection, project)),
+            disagreements=count_disagreements(connection, project),
         )
 
-    found = await here.read(look)
-    return show(
-        request, here, "progress.html", found=found, now=here.now, most=SHOWN_QUERIES, seconds_told=seconds_told
+    overview = await context.read(load)
+    return render_owner_page(
+        request,
+        context,
+        "progress.html",
+        found=overview,
+        now=context.now,
+        most=MAX_QUERIES_SHOWN,
+        seconds_told=format_seconds,
     )

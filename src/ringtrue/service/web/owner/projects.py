@@ -9,237 +9,288 @@ import numpy as np
 from fastapi import APIRouter, Depends, Request, Response
 
 from ringtrue.errors import ConflictError, InputError, UsageError
-from ringtrue.formatting.phrases import counted
+from ringtrue.formatting.phrases import format_count
 from ringtrue.service.collect.project_setup import extend_project, make_project
-from ringtrue.service.collect.uploads import uploads
+from ringtrue.service.collect.uploads import load_project_uploads
 from ringtrue.service.store.projects import change_project, close_project, delete_project
 from ringtrue.service.store.records import PREFERENCE, Scale, Settings
-from ringtrue.service.store.slugs import in_plain_letters
-from ringtrue.service.web.auth.dependencies import Here, owner_of, owner_only, owner_uploading, owner_uploading_to
+from ringtrue.service.store.slugs import slugify
+from ringtrue.service.web.auth.dependencies import (
+    RequestContext,
+    require_project_owner,
+    require_project_owner_upload,
+    require_server_owner,
+    require_server_owner_upload,
+)
 from ringtrue.service.web.owner.default_guidelines import default_guidelines
-from ringtrue.service.web.owner.forms import Filled, given_files, sentence
-from ringtrue.service.web.owner.page_layout import and_noted, go, note_down, show
-from ringtrue.service.web.owner.settings_form import BINARY, NAMES, SCALES, scale_in, settings_in, shown_settings
+from ringtrue.service.web.owner.forms import FormState, as_sentence, read_uploaded_files
+from ringtrue.service.web.owner.page_layout import (
+    record_owner_action,
+    redirect_with_notes,
+    render_owner_page,
+    with_audit_record,
+)
+from ringtrue.service.web.owner.settings_form import (
+    BINARY_GRADES,
+    SCALE_NAMES,
+    SETTING_FIELDS,
+    format_settings,
+    parse_scale,
+    parse_settings,
+)
 
 if TYPE_CHECKING:
-    from ringtrue.service.collect.project_setup import Made
-    from ringtrue.service.collect.uploads import GivenFile
+    from ringtrue.service.collect.project_setup import ProjectSetup
+    from ringtrue.service.collect.uploads import UploadedFile
 
 __all__ = ["router"]
 
 router = APIRouter(include_in_schema=False)
-Owner = Annotated[Here, Depends(owner_of)]
-FILES = ("ask", "topics", "documents", "trap_file")
-GRADES = ("Not relevant", "Somewhat relevant", "Relevant", "Highly relevant")
-LONGEST_TITLE, LONGEST_GUIDELINES = 200, 200_000
-DEEPEST = 1000
+Owner = Annotated[RequestContext, Depends(require_project_owner)]
+FILE_FIELDS = ("ask", "topics", "documents", "trap_file")
+DEFAULT_GRADES = ("Not relevant", "Somewhat relevant", "Relevant", "Highly relevant")
+MAX_TITLE_LENGTH, MAX_GUIDELINES_LENGTH = 200, 200_000
+MAX_DEPTH = 1000
 
 
 @router.get("/projects/new")
-async def new_page(request: Request, here: Annotated[Here, Depends(owner_only)]) -> Response:
+async def new_page(request: Request, context: Annotated[RequestContext, Depends(require_server_owner)]) -> Response:
     """The form for a new project."""
-    values = shown_settings(Settings()) | {"scale": "binary", "grades": "\n".join(GRADES), "depth": "10"}
-    return _new(request, here, Filled(values=values))
+    values = format_settings(Settings()) | {"scale": "binary", "grades": "\n".join(DEFAULT_GRADES), "depth": "10"}
+    return _render_new_page(request, context, FormState(values=values))
 
 
 @router.post("/projects/new")
-async def new(request: Request, here: Annotated[Here, Depends(owner_uploading)]) -> Response:
+async def create(
+    request: Request, context: Annotated[RequestContext, Depends(require_server_owner_upload)]
+) -> Response:
     """Make a project, or say beside each field what is wrong; nothing is made then."""
-    form = Filled.sent(here.form, ("title", "name", "scale", "grades", "guidelines", "depth", *NAMES))
-    title, name = _titles(form)
-    scale, settings = scale_in(form), settings_in(form)
-    depth = form.number("depth", "Depth of the pool", 1, DEEPEST)
+    form = FormState.from_submission(
+        context.form, ("title", "name", "scale", "grades", "guidelines", "depth", *SETTING_FIELDS)
+    )
+    title, name = _parse_title_and_name(form)
+    scale, settings = parse_scale(form), parse_settings(form)
+    depth = form.parse_number("depth", "Depth of the pool", 1, MAX_DEPTH)
     if settings is not None and settings.active and scale is not None and scale.kind != "preference":
         form.problems["active"] = "Only pairs can be chosen as votes arrive."
-    files = await _files(here, form)
+    files = await _read_project_files(context, form)
     if not files["ask"]:
         form.problems["ask"] = "Choose the runs, the pool or the pairs that are to be judged."
     if scale is None or settings is None or depth is None or form.problems:
-        return _new(request, here, form, status=422)
+        return _render_new_page(request, context, form, status=422)
     try:
-        made = await here.site.compute(
+        created = await context.server.compute(
             lambda: make_project(
-                here.site.store, name=name, title=title, scale=scale, settings=settings,
+                context.server.store, name=name, title=title, scale=scale, settings=settings,
                 guidelines=form["guidelines"].strip() or default_guidelines(scale), ask=files["ask"],
-                topics=_one(files["topics"]), documents=files["documents"], traps=_one(files["trap_file"]),
-                depth=depth, now=here.now, rng=np.random.default_rng(),
+                topics=_first_or_none(files["topics"]), documents=files["documents"],
+                traps=_first_or_none(files["trap_file"]), depth=depth, now=context.now, rng=np.random.default_rng(),
             )
         )  # fmt: skip
     except ConflictError as error:
-        form.problems["name"] = sentence(str(error))
-        return _new(request, here, form, status=409)
+        form.problems["name"] = as_sentence(str(error))
+        return _render_new_page(request, context, form, status=409)
     except (InputError, UsageError) as error:
-        form.blame(error, files, "ask" if isinstance(error, InputError) else "")
-        return _new(request, here, form, status=422)
-    await note_down(here, "make project", project=made.project.id, items=made.items, scale=scale.kind)
-    return go(here, f"/p/{made.project.name}", f"The project is made: {_counts(made)}.", *map(sentence, made.notes))
+        form.attach_error(error, files, "ask" if isinstance(error, InputError) else "")
+        return _render_new_page(request, context, form, status=422)
+    await record_owner_action(
+        context, "make project", project=created.project.id, items=created.items, scale=scale.kind
+    )
+    return redirect_with_notes(
+        context,
+        f"/p/{created.project.name}",
+        f"The project is made: {_describe_counts(created)}.",
+        *map(as_sentence, created.notes),
+    )
 
 
-def _new(request: Request, here: Here, form: Filled, *, status: int = 200) -> Response:
+def _render_new_page(request: Request, context: RequestContext, form: FormState, *, status: int = 200) -> Response:
     defaults = {
-        "binary": default_guidelines(Scale.graded(*BINARY)),
-        "graded": default_guidelines(Scale.graded(*GRADES)),
+        "binary": default_guidelines(Scale.graded(*BINARY_GRADES)),
+        "graded": default_guidelines(Scale.graded(*DEFAULT_GRADES)),
         "preference": default_guidelines(PREFERENCE),
     }
-    return show(
-        request, here, "new.html", status=status, form=form, scales=SCALES, defaults=defaults,
-        megabytes=here.site.upload_limit // 1_000_000,
+    return render_owner_page(
+        request, context, "new.html", status=status, form=form, scales=SCALE_NAMES, defaults=defaults,
+        megabytes=context.server.upload_limit // 1_000_000,
     )  # fmt: skip
 
 
-def _titles(form: Filled) -> tuple[str, str]:
+def _parse_title_and_name(form: FormState) -> tuple[str, str]:
     """The title, and the name in addresses, which is made from the title where none is given."""
     title, name = form["title"].strip(), form["name"].strip().lower()
     if not title:
         form.problems["title"] = "A project needs a title: judges see it."
-    elif len(title) > LONGEST_TITLE:
-        form.problems["title"] = f"A title has at most {LONGEST_TITLE} characters, found {len(title)}."
+    elif len(title) > MAX_TITLE_LENGTH:
+        form.problems["title"] = f"A title has at most {MAX_TITLE_LENGTH} characters, found {len(title)}."
     if not name:
-        name = in_plain_letters(title, 60)
+        name = slugify(title, 60)
         if title and not name:
             form.problems["name"] = "No address can be made from this title: write one, of small letters and digits."
     elif not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,62}", name):
         form.problems["name"] = f"An address has small letters, digits and hyphens, 63 at most; found '{name[:80]}'."
-    if len(form["guidelines"]) > LONGEST_GUIDELINES:
-        form.problems["guidelines"] = f"Guidelines have at most {LONGEST_GUIDELINES:,} characters."
+    if len(form["guidelines"]) > MAX_GUIDELINES_LENGTH:
+        form.problems["guidelines"] = f"Guidelines have at most {MAX_GUIDELINES_LENGTH:,} characters."
     return title, name
 
 
-async def _files(here: Here, form: Filled) -> dict[str, list[GivenFile]]:
+async def _read_project_files(context: RequestContext, form: FormState) -> dict[str, list[UploadedFile]]:
     """The files by field; an empty one, or two where one is wanted, is a problem."""
-    found = {name: await given_files(here.form, name) for name in FILES}
-    for name, some in found.items():
-        if name in ("topics", "trap_file") and len(some) > 1:
-            form.problems[name] = f"Expected one file, found {len(some)}."
-        for one in some:
-            if not one.content:
-                form.problems[name] = f"{one.name}: this file is empty."
-    return found
+    files_by_field = {name: await read_uploaded_files(context.form, name) for name in FILE_FIELDS}
+    for name, field_files in files_by_field.items():
+        if name in ("topics", "trap_file") and len(field_files) > 1:
+            form.problems[name] = f"Expected one file, found {len(field_files)}."
+        for file in field_files:
+            if not file.content:
+                form.problems[name] = f"{file.name}: this file is empty."
+    return files_by_field
 
 
-def _one(files: list[GivenFile]) -> GivenFile | None:
+def _first_or_none(files: list[UploadedFile]) -> UploadedFile | None:
     return files[0] if files else None
 
 
-def _counts(made: Made) -> str:
-    what = "pair" if made.project.scale.kind == "preference" else "item"
-    parts = [f"{counted(made.items, what)} to judge", counted(made.queries, "query text"),
-             counted(made.documents, "document text"), counted(made.traps, "trap")]  # fmt: skip
+def _describe_counts(created: ProjectSetup) -> str:
+    unit = "pair" if created.project.scale.kind == "preference" else "item"
+    parts = [f"{format_count(created.items, unit)} to judge", format_count(created.queries, "query text"),
+             format_count(created.documents, "document text"), format_count(created.traps, "trap")]  # fmt: skip
     return ", ".join(parts)
 
 
 @router.get("/p/{project}/files")
-async def files_page(request: Request, here: Owner) -> Response:
+async def files_page(request: Request, context: Owner) -> Response:
     """What was uploaded, and the form for more."""
-    return await _files_page(request, here, Filled(values={"depth": "10"}))
+    return await _render_files_page(request, context, FormState(values={"depth": "10"}))
 
 
 @router.post("/p/{project}/files")
-async def add_files(request: Request, here: Annotated[Here, Depends(owner_uploading_to)]) -> Response:
+async def add_files(
+    request: Request, context: Annotated[RequestContext, Depends(require_project_owner_upload)]
+) -> Response:
     """Add items, texts or traps from more files."""
-    form = Filled.sent(here.form, ("depth",))
-    depth = form.number("depth", "Depth of the pool", 1, DEEPEST)
-    files = await _files(here, form)
+    form = FormState.from_submission(context.form, ("depth",))
+    depth = form.parse_number("depth", "Depth of the pool", 1, MAX_DEPTH)
+    files = await _read_project_files(context, form)
     if not any(files.values()):
         form.problems[""] = "Choose at least one file."
     if depth is None or form.problems:
-        return await _files_page(request, here, form, status=422)
+        return await _render_files_page(request, context, form, status=422)
     try:
-        made = await here.site.compute(
+        created = await context.server.compute(
             lambda: extend_project(
-                here.site.store, here.project, ask=files["ask"], topics=_one(files["topics"]),
-                documents=files["documents"], traps=_one(files["trap_file"]), depth=depth, now=here.now,
+                context.server.store, context.project, ask=files["ask"], topics=_first_or_none(files["topics"]),
+                documents=files["documents"], traps=_first_or_none(files["trap_file"]), depth=depth, now=context.now,
                 rng=np.random.default_rng(),
             )
         )  # fmt: skip
     except (InputError, UsageError) as error:
-        form.blame(error, files)
-        return await _files_page(request, here, form, status=422)
-    await note_down(here, "add files", items=made.items, queries=made.queries, documents=made.documents,
-                    traps=made.traps)  # fmt: skip
-    said = f"New in this project: {_counts(made)}."
-    return go(here, f"/p/{here.project.name}/files", said, *map(sentence, made.notes))
+        form.attach_error(error, files)
+        return await _render_files_page(request, context, form, status=422)
+    await record_owner_action(
+        context, "add files", items=created.items, queries=created.queries, documents=created.documents,
+        traps=created.traps,
+    )  # fmt: skip
+    message = f"New in this project: {_describe_counts(created)}."
+    return redirect_with_notes(context, f"/p/{context.project.name}/files", message, *map(as_sentence, created.notes))
 
 
-async def _files_page(request: Request, here: Here, form: Filled, *, status: int = 200) -> Response:
-    there = await here.site.compute(lambda: uploads(here.site.store, here.project.id))
-    return show(
-        request, here, "files.html", status=status, form=form, uploads=there, told_size=_size,
-        megabytes=here.site.upload_limit // 1_000_000,
+async def _render_files_page(
+    request: Request, context: RequestContext, form: FormState, *, status: int = 200
+) -> Response:
+    project_uploads = await context.server.compute(
+        lambda: load_project_uploads(context.server.store, context.project.id)
+    )
+    return render_owner_page(
+        request, context, "files.html", status=status, form=form, uploads=project_uploads, told_size=_format_size,
+        megabytes=context.server.upload_limit // 1_000_000,
     )  # fmt: skip
 
 
-def _size(size: int) -> str:
+def _format_size(size: int) -> str:
     """The size of a file in words."""
     for unit, name in ((1_000_000, "MB"), (1_000, "kB")):
         if size >= unit:
             return f"{size / unit:,.1f} {name}"
-    return counted(size, "byte")
+    return format_count(size, "byte")
 
 
 @router.get("/p/{project}/settings")
-async def settings_page(request: Request, here: Owner) -> Response:
+async def settings_page(request: Request, context: Owner) -> Response:
     """How the project is judged, to be changed."""
-    project = here.project
-    values = shown_settings(project.settings) | {"title": project.title, "guidelines": project.guidelines}
-    return show(request, here, "settings.html", form=Filled(values=values))
+    project = context.project
+    values = format_settings(project.settings) | {"title": project.title, "guidelines": project.guidelines}
+    return render_owner_page(request, context, "settings.html", form=FormState(values=values))
 
 
 @router.post("/p/{project}/settings")
-async def change_settings(request: Request, here: Owner) -> Response:
+async def change_settings(request: Request, context: Owner) -> Response:
     """Change title, guidelines and settings."""
-    form = Filled.sent(here.form, ("title", "guidelines", *NAMES))
-    form.values |= {"name": here.project.name, "active": "on" if here.project.settings.active else ""}
-    title, _ = _titles(form)
-    settings = settings_in(form)
+    form = FormState.from_submission(context.form, ("title", "guidelines", *SETTING_FIELDS))
+    form.values |= {"name": context.project.name, "active": "on" if context.project.settings.active else ""}
+    title, _ = _parse_title_and_name(form)
+    settings = parse_settings(form)
     if settings is None or form.problems:
-        return show(request, here, "settings.html", status=422, form=form)
+        return render_owner_page(request, context, "settings.html", status=422, form=form)
     guidelines = form["guidelines"].strip()
-    await here.write(
-        and_noted(
-            here, "change settings",
-            lambda c: change_project(c, here.project.id, title=title, guidelines=guidelines, settings=settings),
+    await context.write(
+        with_audit_record(
+            context, "change settings",
+            lambda c: change_project(c, context.project.id, title=title, guidelines=guidelines, settings=settings),
         )
     )  # fmt: skip
-    return go(here, f"/p/{here.project.name}/settings", "The settings are saved. They hold for tasks from now on.")
+    return redirect_with_notes(
+        context, f"/p/{context.project.name}/settings", "The settings are saved. They hold for tasks from now on."
+    )
 
 
 @router.post("/p/{project}/close")
-async def close(here: Owner) -> Response:
+async def close(context: Owner) -> Response:
     """Give out no more tasks."""
-    await here.write(and_noted(here, "close project", lambda c: close_project(c, here.project.id, here.now)))
-    said = "The project is closed: judges get no new tasks, and what was collected stays."
-    return go(here, f"/p/{here.project.name}/settings", said)
+    await context.write(
+        with_audit_record(context, "close project", lambda c: close_project(c, context.project.id, context.now))
+    )
+    message = "The project is closed: judges get no new tasks, and what was collected stays."
+    return redirect_with_notes(context, f"/p/{context.project.name}/settings", message)
 
 
 @router.post("/p/{project}/open")
-async def open_again(here: Owner) -> Response:
+async def open_again(context: Owner) -> Response:
     """Give out tasks again."""
-    await here.write(and_noted(here, "open project", lambda c: close_project(c, here.project.id, None)))
-    return go(here, f"/p/{here.project.name}/settings", "The project is open: judges get tasks again.")
+    await context.write(
+        with_audit_record(context, "open project", lambda c: close_project(c, context.project.id, None))
+    )
+    return redirect_with_notes(
+        context, f"/p/{context.project.name}/settings", "The project is open: judges get tasks again."
+    )
 
 
 @router.get("/p/{project}/delete")
-async def delete_page(request: Request, here: Owner) -> Response:
+async def delete_page(request: Request, context: Owner) -> Response:
     """What deleting would take away."""
-    return show(request, here, "delete.html", form=Filled())
+    return render_owner_page(request, context, "delete.html", form=FormState())
 
 
 @router.post("/p/{project}/delete")
-async def delete(request: Request, here: Owner) -> Response:
+async def delete(request: Request, context: Owner) -> Response:
     """Delete a project whose name was typed."""
-    form = Filled.sent(here.form, ("typed",))
-    name = here.project.name
+    form = FormState.from_submission(context.form, ("typed",))
+    name = context.project.name
     if form["typed"].strip() != name:
         form.problems["typed"] = f"To delete the project, type its name: {name}"
-        return show(request, here, "delete.html", status=422, form=form)
-    await here.site.compute(lambda: _deleted(here))
-    return go(here, "/")
+        return render_owner_page(request, context, "delete.html", status=422, form=form)
+    await context.server.compute(lambda: _delete_and_record(context))
+    return redirect_with_notes(context, "/")
 
 
-def _deleted(here: Here) -> None:
-    from ringtrue.service.store.audit_log import record
+def _delete_and_record(context: RequestContext) -> None:
+    from ringtrue.service.store.audit_log import record_action
 
-    with here.site.store.transaction() as connection:
-        delete_project(connection, here.project.id)
-        record(connection, "delete project", now=here.now, account=here.person.id, detail={"name": here.project.name})
+    with context.server.store.transaction() as connection:
+        delete_project(connection, context.project.id)
+        record_action(
+            connection,
+            "delete project",
+            now=context.now,
+            account=context.person.id,
+            detail={"name": context.project.name},
+        )

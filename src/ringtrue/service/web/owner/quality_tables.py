@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ringtrue.formatting.phrases import counted
-from ringtrue.judges.agreement.alpha_thresholds import verdict_on
+from ringtrue.formatting.phrases import format_count
+from ringtrue.judges.agreement.alpha_thresholds import describe_alpha
 
 if TYPE_CHECKING:
     from ringtrue.judges.agreement import Agreement
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from ringtrue.stats.results import Estimate
 
 __all__ = [
-    "Table",
-    "agreement_in_words",
-    "agreement_table",
-    "flagged",
-    "judge_table",
-    "pair_table",
-    "seconds_told",
+    "QualityTable",
+    "describe_agreement",
+    "format_seconds",
+    "list_flagged_judges",
+    "make_agreement_table",
+    "make_judge_table",
+    "make_pair_table",
 ]
 
-SHOWN_JUDGES, SHOWN_PAIRS = 200, 20
-STATISTICS = {
+MAX_JUDGES_SHOWN, MAX_PAIRS_SHOWN = 200, 20
+STATISTIC_NAMES = {
     "agreement": "Two labels of an item are equal",
     "overlap": "Overlap of the relevant (1 and above)",
     "alpha_ordinal": "Krippendorff's alpha, ordinal",
@@ -34,12 +34,12 @@ STATISTICS = {
     "ac1": "Gwet's AC1",
     "self_consistency": "The same judge again",
 }
-ONLY_OF_LABELS = ("overlap", "alpha_ordinal")
-NOTHING = "–"
+LABEL_STATISTICS = ("overlap", "alpha_ordinal")
+NO_VALUE = "–"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class QualityTable:
     """Rows and columns of text; the first `words` columns are read from the left, the others are numbers."""
 
     columns: Sequence[str]
@@ -49,86 +49,92 @@ class Table:
     legend: Sequence[tuple[str, str]] = ()
 
 
-def agreement_table(found: Agreement) -> Table:
+def make_agreement_table(agreement: Agreement) -> QualityTable:
     """The coefficients of all judges together, each with its interval, or the reason why there is no number."""
-    of_pairs = found.transitivity is not None
+    of_pairs = agreement.transitivity is not None
     rows = []
-    for name, words in STATISTICS.items():
-        one = found.overall[name]
-        if (of_pairs and name in ONLY_OF_LABELS) or (one.value is None and name == "self_consistency"):
+    for name, label in STATISTIC_NAMES.items():
+        estimate = agreement.overall[name]
+        if (of_pairs and name in LABEL_STATISTICS) or (estimate.value is None and name == "self_consistency"):
             continue
-        rows.append([words, *_cells(one)])
-    what = "pair" if of_pairs else "item"
-    size = f"{counted(len(found.judges), 'judge')}, {counted(found.votes, 'label')} of {counted(found.items, what)}"
-    return Table(
-        columns=["Statistic", "Value", f"{found.overall['agreement'].level * 100:g}% interval"],
+        rows.append([label, *_estimate_cells(estimate)])
+    unit = "pair" if of_pairs else "item"
+    judges, labels = format_count(len(agreement.judges), "judge"), format_count(agreement.votes, "label")
+    size = f"{judges}, {labels} of {format_count(agreement.items, unit)}"
+    return QualityTable(
+        columns=["Statistic", "Value", f"{agreement.overall['agreement'].level * 100:g}% interval"],
         rows=rows,
         caption=f"All judges together: {size}",
     )
 
 
-def _cells(one: Estimate) -> list[str]:
-    if one.value is None:
-        return ["undefined", "; ".join(one.notes) or NOTHING]
-    digits = one.decimals + 1 if one.se else 3
-    if one.low is None or one.high is None:
-        return [_signed(f"{one.value:.{digits}f}"), NOTHING]
-    return [_signed(f"{one.value:.{digits}f}"), _signed(f"{one.low:.{digits}f} to {one.high:.{digits}f}")]
+def _estimate_cells(estimate: Estimate) -> list[str]:
+    if estimate.value is None:
+        return ["undefined", "; ".join(estimate.notes) or NO_VALUE]
+    digits = estimate.decimals + 1 if estimate.se else 3
+    if estimate.low is None or estimate.high is None:
+        return [_with_minus_signs(f"{estimate.value:.{digits}f}"), NO_VALUE]
+    return [
+        _with_minus_signs(f"{estimate.value:.{digits}f}"),
+        _with_minus_signs(f"{estimate.low:.{digits}f} to {estimate.high:.{digits}f}"),
+    ]
 
 
-def agreement_in_words(found: Agreement) -> list[str]:
+def describe_agreement(agreement: Agreement) -> list[str]:
     """What the numbers say, in sentences."""
-    of_pairs = found.transitivity is not None
-    which = "nominal" if of_pairs else "ordinal"
-    raw, alpha = found.overall["agreement"], found.overall[f"alpha_{which}"]
+    of_pairs = agreement.transitivity is not None
+    metric = "nominal" if of_pairs else "ordinal"
+    raw, alpha = agreement.overall["agreement"], agreement.overall[f"alpha_{metric}"]
     if raw.value is None:
         return [f"Nothing can be said about agreement yet: {'; '.join(raw.notes)}."]
-    share = f"Two judges give the same answer in {100 * raw.value:.0f}% of cases"
-    lines = [f"{share}; {'; '.join(alpha.notes)}."]
+    share_sentence = f"Two judges give the same answer in {100 * raw.value:.0f}% of cases"
+    lines = [f"{share_sentence}; {'; '.join(alpha.notes)}."]
     if alpha.value is not None:
-        lines = [f"{share}. {which.capitalize()} alpha is {_with_ends(alpha)}: {verdict_on(alpha)}"]
-    gold = found.consensus
-    if gold is not None and gold.agreement.value is not None:
+        lines = [f"{share_sentence}. {metric.capitalize()} alpha is {_format_estimate(alpha)}: {describe_alpha(alpha)}"]
+    consensus = agreement.consensus
+    if consensus is not None and consensus.agreement.value is not None:
         lines.append(
-            f"The majority of the judges gives the gold label to {100 * gold.agreement.value:.0f}% of "
-            f"{counted(gold.n, 'item')}."
+            f"The majority of the judges gives the gold label to {100 * consensus.agreement.value:.0f}% of "
+            f"{format_count(consensus.n, 'item')}."
         )
-    circles = found.transitivity
-    if circles is not None and circles.majority.value is not None:
+    transitivity = agreement.transitivity
+    if transitivity is not None and transitivity.majority.value is not None:
         lines.append(
-            f"Of {counted(circles.majority.n, 'triple')} of documents, the majority's preferences run in a circle in "
-            f"{100 * (1 - circles.majority.value):.1f}% (coin flips: 25%)."
+            f"Of {format_count(transitivity.majority.n, 'triple')} of documents, the majority's preferences run in "
+            f"a circle in {100 * (1 - transitivity.majority.value):.1f}% (coin flips: 25%)."
         )
     return lines
 
 
-def pair_table(found: Agreement) -> Table | None:
+def make_pair_table(agreement: Agreement) -> QualityTable | None:
     """Judges two by two, those with gold first; None where there are no two."""
-    pairs = [*found.gold, *found.pairs]
+    pairs = [*agreement.gold, *agreement.pairs]
     if not pairs:
         return None
-    more = len(pairs) - SHOWN_PAIRS
-    return Table(
+    more = len(pairs) - MAX_PAIRS_SHOWN
+    return QualityTable(
         columns=["Judge", "Judge", "Items", "Equal", "Cohen's kappa"],
         rows=[
-            [one.a, one.b, f"{one.n:,}", _percent(one.agreement.value), _with_ends(one.kappa)]
-            for one in pairs[:SHOWN_PAIRS]
+            [pair.a, pair.b, f"{pair.n:,}", _format_percent(pair.agreement.value), _format_estimate(pair.kappa)]
+            for pair in pairs[:MAX_PAIRS_SHOWN]
         ],
-        caption="Judges two by two" + (f", and {counted(more, 'more pair')} in the exports" if more > 0 else ""),
+        caption="Judges two by two" + (f", and {format_count(more, 'more pair')} in the exports" if more > 0 else ""),
         words=2,
     )
 
 
-CELLS: dict[str, Callable[[JudgeReport], str]] = {
-    "Others": lambda one: _percent(one.others_accuracy),
-    "Lenient": lambda one: NOTHING if one.leniency is None or one.leniency.value is None
-    else _signed(f"{one.leniency.value:+.2f}"),
-    "Traps": lambda one: f"{one.traps.passed} of {one.traps.n}" if one.traps and one.traps.n else NOTHING,
-    "Seconds": lambda one: seconds_told(one.speed.median if one.speed else None),
-    "Left": lambda one: _percent(one.side_bias.left.value) if one.side_bias else NOTHING,
-    "Mostly": lambda one: NOTHING if one.side_bias else f"{one.common_label} ({100 * one.common_share:.0f}%)",
+JUDGE_CELLS: dict[str, Callable[[JudgeReport], str]] = {
+    "Others": lambda report: _format_percent(report.others_accuracy),
+    "Lenient": lambda report: NO_VALUE if report.leniency is None or report.leniency.value is None
+    else _with_minus_signs(f"{report.leniency.value:+.2f}"),
+    "Traps": lambda report: f"{report.traps.passed} of {report.traps.n}"
+    if report.traps and report.traps.n else NO_VALUE,
+    "Seconds": lambda report: format_seconds(report.speed.median if report.speed else None),
+    "Left": lambda report: _format_percent(report.side_bias.left.value) if report.side_bias else NO_VALUE,
+    "Mostly": lambda report: NO_VALUE if report.side_bias
+    else f"{report.common_label} ({100 * report.common_share:.0f}%)",
 }  # fmt: skip
-MEANINGS = {
+COLUMN_MEANINGS = {
     "Labels": "answers that count, those to traps too",
     "Right": "how often the judge's label is the right one, by gold or by what most of the others say",
     "Others": "how often the others are right on the same items",
@@ -140,63 +146,65 @@ MEANINGS = {
 }
 
 
-def judge_table(quality: JudgeQuality) -> Table:
+def make_judge_table(quality: JudgeQuality) -> QualityTable:
     """A row for each judge, those to look at first; columns in which nothing is known are left out."""
-    shown = quality.worst_first[:SHOWN_JUDGES]
+    reports = quality.worst_first[:MAX_JUDGES_SHOWN]
     columns: dict[str, list[str]] = {
-        "Judge": [one.judge for one in shown],
-        "Flags": [", ".join(flag.kind for flag in one.flags) or NOTHING for one in shown],
-        "Labels": [f"{one.labels:,}" for one in shown],
-        "Right": [_share_with_ends(one.accuracy) for one in shown],
+        "Judge": [report.judge for report in reports],
+        "Flags": [", ".join(flag.kind for flag in report.flags) or NO_VALUE for report in reports],
+        "Labels": [f"{report.labels:,}" for report in reports],
+        "Right": [_format_percent_interval(report.accuracy) for report in reports],
     }
-    columns |= {title: [cell(one) for one in shown] for title, cell in CELLS.items()}
-    kept = {title: cells for title, cells in columns.items() if title in ("Judge", "Labels", "Right") or _any(cells)}
-    more = len(quality) - len(shown)
-    return Table(
-        columns=list(kept),
-        rows=list(zip(*kept.values(), strict=True)),
-        caption=counted(len(quality), "judge") + (f", the first {SHOWN_JUDGES} of them" if more > 0 else ""),
-        words=2 if "Flags" in kept else 1,
-        legend=[(title, meaning) for title, meaning in MEANINGS.items() if title in kept],
+    columns |= {title: [cell(report) for report in reports] for title, cell in JUDGE_CELLS.items()}
+    nonempty = {
+        title: cells for title, cells in columns.items() if title in ("Judge", "Labels", "Right") or _has_content(cells)
+    }
+    more = len(quality) - len(reports)
+    return QualityTable(
+        columns=list(nonempty),
+        rows=list(zip(*nonempty.values(), strict=True)),
+        caption=format_count(len(quality), "judge") + (f", the first {MAX_JUDGES_SHOWN} of them" if more > 0 else ""),
+        words=2 if "Flags" in nonempty else 1,
+        legend=[(title, meaning) for title, meaning in COLUMN_MEANINGS.items() if title in nonempty],
     )
 
 
-def flagged(quality: JudgeQuality) -> list[tuple[str, list[str]]]:
+def list_flagged_judges(quality: JudgeQuality) -> list[tuple[str, list[str]]]:
     """Whom to look at and why, with what leaving that judge out would do."""
-    return [(one.judge, [*map(str, one.flags), str(one.flags[0].effect)]) for one in quality.flagged]
+    return [(report.judge, [*map(str, report.flags), str(report.flags[0].effect)]) for report in quality.flagged]
 
 
-def seconds_told(seconds: float | None) -> str:
+def format_seconds(seconds: float | None) -> str:
     """A time for one answer, short ones with a decimal.
 
     Examples:
-        >>> seconds_told(0.24), seconds_told(12.4), seconds_told(None)
+        >>> format_seconds(0.24), format_seconds(12.4), format_seconds(None)
         ('0.2', '12', '–')
     """
-    return NOTHING if seconds is None else f"{seconds:.1f}" if seconds < 10 else f"{seconds:,.0f}"
+    return NO_VALUE if seconds is None else f"{seconds:.1f}" if seconds < 10 else f"{seconds:,.0f}"
 
 
-def _any(cells: Sequence[str]) -> bool:
-    return any(cell != NOTHING for cell in cells)
+def _has_content(cells: Sequence[str]) -> bool:
+    return any(cell != NO_VALUE for cell in cells)
 
 
-def _percent(value: float | None) -> str:
-    return NOTHING if value is None else f"{100 * value:.0f}%"
+def _format_percent(share: float | None) -> str:
+    return NO_VALUE if share is None else f"{100 * share:.0f}%"
 
 
-def _share_with_ends(one: Estimate) -> str:
-    if one.value is None or one.low is None or one.high is None:
-        return _percent(one.value)
-    return f"{100 * one.value:.0f}% ({100 * one.low:.0f}% to {100 * one.high:.0f}%)"
+def _format_percent_interval(estimate: Estimate) -> str:
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return _format_percent(estimate.value)
+    return f"{100 * estimate.value:.0f}% ({100 * estimate.low:.0f}% to {100 * estimate.high:.0f}%)"
 
 
-def _with_ends(one: Estimate) -> str:
-    if one.value is None:
+def _format_estimate(estimate: Estimate) -> str:
+    if estimate.value is None:
         return "undefined"
-    if one.low is None or one.high is None:
-        return _signed(f"{one.value:.2f}")
-    return _signed(f"{one.value:.2f} ({one.low:.2f} to {one.high:.2f})")
+    if estimate.low is None or estimate.high is None:
+        return _with_minus_signs(f"{estimate.value:.2f}")
+    return _with_minus_signs(f"{estimate.value:.2f} ({estimate.low:.2f} to {estimate.high:.2f})")
 
 
-def _signed(text: str) -> str:
+def _with_minus_signs(text: str) -> str:
     return text.replace("-", "−")

@@ -7,14 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 from ringtrue.errors import UsageError
 from ringtrue.service.store.records import PREFERENCE, Scale, Settings
-from ringtrue.service.web.owner.forms import sentence
+from ringtrue.service.web.owner.forms import as_sentence
 
 if TYPE_CHECKING:
-    from ringtrue.service.web.owner.forms import Filled
+    from ringtrue.service.web.owner.forms import FormState
 
-__all__ = ["FLAGS", "NAMES", "NUMBERS", "SCALES", "scale_in", "settings_in", "shown_settings"]
+__all__ = [
+    "FLAG_FIELDS",
+    "NUMBER_FIELDS",
+    "SCALE_NAMES",
+    "SETTING_FIELDS",
+    "format_settings",
+    "parse_scale",
+    "parse_settings",
+]
 
-NUMBERS = {
+NUMBER_FIELDS = {
     "judges": ("Judges for each item", 1, 1000),
     "task_size": ("Questions in a task", 1, 500),
     "traps": ("Traps in a task", 0, 499),
@@ -22,60 +30,66 @@ NUMBERS = {
     "minutes": ("Time limit of a task, in minutes", 1, 60 * 24),
     "lease_minutes": ("Minutes without an answer", 1, 60 * 24 * 30),
 }
-FLAGS = ("shortcuts", "highlight", "html", "together", "active")
-NAMES = (*NUMBERS, "failed_traps", *FLAGS)
-SCALES = {
+FLAG_FIELDS = ("shortcuts", "highlight", "html", "together", "active")
+SETTING_FIELDS = (*NUMBER_FIELDS, "failed_traps", *FLAG_FIELDS)
+SCALE_NAMES = {
     "binary": "Relevant or not",
     "graded": "Grades with names of your own",
     "preference": "Which of two documents is better",
 }
-BINARY = ("Not relevant", "Relevant")
-MOST_GRADES, LONGEST_GRADE = 10, 60
+BINARY_GRADES = ("Not relevant", "Relevant")
+MAX_GRADES, MAX_GRADE_LENGTH = 10, 60
 
 
-def shown_settings(settings: Settings) -> dict[str, str]:
+def format_settings(settings: Settings) -> dict[str, str]:
     """Settings as a form shows them."""
-    plain: dict[str, Any] = {field.name: getattr(settings, field.name) for field in fields(settings)}
+    setting_values: dict[str, Any] = {field.name: getattr(settings, field.name) for field in fields(settings)}
     return {
-        name: ("on" if value else "") if name in FLAGS else "" if value is None else str(value)
-        for name, value in plain.items()
+        name: ("on" if value else "") if name in FLAG_FIELDS else "" if value is None else str(value)
+        for name, value in setting_values.items()
     }
 
 
-def settings_in(form: Filled) -> Settings | None:
+def parse_settings(form: FormState) -> Settings | None:
     """The settings that were filled in; None, with problems, where they are none."""
     numbers = {
-        name: form.number(name, words, low, high, optional=name == "minutes")
-        for name, (words, low, high) in NUMBERS.items()
+        name: form.parse_number(name, label, low, high, optional=name == "minutes")
+        for name, (label, low, high) in NUMBER_FIELDS.items()
     }
-    failed = form.one_of("failed_traps", "What becomes of a task that fails its traps", ("flag", "set_aside"))
-    if form.problems.keys() & set(NAMES):
+    failed_traps = form.parse_choice(
+        "failed_traps", "What becomes of a task that fails its traps", ("flag", "set_aside")
+    )
+    if form.problems.keys() & set(SETTING_FIELDS):
         return None
     try:
-        return Settings(**numbers, failed_traps=failed, **{name: form.is_on(name) for name in FLAGS})  # type: ignore[arg-type]
+        return Settings(**numbers, failed_traps=failed_traps, **{name: form.is_on(name) for name in FLAG_FIELDS})  # type: ignore[arg-type]
     except UsageError as error:
-        name, _, rest = str(error).partition(" ")
-        words = NUMBERS[name][0] if name in NUMBERS else name
-        form.problems[name] = sentence(f"{words} {rest}")
+        name, _, message = str(error).partition(" ")
+        label = NUMBER_FIELDS[name][0] if name in NUMBER_FIELDS else name
+        form.problems[name] = as_sentence(f"{label} {message}")
         return None
 
 
-def scale_in(form: Filled) -> Scale | None:
+def parse_scale(form: FormState) -> Scale | None:
     """The scale that was chosen; None, with a problem, where it cannot be used."""
-    kind = form.one_of("scale", "How is it judged", tuple(SCALES))
+    kind = form.parse_choice("scale", "How is it judged", tuple(SCALE_NAMES))
     if "scale" in form.problems:
         return None
     if kind == "preference":
         return PREFERENCE
-    names = BINARY if kind == "binary" else tuple(line.strip() for line in form["grades"].splitlines() if line.strip())
+    names = (
+        BINARY_GRADES
+        if kind == "binary"
+        else tuple(line.strip() for line in form["grades"].splitlines() if line.strip())
+    )
     if kind == "graded":
-        if not 2 <= len(names) <= MOST_GRADES:
-            form.problems["grades"] = f"Expected 2 to {MOST_GRADES} names, one in a line; found {len(names)}."
+        if not 2 <= len(names) <= MAX_GRADES:
+            form.problems["grades"] = f"Expected 2 to {MAX_GRADES} names, one in a line; found {len(names)}."
             return None
         if len({name.casefold() for name in names}) < len(names):
             form.problems["grades"] = "Two grades have the same name; judges could not tell them apart."
             return None
-        if any(len(name) > LONGEST_GRADE for name in names):
-            form.problems["grades"] = f"A name has at most {LONGEST_GRADE} characters, so that it fits on a button."
+        if any(len(name) > MAX_GRADE_LENGTH for name in names):
+            form.problems["grades"] = f"A name has at most {MAX_GRADE_LENGTH} characters, so that it fits on a button."
             return None
     return Scale.graded(*names)

@@ -7,70 +7,70 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
-from ringtrue.service.store.records import LARGEST, Queue, Role
+from ringtrue.service.store.records import LARGEST_ID, Queue, Role
 
 __all__ = [
-    "FAULTS",
-    "LARGEST",
-    "Answering",
-    "Asking",
-    "Choosing",
-    "Fault",
+    "ERROR_DESCRIPTIONS",
+    "LARGEST_ID",
+    "ErrorResponse",
     "Handle",
-    "Moment",
-    "Name",
-    "Number",
-    "Page",
+    "PageParams",
+    "ProjectName",
+    "QueryParams",
     "Queue",
+    "RequestModel",
+    "ResponseModel",
     "Role",
-    "Sentence",
+    "RowId",
+    "ShortText",
     "Text",
-    "body_of",
-    "faults",
+    "Timestamp",
+    "describe_json_body",
+    "error_responses",
 ]
 
-WITHOUT_NUL = r"^[^\x00]*$"  # PostgreSQL keeps no such character
+NO_NUL_PATTERN = r"^[^\x00]*$"  # PostgreSQL keeps no such character
 
-Sentence: TypeAlias = Annotated[str, StringConstraints(max_length=2_000, pattern=WITHOUT_NUL)]
-Text: TypeAlias = Annotated[str, StringConstraints(pattern=WITHOUT_NUL)]
-Name: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
+ShortText: TypeAlias = Annotated[str, StringConstraints(max_length=2_000, pattern=NO_NUL_PATTERN)]
+Text: TypeAlias = Annotated[str, StringConstraints(pattern=NO_NUL_PATTERN)]
+ProjectName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 Handle: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00/]+$")]
-Number: TypeAlias = Annotated[int, Field(ge=1, le=LARGEST)]
+RowId: TypeAlias = Annotated[int, Field(ge=1, le=LARGEST_ID)]
 
 
-def _moment(value: Any) -> Any:
-    return datetime.fromtimestamp(value, UTC) if isinstance(value, int | float) else value
+def _parse_timestamp(seconds: Any) -> Any:
+    return datetime.fromtimestamp(seconds, UTC) if isinstance(seconds, int | float) else seconds
 
 
-Moment: TypeAlias = Annotated[datetime, BeforeValidator(_moment)]
+Timestamp: TypeAlias = Annotated[datetime, BeforeValidator(_parse_timestamp)]
 
 
-class Asking(BaseModel):
+class RequestModel(BaseModel):
     """What is sent to us: nothing unknown, and every value of its own type."""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
-class Answering(BaseModel):
+class ResponseModel(BaseModel):
     """What is sent back."""
 
     model_config = ConfigDict(from_attributes=True, frozen=True)
 
 
-class Choosing(BaseModel):
+class QueryParams(BaseModel):
     """What stands in an address behind the question mark: nothing unknown."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
-class Page(Choosing):
+class PageParams(QueryParams):
     """Which part of a long list is wanted."""
 
-    offset: Annotated[int, Field(ge=0, le=LARGEST, description="How many to pass over.")] = 0
+    offset: Annotated[int, Field(ge=0, le=LARGEST_ID, description="How many to pass over.")] = 0
     limit: Annotated[int, Field(ge=1, le=1_000, description="How many to give at most.")] = 100
 
 
-class FaultDetail(BaseModel):
+class ErrorDetail(BaseModel):
     """Why something was refused: a kind for programs, and a sentence for people."""
 
     kind: Literal[
@@ -80,13 +80,13 @@ class FaultDetail(BaseModel):
     message: str
 
 
-class Fault(BaseModel):
+class ErrorResponse(BaseModel):
     """Every answer that is not what was asked for."""
 
-    error: FaultDetail
+    error: ErrorDetail
 
 
-FAULTS: dict[int, str] = {
+ERROR_DESCRIPTIONS: dict[int, str] = {
     400: "What was sent is no JSON, or no form.",
     401: "There is no token, or it is unknown, revoked or too old.",
     403: "The token or its account may not do this.",
@@ -100,15 +100,15 @@ FAULTS: dict[int, str] = {
 }
 
 
-def faults(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The errors of an operation, as OpenAPI tells them; those that every operation can have are added."""
     return {
-        status: {"model": Fault, "description": FAULTS[status]}
+        status: {"model": ErrorResponse, "description": ERROR_DESCRIPTIONS[status]}
         for status in sorted({400, 401, 403, 413, 422, 503, *statuses})
     }
 
 
-def body_of(model: type[BaseModel]) -> dict[str, Any]:
+def describe_json_body(model: type[BaseModel]) -> dict[str, Any]:
     """The body of an operation that reads it by itself, as OpenAPI tells it."""
     schema = {"$ref": f"#/components/schemas/{model.__name__}"}
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}

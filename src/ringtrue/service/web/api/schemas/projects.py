@@ -9,49 +9,56 @@ from pydantic import Field, StringConstraints
 from ringtrue.errors import UsageError
 from ringtrue.service.store.records import PREFERENCE, FailedTraps, Label, Scale
 from ringtrue.service.web.api.file_uploads import FilesRequest
-from ringtrue.service.web.api.schemas.common import WITHOUT_NUL, Answering, Asking, Choosing, Moment, Name
+from ringtrue.service.web.api.schemas.common import (
+    NO_NUL_PATTERN,
+    ProjectName,
+    QueryParams,
+    RequestModel,
+    ResponseModel,
+    Timestamp,
+)
 
 if TYPE_CHECKING:
-    from ringtrue.service.collect.project_setup import Made
+    from ringtrue.service.collect.project_setup import ProjectSetup
     from ringtrue.service.store.records import Project
     from ringtrue.service.web.api.token_auth import Caller
 
 __all__ = [
-    "Confirmation",
-    "FileShown",
-    "Imported",
-    "ProjectChange",
-    "ProjectMade",
+    "DeletionParams",
+    "ImportResponse",
+    "ProjectChangeRequest",
+    "ProjectFilesResponse",
     "ProjectRequest",
-    "ProjectShown",
-    "TakenBack",
-    "made_of",
-    "scale_of",
-    "shown",
+    "ProjectResponse",
+    "RevertedImportResponse",
+    "UploadResponse",
+    "make_project_files_response",
+    "make_project_response",
+    "make_scale",
 ]
 
-Title = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=WITHOUT_NUL)]
-Guidelines = Annotated[str, StringConstraints(max_length=200_000, pattern=WITHOUT_NUL)]
-Button = Annotated[str, StringConstraints(min_length=1, max_length=60, pattern=WITHOUT_NUL)]
-SIDES = ("left", "right", "tie", "both_good", "both_bad")
+Title = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=NO_NUL_PATTERN)]
+Guidelines = Annotated[str, StringConstraints(max_length=200_000, pattern=NO_NUL_PATTERN)]
+ButtonName = Annotated[str, StringConstraints(min_length=1, max_length=60, pattern=NO_NUL_PATTERN)]
+PREFERENCE_ANSWERS = ("left", "right", "tie", "both_good", "both_bad")
 
 
-class LabelRequest(Asking):
+class LabelRequest(RequestModel):
     """One of the answers. A label's value is its place, from 0, unless it is given; the worst comes first."""
 
     value: Annotated[str, StringConstraints(pattern=r"^([0-9]{1,4}|left|right|tie|both_good|both_bad)$")] | None = None
-    name: Button
-    hint: Annotated[str, StringConstraints(max_length=200, pattern=WITHOUT_NUL)] = ""
+    name: ButtonName
+    hint: Annotated[str, StringConstraints(max_length=200, pattern=NO_NUL_PATTERN)] = ""
 
 
-class ScaleRequest(Asking):
+class ScaleRequest(RequestModel):
     """How it is judged: `graded` labels with names, or which of two documents is better."""
 
     kind: Literal["graded", "preference"]
     labels: Annotated[list[LabelRequest], Field(min_length=2, max_length=10)] | None = None
 
 
-class SettingsRequest(Asking):
+class SettingsRequest(RequestModel):
     """How a project is judged; what is left out stays as it is."""
 
     judges: Annotated[int, Field(ge=1, le=1_000, description="How many judges each item gets.")] = 3
@@ -71,14 +78,14 @@ class SettingsRequest(Asking):
 class ProjectRequest(FilesRequest):
     """A new project, with the files that it is made from; more can be added later."""
 
-    name: Name
+    name: ProjectName
     title: Title
     scale: ScaleRequest
     settings: SettingsRequest = SettingsRequest()
     guidelines: Guidelines = ""
 
 
-class ProjectChange(Asking):
+class ProjectChangeRequest(RequestModel):
     """What to change; what is left out stays."""
 
     title: Title | None = None
@@ -87,13 +94,13 @@ class ProjectChange(Asking):
     closed: bool | None = None
 
 
-class Confirmation(Choosing):
+class DeletionParams(QueryParams):
     """That it is meant."""
 
-    confirm: Annotated[Name, Field(description="The name of the project once more.")]
+    confirm: Annotated[ProjectName, Field(description="The name of the project once more.")]
 
 
-class LabelShown(Answering):
+class LabelResponse(ResponseModel):
     """One of the answers."""
 
     value: str
@@ -101,14 +108,14 @@ class LabelShown(Answering):
     hint: str
 
 
-class ScaleShown(Answering):
+class ScaleResponse(ResponseModel):
     """Which answers there are."""
 
     kind: Literal["graded", "preference"]
-    labels: list[LabelShown]
+    labels: list[LabelResponse]
 
 
-class SettingsShown(Answering):
+class SettingsResponse(ResponseModel):
     """How a project is judged."""
 
     judges: int
@@ -125,23 +132,23 @@ class SettingsShown(Answering):
     active: bool
 
 
-class ProjectShown(Answering):
+class ProjectResponse(ResponseModel):
     """A set of queries and documents to be judged on one scale; `roles` are those of whoever asks."""
 
     name: str
     title: str
     guidelines: str
-    scale: ScaleShown
-    settings: SettingsShown
-    created: Moment
-    closed: Moment | None
+    scale: ScaleResponse
+    settings: SettingsResponse
+    created: Timestamp
+    closed: Timestamp | None
     roles: list[str]
 
 
-class ProjectMade(Answering):
+class ProjectFilesResponse(ResponseModel):
     """What files brought into a project: new items and traps, queries and documents with texts, and every doubt."""
 
-    project: ProjectShown
+    project: ProjectResponse
     items: int
     queries: int
     documents: int
@@ -149,7 +156,7 @@ class ProjectMade(Answering):
     notes: list[str]
 
 
-class Imported(Answering):
+class ImportResponse(ResponseModel):
     """What was imported: labels that are new, that were there already, and by how many judges."""
 
     new: int
@@ -158,24 +165,24 @@ class Imported(Answering):
     notes: list[str]
 
 
-class TakenBack(Answering):
+class RevertedImportResponse(ResponseModel):
     """How many labels were taken back, and how many items that were there for them alone."""
 
     labels: int
     items: int
 
 
-class FileShown(Answering):
+class UploadResponse(ResponseModel):
     """A file of a project; `size` is that of the file when it was sent, in bytes."""
 
     id: int
     kind: str
     name: str
     size: int
-    time: Moment
+    time: Timestamp
 
 
-def shown(project: Project, caller: Caller) -> dict[str, Any]:
+def make_project_response(project: Project, caller: Caller) -> dict[str, Any]:
     """A project as whoever asks sees it."""
     roles = sorted(caller.person.roles.get(project.id, frozenset()) | ({"owner"} if caller.person.owner else set()))
     return {
@@ -184,27 +191,27 @@ def shown(project: Project, caller: Caller) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def made_of(made: Made, caller: Caller) -> dict[str, Any]:
+def make_project_files_response(created: ProjectSetup, caller: Caller) -> dict[str, Any]:
     """What files brought, as it is sent back."""
     return {
-        "project": shown(made.project, caller), "items": made.items, "queries": made.queries,
-        "documents": made.documents, "traps": made.traps, "notes": made.notes,
+        "project": make_project_response(created.project, caller), "items": created.items, "queries": created.queries,
+        "documents": created.documents, "traps": created.traps, "notes": created.notes,
     }  # fmt: skip
 
 
-def scale_of(wanted: ScaleRequest) -> Scale:
+def make_scale(requested: ScaleRequest) -> Scale:
     """The scale that was asked for."""
-    if wanted.labels is None:
-        if wanted.kind == "graded":
+    if requested.labels is None:
+        if requested.kind == "graded":
             raise UsageError("a graded scale needs labels, the worst first: [{'name': 'Not relevant'}, …]")
         return PREFERENCE
-    values = [label.value or str(place) for place, label in enumerate(wanted.labels)]
-    if wanted.kind == "preference" and not {"left", "right"} <= set(values) <= set(SIDES):
+    values = [label.value or str(position) for position, label in enumerate(requested.labels)]
+    if requested.kind == "preference" and not {"left", "right"} <= set(values) <= set(PREFERENCE_ANSWERS):
         raise UsageError(f"answers about two documents are left, right, tie, both_good, both_bad; found {values}")
     return Scale(
-        kind=wanted.kind,
+        kind=requested.kind,
         labels=tuple(
             Label(value=value, name=label.name, hint=label.hint)
-            for value, label in zip(values, wanted.labels, strict=True)
+            for value, label in zip(values, requested.labels, strict=True)
         ),
     )

@@ -6,49 +6,57 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from ringtrue.service.web.api.schemas.common import Answering, Asking, Choosing, Moment, Number, Queue, Sentence
+from ringtrue.service.web.api.schemas.common import (
+    QueryParams,
+    Queue,
+    RequestModel,
+    ResponseModel,
+    RowId,
+    ShortText,
+    Timestamp,
+)
 
 __all__ = [
+    "AnswerReceipt",
     "AnswerRequest",
-    "Answered",
-    "AnsweredAll",
+    "AnswersReceipt",
     "AnswersRequest",
-    "DocumentShown",
-    "Question",
-    "Step",
-    "Task",
+    "DocumentResponse",
+    "QuestionResponse",
+    "StepResponse",
     "TaskRequest",
-    "WhichUndo",
-    "WholeTask",
+    "TaskResponse",
+    "UndoParams",
+    "WholeTaskResponse",
 ]
 
-DAY = 86_400.0
-MOST = 1_000  # answers in one request; no task has more
-Seconds = Annotated[float, Field(ge=0, le=DAY)]
+DAY_SECONDS = 86_400.0
+MAX_ANSWERS = 1_000  # answers in one request; no task has more
+Seconds = Annotated[float, Field(ge=0, le=DAY_SECONDS)]
 
 
-class TaskRequest(Asking):
+class TaskRequest(RequestModel):
     """Which queue to judge in; `gold` is for gold judges."""
 
     queue: Queue = "main"
 
 
-class AnswerRequest(Asking):
+class AnswerRequest(RequestModel):
     """What a judge says about a question: an answer of the scale, or `unsure` with a reason, or `skip`.
 
     `version` is the one of the question; it tells an answer that is sent again from another one.
     """
 
-    assignment: Number
+    assignment: RowId
     version: Annotated[int, Field(ge=0, le=2**31 - 1)]
     kind: Literal["answer", "unsure", "skip"] = "answer"
-    answer: Sentence | None = None
-    reason: Sentence | None = None
+    answer: ShortText | None = None
+    reason: ShortText | None = None
     seconds: Annotated[Seconds | None, Field(description="How long it was looked at.")] = None
     away: Annotated[Seconds | None, Field(description="How long the judge was elsewhere meanwhile.")] = None
 
 
-class WhichUndo(Choosing):
+class UndoParams(QueryParams):
     """Which answer is to be taken back."""
 
     open: int | None = Field(
@@ -57,7 +65,7 @@ class WhichUndo(Choosing):
     )  # fmt: skip
 
 
-class DocumentShown(Answering):
+class DocumentResponse(ResponseModel):
     """A document as a judge sees it: no rank, no system, no score."""
 
     name: str
@@ -67,7 +75,7 @@ class DocumentShown(Answering):
     text: str | None
 
 
-class Question(Answering):
+class QuestionResponse(ResponseModel):
     """One question; `right` is there for pairs. Nothing tells a trap from the others."""
 
     assignment: int
@@ -77,34 +85,34 @@ class Question(Answering):
     query_text: str | None
     description: str | None
     narrative: str | None
-    left: DocumentShown
-    right: DocumentShown | None
+    left: DocumentResponse
+    right: DocumentResponse | None
     answer: str | None = Field(description="The answer that counts now, where there is one.")
 
 
-class Task(Answering):
+class TaskResponse(ResponseModel):
     """How far a task is: `open` questions are left of `size`."""
 
     id: int
     queue: str
     size: int
     open: int
-    opened: Moment
-    leased: Moment = Field(description="Until when its items are kept for a judge who does nothing more.")
-    deadline: Moment | None
-    closed: Moment | None
+    opened: Timestamp
+    leased: Timestamp = Field(description="Until when its items are kept for a judge who does nothing more.")
+    deadline: Timestamp | None
+    closed: Timestamp | None
     outcome: str | None
     code: str | None = Field(description="The completion code, for workers of a crowd platform.")
 
 
-class Step(Answering):
+class StepResponse(ResponseModel):
     """Where a judge is: the task, none when nothing is left; and its next question, none when all are answered."""
 
-    task: Task | None
-    question: Question | None
+    task: TaskResponse | None
+    question: QuestionResponse | None
 
 
-class Answered(Answering):
+class AnswerReceipt(ResponseModel):
     """What became of an answer, and the next question.
 
     A `late` one came after its time: it is kept, and does not count. A `repeated` one was there already.
@@ -112,25 +120,25 @@ class Answered(Answering):
 
     late: bool
     repeated: bool
-    task: Task
-    question: Question | None
+    task: TaskResponse
+    question: QuestionResponse | None
 
 
-class WholeTask(Answering):
+class WholeTaskResponse(ResponseModel):
     """A task with all its open questions; null and none when nothing is left for this judge."""
 
-    task: Task | None
-    questions: list[Question]
+    task: TaskResponse | None
+    questions: list[QuestionResponse]
 
 
-class AnswersRequest(Asking):
+class AnswersRequest(RequestModel):
     """Answers to several questions of a task, in any order."""
 
-    answers: Annotated[list[AnswerRequest], Field(min_length=1, max_length=MOST)]
+    answers: Annotated[list[AnswerRequest], Field(min_length=1, max_length=MAX_ANSWERS)]
     hand_in: Annotated[bool, Field(description="Hand the task in when no question of it is open any more.")] = True
 
 
-class AnsweredAll(Answering):
+class AnswersReceipt(ResponseModel):
     """What became of the answers, by the numbers of their questions.
 
     `late` ones came after their time: they are kept, and do not count. `repeated` ones were there already.
@@ -138,4 +146,4 @@ class AnsweredAll(Answering):
 
     late: list[int]
     repeated: list[int]
-    task: Task
+    task: TaskResponse
