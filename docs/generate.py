@@ -22,7 +22,7 @@ from ringtrue import errors
 from ringtrue.cli import COMMANDS
 from ringtrue.evaluation.measures import CATALOGUE, Definition
 from ringtrue.evaluation.measures.catalogue import PARAMETERS
-from ringtrue.evaluation.measures.names import SYNONYMS, TREC_EVAL
+from ringtrue.evaluation.measures.measure import SYNONYMS, TREC_EVAL
 from ringtrue.files import FORMATS
 from ringtrue.tables.columns import COLUMN_ALIASES
 

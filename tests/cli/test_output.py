@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from ringtrue import cli
-from ringtrue.cli.output import LATEX_ESCAPES, Grid, emit, format_estimates
+from ringtrue.cli.output import Grid, emit, format_estimates
+from ringtrue.formatting.renderers import LATEX_ESCAPES
 from ringtrue.stats.results import Estimate
 
 SIGNS = re.compile(r"[^\x00-\x7f]")
@@ -28,7 +29,7 @@ def test_negative_numbers_have_a_minus_and_no_hyphen() -> None:
 
 def test_every_sign_of_our_tables_is_known_to_latex() -> None:
     folder = Path(cli.__file__).parent
-    used = {sign for module in folder.glob("*.py") for sign in SIGNS.findall(module.read_text())}
+    used = {sign for module in folder.rglob("*.py") for sign in SIGNS.findall(module.read_text())}
     assert used - LATEX_ESCAPES.keys() - DRAWN == set()
 
 

@@ -12,7 +12,7 @@ import ringtrue as rt
 from preference.random_votes import preferences, random_votes
 from ringtrue.preference import laplace
 from ringtrue.preference.bradley_terry import fit_bradley_terry
-from ringtrue.preference.judge_sensitivity import fit_sensitivities
+from ringtrue.preference.judge_aware_ratings import fit_sensitivities
 from ringtrue.preference.laplace import MatchInformation, covariance, standard_errors
 from ringtrue.preference.matches import FloatArray, Matches
 from ringtrue.preference.outcome_model import OutcomeModel

@@ -38,44 +38,6 @@ CHEAP_WORDS = (
     "umbrela", "synthetic", "auto",
 )  # fmt: skip
 TRAP_WORDS = ("trap", "honeypot")
-
-
-def is_trusted(name: str) -> bool:
-    """Whether a name says that these are the labels to be trusted.
-
-    Examples:
-        >>> is_trusted("nist-2019.qrels"), is_trusted("golden_retriever_llm.qrels"), is_trusted("labels.csv")
-        (True, False, False)
-    """
-    return _has_word(name, TRUSTED_WORDS) and not is_cheap(name)
-
-
-def is_cheap(name: str) -> bool:
-    """Whether a name says that these are a cheap judge's labels.
-
-    Examples:
-        >>> is_cheap("llm-umbrela_gpt4.qrels"), is_cheap("human.qrels")
-        (True, False)
-    """
-    return _has_word(name, CHEAP_WORDS)
-
-
-def is_trap(name: str) -> bool:
-    """Whether a name says that these are questions with a known answer.
-
-    Examples:
-        >>> is_trap("traps.csv"), is_trap("strap.csv")
-        (True, False)
-    """
-    return _has_word(name, TRAP_WORDS)
-
-
-def _has_word(name: str, words: tuple[str, ...]) -> bool:
-    """Whether a word begins one of the parts of a name."""
-    parts = re.split(r"[^a-z]+", name.lower())
-    return any(part.startswith(word) for part in parts for word in words)
-
-
 DOC_KEYS = ["query", "doc"]
 T = TypeVar("T", bound=FileContents)
 MIN_JUDGED_SHARE = 0.5  # of the tops, for trusted labels to do alone
@@ -129,6 +91,36 @@ class FileRoles:
             if file is not None:
                 role_by_path[file.path] = role
         return role_by_path
+
+
+def is_trusted(name: str) -> bool:
+    """Whether a name says that these are the labels to be trusted.
+
+    Examples:
+        >>> is_trusted("nist-2019.qrels"), is_trusted("golden_retriever_llm.qrels"), is_trusted("labels.csv")
+        (True, False, False)
+    """
+    return _has_word(name, TRUSTED_WORDS) and not is_cheap(name)
+
+
+def is_cheap(name: str) -> bool:
+    """Whether a name says that these are a cheap judge's labels.
+
+    Examples:
+        >>> is_cheap("llm-umbrela_gpt4.qrels"), is_cheap("human.qrels")
+        (True, False)
+    """
+    return _has_word(name, CHEAP_WORDS)
+
+
+def is_trap(name: str) -> bool:
+    """Whether a name says that these are questions with a known answer.
+
+    Examples:
+        >>> is_trap("traps.csv"), is_trap("strap.csv")
+        (True, False)
+    """
+    return _has_word(name, TRAP_WORDS)
 
 
 def assign_roles(files: Sequence[FileContents], overlaps: Iterable[Overlap]) -> FileRoles:
@@ -190,6 +182,12 @@ def has_labels_of_voted_docs(labels: LabelFile, votes: VoteFile) -> bool:
     frame = votes.preferences.frame
     docs = pl.concat([frame.select("query", doc=side) for side in ("left", "right")])
     return bool(labels.judged_docs.join(docs, on=DOC_KEYS, how="semi").height)
+
+
+def _has_word(name: str, words: tuple[str, ...]) -> bool:
+    """Whether a word begins one of the parts of a name."""
+    parts = re.split(r"[^a-z]+", name.lower())
+    return any(part.startswith(word) for part in parts for word in words)
 
 
 def _is_trusted_file(file: LabelFile) -> bool:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ringtrue.judges.votes import Repeats
-    from ringtrue.preference.judge_sensitivity import JudgeKind
+    from ringtrue.preference.judge_aware_ratings import JudgeKind
     from ringtrue.preference.matches import FloatArray
 
 __all__ = ["drop_traps", "group_notes", "rate", "trap_notes"]

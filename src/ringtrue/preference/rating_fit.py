@@ -13,7 +13,7 @@ from ringtrue.stats.student_t import normal_quantile
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ringtrue.preference.judge_sensitivity import JudgeFit
+    from ringtrue.preference.judge_aware_ratings import JudgeFit
     from ringtrue.preference.matches import FloatArray, Matches
 
 __all__ = ["RatingFit"]

@@ -13,9 +13,9 @@ import numpy as np
 from ringtrue.errors import UsageError, did_you_mean
 from ringtrue.preference.bradley_terry import fit_bradley_terry, fit_tie_parameter
 from ringtrue.preference.elo import elo
-from ringtrue.preference.em import estimate_probable_scores
+from ringtrue.preference.expected_outcomes import estimate_probable_scores
 from ringtrue.preference.glicko import glicko
-from ringtrue.preference.judge_sensitivity import JudgeKind, fit_crowd_bt, fit_sensitivities
+from ringtrue.preference.judge_aware_ratings import JudgeKind, fit_crowd_bt, fit_sensitivities
 from ringtrue.preference.laplace import MatchInformation
 from ringtrue.preference.outcome_model import OutcomeModel
 from ringtrue.preference.rating_fit import RatingFit

@@ -12,7 +12,7 @@ from scipy import stats
 
 from ringtrue.errors import UsageError
 from ringtrue.gold.correction import BronzeScore, Rates, naive_test, separate_judges_test, shared_judge_test
-from ringtrue.gold.correction.rates import Rate
+from ringtrue.gold.correction.calculator_inputs import Rate
 from ringtrue.gold.correction.score_tests import SAME_ERRORS_NOTE, SHARED_GOLD_NOTE
 
 FIRST = BronzeScore(mean=0.6260, sd=0.414, queries=10278)

@@ -12,8 +12,8 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from ringtrue.judges.agreement import coefficients as formulas
+from ringtrue.judges.agreement.agreement_sums import sum_by_group, unpack_sums
 from ringtrue.judges.agreement.coefficients import METRICS, AgreementSums, Metric, pair_sums
-from ringtrue.judges.agreement.tallies import sum_by_group, unpack_sums
 
 Array = NDArray[np.float64]
 

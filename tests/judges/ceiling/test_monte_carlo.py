@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from judges.ceiling.oracle import discounts
-from ringtrue.judges.ceiling.exact import exact_dcg
+from ringtrue.judges.ceiling.exact_dcg import exact_dcg
 from ringtrue.judges.ceiling.label_counts import ideal_dcg
 from ringtrue.judges.ceiling.monte_carlo import simulated_dcg
 

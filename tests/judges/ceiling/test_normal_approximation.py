@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ringtrue.judges.ceiling.exact import exact_dcg
+from ringtrue.judges.ceiling.exact_dcg import exact_dcg
 from ringtrue.judges.ceiling.label_counts import ideal_dcg
 from ringtrue.judges.ceiling.normal_approximation import closed_form_dcg
 

@@ -263,7 +263,7 @@ class _PairFiles:
 
 def _acceptance_note(choice: PairChoice) -> str:
     """How many people who guess get through, as `ringtrue judges` counts, with the traps that the tasks have."""
-    from ringtrue.judges.quality.reference_labels import format_whole_percent
+    from ringtrue.judges.quality.checked_labels import format_whole_percent
     from ringtrue.judges.quality.traps import chance_accepted
 
     trap_counts = choice.frame.filter("trap").group_by("batch").len()["len"].to_list()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ringtrue.judges.agreement import Agreement
     from ringtrue.judges.votes import Repeats
     from ringtrue.preference import RatingComparison, Ratings
-    from ringtrue.preference.judge_sensitivity import JudgeKind
+    from ringtrue.preference.judge_aware_ratings import JudgeKind
     from ringtrue.tables import Judgments, Preferences
 
 __all__ = ["command"]

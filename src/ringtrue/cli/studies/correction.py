@@ -12,7 +12,7 @@ from ringtrue.cli.studies.study import Number, StudyOutput, StudyParameters
 from ringtrue.errors import UsageError
 
 if TYPE_CHECKING:
-    from ringtrue.simulation.studies.coverage import IntervalCoverage
+    from ringtrue.simulation.studies.coverage_tally import IntervalCoverage
     from ringtrue.simulation.studies.decision_errors import DecisionErrorRates
 
 __all__ = ["COMPARISON_SETTINGS", "LIKE_THESE_SETTINGS", "study_comparisons", "study_like_these"]

@@ -9,10 +9,10 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from ringtrue.errors import UsageError, did_you_mean
+from ringtrue.gold.correction.calculator_inputs import BronzeScore, Rates
 from ringtrue.gold.correction.post_stratified import post_stratified_share
 from ringtrue.gold.correction.rate_bootstrap import bootstrap_fraction, draw_posterior_fraction
 from ringtrue.gold.correction.rate_inversion import adjusted_interval, inversion_variance, invert_rates
-from ringtrue.gold.correction.rates import BronzeScore, Rates
 from ringtrue.stats.intervals import require_level
 from ringtrue.stats.results import Estimate
 from ringtrue.stats.student_t import normal_quantile

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from ringtrue.gold.correction.calculator_inputs import BronzeScore, Rate, Rates
 from ringtrue.gold.correction.rate_inversion import Array
-from ringtrue.gold.correction.rates import BronzeScore, Rate, Rates
 
 __all__ = ["bootstrap_fraction", "draw_posterior_fraction"]
 

@@ -11,6 +11,7 @@ import polars as pl
 
 from ringtrue.errors import InputError, MismatchError, UsageError
 from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
+from ringtrue.gold.correction.calculator_inputs import BronzeScore, Rates
 from ringtrue.gold.correction.diagnostics import Check, check_by_test, sample_share_p
 from ringtrue.gold.correction.estimator import CorrectedDifference, CorrectionProblem
 from ringtrue.gold.correction.graded_gain import correct_gain
@@ -18,7 +19,6 @@ from ringtrue.gold.correction.judge_rates import summarize_judge
 from ringtrue.gold.correction.linear_measures import LINEAR, is_linear, linearize
 from ringtrue.gold.correction.pool import NO_LABEL, Pool, build_pool
 from ringtrue.gold.correction.proportion import correct_share
-from ringtrue.gold.correction.rates import BronzeScore, Rates
 from ringtrue.gold.correction.score_tests import separate_judges_test, shared_judge_test
 from ringtrue.gold.correction.sensitivity import TippingPoint
 from ringtrue.stats.confusion import Confusion

@@ -64,17 +64,17 @@ class Correction:
         }
 
 
-def _estimates_as_dicts(table: Mapping[str, Mapping[str, Estimate]]) -> dict[str, dict[str, dict[str, object]]]:
-    return {run: {name: estimate.as_dict() for name, estimate in row.items()} for run, row in table.items()}
-
-
-def _format_bronze(estimate: Estimate) -> str:
-    return "nothing" if estimate.value is None else f"{estimate.value:.3f}"
-
-
 SHARED_CAVEAT = "holds where the judge errs on these documents"  # the note about the whole says it once
 
 
 def correction_footnotes(correction: Correction) -> list[str]:
     """The notes of all corrected values; a doubt that differs only by its numbers is told once."""
     return collect_footnotes(correction.corrected, skip_prefix=SHARED_CAVEAT)
+
+
+def _estimates_as_dicts(table: Mapping[str, Mapping[str, Estimate]]) -> dict[str, dict[str, dict[str, object]]]:
+    return {run: {name: estimate.as_dict() for name, estimate in row.items()} for run, row in table.items()}
+
+
+def _format_bronze(estimate: Estimate) -> str:
+    return "nothing" if estimate.value is None else f"{estimate.value:.3f}"

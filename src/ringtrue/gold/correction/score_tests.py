@@ -9,9 +9,9 @@ import numpy as np
 
 from ringtrue.errors import UsageError
 from ringtrue.evaluation.significance.paired_statistics import welch_test
+from ringtrue.gold.correction.calculator_inputs import BronzeScore, Rates
 from ringtrue.gold.correction.proportion import why_uncorrectable
 from ringtrue.gold.correction.rate_inversion import inversion_variance, invert_rates, quadratic_interval, rate_variance
-from ringtrue.gold.correction.rates import BronzeScore, Rates
 from ringtrue.gold.correction.sensitivity import TippingPoint, tipping_points
 from ringtrue.stats.results import Estimate
 from ringtrue.stats.student_t import normal_quantile, t_quantile, t_tail

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ringtrue.gold.correction.rates import BronzeScore, Rates
+from ringtrue.gold.correction.calculator_inputs import BronzeScore, Rates
 
 __all__ = ["TippingPoint", "tipping_points"]
 

@@ -16,7 +16,7 @@ from ringtrue.gold.planning.available_methods import available_methods
 from ringtrue.gold.planning.budget_search import Prices, require_price
 from ringtrue.gold.planning.goals import Goal
 from ringtrue.gold.planning.pilot import PilotObservations, observe_pilot, require_precision_depth
-from ringtrue.gold.planning.plan_drafts import PlanDrafter
+from ringtrue.gold.planning.plan_drafter import PlanDrafter
 from ringtrue.gold.planning.results import Plans
 from ringtrue.tables import Judgments, Run
 

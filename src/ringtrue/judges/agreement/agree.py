@@ -9,13 +9,13 @@ import numpy as np
 import polars as pl
 
 from ringtrue.errors import MismatchError, TableError, UsageError
+from ringtrue.judges.agreement.agreement_sums import choose_judge_pairs
 from ringtrue.judges.agreement.all_judges import estimate_overall
 from ringtrue.judges.agreement.bootstrap_intervals import FEW_CLUSTERS, AgreementSettings
 from ringtrue.judges.agreement.consistency import estimate_consistency
 from ringtrue.judges.agreement.drift import estimate_drift
 from ringtrue.judges.agreement.judge_pairs import estimate_pair_agreements
 from ringtrue.judges.agreement.results import Agreement, PairAgreement
-from ringtrue.judges.agreement.tallies import choose_judge_pairs
 from ringtrue.judges.agreement.transitivity import estimate_transitivity
 from ringtrue.judges.votes import (
     Codes,

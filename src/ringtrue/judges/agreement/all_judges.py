@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringtrue.judges.agreement import coefficients as formulas
+from ringtrue.judges.agreement.agreement_sums import sum_by_group, unpack_sums
 from ringtrue.judges.agreement.bootstrap_intervals import (
     AgreementSettings,
     BootstrapDraws,
@@ -17,7 +18,6 @@ from ringtrue.judges.agreement.bootstrap_intervals import (
     make_estimates,
 )
 from ringtrue.judges.agreement.coefficients import METRICS, AgreementSums
-from ringtrue.judges.agreement.tallies import sum_by_group, unpack_sums
 from ringtrue.stats.bootstrap import resample_query_counts
 
 if TYPE_CHECKING:

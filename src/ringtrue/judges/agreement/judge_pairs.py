@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringtrue.judges.agreement import coefficients as formulas
+from ringtrue.judges.agreement.agreement_sums import match_pair_labels
 from ringtrue.judges.agreement.bootstrap_intervals import (
     AgreementSettings,
     BootstrapDraws,
@@ -18,7 +19,6 @@ from ringtrue.judges.agreement.bootstrap_intervals import (
 )
 from ringtrue.judges.agreement.coefficients import pair_sums
 from ringtrue.judges.agreement.results import PairAgreement
-from ringtrue.judges.agreement.tallies import match_pair_labels
 from ringtrue.judges.votes import Votes
 from ringtrue.stats.bootstrap import resample_query_counts
 from ringtrue.stats.confusion import Confusion

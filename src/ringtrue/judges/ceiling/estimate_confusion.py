@@ -127,7 +127,7 @@ def _count_judge_pairs(
 def _weighted_confusion(
     testing_counts: FloatArray, training_counts: FloatArray, own_counts: FloatArray, item: NDArray[np.integer]
 ) -> FloatArray:
-    """Σ over items of all pairs but a judge's with itself, each item weighing 1; `own_counts` are judges' votes on `item`."""
+    """Σ over items of all pairs but a judge's with itself, each item weighing 1; `own_counts` are votes on `item`."""
     pairs = _count_judge_pairs(testing_counts, training_counts, own_counts, item)
     weight = np.divide(1.0, pairs, out=np.zeros(len(pairs)), where=pairs > 0)
     counts: FloatArray = (testing_counts * weight[:, None]).T @ training_counts - (

@@ -15,7 +15,7 @@ from ringtrue.evaluation.inputs import Missing, NoteCollector, match_runs_to_qre
 from ringtrue.evaluation.measures import FloatArray, IntArray, RankedLists
 from ringtrue.evaluation.measures.graded import ndcg
 from ringtrue.evaluation.measures.set_based import judged_share
-from ringtrue.judges.ceiling.exact import exact_dcg
+from ringtrue.judges.ceiling.exact_dcg import exact_dcg
 from ringtrue.judges.ceiling.label_counts import (
     Gain,
     count_labels_per_query,

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringtrue.evaluation.significance.adjustment import holm
+from ringtrue.judges.quality.checked_labels import CheckedLabels, format_whole_percent, mean_by_group
 from ringtrue.judges.quality.judge_findings import Kind
 from ringtrue.judges.quality.judge_statistics import RepeatedLabels
-from ringtrue.judges.quality.reference_labels import CheckedLabels, format_whole_percent, mean_by_group
 from ringtrue.judges.quality.results import JudgeReport
 from ringtrue.judges.quality.tail_bounds import bennett, binomial_tail, sums_of_hits, sums_within_strata
 from ringtrue.judges.quality.timing import Durations

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from ringtrue.errors import MismatchError
 from ringtrue.formatting.phrases import join_first_few
+from ringtrue.judges.quality.checked_labels import CheckedLabels, rows_by_judge
 from ringtrue.judges.quality.flags import Evidence, FlagFinding, find_flags
 from ringtrue.judges.quality.judge_findings import Flag
 from ringtrue.judges.quality.judge_reports import FEW_CHECKED, make_judge_reports
 from ringtrue.judges.quality.judge_statistics import find_repeated_labels
 from ringtrue.judges.quality.leave_one_out import LeaveOneOut
-from ringtrue.judges.quality.reference_labels import CheckedLabels, rows_by_judge
 from ringtrue.judges.quality.results import JudgeQuality, JudgeReport
 from ringtrue.judges.quality.timing import measure_durations
 from ringtrue.judges.quality.traps import accept_rule_note, match_traps, record_traps, require_accept_rule

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from ringtrue.judges.quality.checked_labels import CheckedLabels, rows_by_judge
 from ringtrue.judges.quality.judge_findings import Against, Drift, SideBias, Speed, Traps
 from ringtrue.judges.quality.judge_statistics import (
     MIN_DRIFT_LABELS,
@@ -15,7 +16,6 @@ from ringtrue.judges.quality.judge_statistics import (
     estimate_leniency,
     estimate_side_bias,
 )
-from ringtrue.judges.quality.reference_labels import CheckedLabels, rows_by_judge
 from ringtrue.judges.quality.results import JudgeReport
 from ringtrue.judges.votes import Votes
 from ringtrue.judges.votes.consensus import NO_OTHERS, OthersConsensus

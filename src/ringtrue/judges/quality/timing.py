@@ -10,8 +10,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.errors import TableError
+from ringtrue.judges.quality.checked_labels import rows_by_judge
 from ringtrue.judges.quality.judge_findings import Speed
-from ringtrue.judges.quality.reference_labels import rows_by_judge
 from ringtrue.judges.votes import Votes
 
 __all__ = ["Durations", "measure_durations"]

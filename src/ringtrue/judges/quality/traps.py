@@ -7,8 +7,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.errors import DuplicateError, MismatchError, TableError, UsageError
+from ringtrue.judges.quality.checked_labels import format_whole_percent, rows_by_judge
 from ringtrue.judges.quality.judge_findings import Traps
-from ringtrue.judges.quality.reference_labels import format_whole_percent, rows_by_judge
 from ringtrue.judges.quality.tail_bounds import binomial_tail
 from ringtrue.judges.votes import Votes, align_with_gold
 from ringtrue.stats.intervals import estimate_share

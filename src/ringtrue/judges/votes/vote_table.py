@@ -11,8 +11,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.errors import TableError, UsageError, did_you_mean
+from ringtrue.judges.votes.conflicting_labels import repeated_label_error
 from ringtrue.judges.votes.consensus import majority
-from ringtrue.judges.votes.repeated_labels import repeated_label_error
 from ringtrue.judges.votes.scale import Outside, apply_scale
 from ringtrue.judges.votes.timestamps import parse_times
 from ringtrue.stats.encoding import Codes, encode_column, encode_keys

@@ -10,7 +10,7 @@ from ringtrue.formatting.phrases import format_count
 from ringtrue.service.store.dialects import RawStatement
 from ringtrue.service.store.projects import parse_scale, parse_settings
 from ringtrue.service.store.records import Answer, SavedAnswer, SavedAnswers, ShownQuestion, SubmittedAnswer, TaskState
-from ringtrue.service.store.tasks import LOWER_GIVEN, close_task, compute_lease_end, get_task_state, load_question
+from ringtrue.service.store.tasks import LOWER_GIVEN, close_task, get_task_state, load_question, renew_lease
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -81,7 +81,6 @@ SELECT id FROM judgment WHERE assignment = :assignment AND kind = 'late'
     _IdRow,
 )
 SET_STATE = RawStatement[NamedTuple]("UPDATE assignment SET state = :state, version = :version WHERE id = :assignment")
-RENEW_LEASE = RawStatement[NamedTuple]("UPDATE task SET leased = :leased WHERE id = :task")
 TAKE_ITEM = RawStatement[NamedTuple]("""
 UPDATE item SET given = given + CASE WHEN wanted IS NULL THEN 0 ELSE 1 END
 WHERE id = :item AND (wanted IS NULL OR given < wanted)
@@ -111,7 +110,7 @@ def record_answer(
     if outcome.row is not None:
         SET_STATE.run(connection, **outcome.row)
         ADD_JUDGMENT.run(connection, **outcome.row)
-        _renew_lease(connection, question, now)
+        _keep_lease(connection, question, now)
     return SavedAnswer(
         task=get_task_state(connection, question.task, account), late=outcome.late, repeated=outcome.repeated
     )
@@ -139,7 +138,7 @@ def record_answers(
     if new_rows := [row for row in rows.values() if row is not None]:
         SET_STATE.run_all(connection, new_rows)
         ADD_JUDGMENT.run_all(connection, new_rows)
-        _renew_lease(connection, questions[new_rows[0]["assignment"]], now)
+        _keep_lease(connection, questions[new_rows[0]["assignment"]], now)
     return SavedAnswers(task=get_task_state(connection, task, account), late=tuple(late), repeated=tuple(repeated))
 
 
@@ -160,7 +159,7 @@ def undo_last_answer(connection: Connection, account: int, task: int, *, now: fl
         connection, assignment=last_answered.id, version=version, kind="undo", time=now, answer=None, reason=None,
         seconds=None, away=None,
     )  # fmt: skip
-    _renew_lease(connection, question, now)
+    _keep_lease(connection, question, now)
     return load_question(connection, last_answered.id, account)
 
 
@@ -247,12 +246,12 @@ def _take_or_leave_item(connection: Connection, question: _Question, state: str)
     return True
 
 
-def _renew_lease(connection: Connection, question: _Question, now: float) -> None:
-    """Keep the items of an active judge; not with every answer, as each is a row to be written."""
-    minutes = parse_settings(question.settings).lease_minutes
-    leased_until = compute_lease_end(now, minutes, question.deadline)
-    if question.ended is None and leased_until > question.leased + 6 * minutes:
-        RENEW_LEASE.run(connection, task=question.task, leased=leased_until)
+def _keep_lease(connection: Connection, question: _Question, now: float) -> None:
+    if question.ended is None:
+        minutes = parse_settings(question.settings).lease_minutes
+        renew_lease(
+            connection, question.task, leased=question.leased, minutes=minutes, deadline=question.deadline, now=now
+        )
 
 
 def _clamp_duration(seconds: float | None) -> float | None:

@@ -94,6 +94,17 @@ class MissingTexts:
     all_documents: int
 
 
+NO_REASON = "no reason given"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnsureReason:
+    """Why judges could not tell, and how often."""
+
+    reason: str
+    count: int
+
+
 def load_progress(connection: Connection, project: int, queue: Queue = "main") -> Progress:
     """How far a queue of a project is."""
     tally = _item_tally(project, queue).subquery()
@@ -207,6 +218,43 @@ def count_missing_texts(connection: Connection, project: int) -> MissingTexts:
     return MissingTexts(queries=queries[1], all_queries=queries[0], documents=documents[1], all_documents=documents[0])
 
 
+def count_active_judges(connection: Connection, project: int, now: float) -> int:
+    """How many judges have a task open whose lease has not ended."""
+    task = schema.task
+    statement = select(func.count(distinct(task.c.account))).where(
+        task.c.project == project, task.c.closed.is_(None), task.c.leased > now
+    )
+    return int(connection.execute(statement).scalar_one())
+
+
+def load_unsure_reasons(connection: Connection, project: int, *, limit: int = 20) -> list[UnsureReason]:
+    """The reasons why judges could not tell, the most frequent first; traps, gold and what was undone do not count."""
+    assignment, judgment, item = schema.assignment, schema.judgment, schema.item
+    reason = judgment.c.reason
+    rows = connection.execute(
+        select(reason, func.count())
+        .join(assignment, and_(assignment.c.id == judgment.c.assignment, assignment.c.version == judgment.c.version))
+        .join(item, item.c.id == assignment.c.item)
+        .where(item.c.project == project, item.c.queue == "main", assignment.c.state == "unsure")
+        .group_by(reason)
+        .order_by(func.count().desc(), reason)
+        .limit(limit)
+    )
+    return [UnsureReason(reason=reason_text or NO_REASON, count=count) for reason_text, count in rows]
+
+
+def load_worker_ids(connection: Connection, project: int) -> dict[int, str]:
+    """The ids that a crowd platform gave to those who came by a link of this project, by account; they are personal."""
+    visit, invitation = schema.visit, schema.invitation
+    rows = connection.execute(
+        select(visit.c.account, visit.c.worker)
+        .join(invitation, invitation.c.id == visit.c.invitation)
+        .where(invitation.c.project == project, visit.c.worker.is_not(None))
+        .order_by(visit.c.id)
+    )
+    return {row.account: row.worker for row in rows}
+
+
 def _item_tally(project: int, queue: str) -> Select[Any]:
     """A row for each item: how many assignments of it are in each state."""
     states = [
@@ -262,51 +310,3 @@ def _last_seen(connection: Connection, project: int) -> dict[int, float]:
         .group_by(assignment.c.account)
     )
     return {account_id: float(time) for account_id, time in rows}
-
-
-NO_REASON = "no reason given"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnsureReason:
-    """Why judges could not tell, and how often."""
-
-    reason: str
-    count: int
-
-
-def count_active_judges(connection: Connection, project: int, now: float) -> int:
-    """How many judges have a task open whose lease has not ended."""
-    task = schema.task
-    statement = select(func.count(distinct(task.c.account))).where(
-        task.c.project == project, task.c.closed.is_(None), task.c.leased > now
-    )
-    return int(connection.execute(statement).scalar_one())
-
-
-def load_unsure_reasons(connection: Connection, project: int, *, limit: int = 20) -> list[UnsureReason]:
-    """The reasons why judges could not tell, the most frequent first; traps, gold and what was undone do not count."""
-    assignment, judgment, item = schema.assignment, schema.judgment, schema.item
-    reason = judgment.c.reason
-    rows = connection.execute(
-        select(reason, func.count())
-        .join(assignment, and_(assignment.c.id == judgment.c.assignment, assignment.c.version == judgment.c.version))
-        .join(item, item.c.id == assignment.c.item)
-        .where(item.c.project == project, item.c.queue == "main", assignment.c.state == "unsure")
-        .group_by(reason)
-        .order_by(func.count().desc(), reason)
-        .limit(limit)
-    )
-    return [UnsureReason(reason=reason_text or NO_REASON, count=count) for reason_text, count in rows]
-
-
-def load_worker_ids(connection: Connection, project: int) -> dict[int, str]:
-    """The ids that a crowd platform gave to those who came by a link of this project, by account; they are personal."""
-    visit, invitation = schema.visit, schema.invitation
-    rows = connection.execute(
-        select(visit.c.account, visit.c.worker)
-        .join(invitation, invitation.c.id == visit.c.invitation)
-        .where(invitation.c.project == project, visit.c.worker.is_not(None))
-        .order_by(visit.c.id)
-    )
-    return {row.account: row.worker for row in rows}

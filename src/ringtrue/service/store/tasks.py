@@ -36,41 +36,10 @@ __all__ = [
     "release_all_expired",
     "release_expired",
     "release_items",
+    "renew_lease",
 ]
 
 assignment, task = schema.assignment, schema.task
-
-
-def has_had_task(connection: Connection, project: int, account: int) -> bool:
-    """Whether a judge has had a task in a project, in either queue."""
-    earlier_tasks = select(task.c.id).where(task.c.project == project, task.c.account == account).limit(1)
-    return connection.execute(earlier_tasks).first() is not None
-
-
-def find_task_of_question(connection: Connection, assignment_id: int, account: int) -> int:
-    """The task of a question that this judge was asked."""
-    task_id = connection.execute(
-        select(assignment.c.task).where(assignment.c.id == assignment_id, assignment.c.account == account)
-    ).scalar()
-    if task_id is None:
-        raise NotFoundError("there is no such question for you")
-    return int(task_id)
-
-
-def count_tasks_by_outcome(connection: Connection, project: int, now: float) -> dict[int, dict[str, int]]:
-    """How many tasks each account handed in, let expire or had set aside; those that are `open` too.
-
-    A task whose time has ended is closed when the next one is opened by anybody; it is counted as expired before.
-    """
-    outcome = func.coalesce(task.c.outcome, case((task.c.leased < now, "expired"), else_="open"))
-    counts_by_account: defaultdict[int, dict[str, int]] = defaultdict(dict)
-    outcomes = select(task.c.account, outcome.label("outcome")).where(task.c.project == project).subquery()
-    counts = select(outcomes.c.account, outcomes.c.outcome, func.count()).group_by(
-        outcomes.c.account, outcomes.c.outcome
-    )
-    for account, outcome_name, count in connection.execute(counts):
-        counts_by_account[account][outcome_name] = count
-    return dict(counts_by_account)
 
 
 class _OutcomeRow(NamedTuple):
@@ -102,69 +71,6 @@ class TrapCount(NamedTuple):
 
     seen: int
     passed: int
-
-
-def passes_traps(trap_count: TrapCount, *, needed: int, usual: int) -> bool:
-    """Whether a task has as great a share of its traps right as is needed.
-
-    Examples:
-        >>> passes_traps(TrapCount(5, 4), needed=4, usual=5), passes_traps(TrapCount(2, 1), needed=4, usual=5)
-        (True, False)
-    """
-    return trap_count.passed >= math.ceil(needed * trap_count.seen / max(usual, 1))
-
-
-def close_task(
-    connection: Connection, task: int, outcome: Literal["handed_in", "expired", "set_aside"], *, now: float,
-    code: str | None = None,
-) -> None:  # fmt: skip
-    """Close a task for good: its open items go to others, and so do all of them where it is set aside.
-
-    A task that fails its traps is set aside, whether it was finished or not, where the project says so. One whose
-    lease ends when all is answered was forgotten to be handed in, and is.
-    """
-    if not _lock_if_closable(connection, task, outcome):
-        return
-    if outcome == "expired" and not connection.execute(COUNT_OPEN, {"task": task}).scalar_one():
-        outcome = "handed_in"
-    trap_count = _count_traps(connection, task)
-    settings = parse_settings(connection.execute(TASK_SETTINGS, {"task": task}).scalar_one())
-    failed = not passes_traps(trap_count, needed=settings.traps_needed, usual=settings.traps)
-    if failed and settings.failed_traps == "set_aside":
-        outcome = "set_aside"
-    release_items(connection, task, answered_too=outcome == "set_aside")
-    connection.execute(
-        CLOSE_TASK,
-        {
-            "task": task, "now": now, "outcome": outcome, "code": code, "traps": trap_count.seen,
-            "passed": trap_count.passed,
-        },
-    )  # fmt: skip
-
-
-def release_items(connection: Connection, task: int, *, answered_too: bool) -> None:
-    """Let others have the items of a task that are open, or all of them."""
-    connection.execute(RELEASE_ITEMS, {"task": task, "done": answered_too})
-    connection.execute(
-        END_ASSIGNMENTS, {"task": task, "done": answered_too, "state": "set_aside" if answered_too else "expired"}
-    )
-
-
-def _lock_if_closable(connection: Connection, task: int, outcome: str) -> bool:
-    """Whether a task is not closed that way already; until the end of the transaction nobody else closes it."""
-    task_row = LOCK_TASK.first(connection, task=task)
-    if task_row is None or task_row.outcome == "set_aside":
-        return False
-    return task_row.outcome is None or outcome == "set_aside"
-
-
-def _count_traps(connection: Connection, task: int) -> TrapCount:
-    rows = [row for row in connection.execute(TASK_TRAPS, {"task": task}) if row.state != "open"]
-    are_right = [
-        row.state == "done" and row.answer == (FLIPPED.get(row.expected, row.expected) if row.flipped else row.expected)
-        for row in rows
-    ]
-    return TrapCount(len(rows), sum(are_right))
 
 
 class _TaskRow(NamedTuple):
@@ -233,10 +139,10 @@ INSERT INTO task (project, account, queue, opened, leased, deadline)
 VALUES (:project, :account, :queue, :now, :leased, :deadline) RETURNING id""",
     _IdRow,
 )
+RENEW_LEASE = RawStatement[NamedTuple]("UPDATE task SET leased = :leased WHERE id = :task")
 NEW_ASSIGNMENT = RawStatement[NamedTuple]("""
 INSERT INTO assignment (task, item, account, place, flipped, state, version)
 VALUES (:task, :item, :account, :place, :flipped, 'open', 0)""")
-
 SELECT_QUESTIONS = """
 SELECT a.id, a.version, a.place, a.flipped, q.name, q.text, q.description, q.narrative,
        d.name, d.title, d.url, d.snippet, d.text, o.name, o.title, o.url, o.snippet, o.text, j.answer
@@ -248,6 +154,84 @@ OPEN_QUESTIONS_SQL = SELECT_QUESTIONS + "a.task = :task AND a.account = :account
 OPEN_QUESTIONS = RawStatement(OPEN_QUESTIONS_SQL, _QuestionRow)
 NEXT_QUESTION = RawStatement(f"{OPEN_QUESTIONS_SQL} LIMIT 1", _QuestionRow)
 QUESTION_BY_ID = RawStatement(SELECT_QUESTIONS + "a.id = :assignment AND a.account = :account", _QuestionRow)
+
+
+def has_had_task(connection: Connection, project: int, account: int) -> bool:
+    """Whether a judge has had a task in a project, in either queue."""
+    earlier_tasks = select(task.c.id).where(task.c.project == project, task.c.account == account).limit(1)
+    return connection.execute(earlier_tasks).first() is not None
+
+
+def find_task_of_question(connection: Connection, assignment_id: int, account: int) -> int:
+    """The task of a question that this judge was asked."""
+    task_id = connection.execute(
+        select(assignment.c.task).where(assignment.c.id == assignment_id, assignment.c.account == account)
+    ).scalar()
+    if task_id is None:
+        raise NotFoundError("there is no such question for you")
+    return int(task_id)
+
+
+def count_tasks_by_outcome(connection: Connection, project: int, now: float) -> dict[int, dict[str, int]]:
+    """How many tasks each account handed in, let expire or had set aside; those that are `open` too.
+
+    A task whose time has ended is closed when the next one is opened by anybody; it is counted as expired before.
+    """
+    outcome = func.coalesce(task.c.outcome, case((task.c.leased < now, "expired"), else_="open"))
+    counts_by_account: defaultdict[int, dict[str, int]] = defaultdict(dict)
+    outcomes = select(task.c.account, outcome.label("outcome")).where(task.c.project == project).subquery()
+    counts = select(outcomes.c.account, outcomes.c.outcome, func.count()).group_by(
+        outcomes.c.account, outcomes.c.outcome
+    )
+    for account, outcome_name, count in connection.execute(counts):
+        counts_by_account[account][outcome_name] = count
+    return dict(counts_by_account)
+
+
+def passes_traps(trap_count: TrapCount, *, needed: int, usual: int) -> bool:
+    """Whether a task has as great a share of its traps right as is needed.
+
+    Examples:
+        >>> passes_traps(TrapCount(5, 4), needed=4, usual=5), passes_traps(TrapCount(2, 1), needed=4, usual=5)
+        (True, False)
+    """
+    return trap_count.passed >= math.ceil(needed * trap_count.seen / max(usual, 1))
+
+
+def close_task(
+    connection: Connection, task: int, outcome: Literal["handed_in", "expired", "set_aside"], *, now: float,
+    code: str | None = None,
+) -> None:  # fmt: skip
+    """Close a task for good: its open items go to others, and so do all of them where it is set aside.
+
+    A task that fails its traps is set aside, whether it was finished or not, where the project says so. One whose
+    lease ends when all is answered was forgotten to be handed in, and is.
+    """
+    if not _lock_if_closable(connection, task, outcome):
+        return
+    if outcome == "expired" and not connection.execute(COUNT_OPEN, {"task": task}).scalar_one():
+        outcome = "handed_in"
+    trap_count = _count_traps(connection, task)
+    settings = parse_settings(connection.execute(TASK_SETTINGS, {"task": task}).scalar_one())
+    failed = not passes_traps(trap_count, needed=settings.traps_needed, usual=settings.traps)
+    if failed and settings.failed_traps == "set_aside":
+        outcome = "set_aside"
+    release_items(connection, task, answered_too=outcome == "set_aside")
+    connection.execute(
+        CLOSE_TASK,
+        {
+            "task": task, "now": now, "outcome": outcome, "code": code, "traps": trap_count.seen,
+            "passed": trap_count.passed,
+        },
+    )  # fmt: skip
+
+
+def release_items(connection: Connection, task: int, *, answered_too: bool) -> None:
+    """Let others have the items of a task that are open, or all of them."""
+    connection.execute(RELEASE_ITEMS, {"task": task, "done": answered_too})
+    connection.execute(
+        END_ASSIGNMENTS, {"task": task, "done": answered_too, "state": "set_aside" if answered_too else "expired"}
+    )
 
 
 def get_or_create_task(
@@ -327,6 +311,32 @@ def compute_lease_end(now: float, lease_minutes: int, deadline: float | None) ->
     """Until when the items of a task are kept for a judge who does nothing more."""
     lease_end = now + 60 * lease_minutes
     return lease_end if deadline is None else min(lease_end, deadline)
+
+
+def renew_lease(
+    connection: Connection, task: int, *, leased: float, minutes: int, deadline: float | None, now: float
+) -> None:
+    """Keep the items of an active judge; not with every answer, as each is a row to be written."""
+    lease_end = compute_lease_end(now, minutes, deadline)
+    if lease_end > leased + 6 * minutes:
+        RENEW_LEASE.run(connection, task=task, leased=lease_end)
+
+
+def _lock_if_closable(connection: Connection, task: int, outcome: str) -> bool:
+    """Whether a task is not closed that way already; until the end of the transaction nobody else closes it."""
+    task_row = LOCK_TASK.first(connection, task=task)
+    if task_row is None or task_row.outcome == "set_aside":
+        return False
+    return task_row.outcome is None or outcome == "set_aside"
+
+
+def _count_traps(connection: Connection, task: int) -> TrapCount:
+    rows = [row for row in connection.execute(TASK_TRAPS, {"task": task}) if row.state != "open"]
+    are_right = [
+        row.state == "done" and row.answer == (FLIPPED.get(row.expected, row.expected) if row.flipped else row.expected)
+        for row in rows
+    ]
+    return TrapCount(len(rows), sum(are_right))
 
 
 def _close_expired(connection: Connection, expired: list[_IdRow], now: float) -> int:

@@ -15,7 +15,7 @@ from ringtrue.gold.correction.joint_estimate import JointEstimate, Population
 from ringtrue.gold.correction.linear_measures import linearize
 from ringtrue.gold.correction.pool import Pool
 from ringtrue.gold.correction.whole_queries import correct_by_query
-from ringtrue.simulation.studies.coverage import QUESTIONS, IntervalCoverage, Progress, Tally, simulate_with_truth
+from ringtrue.simulation.studies.coverage_tally import QUESTIONS, IntervalCoverage, Progress, Tally, simulate_with_truth
 from ringtrue.simulation.worlds.gold_draws import DESIGN_OF, Draw, draw_gold, make_document_estimator
 from ringtrue.simulation.worlds.judged_runs import BronzeJudge, JudgedWorld
 

@@ -74,6 +74,25 @@ class Button:
     shown: tuple[str, ...]
 
 
+PAIR_WAIT_SECONDS = 10.0  # for which a judge without a pair waits for another's choice
+PAIR_POLL_SECONDS = 0.5  # between looks meanwhile
+
+
+class PairsPendingError(UnavailableError):
+    """Pairs are being chosen, and this judge has to wait for them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeScreen:
+    """A task, and the question of it that is to be shown; None when all are answered."""
+
+    context: RequestContext
+    state: TaskState
+    question: ShownQuestion | None = None
+    first: DocumentView | None = None
+    right: DocumentView | None = None
+
+
 @lru_cache(maxsize=256)
 def make_buttons(scale: Scale) -> tuple[Button, ...]:
     """The answers of a scale with the keys that give them.
@@ -145,25 +164,6 @@ def round_to_hundredths(seconds: float) -> float:
     return round(seconds, 2)
 
 
-PAIR_WAIT_SECONDS = 10.0  # for which a judge without a pair waits for another's choice
-PAIR_POLL_SECONDS = 0.5  # between looks meanwhile
-
-
-class PairsPendingError(UnavailableError):
-    """Pairs are being chosen, and this judge has to wait for them."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeScreen:
-    """A task, and the question of it that is to be shown; None when all are answered."""
-
-    context: RequestContext
-    state: TaskState
-    question: ShownQuestion | None = None
-    first: DocumentView | None = None
-    right: DocumentView | None = None
-
-
 async def open_judge_screen(access: JudgeAccess, queue: str | None) -> JudgeScreen | None:
     """The open task of this judge or a new one.
 
@@ -216,15 +216,6 @@ def make_refill_job(server: ServerContext, project: Project, account: int | None
     return lambda: refill_pairs(server.store, project, now=server.clock(), rng=np.random.default_rng(), account=account)
 
 
-def _resolve_queue(context: RequestContext, requested: str | None) -> str:
-    if requested is None:
-        return "main" if context.may("judge") else "gold"
-    if requested not in get_args(Queue):
-        raise NotFoundError(f"there is no queue '{requested}'; there is {' and '.join(get_args(Queue))}")
-    context.require("gold" if requested == "gold" else "judge")
-    return requested
-
-
 def load_task(connection: Connection, context: RequestContext, task: int) -> TaskState:
     """A task of this judge in this project."""
     return require_task_role(context, get_task_state(connection, task, context.person.id))
@@ -274,3 +265,12 @@ def screen_variables(judge_screen: JudgeScreen) -> dict[str, Any]:
             project.scale, project.guidelines, shortcuts=project.settings.shortcuts, first=state.open == state.size
         ),
     }  # fmt: skip
+
+
+def _resolve_queue(context: RequestContext, requested: str | None) -> str:
+    if requested is None:
+        return "main" if context.may("judge") else "gold"
+    if requested not in get_args(Queue):
+        raise NotFoundError(f"there is no queue '{requested}'; there is {' and '.join(get_args(Queue))}")
+    context.require("gold" if requested == "gold" else "judge")
+    return requested

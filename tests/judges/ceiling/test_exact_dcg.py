@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from judges.ceiling.oracle import dcg_of_all, discounts
-from ringtrue.judges.ceiling.exact import exact_dcg
+from ringtrue.judges.ceiling.exact_dcg import exact_dcg
 from ringtrue.judges.ceiling.label_counts import ideal_dcg
 
 shares = st.sampled_from([0.0, 0.5, 1.0]) | st.floats(1e-6, 1 - 1e-6)  # SciPy's binomials fail nearer to 0
@@ -121,7 +121,7 @@ def test_a_label_that_nobody_gives_and_nothing_has_changes_nothing(world, k: int
 
 def test_fewer_nodes_than_the_degree_asks_for_are_enough() -> None:
     """Nodes for half of the degree make no error at all; 5√n + 8 of them none that can be seen."""
-    import ringtrue.judges.ceiling.exact as module
+    import ringtrue.judges.ceiling.exact_dcg as module
 
     rng = np.random.default_rng(1)
     few = module._gauss_legendre

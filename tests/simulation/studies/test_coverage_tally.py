@@ -7,7 +7,13 @@ import pytest
 
 from ringtrue.errors import UsageError
 from ringtrue.evaluation.measures import parse
-from ringtrue.simulation.studies.coverage import IntervalCoverage, Tally, Truth, simulate_batches, simulate_with_truth
+from ringtrue.simulation.studies.coverage_tally import (
+    IntervalCoverage,
+    Tally,
+    Truth,
+    simulate_batches,
+    simulate_with_truth,
+)
 from ringtrue.simulation.worlds.judged_runs import JudgedWorld
 
 ABOUT = {"setting": "any", "measure": "P@10", "queries": 5, "gold": 20, "method": "by hand", "replications": 4}

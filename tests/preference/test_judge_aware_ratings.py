@@ -10,7 +10,7 @@ import pytest
 import ringtrue as rt
 from preference.random_votes import preferences, random_votes
 from ringtrue.errors import UsageError
-from ringtrue.preference.judge_sensitivity import CROWD_PRIOR, SENSITIVITY_SPREAD, fit_crowd_bt, fit_sensitivities
+from ringtrue.preference.judge_aware_ratings import CROWD_PRIOR, SENSITIVITY_SPREAD, fit_crowd_bt, fit_sensitivities
 from ringtrue.preference.matches import FloatArray, Matches
 from ringtrue.preference.outcome_model import OutcomeModel
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from ringtrue.judges.agreement.agreement_sums import choose_judge_pairs, match_pair_labels, sum_by_group, unpack_sums
 from ringtrue.judges.agreement.coefficients import AgreementSums
-from ringtrue.judges.agreement.tallies import choose_judge_pairs, match_pair_labels, sum_by_group, unpack_sums
 from ringtrue.judges.votes import Votes, make_votes
 from strategies import judged
 
