@@ -83,9 +83,9 @@ def prepare(
     import numpy as np
 
     from ringtrue.service.store import Scale, Settings, Store
-    from ringtrue.service.store.access import get_or_create_signing_secret, issue_token, log_in
     from ringtrue.service.store.accounts import add_member, create_account
     from ringtrue.service.store.projects import add_documents, add_items, add_queries, create_project
+    from ringtrue.service.store.sessions import get_or_create_signing_secret, issue_token, log_in
     from ringtrue.service.web.context import ServerContext
 
     rng, now = np.random.default_rng(0), time.time()

@@ -11,7 +11,7 @@ import pytest
 import ringtrue as rt
 from ringtrue.doctor.recognise import recognise_file_kind
 from ringtrue.errors import FormatError
-from ringtrue.files.source import Source
+from ringtrue.files.byte_source import Source
 
 TEXTS = {
     "run": "q1 Q0 d1 1 3.5 BM25\nq1 Q0 d2 2 3.1 BM25\n",

@@ -14,8 +14,8 @@ from ringtrue.files import (
     read_topics,
     recognise_kind,
 )
+from ringtrue.files.byte_source import Source
 from ringtrue.files.formats import FORMATS, Format, find_separator, recognise_format
-from ringtrue.files.source import Source
 
 
 def made(tmp_path: Path, text: str) -> Source:

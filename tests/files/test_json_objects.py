@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ringtrue.errors import FormatError
+from ringtrue.files.byte_source import Source
 from ringtrue.files.json_objects import is_nonnegative_number, read_json, shorten_json
-from ringtrue.files.source import Source
 
 
 @pytest.mark.parametrize(

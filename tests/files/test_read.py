@@ -23,8 +23,8 @@ from ringtrue.files import (
     read_topics,
     recognise_kind,
 )
+from ringtrue.files.byte_source import Source
 from ringtrue.files.read import derive_run_name, explain_duplicate
-from ringtrue.files.source import Source
 from strategies import messy_texts
 
 READERS: dict[str, Callable[..., Any]] = {

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ringtrue.errors import FormatError, RingtrueError, TableError, UsageError
 from ringtrue.files import read_judgments, read_run
-from ringtrue.files.source import Source
+from ringtrue.files.byte_source import Source
 from ringtrue.files.tabular import map_columns, read_column_names, read_table
 from strategies import any_ids, number_texts
 

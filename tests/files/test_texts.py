@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ringtrue.errors import FormatError
-from ringtrue.files.source import Source
+from ringtrue.files.byte_source import Source
 from ringtrue.files.texts import read_cranfield, read_id_text, read_trec_topics
 
 

@@ -9,8 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ringtrue.errors import FormatError
+from ringtrue.files.byte_source import CHUNK_SIZE, Source
 from ringtrue.files.formats import LAYOUTS
-from ringtrue.files.source import CHUNK_SIZE, Source
 from ringtrue.files.whitespace_fields import (
     BLOCK_SIZE,
     Layout,

@@ -41,7 +41,7 @@ from ringtrue.doctor.summaries.other_files import (
 )
 from ringtrue.doctor.summaries.runs import summarise_run
 from ringtrue.errors import FileError, RingtrueError, UsageError
-from ringtrue.files.source import STDIN, Source
+from ringtrue.files.byte_source import STDIN, Source
 
 __all__ = ["examine"]
 

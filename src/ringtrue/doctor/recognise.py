@@ -10,8 +10,8 @@ from pathlib import Path
 from ringtrue.doctor.results import FileKind
 from ringtrue.errors import FormatError
 from ringtrue.files import holds_matrix, recognise_kind
+from ringtrue.files.byte_source import Source
 from ringtrue.files.formats import TABLE_FORMATS, Format, Kind, find_separator, recognise_format
-from ringtrue.files.source import Source
 from ringtrue.files.tabular import read_column_names
 from ringtrue.files.whitespace_fields import NUMBER
 from ringtrue.tables.columns import COLUMN_ALIASES, Column

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringtrue.errors import FormatError, UsageError
+from ringtrue.files.byte_source import Source
 from ringtrue.files.json_objects import is_nonnegative_number, read_json, shorten_json
-from ringtrue.files.source import Source
 from ringtrue.files.write import replace_file
 from ringtrue.stats.confusion import Confusion
 

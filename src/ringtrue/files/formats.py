@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Literal, TypeAlias
 
 from ringtrue.errors import FormatError
-from ringtrue.files.source import HEAD_SIZE, PARQUET, Source
+from ringtrue.files.byte_source import HEAD_SIZE, PARQUET, Source
 from ringtrue.files.whitespace_fields import NUMBER, Layout, split_fields
 from ringtrue.tables.columns import COLUMN_ALIASES
 from ringtrue.tables.preferences import OUTCOMES

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ringtrue.errors import FormatError, TableError
+from ringtrue.files.byte_source import Source
 from ringtrue.files.json_objects import is_nonnegative_number, read_json
-from ringtrue.files.source import Source
 from ringtrue.files.write import replace_file
 
 if TYPE_CHECKING:

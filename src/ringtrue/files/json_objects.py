@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from ringtrue.errors import FormatError
-from ringtrue.files.source import Source
+from ringtrue.files.byte_source import Source
 
 __all__ = ["is_nonnegative_number", "read_json", "shorten_json"]
 

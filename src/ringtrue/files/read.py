@@ -9,8 +9,8 @@ from typing import Literal
 import polars as pl
 
 from ringtrue.errors import DuplicateError, FormatError
+from ringtrue.files.byte_source import COMPRESSED_SUFFIXES, STDIN, Source
 from ringtrue.files.formats import LAYOUTS, TABLE_FORMATS, Format, Kind
-from ringtrue.files.source import COMPRESSED_SUFFIXES, STDIN, Source
 from ringtrue.files.table_file import ColumnMapping, NoteHandler, TableFile, with_message
 from ringtrue.files.tabular import map_columns
 from ringtrue.files.texts import read_cranfield, read_id_text, read_trec_topics, require_unique_ids

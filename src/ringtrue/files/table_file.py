@@ -10,8 +10,8 @@ from typing import Self, TypeAlias, TypeVar
 import polars as pl
 
 from ringtrue.errors import DuplicateError, TableError, UsageError, did_you_mean
+from ringtrue.files.byte_source import Source
 from ringtrue.files.formats import FORMATS, LAYOUTS, TABLE_FORMATS, Format, Kind, recognise_format
-from ringtrue.files.source import Source
 from ringtrue.files.tabular import read_table
 from ringtrue.files.whitespace_fields import find_lines, read_fields
 from ringtrue.tables.columns import parse_ids, rename_columns

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from ringtrue.errors import FormatError
-from ringtrue.files.source import Source
+from ringtrue.files.byte_source import Source
 
 __all__ = ["read_cranfield", "read_id_text", "read_trec_topics", "require_unique_ids"]
 

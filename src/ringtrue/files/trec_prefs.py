@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from ringtrue.errors import FormatError, TableError
+from ringtrue.files.byte_source import Source
 from ringtrue.files.formats import LAYOUTS
-from ringtrue.files.source import Source
 from ringtrue.files.whitespace_fields import find_lines
 from ringtrue.preference.implied_preferences import Levels, build_pair_table, keep_usable_labels
 from ringtrue.tables import Judgments

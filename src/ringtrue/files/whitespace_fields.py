@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from ringtrue.errors import FormatError
-from ringtrue.files.source import BOM, Source, decode_line
+from ringtrue.files.byte_source import BOM, Source, decode_line
 from ringtrue.tables.columns import INT32
 
 __all__ = ["Layout", "find_lines", "line_of_row", "read_fields", "split_fields"]

@@ -13,8 +13,8 @@ from typing import IO, TypeAlias, cast
 import polars as pl
 
 from ringtrue.errors import FileError, TableError, UsageError
+from ringtrue.files.byte_source import COMPRESSED_SUFFIXES
 from ringtrue.files.formats import FORMATS, Format, Kind
-from ringtrue.files.source import COMPRESSED_SUFFIXES
 from ringtrue.tables import Judgments, Preferences, Run
 from ringtrue.tables.judgments import NO_JUDGE
 

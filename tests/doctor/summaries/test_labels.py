@@ -8,7 +8,7 @@ import pytest
 
 from ringtrue.doctor.file_contents import LabelFile, UnjudgedFile
 from ringtrue.doctor.summaries.labels import summarise_labels
-from ringtrue.files.source import Source
+from ringtrue.files.byte_source import Source
 
 
 def look(folder: Path, lines: list[str], name: str = "labels.csv") -> tuple[LabelFile | UnjudgedFile, list[str]]:

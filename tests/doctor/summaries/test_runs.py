@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ringtrue.doctor.diagnose import NO_DOCS
 from ringtrue.doctor.summaries.runs import cut_run, summarise_run
-from ringtrue.files.source import Source
+from ringtrue.files.byte_source import Source
 from ringtrue.tables import Run
 
 DOCS = st.dictionaries(

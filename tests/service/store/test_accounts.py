@@ -7,13 +7,6 @@ import pytest
 
 from ringtrue.errors import ConflictError, LateError, NotFoundError, UsageError
 from ringtrue.service.store import Store
-from ringtrue.service.store.access import (
-    authenticate_login,
-    authenticate_token,
-    issue_token,
-    log_in,
-    record_login_attempt,
-)
 from ringtrue.service.store.accounts import (
     add_member,
     create_account,
@@ -28,8 +21,10 @@ from ringtrue.service.store.accounts import (
 )
 from ringtrue.service.store.audit_log import load_audit_entries, record_action
 from ringtrue.service.store.invitations import accept_invitation, invite, require_valid_invitation
+from ringtrue.service.store.login_attempts import record_login_attempt
 from ringtrue.service.store.projects import create_project
 from ringtrue.service.store.records import Project
+from ringtrue.service.store.sessions import authenticate_login, authenticate_token, issue_token, log_in
 from service.small_projects import GRADED, NOW, project, rows, settings
 
 

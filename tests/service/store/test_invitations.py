@@ -7,7 +7,6 @@ import pytest
 
 from ringtrue.errors import LateError, NotFoundError, UsageError
 from ringtrue.service.store import Store
-from ringtrue.service.store.access import authenticate_login, log_in
 from ringtrue.service.store.accounts import create_account, find_password_hash, get_person, has_owner
 from ringtrue.service.store.audit_log import load_audit_entries
 from ringtrue.service.store.invitations import (
@@ -21,6 +20,7 @@ from ringtrue.service.store.invitations import (
 )
 from ringtrue.service.store.projects import create_project
 from ringtrue.service.store.records import Project
+from ringtrue.service.store.sessions import authenticate_login, log_in
 from service.small_projects import GRADED, NOW, project, rows, settings
 
 

@@ -15,10 +15,10 @@ import pytest
 from fastapi import FastAPI
 
 from ringtrue.service.store import Scale, Settings, Store
-from ringtrue.service.store.access import log_in
 from ringtrue.service.store.accounts import add_member, create_account
 from ringtrue.service.store.projects import create_project
 from ringtrue.service.store.records import Project
+from ringtrue.service.store.sessions import log_in
 from ringtrue.service.web.app import create_app
 
 SECRET = b"a secret of the tests"

@@ -10,9 +10,9 @@ import pytest
 from fastapi import FastAPI
 
 from ringtrue.service.store import Store
-from ringtrue.service.store.access import log_in
 from ringtrue.service.store.accounts import create_account
 from ringtrue.service.store.invitations import invite
+from ringtrue.service.store.sessions import log_in
 from ringtrue.service.web.app import create_app
 from service.small_projects import NOW, project
 

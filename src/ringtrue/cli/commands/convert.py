@@ -64,7 +64,7 @@ def command(
 
     from ringtrue import files
     from ringtrue.cli.options.files import parse_format
-    from ringtrue.files.source import Source
+    from ringtrue.files.byte_source import Source
     from ringtrue.files.write import format_from_extension
     from ringtrue.tables import Judgments
 

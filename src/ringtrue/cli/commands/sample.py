@@ -111,7 +111,7 @@ def command(
 
 def _read_earlier_labels(run_inputs: RunInputs, already: str, option: str) -> Judgments:
     """The gold labels of an earlier draw, of the kind that the option draws."""
-    from ringtrue.files.source import Source
+    from ringtrue.files.byte_source import Source
 
     if already == "-" and "-" in (run_inputs.judgments, *run_inputs.runs):
         raise UsageError("standard input (-) can be read only once; put one of the two into a file")

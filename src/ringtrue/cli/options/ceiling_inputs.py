@@ -103,7 +103,7 @@ def read_votes_and_confusion(
 def _read_confusion_file(path: str, *, renormalise: bool) -> Confusion:
     """A matrix, and what is wrong with it, in the words of this command: testing judge and training judge."""
     from ringtrue.files import read_confusion
-    from ringtrue.files.source import Source
+    from ringtrue.files.byte_source import Source
 
     source = Source(path)
     try:

@@ -17,7 +17,7 @@ from ringtrue.tables import Run
 
 if TYPE_CHECKING:
     from ringtrue.files import Format
-    from ringtrue.files.source import Source
+    from ringtrue.files.byte_source import Source
 
 __all__ = [
     "Sources",
@@ -114,7 +114,7 @@ class Sources(dict[str, "Source"]):
     """
 
     def __missing__(self, path: str) -> Source:
-        from ringtrue.files.source import Source
+        from ringtrue.files.byte_source import Source
 
         return self.setdefault(path, Source(path))
 
@@ -192,8 +192,8 @@ def require_table(output: str) -> None:
 
 def refuse_to_overwrite_filled(column: Literal["label", "winner"], output: str, *, instead: str) -> None:
     """Refuse to write over a table of which somebody has begun to fill in this column."""
+    from ringtrue.files.byte_source import Source
     from ringtrue.files.formats import TABLE_FORMATS, recognise_format
-    from ringtrue.files.source import Source
     from ringtrue.files.tabular import read_table
 
     source = Source(output)

@@ -16,7 +16,7 @@ from ringtrue.gold.designs import DESIGNS, Design
 
 if TYPE_CHECKING:
     from ringtrue.cli.options.runs import RunInputs
-    from ringtrue.files.source import Source
+    from ringtrue.files.byte_source import Source
     from ringtrue.gold.correction.estimator import Method
     from ringtrue.gold.correction.joint_estimate import Population
     from ringtrue.stats.confusion import Confusion
@@ -51,7 +51,7 @@ class GoldOptions:
         """The gold labels, or a confusion matrix."""
         from ringtrue.cli.options.files import is_same_file
         from ringtrue.files import holds_matrix, read_confusion
-        from ringtrue.files.source import Source
+        from ringtrue.files.byte_source import Source
 
         gold = str(self.gold)
         if gold == "-" and "-" in (run_inputs.judgments, *run_inputs.runs):

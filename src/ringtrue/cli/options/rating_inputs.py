@@ -13,7 +13,7 @@ from ringtrue.errors import DuplicateError, FormatError, InputError, MismatchErr
 
 if TYPE_CHECKING:
     from ringtrue.files import Kind
-    from ringtrue.files.source import Source
+    from ringtrue.files.byte_source import Source
     from ringtrue.tables import Judgments, Preferences
 
 __all__ = ["RatingFiles"]

@@ -9,7 +9,7 @@ from ringtrue.doctor.suggestions.collector import SuggestionCollector
 from ringtrue.doctor.suggestions.gold import choose_gold
 from ringtrue.doctor.suggestions.runs import NO_RUN, missing_for_evaluation, run_arguments
 from ringtrue.doctor.summaries.runs import TOP_DEPTH
-from ringtrue.files.source import STDIN
+from ringtrue.files.byte_source import STDIN
 from ringtrue.formatting.phrases import join_first_few
 
 __all__ = ["suggest_next_steps"]

@@ -13,8 +13,8 @@ from ringtrue.doctor.recognise import recognise_table_format
 from ringtrue.doctor.roles import is_trap, is_trusted
 from ringtrue.errors import TableError
 from ringtrue.files import read_judgments
+from ringtrue.files.byte_source import Source
 from ringtrue.files.formats import recognise_format
-from ringtrue.files.source import Source
 from ringtrue.files.tabular import read_table
 from ringtrue.formatting.phrases import format_count, join_first_few
 from ringtrue.judges.votes import make_votes

@@ -10,8 +10,8 @@ from ringtrue.doctor.results import FileKind
 from ringtrue.doctor.roles import is_trusted
 from ringtrue.errors import FormatError, TableError
 from ringtrue.files import read_confusion, read_documents, read_gains, read_preferences, read_topics
+from ringtrue.files.byte_source import Source
 from ringtrue.files.formats import recognise_format
-from ringtrue.files.source import Source
 from ringtrue.files.tabular import read_table
 from ringtrue.formatting.phrases import format_count, join_first_few
 from ringtrue.tables.columns import COLUMN_ALIASES, parse_ids, rename_columns

@@ -9,8 +9,8 @@ import polars as pl
 
 from ringtrue.doctor.file_contents import NoteHandler, RunFile
 from ringtrue.files import read_run
+from ringtrue.files.byte_source import Source
 from ringtrue.files.formats import recognise_format
-from ringtrue.files.source import Source
 from ringtrue.formatting.phrases import format_count
 from ringtrue.tables import Run
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ringtrue.report.charts.axis_scales import Scale, make_linear_scale, make_log_scale
-from ringtrue.report.charts.sheet import Box, Sheet, line_height
+from ringtrue.report.charts.canvas import Box, Sheet, line_height
 from ringtrue.report.charts.text_metrics import text_width, wrap
 
 if TYPE_CHECKING:

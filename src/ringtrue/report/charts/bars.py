@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 from ringtrue.report.charts.axis_scales import MAX_DRAWABLE, Scale, keep_drawable, make_linear_scale
+from ringtrue.report.charts.canvas import PIXEL, Box, Sheet, line_height
 from ringtrue.report.charts.label_placement import spread_labels
-from ringtrue.report.charts.sheet import PIXEL, Box, Sheet, line_height
 from ringtrue.report.charts.text_metrics import shorten, text_width, wrap
 from ringtrue.report.model import Bars
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ringtrue.report.charts.bars import bars_height, draw_bars
+from ringtrue.report.charts.canvas import Box, Sheet, line_height
 from ringtrue.report.charts.forests import draw_forest, forest_height, names_width
 from ringtrue.report.charts.heatmaps import draw_heatmap, heatmap_height, heatmap_width
 from ringtrue.report.charts.lines import draw_lines, lines_height
 from ringtrue.report.charts.points import draw_points, points_height
-from ringtrue.report.charts.sheet import Box, Sheet, line_height
 from ringtrue.report.charts.text_metrics import wrap
 from ringtrue.report.model import Bars, Chart, Figure, Forest, Heatmap, Lines, Points
 

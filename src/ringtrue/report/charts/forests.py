@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from ringtrue.report.charts.axis_scales import Scale, keep_drawable, make_linear_scale
+from ringtrue.report.charts.canvas import MARKERS, PIXEL, Box, Sheet, line_height
 from ringtrue.report.charts.legends import Sample, draw_legend, legend_height
-from ringtrue.report.charts.sheet import MARKERS, PIXEL, Box, Sheet, line_height
 from ringtrue.report.charts.text_metrics import shorten, text_width, wrap
 from ringtrue.report.model import Forest, Series
 from ringtrue.stats.results import Estimate

@@ -7,7 +7,7 @@ import math
 from matplotlib.patches import Rectangle
 
 from ringtrue.report.charts.axis_scales import make_linear_scale
-from ringtrue.report.charts.sheet import Box, Sheet, line_height
+from ringtrue.report.charts.canvas import Box, Sheet, line_height
 from ringtrue.report.charts.text_metrics import FONT_SIZE, shorten, text_width, wrap
 from ringtrue.report.model import Heatmap
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ringtrue.report.charts.sheet import Dash, Sheet
+from ringtrue.report.charts.canvas import Dash, Sheet
 from ringtrue.report.charts.text_metrics import shorten, text_width
 
 __all__ = ["Sample", "draw_legend", "legend_height"]

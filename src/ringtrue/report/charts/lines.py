@@ -6,9 +6,9 @@ import numpy as np
 
 from ringtrue.report.charts.axes_frame import Frame, draw_frame, frame_height
 from ringtrue.report.charts.axis_scales import MAX_DRAWABLE
+from ringtrue.report.charts.canvas import DASHES, MARKERS, PIXEL, Box, Sheet
 from ringtrue.report.charts.label_placement import OccupiedArea, find_free_place
 from ringtrue.report.charts.legends import Sample, draw_legend, legend_height
-from ringtrue.report.charts.sheet import DASHES, MARKERS, PIXEL, Box, Sheet
 from ringtrue.report.charts.text_metrics import FONT_SIZE, shorten, text_width
 from ringtrue.report.model import Line, Lines, Point
 

@@ -45,9 +45,9 @@ def render_picture(
     with require_plots_extra():
         from matplotlib.transforms import Bbox
 
+        from ringtrue.report.charts.canvas import DPI
         from ringtrue.report.charts.figure_layout import draw_figure
         from ringtrue.report.charts.matplotlib_settings import use_our_settings
-        from ringtrue.report.charts.sheet import DPI
 
     omitted_metadata = {
         "svg": ("Date", "Creator"),

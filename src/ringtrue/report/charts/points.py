@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from ringtrue.report.charts.axes_frame import Frame, draw_frame, frame_height
+from ringtrue.report.charts.canvas import PIXEL, Box, Sheet
 from ringtrue.report.charts.label_placement import OccupiedArea, find_free_place
-from ringtrue.report.charts.sheet import PIXEL, Box, Sheet
 from ringtrue.report.charts.text_metrics import FONT_SIZE, shorten, text_width
 from ringtrue.report.model import Point, Points
 

@@ -14,7 +14,7 @@ from matplotlib.colors import to_hex
 from matplotlib.path import Path
 from matplotlib.transforms import Affine2D, Transform
 
-from ringtrue.report.charts.sheet import HALO, PIXEL
+from ringtrue.report.charts.canvas import HALO, PIXEL
 from ringtrue.report.charts.text_metrics import FONT_SIZE, text_width
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.agreement import agree
 from ringtrue.judges.agreement.alpha_thresholds import describe_alpha
+from ringtrue.report.display_limits import MAX_CHART_ROWS
 from ringtrue.report.inputs import ReportInputs
-from ringtrue.report.limits import MAX_CHART_ROWS
 from ringtrue.report.model import Figure, Heatmap, Section
 from ringtrue.report.sections.label_scales import scale_notes
+from ringtrue.report.sections.labels_without_traps import labels_without_traps
 from ringtrue.report.sections.number_phrases import format_estimate, format_number, format_percent_estimate, join_names
-from ringtrue.report.sections.regular_labels import labels_without_traps
 from ringtrue.tables import Judgments
 
 if TYPE_CHECKING:

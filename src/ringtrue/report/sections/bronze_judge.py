@@ -12,8 +12,8 @@ from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
 from ringtrue.gold.correction import Correction
 from ringtrue.gold.correction.diagnostics import CHECK_ALPHA, permutation_p, rank_bands
+from ringtrue.report.display_limits import MAX_CHART_ROWS
 from ringtrue.report.inputs import ReportInputs
-from ringtrue.report.limits import MAX_CHART_ROWS
 from ringtrue.report.model import Figure, Forest, Section, Series
 from ringtrue.report.run_order import order_runs
 from ringtrue.report.sections.confusion_heatmaps import (

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.ceiling import ceiling
+from ringtrue.report.display_limits import DEFAULT_DEPTH, MAX_CHART_ROWS
 from ringtrue.report.inputs import ReportInputs
-from ringtrue.report.limits import DEFAULT_DEPTH, MAX_CHART_ROWS
 from ringtrue.report.model import Figure, Forest, Section, Series
 from ringtrue.report.sections.confusion_heatmaps import describe_mistake, worst_mistake
 from ringtrue.report.sections.judge_differences import JudgeDifference, find_judge_difference

@@ -13,8 +13,8 @@ from ringtrue.judges.ceiling import estimate_confusion
 from ringtrue.judges.ceiling.estimate_confusion import confusion_documents
 from ringtrue.judges.ceiling.results import describe_orientation
 from ringtrue.report.sections.gold_pairs import SAMPLED_FROM_RUNS, gold_task, pair_gold_with_bronze
+from ringtrue.report.sections.labels_without_traps import labels_without_traps
 from ringtrue.report.sections.number_phrases import join_names
-from ringtrue.report.sections.regular_labels import labels_without_traps
 from ringtrue.stats.confusion import Confusion
 from ringtrue.tables import Judgments
 

@@ -9,8 +9,8 @@ from ringtrue.errors import MismatchError
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.quality import judge_quality
+from ringtrue.report.display_limits import MAX_CHART_ROWS
 from ringtrue.report.inputs import ReportInputs
-from ringtrue.report.limits import MAX_CHART_ROWS
 from ringtrue.report.model import Figure, Forest, Section, Series
 from ringtrue.report.sections.confusion_heatmaps import (
     confusion_grid,
@@ -19,6 +19,7 @@ from ringtrue.report.sections.confusion_heatmaps import (
     worst_mistake,
 )
 from ringtrue.report.sections.label_scales import scale_notes
+from ringtrue.report.sections.labels_without_traps import labels_without_slips, traps_dominate
 from ringtrue.report.sections.number_phrases import (
     capitalize_first,
     drop_if_unknown,
@@ -27,7 +28,6 @@ from ringtrue.report.sections.number_phrases import (
     format_percent_estimate,
     join_names,
 )
-from ringtrue.report.sections.regular_labels import labels_without_slips, traps_dominate
 from ringtrue.report.sections.traps import QUESTION, trap_figure
 from ringtrue.tables import Judgments, Preferences
 

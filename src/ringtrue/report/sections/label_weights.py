@@ -10,6 +10,7 @@ from ringtrue.judges.disagreement import disagree, weight
 from ringtrue.report.inputs import ReportInputs
 from ringtrue.report.model import Figure, Forest, Section, Series
 from ringtrue.report.sections.label_scales import scale_notes
+from ringtrue.report.sections.labels_without_traps import labels_without_traps
 from ringtrue.report.sections.number_phrases import (
     drop_if_unknown,
     format_estimate,
@@ -17,7 +18,6 @@ from ringtrue.report.sections.number_phrases import (
     format_percent,
     join_names,
 )
-from ringtrue.report.sections.regular_labels import labels_without_traps
 
 if TYPE_CHECKING:
     from ringtrue.judges.disagreement import Disagreement

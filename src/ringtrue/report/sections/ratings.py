@@ -14,8 +14,8 @@ from ringtrue.preference import rate
 from ringtrue.preference.rate import drop_traps, trap_notes
 from ringtrue.report.inputs import ReportInputs
 from ringtrue.report.model import Figure, Forest, Section, Series
+from ringtrue.report.sections.labels_without_traps import votes_without_traps
 from ringtrue.report.sections.number_phrases import format_number, format_percent
-from ringtrue.report.sections.regular_labels import votes_without_traps
 from ringtrue.stats.results import Estimate
 from ringtrue.tables.judgments import NO_QUERY
 

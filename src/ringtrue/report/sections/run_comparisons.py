@@ -10,8 +10,8 @@ import numpy as np
 from ringtrue.evaluation.significance import assign_letters, find_homogeneous_groups
 from ringtrue.formatting.grid import Grid, format_signed
 from ringtrue.formatting.phrases import format_count
+from ringtrue.report.display_limits import MAX_CHART_ROWS
 from ringtrue.report.inputs import ReportInputs
-from ringtrue.report.limits import MAX_CHART_ROWS
 from ringtrue.report.model import Figure, Forest, Section, Series
 from ringtrue.report.run_order import (
     EQUAL_DIGITS,

@@ -10,8 +10,8 @@ import polars as pl
 from ringtrue.evaluation.evaluate import evaluate
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
+from ringtrue.report.display_limits import MAX_CHART_ROWS
 from ringtrue.report.inputs import ReportInputs
-from ringtrue.report.limits import MAX_CHART_ROWS
 from ringtrue.report.model import Figure, Forest, Section, Series
 from ringtrue.report.run_order import Means, drop_zero_width_intervals, order_runs, sort_runs_by_mean
 from ringtrue.report.sections.best_run import best_run_sentence

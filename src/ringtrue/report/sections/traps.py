@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ringtrue.formatting.grid import Grid
-from ringtrue.report.limits import MAX_CHART_ROWS
+from ringtrue.report.display_limits import MAX_CHART_ROWS
 from ringtrue.report.model import Chart, Figure, Forest, Point, Points, Series
 from ringtrue.report.sections.number_phrases import format_percent, format_percent_estimate, join_names
 

@@ -24,7 +24,7 @@ from ringtrue.tables.columns import COLUMN_ALIASES, parse_ids, rename_columns
 if TYPE_CHECKING:
     import numpy as np
 
-    from ringtrue.files.source import Source
+    from ringtrue.files.byte_source import Source
     from ringtrue.preference import PairChoice
     from ringtrue.service.store import Scale, Settings
     from ringtrue.tables import Run

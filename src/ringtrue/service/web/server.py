@@ -22,7 +22,7 @@ from uvicorn.supervisors import Multiprocess
 
 from ringtrue.errors import UsageError
 from ringtrue.service.store import Store
-from ringtrue.service.store.access import get_or_create_signing_secret
+from ringtrue.service.store.sessions import get_or_create_signing_secret
 from ringtrue.service.web.app import UPLOAD_LIMIT, create_app
 from ringtrue.service.web.fast_path import CoalescingProtocol
 

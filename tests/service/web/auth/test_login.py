@@ -9,9 +9,9 @@ import pytest
 from fastapi import FastAPI
 
 from ringtrue.service.store import Store
-from ringtrue.service.store.access import ATTEMPT_LIMITS, ATTEMPT_WINDOW, record_login_attempt
 from ringtrue.service.store.accounts import create_account
 from ringtrue.service.store.audit_log import load_audit_entries
+from ringtrue.service.store.login_attempts import ATTEMPT_LIMITS, ATTEMPT_WINDOW, record_login_attempt
 from ringtrue.service.store.records import Project
 from ringtrue.service.web.app import create_app
 from ringtrue.service.web.auth.password_hashing import hash_password

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ringtrue.service.store import Store
-from ringtrue.service.store.access import ATTEMPT_LIMITS
 from ringtrue.service.store.accounts import create_account
+from ringtrue.service.store.login_attempts import ATTEMPT_LIMITS
 from ringtrue.service.web.auth.password_hashing import hash_password
 
 OLD, NEW = "lamp river seven coat", "green stone over bread"

@@ -17,9 +17,9 @@ from browsers import comes_to, violations
 from ringtrue.service.collect.project_setup import make_project
 from ringtrue.service.collect.uploads import UploadedFile
 from ringtrue.service.store import Scale, Settings, Store
-from ringtrue.service.store.access import log_in
 from ringtrue.service.store.answers import submit_task
 from ringtrue.service.store.records import Project
+from ringtrue.service.store.sessions import log_in
 from service.small_projects import begin, question, say
 from service.web.owner.stories import whole
 

@@ -9,9 +9,9 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field, StringConstraints
 
 from ringtrue.errors import ForbiddenError
-from ringtrue.service.store.access import issue_token, load_tokens, revoke_token
 from ringtrue.service.store.audit_log import load_audit_entries
 from ringtrue.service.store.projects import load_projects
+from ringtrue.service.store.sessions import issue_token, load_tokens, revoke_token
 from ringtrue.service.web.api.people import Days
 from ringtrue.service.web.api.schemas.common import (
     ProjectName,

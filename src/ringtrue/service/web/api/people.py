@@ -9,7 +9,6 @@ from fastapi import APIRouter, Request, Response
 from pydantic import Field, StringConstraints
 
 from ringtrue.errors import NotFoundError, UsageError
-from ringtrue.service.store.access import issue_token
 from ringtrue.service.store.accounts import (
     Account,
     add_member,
@@ -27,6 +26,7 @@ from ringtrue.service.store.invitations import (
     load_invitations,
     revoke_invitation,
 )
+from ringtrue.service.store.sessions import issue_token
 from ringtrue.service.web.api.schemas.common import (
     NO_NUL_PATTERN,
     ProjectName,

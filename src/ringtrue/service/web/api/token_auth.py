@@ -13,9 +13,9 @@ from fastapi import Depends, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from ringtrue.errors import ForbiddenError, NotFoundError
-from ringtrue.service.store.access import SCOPES, authenticate_token
 from ringtrue.service.store.audit_log import record_action
 from ringtrue.service.store.projects import get_project_by_name
+from ringtrue.service.store.sessions import SCOPES, authenticate_token
 from ringtrue.service.web.auth.dependencies import guard
 from ringtrue.service.web.context import ServerContext, get_server_context
 

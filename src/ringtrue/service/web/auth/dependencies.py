@@ -23,8 +23,8 @@ from fastapi import Request
 from starlette.datastructures import FormData
 
 from ringtrue.errors import ForbiddenError, NotFoundError
-from ringtrue.service.store.access import authenticate_login
 from ringtrue.service.store.projects import get_project_by_name
+from ringtrue.service.store.sessions import authenticate_login
 from ringtrue.service.web.auth.route_guards import guard, list_unguarded_routes, public
 from ringtrue.service.web.context import ServerContext, get_server_context
 from ringtrue.service.web.security import allow_large_body, read_form

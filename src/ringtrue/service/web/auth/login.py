@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from ringtrue.service.store.access import clear_login_attempts, log_in, log_out, record_login_attempt
 from ringtrue.service.store.accounts import find_password_hash, get_person
 from ringtrue.service.store.audit_log import record_action
+from ringtrue.service.store.login_attempts import clear_login_attempts, record_login_attempt
 from ringtrue.service.store.projects import load_projects
 from ringtrue.service.store.records import Project
+from ringtrue.service.store.sessions import log_in, log_out
 from ringtrue.service.web.auth.anonymous_forms import read_public_form, render_public_form, set_cookie, strip_nul
 from ringtrue.service.web.auth.dependencies import (
     RequestContext,

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import APIRouter, Depends, Request, Response
 
 from ringtrue.errors import UsageError
-from ringtrue.service.store.access import clear_login_attempts, record_login_attempt
 from ringtrue.service.store.accounts import find_password_hash, set_password
 from ringtrue.service.store.audit_log import record_action
+from ringtrue.service.store.login_attempts import clear_login_attempts, record_login_attempt
 from ringtrue.service.web.auth.dependencies import RequestContext, require_login
 from ringtrue.service.web.auth.login import (
     get_client_address,

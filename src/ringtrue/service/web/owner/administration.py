@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from ringtrue.service.store.access import SCOPES, issue_token, load_tokens, revoke_token
 from ringtrue.service.store.accounts import load_accounts, set_owner
 from ringtrue.service.store.audit_log import load_audit_entries
 from ringtrue.service.store.backup import write_backup
 from ringtrue.service.store.invitations import invite, load_invitations, revoke_invitation
+from ringtrue.service.store.sessions import SCOPES, issue_token, load_tokens, revoke_token
 from ringtrue.service.web.auth.dependencies import (
     RequestContext,
     require_login,

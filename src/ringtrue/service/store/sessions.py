@@ -1,4 +1,4 @@
-"""Who comes in: invitations, logins, tokens of the API, and a brake for those who guess.
+"""Who comes in: the sessions of browsers, and the tokens of programs.
 
 Every secret is drawn by lot, given out once, and kept as a hash only.
 """
@@ -17,7 +17,7 @@ from ringtrue.service.store import schema
 from ringtrue.service.store.accounts import group_roles_by_project, insert_if_absent
 from ringtrue.service.store.audit_log import record_action
 from ringtrue.service.store.dialects import RawStatement
-from ringtrue.service.store.hashing import hash_attempt, hash_secret
+from ringtrue.service.store.hashing import hash_secret
 from ringtrue.service.store.records import Person
 
 if TYPE_CHECKING:
@@ -28,13 +28,11 @@ __all__ = [
     "Token",
     "authenticate_login",
     "authenticate_token",
-    "clear_login_attempts",
     "get_or_create_signing_secret",
     "issue_token",
     "load_tokens",
     "log_in",
     "log_out",
-    "record_login_attempt",
     "revoke_token",
 ]
 
@@ -43,10 +41,6 @@ SCOPES = {
     "judge": "get questions and answer them",
     "manage": "make and change projects, people and everything else an owner may",
 }
-ATTEMPT_WINDOW = 15 * 60.0  # seconds in which attempts are counted
-# Attempts in that time. Few by one handle from one address; many more by a handle from everywhere, or anybody could
-# lock an owner out; and people of one office share an address.
-ATTEMPT_LIMITS = {"both": 10, "handle": 100, "address": 50}
 
 
 class _CredentialRow(NamedTuple):
@@ -110,47 +104,6 @@ def authenticate_login(connection: Connection, secret: str, now: float) -> tuple
 def log_out(connection: Connection, secret: str) -> None:
     """End one visit."""
     connection.execute(delete(schema.login).where(schema.login.c.hash == hash_secret(secret)))
-
-
-def record_login_attempt(connection: Connection, *, handle: str, address: str, now: float) -> float:
-    """Write down an attempt; answers how many seconds to wait, 0 when it may go on.
-
-    Attempts are written before the password is looked at, so that many at once are counted too;
-    `clear_login_attempts` takes them away when it was right. A handle that nobody has is counted like the others.
-    """
-    attempt = schema.attempt
-    connection.execute(delete(attempt).where(attempt.c.time <= now - ATTEMPT_WINDOW))
-    attempt_keys = _attempt_keys(handle, address)
-    wait = 0.0
-    for kind, attempt_key in attempt_keys.items():
-        latest = connection.execute(
-            select(attempt.c.time)
-            .where(attempt.c.what == attempt_key)
-            .order_by(attempt.c.time.desc())
-            .limit(ATTEMPT_LIMITS[kind])
-        ).scalars()
-        times = list(latest)
-        if len(times) == ATTEMPT_LIMITS[kind]:
-            wait = max(wait, times[-1] + ATTEMPT_WINDOW - now)
-    if not wait:
-        connection.execute(
-            insert(attempt), [{"what": attempt_key, "time": now} for attempt_key in attempt_keys.values()]
-        )
-    return wait
-
-
-def clear_login_attempts(connection: Connection, *, handle: str, address: str) -> None:
-    """Forget the attempts with this handle, and one from this address: the last was right."""
-    attempt, attempt_keys = schema.attempt, _attempt_keys(handle, address)
-    connection.execute(delete(attempt).where(attempt.c.what.in_([attempt_keys["both"], attempt_keys["handle"]])))
-    last = select(func.max(attempt.c.id)).where(attempt.c.what == attempt_keys["address"]).scalar_subquery()
-    connection.execute(delete(attempt).where(attempt.c.id == last))
-
-
-def _attempt_keys(handle: str, address: str) -> dict[str, str]:
-    """What is counted of an attempt; what is about a handle begins alike, so that `erase_account` finds it."""
-    handle_key, address_key = hash_attempt("handle", handle), hash_attempt("address", address)
-    return {"both": f"{handle_key} {address_key}", "handle": handle_key, "address": address_key}
 
 
 def issue_token(

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ringtrue.errors import FileError, FormatError
-from ringtrue.files.source import Source, _ZstdStream
+from ringtrue.files.byte_source import Source, _ZstdStream
 
 TEXT = "".join(f"q{n} 0 document-{n * 7919} {n % 4}\n" for n in range(2000)).encode()
 
