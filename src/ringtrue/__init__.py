@@ -276,10 +276,11 @@ def __dir__() -> list[str]:
 
 
 class _FrontDoor(ModuleType):
-    """`ringtrue.report` stays the function, although importing the room of that name would put the package there."""
+    """A room never hides a public name: `ringtrue.report` stays the function when the package is imported."""
 
     def __setattr__(self, name: str, value: object) -> None:
-        if not (name in _HOME and isinstance(value, ModuleType)):
+        is_room = isinstance(value, ModuleType) and value.__name__ == f"{__name__}.{name}"
+        if not (is_room and name in _HOME):
             super().__setattr__(name, value)
 
 

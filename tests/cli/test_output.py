@@ -1,42 +1,39 @@
-"""Answers on a screen, and as LaTeX."""
+"""Answers on a screen, in the form that was asked for."""
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
+import json
 
 import pytest
 
-from ringtrue import cli
-from ringtrue.cli.output import Grid, emit, format_estimates
-from ringtrue.formatting.renderers import LATEX_ESCAPES
-from ringtrue.stats.results import Estimate
+from ringtrue.cli.output import Grid, OutputFormat, emit
 
-SIGNS = re.compile(r"[^\x00-\x7f]")
-DRAWN = set("└┬┤⠉")  # the picture of a curve, which LaTeX does not get
+GRID = Grid(columns=["run", "AP"], rows=[["bm25_v2", "0.5"]], caption="mean")
 
 
-def estimated(value: float, half: float | None = None) -> Estimate:
-    ends = (None, None) if half is None else (value - half, value + half)
-    se = None if half is None else half / 2
-    return Estimate(value=value, se=se, low=ends[0], high=ends[1], level=0.95, n=9, method="t")
+def never() -> Grid:
+    raise AssertionError("only what is printed is made")
 
 
-def test_negative_numbers_have_a_minus_and_no_hyphen() -> None:
-    assert format_estimates([estimated(-0.25, 0.1), estimated(0.5, 0.1)]) == ["−0.250 ±0.100", "0.500 ±0.100"]
-    assert format_estimates([estimated(-0.25)]) == ["−0.2500"]
+@pytest.mark.parametrize(
+    ("form", "line"),
+    [
+        ("table", "bm25_v2  0.5"),
+        ("markdown", "| bm25_v2 | 0.5 |"),
+        ("latex", r"bm25\_v2 & 0.5 \\"),
+        ("csv", "bm25_v2,0.5"),
+    ],
+)
+def test_each_form_shows_the_same_row(form: OutputFormat, line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    emit(form, payload=None, grid=GRID)
+    assert line in capsys.readouterr().out.splitlines()
 
 
-def test_every_sign_of_our_tables_is_known_to_latex() -> None:
-    folder = Path(cli.__file__).parent
-    used = {sign for module in folder.rglob("*.py") for sign in SIGNS.findall(module.read_text())}
-    assert used - LATEX_ESCAPES.keys() - DRAWN == set()
+def test_json_is_the_payload_and_no_table_is_made_for_it(capsys: pytest.CaptureFixture[str]) -> None:
+    emit("json", payload={"a": [1, None, "é"]}, grid=never, csv_grid=never)
+    assert json.loads(capsys.readouterr().out) == {"a": [1, None, "é"]}
 
 
-@pytest.mark.parametrize("sign", sorted({*SIGNS.findall("".join(LATEX_ESCAPES)), "&", "_", "<"}))
-def test_latex_gets_plain_letters(sign: str, capsys: pytest.CaptureFixture[str]) -> None:
-    emit("latex", payload=None, grid=Grid(columns=["a"], rows=[[f"x {sign} 1"]]))
-    row = capsys.readouterr().out.splitlines()[5]
-    assert row.isascii()
-    assert row.startswith("x ")
-    assert LATEX_ESCAPES[sign] in row
+def test_csv_has_every_digit_where_a_command_gives_them(capsys: pytest.CaptureFixture[str]) -> None:
+    emit("csv", payload=None, grid=never, csv_grid=lambda: Grid(columns=["AP"], rows=[["0.123456789"]]))
+    assert capsys.readouterr().out == "AP\n0.123456789\n"

@@ -56,3 +56,11 @@ def test_a_note_that_differs_only_by_its_numbers_is_told_once() -> None:
 
 def test_a_difference_that_rounds_to_nothing_is_not_minus_nothing() -> None:
     assert format_signed(-1e-17, 3) == "+0.000"
+
+
+def test_negative_numbers_have_a_minus_and_no_hyphen() -> None:
+    estimates = [
+        Estimate(value=value, se=0.05, low=value - 0.1, high=value + 0.1, n=9, method="t") for value in (-0.25, 0.5)
+    ]
+    assert format_estimates(estimates) == ["−0.250 ±0.100", "0.500 ±0.100"]
+    assert format_estimates([Estimate(value=-0.25, n=9, method="t")]) == ["−0.2500"]

@@ -70,8 +70,11 @@ def note_run_mismatches(
             add_note(overlap.run, f"no query in common with {judgments.path}{_mismatch_phrase(ours, theirs)}")
         elif not overlap.judged:
             ours = run.top.docs
-            add_note(overlap.run, f"no document of its top {TOP_DEPTH} is judged in {judgments.path}"
-                         f"{_mismatch_phrase(ours, judgments.judgments.frame['doc'])}")  # fmt: skip
+            add_note(
+                overlap.run,
+                f"no document of its top {TOP_DEPTH} is judged in {judgments.path}"
+                f"{_mismatch_phrase(ours, judgments.judgments.frame['doc'])}",
+            )
         else:
             _note_unjudged(overlap, run, judgments, add_note)
     _note_copied_runs(runs, add_note)

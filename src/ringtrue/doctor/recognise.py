@@ -11,7 +11,7 @@ from ringtrue.doctor.results import FileKind
 from ringtrue.errors import FormatError
 from ringtrue.files import holds_matrix, recognise_kind
 from ringtrue.files.byte_source import Source
-from ringtrue.files.formats import TABLE_FORMATS, Format, Kind, find_separator, recognise_format
+from ringtrue.files.formats import TABLE_FORMATS, Format, TableKind, find_separator, recognise_format
 from ringtrue.files.tabular import read_column_names
 from ringtrue.files.whitespace_fields import NUMBER
 from ringtrue.tables.columns import COLUMN_ALIASES, Column
@@ -51,8 +51,7 @@ def recognise_file_kind(source: Source) -> FileKind:
     if columns >= RATING_COLUMNS:
         raise FormatError(
             f"{source.display_name}: ratings, as `ringtrue rate -o` writes them, which no command reads; say -o "
-            f"FILE.run, or "
-            f"--qrels FILE"
+            "FILE.run, or --qrels FILE"
         )
     try:
         kind = recognise_kind(source)
@@ -71,7 +70,7 @@ def recognise_file_kind(source: Source) -> FileKind:
     return _kind_by_name(source, kind)
 
 
-def _kind_by_name(source: Source, kind: Kind) -> FileKind:
+def _kind_by_name(source: Source, kind: TableKind) -> FileKind:
     """Topics or documents: lines of id and text, and Cranfield's, look alike, and only the file's name tells."""
     name = Path(source.path).name.lower()
     for text_kind, words in TEXT_FILE_WORDS.items():
@@ -149,9 +148,8 @@ def _json_object_kind(source: Source) -> FileKind:
         return "confusion"
     keys = ", ".join(list(content)[:MAX_LISTED]) if isinstance(content, dict) else ""
     raise FormatError(
-        f"{source.display_name}: JSON, but neither a confusion matrix nor gains; it has {keys or 'nothing'}. A "
-        f"table has one "
-        f"object on each line"
+        f"{source.display_name}: JSON, but neither a confusion matrix nor gains; it has {keys or 'nothing'}. A table "
+        "has one object on each line"
     )
 
 
@@ -187,9 +185,8 @@ def _unknown_file_error(source: Source, head: bytes) -> FormatError:
         names = [name.strip() for name in first_line.split(separator)]
         if all(not name or NUMBER.fullmatch(name) for name in names):
             return FormatError(
-                f"{source.display_name}: a table of numbers without names for its columns; give it a first line "
-                f"such as "
-                f"query,doc,judge,label, with a row for each label"
+                f"{source.display_name}: a table of numbers without names for its columns; give it a first line such "
+                "as query,doc,judge,label, with a row for each label"
             )
         if all(re.fullmatch(r"[\w .\-]{0,40}", name) for name in names):
             return _unknown_table_error(source, names)

@@ -69,16 +69,16 @@ def evaluate(
     absent: dict[str, tuple[str, ...]] = {}
     for matched in matched_runs:
         _add_measure_notes(notes, matched, parsed_measures)
-        ids = pl.Series(matched.queries, dtype=pl.String)
+        queries = pl.Series(matched.queries, dtype=pl.String)
         if matched.absent:
             absent[matched.run.name] = matched.absent
         for measure in parsed_measures:
             # A query that the run does not have may count as 0, but not as documents that nobody judged.
             skipped = missing == "skip" or measure.name == "Judged"
-            counted = matched.present if skipped else np.ones(len(ids), dtype=bool)
+            counted = matched.present if skipped else np.ones(len(queries), dtype=bool)
             frames.append(
                 pl.DataFrame(
-                    {"query": ids.filter(counted), "value": matched.average_over_judges(measure)[counted]}
+                    {"query": queries.filter(counted), "value": matched.average_over_judges(measure)[counted]}
                 ).select(pl.lit(matched.run.name).alias("run"), "query", pl.lit(str(measure)).alias("measure"), "value")
             )
     return Scores(pl.concat(frames), notes=notes.messages(), absent=absent)

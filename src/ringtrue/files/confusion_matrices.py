@@ -113,9 +113,8 @@ def _parse_matrix_labels(labels: Any, source: Source) -> tuple[int, ...]:
     for label in labels:
         if label not in LABEL_RANGE:
             raise FormatError(
-                f"{source.display_name}: the label {shorten_json(label)} does not fit 32 bits; labels are small "
-                f"grades such as "
-                f"0 to 3"
+                f"{source.display_name}: the label {shorten_json(label)} does not fit 32 bits; labels are small grades "
+                "such as 0 to 3"
             )
     if len(set(labels)) < len(labels):
         duplicate = next(label for label in labels if labels.count(label) > 1)
@@ -190,10 +189,8 @@ def _effective_counts(confusion: Confusion) -> list[list[float]]:
             )
             raise UsageError(
                 f"the row of label {confusion.labels[exact_row]} is exactly known, and that of "
-                f"{confusion.labels[estimated_row]} is "
-                f"worth {effective_n[estimated_row]:.4g} cases: a file has counts for all rows or for none; give "
-                f"worth as a number "
-                f"of cases for each row, or np.inf for all"
+                f"{confusion.labels[estimated_row]} is worth {effective_n[estimated_row]:.4g} cases: a file has counts "
+                "for all rows or for none; give worth as a number of cases for each row, or np.inf for all"
             )
         counts = np.nan_to_num(confusion.matrix) * effective_n[:, None]
     cases: list[list[float]] = counts.tolist()
@@ -219,9 +216,8 @@ def _parse_square(rows: Any, labels: tuple[int, ...], source: Source, name: str)
             if not is_nonnegative_number(cell) or cell > MAX_COUNT:
                 upper_bound = f" and at most {MAX_COUNT:,}" if is_nonnegative_number(cell) else ""
                 raise FormatError(
-                    f"{source.display_name}: {name} should hold numbers of at least 0{upper_bound}, and the row "
-                    f"of label "
-                    f"{labels[position]} has {shorten_json(cell)}"
+                    f"{source.display_name}: {name} should hold numbers of at least 0{upper_bound}, and the row of "
+                    f"label {labels[position]} has {shorten_json(cell)}"
                 )
         square[position] = row
     return square

@@ -11,9 +11,9 @@ from ringtrue.files.whitespace_fields import NUMBER, Layout, split_fields
 from ringtrue.tables.columns import COLUMN_ALIASES
 from ringtrue.tables.preferences import OUTCOMES
 
-__all__ = ["FORMATS", "LAYOUTS", "Format", "Kind", "find_separator", "recognise_format"]
+__all__ = ["FORMATS", "LAYOUTS", "Format", "TableKind", "find_separator", "recognise_format"]
 
-Kind: TypeAlias = Literal["run", "judgments", "preferences", "topics", "documents"]
+TableKind: TypeAlias = Literal["run", "judgments", "preferences", "topics", "documents"]
 Format: TypeAlias = Literal[
     "trec-run", "msmarco-run", "trec-qrels", "qrels-3", "pairs", "trec-prefs",
     "trec-topics", "cranfield", "id-text", "csv", "tsv", "jsonl", "parquet",
@@ -33,21 +33,21 @@ LAYOUTS: dict[Format, Layout] = {
 }
 
 TABLE_FORMATS: tuple[Format, ...] = ("csv", "tsv", "jsonl", "parquet")
-FORMATS: dict[Kind, tuple[Format, ...]] = {
+FORMATS: dict[TableKind, tuple[Format, ...]] = {
     "run": ("trec-run", "msmarco-run", *TABLE_FORMATS),
     "judgments": ("trec-qrels", "qrels-3", *TABLE_FORMATS),
     "preferences": ("pairs", "trec-prefs", *TABLE_FORMATS),
     "topics": ("trec-topics", "cranfield", "id-text", *TABLE_FORMATS),
     "documents": ("cranfield", "id-text", *TABLE_FORMATS),
 }
-SIGNATURE_COLUMNS: dict[Kind, set[str]] = {  # a column that only this kind of table has
+SIGNATURE_COLUMNS: dict[TableKind, set[str]] = {  # a column that only this kind of table has
     "preferences": set(COLUMN_ALIASES["winner"]),
     "judgments": {*COLUMN_ALIASES["label"], "corpus-id"},  # in BEIR's qrels, which call the label score
     "run": set(COLUMN_ALIASES["score"]),
 }
 
 
-def recognise_format(source: Source, kind: Kind, *, columns: Iterable[str] = ()) -> Format:
+def recognise_format(source: Source, kind: TableKind, *, columns: Iterable[str] = ()) -> Format:
     """The format of a file that is known to hold runs, judgments, … ; `columns` are further known names."""
     head = source.read_head()
     if (table_format := _recognise_table(head, columns)) is not None:
@@ -57,7 +57,7 @@ def recognise_format(source: Source, kind: Kind, *, columns: Iterable[str] = ())
         return _recognise_text_format(lines[0], source, kind)
     fields = split_fields(lines[0])
     count = len(fields)
-    by_count: dict[Kind, dict[int, Format]] = {
+    by_count: dict[TableKind, dict[int, Format]] = {
         "run": {6: "trec-run", 3: "msmarco-run"},
         "judgments": {4: "trec-qrels", 3: "qrels-3"},
         "preferences": {4: "pairs", 5: "trec-prefs"},
@@ -71,15 +71,14 @@ def recognise_format(source: Source, kind: Kind, *, columns: Iterable[str] = ())
     return next(iter(by_count[kind].values()))
 
 
-def _refuse_other_kinds(source: Source, kind: Kind, first_line: str, field_count: int) -> None:
+def _refuse_other_kinds(source: Source, kind: TableKind, first_line: str, field_count: int) -> None:
     """Say what a file looks like, when it does not look like what it should hold."""
     separator = find_separator(first_line)
     if separator in (",", ";") and first_line.count(separator) > 1:
         names = [name.strip() for name in first_line.split(separator)]
         raise FormatError(
-            f"{source.display_name}: this looks like a table with the columns {', '.join(names)[:80]}; say what "
-            f"they are: "
-            f"--columns query=…,doc=…,{'score' if kind == 'run' else 'label'}=…"
+            f"{source.display_name}: this looks like a table with the columns {', '.join(names)[:80]}; say what they "
+            f"are: --columns query=…,doc=…,{'score' if kind == 'run' else 'label'}=…"
         )
     apparent_kind = {6: "a run (6 fields a line)", 4: "judgments (4 fields a line)"}.get(field_count)
     if apparent_kind:
@@ -88,7 +87,7 @@ def _refuse_other_kinds(source: Source, kind: Kind, first_line: str, field_count
         )
 
 
-def recognise_kind(source: Source, *, columns: Mapping[str, str] | None = None) -> Kind:
+def recognise_kind(source: Source, *, columns: Mapping[str, str] | None = None) -> TableKind:
     """What a file holds, when nobody said; `columns` maps our names to the file's."""
     head, column_map = source.read_head(), columns or {}
     if (table_format := _recognise_table(head, column_map.values())) is not None:
@@ -169,7 +168,7 @@ def _recognise_table(head: bytes, columns: Iterable[str]) -> Format | None:
     return "tsv" if separator == "\t" else "csv"
 
 
-def _recognise_text_format(first_line: str, source: Source, kind: Kind) -> Format:
+def _recognise_text_format(first_line: str, source: Source, kind: TableKind) -> Format:
     if first_line.lstrip().startswith("<"):
         return "trec-topics"
     if first_line.startswith(".I"):

@@ -82,8 +82,7 @@ def write_gains(path: str | Path, disagreement: Disagreement) -> None:
     if not any(disagreement.cases[name] for name in disagreement.top):
         raise TableError(
             f"nobody said {' or '.join(disagreement.top)}, the top level, and all labels below it would be worth "
-            f"nothing: no "
-            f"gains are written; leave out --scale, or give labels in which somebody did"
+            "nothing: no gains are written; leave out --scale, or give labels in which somebody did"
         )
     label_of_level = {name: str(label) for name, label in zip(disagreement.levels, disagreement.labels, strict=True)}
     content: dict[str, object] = {

@@ -10,7 +10,7 @@ import polars as pl
 
 from ringtrue.errors import DuplicateError, FormatError
 from ringtrue.files.byte_source import COMPRESSED_SUFFIXES, STDIN, Source
-from ringtrue.files.formats import LAYOUTS, TABLE_FORMATS, Format, Kind
+from ringtrue.files.formats import LAYOUTS, TABLE_FORMATS, Format, TableKind
 from ringtrue.files.table_file import ColumnMapping, NoteHandler, TableFile, with_message
 from ringtrue.files.tabular import map_columns
 from ringtrue.files.texts import read_cranfield, read_id_text, read_trec_topics, require_unique_ids
@@ -172,7 +172,7 @@ def explain_duplicate(
     error: DuplicateError,
     path: str | Path,
     *,
-    kind: Kind = "judgments",
+    kind: TableKind = "judgments",
     form: Format | None = None,
     columns: ColumnMapping = None,
     where: ColumnMapping = None,
@@ -225,7 +225,7 @@ def _ranks_to_scores(frame: pl.DataFrame, source: Source) -> pl.DataFrame:
 
 def _read_texts(
     path: str | Path | Source,
-    kind: Kind,
+    kind: TableKind,
     column: Literal["query", "doc"],
     form: Format | None,
     columns: ColumnMapping,
@@ -251,7 +251,7 @@ def _read_texts(
     return file.locate_errors(build_frame)
 
 
-def _name_title_column(frame: pl.DataFrame, kind: Kind) -> pl.DataFrame:
+def _name_title_column(frame: pl.DataFrame, kind: TableKind) -> pl.DataFrame:
     """A topic's only text is its title, whatever the file calls it."""
     needs_rename = kind == "topics" and "text" in frame.columns and "title" not in frame.columns
     return frame.rename({"text": "title"}) if needs_rename else frame

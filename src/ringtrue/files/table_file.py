@@ -11,7 +11,7 @@ import polars as pl
 
 from ringtrue.errors import DuplicateError, TableError, UsageError, did_you_mean
 from ringtrue.files.byte_source import Source
-from ringtrue.files.formats import FORMATS, LAYOUTS, TABLE_FORMATS, Format, Kind, recognise_format
+from ringtrue.files.formats import FORMATS, LAYOUTS, TABLE_FORMATS, Format, TableKind, recognise_format
 from ringtrue.files.tabular import read_table
 from ringtrue.files.whitespace_fields import find_lines, read_fields
 from ringtrue.tables.columns import parse_ids, rename_columns
@@ -36,7 +36,7 @@ class TableFile:
     def open(
         cls,
         path: str | Path | Source,
-        kind: Kind,
+        kind: TableKind,
         form: Format | None,
         columns: ColumnMapping,
         where: ColumnMapping,

@@ -174,9 +174,8 @@ def _note_short_rows(frame: pl.DataFrame, content: bytes, separator: str, source
         line, width = short_rows[0]
         more = f" (as in {len(short_rows) - 1:,} more row{'s' * (len(short_rows) > 2)})" if len(short_rows) > 1 else ""
         note(
-            f"{source.display_name}:{line}: expected {frame.width} fields as in the header, found {width}{more}; "
-            f"the rest of "
-            f"the row counts as empty"
+            f"{source.display_name}:{line}: expected {frame.width} fields as in the header, found {width}{more}; the "
+            "rest of the row counts as empty"
         )
 
 

@@ -11,7 +11,7 @@ from ringtrue.errors import FormatError, TableError
 from ringtrue.files.byte_source import Source
 from ringtrue.files.formats import LAYOUTS
 from ringtrue.files.whitespace_fields import find_lines
-from ringtrue.preference.implied_preferences import Levels, build_pair_table, keep_usable_labels
+from ringtrue.preference.implied_preferences import LabelGroups, build_pair_table, keep_usable_labels
 from ringtrue.tables import Judgments
 
 __all__ = ["groups_to_pairs", "labels_to_groups", "pairs_to_groups"]
@@ -29,10 +29,9 @@ def groups_to_pairs(frame: pl.DataFrame, source: Source) -> pl.DataFrame:
         lines = find_lines(source, layout, query=query, judge=judge, subgroup=subgroup, doc=doc)
         raise FormatError(
             f"{source.display_name}:{lines[1]}: document '{doc}' stands twice in subgroup '{subgroup}' of query "
-            f"'{query}' by "
-            f"'{judge}' (lines {', '.join(map(str, lines[:4]))}); keep one of them"
+            f"'{query}' by '{judge}' (lines {', '.join(map(str, lines[:4]))}); keep one of them"
         )
-    left, right = Levels.of(frame, keys[:3], "score").pairs()
+    left, right = LabelGroups.of(frame, keys[:3], "score").pairs()
     if not len(left):
         raise TableError("no two documents of a group differ in level: there is no preference")
     return build_pair_table(frame, left, right, "score")

@@ -14,7 +14,7 @@ import polars as pl
 
 from ringtrue.errors import FileError, TableError, UsageError
 from ringtrue.files.byte_source import COMPRESSED_SUFFIXES
-from ringtrue.files.formats import FORMATS, Format, Kind
+from ringtrue.files.formats import FORMATS, Format, TableKind
 from ringtrue.tables import Judgments, Preferences, Run
 from ringtrue.tables.judgments import NO_JUDGE
 
@@ -71,7 +71,7 @@ def write_table(
     return form
 
 
-def _table_kind(table: Table) -> Kind:
+def _table_kind(table: Table) -> TableKind:
     if isinstance(table, Run):
         return "run"
     if isinstance(table, Judgments):
@@ -81,7 +81,7 @@ def _table_kind(table: Table) -> Kind:
     return "topics" if "query" in table.columns else "documents"
 
 
-def _writable_formats(kind: Kind) -> tuple[Format, ...]:
+def _writable_formats(kind: TableKind) -> tuple[Format, ...]:
     forms = tuple(form for form in FORMATS[kind] if form not in ("msmarco-run", "cranfield", "trec-topics"))
     return (*forms, "trec-prefs") if kind == "judgments" else forms  # labels are levels there
 
@@ -97,7 +97,7 @@ def format_from_extension(path: str | Path) -> Format | None:
     return FORMAT_BY_EXTENSION.get(suffixes[-1].lower()) if suffixes else None
 
 
-def _require_named_format(path: Path, kind: Kind) -> Format:
+def _require_named_format(path: Path, kind: TableKind) -> Format:
     named_form = format_from_extension(path)
     if named_form is None:
         raise UsageError(

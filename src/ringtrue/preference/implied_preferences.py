@@ -14,7 +14,7 @@ from ringtrue.stats.encoding import encode_column, encode_keys
 from ringtrue.tables import Judgments, Preferences
 
 __all__ = [
-    "Levels",
+    "LabelGroups",
     "build_pair_table",
     "count_implied_pairs",
     "count_implying_queries",
@@ -73,8 +73,8 @@ def count_implying_queries(labels: Judgments, *, ties: bool = False) -> int:
     )
 
 
-def _label_levels(labels: Judgments, *, ties: bool) -> Levels:
-    levels = Levels.of(labels.frame, ("query", "judge"), "label")
+def _label_levels(labels: Judgments, *, ties: bool) -> LabelGroups:
+    levels = LabelGroups.of(labels.frame, ("query", "judge"), "label")
     if not levels.count(ties=True):
         raise TableError("no judge labelled two documents of a query: no preference is implied")
     if not levels.count(ties=ties):
@@ -107,7 +107,7 @@ def keep_usable_labels(judgments: Judgments) -> Judgments:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Levels:
+class LabelGroups:
     """Rows in groups, sorted by level: the rows of the group with a lower level than row i stand from `low` to `high`.
 
     Examples:

@@ -153,8 +153,9 @@ def build_trap_decks(
 ) -> tuple[TrapDecks | None, tuple[str, ...]]:
     """The traps in random order; what is asked anyway cannot be one."""
     distinct = _order_documents(traps.frame, "left", "right").unique(maintain_order=True)
-    unused = distinct.join(_order_documents(pairs, "first", "second"), on=["query", "first", "second"], how="anti",
-                      maintain_order="left")  # fmt: skip
+    unused = distinct.join(
+        _order_documents(pairs, "first", "second"), on=["query", "first", "second"], how="anti", maintain_order="left"
+    )
     notes: tuple[str, ...] = ()
     if used := distinct.height - unused.height:
         notes = (f"{used:,} of {distinct.height:,} traps are among the pairs that are asked, and not used as traps",)

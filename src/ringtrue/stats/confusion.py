@@ -101,8 +101,8 @@ class Confusion:
         are None.
 
         Examples:
-            >>> known = Confusion(rows="gold", columns="ann", labels=(0, 1), counts=np.eye(2), worth=np.full(2, np.inf))
-            >>> list(known.as_dict())
+            >>> exact = Confusion(rows="gold", columns="ann", labels=(0, 1), counts=np.eye(2), worth=np.full(2, np.inf))
+            >>> list(exact.as_dict())
             ['rows', 'columns', 'labels', 'matrix']
         """
         plain: dict[str, object] = {

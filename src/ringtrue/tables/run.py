@@ -91,9 +91,9 @@ class Run:
 
     def called(self, name: str) -> Self:
         """The same run under another name."""
-        twin = copy(self)
-        object.__setattr__(twin, "name", name)
-        return twin
+        renamed = copy(self)
+        object.__setattr__(renamed, "name", name)
+        return renamed
 
     def ranked(self, depth: int | None = None) -> pl.DataFrame:
         """query, doc, score and rank, best first, cut at `depth`."""

@@ -186,7 +186,7 @@ def test_a_proxy_is_believed_only_where_there_is_one(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_backup_is_restored_before_serving(tmp_path: Path) -> None:
     with Store.open(str(tmp_path / "old.db")) as store:
-        store.write(lambda c: create_account(c, kind="named", name="Olga", owner=True, password="x", now=1.0))
+        store.write(lambda c: create_account(c, kind="named", name="Olga", owner=True, password_hash="x", now=1.0))
         write_backup(store, tmp_path / "backup.zip", now=2.0)
     with serving(tmp_path, "--db", "new.db", "--restore", "backup.zip") as (_, said):
         assert said["owner_link"] is None

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ringtrue.gold.correction.judge_rates import count_confusion, summarize_judge, weighted_rate
+from ringtrue.gold.correction.judge_rates import count_confusion, summarise_judge, weighted_rate
 from ringtrue.stats.intervals import estimate_share, wilson
 
 
@@ -62,7 +62,7 @@ def test_one_query_tells_nothing_about_others() -> None:
 def test_the_judge_of_whole_queries_is_told_by_query() -> None:
     gold, query = np.tile([1, 1, 0, 0], 10), np.repeat(np.arange(10), 4)
     bronze = np.where(query == 0, 1 - gold, gold)
-    found = summarize_judge(gold, bronze, gold >= 1, bronze >= 1, np.ones(40), 0.95, query)
+    found = summarise_judge(gold, bronze, gold >= 1, bronze >= 1, np.ones(40), 0.95, query)
     for name, kind in (("relevant", gold == 1), ("nonrelevant", gold == 0)):
         assert found[name] == estimate_share((gold == bronze)[kind], query[kind]).as_dict()
 
@@ -86,7 +86,7 @@ def test_rates_of_20_whole_queries_hold_for_queries_like_these(right: int, wrong
 
 def test_the_judge_by_hand() -> None:
     gold, bronze = np.array([2, 2, 0, 0, 1]), np.array([1, 0, 0, 0, -1])
-    found = summarize_judge(gold, bronze, gold >= 1, bronze >= 1, np.array([1.0, 1.0, 2.0, 2.0, 1.0]), 0.9)
+    found = summarise_judge(gold, bronze, gold >= 1, bronze >= 1, np.array([1.0, 1.0, 2.0, 2.0, 1.0]), 0.9)
     assert found["relevant"]["value"] == pytest.approx(1 / 3)
     assert found["nonrelevant"]["value"] == 1
     assert found["youden"] == pytest.approx(1 / 3)
@@ -97,7 +97,7 @@ def test_the_judge_by_hand() -> None:
 
 def test_a_judge_of_whom_only_half_is_known_has_no_index_and_the_json_no_nan() -> None:
     gold = np.array([0, 0])
-    found = summarize_judge(gold, gold, gold >= 1, gold >= 1, np.ones(2), 0.95)
+    found = summarise_judge(gold, gold, gold >= 1, gold >= 1, np.ones(2), 0.95)
     assert (found["relevant"]["value"], found["youden"]) == (None, None)
     plain = json.loads(json.dumps(found, allow_nan=False))
     assert plain["relevant"]["notes"] == ["there is no such gold label"]
@@ -107,8 +107,8 @@ def test_a_judge_of_whom_only_half_is_known_has_no_index_and_the_json_no_nan() -
 def test_the_order_of_the_labels_says_nothing_and_all_are_counted(rows: list[tuple[int, int, float]]) -> None:
     gold, bronze, weight = (np.array(column) for column in zip(*rows, strict=True))
     order = np.random.default_rng(0).permutation(len(rows))
-    one = summarize_judge(gold, bronze, gold >= 1, bronze >= 1, weight, 0.95)
-    other = summarize_judge(gold[order], bronze[order], (gold >= 1)[order], (bronze >= 1)[order], weight[order], 0.95)
+    one = summarise_judge(gold, bronze, gold >= 1, bronze >= 1, weight, 0.95)
+    other = summarise_judge(gold[order], bronze[order], (gold >= 1)[order], (bronze >= 1)[order], weight[order], 0.95)
     assert one["confusion"] == other["confusion"]
     assert np.sum(one["confusion"]["counts"]) == (bronze >= 0).sum()
     for name in ("relevant", "nonrelevant"):

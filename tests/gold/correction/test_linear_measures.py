@@ -11,7 +11,7 @@ import ringtrue as rt
 from gold.correction.worlds import world
 from ringtrue.errors import MeasureError
 from ringtrue.evaluation.measures import CATALOGUE, parse
-from ringtrue.gold.correction.linear_measures import LINEAR, is_linear, linearize
+from ringtrue.gold.correction.linear_measures import LINEAR, is_linear, linearise
 
 SEEDS = st.integers(0, 2**32 - 1)
 MEASURES = [
@@ -23,7 +23,7 @@ MEASURES = [
 
 
 def test_discounts_and_gains_by_hand() -> None:
-    found = linearize(parse("DCG(dcg='exp-log2')@2"), np.array([3, 0, 1, 1]), depth=4)
+    found = linearise(parse("DCG(dcg='exp-log2')@2"), np.array([3, 0, 1, 1]), depth=4)
     assert found.discounts.tolist() == pytest.approx([1, 1 / np.log2(3), 0, 0])
     assert found.gains == {0: 0.0, 1: 1.0, 3: 7.0}
     assert found.gain(np.array([3, 1, 0, 3])).tolist() == [7, 1, 0, 7]
@@ -31,14 +31,14 @@ def test_discounts_and_gains_by_hand() -> None:
 
 
 def test_precision_counts_every_rank_down_to_k_alike() -> None:
-    found = linearize(parse("P(rel=2)@4"), np.array([0, 1, 2, 3]), depth=6)
+    found = linearise(parse("P(rel=2)@4"), np.array([0, 1, 2, 3]), depth=6)
     assert found.discounts.tolist() == [1, 1, 1, 1, 0, 0]
     assert found.gains == {0: 0.0, 1: 0.0, 2: 0.25, 3: 0.25}
     assert found.max_value == 1
 
 
 def test_rbp_by_hand() -> None:
-    found = linearize(parse("RBP(p=0.5)"), np.array([0, 1]), depth=3)
+    found = linearise(parse("RBP(p=0.5)"), np.array([0, 1]), depth=3)
     assert found.discounts.tolist() == pytest.approx([1, 0.5, 0.25])
     assert found.gains == {0: 0.0, 1: 0.5}
 
@@ -63,8 +63,8 @@ def test_the_top_grade_of_sdcg_is_the_largest_label() -> None:
 
 def test_a_grade_that_no_label_reaches_leaves_the_discounts_as_they_are() -> None:
     for measure, first in (("P(rel=3)@2", 0.5), ("DCG@2", 1.0), ("RBP(p=0.5)@2", 0.5), ("SDCG@2", 1 / 1.63093)):
-        found = linearize(parse(measure), np.array([0, 0]), depth=2)
-        same = linearize(parse(measure), np.array([0, 3]), depth=2)
+        found = linearise(parse(measure), np.array([0, 0]), depth=2)
+        same = linearise(parse(measure), np.array([0, 3]), depth=2)
         assert found.discounts.tolist() == pytest.approx(same.discounts.tolist())
         assert set(found.gains.values()) == {0.0}
         assert found.max_value == found.min_value == 0
@@ -72,16 +72,16 @@ def test_a_grade_that_no_label_reaches_leaves_the_discounts_as_they_are() -> Non
 
 
 def test_a_table_of_gains_in_which_the_seen_labels_are_worth_nothing() -> None:
-    found = linearize(parse("CG(gains={1:5,2:0})@2"), np.array([0, 2]), depth=3)
+    found = linearise(parse("CG(gains={1:5,2:0})@2"), np.array([0, 2]), depth=3)
     assert found.discounts.tolist() == [1, 1, 0]
     assert found.gains == {0: 0.0, 2: 0.0}
     assert found.gain_range == 5
 
 
 def test_gains_below_0_bound_the_measure_from_below() -> None:
-    found = linearize(parse("CG(gains={1:-2,2:1})@3"), np.array([1, 2]), depth=3)
+    found = linearise(parse("CG(gains={1:-2,2:1})@3"), np.array([1, 2]), depth=3)
     assert (found.min_value, found.max_value, found.gain_range) == (-6, 3, 3)
-    only = linearize(parse("CG(gains={1:-2})@3"), np.array([1]), depth=3)
+    only = linearise(parse("CG(gains={1:-2})@3"), np.array([1]), depth=3)
     assert (only.min_value, only.max_value, only.gain_range) == (-6, 0, 2)
 
 
@@ -95,4 +95,4 @@ def test_no_other_measure_is_taken_for_a_sum() -> None:
 
 def test_a_measure_that_is_no_sum_is_refused_with_those_that_are() -> None:
     with pytest.raises(MeasureError, match="nDCG@10 is no sum over documents; those that are: P, CG, DCG, SDCG, RBP"):
-        linearize(parse("nDCG@10"), np.array([0, 1]), depth=10)
+        linearise(parse("nDCG@10"), np.array([0, 1]), depth=10)

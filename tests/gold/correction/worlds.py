@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from ringtrue.evaluation.measures import parse
 from ringtrue.gold.correction.difference import GoldSample
 from ringtrue.gold.correction.gain_regression import Predictors, build_predictors
-from ringtrue.gold.correction.linear_measures import linearize
+from ringtrue.gold.correction.linear_measures import linearise
 from ringtrue.gold.correction.pool import Pool, build_pool
 from ringtrue.tables import Judgments, Run
 
@@ -37,7 +37,7 @@ class World:
         longest = max(len(docs) for run in self.runs.values() for docs in run.values())
         pool = build_pool(runs, Judgments.of(self.bronze), depth=depth or parse(measure).reach or longest)
         labels = np.array([self.gold[query][doc] for query, doc in pool.docs.rows()], dtype=np.int64)
-        found = linearize(parse(measure), labels, depth=pool.depth)
+        found = linearise(parse(measure), labels, depth=pool.depth)
         return Asked(pool=pool, labels=labels, gains=found.gain(labels), weights=pool.weights(found.discounts))
 
     def drawn(self, rng: np.random.Generator, *, prob: float, **columns: object) -> pl.DataFrame:

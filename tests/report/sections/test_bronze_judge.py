@@ -19,7 +19,7 @@ from ringtrue.gold.correction.diagnostics import permutation_p
 from ringtrue.gold.sampling import sample
 from ringtrue.report.inputs import ReportInputs
 from ringtrue.report.sections import bronze_judge
-from ringtrue.report.sections.gold_pairs import GoldPairs, gold_task, pair_gold_with_bronze
+from ringtrue.report.sections.gold_pairs import GoldPairs, make_gold_problem, pair_gold_with_bronze
 from ringtrue.report.sections.number_phrases import format_p_value
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.intervals import estimate_share
@@ -44,7 +44,7 @@ def material(
 
 
 def pairs(some: ReportInputs) -> GoldPairs:
-    task = gold_task(some)
+    task = make_gold_problem(some)
     assert task is not None
     return pair_gold_with_bronze(task, some)
 
@@ -94,7 +94,7 @@ def test_rates_and_counts_are_those_of_the_correction() -> None:
     mine = pairs(some)
     for one, name in zip(mine.rates(), ("relevant", "nonrelevant"), strict=True):
         assert one.as_dict() == judge[name]
-    assert mine.counted().as_dict() == judge["confusion"]
+    assert mine.count_confusion().as_dict() == judge["confusion"]
 
 
 def test_for_whole_queries_too() -> None:
@@ -170,7 +170,7 @@ def test_p_is_of_the_bands_that_are_shown(measure: str) -> None:
     gold = Judgments.of(labels.frame.with_columns(prob=pl.lit(1.0), design=pl.lit("pool_random")))
     some = ReportInputs(runs=(run,), judgments=Judgments(bronze), gold=gold, measures=tuple(parse_all([measure])))
     mine = pairs(some)
-    groups = np.eye(2)[(mine.best > 3).astype(int)]
+    groups = np.eye(2)[(mine.best_rank > 3).astype(int)]
     p = permutation_p(mine.right, mine.relevant, groups, np.random.default_rng(0))
     assert 0.02 < p < 0.98
     shown = re.search(r"p [<=] (\d\.\d+)", figure(some, "by-rank").sentence)
@@ -210,8 +210,8 @@ def test_only_ratios_of_probabilities_matter(seed: int, factor: float) -> None:
     prob = dict(zip(DOCS, rng.uniform(0.1, 1, len(DOCS)).tolist(), strict=True))
     one = pairs(material(gold, bronze, prob))
     other = pairs(material(gold, bronze, {doc: value * factor for doc, value in prob.items()}))
-    np.testing.assert_allclose(one.weighted().matrix, other.weighted().matrix)
-    np.testing.assert_allclose(one.weighted().interval(), other.weighted().interval())
+    np.testing.assert_allclose(one.weigh_confusion().matrix, other.weigh_confusion().matrix)
+    np.testing.assert_allclose(one.weigh_confusion().interval(), other.weigh_confusion().interval())
     for mine, theirs in zip(one.rates(), other.rates(), strict=True):
         assert mine.n == theirs.n
         assert (mine.value is None) == (theirs.value is None)

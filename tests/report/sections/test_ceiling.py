@@ -55,7 +55,7 @@ def test_the_matrix_of_labels_has_the_judgments_in_its_rows() -> None:
     between = find_judge_difference(small(labels=labels))
     # Ann says what the judgments say, but too seldom to be taken for their judge; Bob takes one bad document for good.
     np.testing.assert_allclose(between.confusion.matrix, [[7 / 8, 1 / 8], [0, 1]])
-    assert between.tester == "the judge of the judgments"
+    assert between.testing_judge == "the judge of the judgments"
     found = ceiling.section(small(labels=labels))
     assert "A ranker that has learned one of the judges in the labels perfectly" in found.answer
 
@@ -83,7 +83,7 @@ def test_labels_of_few_documents_restrict_the_judgments_to_these() -> None:
 def test_a_gold_sample_tells_what_gold_makes_of_bronze_where_the_runs_look() -> None:
     some = replace(simulated("documents"), labels=None, traps=None)
     between = find_judge_difference(some)
-    assert (between.teacher, between.tester, between.raw) == ("gold", "the bronze judge", True)
+    assert (between.training_judge, between.testing_judge, between.raw) == ("gold", "the bronze judge", True)
     assert between.confusion.counts.sum() == pytest.approx(some.gold.frame.height)
     tops = {pair for run in some.runs for pair in run.ranked(10).select("query", "doc").iter_rows()}
     assert {tuple(pair) for pair in between.judgments.frame.select("query", "doc").iter_rows()} <= tops
@@ -93,10 +93,10 @@ def test_a_gold_sample_tells_what_gold_makes_of_bronze_where_the_runs_look() -> 
 def test_whole_queries_are_tested_by_gold() -> None:
     some = replace(simulated("whole queries"), labels=None, traps=None)
     between = find_judge_difference(some)
-    assert (between.teacher, between.tester, between.raw) == ("the bronze judge", "gold", False)
+    assert (between.training_judge, between.testing_judge, between.raw) == ("the bronze judge", "gold", False)
     assert set(between.judgments.frame["query"]) == set(some.gold.frame["query"])
     with_labels = find_judge_difference(simulated("whole queries"))
-    assert (with_labels.teacher, with_labels.tester) == ("one of the judges in the labels", "gold")
+    assert (with_labels.training_judge, with_labels.testing_judge) == ("one of the judges in the labels", "gold")
 
 
 def test_gold_from_elsewhere_tells_no_ceiling() -> None:

@@ -77,7 +77,7 @@ def test_without_gold_and_for_whole_queries_it_is_gold_alone_that_is_forecast() 
     ranks = [1 + place % 4 for place in range(40)]
     ahead = forecast_half_widths(by_hand({"new": ranks, "old": [5] * 40}))
     sd = float(np.std([1 / rank for rank in ranks], ddof=1))
-    assert ahead.alone
+    assert ahead.gold_only
     assert ahead.further == (10, 20, 40)
     expected = [t.ppf(0.975, n - 1) * sd / sqrt(n) for n in (10, 20, 40)]
     assert ahead.half_widths == pytest.approx(expected)

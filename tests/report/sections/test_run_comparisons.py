@@ -181,7 +181,7 @@ def test_a_run_that_is_ahead_of_the_first_when_compared_alone_is_told_as_such() 
     pairs = {(two.a, two.b): two for two in every} | {(two.b, two.a): two.turned() for two in every}
     found = replace(by_hand({"r0": [1, 1], "r1": [2, 2]}).comparisons, comparisons=tuple(every))  # type: ignore[type-var]
     names = ("r0", "r1", "r2")
-    assert run_comparisons._summarize_comparisons(names, names[:1], pairs, found).startswith(
+    assert run_comparisons._summarise_comparisons(names, names[:1], pairs, found).startswith(
         "r0 is first and better than 1 of the others; r1, compared with it alone, is better."
     )
     assert "decided: r1 over r0 and r0 over r2." in run_comparisons._describe_top_pairs(names, pairs)

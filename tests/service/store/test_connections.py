@@ -38,7 +38,9 @@ def test_a_file_that_is_there_keeps_its_mode(tmp_path: Path) -> None:
 def test_what_was_erased_is_not_left_in_the_file(tmp_path: Path) -> None:
     path = tmp_path / "e.db"
     with Store.open(str(path)) as store:
-        who = store.write(lambda c: create_account(c, kind="named", name="Zebedee Quack", password="a hash", now=1.0))
+        who = store.write(
+            lambda c: create_account(c, kind="named", name="Zebedee Quack", password_hash="a hash", now=1.0)
+        )
         with store.read() as connection:
             assert connection.execute(text("PRAGMA secure_delete")).scalar_one() == 1
         store.write(lambda c: erase_account(c, who, 2.0))

@@ -178,7 +178,7 @@ def test_the_first_owner_comes_by_a_link_that_works_once(store: Store) -> None:
 
 
 def test_a_link_for_a_new_password_sets_it_once_and_ends_every_visit(store: Store) -> None:
-    ann = store.write(lambda c: create_account(c, kind="named", name="Ann", password="old", now=NOW))
+    ann = store.write(lambda c: create_account(c, kind="named", name="Ann", password_hash="old", now=NOW))
     login, _ = store.write(lambda c: log_in(c, ann, now=NOW, hours=1))
     secret = link(store, role="reset", account=ann, days=1)
     with pytest.raises(UsageError, match="needs one"):

@@ -32,7 +32,7 @@ def small(store: Store) -> Project:
 def unsure(store: Store, project: Project, name: str, *reasons: str | None) -> int:
     """A judge who cannot tell, for these reasons; answers the task."""
     with store.transaction() as connection:
-        who = create_account(connection, kind="named", name=name, password="x", now=NOW)
+        who = create_account(connection, kind="named", name=name, password_hash="x", now=NOW)
         state = get_or_create_task(connection, project, who, now=NOW, rng=np.random.default_rng(1))
         assert state is not None
         for reason in reasons:

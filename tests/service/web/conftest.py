@@ -141,7 +141,9 @@ def account(web_store: Store, clock: Clock) -> Callable[..., int]:
 
     def make(name: str, project: Project | None = None, role: Any = None, *, owner: bool = False) -> int:
         def work(connection: Any) -> int:
-            made = create_account(connection, kind="named", name=name, owner=owner, password="unusable", now=clock())
+            made = create_account(
+                connection, kind="named", name=name, owner=owner, password_hash="unusable", now=clock()
+            )
             if project is not None:
                 add_member(connection, project.id, made, role, clock())
             return made

@@ -96,8 +96,18 @@ def command(
         if by is not None or per_query:
             raise UsageError("--by and --per-query do not go with --gold: gold labels are too few for parts of it")
         _refuse_options_unused_with_gold()
-        _compare_corrected(run_inputs, gold_opts, measures, baselines, form, test=test, adjust=adjust, family=family,
-                   layout=layout, seed=seed)  # fmt: skip
+        _compare_corrected(
+            run_inputs,
+            gold_opts,
+            measures,
+            baselines,
+            form,
+            test=test,
+            adjust=adjust,
+            family=family,
+            layout=layout,
+            seed=seed,
+        )
         return
     if test == "independent":
         raise UsageError("--test independent compares scores corrected by gold labels: give them as --gold FILE")
@@ -237,8 +247,11 @@ def _compare_corrected(
 
 def _refuse_options_unused_with_gold() -> None:
     """Refuse options that would change nothing about a correction by gold labels."""
-    unused = {"mid_p": "no sign test is made", "resamples": "nothing is drawn anew",
-            "topics": "no single query is shown"}  # fmt: skip
+    unused = {
+        "mid_p": "no sign test is made",
+        "resamples": "nothing is drawn anew",
+        "topics": "no single query is shown",
+    }
     for name, why in unused.items():
         if is_given(name):
             raise UsageError(f"--{name.replace('_', '-')} says nothing with --gold, where {why}: leave it out")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from ringtrue.files import Format, Kind
+    from ringtrue.files import Format, TableKind
     from ringtrue.tables import Judgments, Preferences, Run
 
 __all__ = ["command"]
@@ -43,7 +43,7 @@ Keep = Literal["first", "last"]
 def command(
     source: str,
     target: str,
-    kind: Kind | None,
+    kind: TableKind | None,
     source_format: str | None,
     target_format: str | None,
     to_kind: Literal["preferences"] | None,
@@ -73,7 +73,7 @@ def command(
     file, column_names, conditions = Source(source), parse_columns(columns), parse_conditions(where)
     _refuse_same_file(source, target)
     kind = kind or _only_kind_of(read_as) or files.recognise_kind(file, columns=column_names)
-    readers: dict[Kind, Callable[..., Run | Judgments | Preferences | pl.DataFrame]] = {
+    readers: dict[TableKind, Callable[..., Run | Judgments | Preferences | pl.DataFrame]] = {
         "run": files.read_run,
         "judgments": files.read_judgments,
         "preferences": files.read_preferences,
@@ -140,7 +140,7 @@ def _imply_preferences(
     return (labels if form == "trec-prefs" else implied_preferences(labels, ties=ties)), count
 
 
-def _refuse_preference_options(kind: Kind, to_kind: str | None, ties: bool, repeats: str | None) -> None:
+def _refuse_preference_options(kind: TableKind, to_kind: str | None, ties: bool, repeats: str | None) -> None:
     """Refuse options that would change nothing."""
     preference_options = {"--to-kind preferences": to_kind, "--ties": ties, f"--repeats {repeats}": repeats}
     for option, setting in preference_options.items():
@@ -155,7 +155,7 @@ def _refuse_same_file(source: str, target: str) -> None:
         raise UsageError(f"{target}: a file cannot be converted onto itself; write to another and keep both")
 
 
-def _only_kind_of(form: Format | None) -> Kind | None:
+def _only_kind_of(form: Format | None) -> TableKind | None:
     """The only kind of file that comes in this format, if there is only one."""
     from ringtrue.files import FORMATS
 

@@ -74,8 +74,9 @@ def command(folder: str, queries: int, seed: int, reports: bool, form: OutputFor
     gold_sample = sample(
         world.runs, world.bronze, CORRECTED_MEASURE, budget=GOLD_BUDGET, rng=np.random.default_rng([seed, GOLD_BUDGET])
     )
-    gold = gold_sample.frame.join(world.gold.frame.select("query", "doc", "label"), on=["query", "doc"],
-                            maintain_order="left")  # fmt: skip
+    gold = gold_sample.frame.join(
+        world.gold.frame.select("query", "doc", "label"), on=["query", "doc"], maintain_order="left"
+    )
     voters = simulate_voters(world, rng=np.random.default_rng([seed, VOTER_COUNT]), judges=VOTER_COUNT)
     corrected = correct(world.runs, world.bronze, gold, CORRECTED_MEASURE).corrected
     directory = Path(folder)
@@ -141,8 +142,14 @@ def _write_report(
     from ringtrue.report.inputs import ReportInputs
     from ringtrue.tables import Judgments
 
-    file_by_role = {"judgments": "bronze.qrels", "gold": "sample.csv", "truth": "gold.qrels", "labels": "crowd.csv",
-             "traps": "traps.csv", "preferences": "preferences.csv"}  # fmt: skip
+    file_by_role = {
+        "judgments": "bronze.qrels",
+        "gold": "sample.csv",
+        "truth": "gold.qrels",
+        "labels": "crowd.csv",
+        "traps": "traps.csv",
+        "preferences": "preferences.csv",
+    }
     inputs = ReportInputs(
         runs=tuple(world.runs), judgments=world.bronze, measures=tuple(parse_all([CORRECTED_MEASURE, "DCG@10"])),
         gold=Judgments.of(gold), truth=world.gold, labels=crowd.labels, traps=crowd.traps,

@@ -25,7 +25,7 @@ from ringtrue.formatting.phrases import format_count
 if TYPE_CHECKING:
     import polars as pl
 
-    from ringtrue.files import Kind
+    from ringtrue.files import TableKind
     from ringtrue.preference import PairChoice
     from ringtrue.tables import Preferences, Run
 
@@ -37,7 +37,7 @@ DEFAULT_ACCEPTANCE, STRICT_ACCEPTANCE = (
     (4, 5),
 )  # how `ringtrue judges` accepts a batch, if nobody says otherwise, and how it should
 GUESS_CHANCE = 0.5  # the chance to pass a trap by luck
-OTHER_KINDS: dict[Kind, str] = {"judgments": "judgments", "preferences": "preferences", "documents": "documents"}
+OTHER_KINDS: dict[TableKind, str] = {"judgments": "judgments", "preferences": "preferences", "documents": "documents"}
 
 
 def _check_design(ctx: click.Context, param: click.Parameter, design: str) -> str:  # noqa: ARG001 - click's signature
@@ -203,9 +203,8 @@ class _PairFiles:
             if not self._has_labels(path):
                 raise
             raise FormatError(
-                f"{self.sources[path].display_name}: these look like traps for labels; pairs need two "
-                "documents and a winner "
-                f"(query, left, right, winner)"
+                f"{self.sources[path].display_name}: these look like traps for labels; pairs need two documents and a "
+                "winner (query, left, right, winner)"
             ) from error
 
     def _has_labels(self, path: str) -> bool:
@@ -255,7 +254,7 @@ class _PairFiles:
         except FormatError:  # lines of a run
             return False
 
-    def _forced_format(self, kind: Kind) -> Any:
+    def _forced_format(self, kind: TableKind) -> Any:
         from ringtrue.cli.options.files import formats_by_kind
 
         return formats_by_kind(("run", "preferences"), self.forced)[kind]

@@ -179,8 +179,15 @@ def _try_agreement(
     is_anonymous = bool((real_votes.frame["judge"] == NO_JUDGE).all())
     # A judge with two votes on a pair says nothing about two judges.
     counted_repeats: Repeats | None = "all" if is_anonymous else "last" if repeats == "all" else repeats
-    agreement = agree(real_votes, alone=True, pairs=0, repeats=counted_repeats, level=level,
-                  resamples=0 if is_anonymous else 1_000, rng=np.random.default_rng(seed))  # fmt: skip
+    agreement = agree(
+        real_votes,
+        alone=True,
+        pairs=0,
+        repeats=counted_repeats,
+        level=level,
+        resamples=0 if is_anonymous else 1_000,
+        rng=np.random.default_rng(seed),
+    )
     if is_anonymous:
         return agreement, ("nothing tells the judges apart: whether two of them agree cannot be told",)
     if agreement.overall["agreement"].value is None:

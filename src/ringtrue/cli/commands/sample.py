@@ -162,9 +162,14 @@ def _sample_grids(gold_draw: GoldDraw, to_judge: int, output: str, level: float,
     width_grid = Grid(
         columns=["", *names],
         rows=[[run, *(f"±{row[name]:.3f}" for name in names)] for run, row in widths_by_run[:MAX_RUNS_SHOWN]],
-        caption="\n".join([*more_lines, f"half of the {level * 100:g}% interval to expect, for these queries "
-                                  "(--population these), if bronze errs " + basis]),
-    )  # fmt: skip
+        caption="\n".join(
+            [
+                *more_lines,
+                f"half of the {level * 100:g}% interval to expect, for these queries "
+                "(--population these), if bronze errs " + basis,
+            ]
+        ),
+    )
     return [summary_grid, width_grid]
 
 

@@ -124,8 +124,11 @@ def _print_studies(form: OutputFormat, given_options: list[str]) -> None:
     lines = [
         fill(f"{name} takes {_describe_options(study)}", 100, subsequent_indent="  ") for name, study in STUDIES.items()
     ]
-    emit(form, payload=payload, grid=Grid(columns=["study", "what it looks at"], rows=rows, left=2,
-                                    caption="\n".join(["", *lines])))  # fmt: skip
+    emit(
+        form,
+        payload=payload,
+        grid=Grid(columns=["study", "what it looks at"], rows=rows, left=2, caption="\n".join(["", *lines])),
+    )
 
 
 def _describe_options(study: Study) -> str:

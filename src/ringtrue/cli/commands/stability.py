@@ -262,10 +262,9 @@ def _winner_verdict(stability: Stability, judges: tuple[str, str]) -> str:
         verdict = f"On these queries in part: {judges[0]} puts {first} first, {judges[1]} {second}."
     unsure_text = ": it is not sure of its own winner" if stability.winner_noise > 1 - stability.level else ""
     return (
-        f"Does the judge change the winner? {verdict}\n"
-        f"With the queries drawn anew, both name the same winner in {100 * stability.same_winner:.1f}% of "
-        "the resamples, and "
-        f"{judges[0]} puts another than {first} first in {100 * stability.winner_noise:.1f}%{unsure_text}."
+        f"Does the judge change the winner? {verdict}\nWith the queries drawn anew, both name the same winner in "
+        f"{100 * stability.same_winner:.1f}% of the resamples, and {judges[0]} puts another than {first} first in "
+        f"{100 * stability.winner_noise:.1f}%{unsure_text}."
     )
 
 

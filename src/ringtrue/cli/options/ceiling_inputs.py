@@ -144,9 +144,8 @@ def check_testing_judge(files: CeilingFiles, votes: Votes | None, confusion: Con
     """A word where the matrix is about judges who test each other, and somebody else's labels test."""
     if files.confusion and not confusion.rows.startswith(TESTING_JUDGE_NAMES) and confusion.rows not in labels.judges:
         note = (
-            f"{files.confusion}: the matrix is of '{confusion.columns}' given '{confusion.rows}': it must "
-            "be about the judges "
-            f"of these judgments"
+            f"{files.confusion}: the matrix is of '{confusion.columns}' given '{confusion.rows}': it must be about the "
+            "judges of these judgments"
         )
         return [note]
     if votes is None or files.confusion or files.gold or files.testing or set(labels.judges) & set(votes.judges):

@@ -11,7 +11,7 @@ import polars as pl
 
 from ringtrue.cli.output import progress_bar
 from ringtrue.errors import InputError, UsageError, did_you_mean
-from ringtrue.files import FORMATS, Format, Kind, read_run
+from ringtrue.files import FORMATS, Format, TableKind, read_run
 from ringtrue.files.read import derive_run_name
 from ringtrue.tables import Run
 
@@ -95,7 +95,7 @@ def parse_format(word: str | None) -> Format | None:
     raise UsageError(f"no format '{word}'{suggestion}")
 
 
-def formats_by_kind(kinds: Sequence[Kind], forced: Sequence[str]) -> dict[Kind, Format | None]:
+def formats_by_kind(kinds: Sequence[TableKind], forced: Sequence[str]) -> dict[TableKind, Format | None]:
     """The format that `--as` forces for each kind of file that a command reads, where one of those given fits."""
     forced_formats = [parse_format(word) for word in forced]
     for form in forced_formats:

@@ -40,9 +40,14 @@ class GoldOptions:
 
     def __post_init__(self) -> None:
         if self.gold is None:
-            gold_settings = {"--design": self.design, "--method": self.method, "--population": self.population,
-                     "--bronze-rel": self.bronze_rel, "--gold-columns": self.gold_columns,
-                     "--gold-where": self.gold_where}  # fmt: skip
+            gold_settings = {
+                "--design": self.design,
+                "--method": self.method,
+                "--population": self.population,
+                "--bronze-rel": self.bronze_rel,
+                "--gold-columns": self.gold_columns,
+                "--gold-where": self.gold_where,
+            }
             for option, setting in gold_settings.items():
                 if setting:
                     raise UsageError(f"{option} is about correcting by gold labels, and there is no --gold FILE")
@@ -72,9 +77,8 @@ class GoldOptions:
             confusion = read_confusion(source)
             if (confusion.rows, confusion.columns) not in (("gold", "bronze"), ("testing judge", "training judge")):
                 run_inputs.notes.append(
-                    f"{gold} is the matrix of '{confusion.columns}' given '{confusion.rows}': it corrects "
-                    "the labels of "
-                    f"'{confusion.columns}', and no others"
+                    f"{gold} is the matrix of '{confusion.columns}' given '{confusion.rows}': it corrects the labels "
+                    f"of '{confusion.columns}', and no others"
                 )
             return confusion
         return read_gold(source, "--gold", run_inputs.notes.append, parse_columns(self.gold_columns),

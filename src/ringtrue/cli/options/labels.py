@@ -15,7 +15,7 @@ from ringtrue.cli.options.files import Sources, columns_per_file, is_same_file, 
 from ringtrue.errors import DuplicateError, FormatError, TableError, UsageError
 
 if TYPE_CHECKING:
-    from ringtrue.files import Format, Kind
+    from ringtrue.files import Format, TableKind
     from ringtrue.judges.votes import Outside, Repeats, Votes
     from ringtrue.tables import Judgments, Preferences
 
@@ -114,7 +114,7 @@ class LabelInputs:
     def _file_names(self) -> str:
         return ", ".join(self.sources[path].display_name for path in self.labels)
 
-    def _require_one_kind(self, kinds: Sequence[Kind]) -> None:
+    def _require_one_kind(self, kinds: Sequence[TableKind]) -> None:
         if len(set(kinds)) > 1:
             kinds_text = ", ".join(f"{path} has {kind}" for path, kind in zip(self.labels, kinds, strict=True))
             raise UsageError(f"several files count together if they are of one kind; {kinds_text}")
@@ -158,9 +158,8 @@ class LabelInputs:
             advice = "give another file"
         both_note = "; --columns and --where are about both" if self.columns or self.where else ""
         raise UsageError(
-            f"{self.sources[self.gold].display_name}: --gold is the file of the labels, read in the same "
-            "way, and every judge "
-            f"would be right{both_note}; {advice}"
+            f"{self.sources[self.gold].display_name}: --gold is the file of the labels, read in the same way, and "
+            f"every judge would be right{both_note}; {advice}"
         )
 
     def _read_table(
@@ -205,7 +204,7 @@ class LabelInputs:
         if text not in self.notes:
             self.notes.append(text)
 
-    def _recognise_kind(self, path: str, columns: Mapping[str, str]) -> Kind:
+    def _recognise_kind(self, path: str, columns: Mapping[str, str]) -> TableKind:
         from ringtrue.files import recognise_kind
         from ringtrue.files.formats import SIGNATURE_COLUMNS
 
@@ -223,7 +222,7 @@ class LabelInputs:
             return "judgments"
         return "preferences" if kind == "preferences" else "judgments"
 
-    def _formats_by_kind(self) -> dict[Kind, Any]:
+    def _formats_by_kind(self) -> dict[TableKind, Any]:
         from ringtrue.cli.options.files import formats_by_kind
 
         return formats_by_kind(("judgments", "preferences"), self.forced)

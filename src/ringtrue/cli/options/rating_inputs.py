@@ -12,7 +12,7 @@ from ringtrue.cli.options.files import Sources
 from ringtrue.errors import DuplicateError, FormatError, InputError, MismatchError, TableError, UsageError
 
 if TYPE_CHECKING:
-    from ringtrue.files import Kind
+    from ringtrue.files import TableKind
     from ringtrue.files.byte_source import Source
     from ringtrue.tables import Judgments, Preferences
 
@@ -51,8 +51,12 @@ class RatingFiles:
 
         for path in self.preferences:
             self._refuse_other_kinds(path)
-        return concat_tables([read_preferences(self.sources[path], note=note, **self._read_settings("preferences"))
-                       for path in self.preferences])  # fmt: skip
+        return concat_tables(
+            [
+                read_preferences(self.sources[path], note=note, **self._read_settings("preferences"))
+                for path in self.preferences
+            ]
+        )
 
     def read_gold(self) -> Judgments | None:
         """The labels to be trusted, where there are any."""
@@ -92,7 +96,7 @@ class RatingFiles:
     def _file_names(self) -> str:
         return ", ".join(self.sources[path].display_name for path in self.preferences)
 
-    def _read_settings(self, kind: Kind) -> dict[str, Any]:
+    def _read_settings(self, kind: TableKind) -> dict[str, Any]:
         from ringtrue.cli.options.files import formats_by_kind
 
         columns, where = (self.columns, self.where) if kind == "preferences" else (self.gold_columns, self.gold_where)
@@ -132,9 +136,8 @@ class RatingFiles:
         except (InputError, UsageError):
             return
         raise FormatError(
-            f"{source.display_name}: this looks like preferences, expected judgments (query, doc, label); "
-            "give the votes as "
-            f"PREFERENCES, and to --gold labels of documents"
+            f"{source.display_name}: this looks like preferences, expected judgments (query, doc, label); give the "
+            "votes as PREFERENCES, and to --gold labels of documents"
         )
 
     def _locate_repeats(self, error: DuplicateError) -> str:

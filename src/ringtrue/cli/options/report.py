@@ -18,7 +18,7 @@ from ringtrue.cli.options.runs import RunInputs, evaluation_options, level_optio
 from ringtrue.errors import DuplicateError, FormatError, TableError, UsageError
 
 if TYPE_CHECKING:
-    from ringtrue.files import Kind
+    from ringtrue.files import TableKind
     from ringtrue.report import Report
     from ringtrue.report.inputs import ReportInputs
     from ringtrue.tables import Judgments, Preferences
@@ -115,7 +115,7 @@ class ReportOptions:
             explained_error = error
             if path is not None:
                 columns, where = self._selection_of(path)
-                kind: Kind = "preferences" if self.labels is None else "judgments"
+                kind: TableKind = "preferences" if self.labels is None else "judgments"
                 explained_error = explain_duplicate(error, path, kind=kind, columns=columns, where=where)
             raise with_message(explained_error, _use_label_option_names(str(explained_error))) from error
         except TableError as error:
@@ -181,9 +181,15 @@ class ReportOptions:
         return columns_per_file([self.sources[path]], *selection, form=None, strict=False)[0]
 
     def _quoted_paths(self) -> dict[str, str]:
-        path_by_role = {"judgments": self.run_inputs.judgments, "gold": self.gold_opts.gold, "truth": self.truth,
-                 "labels": self.labels, "traps": self.traps, "preferences": self.preferences,
-                 "confusion": self.confusion}  # fmt: skip
+        path_by_role = {
+            "judgments": self.run_inputs.judgments,
+            "gold": self.gold_opts.gold,
+            "truth": self.truth,
+            "labels": self.labels,
+            "traps": self.traps,
+            "preferences": self.preferences,
+            "confusion": self.confusion,
+        }
         quoted = {name: shlex.quote(path) for name, path in path_by_role.items() if path}
         return quoted | ({"runs": shlex.join(self.run_inputs.runs)} if self.run_inputs.runs else {})
 

@@ -73,14 +73,16 @@ class RunInputs:
             else ": a higher label is not always worth more, is that meant?"
         )
         self.notes.append(f"gains of {path}: {gains_text}{warning}")
-        gain_measures = [measure for measure in measures if "gains" in measure.definition.defaults
-                      and not {"dcg", "gains"} & set(dict(measure.parameters))]  # fmt: skip
+        gain_measures = [
+            measure
+            for measure in measures
+            if "gains" in measure.definition.defaults and not {"dcg", "gains"} & set(dict(measure.parameters))
+        ]
         if not gain_measures:
             measure_names = ", ".join(name for name, definition in CATALOGUE.items() if "gains" in definition.defaults)
             raise UsageError(
-                f"--gains {path} says nothing to {', '.join(map(str, measures))}: ask for a measure that "
-                "leaves its gains "
-                f"open ({measure_names})"
+                f"--gains {path} says nothing to {', '.join(map(str, measures))}: ask for a measure that leaves its "
+                f"gains open ({measure_names})"
             )
         return [measure.with_default("gains", gains) if measure in gain_measures else measure for measure in measures]
 

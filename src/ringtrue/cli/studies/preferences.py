@@ -186,8 +186,8 @@ def _method_grid(world: PreferenceWorld, rated_designs: Sequence[DesignScores], 
     ]
     description = (
         f"{world.random:.0%} of the workers guess and {world.adversarial:.0%} say the opposite; "
-        f"{rated_designs[0].votes:,.0f} "
-        f"votes on each of {world.topics:,} topics, {parameters.replications:,} replications; ± is the standard error"
+        f"{rated_designs[0].votes:,.0f} votes on each of {world.topics:,} topics, {parameters.replications:,} "
+        "replications; ± is the standard error"
     )
     lines = [
         description,
@@ -279,9 +279,8 @@ def _rating_coverage_grid(coverages: Sequence[RatingCoverage], parameters: Study
         for coverage in coverages
     ]
     description = (
-        f"held: in how many of 100 cases an interval for {parameters.level * 100:g}% holds the truth, a "
-        "document's quality "
-        f"less the mean, and that of the best tenth; {parameters.int_setting('coverage'):,} replications"
+        f"held: in how many of 100 cases an interval for {parameters.level * 100:g}% holds the truth, a document's "
+        f"quality less the mean, and that of the best tenth; {parameters.int_setting('coverage'):,} replications"
     )
     promise_text = "promised: whether the interval is meant for such votes; glicko's are given to nobody"
     settings = dict.fromkeys(coverage.setting for coverage in coverages)

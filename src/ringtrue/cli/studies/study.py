@@ -1,4 +1,4 @@
-"""What a study is asked and what it shows; `simulate.py` lists the studies."""
+"""What a study is asked and what it shows; `commands/simulate.py` lists the studies."""
 
 from __future__ import annotations
 

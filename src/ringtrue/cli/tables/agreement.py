@@ -253,9 +253,8 @@ def _circle_lines(transitivity: Transitivity) -> list[str]:
     lines = []
     if transitivity.majority.value is not None:
         lines.append(
-            f"Of {format_count(transitivity.majority.n, 'triple')} of documents, the majority's preferences "
-            "run in a circle in "
-            f"{100 * (1 - transitivity.majority.value):.1f}% (coin flips: 25%)."
+            f"Of {format_count(transitivity.majority.n, 'triple')} of documents, the majority's preferences run in a "
+            f"circle in {100 * (1 - transitivity.majority.value):.1f}% (coin flips: 25%)."
         )
     if transitivity.cycle is not None:
         query, *docs = transitivity.cycle

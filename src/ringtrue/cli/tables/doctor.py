@@ -101,9 +101,11 @@ def _files_section(checkup: Checkup, short_names: Mapping[str, str]) -> str:
         if file not in runs or len(runs) <= MAX_RUNS_SHOWN
     ]
     if len(runs) > MAX_RUNS_SHOWN:
-        pooled_counts = {"queries": [file.counts["queries"] for file in runs],
-                    "fewest": min(file.counts["fewest"] for file in runs),
-                    "most": max(file.counts["most"] for file in runs)}  # fmt: skip
+        pooled_counts = {
+            "queries": [file.counts["queries"] for file in runs],
+            "fewest": min(file.counts["fewest"] for file in runs),
+            "most": max(file.counts["most"] for file in runs),
+        }
         rows = [(f"{len(runs)} runs", "run", _describe_run_counts(pooled_counts)), *rows]
     name_width, kind_width = (max(len(row[column]) for row in rows) for column in (0, 1))
     indent = " " * (name_width + kind_width + 4)

@@ -71,8 +71,13 @@ def choose_gold(roles: FileRoles) -> GoldInput | None:
     )
     scales = f"gold goes up to {sample.highest_label}, bronze to {bronze.highest_label}"
     measures = (f"P(rel={rel})@{TOP_DEPTH}", WHOLE_QUERY_MEASURES[1] if is_whole_queries else DEFAULT_MEASURES[1])
-    return GoldInput(labels_or_matrix=sample.judgments, arguments=arguments, measures=measures, bronze_rel=bronze_rel,
-                why=f"{scales}: the upper half of each scale counts as relevant")  # fmt: skip
+    return GoldInput(
+        labels_or_matrix=sample.judgments,
+        arguments=arguments,
+        measures=measures,
+        bronze_rel=bronze_rel,
+        why=f"{scales}: the upper half of each scale counts as relevant",
+    )
 
 
 def suggest_for_gold(collector: SuggestionCollector) -> None:
@@ -237,8 +242,15 @@ def _suggest_plan(collector: SuggestionCollector) -> None:
     rel, bronze_rel = relevance_levels(gold, bronze)
     arguments = [quote_path(run.path), "--judgments", quote_path(bronze.path), "--gold", quote_path(gold.path)]
     arguments += ["--rel", str(rel), "--bronze-rel", str(bronze_rel)] if (rel, bronze_rel) != (1, 1) else []
-    compute_plan = partial(plan, [run.top], bronze.judgments, gold=gold.judgments, measure=f"P(rel={rel})@{TOP_DEPTH}",
-                     bronze_rel=bronze_rel, half_width=HALF_WIDTH)  # fmt: skip
+    compute_plan = partial(
+        plan,
+        [run.top],
+        bronze.judgments,
+        gold=gold.judgments,
+        measure=f"P(rel={rel})@{TOP_DEPTH}",
+        bronze_rel=bronze_rel,
+        half_width=HALF_WIDTH,
+    )
     if (why_not := find_refusal(compute_plan)) is None:
         collector.suggest(
             "plan", *arguments, "--half-width", str(HALF_WIDTH), why=f"for P@{TOP_DEPTH} within ±{HALF_WIDTH}"

@@ -54,8 +54,16 @@ def _suggest_disagreement(collector: SuggestionCollector, crowd: LabelFile) -> N
         collector.add_refusal("disagreement", why_not, "give labels of users who differ")
         return
     why = "if at least one user of three should call a document top"
-    collector.suggest("disagreement", quote_path(crowd.path), repeats_option(crowd), "--at-least", AT_LEAST, "-o",
-                collector.free_names.claim("gains.json"), why=why)  # fmt: skip
+    collector.suggest(
+        "disagreement",
+        quote_path(crowd.path),
+        repeats_option(crowd),
+        "--at-least",
+        AT_LEAST,
+        "-o",
+        collector.free_names.claim("gains.json"),
+        why=why,
+    )
 
 
 def _gold_arguments(roles: FileRoles, crowd: LabelFile) -> tuple[str, ...]:
@@ -129,8 +137,11 @@ def _suggest_for_two_judges(collector: SuggestionCollector) -> None:
 def _suggest_rating(collector: SuggestionCollector) -> None:
     roles, votes = collector.roles, collector.roles.votes
     if votes is None:
-        collector.add_missing("rate", "preferences: which of two documents is better",
-                   "`ringtrue pairs` says which to compare, and people fill in judge and winner")  # fmt: skip
+        collector.add_missing(
+            "rate",
+            "preferences: which of two documents is better",
+            "`ringtrue pairs` says which to compare, and people fill in judge and winner",
+        )
         return
     gold = next((file for file in (roles.truth, *roles.judgments) if file is not None and not file.repeat_count
                  and has_labels_of_voted_docs(file, votes)), None)  # fmt: skip

@@ -133,8 +133,11 @@ def _suggest_gains(collector: SuggestionCollector) -> None:
         return
     labels = main.judgments.frame["label"].unique().sort().to_list()
     if without_gain := [label for label in labels if label > 0 and label not in gains.gains]:
-        collector.add_missing("gains", f"a gain for label {without_gain[0]} of {main.path} in {gains.path}",
-                   "give every label above 0 a gain")  # fmt: skip
+        collector.add_missing(
+            "gains",
+            f"a gain for label {without_gain[0]} of {main.path} in {gains.path}",
+            "give every label above 0 a gain",
+        )
     else:
         collector.suggest("gains", *run_arguments(roles, main), "--gains", quote_path(gains.path))
 
@@ -165,9 +168,8 @@ def _suggest_stability(collector: SuggestionCollector) -> None:
     if (rel, second_rel) != (1, 1):
         arguments += ["--rel", str(rel), "--versus-rel", str(second_rel), "-m", "nDCG@10,P@10"]
         reasons.append(
-            f"{main.path} goes up to {main.highest_label}, {second.path} to {second.highest_label}: the upper "
-            f"half of each "
-            f"scale counts as relevant"
+            f"{main.path} goes up to {main.highest_label}, {second.path} to {second.highest_label}: the upper half of "
+            "each scale counts as relevant"
         )
     if len(alternatives) > 1:
         reasons.append(f"there are {len(alternatives) - 1} more judges for --versus")

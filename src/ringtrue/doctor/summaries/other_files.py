@@ -114,8 +114,7 @@ def summarise_pool(source: Source, kind: FileKind, note: NoteHandler) -> Unjudge
         verb = "hold" if len(grade_columns) > 1 else "holds"
         note(
             f"{join_first_few(grade_columns)} {verb} small whole numbers: if these are labels, say `--columns "
-            f"label={grade_columns[0]}` "
-            f"to the commands, or rename the column to label"
+            f"label={grade_columns[0]}` to the commands, or rename the column to label"
         )
     counts = {"documents": docs.height, "queries": docs["query"].n_unique()}
     if duplicate_count := docs.height - docs.n_unique():

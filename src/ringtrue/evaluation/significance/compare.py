@@ -106,7 +106,7 @@ def compare_by(
         ...         "old": {f"q{i}": second for i in range(8)}}
         >>> kinds = {"query": [f"q{i}" for i in range(8)], "kind": ["short", "long"] * 4}
         >>> groups = compare_by(rt.evaluate(runs, judgments, "RR"), kinds, "kind")
-        >>> {kind: found[0].wins for kind, found in groups.items()}
+        >>> {kind: comparisons[0].wins for kind, comparisons in groups.items()}
         {'long': 3, 'short': 2}
     """
     if adjust == "tukey":

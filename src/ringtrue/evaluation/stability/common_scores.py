@@ -28,8 +28,8 @@ def align_scores(
     Examples:
         >>> from ringtrue.evaluation.evaluate import evaluate
         >>> runs = {"a": {"q1": {"d1": 2.0}}, "b": {"q1": {"d2": 2.0}}}
-        >>> one, two = (evaluate(runs, {"q1": labels}, "RR") for labels in ({"d1": 1}, {"d2": 1}))
-        >>> align_scores(one, two, [])
+        >>> first, second = (evaluate(runs, {"q1": labels}, "RR") for labels in ({"d1": 1}, {"d2": 1}))
+        >>> align_scores(first, second, [])
         (['a', 'b'], {'RR': (array([[1.], [0.]]), array([[0.], [1.]]))})
     """
     first_cube, second_cube = scores.cube(), versus.cube()

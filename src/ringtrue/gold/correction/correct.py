@@ -106,7 +106,7 @@ def build_problem(
     level: float,
     rng: np.random.Generator | None,
 ) -> tuple[CorrectionProblem, list[str]]:
-    """The question, checked, and what is doubtful about it."""
+    """The problem, checked, and what is doubtful about it."""
     require_level(level)
     require_choice("method", method, (None, *get_args(Method)))
     require_choice("population", population, get_args(Population))
@@ -160,7 +160,7 @@ def _keep_run_queries(all_bronze: Judgments, gold: Judgments | Confusion, runs: 
 
 
 def make_estimator(problem: CorrectionProblem, *, independent: bool = False) -> Estimator:
-    """The way that the design and the method ask for."""
+    """The estimator that the design and the method ask for."""
     if problem.method == "confusion" or isinstance(problem.gold, Confusion):
         return RateEstimator(problem=problem, independent=independent)
     if problem.design == "whole_queries":

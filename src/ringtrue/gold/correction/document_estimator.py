@@ -16,8 +16,8 @@ from ringtrue.gold.correction.estimator import CorrectedDifference, CorrectionPr
 from ringtrue.gold.correction.gain_regression import Predictors, build_predictors
 from ringtrue.gold.correction.gold_sample import build_gold_sample, comparison_measures
 from ringtrue.gold.correction.joint_estimate import JointEstimate
-from ringtrue.gold.correction.judge_rates import summarize_judge
-from ringtrue.gold.correction.linear_measures import LINEAR, LinearMeasure, is_linear, linearize
+from ringtrue.gold.correction.judge_rates import summarise_judge
+from ringtrue.gold.correction.linear_measures import LINEAR, LinearMeasure, is_linear, linearise
 from ringtrue.gold.correction.pool import Pool, build_pool
 from ringtrue.gold.correction.post_stratified import MIN_LABELS, post_stratified_precision
 from ringtrue.gold.correction.validity import require_drawn_for, require_representative, withhold_if_unrepresentative
@@ -187,7 +187,7 @@ class DocumentEstimator:
         prepared = self._prepare(measure)
         levels = np.array(prepared.pool.levels)[prepared.pool.level[prepared.sample.positions]]
         relevant, bronze_relevant = self._relevance(prepared, measure)
-        return summarize_judge(
+        return summarise_judge(
             prepared.sample.labels,
             levels,
             relevant,
@@ -206,7 +206,7 @@ class DocumentEstimator:
                 )
             depth = measure.reach or max(int(run.groups.sizes.max()) for run in self.problem.runs)
             pool, pool_predictors, sample, _ = self._pool_at(depth)
-            linear_measure = linearize(measure, sample.labels, depth=depth)
+            linear_measure = linearise(measure, sample.labels, depth=depth)
             weights, gains = pool.weights(linear_measure.discounts), linear_measure.gain(sample.labels)
             joint = difference.correct_means(
                 pool,

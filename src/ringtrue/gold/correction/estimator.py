@@ -1,4 +1,4 @@
-"""What is to be corrected, and how: the question that every way of correcting answers."""
+"""What is to be corrected, and how: the question that every estimator answers."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from ringtrue.stats.results import Estimate
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["count_confusion", "summarize_judge", "weighted_rate"]
+__all__ = ["count_confusion", "summarise_judge", "weighted_rate"]
 
 
 def count_confusion(gold: IntArray, bronze: IntArray, weight: FloatArray | None = None) -> Confusion:
@@ -60,7 +60,7 @@ def weighted_rate(
     return Estimate(value=share, se=se, low=float(low), high=float(high), level=level, n=len(hits), method="wilson")
 
 
-def summarize_judge(
+def summarise_judge(
     gold: IntArray,
     bronze: IntArray,
     relevant: NDArray[np.bool_],

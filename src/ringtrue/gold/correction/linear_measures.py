@@ -9,7 +9,7 @@ import numpy as np
 from ringtrue.errors import MeasureError
 from ringtrue.evaluation.measures import FloatArray, IntArray, Measure, RankedLists
 
-__all__ = ["LINEAR", "LinearMeasure", "is_linear", "linearize"]
+__all__ = ["LINEAR", "LinearMeasure", "is_linear", "linearise"]
 
 LINEAR = ("P", "CG", "DCG", "SDCG", "RBP")
 
@@ -53,12 +53,12 @@ def is_linear(measure: Measure) -> bool:
     return measure.name in LINEAR and not dict(measure.parameters).get("judged_only", False)
 
 
-def linearize(measure: Measure, labels: IntArray, *, depth: int) -> LinearMeasure:
+def linearise(measure: Measure, labels: IntArray, *, depth: int) -> LinearMeasure:
     """The discounts and gains of a measure, found by asking its formula about lists with a single judged document.
 
     Examples:
         >>> from ringtrue.evaluation.measures import parse
-        >>> dcg = linearize(parse("DCG@3"), np.array([0, 2]), depth=5)
+        >>> dcg = linearise(parse("DCG@3"), np.array([0, 2]), depth=5)
         >>> dcg.discounts.round(3).tolist(), dcg.gains
         ([1.0, 0.631, 0.5, 0.0, 0.0], {0: 0.0, 2: 2.0})
     """

@@ -13,7 +13,7 @@ from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
 from ringtrue.evaluation.significance.paired_statistics import welch_test
 from ringtrue.gold.correction.diagnostics import CHECK_ALPHA, Check
 from ringtrue.gold.correction.estimator import CorrectedDifference, CorrectionProblem
-from ringtrue.gold.correction.judge_rates import summarize_judge
+from ringtrue.gold.correction.judge_rates import summarise_judge
 from ringtrue.gold.correction.whole_queries import MIN_QUERIES, QueryMeans, correct_by_query
 from ringtrue.stats.results import Estimate
 from ringtrue.tables import Judgments
@@ -121,7 +121,7 @@ class QueryEstimator:
         relevant = gold >= measure.rel
         bronze_relevant = bronze >= self.problem.bronze_threshold(measure)
         queries = joined["query"].rank("dense").to_numpy().astype(np.int64)
-        return summarize_judge(gold, bronze, relevant, bronze_relevant, np.ones(len(gold)), self.problem.level, queries)
+        return summarise_judge(gold, bronze, relevant, bronze_relevant, np.ones(len(gold)), self.problem.level, queries)
 
     def _correct_means(self, measure: Measure) -> QueryMeans:
         return correct_by_query(*self._prepare(measure), population=self.problem.population)

@@ -15,8 +15,8 @@ from ringtrue.gold.correction.calculator_inputs import BronzeScore, Rates
 from ringtrue.gold.correction.diagnostics import Check, check_by_test, sample_share_p
 from ringtrue.gold.correction.estimator import CorrectedDifference, CorrectionProblem
 from ringtrue.gold.correction.graded_gain import correct_gain
-from ringtrue.gold.correction.judge_rates import summarize_judge
-from ringtrue.gold.correction.linear_measures import LINEAR, is_linear, linearize
+from ringtrue.gold.correction.judge_rates import summarise_judge
+from ringtrue.gold.correction.linear_measures import LINEAR, is_linear, linearise
 from ringtrue.gold.correction.pool import NO_LABEL, Pool, build_pool
 from ringtrue.gold.correction.proportion import correct_share
 from ringtrue.gold.correction.score_tests import separate_judges_test, shared_judge_test
@@ -149,7 +149,7 @@ class RateEstimator:
             return {"confusion": self.problem.gold.as_dict()}
         pairs = self._label_pairs()
         relevant, bronze_relevant = self._relevance(measure)
-        return summarize_judge(
+        return summarise_judge(
             pairs.gold, pairs.bronze, relevant, bronze_relevant, pairs.weight, self.problem.level, pairs.queries
         )
 
@@ -222,7 +222,7 @@ class RateEstimator:
             )
         pool = self._pool(measure)
         confusion, bronze_labels = self._confusion(pool)
-        linear_measure = linearize(measure, np.array(confusion.labels), depth=pool.depth)
+        linear_measure = linearise(measure, np.array(confusion.labels), depth=pool.depth)
         # What bronze did not label counts as its lowest label, as it does in the raw measure.
         lowest = min(bronze_labels)
         column_of_level = [bronze_labels.index(lowest if label == NO_LABEL else label) for label in pool.levels]

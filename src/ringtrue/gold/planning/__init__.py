@@ -2,6 +2,6 @@
 
 from ringtrue.gold.planning.assumptions import Population
 from ringtrue.gold.planning.plan import plan
-from ringtrue.gold.planning.results import Plan, Plans, Point
+from ringtrue.gold.planning.results import BudgetPoint, Plan, Plans
 
-__all__ = ["Plan", "Plans", "Point", "Population", "plan"]
+__all__ = ["BudgetPoint", "Plan", "Plans", "Population", "plan"]

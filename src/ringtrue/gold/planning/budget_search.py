@@ -73,7 +73,7 @@ def find_cheapest(
         gold = _min_gold_labels(method, n, goal.max_variance(n, normal=method.normal))
         return gold, n * prices.per_query(bronze=method.bronze) + gold * prices.gold
 
-    n, gold, cost = _minimize_over_queries(evaluate_queries, queries)
+    n, gold, cost = _minimise_over_queries(evaluate_queries, queries)
     return None if np.isinf(cost) else _sample_size(method, goal, prices, n, gold)
 
 
@@ -95,7 +95,7 @@ def find_best(
         achieved = goal.achieved(method.variance(n, gold), n, normal=method.normal)
         return gold, np.where(enough, goal.loss(achieved), np.inf)
 
-    n, gold, loss = _minimize_over_queries(evaluate_queries, queries)
+    n, gold, loss = _minimise_over_queries(evaluate_queries, queries)
     return None if np.isinf(loss) else _sample_size(method, goal, prices, n, gold)
 
 
@@ -106,7 +106,7 @@ def _sample_size(method: Method, goal: Goal, prices: Prices, queries: float, gol
     return SampleSize(queries=int(queries), gold=int(gold), cost=float(cost), achieved=achieved)
 
 
-def _minimize_over_queries(
+def _minimise_over_queries(
     evaluate_queries: Callable[[Array], tuple[Array, Array]], queries: tuple[int, int]
 ) -> tuple[float, float, float]:
     """The number of queries where a curve with one valley is lowest, looked at more and more closely."""

@@ -12,7 +12,7 @@ from ringtrue.gold.planning.assumptions import Assumptions
 from ringtrue.gold.planning.budget_search import MAX_QUERIES, MIN_QUERIES, Prices, SampleSize, find_best, find_cheapest
 from ringtrue.gold.planning.goals import Goal
 from ringtrue.gold.planning.methods import Method, RandomGold, relative_efficiency
-from ringtrue.gold.planning.results import Plan, Point
+from ringtrue.gold.planning.results import BudgetPoint, Plan
 
 __all__ = ["PlanDrafter"]
 
@@ -49,7 +49,7 @@ class PlanDrafter:
             return min(feasible, key=lambda plan: plan.cost or 0.0, default=None)
         return min(feasible, key=lambda plan: float(self.goal.loss(np.array(plan.achieved))), default=None)
 
-    def build_curve(self, methods: Sequence[Method], centre: float | None) -> list[Point]:
+    def build_curve(self, methods: Sequence[Method], centre: float | None) -> list[BudgetPoint]:
         """What each method achieves for sums around this one."""
         if centre is None:
             return []
@@ -59,7 +59,7 @@ class PlanDrafter:
                 sample_size = find_best(method, self.goal, self.prices, budget, queries=self._query_range(method))
                 if sample_size is not None:
                     points.append(
-                        Point(
+                        BudgetPoint(
                             method=method.name,
                             budget=budget,
                             cost=sample_size.cost,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ringtrue.stats.confusion import Confusion
 
-__all__ = ["Plan", "Plans", "Point"]
+__all__ = ["BudgetPoint", "Plan", "Plans"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
+class BudgetPoint:
     """A point of a method's curve: what it achieves when this much may be spent, and what of it is."""
 
     method: str
@@ -99,7 +99,7 @@ class Plans:
     cheapest_any_judge: str | None
     why: str
     taken: Mapping[str, AssumedNumber]
-    curve: tuple[Point, ...] = ()
+    curve: tuple[BudgetPoint, ...] = ()
     confusion: Confusion | None = None
     notes: tuple[str, ...] = field(default=())
 

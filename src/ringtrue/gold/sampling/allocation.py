@@ -77,10 +77,10 @@ def neyman(size: FloatArray, budget: int, *, max_prob: float = 1.0) -> FloatArra
     for _ in range(len(size)):
         remaining = budget - prob[drawable & ~free].sum()
         prob[free] = remaining * size[free] / size[free].sum()
-        over, under = free & (prob > max_prob), free & (prob < floor)
+        above_cap, below_floor = free & (prob > max_prob), free & (prob < floor)
         # One side at a time: what one takes changes what the other may have.
-        raise_floor = (floor - prob[under]).sum() > (prob[over] - max_prob).sum()
-        fixed, bound = (under, floor) if raise_floor else (over, max_prob)
+        raise_floor = (floor - prob[below_floor]).sum() > (prob[above_cap] - max_prob).sum()
+        fixed, bound = (below_floor, floor) if raise_floor else (above_cap, max_prob)
         if not fixed.any():
             break
         prob[fixed] = bound

@@ -27,12 +27,12 @@ def pivotal_sample(prob: FloatArray, query: IntArray, similarity_key: IntArray, 
     """
     order = np.lexsort((rng.random(len(prob)), similarity_key, query))
     order = order[prob[order] > 0]
-    docs, chances, dice = order.tolist(), prob[order].tolist(), rng.random(len(order)).tolist()
+    docs, chances, uniforms = order.tolist(), prob[order].tolist(), rng.random(len(order)).tolist()
     ends = [*np.flatnonzero(np.diff(query[order], prepend=-1)).tolist(), len(docs)]
     drawn: list[int] = []
     leftovers: list[tuple[int, float]] = []
     for start, end in pairwise(ends):
-        accepted, undecided = _settle_in_pairs(docs[start:end], chances[start:end], dice[start:end])
+        accepted, undecided = _settle_in_pairs(docs[start:end], chances[start:end], uniforms[start:end])
         drawn += accepted
         leftovers += undecided
     ordered = [
@@ -47,7 +47,7 @@ def pivotal_sample(prob: FloatArray, query: IntArray, similarity_key: IntArray, 
 
 
 def _settle_in_pairs(
-    docs: list[int], chances: list[float], dice: list[float]
+    docs: list[int], chances: list[float], uniforms: list[float]
 ) -> tuple[list[int], list[tuple[int, float]]]:
     """Each document against the one that is still undecided, until at most one is: the drawn ones, and that one.
 
@@ -56,13 +56,13 @@ def _settle_in_pairs(
     """
     drawn: list[int] = []
     undecided, share = -1, 0.0  # the undecided document and its probability; 0: there is none
-    for doc, chance, die in zip(docs, chances, dice, strict=True):
+    for doc, chance, uniform in zip(docs, chances, uniforms, strict=True):
         total = share + chance
         if total < 1 - ROUNDING:
-            undecided = doc if die * total < chance else undecided
+            undecided = doc if uniform * total < chance else undecided
             share = total
             continue
-        if share and die * (2 - total) < 1 - chance:
+        if share and uniform * (2 - total) < 1 - chance:
             drawn.append(undecided)
             undecided = doc
         else:

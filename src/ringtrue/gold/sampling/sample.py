@@ -24,7 +24,7 @@ from ringtrue.gold.correction.gold_sample import (
     comparison_measures,
     drop_unjudged,
 )
-from ringtrue.gold.correction.linear_measures import LinearMeasure, is_linear, linearize
+from ringtrue.gold.correction.linear_measures import LinearMeasure, is_linear, linearise
 from ringtrue.gold.correction.pool import Pool, build_pool
 from ringtrue.gold.sampling.allocation import OTHER_LABEL_SD, assumed_residual_sd, importance, neyman, require_budget
 from ringtrue.gold.sampling.pivotal import pivotal_sample
@@ -238,13 +238,13 @@ def weigh_measure(measure: Measure, pool: Pool, earlier: GoldSample | None = Non
     assumed_sd = assumed_residual_sd(pool)
     if earlier is None:  # gold is taken to have the same scale as bronze
         top_label = max(1, *pool.levels, measure.rel)
-        linear_measure = linearize(measure, np.array([0, top_label]), depth=pool.depth)
+        linear_measure = linearise(measure, np.array([0, top_label]), depth=pool.depth)
         return WeightedMeasure(
             measure=linear_measure,
             weights=pool.weights(linear_measure.discounts),
             residual_sd=assumed_sd * (linear_measure.gains[top_label] or 1.0),
         )
-    linear_measure = linearize(measure, earlier.labels, depth=pool.depth)
+    linear_measure = linearise(measure, earlier.labels, depth=pool.depth)
     gains = linear_measure.gain(earlier.labels)
     gain_range = float(np.ptp(gains)) or 1.0
     residual = fit_gains(build_predictors(pool), earlier.positions, gains).loo_residual

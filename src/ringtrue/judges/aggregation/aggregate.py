@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.errors import UsageError, did_you_mean
-from ringtrue.judges.aggregation.em import EmFit, fit_em, has_pairs, incidence_matrix, symmetrize_labels, vote_shares
+from ringtrue.judges.aggregation.em import EmFit, fit_em, has_pairs, incidence_matrix, symmetrise_labels, vote_shares
 from ringtrue.judges.aggregation.initial_estimates import make_start
 from ringtrue.judges.aggregation.judge_accuracy import estimate_judges_by_model, estimate_judges_by_others
 from ringtrue.judges.aggregation.judge_models import (
@@ -95,8 +95,8 @@ def aggregate(
 
     Examples:
         >>> table = {"item": [1, 1, 1, 2, 2, 2], "worker": [*"abcabc"], "label": [0, 0, 1, 1, 1, 1]}
-        >>> one = aggregate(table)
-        >>> one.items["label"].to_list(), one.items["probability"].round(2).to_list()
+        >>> aggregation = aggregate(table)
+        >>> aggregation.items["label"].to_list(), aggregation.items["probability"].round(2).to_list()
         ([0, 1], [0.77, 0.98])
     """
     _require_aggregation_options(method, ties, max_iterations, tolerance, start)
@@ -235,7 +235,7 @@ def _model_notes(votes: Votes, em_fit: EmFit) -> Iterator[str]:
         )
     vote_share = np.bincount(votes.label, minlength=len(votes.labels)) / votes.size
     if has_pairs(votes):
-        vote_share = symmetrize_labels(vote_share)
+        vote_share = symmetrise_labels(vote_share)
     label = int((em_fit.shares - vote_share).argmax())
     if em_fit.shares[label] - vote_share[label] > MAX_SHIFT:
         yield (

@@ -18,7 +18,7 @@ __all__ = [
     "fit_em",
     "has_pairs",
     "incidence_matrix",
-    "symmetrize_labels",
+    "symmetrise_labels",
     "vote_shares",
 ]
 
@@ -70,13 +70,13 @@ def fit_em(
     the same as if each item stood there a second time with its documents swapped, and all were halved in the end.
     """
     n_judges, n_labels, _ = start.rates.shape
-    symmetrize = symmetrize_labels if pairs else (lambda table: table)
+    symmetrise = symmetrise_labels if pairs else (lambda table: table)
     truth, parameters = start.truth, model.parameters(start.rates)
     objective: list[float] = []
     likelihood, converged = 0.0, False
     for _ in range(max_iterations):
-        parameters = model.fit(symmetrize((votes_matrix.T @ truth).reshape(n_judges, n_labels, n_labels)), parameters)
-        rates, shares = model.rates(parameters, n_labels), symmetrize(_column_means(truth))
+        parameters = model.fit(symmetrise((votes_matrix.T @ truth).reshape(n_judges, n_labels, n_labels)), parameters)
+        rates, shares = model.rates(parameters, n_labels), symmetrise(_column_means(truth))
         likelihood, moved = expectation_step(truth, votes_matrix, rates, shares, gold)
         objective.append(likelihood + model.log_prior(parameters, n_labels))
         progress(votes_matrix.nnz * n_labels)
@@ -88,8 +88,8 @@ def fit_em(
         squares += votes_matrix[rows].T @ np.square(truth[rows])
     return EmFit(
         truth=truth, shares=shares, rates=rates,
-        counts=symmetrize((votes_matrix.T @ truth).reshape(n_judges, n_labels, n_labels)),
-        squares=symmetrize(squares.reshape(n_judges, n_labels, n_labels)), objective=tuple(objective),
+        counts=symmetrise((votes_matrix.T @ truth).reshape(n_judges, n_labels, n_labels)),
+        squares=symmetrise(squares.reshape(n_judges, n_labels, n_labels)), objective=tuple(objective),
         log_likelihood=likelihood, converged=converged,
     )  # fmt: skip
 
@@ -133,11 +133,11 @@ def has_pairs(votes: Votes) -> bool:
     return len(votes.items.columns) == 3
 
 
-def symmetrize_labels(table: FloatArray) -> FloatArray:
+def symmetrise_labels(table: FloatArray) -> FloatArray:
     """The mean of shares [label], or of rates or counts [judge, said, true], and of what they are with labels reversed.
 
     Examples:
-        >>> symmetrize_labels(np.array([0.5, 0.25, 0.25])).tolist()
+        >>> symmetrise_labels(np.array([0.5, 0.25, 0.25])).tolist()
         [0.375, 0.25, 0.375]
     """
     return (table + (table[::-1] if table.ndim == 1 else table[:, ::-1, ::-1])) / 2

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ringtrue.judges.aggregation.em import EmStart, expectation_step, has_pairs, symmetrize_labels, vote_shares
+from ringtrue.judges.aggregation.em import EmStart, expectation_step, has_pairs, symmetrise_labels, vote_shares
 from ringtrue.judges.aggregation.results import Aggregation
 from ringtrue.judges.votes import Codes, Votes
 
@@ -38,6 +38,6 @@ def make_start(
         rates[code] = earlier_rates[votes.judges[code]].T
     class_shares = np.array(list(earlier.class_shares.values()))
     if has_pairs(votes):
-        rates, class_shares = symmetrize_labels(rates), symmetrize_labels(class_shares)
+        rates, class_shares = symmetrise_labels(rates), symmetrise_labels(class_shares)
     expectation_step(shares, votes_matrix, np.maximum(rates, MIN_RATE), np.maximum(class_shares, MIN_RATE), gold)
     return EmStart(truth=shares, rates=rates), ()

@@ -64,10 +64,10 @@ class Aggregation:
     Examples:
         >>> import ringtrue as rt
         >>> labels = {"item": [1, 1, 1, 2, 2, 2], "worker": [*"abcabc"], "label": [0, 0, 1, 1, 1, 1]}
-        >>> one = rt.aggregate(labels, method="majority")
-        >>> print(one)
+        >>> aggregation = rt.aggregate(labels, method="majority")
+        >>> print(aggregation)
         2 items by majority: 0 for 50.0%, 1 for 50.0%; 3 judges
-        >>> one.items.rows()
+        >>> aggregation.items.rows()
         [('0', '1', 0, 0.6666666666666666, 3), ('0', '2', 1, 1.0, 3)]
     """
 

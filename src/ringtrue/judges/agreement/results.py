@@ -122,10 +122,10 @@ class Agreement:
     Examples:
         >>> import ringtrue as rt
         >>> labels = {"doc": ["a", "a", "b", "b", "c", "c"], "judge": ["x", "y"] * 3, "label": [0, 0, 1, 1, 0, 1]}
-        >>> found = rt.agree(labels, resamples=0)
-        >>> print(found)
+        >>> agreement = rt.agree(labels, resamples=0)
+        >>> print(agreement)
         2 judges, 6 labels of 3 items; agreement 0.6667; ordinal alpha 0.4444
-        >>> found.frame.select("a", "b", "n").rows()
+        >>> agreement.frame.select("a", "b", "n").rows()
         [('x', 'y', 3)]
     """
 

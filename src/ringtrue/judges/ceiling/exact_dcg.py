@@ -70,21 +70,21 @@ def _exact_dcg_up_to_size(
     transformed[1:] *= 2
     nodes, weights = _gauss_legendre(min(math.ceil(max_size / 2), int(5 * math.sqrt(max_size)) + 8))
     above = matrix[:, ::-1].cumsum(axis=1)[:, ::-1] - matrix
-    gainful = np.flatnonzero(gain > 0)
-    expected = np.zeros((len(counts), len(gainful)))
+    gain_labels = np.flatnonzero(gain > 0)
+    expected = np.zeros((len(counts), len(gain_labels)))
     step = max(MAX_PRODUCT // len(gain) // (len(angle) * max(len(counts), len(gain))), 1)
-    for label in np.flatnonzero(matrix[gainful].any(axis=0)):
+    for label in np.flatnonzero(matrix[gain_labels].any(axis=0)):
         for first in range(0, len(nodes), step):
             node_batch = slice(first, first + step)
             ahead = np.clip(above[:, label, None] + matrix[:, label, None] * nodes[node_batch], 0, 1)
             weight = (weights[node_batch, None] * transformed).ravel()
-            expected += _sum_over_roots(counts, ahead, angle, weight, gainful) * matrix[gainful, label]
-    total: FloatArray = (expected * gain[gainful] * counts[:, gainful]).sum(axis=1)
+            expected += _sum_over_roots(counts, ahead, angle, weight, gain_labels) * matrix[gain_labels, label]
+    total: FloatArray = (expected * gain[gain_labels] * counts[:, gain_labels]).sum(axis=1)
     return total
 
 
 def _sum_over_roots(
-    counts: IntArray, ahead: FloatArray, angle: FloatArray, weight: NDArray[np.complex128], gainful: IntArray
+    counts: IntArray, ahead: FloatArray, angle: FloatArray, weight: NDArray[np.complex128], gain_labels: IntArray
 ) -> FloatArray:
     """Σ over nodes and roots of Re(weight · Π_k (1 − q_k + q_k ω)^{n_k} / (1 − q_i + q_i ω)): lists × labels i."""
     spread = -2 * ahead * (1 - ahead)
@@ -96,7 +96,7 @@ def _sum_over_roots(
     factor = 1 + ahead[:, node] * (np.exp(1j * angle) - 1)[root]
     modulus = np.exp(modulus[:, significant])
     phase = exponents @ np.angle(factor)
-    quotient = weight[significant] / factor[gainful]
+    quotient = weight[significant] / factor[gain_labels]
     sums: FloatArray = (modulus * np.cos(phase)) @ quotient.real.T - (modulus * np.sin(phase)) @ quotient.imag.T
     return sums
 

@@ -72,10 +72,10 @@ def ceiling(
     testing judge labelled. A ranker that learned from several judges, or from more than labels, may stand above.
 
     Examples:
-        >>> known = Confusion(rows="gold", columns="crowd", labels=(0, 1), counts=np.array([[80, 20], [30, 70]]))
+        >>> confusion = Confusion(rows="gold", columns="crowd", labels=(0, 1), counts=np.array([[80, 20], [30, 70]]))
         >>> labels = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1, "b": 1, "c": 0}, "q3": {"a": 0}}
-        >>> found = ceiling(labels, known)
-        >>> found.per_query["ceiling"].round(4).to_list(), found.queries, found.skipped
+        >>> bound = ceiling(labels, confusion)
+        >>> bound.per_query["ceiling"].round(4).to_list(), bound.queries, bound.skipped
         ([0.9077, 0.9428, None], 2, 1)
     """
     require_settings(method, k, draws)

@@ -28,11 +28,11 @@ class RunCeiling:
 
     Examples:
         >>> import ringtrue as rt
-        >>> known = rt.Confusion(rows="gold", columns="crowd", labels=(0, 1), counts=[[80, 20], [30, 70]])
+        >>> confusion = rt.Confusion(rows="gold", columns="crowd", labels=(0, 1), counts=[[80, 20], [30, 70]])
         >>> labels = {f"q{number}": {"a": 1, "b": 0} for number in range(3)}
         >>> run = {query: {"a": 0.0, "b": 1.0} for query in labels}
-        >>> found = rt.ceiling(labels, known, runs=run).runs["run"]
-        >>> round(found.ndcg.value, 3), round(found.ceiling, 3), round(found.share, 3)
+        >>> run_ceiling = rt.ceiling(labels, confusion, runs=run).runs["run"]
+        >>> round(run_ceiling.ndcg.value, 3), round(run_ceiling.ceiling, 3), round(run_ceiling.share, 3)
         (0.631, 0.908, 0.695)
     """
 
@@ -87,8 +87,8 @@ class Ceiling:
 
     Examples:
         >>> import ringtrue as rt
-        >>> known = rt.Confusion(rows="gold", columns="crowd", labels=(0, 1), counts=[[80, 20], [30, 70]])
-        >>> print(rt.ceiling({"q": {"a": 1, "b": 0}}, known, gain="linear"))
+        >>> confusion = rt.Confusion(rows="gold", columns="crowd", labels=(0, 1), counts=[[80, 20], [30, 70]])
+        >>> print(rt.ceiling({"q": {"a": 1, "b": 0}}, confusion, gain="linear"))
         nDCG 0.9077 at most over 1 query: rows are the testing judge (gold), columns the training judge (crowd)
     """
 

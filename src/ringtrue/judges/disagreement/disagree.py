@@ -77,10 +77,10 @@ def disagree(
 
     Examples:
         >>> labels = {"doc": ["a"] * 3 + ["b"] * 3, "judge": list("xyz") * 2, "label": [2, 2, 1, 1, 1, 0]}
-        >>> found = disagree(labels, "1/3", resamples=0)
-        >>> [round(one.value, 4) for one in found.p.values()]
+        >>> disagreement = disagree(labels, "1/3", resamples=0)
+        >>> [round(estimate.value, 4) for estimate in disagreement.p.values()]
         [0.0, 0.3333, 0.5]
-        >>> found.gains
+        >>> disagreement.gains
         {0: 0.0, 1: 0.5555555555555555, 2: 1.0}
     """
     require_level(level)

@@ -48,9 +48,9 @@ def read_votes_on_levels(
 
     Examples:
         >>> table = {"doc": ["a", "a"], "judge": ["x", "y"], "snippet": ["Maybe", "Sure"], "page": ["Non", "Key"]}
-        >>> asked = {"snippet": ["Maybe", "Sure"], "page": ["Non", "Key"]}
-        >>> votes, found = read_votes_on_levels(table, levels=asked, top=None, scale=None, outside="refuse")
-        >>> found.names, votes.label.tolist(), found.top.tolist(), found.lowest.tolist()
+        >>> scales = {"snippet": ["Maybe", "Sure"], "page": ["Non", "Key"]}
+        >>> votes, levels = read_votes_on_levels(table, levels=scales, top=None, scale=None, outside="refuse")
+        >>> levels.names, votes.label.tolist(), levels.top.tolist(), levels.lowest.tolist()
         (('Maybe/Non', 'Maybe/Key', 'Sure/Non', 'Sure/Key'), [0, 3], [False, False, False, True],
          [True, False, True, False])
     """

@@ -35,8 +35,8 @@ class MutualEvaluation:
     Examples:
         >>> queries, docs = ["q1", "q1", "q1", "q1", "q2", "q2", "q2", "q2"], ["x", "x", "y", "y"] * 2
         >>> labels = {"query": queries, "doc": docs, "judge": ["a", "b"] * 4, "label": [1, 1, 0, 1, 1, 1, 0, 0]}
-        >>> found = mutual_evaluation(labels)
-        >>> found.judges["q1"], found.values.row(0)
+        >>> evaluation = mutual_evaluation(labels)
+        >>> evaluation.judges["q1"], evaluation.values.row(0)
         (('a', 'b'), ('q1', 'AP', 0.875))
     """
 
@@ -73,8 +73,8 @@ def mutual_evaluation(
     Examples:
         >>> docs = [doc for doc in "abcd" for _ in "xy"] * 3
         >>> queries = [query for query in ("q1", "q2", "q3") for _ in range(8)]
-        >>> said = [2, 2, 1, 2, 0, 0, 1, 0] * 2 + [2, 2, 1, 1, 0, 0, 0, 0]
-        >>> labels = {"query": queries, "doc": docs, "judge": ["x", "y"] * 12, "label": said}
+        >>> given_labels = [2, 2, 1, 2, 0, 0, 1, 0] * 2 + [2, 2, 1, 1, 0, 0, 0, 0]
+        >>> labels = {"query": queries, "doc": docs, "judge": ["x", "y"] * 12, "label": given_labels}
         >>> mutual_evaluation(labels, at_least=["1/3"]).table.select("measure", pl.col("mean").round(3)).rows()
         [('AP', 0.889), ('GAP(1/3)', 0.938), ('nDCG(exp, zipf)', 0.934), ('nDCG(exp)', 0.954), ('nDCG(1/3)', 0.96)]
     """

@@ -24,8 +24,8 @@ class Verification:
     Examples:
         >>> import ringtrue as rt
         >>> labels = {"doc": ["a"] * 4 + ["b"] * 4, "judge": list("wxyz") * 2, "label": [0, 1, 2, 2, 0, 0, 1, 2]}
-        >>> (one, *_) = rt.disagree(labels, "1/3", verify=["1/3"], resamples=0).verified
-        >>> one.level, round(one.experimental.value, 4), round(one.predicted.value, 4)
+        >>> (verification, *_) = rt.disagree(labels, "1/3", verify=["1/3"], resamples=0).verified
+        >>> verification.level, round(verification.experimental.value, 4), round(verification.predicted.value, 4)
         ('0', 0.7778, 0.6914)
     """
 
@@ -101,10 +101,10 @@ class Disagreement:
     Examples:
         >>> import ringtrue as rt
         >>> labels = {"doc": ["a"] * 3 + ["b"] * 3, "judge": list("xyz") * 2, "label": [2, 2, 1, 1, 1, 0]}
-        >>> found = rt.disagree(labels, "1/3", resamples=0)
-        >>> print(found)
+        >>> disagreement = rt.disagree(labels, "1/3", resamples=0)
+        >>> print(disagreement)
         at least 1 of 3 users say 2: a label 0 is worth 0, 1 is worth 0.5556, 2 is worth 1
-        >>> found.gains
+        >>> disagreement.gains
         {0: 0.0, 1: 0.5555555555555555, 2: 1.0}
     """
 

@@ -33,8 +33,8 @@ def estimate_consistency(votes: Votes, levels: Levels, bootstrap: BootstrapSetti
         >>> table = {"doc": ["a"] * 3, "judge": ["x", "x", "y"], "label": [1, 1, 0]}
         >>> votes, levels = read_votes_on_levels(table, levels=None, top=None, scale=None, outside="refuse")
         >>> bootstrap = BootstrapSettings(resamples=0, level=0.95, rng=np.random.default_rng(0))
-        >>> found = estimate_consistency(votes, levels, bootstrap)
-        >>> found.within["1"].value, found.across["1"].value
+        >>> consistency = estimate_consistency(votes, levels, bootstrap)
+        >>> consistency.within["1"].value, consistency.across["1"].value
         (1.0, 0.0)
     """
     item, judge, pair = votes.by_judge_and_item()

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ringtrue.evaluation.significance.adjustment import holm
 from ringtrue.judges.quality.checked_labels import CheckedLabels, format_whole_percent, mean_by_group
-from ringtrue.judges.quality.judge_findings import Kind
+from ringtrue.judges.quality.judge_findings import FlagKind
 from ringtrue.judges.quality.judge_statistics import RepeatedLabels
 from ringtrue.judges.quality.results import JudgeReport
 from ringtrue.judges.quality.tail_bounds import bennett, binomial_tail, sums_of_hits, sums_within_strata
@@ -40,7 +40,7 @@ class FlagFinding:
     """A flag on a judge, by position, before its effect is known."""
 
     judge: int
-    kind: Kind
+    kind: FlagKind
     reason: str
     p_adjusted: float
 
@@ -96,20 +96,20 @@ def _flag_worse(evidence: Evidence) -> list[FlagFinding]:
         p = np.where(np.isnan(p) & np.isnan(gold.others_accuracy), _p_of_low_skill(gold), p)
     findings = []
     for j, adjusted in evidence.significant_judges(np.minimum(p, 1)):
-        cases = gold if by_gold[j] and gold is not None else consensus
+        checked = gold if by_gold[j] and gold is not None else consensus
         own_share, others_share, chance = (
-            float(statistic[j]) for statistic in (cases.shared_accuracy, cases.others_accuracy, cases.chance)
+            float(statistic[j]) for statistic in (checked.shared_accuracy, checked.others_accuracy, checked.chance)
         )
-        hits, n = round(cases.n[j] * cases.accuracy[j]), int(cases.n[j])
+        hits, n = round(checked.n[j] * checked.accuracy[j]), int(checked.n[j])
         guessing = binomial_tail(n - hits, n, 1 - chance) >= 1 - evidence.level
         if others_share - own_share < MIN_DIFFERENCE or (np.isnan(others_share) and not guessing):
             continue
-        against = "gold" if cases is gold else "the consensus of the others"
+        against = "gold" if checked is gold else "the consensus of the others"
         others_phrase = (
             "" if np.isnan(others_share) else f", the others on {format_whole_percent(others_share)} of the same items"
         )
         shuffled = f"; shuffled, the same labels would be right on {format_whole_percent(chance)}" if guessing else ""
-        right, labels = (cases.accuracy[j], n) if np.isnan(own_share) else (own_share, int(cases.shared[j]))
+        right, labels = (checked.accuracy[j], n) if np.isnan(own_share) else (own_share, int(checked.shared[j]))
         reason = (
             f"right on {format_whole_percent(right)} of {labels:,} labels{others_phrase} (against {against}){shuffled}"
         )
@@ -175,7 +175,7 @@ def _flag_lenient(evidence: Evidence) -> list[FlagFinding]:
             and leniency.value is not None
             and abs(leniency.value) >= MIN_LENIENCY * float(grade.std())
         ):
-            kind: Kind = "lenient" if leniency.value > 0 else "strict"
+            kind: FlagKind = "lenient" if leniency.value > 0 else "strict"
             direction = "above" if leniency.value > 0 else "below"
             reason = (
                 f"labels lie {abs(leniency.value):.2f} {direction} the others' on the same {leniency.n:,} items, "
@@ -190,14 +190,14 @@ def _flag_traps(evidence: Evidence) -> list[FlagFinding]:
 
     Where nobody else met the same traps, fewer than the rule of acceptance asks for.
     """
-    cases, all_traps = evidence.traps, evidence.all_traps
-    if cases is None or all_traps is None:
+    checked, all_traps = evidence.traps, evidence.all_traps
+    if checked is None or all_traps is None:
         return []
-    p = cases.chance_sums().p_low()
+    p = checked.chance_sums().p_low()
     min_rate = np.full(evidence.n_judges, evidence.accept[0] / evidence.accept[1])
-    shortfall = np.nan_to_num(cases.n * (min_rate - cases.accuracy))
-    by_rule = bennett(shortfall, cases.n * min_rate * (1 - min_rate), min_rate)
-    unmatched = np.isnan(p) & (cases.n > 0) & np.isnan(cases.others_accuracy)
+    shortfall = np.nan_to_num(checked.n * (min_rate - checked.accuracy))
+    by_rule = bennett(shortfall, checked.n * min_rate * (1 - min_rate), min_rate)
+    unmatched = np.isnan(p) & (checked.n > 0) & np.isnan(checked.others_accuracy)
     findings = []
     for j, adjusted in evidence.significant_judges(np.where(unmatched, by_rule, p)):
         traps = evidence.reports[j].traps
@@ -218,13 +218,13 @@ def _flag_traps(evidence: Evidence) -> list[FlagFinding]:
 
 def _flag_too_fast(evidence: Evidence) -> list[FlagFinding]:
     """Most labels in less than a third of the time of the typical judge, by the medians."""
-    times = evidence.durations
+    durations = evidence.durations
     medians = [report.speed.median for report in evidence.reports if report.speed is not None]
-    if times is None or len(medians) < 2:
+    if durations is None or len(medians) < 2:
         return []
     typical = float(np.median(medians))
-    is_fast = times.seconds < typical / MIN_SPEED_RATIO
-    p = sums_of_hits(times.judge, evidence.n_judges, is_fast, np.full(len(is_fast), 0.5)).p_high()
+    is_fast = durations.seconds < typical / MIN_SPEED_RATIO
+    p = sums_of_hits(durations.judge, evidence.n_judges, is_fast, np.full(len(is_fast), 0.5)).p_high()
     findings = []
     for j, adjusted in evidence.significant_judges(p):
         speed = evidence.reports[j].speed

@@ -7,10 +7,10 @@ from typing import Literal, TypeAlias
 
 from ringtrue.stats.results import Estimate
 
-__all__ = ["Against", "Drift", "Effect", "Flag", "Kind", "SideBias", "Speed", "Traps"]
+__all__ = ["Against", "Drift", "Effect", "Flag", "FlagKind", "SideBias", "Speed", "Traps"]
 
 Against: TypeAlias = Literal["gold", "consensus"]
-Kind: TypeAlias = Literal[
+FlagKind: TypeAlias = Literal[
     "worse", "guessing", "one label", "lenient", "strict", "traps", "too fast", "side bias", "drift", "inconsistent"
 ]
 
@@ -62,7 +62,7 @@ class Flag:
         guessing: right on 31% where the others are on 80%
     """
 
-    kind: Kind
+    kind: FlagKind
     reason: str
     p_adjusted: float
     effect: Effect

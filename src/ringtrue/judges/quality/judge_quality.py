@@ -69,7 +69,7 @@ def judge_quality(
     Examples:
         >>> table = {"item": list("aaabbb"), "judge": list("xyzxyz"), "label": [1, 1, 1, 0, 0, 1]}
         >>> quality = judge_quality(table)
-        >>> [(one.judge, one.accuracy.value) for one in quality]
+        >>> [(report.judge, report.accuracy.value) for report in quality]
         [('x', 0.75), ('y', 0.75), ('z', 0.5)]
     """
     require_level(level)
@@ -114,13 +114,13 @@ def judge_quality(
         replace(report, flags=flags.get(j, ())) for j, report in enumerate(evidence.reports) if report.labels
     )
     cluster = votes.clusters()[0]
-    cases = evidence.gold or evidence.consensus
+    checked = evidence.gold or evidence.consensus
     return JudgeQuality(
         judges=reports,
         labels=votes.size,
         items=int(votes.counts().any(axis=1).sum()),
-        accuracy=estimate_share(cases.hit, cluster[cases.item], level=level, case_name="label that can be checked"),
-        against=cases.against if len(cases.hit) else None,
+        accuracy=estimate_share(checked.hit, cluster[checked.item], level=level, case_name="label that can be checked"),
+        against=checked.against if len(checked.hit) else None,
         alpha=leave_out.alpha,
         majority_accuracy=None if gold_labels is None else leave_out.majority_accuracy(cluster, level),
         level=level,

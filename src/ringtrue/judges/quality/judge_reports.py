@@ -59,7 +59,7 @@ def make_judge_reports(
     )
     reports = []
     for j, (rows, by_gold, by_others, uncounted, leniency, consistency, trap, speed, side, drift) in enumerate(columns):
-        cases = gold if gold is not None and gold.n[j] else consensus
+        checked = gold if gold is not None and gold.n[j] else consensus
         accuracy = by_gold if by_gold is not None and by_gold.value is not None else by_others
         label_counts = np.bincount(votes.label[rows], minlength=len(votes.labels))
         n_checked = max(int(consensus.n[j]), accuracy.n)
@@ -70,12 +70,12 @@ def make_judge_reports(
                 labels=len(rows),
                 items=len(np.unique(votes.item[rows])),
                 accuracy=accuracy,
-                against=cases.against if cases.n[j] else None,
-                others_accuracy=_none_if_nan(cases.others_accuracy[j]),
-                chance=_none_if_nan(cases.chance[j]),
+                against=checked.against if checked.n[j] else None,
+                others_accuracy=_none_if_nan(checked.others_accuracy[j]),
+                chance=_none_if_nan(checked.chance[j]),
                 gold_accuracy=by_gold,
                 consensus_accuracy=by_others,
-                confusion=_judge_confusion(votes, cases, j),
+                confusion=_judge_confusion(votes, checked, j),
                 leniency=leniency,
                 self_consistency=consistency,
                 traps=trap,
@@ -95,20 +95,20 @@ def _none_if_nan(number: float) -> float | None:
     return None if np.isnan(number) else float(number)
 
 
-def _estimate_accuracies(cases: CheckedLabels, cluster: Codes, level: float, case_name: str) -> list[Estimate]:
+def _estimate_accuracies(checked: CheckedLabels, cluster: Codes, level: float, case_name: str) -> list[Estimate]:
     return [
-        estimate_share(cases.hit[rows], cluster[cases.item[rows]], level=level, case_name=case_name)
-        for rows in cases.rows_by_judge
+        estimate_share(checked.hit[rows], cluster[checked.item[rows]], level=level, case_name=case_name)
+        for rows in checked.rows_by_judge
     ]
 
 
-def _judge_confusion(votes: Votes, cases: CheckedLabels, judge: int) -> Confusion:
-    rows, n_labels = cases.rows_by_judge[judge], cases.n_labels
-    rows = rows[cases.reference[rows] >= 0]  # without those on which the others tie
-    counts = np.bincount(cases.reference[rows] * n_labels + cases.label[rows], minlength=n_labels**2).reshape(
+def _judge_confusion(votes: Votes, checked: CheckedLabels, judge: int) -> Confusion:
+    rows, n_labels = checked.rows_by_judge[judge], checked.n_labels
+    rows = rows[checked.reference[rows] >= 0]  # without those on which the others tie
+    counts = np.bincount(checked.reference[rows] * n_labels + checked.label[rows], minlength=n_labels**2).reshape(
         n_labels, n_labels
     )
-    against: Against = cases.against
+    against: Against = checked.against
     return Confusion(rows=against, columns=votes.judges[judge], labels=votes.labels, counts=counts)
 
 
@@ -155,19 +155,19 @@ def _estimate_drifts(
     drifts: list[Drift | None] = []
     for j in range(len(votes.judges)):
         by_gold = gold is not None and gold.n[j] >= min(MIN_DRIFT_LABELS, max(consensus.n[j], 1))
-        cases, timestamps = (gold, times[0]) if by_gold and gold is not None else (consensus, times[1])
-        own_rows = cases.rows_by_judge[j]
-        stamps = timestamps[cases.rows[own_rows]]
+        checked, timestamps = (gold, times[0]) if by_gold and gold is not None else (consensus, times[1])
+        own_rows = checked.rows_by_judge[j]
+        stamps = timestamps[checked.rows[own_rows]]
         if not len(own_rows) or stamps.min() == stamps.max():  # no order in time
             drifts.append(None)
             continue
         own_rows = own_rows[np.argsort(stamps, kind="stable")]
         drifts.append(
             estimate_judge_drift(
-                cases.hit[own_rows],
-                cases.item_share[own_rows],
-                cases.others_hit[own_rows],
-                cluster[cases.item[own_rows]],
+                checked.hit[own_rows],
+                checked.item_share[own_rows],
+                checked.others_hit[own_rows],
+                cluster[checked.item[own_rows]],
                 level=level,
             )
         )

@@ -21,7 +21,7 @@ MAX_CELLS = 4_000_000  # cells of the largest array that is held at once
 class OthersConsensus:
     """For each vote, what the other judges said of its item.
 
-    `label` is the label that most of them gave, as a position, or TIED or ALONE; `mean` the mean of their grades,
+    `label` is the label that most of them gave, as a position, or TIED or NO_OTHERS; `mean` the mean of their grades,
     NaN where there are none. `credit` is 1 for a vote that says what most of them say, a part of it where they tie
     (each of m labels that tie is worth 1/m), and NaN where there are none. `consensus_counts` sums up, for each judge,
     how often each label was what the others wanted: judges × labels. `max_others` is the largest number of others'

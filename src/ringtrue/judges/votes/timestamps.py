@@ -69,9 +69,9 @@ def _parse_iso(column: pl.Series) -> pl.Series:
     day = part[0].str.to_date("%Y-%m-%d", strict=False).cast(pl.Int64)
     hours, minutes = (part[group].cast(pl.Float64).fill_null(0) for group in (1, 2))
     seconds = part[3].str.replace(",", ".", literal=True).cast(pl.Float64).fill_null(0)
-    west = part[4].str.starts_with("-").fill_null(value=False)
+    is_negative_offset = part[4].str.starts_with("-").fill_null(value=False)
     hours_ahead, minutes_ahead = (part[group].str.strip_chars("+-").cast(pl.Float64).fill_null(0) for group in (4, 5))
-    offset = (hours_ahead * 60 + minutes_ahead) * (1 - 2 * west.cast(pl.Int8))
+    offset = (hours_ahead * 60 + minutes_ahead) * (1 - 2 * is_negative_offset.cast(pl.Int8))
     timestamps = day * 86_400.0 + (hours * 60 + minutes - offset) * 60 + seconds
     possible = (hours < 24) & (minutes < 60) & (seconds < 61)  # a minute may have a leap second
     return timestamps.set(~possible, None)

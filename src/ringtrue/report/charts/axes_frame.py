@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ringtrue.report.charts.axis_scales import Scale, make_linear_scale, make_log_scale
+from ringtrue.report.charts.axis_scales import AxisScale, make_linear_scale, make_log_scale
 from ringtrue.report.charts.canvas import Box, Sheet, line_height
 from ringtrue.report.charts.text_metrics import text_width, wrap
 
@@ -25,8 +25,8 @@ class Frame:
 
     axes: Axes
     box: Box
-    x: Scale
-    y: Scale
+    x: AxisScale
+    y: AxisScale
 
     def to_sheet(self, x: float, y: float) -> tuple[float, float]:
         """Where on the sheet a point lies."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["MAX_DRAWABLE", "Scale", "format_ticks", "keep_drawable", "make_linear_scale", "make_log_scale"]
+__all__ = ["MAX_DRAWABLE", "AxisScale", "format_ticks", "keep_drawable", "make_linear_scale", "make_log_scale"]
 
 MAX_DRAWABLE = 1e100  # beyond this a number is drawn where this would be
 MIN_DRAWABLE = 1e-100  # and below this where zero is
@@ -14,7 +14,7 @@ _ROUND_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scale:
+class AxisScale:
     """A scale from `low` to `high` with its ticks and what they say."""
 
     low: float
@@ -51,7 +51,7 @@ def keep_drawable(values: Iterable[float | None]) -> list[float]:
 
 def make_linear_scale(
     values: Iterable[float | None], *, ticks: int, limits: tuple[float, float] | None = None, padding: float = 0.04
-) -> Scale:
+) -> AxisScale:
     """A scale on which all values have room, or just what is wanted; about so many ticks at round numbers.
 
     Examples:
@@ -70,7 +70,7 @@ def make_linear_scale(
     if len(positions) < 2:
         step = _tick_step(high - low, ticks * 2 + 1)
         positions = _ticks_between(low, high, step)
-    return Scale(low=low, high=high, ticks=positions, labels=format_ticks(positions, step))
+    return AxisScale(low=low, high=high, ticks=positions, labels=format_ticks(positions, step))
 
 
 def _padded_limits(numbers_on_scale: list[float], padding: float) -> tuple[float, float]:
@@ -112,7 +112,9 @@ def _format_scientific(number: float) -> str:
     return "0" if number == 0 else f"{float(digits):g}e{int(power)}".replace("-", "−")
 
 
-def make_log_scale(values: Iterable[float | None], *, ticks: int, limits: tuple[float, float] | None = None) -> Scale:
+def make_log_scale(
+    values: Iterable[float | None], *, ticks: int, limits: tuple[float, float] | None = None
+) -> AxisScale:
     """A scale on which ten is as far from one as a hundred from ten; only for what is above zero.
 
     Examples:
@@ -139,4 +141,4 @@ def make_log_scale(values: Iterable[float | None], *, ticks: int, limits: tuple[
     else:
         positions = positions[:: math.ceil(len(positions) / max(1, ticks))]
     labels = tuple(format_ticks((position,), 1.0 if position >= 1 else position)[0] for position in positions)
-    return Scale(low=low, high=high, ticks=positions, labels=labels, logarithmic=True)
+    return AxisScale(low=low, high=high, ticks=positions, labels=labels, logarithmic=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ringtrue.report.charts.axis_scales import MAX_DRAWABLE, Scale, keep_drawable, make_linear_scale
+from ringtrue.report.charts.axis_scales import MAX_DRAWABLE, AxisScale, keep_drawable, make_linear_scale
 from ringtrue.report.charts.canvas import PIXEL, Box, Sheet, line_height
 from ringtrue.report.charts.label_placement import spread_labels
 from ringtrue.report.charts.text_metrics import shorten, text_width, wrap
@@ -75,12 +75,24 @@ def _draw_lying_bars(sheet: Sheet, chart: Bars, box: Box) -> None:
     axes = sheet.add_axes(inner, f"bars {chart.across}", (x_scale.low, x_scale.high), y_limits)
     positions = [number + 0.5 for number in range(len(chart.names))]
     for colour_index, bars in _split_by_sign(chart.values, positions):
-        axes.barh([y for y, _ in bars], [value for _, value in bars], height=0.72 if row_height > 6 else 0.85,
-                   color=sheet.series_colour(colour_index), linewidth=0, label="bars")  # fmt: skip
+        axes.barh(
+            [y for y, _ in bars],
+            [value for _, value in bars],
+            height=0.72 if row_height > 6 else 0.85,
+            color=sheet.series_colour(colour_index),
+            linewidth=0,
+            label="bars",
+        )
     intervals = _clamped_intervals(chart, positions, x_scale)
     for colour, line_width in _outline_strokes(sheet):
-        axes.hlines([y for y, _, _ in intervals], [low for _, low, _ in intervals], [high for _, _, high in intervals],
-                     color=colour, linewidth=line_width * PIXEL, label="intervals")  # fmt: skip
+        axes.hlines(
+            [y for y, _, _ in intervals],
+            [low for _, low, _ in intervals],
+            [high for _, _, high in intervals],
+            color=colour,
+            linewidth=line_width * PIXEL,
+            label="intervals",
+        )
     zero = inner.left + inner.width * x_scale.fraction(0.0)
     for number, value in enumerate(chart.values):
         if _is_missing(value) and row_height >= 15:
@@ -99,12 +111,24 @@ def _draw_standing_bars(sheet: Sheet, chart: Bars, box: Box) -> None:
     axes = sheet.add_axes(inner, f"bars {chart.across}", (0.0, max(1, len(chart.names))), (y_scale.low, y_scale.high))
     positions = [number + 0.5 for number in range(len(chart.names))]
     for colour_index, bars in _split_by_sign(chart.values, positions):
-        axes.bar([x for x, _ in bars], [value for _, value in bars], width=0.85 if len(positions) > 60 else 0.72,
-                  color=sheet.series_colour(colour_index), linewidth=0, label="bars")  # fmt: skip
+        axes.bar(
+            [x for x, _ in bars],
+            [value for _, value in bars],
+            width=0.85 if len(positions) > 60 else 0.72,
+            color=sheet.series_colour(colour_index),
+            linewidth=0,
+            label="bars",
+        )
     intervals = _clamped_intervals(chart, positions, y_scale)
     for colour, line_width in _outline_strokes(sheet):
-        axes.vlines([x for x, _, _ in intervals], [low for _, low, _ in intervals], [high for _, _, high in intervals],
-                     color=colour, linewidth=line_width * PIXEL, label="intervals")  # fmt: skip
+        axes.vlines(
+            [x for x, _, _ in intervals],
+            [low for _, low, _ in intervals],
+            [high for _, _, high in intervals],
+            color=colour,
+            linewidth=line_width * PIXEL,
+            label="intervals",
+        )
     zero = inner.bottom - inner.height * y_scale.fraction(0.0)
     sheet.draw_line((inner.left, inner.right), (zero, zero))
 
@@ -114,7 +138,7 @@ def _outline_strokes(sheet: Sheet) -> tuple[tuple[str, float], ...]:
     return (sheet.palette.ground, 4.5), (sheet.palette.ink, 1.5)
 
 
-def _bar_scale(chart: Bars, ticks: int) -> Scale:
+def _bar_scale(chart: Bars, ticks: int) -> AxisScale:
     """Bars begin at zero, so zero is on the scale."""
     return make_linear_scale([0.0, *chart.values, *chart.low, *chart.high], ticks=ticks)
 
@@ -135,7 +159,9 @@ def _split_by_sign(
     return [(1, [bar for bar in bars if bar[1] >= 0]), (0, [bar for bar in bars if bar[1] < 0])]
 
 
-def _clamped_intervals(chart: Bars, positions: Sequence[float], value_scale: Scale) -> list[tuple[float, float, float]]:
+def _clamped_intervals(
+    chart: Bars, positions: Sequence[float], value_scale: AxisScale
+) -> list[tuple[float, float, float]]:
     if not chart.low or not chart.high:
         return []
     return [(position, value_scale.clamp(low), value_scale.clamp(high))

@@ -13,7 +13,7 @@ from matplotlib.patheffects import withStroke
 from ringtrue.report.charts.text_metrics import FONT_SIZE, replace_missing_glyphs, text_width, to_single_line
 
 if TYPE_CHECKING:
-    from ringtrue.report.charts.axis_scales import Scale
+    from ringtrue.report.charts.axis_scales import AxisScale
     from ringtrue.report.charts.palettes import Palette
 
 __all__ = ["DASHES", "DPI", "HALO", "MARKERS", "PIXEL", "Box", "Dash", "Sheet", "line_height"]
@@ -107,7 +107,7 @@ class Sheet:
         axes.set_autoscale_on(False)
         return axes
 
-    def draw_bottom_scale(self, box: Box, scale: Scale, *, above: bool = False) -> None:
+    def draw_bottom_scale(self, box: Box, scale: AxisScale, *, above: bool = False) -> None:
         """Lines up through a frame, and numbers below it; also above, where a frame is higher than a screen."""
         for tick, label in zip(scale.ticks, scale.labels, strict=True):
             x = box.left + box.width * scale.fraction(tick)
@@ -126,7 +126,7 @@ class Sheet:
                 (box.left, box.right), (middle, middle), colour=self.palette.raised, width=row_height, behind=True
             )
 
-    def draw_left_scale(self, box: Box, scale: Scale) -> None:
+    def draw_left_scale(self, box: Box, scale: AxisScale) -> None:
         """Lines across a frame, and numbers to its left."""
         for tick, label in zip(scale.ticks, scale.labels, strict=True):
             y = box.bottom - box.height * scale.fraction(tick)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ringtrue.report.charts.axis_scales import Scale, keep_drawable, make_linear_scale
+from ringtrue.report.charts.axis_scales import AxisScale, keep_drawable, make_linear_scale
 from ringtrue.report.charts.canvas import MARKERS, PIXEL, Box, Sheet, line_height
 from ringtrue.report.charts.legends import Sample, draw_legend, legend_height
 from ringtrue.report.charts.text_metrics import shorten, text_width, wrap
@@ -112,16 +112,25 @@ def draw_forest(sheet: Sheet, chart: Forest, box: Box, *, names: bool = True) ->
         )
         dots = [(x_scale.clamp(estimate.value), number + centre) for number, estimate in enumerate(series.values)
                 if estimate is not None and estimate.value is not None and math.isfinite(estimate.value)]  # fmt: skip
-        axes.plot([x for x, _ in dots], [y for _, y in dots], linestyle="none", marker=marker, color=colour,
-                   markersize=7 * PIXEL, markerfacecolor=sheet.palette.ground if hollow else colour,
-                   markeredgewidth=1.75 * PIXEL, label=series.name, clip_on=False)  # fmt: skip
+        axes.plot(
+            [x for x, _ in dots],
+            [y for _, y in dots],
+            linestyle="none",
+            marker=marker,
+            color=colour,
+            markersize=7 * PIXEL,
+            markerfacecolor=sheet.palette.ground if hollow else colour,
+            markeredgewidth=1.75 * PIXEL,
+            label=series.name,
+            clip_on=False,
+        )
 
 
 def _is_number(mark: str) -> bool:
     return not mark or mark[0].isdigit()
 
 
-def _forest_scale(chart: Forest, width: float) -> Scale:
+def _forest_scale(chart: Forest, width: float) -> AxisScale:
     """Far ends of a few intervals must not press all the others together."""
     values = [number for series in chart.series for number in _drawable_numbers(series, "value")]
     ends = [number for series in chart.series for side in ("low", "high") for number in _drawable_numbers(series, side)]
@@ -140,7 +149,7 @@ def _drawable_numbers(series: Series, field: str) -> list[float]:
     )
 
 
-def _clamped_interval(estimate: Estimate | None, x_scale: Scale) -> tuple[float, float] | None:
+def _clamped_interval(estimate: Estimate | None, x_scale: AxisScale) -> tuple[float, float] | None:
     if estimate is None or estimate.value is None or estimate.low is None or estimate.high is None:
         return None
     if math.isnan(estimate.low) or math.isnan(estimate.high):

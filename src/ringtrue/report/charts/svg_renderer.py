@@ -134,8 +134,10 @@ class InlineSvgRenderer(RendererBase):
         bounds = tuple(round(float(bound), 2) for bound in (box.x0, self.height - box.y1, box.width, box.height))
         if bounds not in self._clips:
             self._clips[bounds] = f"{self._prefix}-clip-{len(self._clips) + 1}"
-            attributes = " ".join(f'{name}="{_format_two_decimals(bound)}"'
-                             for name, bound in zip(("x", "y", "width", "height"), bounds, strict=True))  # fmt: skip
+            attributes = " ".join(
+                f'{name}="{_format_two_decimals(bound)}"'
+                for name, bound in zip(("x", "y", "width", "height"), bounds, strict=True)
+            )
             self.elements.append(f'<clipPath id="{self._clips[bounds]}"><rect {attributes}/></clipPath>')
         return f' clip-path="url(#{self._clips[bounds]})"'
 

@@ -65,11 +65,11 @@ def section(inputs: ReportInputs) -> Section | None:
         ).pairs
     reliable_pairs = [pair for pair in pairs if pair.n >= MIN_COMMON_ITEMS] or list(pairs)
     figures = (_pair_heatmap(pairs, reliable_pairs, counts.height),) if reliable_pairs else ()
-    return Section(name="agreement", title=TITLE, answer=_summarize_agreement(agreement), figures=figures,
+    return Section(name="agreement", title=TITLE, answer=_summarise_agreement(agreement), figures=figures,
                    notes=(*scale_notes(labels), *notes, *agreement.notes))  # fmt: skip
 
 
-def _summarize_agreement(agreement: Agreement) -> str:
+def _summarise_agreement(agreement: Agreement) -> str:
     alpha, same_label = agreement.overall["alpha_ordinal"], agreement.overall["agreement"]
     sample_phrase = f"{format_count(len(agreement.judges), 'judge')} of {format_count(agreement.items, 'document')}"
     if alpha.value is None:
@@ -101,8 +101,10 @@ def _pair_heatmap(pairs: Sequence[PairAgreement], shown: Sequence[PairAgreement]
     )
     notes = [SCALE]
     if judges > len(order):
-        whose = f" of the {MAX_CHART_ROWS} with the most labels" if judges > MAX_CHART_ROWS else ""
-        notes.append(f"{len(order)} of {format_count(judges, 'judge')} are here: those{whose} who share documents")
+        restriction = f" of the {MAX_CHART_ROWS} with the most labels" if judges > MAX_CHART_ROWS else ""
+        notes.append(
+            f"{len(order)} of {format_count(judges, 'judge')} are here: those{restriction} who share documents"
+        )
     if thin_pairs := len(pairs) - len(shown):
         notes.append(
             f"{format_count(thin_pairs, 'pair')} with fewer than {MIN_COMMON_ITEMS} documents in common: only in "
@@ -143,12 +145,10 @@ def _describe_pairs(
         f" No better than chance, on average: {join_names(no_better_than_chance)}." if no_better_than_chance else ""
     )
     return (
-        f"Each cell is the alpha of two judges, and those who agree most with the others come first. "
-        f"{judges[0]} has {format_number(mean_alpha[judges[0]])} on average, {judges[-1]} "
-        f"{format_number(mean_alpha[judges[-1]])}. "
-        f"The closest two are {best[0]} and {best[1]} ({format_number(pair_of[best].alpha_ordinal.value)}), the "
-        "furthest apart "
-        f"{worst[0]} and {worst[1]} ({format_number(pair_of[worst].alpha_ordinal.value)}).{warning}"
+        f"Each cell is the alpha of two judges, and those who agree most with the others come first. {judges[0]} has "
+        f"{format_number(mean_alpha[judges[0]])} on average, {judges[-1]} {format_number(mean_alpha[judges[-1]])}. The "
+        f"closest two are {best[0]} and {best[1]} ({format_number(pair_of[best].alpha_ordinal.value)}), the furthest "
+        f"apart {worst[0]} and {worst[1]} ({format_number(pair_of[worst].alpha_ordinal.value)}).{warning}"
     )
 
 

@@ -22,7 +22,7 @@ from ringtrue.report.sections.confusion_heatmaps import (
     describe_mistake,
     worst_mistake,
 )
-from ringtrue.report.sections.gold_pairs import GoldPairs, gold_task, pair_gold_with_bronze
+from ringtrue.report.sections.gold_pairs import GoldPairs, make_gold_problem, pair_gold_with_bronze
 from ringtrue.report.sections.number_phrases import (
     capitalize_first,
     drop_if_unknown,
@@ -64,7 +64,7 @@ UNCHECKED_GOLD = {
 class _GroupTest:
     """Whether accuracy differs between groups, and how sure that is; p is None where nothing can differ."""
 
-    what: str
+    factor: str
     p: float | None
 
     @property
@@ -74,34 +74,37 @@ class _GroupTest:
 
 def section(inputs: ReportInputs) -> Section | None:
     """The judge's confusion matrix, and its accuracy by rank and by run."""
-    task = gold_task(inputs)
-    if task is None:
+    problem = make_gold_problem(inputs)
+    if problem is None:
         return None
-    if isinstance(task.gold, Confusion):
-        return _section_from_matrix(task.gold)
-    pairs = pair_gold_with_bronze(task, inputs)
+    if isinstance(problem.gold, Confusion):
+        return _section_from_matrix(problem.gold)
+    pairs = pair_gold_with_bronze(problem, inputs)
     bands = _documents_by_rank_band(pairs)
     by_rank, by_run = (
-        _test_groups(what, groups, pairs, inputs) for what, groups in (("rank", bands), ("run", pairs.shown))
+        _test_groups(factor, groups, pairs, inputs) for factor, groups in (("rank", bands), ("run", pairs.docs_by_run))
     )
-    figures = [_confusion_figure(pairs, task, inputs)]
-    if (pairs.best > 0).any():
-        figures += [_rank_figure(pairs, bands, by_rank, task), _run_figure(pairs, by_run, task, order_runs(inputs))]
+    figures = [_confusion_figure(pairs, problem, inputs)]
+    if (pairs.best_rank > 0).any():
+        figures += [
+            _rank_figure(pairs, bands, by_rank, problem),
+            _run_figure(pairs, by_run, problem, order_runs(inputs)),
+        ]
     notes = (
-        *((COMPARISON_SAMPLE_NOTE,) if pairs.compared else ()),
-        *(() if len(figures) > 1 else (_unchecked_note(task.design),)),
+        *((COMPARISON_SAMPLE_NOTE,) if pairs.drawn_for_comparison else ()),
+        *(() if len(figures) > 1 else (_unchecked_note(problem.design),)),
     )
     return Section(
         name="bronze-judge",
         title=TITLE,
-        answer=_summarize_bronze_judge(pairs, by_rank, by_run),
+        answer=_summarise_bronze_judge(pairs, by_rank, by_run),
         figures=tuple(figures),
         notes=notes,
     )
 
 
-def _confusion_figure(pairs: GoldPairs, task: CorrectionProblem, inputs: ReportInputs) -> Figure:
-    shares, counts = pairs.weighted(), pairs.counted()
+def _confusion_figure(pairs: GoldPairs, problem: CorrectionProblem, inputs: ReportInputs) -> Figure:
+    shares, counts = pairs.weigh_confusion(), pairs.count_confusion()
     chart = confusion_heatmap(shares, counts, up="gold says", across="bronze says")
     equal_weights = np.ptp(pairs.weight) == 0
     notes = (
@@ -121,17 +124,15 @@ def _confusion_figure(pairs: GoldPairs, task: CorrectionProblem, inputs: ReportI
             words.append(f"Most often it errs like this: {describe_mistake(mistake, 'gold', 'bronze')}.")
     else:
         notes.append(
-            f"gold's labels go up to {highest_gold}, those of bronze to {highest_bronze}: what lies off the "
-            "diagonal need not be "
-            f"a mistake"
+            f"gold's labels go up to {highest_gold}, those of bronze to {highest_bronze}: what lies off the diagonal "
+            "need not be a mistake"
         )
     on_relevant, on_others = pairs.rates()
     missed = None if on_relevant.value is None else 1 - on_relevant.value
     false_alarms = None if on_others.value is None else 1 - on_others.value
     words.append(
-        f"{_threshold_phrase(task, inputs)} it calls {format_percent(false_alarms)} of the documents that are not "
-        "relevant relevant, "
-        f"and misses {format_percent(missed)} of the relevant ones."
+        f"{_threshold_phrase(problem, inputs)} it calls {format_percent(false_alarms)} of the documents that are not "
+        f"relevant relevant, and misses {format_percent(missed)} of the relevant ones."
     )
     return Figure(
         name="confusion",
@@ -139,7 +140,7 @@ def _confusion_figure(pairs: GoldPairs, task: CorrectionProblem, inputs: ReportI
         sentence=_prefix_unshared(pairs, " ".join(words)),
         charts=(chart,),
         table=confusion_grid(
-            [("bronze", shares, counts)], "gold says", pairs.level, ends=pairs.intervals(), about=pairs.about
+            [("bronze", shares, counts)], "gold says", pairs.level, ends=pairs.intervals(), about=pairs.interval_method
         ),
         notes=tuple(notes),
     )
@@ -147,18 +148,20 @@ def _confusion_figure(pairs: GoldPairs, task: CorrectionProblem, inputs: ReportI
 
 def _prefix_unshared(pairs: GoldPairs, sentence: str) -> str:
     """The same words, and of which documents, where these are not all that the runs show."""
-    return f"{UNSHARED}{sentence[0].lower()}{sentence[1:]}" if pairs.compared else sentence
+    return f"{UNSHARED}{sentence[0].lower()}{sentence[1:]}" if pairs.drawn_for_comparison else sentence
 
 
-def _threshold_phrase(task: CorrectionProblem, inputs: ReportInputs) -> str:
+def _threshold_phrase(problem: CorrectionProblem, inputs: ReportInputs) -> str:
     measure = inputs.measures[0]
-    gold, bronze = measure.rel, task.bronze_threshold(measure)
+    gold, bronze = measure.rel, problem.bronze_threshold(measure)
     if gold == bronze:
         return "Counting all labels but 0 as relevant," if gold == 1 else f"Counting labels from {gold} on as relevant,"
     return f"Counting labels from {gold} on as relevant, and those of bronze from {bronze} on,"
 
 
-def _rank_figure(pairs: GoldPairs, bands: Mapping[str, IntArray], test: _GroupTest, task: CorrectionProblem) -> Figure:
+def _rank_figure(
+    pairs: GoldPairs, bands: Mapping[str, IntArray], test: _GroupTest, problem: CorrectionProblem
+) -> Figure:
     rows = {"all": np.arange(len(pairs.gold)), **bands}
     rates = {name: pairs.rates(where) for name, where in rows.items()}
     words = []
@@ -174,14 +177,14 @@ def _rank_figure(pairs: GoldPairs, bands: Mapping[str, IntArray], test: _GroupTe
             words.append(f"on {kind} in {join_names(phrases)}")
     opening = _prefix_unshared(pairs, f"Bronze is right {'; '.join(words)}. ")
     return Figure(
-        name="by-rank", title=FIGURES["by-rank"], sentence=f"{opening}{_equal_rates_verdict(test, pairs, task)}",
+        name="by-rank", title=FIGURES["by-rank"], sentence=f"{opening}{_equal_rates_verdict(test, pairs, problem)}",
         charts=(_accuracy_forest(rates, rows),), table=_accuracy_table("rank", rates, pairs),
         notes=("a document counts at the highest place that any run gives it",),
     )  # fmt: skip
 
 
-def _run_figure(pairs: GoldPairs, test: _GroupTest, task: CorrectionProblem, order: tuple[str, ...]) -> Figure:
-    rows = {"all": np.arange(len(pairs.gold)), **{run: pairs.shown[run] for run in order}}
+def _run_figure(pairs: GoldPairs, test: _GroupTest, problem: CorrectionProblem, order: tuple[str, ...]) -> Figure:
+    rows = {"all": np.arange(len(pairs.gold)), **{run: pairs.docs_by_run[run] for run in order}}
     rates = {name: pairs.rates(where) for name, where in rows.items()}
     shown = list(rows)[: MAX_CHART_ROWS + 1]
     words = []
@@ -197,7 +200,7 @@ def _run_figure(pairs: GoldPairs, test: _GroupTest, task: CorrectionProblem, ord
     if len(order) > MAX_CHART_ROWS:
         notes.append(f"the chart has the best {MAX_CHART_ROWS} of {len(order)} runs, the table all")
     return Figure(
-        name="by-run", title=FIGURES["by-run"], sentence=f"{opening}{_equal_rates_verdict(test, pairs, task)}",
+        name="by-run", title=FIGURES["by-run"], sentence=f"{opening}{_equal_rates_verdict(test, pairs, problem)}",
         charts=(_accuracy_forest({name: rates[name] for name in shown}, rows),),
         table=_accuracy_table("run", rates, pairs), notes=tuple(notes),
     )  # fmt: skip
@@ -246,18 +249,19 @@ def _accuracy_table(group_name: str, rates: Mapping[str, tuple[Estimate, Estimat
             for name, (on_relevant, on_others) in rates.items()
         ],
         caption=f"gold labels, and how often bronze is right on them, with {pairs.level:.0%} intervals "
-        f"({pairs.about}); each label counts for as many documents as it stands for",
+        f"({pairs.interval_method}); each label counts for as many documents as it stands for",
     )
 
 
-def _equal_rates_verdict(test: _GroupTest, pairs: GoldPairs, task: CorrectionProblem) -> str:
+def _equal_rates_verdict(test: _GroupTest, pairs: GoldPairs, problem: CorrectionProblem) -> str:
     """Does one pair of rates for all documents hold, and who needs it to?"""
-    by_rates = task.method == "confusion"
+    by_rates = problem.method == "confusion"
     if test.p is None:
         return "There is nothing in which the groups could differ."
     if test.differs:
         finding = (
-            f"So it differs by {test.what} ({format_p_value(test.p)}): one pair of error rates for all would not hold."
+            f"So it differs by {test.factor} ({format_p_value(test.p)}): one pair of error rates for all "
+            "would not hold."
         )
         return f"{finding} " + (
             "The correction on this page takes it to hold, so doubt it; `ringtrue sample` draws gold that needs no "
@@ -268,11 +272,11 @@ def _equal_rates_verdict(test: _GroupTest, pairs: GoldPairs, task: CorrectionPro
     labels = format_count(len(pairs.gold), "gold label")
     if test.p < 1 - pairs.level:
         finding = (
-            f"So it may well differ by {test.what}, though {labels} do not show it beyond doubt "
+            f"So it may well differ by {test.factor}, though {labels} do not show it beyond doubt "
             f"({format_p_value(test.p)})"
         )
     else:
-        finding = f"No difference by {test.what} shows in {labels} ({format_p_value(test.p)})"
+        finding = f"No difference by {test.factor} shows in {labels} ({format_p_value(test.p)})"
     return f"{finding}; " + (
         "the correction on this page takes it that there is none."
         if by_rates
@@ -280,14 +284,14 @@ def _equal_rates_verdict(test: _GroupTest, pairs: GoldPairs, task: CorrectionPro
     )
 
 
-def _summarize_bronze_judge(pairs: GoldPairs, *tests: _GroupTest) -> str:
+def _summarise_bronze_judge(pairs: GoldPairs, *tests: _GroupTest) -> str:
     on_relevant, on_others = pairs.rates()
     phrases = [
         f"{format_percent_estimate(estimate)} of {kind}"
         for kind, estimate in zip(KINDS, (on_relevant, on_others), strict=True)
         if estimate.value is not None
     ]
-    differs = [test.what for test in tests if test.differs]
+    differs = [test.factor for test in tests if test.differs]
     differences = f", and not equally so by {' and by '.join(differs)}" if differs else ""
     return _prefix_unshared(pairs, f"The bronze judge is right on {' and '.join(phrases)}{differences}.")
 
@@ -298,7 +302,7 @@ def _documents_by_rank_band(pairs: GoldPairs) -> dict[str, IntArray]:
         **rank_bands(pairs.depth), f"below rank {pairs.depth}": (pairs.depth + 1, np.inf), "in no run": (0, 0),
     }  # fmt: skip
     band_documents = {
-        name: np.flatnonzero((pairs.best >= low) & (pairs.best <= high)) for name, (low, high) in ends.items()
+        name: np.flatnonzero((pairs.best_rank >= low) & (pairs.best_rank <= high)) for name, (low, high) in ends.items()
     }
     return {name: where for name, where in band_documents.items() if len(where)}
 
@@ -315,12 +319,12 @@ def _test_groups(group_name: str, groups: Mapping[str, IntArray], pairs: GoldPai
     correction = None if inputs.measures[0].reach is None else inputs.correction_or_error
     for check in correction.checks if isinstance(correction, Correction) else ():
         if check.name == f"accuracy by {group_name}":
-            return _GroupTest(what=group_name, p=check.p_value)
+            return _GroupTest(factor=group_name, p=check.p_value)
     member = np.zeros((len(pairs.gold), len(groups)))
     for column, where in enumerate(groups.values()):
         member[where, column] = 1
     p = permutation_p(pairs.right, pairs.relevant, member, inputs.rng(f"by {group_name}"), pairs.queries)
-    return _GroupTest(what=group_name, p=p)
+    return _GroupTest(factor=group_name, p=p)
 
 
 def _section_from_matrix(matrix: Confusion) -> Section:
@@ -344,7 +348,6 @@ def _section_from_matrix(matrix: Confusion) -> Section:
 
 def _unchecked_note(design: str) -> str:
     return (
-        f"{UNCHECKED_GOLD.get(design, 'These gold labels')} cannot tell whether the judge errs alike at every "
-        "rank and on "
-        f"every run, and a correction by them takes that for granted; `ringtrue sample` draws gold that can"
+        f"{UNCHECKED_GOLD.get(design, 'These gold labels')} cannot tell whether the judge errs alike at every rank and "
+        "on every run, and a correction by them takes that for granted; `ringtrue sample` draws gold that can"
     )

@@ -51,7 +51,7 @@ def section(inputs: ReportInputs) -> Section | None:
         charts=(_ceiling_forest(bound, runs),),
         notes=_ceiling_notes(bound, runs, difference),
     )
-    return Section(name="ceiling", title=TITLE, answer=_summarize_ceiling(bound, runs, difference), figures=(figure,),
+    return Section(name="ceiling", title=TITLE, answer=_summarise_ceiling(bound, runs, difference), figures=(figure,),
                    notes=bound.notes)  # fmt: skip
 
 
@@ -77,11 +77,11 @@ def _ceiling_forest(bound: Ceiling, runs: Mapping[str, RunCeiling]) -> Forest:
     )
 
 
-def _summarize_ceiling(bound: Ceiling, runs: Mapping[str, RunCeiling], difference: JudgeDifference) -> str:
+def _summarise_ceiling(bound: Ceiling, runs: Mapping[str, RunCeiling], difference: JudgeDifference) -> str:
     name, best = next(iter(runs.items()))
     expectation = (
-        f"A ranker that has learned {difference.teacher} perfectly can expect {bound.measure} of "
-        f"{bound.estimate.value:.2f} by {difference.tester}"
+        f"A ranker that has learned {difference.training_judge} perfectly can expect {bound.measure} of "
+        f"{bound.estimate.value:.2f} by {difference.testing_judge}"
     )
     value = best.ndcg.value or 0.0
     above = sum(run_ceiling.above for run_ceiling in runs.values())
@@ -105,11 +105,14 @@ def _count_standing(above: int, runs: int) -> str:
 def _describe_ceiling(bound: Ceiling, runs: Mapping[str, RunCeiling], difference: JudgeDifference) -> str:
     name, best = next(iter(runs.items()))
     opening = (
-        f"The line is the ceiling, {format_estimate(bound.estimate)}: what a ranker can expect by {difference.tester}"
+        f"The line is the ceiling, {format_estimate(bound.estimate)}: what a ranker can expect by "
+        f"{difference.testing_judge}"
     )
-    words = [f"{opening} that puts every document where {difference.teacher} would."]
+    words = [f"{opening} that puts every document where {difference.training_judge} would."]
     if mistake := worst_mistake(bound.confusion):
-        words.append(f"It is not 1, for {describe_mistake(mistake, difference.tester, difference.teacher)}.")
+        words.append(
+            f"It is not 1, for {describe_mistake(mistake, difference.testing_judge, difference.training_judge)}."
+        )
     above = [run for run, run_ceiling in runs.items() if run_ceiling.above]
     if above:
         words.append(f"{_count_standing(len(above), len(runs))} above it ({join_names(above)}): no bound for these.")
@@ -127,7 +130,7 @@ def _describe_ceiling(bound: Ceiling, runs: Mapping[str, RunCeiling], difference
 
 
 def _ceiling_notes(bound: Ceiling, runs: Mapping[str, RunCeiling], difference: JudgeDifference) -> tuple[str, ...]:
-    notes = [f"the matrix: {difference.whence}", *difference.notes]
+    notes = [f"the matrix: {difference.matrix_source}", *difference.notes]
     if any(run_ceiling.above for run_ceiling in runs.values()):
         notes.append(ABOVE_CEILING)
     if bound.skipped:

@@ -33,8 +33,8 @@ CurvesByRun = Mapping[str, Curve]
 class _CurveLabels:
     """What a kind of curve shows; `low` and `high` are levels that a sentence tells."""
 
-    across: str
-    up: str
+    x_label: str
+    y_label: str
     area: str
     meaning: str
     low: float
@@ -42,15 +42,33 @@ class _CurveLabels:
 
 
 KINDS: dict[CurveKind, _CurveLabels] = {
-    "pr": _CurveLabels(across="recall", up="precision", area="AP", low=0.1, high=0.8,
-                meaning="precision where each share of the relevant documents has just been found; the area is mean "
-                        "average precision"),
-    "11pt": _CurveLabels(across="recall", up="interpolated precision", area="11-point average", low=0.1, high=0.8,
-                  meaning="the best precision at each recall or any higher one; the area is the 11-point average"),
-    "roc": _CurveLabels(across="fallout", up="recall", area="AUC", low=0.1, high=0.5,
-                 meaning="the share of relevant documents found when this share of the others has been seen; the area "
-                         "is how often a relevant document stands above another, and 0.5 is chance"),
-}  # fmt: skip
+    "pr": _CurveLabels(
+        x_label="recall",
+        y_label="precision",
+        area="AP",
+        low=0.1,
+        high=0.8,
+        meaning="precision where each share of the relevant documents has just been found; the area is mean "
+        "average precision",
+    ),
+    "11pt": _CurveLabels(
+        x_label="recall",
+        y_label="interpolated precision",
+        area="11-point average",
+        low=0.1,
+        high=0.8,
+        meaning="the best precision at each recall or any higher one; the area is the 11-point average",
+    ),
+    "roc": _CurveLabels(
+        x_label="fallout",
+        y_label="recall",
+        area="AUC",
+        low=0.1,
+        high=0.5,
+        meaning="the share of relevant documents found when this share of the others has been seen; the area "
+        "is how often a relevant document stands above another, and 0.5 is chance",
+    ),
+}
 
 
 def section(inputs: ReportInputs) -> Section | None:
@@ -66,7 +84,7 @@ def section(inputs: ReportInputs) -> Section | None:
     notes = dict.fromkeys(note for curves in curves_by_kind.values() for note in curves.notes)
     if inputs.gold is not None:
         notes |= {"curves are by the labels as they are: gold corrects means, not curves": None}
-    answer = _summarize_curves(
+    answer = _summarise_curves(
         _rank_by_area(curves_by_kind["pr"]), "By the raw labels, when" if inputs.gold is not None else "When"
     )
     return Section(name="curves", title=TITLE, answer=answer, figures=figures, notes=tuple(notes))
@@ -120,11 +138,11 @@ def _curve_figure(kind: CurveKind, curves: Curves, rel: int, drawn_runs: Sequenc
     shown = {name: curve_of_run for name, curve_of_run in runs.items() if name in drawn_runs}
     chart = Lines(
         lines=tuple(Line(name=name, x=runs[name].x, y=runs[name].y) for name in drawn_runs if name in runs),
-        across=labels.across, up=labels.up, x_range=(0.0, 1.0), y_range=(0.0, 1.0), diagonal=kind == "roc",
+        across=labels.x_label, up=labels.y_label, x_range=(0.0, 1.0), y_range=(0.0, 1.0), diagonal=kind == "roc",
     )  # fmt: skip
     relevant = "" if rel == 1 else f", relevant from label {rel} on"
     parts = [
-        f"{labels.up.capitalize()} at each {labels.across}: {labels.meaning}.",
+        f"{labels.y_label.capitalize()} at each {labels.x_label}: {labels.meaning}.",
         *_describe_leaders(kind, shown, len(runs) > len(shown)),
     ]
     if len(runs) > MAX_CURVES:
@@ -141,7 +159,7 @@ def _curve_figure(kind: CurveKind, curves: Curves, rel: int, drawn_runs: Sequenc
                 [name, f"{curve_of_run.area:.4f}", *(f"{_value_at(curve_of_run, level):.3f}" for level in TABLE_LEVELS)]
                 for name, curve_of_run in runs.items()
             ],
-            caption=f"{labels.up} at each {labels.across}, {_mean_over_phrase(runs)}{relevant}; {labels.area}: "
+            caption=f"{labels.y_label} at each {labels.x_label}, {_mean_over_phrase(runs)}{relevant}; {labels.area}: "
             "the area under the curve",
         ),
     )
@@ -167,7 +185,7 @@ def _describe_leaders(kind: CurveKind, runs: CurvesByRun, in_part: bool) -> list
     parts = [
         _describe_areas(runs, "Of the runs drawn, " if in_part else ""),
         (
-            f"At {labels.across} {labels.low:g} {_who_leads(first, runs)} ({low}), at {labels.high:g} "
+            f"At {labels.x_label} {labels.low:g} {_who_leads(first, runs)} ({low}), at {labels.high:g} "
             f"{_name_runs(last, runs)} ({high})."
         ),
     ]
@@ -175,10 +193,10 @@ def _describe_leaders(kind: CurveKind, runs: CurvesByRun, in_part: bool) -> list
     if not crossed:
         parts.append(f"The curves of {best} and {second} do not cross visibly.")
     elif len(crossed) == 1:
-        parts.append(f"The curves of {best} and {second} cross near {labels.across} {crossed[0]:.2g}.")
+        parts.append(f"The curves of {best} and {second} cross near {labels.x_label} {crossed[0]:.2g}.")
     else:
         parts.append(
-            f"The curves of {best} and {second} cross several times, first near {labels.across} {crossed[0]:.2g}."
+            f"The curves of {best} and {second} cross several times, first near {labels.x_label} {crossed[0]:.2g}."
         )
     return parts
 
@@ -231,7 +249,7 @@ def _mean_over_phrase(runs: CurvesByRun) -> str:
     )
 
 
-def _summarize_curves(runs: CurvesByRun, when: str) -> str:
+def _summarise_curves(runs: CurvesByRun, opening_words: str) -> str:
     if not runs or not any(precision_low.area for precision_low in runs.values()):
         return "No run found anything relevant."
     low, high = KINDS["pr"].low, KINDS["pr"].high
@@ -240,10 +258,10 @@ def _summarize_curves(runs: CurvesByRun, when: str) -> str:
         f"{_value_at(runs[first[0]], low):.0%} precise",
         f"{_value_at(runs[last[0]], high):.0%}",
     )
-    opening = f"{when} {low:.0%} of what is relevant has been found"
+    opening = f"{opening_words} {low:.0%} of what is relevant has been found"
     if len(first) == len(last) == len(runs):
-        who = f"{first[0]} is" if len(runs) == 1 else f"{all_runs_phrase(first)} are"
-        return f"{opening}, {who} {precision_low}; when {high:.0%} has, {precision_high}."
+        subject = f"{first[0]} is" if len(runs) == 1 else f"{all_runs_phrase(first)} are"
+        return f"{opening}, {subject} {precision_low}; when {high:.0%} has, {precision_high}."
     still = "it still does" if len(first) == 1 else "they still do"
     then = f"when {high:.0%} has, {still if first == last else _name_runs(last, runs)} ({precision_high})"
     if _value_at(runs[last[0]], high) < MIN_VISIBLE_GAP:

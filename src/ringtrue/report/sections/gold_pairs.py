@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ringtrue.gold.correction.estimator import CorrectionProblem
     from ringtrue.report.inputs import ReportInputs
 
-__all__ = ["GoldPairs", "gold_task", "pair_gold_with_bronze"]
+__all__ = ["GoldPairs", "make_gold_problem", "pair_gold_with_bronze"]
 
 SAMPLED_FROM_RUNS = ("pool_random", "pool_stratified")
 
@@ -34,48 +34,50 @@ SAMPLED_FROM_RUNS = ("pool_random", "pool_stratified")
 class GoldPairs:
     """A gold and a bronze label for each document, −1 where bronze has none, and how many documents it stands for.
 
-    `relevant` is by gold, `called` by bronze. `best` is the highest place that any run gives the document, 0 where no
-    run has it; `shown` has the documents in each run's first `depth`, as positions. `queries` are those of the
-    documents where gold judged whole ones, whose documents are alike; `compared` says that gold was drawn from what the
-    runs do not share, and stands for nothing else.
+    `relevant` is by gold, `bronze_relevant` by bronze. `best_rank` is the highest place that any run gives a document,
+    0 where no run has it; `docs_by_run` has the documents in each run's first `depth`, as positions. `queries` are
+    those of the documents where gold judged whole ones, whose documents are alike; `drawn_for_comparison` says that
+    gold was drawn from what the runs do not share, and stands for nothing else.
     """
 
     gold: IntArray
     bronze: IntArray
     weight: FloatArray
     relevant: NDArray[np.bool_]
-    called: NDArray[np.bool_]
-    best: IntArray
-    shown: Mapping[str, IntArray]
+    bronze_relevant: NDArray[np.bool_]
+    best_rank: IntArray
+    docs_by_run: Mapping[str, IntArray]
     depth: int
     level: float
     queries: IntArray | None = None
-    compared: bool = False
+    drawn_for_comparison: bool = False
 
     @property
     def right(self) -> NDArray[np.bool_]:
         """Whether bronze says of a document what gold says: relevant, or not."""
-        right: NDArray[np.bool_] = self.relevant == self.called
+        right: NDArray[np.bool_] = self.relevant == self.bronze_relevant
         return right
 
     @property
-    def about(self) -> str:
+    def interval_method(self) -> str:
         """What the intervals are, in words."""
         return "Wilson" if self.queries is None else "Wilson, for queries like these"
 
-    def counted(self) -> Confusion:
+    def count_confusion(self) -> Confusion:
         """How many labels were seen of each kind."""
         return count_confusion(self.gold, self.bronze)
 
-    def weighted(self) -> Confusion:
+    def weigh_confusion(self) -> Confusion:
         """The same, each label counting as often as documents it stands for; `worth` is what a row is worth."""
         table = count_confusion(self.gold, self.bronze, self.weight)
         has_bronze = self.bronze >= 0
         row = np.searchsorted(table.labels, self.gold[has_bronze])
         total, squares = (np.bincount(row, weights=self.weight[has_bronze] ** power, minlength=len(table.labels))
                           for power in (1, 2))  # fmt: skip
-        worth = np.divide(total**2, squares, out=np.zeros(len(total)), where=squares > 0)
-        return Confusion(rows=table.rows, columns=table.columns, labels=table.labels, counts=table.counts, worth=worth)
+        effective_n = np.divide(total**2, squares, out=np.zeros(len(total)), where=squares > 0)
+        return Confusion(
+            rows=table.rows, columns=table.columns, labels=table.labels, counts=table.counts, worth=effective_n
+        )
 
     def rates(self, among: NDArray[np.bool_] | IntArray | None = None) -> tuple[Estimate, Estimate]:
         """How often bronze is right on relevant and on other documents, of all or of these."""
@@ -86,7 +88,7 @@ class GoldPairs:
 
     def intervals(self) -> tuple[FloatArray, FloatArray]:
         """The ends of the interval of each share in the matrix; NaN where there is none."""
-        shares = self.weighted()
+        shares = self.weigh_confusion()
         if self.queries is None:
             return shares.interval(self.level)
         share_estimates = [
@@ -105,7 +107,7 @@ class GoldPairs:
         return weighted_rate(hits[where], self.weight[where], self.level, queries)
 
 
-def gold_task(inputs: ReportInputs) -> CorrectionProblem | None:
+def make_gold_problem(inputs: ReportInputs) -> CorrectionProblem | None:
     """The question that correction answers; None where there is nothing to correct, or nothing to correct by."""
     if not inputs.runs or inputs.judgments is None or inputs.gold is None:
         return None
@@ -115,16 +117,18 @@ def gold_task(inputs: ReportInputs) -> CorrectionProblem | None:
     return build_problem(inputs.runs, inputs.judgments, inputs.gold, level=inputs.level, rng=rng, **settings)[0]
 
 
-def pair_gold_with_bronze(task: CorrectionProblem, inputs: ReportInputs) -> GoldPairs:
+def pair_gold_with_bronze(problem: CorrectionProblem, inputs: ReportInputs) -> GoldPairs:
     """The gold labels beside those of bronze: of documents that the runs show, where gold was drawn from these."""
-    assert isinstance(task.gold, Judgments)
+    assert isinstance(problem.gold, Judgments)
     measure = inputs.measures[0]
-    labelled = (task.all_bronze or task.bronze).frame.select("query", "doc", bronze="label")
-    labels = task.gold.frame.join(labelled, on=["query", "doc"], how="left", maintain_order="left")
+    labelled = (problem.all_bronze or problem.bronze).frame.select("query", "doc", bronze="label")
+    labels = problem.gold.frame.join(labelled, on=["query", "doc"], how="left", maintain_order="left")
     labels = labels.with_row_index("place").with_columns(pl.col("bronze").fill_null(-1).clip(lower_bound=-1))
-    from_runs = task.design in SAMPLED_FROM_RUNS
-    best, shown, depth = _find_in_runs(task, labels, measure.reach, deepest=measure.reach if from_runs else None)
-    kept = np.flatnonzero(best > 0 if from_runs else labels["bronze"].to_numpy() >= 0)
+    from_runs = problem.design in SAMPLED_FROM_RUNS
+    best_rank, docs_by_run, depth = _find_in_runs(
+        problem, labels, measure.reach, deepest=measure.reach if from_runs else None
+    )
+    kept = np.flatnonzero(best_rank > 0 if from_runs else labels["bronze"].to_numpy() >= 0)
     if not len(kept):
         raise MismatchError("no gold document has a bronze label, or none is in a run: what bronze mixes up is unknown")
     rows = labels[kept]
@@ -132,31 +136,31 @@ def pair_gold_with_bronze(task: CorrectionProblem, inputs: ReportInputs) -> Gold
     weighted = from_runs and "prob" in rows.columns and not rows["prob"].null_count()
     position = np.full(labels.height, -1)
     position[kept] = np.arange(len(kept))
-    whole_queries = task.design == "whole_queries"
+    whole_queries = problem.design == "whole_queries"
     return GoldPairs(
         gold=gold,
         bronze=bronze,
         weight=1 / rows["prob"].to_numpy() if weighted else np.ones(len(kept)),
         relevant=gold >= measure.rel,
-        called=bronze >= task.bronze_threshold(measure),
-        best=best[kept],
-        shown={name: position[places][position[places] >= 0] for name, places in shown.items()},
+        bronze_relevant=bronze >= problem.bronze_threshold(measure),
+        best_rank=best_rank[kept],
+        docs_by_run={name: position[places][position[places] >= 0] for name, places in docs_by_run.items()},
         depth=depth,
         level=inputs.level,
         queries=rows["query"].rank("dense").to_numpy().astype(np.int64) if whole_queries else None,
-        compared=bool(comparison_measures(task.gold)),
+        drawn_for_comparison=bool(comparison_measures(problem.gold)),
     )
 
 
 def _find_in_runs(
-    task: CorrectionProblem, gold: pl.DataFrame, reach: int | None, *, deepest: int | None
+    problem: CorrectionProblem, gold: pl.DataFrame, reach: int | None, *, deepest: int | None
 ) -> tuple[IntArray, dict[str, IntArray], int]:
     """The best rank of each gold document down to `deepest`, and which of them each run has in its tops."""
-    best = np.full(gold.height, np.iinfo(np.int64).max)
-    shown, depth = {}, reach or DEFAULT_DEPTH
-    for run in task.runs:
+    best_rank = np.full(gold.height, np.iinfo(np.int64).max)
+    docs_by_run, depth = {}, reach or DEFAULT_DEPTH
+    for run in problem.runs:
         retrieved = run.ranked(deepest).join(gold.select("query", "doc", "place"), on=["query", "doc"], how="inner")
         place, rank = retrieved["place"].to_numpy().astype(np.int64), retrieved["rank"].to_numpy()
-        np.minimum.at(best, place, rank)
-        shown[run.name] = np.sort(place[rank <= depth])
-    return np.where(best == np.iinfo(np.int64).max, 0, best), shown, depth
+        np.minimum.at(best_rank, place, rank)
+        docs_by_run[run.name] = np.sort(place[rank <= depth])
+    return np.where(best_rank == np.iinfo(np.int64).max, 0, best_rank), docs_by_run, depth

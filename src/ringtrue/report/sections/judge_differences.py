@@ -12,7 +12,7 @@ from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.ceiling import estimate_confusion
 from ringtrue.judges.ceiling.estimate_confusion import confusion_documents
 from ringtrue.judges.ceiling.results import describe_orientation
-from ringtrue.report.sections.gold_pairs import SAMPLED_FROM_RUNS, gold_task, pair_gold_with_bronze
+from ringtrue.report.sections.gold_pairs import SAMPLED_FROM_RUNS, make_gold_problem, pair_gold_with_bronze
 from ringtrue.report.sections.labels_without_traps import labels_without_traps
 from ringtrue.report.sections.number_phrases import join_names
 from ringtrue.stats.confusion import Confusion
@@ -32,15 +32,16 @@ MIN_MATRIX_COVERAGE = 0.5  # of the judged documents, below which a matrix says 
 class JudgeDifference:
     """The testing judge's labels, the matrix, and how many of the labelled documents it comes from, where known.
 
-    `teacher` is in words whom a ranker has learned, and `tester` who tests it; `whence` is where the matrix comes from.
+    `training_judge` is in words whom a ranker has learned, and `testing_judge` who tests it; `matrix_source` is where
+    the matrix comes from.
     `raw` says that the testing judge is bronze, and gold would say something else of the runs.
     """
 
     judgments: Judgments
     confusion: Confusion
-    teacher: str
-    tester: str
-    whence: str
+    training_judge: str
+    testing_judge: str
+    matrix_source: str
     covered: int | None = None
     raw: bool = False
     notes: tuple[str, ...] = ()
@@ -56,27 +57,27 @@ def find_judge_difference(inputs: ReportInputs) -> JudgeDifference | None:
     if inputs.confusion is not None:
         table = inputs.confusion
         return JudgeDifference(
-            judgments=inputs.judgments, confusion=table, teacher=f"the judge '{table.columns}'",
-            tester=f"the judge '{table.rows}'", whence=f"as it was given: {describe_orientation(table)}",
+            judgments=inputs.judgments, confusion=table, training_judge=f"the judge '{table.columns}'",
+            testing_judge=f"the judge '{table.rows}'", matrix_source=f"as it was given: {describe_orientation(table)}",
             raw=inputs.gold is not None,
         )  # fmt: skip
-    task = gold_task(inputs)
+    problem = make_gold_problem(inputs)
     if inputs.labels is not None:
         try:
-            return _from_labels(task, inputs)
+            return _difference_from_labels(problem, inputs)
         except MismatchError:  # judges of other documents
-            if task is None:
+            if problem is None:
                 raise
-    return None if task is None else _from_gold(task, inputs)
+    return None if problem is None else _difference_from_gold(problem, inputs)
 
 
-def _from_labels(task: CorrectionProblem | None, inputs: ReportInputs) -> JudgeDifference:
+def _difference_from_labels(problem: CorrectionProblem | None, inputs: ReportInputs) -> JudgeDifference:
     """What each of the judges says of documents, given what gold says of whole queries, or else the judgments."""
     labels, notes = labels_without_traps(inputs)
     assert labels is not None
     assert inputs.judgments is not None
-    whole_queries = task is not None and task.design == "whole_queries"
-    trusted = task.gold if task is not None and whole_queries else None
+    whole_queries = problem is not None and problem.design == "whole_queries"
+    trusted = problem.gold if problem is not None and whole_queries else None
     by_gold = isinstance(trusted, Judgments)
     testing = trusted if isinstance(trusted, Judgments) else inputs.judgments
     testing_judges = testing.judges
@@ -89,13 +90,18 @@ def _from_labels(task: CorrectionProblem | None, inputs: ReportInputs) -> JudgeD
     table = estimate_confusion(labels, repeats=inputs.repeats, **sides)
     matrix_documents = confusion_documents(labels, repeats=inputs.repeats, **sides)
     judgments, covered, coverage_notes = _restrict_to_matrix(matrix_documents, testing)
-    raw = task is not None and not by_gold
+    raw = problem is not None and not by_gold
     tester = "gold" if by_gold else "the bronze judge" if raw else "the judge of the judgments"
     return JudgeDifference(
-        judgments=judgments, confusion=table, teacher="one of the judges in the labels", tester=tester, raw=raw,
-        covered=covered, notes=(*notes, *coverage_notes),
-        whence=f"estimated from {format_count(matrix_documents.height, 'document')} with labels of both sides",
-    )  # fmt: skip
+        judgments=judgments,
+        confusion=table,
+        training_judge="one of the judges in the labels",
+        testing_judge=tester,
+        raw=raw,
+        covered=covered,
+        notes=(*notes, *coverage_notes),
+        matrix_source=f"estimated from {format_count(matrix_documents.height, 'document')} with labels of both sides",
+    )
 
 
 def _drop_duplicate_judges(labels: Judgments, testing: Judgments) -> tuple[Judgments, tuple[str, ...]]:
@@ -116,50 +122,55 @@ def _restrict_to_matrix(matrix_documents: pl.DataFrame, judgments: Judgments) ->
         return judgments, common.height, ()
     note = (
         f"only the {format_count(common.height, 'document')} behind the matrix count here, of "
-        f"{judgments.frame.height:,} "
-        f"judged ones: on the others judges may differ more or less, so that nDCG is not that of other figures"
+        f"{judgments.frame.height:,} judged ones: on the others judges may differ more or less, so that nDCG is not "
+        "that of other figures"
     )
     return Judgments(common), common.height, (note,)
 
 
-def _from_gold(task: CorrectionProblem, inputs: ReportInputs) -> JudgeDifference:
+def _difference_from_gold(problem: CorrectionProblem, inputs: ReportInputs) -> JudgeDifference:
     """What bronze makes of gold's labels where gold has whole queries, else what gold makes of those of bronze."""
-    if isinstance(task.gold, Confusion) or task.design not in (*SAMPLED_FROM_RUNS, "whole_queries"):
+    if isinstance(problem.gold, Confusion) or problem.design not in (*SAMPLED_FROM_RUNS, "whole_queries"):
         raise InputError(
             "gold from elsewhere does not tell how gold and bronze differ on these documents: give the ceiling labels "
             "of several judges, or a confusion matrix (--confusion) of the judge who tests and the one who trains"
         )
-    pairs = pair_gold_with_bronze(task, inputs)
-    if pairs.compared:
+    pairs = pair_gold_with_bronze(problem, inputs)
+    if pairs.drawn_for_comparison:
         raise InputError(
             "the gold labels were drawn to compare runs, and say nothing about documents that all runs have at the "
             "same rank: the ceiling needs a sample of all that the runs show (`ringtrue sample`, without --compare), "
             "labels of several judges, or a confusion matrix (--confusion)"
         )
-    if task.design == "whole_queries":
+    if problem.design == "whole_queries":
         return JudgeDifference(
-            judgments=task.gold,
-            confusion=pairs.counted(),
-            teacher="the bronze judge",
-            tester="gold",
+            judgments=problem.gold,
+            confusion=pairs.count_confusion(),
+            training_judge="the bronze judge",
+            testing_judge="gold",
             covered=len(pairs.gold),
-            whence=f"estimated from {format_count(len(pairs.gold), 'document')} that both label",
+            matrix_source=f"estimated from {format_count(len(pairs.gold), 'document')} that both label",
             notes=("nDCG by gold, on the queries that gold judged",),
         )
-    table = pairs.weighted()
+    table = pairs.weigh_confusion()
     counts = table.counts.T * ((pairs.bronze >= 0).sum() / table.counts.sum())
-    transposed = Confusion(rows="testing judge (bronze)", columns="training judge (gold)", labels=table.labels,
-                       counts=counts)  # fmt: skip
-    top_judgments = _judgments_in_tops(task, pairs.depth, inputs.judgments or task.bronze)
+    transposed = Confusion(
+        rows="testing judge (bronze)", columns="training judge (gold)", labels=table.labels, counts=counts
+    )
+    top_judgments = _judgments_in_tops(problem, pairs.depth, inputs.judgments or problem.bronze)
     return JudgeDifference(
-        judgments=top_judgments, confusion=transposed, teacher="gold", tester="the bronze judge", raw=True,
+        judgments=top_judgments,
+        confusion=transposed,
+        training_judge="gold",
+        testing_judge="the bronze judge",
+        raw=True,
         covered=top_judgments.frame.height,
-        whence=f"estimated from {format_count(len(pairs.gold), 'gold label')}, weighted by what they stand for",
+        matrix_source=f"estimated from {format_count(len(pairs.gold), 'gold label')}, weighted by what they stand for",
         notes=(f"only documents in a run's first {pairs.depth} count here, for gold was drawn from these",),
-    )  # fmt: skip
+    )
 
 
-def _judgments_in_tops(task: CorrectionProblem, depth: int, judgments: Judgments) -> Judgments:
+def _judgments_in_tops(problem: CorrectionProblem, depth: int, judgments: Judgments) -> Judgments:
     """The judgments of documents in the runs' tops."""
-    tops = pl.concat([run.ranked(depth).select("query", "doc") for run in task.runs]).unique()
+    tops = pl.concat([run.ranked(depth).select("query", "doc") for run in problem.runs]).unique()
     return Judgments(judgments.frame.join(tops, on=["query", "doc"], how="semi", maintain_order="left"))

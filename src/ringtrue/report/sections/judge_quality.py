@@ -68,7 +68,7 @@ def section(inputs: ReportInputs) -> Section | None:
         figures.append(confusion_figure)
     scale_remarks = scale_notes(judged) if isinstance(judged, Judgments) else ()
     missing_traps = () if traps_figure is not None else (NO_TRAPS,)
-    return Section(name="judges", title=TITLE, answer=_summarize_judges(quality), figures=tuple(figures),
+    return Section(name="judges", title=TITLE, answer=_summarise_judges(quality), figures=tuple(figures),
                    notes=(*scale_remarks, *slip_notes, *notes, *quality.notes, *missing_traps))  # fmt: skip
 
 
@@ -93,7 +93,7 @@ def _assess_judges(judged: Judgments | Preferences, inputs: ReportInputs) -> tup
     return judge_quality(judged, traps=traps, repeats=inputs.repeats, level=inputs.level), ()
 
 
-def _summarize_judges(quality: JudgeQuality) -> str:
+def _summarise_judges(quality: JudgeQuality) -> str:
     size = format_count(len(quality), "judge")
     right = (
         ""

@@ -40,7 +40,7 @@ def section(inputs: ReportInputs) -> Section | None:
         return None
     model = disagree(labels, AT_LEAST, repeats=inputs.repeats, verify=[AT_LEAST], resamples=RESAMPLES,
                      level=inputs.level, rng=inputs.rng("weights"))  # fmt: skip
-    return Section(name="weights", title=TITLE, answer=_summarize_weights(model), figures=(_weight_figure(model),),
+    return Section(name="weights", title=TITLE, answer=_summarise_weights(model), figures=(_weight_figure(model),),
                    notes=(*scale_notes(labels), *notes, *model.flags, *model.notes))  # fmt: skip
 
 
@@ -49,7 +49,7 @@ def _users_phrase(model: Disagreement) -> str:
     return f"at least {least} of {format_count(users, 'user')}"
 
 
-def _summarize_weights(model: Disagreement) -> str:
+def _summarise_weights(model: Disagreement) -> str:
     """The labels between the lowest and the top: what the model is about."""
     weights = _estimated_weights(model)
     top = " or ".join(model.top)
@@ -103,9 +103,8 @@ def _describe_weights(model: Disagreement) -> str:
         return pairs_clause
     listing = join_names([f"{name} is worth {value}" for name, value in weights.items()])
     return (
-        f"{pairs_clause} So if {_users_phrase(model)} saying {top} makes a document good, a label of {listing} "
-        "where one that is surely "
-        f"good is worth 1."
+        f"{pairs_clause} So if {_users_phrase(model)} saying {top} makes a document good, a label of {listing} where "
+        "one that is surely good is worth 1."
     )
 
 

@@ -49,8 +49,12 @@ def find_missing_labels(inputs: ReportInputs) -> MissingLabels:
 
     documents, unjudged = split(pool(inputs.runs, depth=depth))
     tops = {run.name: split(run.ranked(depth)) for run in inputs.runs}
-    return MissingLabels(depth=depth, documents=documents, unjudged=unjudged,
-                   judged={run: 1 - missing / total for run, (total, missing) in tops.items() if total})  # fmt: skip
+    return MissingLabels(
+        depth=depth,
+        documents=documents,
+        unjudged=unjudged,
+        judged={run: 1 - missing / total for run, (total, missing) in tops.items() if total},
+    )
 
 
 def section(inputs: ReportInputs) -> Section | None:
@@ -59,158 +63,162 @@ def section(inputs: ReportInputs) -> Section | None:
         return None
     lacking = find_missing_labels(inputs)
     try:
-        outlook = forecast_half_widths(inputs)
+        forecast = forecast_half_widths(inputs)
     except InputError as error:
         if not lacking.unjudged:
             raise
-        return Section(name="next", title=TITLE, answer=_summarize_missing(lacking), notes=(str(error),),
+        return Section(name="next", title=TITLE, answer=_summarise_missing(lacking), notes=(str(error),),
                        tables=(_missing_table(lacking), _commands_table(_pool_command(inputs, lacking))))  # fmt: skip
     tables = (_missing_table(lacking),) if lacking.unjudged else ()
-    commands = [*_pool_command(inputs, lacking), *_sample_command(inputs, outlook)]
+    commands = [*_pool_command(inputs, lacking), *_sample_command(inputs, forecast)]
     return Section(
-        name="next", title=TITLE, answer=_summarize_next(lacking, outlook), figures=_forecast_figures(inputs, outlook),
+        name="next",
+        title=TITLE,
+        answer=_summarise_next(lacking, forecast),
+        figures=_forecast_figures(inputs, forecast),
         tables=(*tables, _commands_table(commands)) if commands else tables,
-    )  # fmt: skip
+    )
 
 
-def _summarize_next(lacking: MissingLabels, outlook: Forecast) -> str:
-    return f"{_summarize_missing(lacking)} {_summarize_gain(outlook)}"
+def _summarise_next(lacking: MissingLabels, forecast: Forecast) -> str:
+    return f"{_summarise_missing(lacking)} {_summarise_gain(forecast)}"
 
 
-def _summarize_missing(lacking: MissingLabels) -> str:
+def _summarise_missing(lacking: MissingLabels) -> str:
     if not lacking.unjudged:
         return f"Every document in the top {lacking.depth} of the runs has a label."
-    has = "has" if lacking.unjudged == 1 else "have"
-    return f"{format_count(lacking.unjudged, 'document')} in the top {lacking.depth} of the runs {has} no label yet."
+    verb = "has" if lacking.unjudged == 1 else "have"
+    return f"{format_count(lacking.unjudged, 'document')} in the top {lacking.depth} of the runs {verb} no label yet."
 
 
-def _summarize_gain(outlook: Forecast) -> str:
-    if not outlook.further:
-        return f"Gold has judged all that it could: only more queries make the interval of {outlook.run} shorter."
-    amount, width = _amount_phrase(outlook), outlook.half_widths[_recommended_index(outlook)]
-    if outlook.now is None:
+def _summarise_gain(forecast: Forecast) -> str:
+    if not forecast.further:
+        return f"Gold has judged all that it could: only more queries make the interval of {forecast.run} shorter."
+    amount, width = _amount_phrase(forecast), forecast.half_widths[_recommended_index(forecast)]
+    if forecast.now is None:
         return (
-            f"{amount} would give {outlook.run} an interval of about ±{_format_width(width)}, if queries differ "
-            "by gold as they "
-            f"do by the labels that there are, and show how far these can be trusted."
+            f"{amount} would give {forecast.run} an interval of about ±{_format_width(width)}, if queries differ by "
+            "gold as they do by the labels that there are, and show how far these can be trusted."
         )
-    if _is_hardly_worth_it(outlook):
+    if _is_hardly_worth_it(forecast):
         return (
-            f"More gold labels would hardly help: the interval of {outlook.run} is ±{outlook.now:.3f}, and were "
-            "everything "
-            f"judged by gold, about ±{_format_width(outlook.limit)}."
+            f"More gold labels would hardly help: the interval of {forecast.run} is ±{forecast.now:.3f}, and were "
+            f"everything judged by gold, about ±{_format_width(forecast.limit)}."
         )
     between = (
         " (roughly "
-        f"{_format_range(outlook.low[_recommended_index(outlook)], outlook.high[_recommended_index(outlook)])})"
-        if outlook.low
+        f"{_format_range(forecast.low[_recommended_index(forecast)], forecast.high[_recommended_index(forecast)])})"
+        if forecast.low
         else ""
     )
     return (
-        f"{amount} would shorten the interval of {outlook.run} from ±{outlook.now:.3f} to about "
+        f"{amount} would shorten the interval of {forecast.run} from ±{forecast.now:.3f} to about "
         f"±{_format_width(width)}{between}."
     )
 
 
-def _recommended_index(outlook: Forecast) -> int:
+def _recommended_index(forecast: Forecast) -> int:
     """The first amount that brings half of what any amount could; of whole queries, as many as a correction needs."""
-    last = len(outlook.further) - 1
-    if outlook.alone:
-        return next((index for index, count in enumerate(outlook.further) if count >= MIN_WHOLE_QUERIES), last)
-    target = ((outlook.now if outlook.now is not None else outlook.half_widths[0]) + outlook.limit) / 2
-    return next((index for index, width in enumerate(outlook.half_widths) if width <= target), last)
+    last = len(forecast.further) - 1
+    if forecast.gold_only:
+        return next((index for index, count in enumerate(forecast.further) if count >= MIN_WHOLE_QUERIES), last)
+    target = ((forecast.now if forecast.now is not None else forecast.half_widths[0]) + forecast.limit) / 2
+    return next((index for index, width in enumerate(forecast.half_widths) if width <= target), last)
 
 
-def _is_hardly_worth_it(outlook: Forecast) -> bool:
+def _is_hardly_worth_it(forecast: Forecast) -> bool:
     """Whether more gold labels would change next to nothing, even if all goes well."""
-    lowest = outlook.limit if outlook.limits is None else outlook.limits[0]
-    return outlook.now is not None and outlook.now - lowest < MIN_GAIN * outlook.now
+    lowest = forecast.limit if forecast.limits is None else forecast.limits[0]
+    return forecast.now is not None and forecast.now - lowest < MIN_GAIN * forecast.now
 
 
-def _amount_phrase(outlook: Forecast) -> str:
+def _amount_phrase(forecast: Forecast) -> str:
     """How much gold should judge."""
-    count, more = outlook.further[_recommended_index(outlook)], "more " if outlook.labels else ""
-    if outlook.unit == "document":
+    count, more = forecast.further[_recommended_index(forecast)], "more " if forecast.labels else ""
+    if forecast.unit == "document":
         return f"{count:,} {more}gold labels"
     return f"Gold labels for {count:,} {more}whole {'query' if count == 1 else 'queries'}"
 
 
-def _forecast_figures(inputs: ReportInputs, outlook: Forecast) -> tuple[Figure, ...]:
-    if not outlook.further:
+def _forecast_figures(inputs: ReportInputs, forecast: Forecast) -> tuple[Figure, ...]:
+    if not forecast.further:
         return ()
-    start = () if outlook.now is None else (0,)
-    x = tuple(float(count) for count in (*start, *outlook.further))
-    y = (*(() if outlook.now is None else (outlook.now,)), *outlook.half_widths)
-    units = "documents" if outlook.unit == "document" else "whole queries"
-    name = "gold alone" if outlook.alone else "with such labels"
-    band = {} if not outlook.low else {"low": (y[0], *outlook.low), "high": (y[0], *outlook.high)}
-    limit = () if outlook.low else (Line(name="all judged by gold", x=(x[0], x[-1]), y=(outlook.limit, outlook.limit)),)
+    start = () if forecast.now is None else (0,)
+    x = tuple(float(count) for count in (*start, *forecast.further))
+    y = (*(() if forecast.now is None else (forecast.now,)), *forecast.half_widths)
+    units = "documents" if forecast.unit == "document" else "whole queries"
+    name = "gold alone" if forecast.gold_only else "with such labels"
+    band = {} if not forecast.low else {"low": (y[0], *forecast.low), "high": (y[0], *forecast.high)}
+    limit = (
+        () if forecast.low else (Line(name="all judged by gold", x=(x[0], x[-1]), y=(forecast.limit, forecast.limit)),)
+    )
     chart = Lines(
         lines=(Line(name=name, x=x, y=y, **band), *limit),
-        across=f"{'further ' if outlook.labels else ''}{units} that gold judges", up=f"half-width for {outlook.run}",
-        y_range=(0.0, max(y) * 1.05), mark=None if outlook.now is None else Point(name="now", x=0.0, y=outlook.now),
+        across=f"{'further ' if forecast.labels else ''}{units} that gold judges", up=f"half-width for {forecast.run}",
+        y_range=(0.0, max(y) * 1.05), mark=None if forecast.now is None else Point(name="now", x=0.0, y=forecast.now),
     )  # fmt: skip
     figure = Figure(
         name="next",
         title=FIGURES["next"],
-        sentence=_describe_forecast(inputs, outlook),
+        sentence=_describe_forecast(inputs, forecast),
         charts=(chart,),
-        notes=_forecast_notes(outlook),
-        table=_forecast_table(inputs, outlook),
+        notes=_forecast_notes(forecast),
+        table=_forecast_table(inputs, forecast),
     )
     return (figure,)
 
 
-def _forecast_table(inputs: ReportInputs, outlook: Forecast) -> Grid:
+def _forecast_table(inputs: ReportInputs, forecast: Forecast) -> Grid:
     """A row for each amount; with a range, where there is gold that leaves one open."""
-    units = "documents" if outlook.unit == "document" else "whole queries"
-    amounts = [f"{count:,}" for count in outlook.further]
-    widths, ranges = list(outlook.half_widths), list(zip(outlook.low, outlook.high, strict=True))
-    if widths[-1] > outlook.limit:
+    units = "documents" if forecast.unit == "document" else "whole queries"
+    amounts = [f"{count:,}" for count in forecast.further]
+    widths, ranges = list(forecast.half_widths), list(zip(forecast.low, forecast.high, strict=True))
+    if widths[-1] > forecast.limit:
         amounts.append("all")
-        widths.append(outlook.limit)
-        ranges += [] if outlook.limits is None else [outlook.limits]
+        widths.append(forecast.limit)
+        ranges += [] if forecast.limits is None else [forecast.limits]
     rows = [[amount, f"±{_format_width(width)}"] for amount, width in zip(amounts, widths, strict=True)]
     if ranges:
         rows = [[*row, _format_range(*ends)] for row, ends in zip(rows, ranges, strict=True)]
-    if outlook.now is not None:
-        rows.insert(0, ["0", f"±{outlook.now:.4f}", *(["–"] if ranges else [])])
-    caption = f"half of the {inputs.level:.0%} interval of {inputs.measure} for {outlook.run}, forecast"
+    if forecast.now is not None:
+        rows.insert(0, ["0", f"±{forecast.now:.4f}", *(["–"] if ranges else [])])
+    caption = f"half of the {inputs.level:.0%} interval of {inputs.measure} for {forecast.run}, forecast"
     return Grid(
-        columns=[f"{'further ' if outlook.labels else ''}{units}", "half-width", *(["range"] if ranges else [])],
+        columns=[f"{'further ' if forecast.labels else ''}{units}", "half-width", *(["range"] if ranges else [])],
         rows=rows, left=0, caption=f"{caption}; range: what the gold so far leaves open" if ranges else caption,
     )  # fmt: skip
 
 
-def _describe_forecast(inputs: ReportInputs, outlook: Forecast) -> str:
-    so_far = format_count(outlook.labels, "gold label" if outlook.unit == "document" else "whole query")
-    if outlook.now is not None:
-        start = f"{outlook.run} has {inputs.measure} within ±{outlook.now:.3f} by {so_far}."
+def _describe_forecast(inputs: ReportInputs, forecast: Forecast) -> str:
+    so_far = format_count(forecast.labels, "gold label" if forecast.unit == "document" else "whole query")
+    if forecast.now is not None:
+        start = f"{forecast.run} has {inputs.measure} within ±{forecast.now:.3f} by {so_far}."
     elif inputs.gold is None:
         start = f"No gold label corrects {inputs.measure} yet."
     else:
         start = "The gold labels that there are cannot be added to, so this is about a new draw from the runs."
-    count = 0 if len(outlook.further) == 1 else -1
-    amounts = " and ".join(f"±{_format_width(outlook.half_widths[index])} with {outlook.further[index]:,}"
+    count = 0 if len(forecast.further) == 1 else -1
+    amounts = " and ".join(f"±{_format_width(forecast.half_widths[index])} with {forecast.further[index]:,}"
                            for index in dict.fromkeys((0, count)))  # fmt: skip
-    more = "further " if outlook.labels else ""
-    units = "documents" if outlook.unit == "document" else "whole queries"
-    band = " The band is what the gold so far leaves open." if outlook.low else ""
+    more = "further " if forecast.labels else ""
+    units = "documents" if forecast.unit == "document" else "whole queries"
+    band = " The band is what the gold so far leaves open." if forecast.low else ""
     return (
         f"{start} The line is half of the interval to expect: about {amounts} {more}{units} judged by gold.{band} "
-        f"{_describe_limit(outlook)}"
+        f"{_describe_limit(forecast)}"
     )
 
 
-def _describe_limit(outlook: Forecast) -> str:
+def _describe_limit(forecast: Forecast) -> str:
     """What is left when gold has judged all."""
-    if outlook.limits is None and outlook.limit == 0:
+    if forecast.limits is None and forecast.limit == 0:
         return "Were everything judged by gold, nothing about these queries would be in doubt."
-    remaining = f"about ±{_format_width(outlook.limit)}" if outlook.limits is None else _format_range(*outlook.limits)
+    remaining = (
+        f"about ±{_format_width(forecast.limit)}" if forecast.limits is None else _format_range(*forecast.limits)
+    )
     return (
-        f"Were everything judged by gold, {remaining} would be left: so far do the queries themselves differ, and "
-        "only more "
-        f"queries can change that."
+        f"Were everything judged by gold, {remaining} would be left: so far do the queries themselves differ, and only "
+        "more queries can change that."
     )
 
 
@@ -224,16 +232,16 @@ def _format_width(width: float) -> str:
     return "0" if width <= 0 else f"{width:.{max(0, 1 - floor(log10(width)))}f}"
 
 
-def _forecast_notes(outlook: Forecast) -> tuple[str, ...]:
-    notes = [f"a forecast: it rests on {outlook.rests_on}"]
-    if outlook.low:
+def _forecast_notes(forecast: Forecast) -> tuple[str, ...]:
+    notes = [f"a forecast: it rests on {forecast.rests_on}"]
+    if forecast.low:
         notes.append("a range is rough: in simulations about nine of ten held what came")
-    if outlook.alone:
+    if forecast.gold_only:
         notes.append(
             "this is gold by itself: the better the labels that there are go along with it, the more they shorten the "
             "interval"
         )
-    if outlook.now is None:
+    if forecast.now is None:
         notes.append("if the labels that there are come from the judge whom you trust most, no gold is needed")
     return tuple(notes)
 
@@ -267,15 +275,15 @@ def _pool_command(inputs: ReportInputs, lacking: MissingLabels) -> list[tuple[st
              f"ringtrue pool {runs} --depth {lacking.depth} -o pool.csv")]  # fmt: skip
 
 
-def _sample_command(inputs: ReportInputs, outlook: Forecast) -> list[tuple[str, str]]:
+def _sample_command(inputs: ReportInputs, forecast: Forecast) -> list[tuple[str, str]]:
     """The same about gold labels, where more of them help."""
-    if not outlook.further or _is_hardly_worth_it(outlook):
+    if not forecast.further or _is_hardly_worth_it(forecast):
         return []
     runs, judgments, gold = (inputs.names.get(name, placeholder) for name, placeholder in
                              (("runs", "RUN…"), ("judgments", "JUDGMENTS"), ("gold", "GOLD")))  # fmt: skip
-    count, further = outlook.further[_recommended_index(outlook)], "further " if outlook.continues else ""
-    option, units = ("--budget", "document") if outlook.unit == "document" else ("--queries", "whole query")
-    already = f" --already {gold}" if outlook.continues else ""
+    count, further = forecast.further[_recommended_index(forecast)], "further " if forecast.continues else ""
+    option, units = ("--budget", "document") if forecast.unit == "document" else ("--queries", "whole query")
+    already = f" --already {gold}" if forecast.continues else ""
     options = f"{option} {count} --for '{inputs.measure}'{already} -o next.csv"
     return [(f"draw {format_count(count, further + units)} for gold to judge",
              f"ringtrue sample {runs} --judgments {judgments} {options}")]  # fmt: skip

@@ -122,7 +122,7 @@ def section(inputs: ReportInputs) -> Section | None:
         across="queries", up=f"difference in {inputs.measure}", logarithmic=True,
         mark=Point(name=f"now: {format_count(queries, 'query')}", x=float(queries), y=detectable_now),
     )  # fmt: skip
-    answer = _summarize_power(names[0], names[1], queries, detectable_now, observed, needed)
+    answer = _summarise_power(names[0], names[1], queries, detectable_now, observed, needed)
     figure = Figure(
         name="power",
         title=FIGURES["power"],
@@ -181,7 +181,7 @@ def _power_line(name: str, spread: DifferenceSpread, x: FloatArray, level: float
     return Line(name=name, x=tuple(x[finite].tolist()), y=tuple(y[finite].tolist()))
 
 
-def _summarize_power(
+def _summarise_power(
     a: str, b: str, queries: int, detectable_now: float, observed: float | None, needed: int | None
 ) -> str:
     opening = f"With {format_count(queries, 'query')}, a difference of {_format_two_digits(detectable_now)}"
@@ -249,8 +249,7 @@ def _power_notes(
         )
         notes.append(
             f"this is for one pair that was chosen beforehand; as one of {len(comparisons):,} pairs that are all "
-            "looked at, "
-            f"it takes up to {_format_two_digits(family)}"
+            f"looked at, it takes up to {_format_two_digits(family)}"
         )
     low, high = comparison.difference.low, comparison.difference.high
     if low is not None and high is not None and comparison.difference.se:

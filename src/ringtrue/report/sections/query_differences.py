@@ -48,7 +48,7 @@ def section(inputs: ReportInputs) -> Section | None:
         charts=tuple(_difference_bars(table, names[0], rival, measure) for rival, table in tables.items()),
         table=_difference_table(tables, names[0], measure), notes=_difference_notes(tables.values(), scores),
     )  # fmt: skip
-    answer = _summarize_differences(first_table, names[0], rivals[0], inputs)
+    answer = _summarise_differences(first_table, names[0], rivals[0], inputs)
     return Section(name="differences", title=TITLE, answer=answer, figures=(figure,))
 
 
@@ -78,7 +78,7 @@ def _count_outcomes(table: pl.DataFrame) -> tuple[int, int, int]:
     return int((gaps > 0).sum()), int((gaps == 0).sum()), int((gaps < 0).sum())
 
 
-def _summarize_differences(table: pl.DataFrame, a: str, b: str, inputs: ReportInputs) -> str:
+def _summarise_differences(table: pl.DataFrame, a: str, b: str, inputs: ReportInputs) -> str:
     wins, ties, losses = _count_outcomes(table)
     by = inputs.measure + (" and the labels as they are" if inputs.gold is not None else "")
     query_count = format_count(table.height, "query")
@@ -93,8 +93,7 @@ def _describe_differences(table: pl.DataFrame, a: str, b: str, comparison: Compa
         mean_phrase += f", corrected {_format_difference(comparison.difference.value)}"
     summary = (
         f"{a} is ahead of {b} for {format_count(wins, 'query')}, behind for {losses}, level for {ties}; the mean "
-        "difference "
-        f"is {mean_phrase}."
+        f"difference is {mean_phrase}."
     )
     if briefly:
         return summary

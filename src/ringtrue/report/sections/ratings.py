@@ -67,7 +67,7 @@ def section(inputs: ReportInputs) -> Section | None:
     return Section(
         name="ratings",
         title=TITLE,
-        answer=_summarize_ratings(ratings, tables, shown_tables[0]),
+        answer=_summarise_ratings(ratings, tables, shown_tables[0]),
         figures=(figure,),
         notes=(*notes, *trap_notes(trap_votes), *ratings.notes),
     )
@@ -87,16 +87,15 @@ def _rating_forest(rows: pl.DataFrame, level: float, limit: int, *, named: bool)
     )  # fmt: skip
 
 
-def _summarize_ratings(ratings: Ratings, tables: Sequence[pl.DataFrame], first: pl.DataFrame) -> str:
+def _summarise_ratings(ratings: Ratings, tables: Sequence[pl.DataFrame], first: pl.DataFrame) -> str:
     docs = format_count(ratings.frame.height, "document")
     if len(tables) == 1:
         return f"Of {docs} rated by {format_count(ratings.votes, 'vote')}, {_describe_first_two(ratings, first)}."
     several = [rows for rows in tables if rows.height > 1]
     decided = sum(rows["group"].n_unique() == 1 and (rows["ahead"][0] or 0) > ratings.level for rows in several)
     return (
-        f"{format_count(ratings.votes, 'vote')} rate {docs} of {format_count(len(tables), 'query')}; in "
-        f"{decided:,} of them it is more "
-        f"than {ratings.level:.0%} sure that the first is better than the second."
+        f"{format_count(ratings.votes, 'vote')} rate {docs} of {format_count(len(tables), 'query')}; in {decided:,} of "
+        f"them it is more than {ratings.level:.0%} sure that the first is better than the second."
     )
 
 

@@ -74,7 +74,7 @@ def section(inputs: ReportInputs) -> Section | None:
     return Section(
         name="ranking",
         title=TITLE,
-        answer=_summarize_comparisons(names, leading, pairs, comparisons),
+        answer=_summarise_comparisons(names, leading, pairs, comparisons),
         figures=(figure,),
         notes=(f"p: {comparisons.test}; adjusted: {comparisons.family}", *comparisons.notes),
     )
@@ -121,12 +121,12 @@ def _known_difference(pairs: PairComparisons, a: str, b: str) -> float:
     return round(pairs[a, b].difference.value or 0.0, EQUAL_DIGITS)
 
 
-def _summarize_comparisons(
+def _summarise_comparisons(
     names: Sequence[str], leading: Sequence[str], pairs: PairComparisons, comparisons: Comparisons
 ) -> str:
     best, others = names[0], names[1:]
     if len(names) == 2:
-        return _summarize_pair(pairs[best, names[1]])
+        return _summarise_pair(pairs[best, names[1]])
     if len(leading) == len(names):
         return f"{capitalize_first(all_runs_phrase(names))} have the same value."
     beaten = sum(pairs[best, run].better == best for run in others)
@@ -135,16 +135,16 @@ def _summarize_comparisons(
     if beaten == len(others):
         return f"{best} is better than each of the other {beaten} runs."
     if len(leading) > 1:
-        opening, it = f"{join_names(leading)} are first, with the same value", best
+        opening, pronoun = f"{join_names(leading)} are first, with the same value", best
         undecided = [run for run in undecided if run not in leading]
     else:
-        opening, it = f"{best} is first", "it"
+        opening, pronoun = f"{best} is first", "it"
     beats = f"better than {beaten} of the others"
     parts = [
         opening if not beaten else f"{opening} and {beats}" if len(leading) == 1 else f"{opening}; {best} is {beats}",
-        *([f"{join_names(undecided)} cannot be told from {it}"] if undecided else []),
+        *([f"{join_names(undecided)} cannot be told from {pronoun}"] if undecided else []),
         *(
-            [f"{join_names(ahead)}, compared with {it} alone, {'is' if len(ahead) == 1 else 'are'} better"]
+            [f"{join_names(ahead)}, compared with {pronoun} alone, {'is' if len(ahead) == 1 else 'are'} better"]
             if ahead
             else []
         ),
@@ -154,7 +154,7 @@ def _summarize_comparisons(
     return f"{'; '.join(parts)}. Of {len(comparisons):,} pairs of runs, {decided_phrase} told apart."
 
 
-def _summarize_pair(comparison: Comparison) -> str:
+def _summarise_pair(comparison: Comparison) -> str:
     if comparison.difference.value is None or comparison.p_adjusted is None:
         return f"{comparison.a} and {comparison.b} cannot be compared: {'; '.join(comparison.notes)}."
     evidence = (
@@ -193,8 +193,7 @@ def _describe_comparisons(
         digits = _difference_digits(top_pair)
         parts.append(
             f"{sample_phrase} show a difference of {top_pair.detectable:.{digits}f} in 4 of 5 tests of one pair; "
-            f"{best} and {second} "
-            f"lie {format_number(abs(top_pair.difference.value), digits)} apart."
+            f"{best} and {second} lie {format_number(abs(top_pair.difference.value), digits)} apart."
         )
     if len(names) > MAX_CHART_ROWS:
         parts.append(f"The first {MAX_CHART_ROWS} of {len(names)} runs are drawn; the table has all.")

@@ -117,13 +117,12 @@ def _describe_raw_and_corrected(kinds: Mapping[str, Means], names: tuple[str, ..
     for_these_queries = correction is not None and correction.population == "these"
     meaning = "is about these queries and knows how the judge errs" if for_these_queries else (
         "knows both how queries vary and how the judge errs")  # fmt: skip
-    lies = "lies" if len(outside) == 1 else "lie"
+    verb = "lies" if len(outside) == 1 else "lie"
     values = "value" if len(outside) == 1 else "values"
     return (
         f"Raw is what the judgments say; corrected is what gold would say of all of them, with a {inputs.level:.0%} "
         f"interval that {meaning}. By {measure} the raw {values} of {format_count(len(outside), 'run')} of "
-        f"{len(names)} {lies} "
-        f"outside of it."
+        f"{len(names)} {verb} outside of it."
     )
 
 

@@ -48,7 +48,9 @@ class Forecast:
     low: tuple[float, ...] = ()
     high: tuple[float, ...] = ()
     limits: tuple[float, float] | None = None
-    alone: bool = False  # whether these are the widths of gold by itself, as if the labels that there are said nothing
+    gold_only: bool = (
+        False  # whether these are the widths of gold by itself, as if the labels that there are said nothing
+    )
 
 
 def forecast_half_widths(inputs: ReportInputs) -> Forecast:
@@ -112,7 +114,7 @@ def _forecast_queries(inputs: ReportInputs, gold: Judgments) -> Forecast:
 
     def width(parts: _VarianceParts, more: int) -> float:
         n = judged + more
-        return parts.half_width((1 - n / total) * residual / n, freedom=n - 2)
+        return parts.half_width((1 - n / total) * residual / n, df=n - 2)
 
     low, widths, high = (
         _cap_at_current(now, [width(variance_parts, more) for more in further]) for variance_parts in parts.range()
@@ -138,7 +140,7 @@ def _forecast_first_documents(inputs: ReportInputs) -> Forecast:
     scores, measure = score_as_labelled(inputs)
     run = order_runs(inputs)[0]
     raw = scores.means(level=inputs.level)[run][measure]
-    parts = _VarianceParts(queries=_variance(raw), gold=0.0, level=inputs.level, freedom=raw.n - 1)
+    parts = _VarianceParts(queries=_variance(raw), gold=0.0, level=inputs.level, df=raw.n - 1)
     budgets = [budget for budget in BUDGETS if budget <= _document_count(inputs)] or [_document_count(inputs)]
     return Forecast(
         run=run, unit="document", labels=0, now=None, further=tuple(budgets),
@@ -165,7 +167,7 @@ def _forecast_first_queries(inputs: ReportInputs) -> Forecast:
 
     return Forecast(
         run=run, unit="query", labels=0, now=None, further=further, half_widths=tuple(map(width, further)),
-        limit=width(total), continues=False, alone=True,
+        limit=width(total), continues=False, gold_only=True,
         rests_on="queries that differ by gold as much as by the labels that there are",
     )  # fmt: skip
 
@@ -177,7 +179,7 @@ class _VarianceParts:
     queries: float
     gold: float
     level: float
-    freedom: float
+    df: float
     error: float = 0.0
 
     def range(self) -> tuple[_VarianceParts, _VarianceParts, _VarianceParts]:
@@ -185,9 +187,9 @@ class _VarianceParts:
         reach = normal_quantile((1 + self.level) / 2) * self.error
         return replace(self, queries=max(self.queries - reach, 0.0)), self, replace(self, queries=self.queries + reach)
 
-    def half_width(self, gold: float, freedom: float | None = None) -> float:
+    def half_width(self, gold: float, df: float | None = None) -> float:
         """With another part for gold."""
-        df = self.freedom if freedom is None else max(freedom, 1)
+        df = self.df if df is None else max(df, 1)
         quantile = t_quantile((1 + self.level) / 2, df) if np.isfinite(df) else normal_quantile((1 + self.level) / 2)
         return float(quantile) * sqrt(self.queries + gold)
 
@@ -204,32 +206,44 @@ def _split_variance(
     if current.se is None:
         raise InputError(f"{run} has no interval, and so none can be forecast: {'; '.join(current.notes)}")
     if inputs.correction.population == "these":
-        return current, _VarianceParts(queries=0.0, gold=_variance(current), level=inputs.level, freedom=np.inf)
+        return current, _VarianceParts(queries=0.0, gold=_variance(current), level=inputs.level, df=np.inf)
     settings = {**inputs.correction_options, "population": "these"}
-    for_these_queries = correct(inputs.runs, inputs.judgments, inputs.gold, inputs.measures[0], level=inputs.level,
-                    rng=inputs.rng("forecast"), **settings).corrected[run][inputs.measure]  # fmt: skip
+    for_these_queries = correct(
+        inputs.runs,
+        inputs.judgments,
+        inputs.gold,
+        inputs.measures[0],
+        level=inputs.level,
+        rng=inputs.rng("forecast"),
+        **settings,
+    ).corrected[run][inputs.measure]
     gold = min(_variance(for_these_queries), _variance(current))
     queries, total = _variance(current) - gold, _query_count(inputs)
     if judged_queries is None:
         error = sqrt((4 * queries * gold + 8 * gold**2) / max(total - 1, 1))
     else:
         error = queries * sqrt(2 * (1 - judged_queries / total) / max(judged_queries - 1, 1))
-    return current, _VarianceParts(queries=queries, gold=gold, level=inputs.level, freedom=total - 1, error=error)
+    return current, _VarianceParts(queries=queries, gold=gold, level=inputs.level, df=total - 1, error=error)
 
 
 def _expected_error(inputs: ReportInputs, run: str, budget: int, already: Judgments | None) -> float:
     """The standard error for these queries that a draw of so many documents may hope for."""
-    sampled = sample(inputs.runs, inputs.judgments, inputs.measures[0], budget=budget, already=already,
-                   level=inputs.level, rng=inputs.rng("forecast"))  # fmt: skip
+    sampled = sample(
+        inputs.runs,
+        inputs.judgments,
+        inputs.measures[0],
+        budget=budget,
+        already=already,
+        level=inputs.level,
+        rng=inputs.rng("forecast"),
+    )
     return sampled.expected[run][inputs.measure] / normal_quantile((1 + inputs.level) / 2)
 
 
 def _forecast_nothing_left(
     run: str, unit: Literal["document", "query"], labels: int, now: Estimate, inputs: ReportInputs, queries: float
 ) -> Forecast:
-    limit = _VarianceParts(queries=queries, gold=0.0, level=inputs.level, freedom=_query_count(inputs) - 1).half_width(
-        0.0
-    )
+    limit = _VarianceParts(queries=queries, gold=0.0, level=inputs.level, df=_query_count(inputs) - 1).half_width(0.0)
     return Forecast(run=run, unit=unit, labels=labels, now=_half_width(now), further=(), half_widths=(), limit=limit,
                     continues=False, rests_on="")  # fmt: skip
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["ExportedFile", "LabelSelection", "export_project", "format_ties_note"]
 
 LabelSelection: TypeAlias = Literal["every", "one"]
-Note: TypeAlias = Callable[[str], None]
+NoteHandler: TypeAlias = Callable[[str], None]
 README = "README.txt"
 FILE_DESCRIPTIONS = {
     "labels.csv": "every judge's labels that count, without traps",
@@ -120,7 +120,7 @@ def _write_export(
     export_format: ExportFormat,
     path: Path,
     options: _ExportOptions,
-    note: Note,
+    note: NoteHandler,
 ) -> int:
     if export_format.key == "history":
         return write_safe_csv(path, stream_history(connection, project), note)
@@ -148,7 +148,7 @@ def _trap_frame(connection: Connection, project: Project) -> pl.DataFrame:
 
 
 def _select_labels(
-    connection: Connection, project: Project, options: _ExportOptions, note: Note = lambda _: None
+    connection: Connection, project: Project, options: _ExportOptions, note: NoteHandler = lambda _: None
 ) -> Judgments | Preferences:
     if options.which == "one":
         labels = resolve_labels(connection, project, queue=options.queue, failed=options.failed)
@@ -176,7 +176,7 @@ def format_ties_note(project: Project, tied: int) -> str:
     )
 
 
-def _write_all(connection: Connection, project: Project, path: Path, options: _ExportOptions, note: Note) -> int:
+def _write_all(connection: Connection, project: Project, path: Path, options: _ExportOptions, note: NoteHandler) -> int:
     """A .zip with all that there is; what nobody has said yet is left out, with a note."""
     folder = path.with_suffix(".parts")
     folder.mkdir()
@@ -233,7 +233,7 @@ def _readme_text(project: Project, commands: dict[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _gold_frame_or_none(connection: Connection, project: Project, note: Note) -> pl.DataFrame | None:
+def _gold_frame_or_none(connection: Connection, project: Project, note: NoteHandler) -> pl.DataFrame | None:
     try:
         return load_gold_frame(connection, project, note)
     except InputError:  # nothing was drawn

@@ -65,9 +65,9 @@ def create_account(
     name: str | None = None,
     handle: str | None = None,
     owner: bool = False,
-    password: str | None = None,
+    password_hash: str | None = None,
 ) -> int:
-    """A new account, by its number. `password` is the hash of one.
+    """A new account, by its number. `password_hash` is the hash of its password.
 
     The handle is the judge's id in every export. One that is given must be free; otherwise it is made from the name,
     with a number where that is taken, and `worker-17` for the crowd.
@@ -75,7 +75,7 @@ def create_account(
     name = (name or "").strip() or None
     if name is not None and len(name) > LONGEST_NAME:
         raise UsageError(f"a name has at most {LONGEST_NAME} characters, found {len(name)}")
-    columns = {"name": name, "password": password, "kind": kind, "owner": owner, "created": now}
+    columns = {"name": name, "password": password_hash, "kind": kind, "owner": owner, "created": now}
     candidates: Iterator[str]
     if kind == "crowd" and handle is None:
         first_number = connection.execute(select(func.coalesce(func.max(schema.account.c.id), 0))).scalar_one() + 1
@@ -140,10 +140,10 @@ def find_password_hash(connection: Connection, handle: str) -> tuple[int, str] |
     return None if account_row is None else (account_row.id, account_row.password)
 
 
-def set_password(connection: Connection, account: int, password: str, *, now: float) -> None:
+def set_password(connection: Connection, account: int, password_hash: str, *, now: float) -> None:
     """Keep the hash of a new password; whatever opened the account before is useless: visits, tokens, reset links."""
     is_active_account = schema.account.c.id == account, schema.account.c.erased.is_(None)
-    if not connection.execute(update(schema.account).where(*is_active_account).values(password=password)).rowcount:
+    if not connection.execute(update(schema.account).where(*is_active_account).values(password=password_hash)).rowcount:
         raise NotFoundError(f"there is no account {account}")
     connection.execute(delete(schema.login).where(schema.login.c.account == account))
     token, link = schema.token, schema.invitation

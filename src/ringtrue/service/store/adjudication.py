@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Select, Subquery
 
 __all__ = [
-    "Disagreement",
+    "DisputedItem",
     "Verdict",
     "count_disagreements",
     "count_ties",
@@ -34,7 +34,7 @@ REASON_LENGTH = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Disagreement:
+class DisputedItem:
     """An item that judges see differently: how many gave each answer, without names.
 
     `left` is the document, or the first of a pair; votes and verdict are as if it stood on the left. `spread` is the
@@ -70,7 +70,7 @@ class Verdict:
 def load_disagreements(
     connection: Connection, project: Project, *, queue: Queue = "main", open_only: bool = True, limit: int = 50,
     offset: int = 0,
-) -> list[Disagreement]:  # fmt: skip
+) -> list[DisputedItem]:  # fmt: skip
     """Items that got different answers, the biggest disagreement first; with `open_only`, those without a verdict."""
     disputed = _disputed_items(project, queue, open_only=open_only).subquery()
     rows = connection.execute(
@@ -105,7 +105,7 @@ def count_ties(connection: Connection, project: Project, *, queue: Queue = "main
     return int(connection.execute(select(func.count()).select_from(tied.subquery())).scalar_one())
 
 
-def get_disagreement(connection: Connection, project: Project, item_id: int) -> Disagreement:
+def get_disagreement(connection: Connection, project: Project, item_id: int) -> DisputedItem:
     """What judges said about one item, whether they disagree or not."""
     _require_item(connection, project, item_id)
     votes = _votes(project).where(item.c.id == item_id).subquery()
@@ -179,7 +179,7 @@ def _disputed_items(project: Project, queue: str, *, open_only: bool) -> Select[
     return disputed.where(votes.c.item.not_in(decided)) if open_only else disputed
 
 
-def _load_disagreement(connection: Connection, project: Project, item_id: int, spread: float) -> Disagreement:
+def _load_disagreement(connection: Connection, project: Project, item_id: int, spread: float) -> DisputedItem:
     row = connection.execute(
         select(
             schema.query.c.name, schema.query.c.text.label("query_text"), schema.query.c.description,
@@ -197,7 +197,7 @@ def _load_disagreement(connection: Connection, project: Project, item_id: int, s
     last_verdict = connection.execute(
         select(verdict.c.answer).where(verdict.c.item == item_id).order_by(verdict.c.id.desc()).limit(1)
     ).scalar()
-    return Disagreement(
+    return DisputedItem(
         item=item_id, query=row.name, query_text=row.query_text, description=row.description, narrative=row.narrative,
         left=_load_document(connection, row.doc),
         right=None if row.other is None else _load_document(connection, row.other),

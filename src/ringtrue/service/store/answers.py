@@ -110,7 +110,7 @@ def record_answer(
     if outcome.row is not None:
         SET_STATE.run(connection, **outcome.row)
         ADD_JUDGMENT.run(connection, **outcome.row)
-        _keep_lease(connection, question, now)
+        _renew_lease(connection, question, now)
     return SavedAnswer(
         task=get_task_state(connection, question.task, account), late=outcome.late, repeated=outcome.repeated
     )
@@ -138,7 +138,7 @@ def record_answers(
     if new_rows := [row for row in rows.values() if row is not None]:
         SET_STATE.run_all(connection, new_rows)
         ADD_JUDGMENT.run_all(connection, new_rows)
-        _keep_lease(connection, questions[new_rows[0]["assignment"]], now)
+        _renew_lease(connection, questions[new_rows[0]["assignment"]], now)
     return SavedAnswers(task=get_task_state(connection, task, account), late=tuple(late), repeated=tuple(repeated))
 
 
@@ -159,7 +159,7 @@ def undo_last_answer(connection: Connection, account: int, task: int, *, now: fl
         connection, assignment=last_answered.id, version=version, kind="undo", time=now, answer=None, reason=None,
         seconds=None, away=None,
     )  # fmt: skip
-    _keep_lease(connection, question, now)
+    _renew_lease(connection, question, now)
     return load_question(connection, last_answered.id, account)
 
 
@@ -246,7 +246,7 @@ def _take_or_leave_item(connection: Connection, question: _Question, state: str)
     return True
 
 
-def _keep_lease(connection: Connection, question: _Question, now: float) -> None:
+def _renew_lease(connection: Connection, question: _Question, now: float) -> None:
     if question.ended is None:
         minutes = parse_settings(question.settings).lease_minutes
         renew_lease(

@@ -217,7 +217,7 @@ def accept_invitation(
         if invitation.kind == "named" and password is None:
             raise UsageError("an account needs a password")
         account_id = create_account(
-            connection, kind=invitation.kind, now=now, name=name, handle=handle, password=password
+            connection, kind=invitation.kind, now=now, name=name, handle=handle, password_hash=password
         )
     if invitation.role == "owner":
         set_owner(connection, account_id, owner=True, now=now)

@@ -293,8 +293,11 @@ def _median_seconds(connection: Connection, project: int) -> dict[int, float]:
         .where(task.c.project == project, assignment.c.state == "done", judgment.c.seconds.is_not(None))
         .subquery()
     )  # fmt: skip
-    is_middle = or_(2 * ranked.c.place == ranked.c.size, 2 * ranked.c.place == ranked.c.size + 1,
-                 2 * ranked.c.place == ranked.c.size + 2)  # fmt: skip
+    is_middle = or_(
+        2 * ranked.c.place == ranked.c.size,
+        2 * ranked.c.place == ranked.c.size + 1,
+        2 * ranked.c.place == ranked.c.size + 2,
+    )
     rows = connection.execute(
         select(ranked.c.account, func.avg(ranked.c.seconds)).where(is_middle).group_by(ranked.c.account)
     )

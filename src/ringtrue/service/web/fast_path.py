@@ -25,10 +25,10 @@ FLUSH_BYTES = 65_536  # bytes that are not held back
 
 
 class CoalescingProtocol(HttpToolsProtocol):
-    """uvicorn's protocol, before a transport that gathers."""
+    """uvicorn's protocol, before a transport that coalesces writes."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Put the gathering transport between."""
+        """Put the coalescing transport between."""
         super().connection_made(_CoalescingTransport(transport, self.loop))  # type: ignore[arg-type]
 
 

@@ -133,10 +133,10 @@ def coverage_of_agreement(
             world(), _agreement_settings(len(prevalence), rng, resamples, level)
         ).items():
             held[name].append([_interval_holds(interval, truth[name][0]) for interval in intervals])
-    return {name: _summarize_coverage(truth[name][0], np.array(held_rows)) for name, held_rows in held.items()}
+    return {name: _summarise_coverage(truth[name][0], np.array(held_rows)) for name, held_rows in held.items()}
 
 
-def _summarize_coverage(truth: Estimate, held: Array) -> AgreementCoverage:
+def _summarise_coverage(truth: Estimate, held: Array) -> AgreementCoverage:
     has_interval = ~np.isnan(held)
     share = np.divide(
         np.nansum(held, axis=0),

@@ -12,7 +12,7 @@ from ringtrue.evaluation.measures import Measure, parse
 from ringtrue.gold.correction.difference import GoldSample, correct_means
 from ringtrue.gold.correction.gain_regression import Predictors, build_predictors
 from ringtrue.gold.correction.joint_estimate import JointEstimate, Population
-from ringtrue.gold.correction.linear_measures import linearize
+from ringtrue.gold.correction.linear_measures import linearise
 from ringtrue.gold.correction.pool import Pool
 from ringtrue.gold.correction.whole_queries import correct_by_query
 from ringtrue.simulation.studies.coverage_tally import QUESTIONS, IntervalCoverage, Progress, Tally, simulate_with_truth
@@ -170,7 +170,7 @@ def _estimate_by_difference(
     pool: Pool, pool_predictors: Predictors, sample: GoldSample, measure: Measure, population: Population
 ) -> JointEstimate:  # fmt: skip
     """The difference estimator, however few the labels."""
-    linear_measure = linearize(measure, sample.labels, depth=pool.depth)
+    linear_measure = linearise(measure, sample.labels, depth=pool.depth)
     return correct_means(
         pool, pool_predictors, pool.weights(linear_measure.discounts), sample, linear_measure.gain(sample.labels),
         population=population, gain_range=linear_measure.gain_range,

@@ -257,8 +257,10 @@ def _bronze_scores(
 
 def _draw_rates(rng: np.random.Generator, judge: BronzeJudge, labels: int, experiments: int) -> list[Rates]:
     """The judge's rates as so many gold labels of each kind, from documents elsewhere, show them."""
-    right, wrong = (rng.binomial(labels, rate, experiments).tolist() for rate in (judge.relevant, judge.nonrelevant))
+    relevant_hits, nonrelevant_hits = (
+        rng.binomial(labels, rate, experiments).tolist() for rate in (judge.relevant, judge.nonrelevant)
+    )
     return [
         Rates(relevant=(right_relevant, labels), nonrelevant=(right_nonrelevant, labels))
-        for right_relevant, right_nonrelevant in zip(right, wrong, strict=True)
+        for right_relevant, right_nonrelevant in zip(relevant_hits, nonrelevant_hits, strict=True)
     ]

@@ -113,12 +113,12 @@ def noisy_scores(
         variances.append(scores.var(axis=1, ddof=1))
         progress(gold.size)
     naive, variance = np.concatenate(means), np.concatenate(variances) / queries
-    right = rng.binomial(relevant_labels, relevant, replications) / relevant_labels
-    wrong = rng.binomial(nonrelevant_labels, nonrelevant, replications) / nonrelevant_labels
-    rates = (right, relevant_labels), (wrong, nonrelevant_labels)
+    sensitivity = rng.binomial(relevant_labels, relevant, replications) / relevant_labels
+    specificity = rng.binomial(nonrelevant_labels, nonrelevant, replications) / nonrelevant_labels
+    rates = (sensitivity, relevant_labels), (specificity, nonrelevant_labels)
     z = normal_quantile((1 + level) / 2)
     with np.errstate(divide="ignore", invalid="ignore"):  # a judge seen to guess
-        corrected = invert_rates(naive, right, wrong)
+        corrected = invert_rates(naive, sensitivity, specificity)
         wald = np.abs(corrected - truth) <= z * np.sqrt(inversion_variance(naive, variance, *rates))
         effective_n = np.where(variance > 0, naive * (1 - naive) / variance, queries * k)
     low, high, refused = adjusted_interval(naive, effective_n, *rates, z=z)

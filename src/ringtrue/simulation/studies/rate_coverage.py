@@ -77,11 +77,20 @@ def make_worlds(
         4
     """
     return [
-        RateWorld(share=share, relevant=right, nonrelevant=wrong, relevant_labels=n_relevant,
-              nonrelevant_labels=n_nonrelevant, queries=n, k=k, alike=alike)
-        for (k, alike), n, share, (right, wrong), (n_relevant, n_nonrelevant)
-        in product(documents, queries, shares, rates, labels)
-    ]  # fmt: skip
+        RateWorld(
+            share=share,
+            relevant=sensitivity,
+            nonrelevant=specificity,
+            relevant_labels=n_relevant,
+            nonrelevant_labels=n_nonrelevant,
+            queries=n,
+            k=k,
+            alike=alike,
+        )
+        for (k, alike), n, share, (sensitivity, specificity), (n_relevant, n_nonrelevant) in product(
+            documents, queries, shares, rates, labels
+        )
+    ]
 
 
 # Rare and common relevance, bad and good judges, few and many labels, one document and lists of like ones.
@@ -139,17 +148,17 @@ def _simulate_world(
 ) -> RatesCoverage:
     scores, variance = _draw_scores(world, rng, replications)
     labels, truths = (world.relevant_labels, world.nonrelevant_labels), (world.relevant, world.nonrelevant)
-    right, wrong = (rng.binomial(n, rate, replications) / n for n, rate in zip(labels, truths, strict=True))
-    rates = (right, labels[0]), (wrong, labels[1])
+    sensitivity, specificity = (rng.binomial(n, rate, replications) / n for n, rate in zip(labels, truths, strict=True))
+    rates = (sensitivity, labels[0]), (specificity, labels[1])
     z, truth = normal_quantile((1 + level) / 2), world.share
     safe_variance = np.where(variance > 0, variance, 1.0)
     effective_n = np.where(variance > 0, scores * (1 - scores) / safe_variance, world.queries * world.k)
     low, high, refused = adjusted_interval(scores, effective_n, *rates, z=z)
-    refused |= right + wrong <= 1
+    refused |= sensitivity + specificity <= 1
     with np.errstate(divide="ignore", invalid="ignore"):  # a judge seen to guess
-        corrected = invert_rates(scores, right, wrong)
+        corrected = invert_rates(scores, sensitivity, specificity)
         wald = np.abs(corrected - truth) <= z * np.sqrt(inversion_variance(scores, variance, *rates))
-    below = _share_below_truth(world, scores, variance, (right, wrong), resamples, rng)
+    below = _share_below_truth(world, scores, variance, (sensitivity, specificity), resamples, rng)
     bootstrap = np.abs(below - 0.5) <= level / 2
     held = {"fieller": (low <= truth) & (truth <= high), "wald": wald, "bootstrap": bootstrap}
     shares = {name: float((share | refused).mean()) for name, share in held.items()}
@@ -206,7 +215,7 @@ def _share_below_truth(
 
     The truth lies in the middle of the draws where that share does: no quantile need be taken.
     """
-    right, wrong = (
+    sensitivity, specificity = (
         _resample_rates(observed, n, resamples, rng)
         for observed, n in zip(rates, (world.relevant_labels, world.nonrelevant_labels), strict=True)
     )
@@ -219,7 +228,7 @@ def _share_below_truth(
         resampled_scores = (
             bronze[0][bronze[1][rows]] if bronze else scores[rows, None] + np.sqrt(variance[rows, None]) * normal
         )
-        m_r, m_n = right[0][right[1][rows]], wrong[0][wrong[1][rows]]
+        m_r, m_n = sensitivity[0][sensitivity[1][rows]], specificity[0][specificity[1][rows]]
         # θ* ≤ θ where top ≤ θ·bottom, and the other way round where the bottom is below 0.
         bottom = m_r + m_n - 1
         excess = (resampled_scores - 1 + m_n - world.share * bottom) * np.sign(bottom)

@@ -62,10 +62,10 @@ def study_means(
         gold_tally.add(world.estimate_gold_only(world.draw_random_sample(budget, rng)), z)
         progress(1)
     return [
-        corrected_tally.summarize(
+        corrected_tally.summarise(
             judge, str(measure), f"difference, {budget} labels by sample", against=gold_tally, against_name="gold alone"
         ),
-        gold_tally.summarize(judge, str(measure), f"gold alone, {budget} random labels"),
+        gold_tally.summarise(judge, str(measure), f"gold alone, {budget} random labels"),
     ]
 
 
@@ -118,10 +118,10 @@ def study_differences(
     measure_name = f"{measure}, a − b"
     return [
         *(
-            tally.summarize(judge, measure_name, method, against=gold_all, against_name=GOLD_FROM_ALL_RUNS)
+            tally.summarise(judge, measure_name, method, against=gold_all, against_name=GOLD_FROM_ALL_RUNS)
             for tally, method in methods
         ),
-        gold_all.summarize(judge, measure_name, f"gold alone, {budget} random labels of all"),
+        gold_all.summarise(judge, measure_name, f"gold alone, {budget} random labels of all"),
     ]
 
 
@@ -146,10 +146,10 @@ def study_queries(
         gold_tally.add_values(by_query.gold, by_query.gold_variances, t_quantile((1 + level) / 2, queries - 1))
         progress(1)
     return [
-        corrected_tally.summarize(
+        corrected_tally.summarise(
             judge, str(measure), f"difference, {queries} whole queries", against=gold_tally, against_name="gold alone"
         ),
-        gold_tally.summarize(judge, str(measure), f"gold alone, {queries} whole queries"),
+        gold_tally.summarise(judge, str(measure), f"gold alone, {queries} whole queries"),
     ]
 
 
@@ -178,7 +178,7 @@ def study_published(
         corrected = invert_rates(j, *rates)
         tally.add_values(corrected, inversion_variance(j, variance, (rates[0], of_relevant), (rates[1], of_others)), z)
         progress(1)
-    return [tally.summarize(judge, str(measure), f"published, {budget} labels from the judged pool")]
+    return [tally.summarise(judge, str(measure), f"published, {budget} labels from the judged pool")]
 
 
 class _CoverageTally:
@@ -208,7 +208,7 @@ class _CoverageTally:
             setattr(merged, name, np.concatenate([getattr(part, name) for part in parts]))
         return merged
 
-    def summarize(
+    def summarise(
         self, judge: str, measure: str, method: str, *, against: _CoverageTally | None = None, against_name: str = ""
     ) -> MethodCoverage:
         share = self.held / self.draws

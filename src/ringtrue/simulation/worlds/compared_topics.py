@@ -124,7 +124,7 @@ def simulate_topics(world: PreferenceWorld, rng: np.random.Generator) -> Compare
     sense[shuffled[:guessing]], sense[shuffled[guessing : guessing + opposed]] = 0.0, -1.0
     queries = tuple(f"t{number}" for number in range(world.topics))
     empty = np.empty(0)
-    nobody = Matches(
+    unvoted = Matches(
         docs=pl.DataFrame({"query": np.repeat(queries, world.docs), "doc": np.arange(grade.size).astype(str)}),
         queries=queries,
         start=np.arange(world.topics + 1) * world.docs,
@@ -132,7 +132,7 @@ def simulate_topics(world: PreferenceWorld, rng: np.random.Generator) -> Compare
         judge=empty.astype(np.int32), judges=tuple(f"w{number}" for number in range(world.workers)),
     )  # fmt: skip
     return ComparedTopics(
-        unvoted=nobody,
+        unvoted=unvoted,
         grade=grade.ravel(),
         quality=(world.step * grade + world.within * rng.standard_normal(shape)).ravel(),
         sense=sense,

@@ -220,9 +220,11 @@ def _relevant_call_chance(
 def _judge_call_chance(
     rng: np.random.Generator, world: JudgedWorld, judge: BronzeJudge, relevant: NDArray[np.bool_], height: FloatArray
 ) -> FloatArray:
-    right, wrong = (_draw_beta_shares(rng, np.full((*relevant.shape[:2], 1), float(rate)), judge.moods)
-                    for rate in (judge.relevant, judge.nonrelevant))  # fmt: skip
-    chance = np.where(relevant, right, 1 - wrong)
+    sensitivity, specificity = (
+        _draw_beta_shares(rng, np.full((*relevant.shape[:2], 1), float(rate)), judge.moods)
+        for rate in (judge.relevant, judge.nonrelevant)
+    )
+    chance = np.where(relevant, sensitivity, 1 - specificity)
     chance[..., world.shared : world.k] += judge.favours
     return np.clip(chance + judge.by_rank * height, 0, 1)
 

@@ -13,7 +13,7 @@ from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
 from ringtrue.gold.correction.difference import GoldSample, correct_means, gold_only_means
 from ringtrue.gold.correction.gain_regression import Predictors, build_predictors
 from ringtrue.gold.correction.joint_estimate import JointEstimate
-from ringtrue.gold.correction.linear_measures import linearize
+from ringtrue.gold.correction.linear_measures import linearise
 from ringtrue.gold.correction.pool import Pool, build_pool
 from ringtrue.gold.correction.post_stratified import post_stratified_precision
 from ringtrue.gold.sampling.pivotal import pivotal_sample
@@ -71,8 +71,15 @@ class RealWorld:
 
     def estimate_corrected(self, sample: GoldSample) -> JointEstimate:
         """The difference estimator."""
-        return correct_means(self.pool, self.pool_predictors, self.weights, sample, self.gains[sample.positions],
-                               population="these", gain_range=self.gain_range)  # fmt: skip
+        return correct_means(
+            self.pool,
+            self.pool_predictors,
+            self.weights,
+            sample,
+            self.gains[sample.positions],
+            population="these",
+            gain_range=self.gain_range,
+        )
 
     def means(self, sample: GoldSample, *, level: float) -> tuple[FloatArray, FloatArray]:
         """The mean of each run and half of its interval, as `correct` has them."""
@@ -103,7 +110,7 @@ def build_world(
     """Everything about a measure and a judge that does not depend on the draw of gold."""
     full_pool = build_pool(collection.runs, bronze, depth=measure.reach or MAX_DEPTH)
     pool, labels = _keep_judged(full_pool, collection.gold)
-    linear_measure = linearize(measure, labels, depth=pool.depth)
+    linear_measure = linearise(measure, labels, depth=pool.depth)
     weights, gains = pool.weights(linear_measure.discounts), linear_measure.gain(labels)
     prob = inclusion_probabilities([weigh_measure(measure, pool)], budget, compare=compare)
     return RealWorld(measure=measure, pool=pool, pool_predictors=build_predictors(pool), weights=weights,
@@ -112,8 +119,9 @@ def build_world(
 
 def _keep_judged(pool: Pool, gold: Judgments) -> tuple[Pool, IntArray]:
     """The documents of the pool that gold judged, and their labels."""
-    gold_labels = pool.docs.join(gold.frame.select("query", "doc", "label"), on=["query", "doc"], how="left",
-                           maintain_order="left")["label"]  # fmt: skip
+    gold_labels = pool.docs.join(
+        gold.frame.select("query", "doc", "label"), on=["query", "doc"], how="left", maintain_order="left"
+    )["label"]
     is_judged: NDArray[np.bool_] = gold_labels.is_not_null().to_numpy() & (gold_labels.fill_null(-1).to_numpy() >= 0)
     new_place = np.cumsum(is_judged) - 1
     is_kept = is_judged[pool.doc_index]
@@ -139,5 +147,5 @@ def draw_dissimilar_pairs(pool: Pool, rng: np.random.Generator) -> list[tuple[in
 def gold_means(collection: JudgedCollection, bronze: Judgments, measure: Measure) -> FloatArray:
     """The mean by gold over the queries that bronze judged."""
     pool, labels = _keep_judged(build_pool(collection.runs, bronze, depth=measure.reach or MAX_DEPTH), collection.gold)
-    linear_measure = linearize(measure, labels, depth=pool.depth)
+    linear_measure = linearise(measure, labels, depth=pool.depth)
     return np.asarray(pool.weights(linear_measure.discounts) @ linear_measure.gain(labels))

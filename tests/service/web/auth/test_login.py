@@ -22,7 +22,7 @@ HASH = hash_password(PASSWORD)
 
 @pytest.fixture
 def ann(web_store: Store) -> int:
-    return web_store.write(lambda c: create_account(c, kind="named", name="Ann", password=HASH, now=1.0))
+    return web_store.write(lambda c: create_account(c, kind="named", name="Ann", password_hash=HASH, now=1.0))
 
 
 def log_in(browser, handle: str = "ann", password: str = PASSWORD, **fields: str) -> httpx.Response:

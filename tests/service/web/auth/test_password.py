@@ -15,7 +15,7 @@ HASH = hash_password(OLD)
 
 @pytest.fixture
 def ann(web_store: Store) -> int:
-    return web_store.write(lambda c: create_account(c, kind="named", name="Ann", password=HASH, now=1.0))
+    return web_store.write(lambda c: create_account(c, kind="named", name="Ann", password_hash=HASH, now=1.0))
 
 
 def test_a_new_password_ends_every_other_visit(ann: int, visit) -> None:

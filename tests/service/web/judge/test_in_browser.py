@@ -40,7 +40,7 @@ class Place:
         with Store.open(str(self.path)) as store:
 
             def work(connection: Any) -> tuple[int, bytes, str]:
-                made = create_account(connection, kind="named", name=name, password="unusable", now=time.time())
+                made = create_account(connection, kind="named", name=name, password_hash="unusable", now=time.time())
                 for project in (1, 2, 3):
                     add_member(connection, project, made, "judge", time.time())
                 return (

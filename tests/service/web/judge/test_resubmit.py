@@ -77,6 +77,6 @@ def test_other_forms_say_that_nothing_was_saved(nobody, project: Project) -> Non
 
 def test_the_answer_page_itself_is_not_where_one_lands(nobody, web_store: Store) -> None:
     stored = hash_password(PASSWORD)
-    web_store.write(lambda c: create_account(c, kind="named", name="Ann", password=stored, now=1.0))
+    web_store.write(lambda c: create_account(c, kind="named", name="Ann", password_hash=stored, now=1.0))
     nobody.get("/login?next=/p/news/answer")
     assert nobody.send("/login", handle="ann", password=PASSWORD).headers["location"] == "/"

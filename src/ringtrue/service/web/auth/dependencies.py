@@ -39,8 +39,8 @@ __all__ = [
     "RequestContext",
     "SignedOutError",
     "StaleFormError",
+    "get_context_or_none",
     "get_judge_access",
-    "get_visitor_or_none",
     "guard",
     "list_unguarded_routes",
     "public",
@@ -201,7 +201,7 @@ async def get_judge_access(request: Request) -> JudgeAccess:
     return JudgeAccess(server=server, request=request, secret=secret, form=form)
 
 
-async def get_visitor_or_none(request: Request) -> RequestContext | None:
+async def get_context_or_none(request: Request) -> RequestContext | None:
     """Whoever is logged in, on pages that are public; None for nobody."""
     server = get_server_context(request)
     try:

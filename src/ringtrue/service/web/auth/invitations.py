@@ -18,7 +18,7 @@ from ringtrue.service.store.invitations import (
 )
 from ringtrue.service.store.projects import get_project_by_id
 from ringtrue.service.web.auth.anonymous_forms import read_public_form, render_public_form, strip_nul
-from ringtrue.service.web.auth.dependencies import RequestContext, get_visitor_or_none, public
+from ringtrue.service.web.auth.dependencies import RequestContext, get_context_or_none, public
 from ringtrue.service.web.auth.login import start_session, with_session_cookie
 from ringtrue.service.web.auth.password_hashing import MIN_PASSWORD_LENGTH, hash_password, require_strong_password
 from ringtrue.service.web.context import ServerContext, get_server_context
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["router", "worker_id_from"]
 
 router = APIRouter(include_in_schema=False)
-Visitor = Annotated[RequestContext | None, Depends(get_visitor_or_none)]
+Visitor = Annotated[RequestContext | None, Depends(get_context_or_none)]
 
 # What Prolific and Amazon Mechanical Turk put into their links.
 PLATFORM_PARAMETERS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID", "workerId", "assignmentId", "hitId")

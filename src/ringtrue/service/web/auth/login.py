@@ -16,7 +16,7 @@ from ringtrue.service.store.sessions import log_in, log_out
 from ringtrue.service.web.auth.anonymous_forms import read_public_form, render_public_form, set_cookie, strip_nul
 from ringtrue.service.web.auth.dependencies import (
     RequestContext,
-    get_visitor_or_none,
+    get_context_or_none,
     public,
     read_session_secret,
     require_login,
@@ -71,7 +71,7 @@ def _project_roles(context: RequestContext, project: Project) -> frozenset[str]:
 @public
 async def login_page(
     request: Request,
-    context: Annotated[RequestContext | None, Depends(get_visitor_or_none)],
+    context: Annotated[RequestContext | None, Depends(get_context_or_none)],
     next: str = "/",  # noqa: A002
 ) -> Response:
     """The form to log in."""
@@ -82,7 +82,7 @@ async def login_page(
 
 @router.post("/login")
 @public
-async def login(request: Request, context: Annotated[RequestContext | None, Depends(get_visitor_or_none)]) -> Response:
+async def login(request: Request, context: Annotated[RequestContext | None, Depends(get_context_or_none)]) -> Response:
     """Log in; who sent an answer after their login had ended sends it again."""
     server, form = get_server_context(request), await read_public_form(request)
     handle, password, next_path = (strip_nul(str(form.get(name, ""))) for name in ("handle", "password", "next"))

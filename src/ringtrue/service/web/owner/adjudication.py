@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from ringtrue.errors import UsageError
 from ringtrue.service.store.adjudication import (
-    Disagreement,
+    DisputedItem,
     Verdict,
     count_disagreements,
     get_disagreement,
@@ -38,7 +38,7 @@ async def list_page(request: Request, context: Owner) -> Response:
     """What judges disagree about, and what was decided."""
     project = context.project
 
-    def load(connection: Connection) -> tuple[int, list[Disagreement], list[Verdict]]:
+    def load(connection: Connection) -> tuple[int, list[DisputedItem], list[Verdict]]:
         return (
             count_disagreements(connection, project),
             load_disagreements(connection, project, limit=MAX_OPEN_SHOWN),
@@ -89,7 +89,7 @@ async def _render_item_page(
 ) -> Response:
     project = context.project
 
-    def load(connection: Connection) -> tuple[Disagreement, int]:
+    def load(connection: Connection) -> tuple[DisputedItem, int]:
         return get_disagreement(connection, project, item), count_disagreements(connection, project)
 
     disagreement, count = await context.read(load)
