@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from ringtrue.cli.output import Grid, OutputFormat, emit
+from ringtrue.cli.output import OutputFormat, emit
+from ringtrue.formatting.grid import Grid
 
 GRID = Grid(columns=["run", "AP"], rows=[["bm25_v2", "0.5"]], caption="mean")
 

@@ -10,22 +10,11 @@ from typing import Literal, TypeAlias
 
 import click
 
-from ringtrue.formatting.grid import Grid, format_signed
+from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.renderers import render_csv, render_latex, render_markdown, render_text, shorten_gains
-from ringtrue.stats.estimate_cells import format_estimates
 from ringtrue.stats.results import Estimate
 
-__all__ = [
-    "Grid",
-    "OutputFormat",
-    "emit",
-    "format_estimates",
-    "format_signed",
-    "means_as_dict",
-    "print_notes",
-    "progress_bar",
-    "step_bar",
-]
+__all__ = ["OutputFormat", "emit", "means_as_dict", "print_notes", "progress_bar", "step_bar"]
 
 LONG_WORK_BYTES = 32_000_000  # bytes: about a quarter of a second
 OutputFormat: TypeAlias = Literal["table", "json", "csv", "markdown", "latex"]

@@ -15,7 +15,8 @@ from ringtrue.evaluation.measures import Compat, FloatArray, Measure, RankedList
 from ringtrue.evaluation.measures.catalogue import NEEDS_COLLECTION
 from ringtrue.evaluation.measures.curve_points import num_nonrelevant
 from ringtrue.tables import Scores
-from ringtrue.tables.columns import make_frame, rename_columns
+from ringtrue.tables.column_aliases import rename_columns
+from ringtrue.tables.columns import make_frame
 
 __all__ = ["Judges", "Missing", "evaluate", "split_by"]
 

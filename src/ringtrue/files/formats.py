@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from ringtrue.errors import FormatError
 from ringtrue.files.byte_source import HEAD_SIZE, PARQUET, Source
 from ringtrue.files.whitespace_fields import NUMBER, Layout, split_fields
-from ringtrue.tables.columns import COLUMN_ALIASES
+from ringtrue.tables.column_aliases import COLUMN_ALIASES
 from ringtrue.tables.preferences import OUTCOMES
 
 __all__ = ["FORMATS", "LAYOUTS", "Format", "TableKind", "find_separator", "recognise_format"]

@@ -16,7 +16,8 @@ from ringtrue.files.tabular import map_columns
 from ringtrue.files.texts import read_cranfield, read_id_text, read_trec_topics, require_unique_ids
 from ringtrue.files.whitespace_fields import find_lines, line_of_row, split_fields
 from ringtrue.tables import Judgments, Preferences, Run
-from ringtrue.tables.columns import COLUMN_ALIASES, parse_ids, rename_columns, suggest_column
+from ringtrue.tables.column_aliases import COLUMN_ALIASES, rename_columns, suggest_column
+from ringtrue.tables.columns import parse_ids
 from ringtrue.tables.preferences import find_invalid_row
 
 __all__ = ["NoteHandler", "read_documents", "read_judgments", "read_preferences", "read_run", "read_topics"]

@@ -14,7 +14,8 @@ from ringtrue.files.byte_source import Source
 from ringtrue.files.formats import FORMATS, LAYOUTS, TABLE_FORMATS, Format, TableKind, recognise_format
 from ringtrue.files.tabular import read_table
 from ringtrue.files.whitespace_fields import find_lines, read_fields
-from ringtrue.tables.columns import parse_ids, rename_columns
+from ringtrue.tables.column_aliases import rename_columns
+from ringtrue.tables.columns import parse_ids
 
 __all__ = ["ColumnMapping", "NoteHandler", "TableFile", "with_message"]
 

@@ -12,7 +12,7 @@ import polars as pl
 from ringtrue.errors import FormatError, UsageError, did_you_mean
 from ringtrue.files.byte_source import Source
 from ringtrue.files.formats import Format, find_separator
-from ringtrue.tables.columns import COLUMN_ALIASES, REPLACED_SUFFIX, find_free_name
+from ringtrue.tables.column_aliases import COLUMN_ALIASES, REPLACED_SUFFIX, find_free_name
 
 __all__ = ["map_columns", "read_column_names", "read_table"]
 

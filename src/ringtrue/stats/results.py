@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "Comparisons", "Curve", "Curves", "Estimate"]
 
-MOST_SHOWN = 20  # comparisons in a printed text
+MAX_SHOWN = 20  # comparisons in a printed text
 LEADING_COLUMNS = ("measure", "a", "b", "difference")
 
 
@@ -169,8 +169,8 @@ class Comparisons:
         return self.comparisons[index]
 
     def __str__(self) -> str:
-        lines = [str(comparison) for comparison in self.comparisons[:MOST_SHOWN]]
-        more = [f"… and {len(self) - MOST_SHOWN:,} more"] if len(self) > MOST_SHOWN else []
+        lines = [str(comparison) for comparison in self.comparisons[:MAX_SHOWN]]
+        more = [f"… and {len(self) - MAX_SHOWN:,} more"] if len(self) > MAX_SHOWN else []
         return "\n".join([*lines, *more, f"p: {self.test}; adjusted: {self.family}"])
 
     @property

@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 
 from ringtrue.errors import TableError, did_you_mean
-from ringtrue.tables.columns import COLUMN_ALIASES, make_frame, parse_ids, rename_columns, require_schema
+from ringtrue.tables.column_aliases import COLUMN_ALIASES, rename_columns
+from ringtrue.tables.columns import make_frame, parse_ids, require_schema
 from ringtrue.tables.judgments import NO_JUDGE, Judgments
 
 __all__ = ["OUTCOMES", "OUTCOME_WORDS", "Outcome", "Preferences", "concat_tables", "find_invalid_row"]

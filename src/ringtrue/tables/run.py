@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 
 from ringtrue.errors import DuplicateError, TableError
-from ringtrue.tables.columns import make_frame, parse_ids, parse_numbers, rename_columns, require_schema
+from ringtrue.tables.column_aliases import rename_columns
+from ringtrue.tables.columns import make_frame, parse_ids, parse_numbers, require_schema
 from ringtrue.tables.groups import Groups, first_duplicate, group_rows
 
 __all__ = ["Run"]

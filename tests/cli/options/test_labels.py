@@ -21,8 +21,9 @@ from hypothesis import strategies as st
 from ringtrue.cli import COMMANDS
 from ringtrue.cli.options.common import Command, output_options
 from ringtrue.cli.options.labels import LabelInputs, label_options
-from ringtrue.cli.output import Grid, OutputFormat, emit, print_notes
+from ringtrue.cli.output import OutputFormat, emit, print_notes
 from ringtrue.errors import DuplicateError, RingtrueError
+from ringtrue.formatting.grid import Grid
 from ringtrue.judges.votes import Votes, align_with_gold, make_votes
 from strategies import messy_texts
 

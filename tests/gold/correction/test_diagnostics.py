@@ -23,7 +23,7 @@ from ringtrue.gold.correction.diagnostics import (
     sample_mean_p,
     sample_share_p,
 )
-from ringtrue.gold.correction.difference import GoldSample
+from ringtrue.gold.correction.gold_sample import GoldSample
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import ringtrue as rt
 from gold.correction.worlds import Asked, World, by_loops, left_out, world
-from ringtrue.gold.correction.difference import GoldSample, correct_means, gold_only_means
+from ringtrue.gold.correction.difference import correct_means, gold_only_means
+from ringtrue.gold.correction.gold_sample import GoldSample
 from ringtrue.gold.correction.joint_estimate import JointEstimate, Population
 from ringtrue.gold.sampling.pivotal import pivotal_sample
 

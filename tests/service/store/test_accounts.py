@@ -94,7 +94,7 @@ def test_roles_belong_to_a_project_and_are_given_once(store: Store) -> None:
 
 def test_the_list_of_people_is_of_a_project_or_of_all(store: Store) -> None:
     small = project(store)
-    ann, bob = made(store, "Ann", password="x"), made(store, "Bob", owner=True)
+    ann, bob = made(store, "Ann", password_hash="x"), made(store, "Bob", owner=True)
     store.write(lambda c: add_member(c, small.id, ann, "judge", NOW))
     with store.read() as connection:
         (only,) = load_accounts(connection, small.id)
@@ -113,7 +113,7 @@ def test_whoever_judged_stays_on_the_list_without_a_role(store: Store) -> None:
 
 
 def test_a_new_password_ends_whatever_opened_the_account_before(store: Store) -> None:
-    ann = made(store, "Ann", password="old")
+    ann = made(store, "Ann", password_hash="old")
     token = store.write(lambda c: issue_token(c, ann, name="t", scopes=["manage"], now=NOW, days=None))
     thief, used = (store.write(lambda c: invite(c, role="reset", account=ann, now=NOW)) for _ in range(2))
     store.write(lambda c: accept_invitation(c, used, password="between", now=NOW))
@@ -131,11 +131,11 @@ def test_a_new_password_ends_whatever_opened_the_account_before(store: Store) ->
 
 
 def test_one_owner_has_to_stay(store: Store) -> None:
-    ann = made(store, "Ann", owner=True, password="x")
+    ann = made(store, "Ann", owner=True, password_hash="x")
     for work in (lambda c: set_owner(c, ann, False, now=NOW), lambda c: erase_account(c, ann, NOW)):
         with pytest.raises(ConflictError, match="the only owner"):
             store.write(work)
-    bob = made(store, "Bob", password="x")
+    bob = made(store, "Bob", password_hash="x")
     store.write(lambda c: set_owner(c, bob, True, now=NOW))
     store.write(lambda c: set_owner(c, ann, False, now=NOW))
     assert store.write(has_owner)
@@ -144,7 +144,7 @@ def test_one_owner_has_to_stay(store: Store) -> None:
 
 def test_erasing_takes_all_that_is_personal_and_leaves_the_account(store: Store) -> None:
     small = project(store)
-    ann = made(store, "Ann Arbor", password="hash of it")
+    ann = made(store, "Ann Arbor", password_hash="hash of it")
     secret = store.write(lambda c: invite(c, role="judge", project=small.id, note="for Ann Arbor", now=NOW))
     store.write(lambda c: accept_invitation(c, secret, account=ann, parameters={"PROLIFIC_PID": "5f0c"}, now=NOW))
     store.write(lambda c: invite(c, role="reset", account=ann, now=NOW))

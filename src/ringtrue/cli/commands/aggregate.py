@@ -11,8 +11,9 @@ import click
 from ringtrue.cli.options.common import Command, output_options
 from ringtrue.cli.options.confusion_out import confusion_out_option, require_documents, write_pooled_confusion
 from ringtrue.cli.options.labels import LabelInputs, label_options
-from ringtrue.cli.output import Grid, OutputFormat, emit, print_notes, progress_bar
+from ringtrue.cli.output import OutputFormat, emit, print_notes, progress_bar
 from ringtrue.errors import UsageError
+from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
 
 if TYPE_CHECKING:

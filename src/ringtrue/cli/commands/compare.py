@@ -13,8 +13,9 @@ import click
 from ringtrue.cli.options.common import Command, is_given, output_options
 from ringtrue.cli.options.gold import GoldOptions, gold_options
 from ringtrue.cli.options.runs import RunInputs, evaluation_options, gains_option, level_option, runs_and_judgments
-from ringtrue.cli.output import Grid, OutputFormat, emit, means_as_dict, print_notes, progress_bar
+from ringtrue.cli.output import OutputFormat, emit, means_as_dict, print_notes, progress_bar
 from ringtrue.errors import UsageError, did_you_mean
+from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import join_first_few
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from ringtrue.cli.options.common import Command, input_options, output_options, parse_columns, parse_conditions
-from ringtrue.cli.output import Grid, OutputFormat, emit, print_notes
+from ringtrue.cli.output import OutputFormat, emit, print_notes
 from ringtrue.errors import DuplicateError, TableError, UsageError
+from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
 
 if TYPE_CHECKING:

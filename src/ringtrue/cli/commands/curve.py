@@ -12,8 +12,9 @@ import click
 
 from ringtrue.cli.options.common import Command, output_options
 from ringtrue.cli.options.runs import RunInputs, evaluation_options, runs_and_judgments
-from ringtrue.cli.output import Grid, OutputFormat, emit, print_notes
+from ringtrue.cli.output import OutputFormat, emit, print_notes
 from ringtrue.errors import UsageError
+from ringtrue.formatting.grid import Grid
 
 if TYPE_CHECKING:
     from ringtrue.evaluation.curves import CurveKind

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 import click
 
 from ringtrue.cli.options.common import Command, output_options
-from ringtrue.cli.output import Grid, OutputFormat, emit, format_estimates, means_as_dict, print_notes
+from ringtrue.cli.output import OutputFormat, emit, means_as_dict, print_notes
 from ringtrue.errors import FileError, UsageError
+from ringtrue.formatting.grid import Grid
+from ringtrue.stats.estimate_cells import format_estimates
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,8 +10,10 @@ import click
 from ringtrue.cli.options.common import Command, output_options
 from ringtrue.cli.options.gold import GoldOptions, gold_options
 from ringtrue.cli.options.runs import RunInputs, evaluation_options, gains_option, level_option, runs_and_judgments
-from ringtrue.cli.output import Grid, OutputFormat, emit, format_estimates, means_as_dict, print_notes
+from ringtrue.cli.output import OutputFormat, emit, means_as_dict, print_notes
 from ringtrue.errors import UsageError
+from ringtrue.formatting.grid import Grid
+from ringtrue.stats.estimate_cells import format_estimates
 
 if TYPE_CHECKING:
     from ringtrue.evaluation.measures import Measure

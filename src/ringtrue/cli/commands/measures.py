@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from ringtrue.cli.options.common import Command, output_options
-from ringtrue.cli.output import Grid, OutputFormat, emit
+from ringtrue.cli.output import OutputFormat, emit
+from ringtrue.formatting.grid import Grid
 
 __all__ = ["command"]
 

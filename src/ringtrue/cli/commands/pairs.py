@@ -18,8 +18,9 @@ from ringtrue.cli.options.files import (
     refuse_to_overwrite_filled,
     require_table,
 )
-from ringtrue.cli.output import Grid, OutputFormat, emit, print_notes
+from ringtrue.cli.output import OutputFormat, emit, print_notes
 from ringtrue.errors import FormatError, InputError, TableError, UsageError, did_you_mean
+from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
 
 if TYPE_CHECKING:
@@ -219,7 +220,8 @@ class _PairFiles:
         from ringtrue.files import read_run, recognise_kind
         from ringtrue.files.formats import TABLE_FORMATS, recognise_format
         from ringtrue.files.tabular import read_table
-        from ringtrue.tables.columns import parse_ids, rename_columns
+        from ringtrue.tables.column_aliases import rename_columns
+        from ringtrue.tables.columns import parse_ids
 
         source, selection = self.sources[path], self._selection_of(path)
         kind = recognise_kind(source, columns=selection["columns"]) if self._forced_format("run") is None else "run"

@@ -12,8 +12,9 @@ import click
 
 from ringtrue.cli.options.common import Command, input_options, output_options
 from ringtrue.cli.options.runs import RunInputs
-from ringtrue.cli.output import Grid, OutputFormat, emit, print_notes
+from ringtrue.cli.output import OutputFormat, emit, print_notes
 from ringtrue.errors import UsageError
+from ringtrue.formatting.grid import Grid
 
 if TYPE_CHECKING:
     from ringtrue.gold.planning import Plan, Plans, Population

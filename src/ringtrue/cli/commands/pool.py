@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from ringtrue.cli.options.common import Command, output_options, parse_columns
-from ringtrue.cli.output import Grid, OutputFormat, emit, print_notes
+from ringtrue.cli.output import OutputFormat, emit, print_notes
+from ringtrue.formatting.grid import Grid
 
 __all__ = ["command"]
 

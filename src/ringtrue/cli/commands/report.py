@@ -13,8 +13,9 @@ import click
 from ringtrue.cli.options.common import Command, output_options
 from ringtrue.cli.options.files import refuse_to_overwrite
 from ringtrue.cli.options.report import ReportOptions, report_options
-from ringtrue.cli.output import Grid, OutputFormat, emit, print_notes, step_bar
+from ringtrue.cli.output import OutputFormat, emit, print_notes, step_bar
 from ringtrue.errors import UsageError
+from ringtrue.formatting.grid import Grid
 
 if TYPE_CHECKING:
     from ringtrue.report import Report

@@ -12,8 +12,9 @@ from ringtrue.cli.options.common import Command, output_options
 from ringtrue.cli.options.files import refuse_to_overwrite, refuse_to_overwrite_filled
 from ringtrue.cli.options.gold import read_gold, refuse_uncorrectable_settings
 from ringtrue.cli.options.runs import RunInputs, evaluation_options, level_option, runs_and_judgments
-from ringtrue.cli.output import Grid, OutputFormat, emit, print_notes
+from ringtrue.cli.output import OutputFormat, emit, print_notes
 from ringtrue.errors import InputError, UsageError
+from ringtrue.formatting.grid import Grid
 
 if TYPE_CHECKING:
     from ringtrue.gold.sampling import GoldDraw

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import click
 
 from ringtrue.cli.options.common import Command, output_options
-from ringtrue.cli.output import Grid, OutputFormat, emit, print_notes
+from ringtrue.cli.output import OutputFormat, emit, print_notes
 from ringtrue.errors import FileError, StoreError, UsageError
+from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
 
 if TYPE_CHECKING:

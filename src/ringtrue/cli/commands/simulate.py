@@ -8,10 +8,11 @@ from textwrap import fill
 import click
 
 from ringtrue.cli.options.common import Command, output_options
-from ringtrue.cli.output import Grid, OutputFormat, emit, print_notes
+from ringtrue.cli.output import OutputFormat, emit, print_notes
 from ringtrue.cli.studies import correction, plans, preferences, rates, real_judges
 from ringtrue.cli.studies.study import Number, Study, StudyParameters
 from ringtrue.errors import UsageError, did_you_mean
+from ringtrue.formatting.grid import Grid
 
 __all__ = ["command"]
 

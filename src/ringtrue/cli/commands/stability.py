@@ -11,8 +11,9 @@ import click
 
 from ringtrue.cli.options.common import Command, output_options
 from ringtrue.cli.options.runs import RunInputs, evaluation_options, gains_option, runs_and_judgments
-from ringtrue.cli.output import Grid, OutputFormat, emit, format_signed, print_notes, progress_bar
+from ringtrue.cli.output import OutputFormat, emit, print_notes, progress_bar
 from ringtrue.errors import UsageError
+from ringtrue.formatting.grid import Grid, format_signed
 
 if TYPE_CHECKING:
     from ringtrue.evaluation.measures import Measure

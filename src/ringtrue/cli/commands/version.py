@@ -6,7 +6,8 @@ import click
 
 from ringtrue._version import __version__
 from ringtrue.cli.options.common import Command, output_options
-from ringtrue.cli.output import Grid, OutputFormat, emit
+from ringtrue.cli.output import OutputFormat, emit
+from ringtrue.formatting.grid import Grid
 
 __all__ = ["command"]
 

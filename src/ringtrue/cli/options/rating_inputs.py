@@ -146,7 +146,8 @@ class RatingFiles:
 
         from ringtrue.files.formats import TABLE_FORMATS
         from ringtrue.files.table_file import TableFile
-        from ringtrue.tables.columns import parse_ids, rename_columns
+        from ringtrue.tables.column_aliases import rename_columns
+        from ringtrue.tables.columns import parse_ids
 
         read_settings = self._read_settings("preferences")
         if len(self.preferences) > 1:

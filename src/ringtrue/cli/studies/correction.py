@@ -7,9 +7,10 @@ from functools import partial
 from textwrap import fill
 from typing import TYPE_CHECKING
 
-from ringtrue.cli.output import Grid, progress_bar
+from ringtrue.cli.output import progress_bar
 from ringtrue.cli.studies.study import Number, StudyOutput, StudyParameters
 from ringtrue.errors import UsageError
+from ringtrue.formatting.grid import Grid
 
 if TYPE_CHECKING:
     from ringtrue.simulation.studies.coverage_tally import IntervalCoverage

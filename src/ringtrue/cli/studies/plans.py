@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from ringtrue.cli.output import Grid
 from ringtrue.cli.studies.study import StudyOutput, StudyParameters
+from ringtrue.formatting.grid import Grid
 
 __all__ = ["study_plans"]
 

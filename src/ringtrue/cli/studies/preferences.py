@@ -8,9 +8,10 @@ from functools import partial
 from textwrap import fill
 from typing import TYPE_CHECKING
 
-from ringtrue.cli.output import Grid, progress_bar
+from ringtrue.cli.output import progress_bar
 from ringtrue.cli.studies.study import Number, StudyOutput, StudyParameters
 from ringtrue.errors import UsageError
+from ringtrue.formatting.grid import Grid
 
 if TYPE_CHECKING:
     from ringtrue.preference.choose_pairs import PairDesign

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ringtrue.cli.output import Grid, progress_bar
+from ringtrue.cli.output import progress_bar
 from ringtrue.cli.studies.study import Number, StudyOutput, StudyParameters
 from ringtrue.errors import UsageError
+from ringtrue.formatting.grid import Grid
 
 if TYPE_CHECKING:
     from ringtrue.simulation.studies.goldberg import NoisyScores

@@ -9,9 +9,10 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ringtrue.cli.output import Grid, format_signed, progress_bar
+from ringtrue.cli.output import progress_bar
 from ringtrue.cli.studies.study import Number, StudyOutput, StudyParameters
 from ringtrue.errors import FileError, UsageError
+from ringtrue.formatting.grid import Grid, format_signed
 
 if TYPE_CHECKING:
     from ringtrue.simulation.studies.real_judges import MethodCoverage

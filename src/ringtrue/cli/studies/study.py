@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from ringtrue.cli.output import Grid
+from ringtrue.formatting.grid import Grid
 
 if TYPE_CHECKING:
     import numpy as np

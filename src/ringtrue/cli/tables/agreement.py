@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ringtrue.cli.output import Grid, format_estimates
+from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
-from ringtrue.stats.estimate_cells import describe_intervals
+from ringtrue.stats.estimate_cells import describe_intervals, format_estimates
 from ringtrue.stats.results import Estimate
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from textwrap import fill
 from typing import TYPE_CHECKING
 
-from ringtrue.cli.output import Grid, format_signed
+from ringtrue.formatting.grid import Grid, format_signed
 
 if TYPE_CHECKING:
     from ringtrue.gold.correction import ScoreCorrection, ScoreDifference

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from ringtrue.cli.output import Grid, format_estimates, format_signed
+from ringtrue.formatting.grid import Grid, format_signed
+from ringtrue.stats.estimate_cells import format_estimates
 
 if TYPE_CHECKING:
     from ringtrue.judges.ceiling import Ceiling, CeilingScatter, RunCeiling

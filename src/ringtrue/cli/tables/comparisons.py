@@ -7,8 +7,8 @@ from itertools import groupby
 
 import polars as pl
 
-from ringtrue.cli.output import Grid, format_signed
 from ringtrue.cli.tables.queries import largest_moves_grid
+from ringtrue.formatting.grid import Grid, format_signed
 from ringtrue.stats.results import Comparison, Comparisons, Estimate
 from ringtrue.tables import Scores
 

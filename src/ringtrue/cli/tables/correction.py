@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ringtrue.cli.output import Grid, format_estimates, format_signed
 from ringtrue.cli.tables.comparisons import comparison_csv_row, difference_cells, join_ranges, mark_better, p_cell
+from ringtrue.formatting.grid import Grid, format_signed
+from ringtrue.stats.estimate_cells import format_estimates
 from ringtrue.stats.results import Comparison, Comparisons, Estimate
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ringtrue.cli.output import Grid, format_estimates
+from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.disagreement.disagree import FEW_CASES
-from ringtrue.stats.estimate_cells import describe_intervals
+from ringtrue.stats.estimate_cells import describe_intervals, format_estimates
 
 if TYPE_CHECKING:
     from ringtrue.judges.disagreement import Consistency, Disagreement, MutualEvaluation

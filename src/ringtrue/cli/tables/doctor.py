@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from ringtrue.cli.output import Grid
 from ringtrue.doctor import Checkup, FileSummary, Overlap
+from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count, join_first_few
 
 __all__ = ["as_grids", "as_text"]

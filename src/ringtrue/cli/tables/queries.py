@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from ringtrue.cli.output import Grid, format_signed
 from ringtrue.evaluation.significance import differences, largest_differences
+from ringtrue.formatting.grid import Grid, format_signed
 from ringtrue.stats.results import Comparison, Comparisons
 from ringtrue.tables import Scores
 

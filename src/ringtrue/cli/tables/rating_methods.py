@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ringtrue.cli.output import Grid
+from ringtrue.formatting.grid import Grid
 
 if TYPE_CHECKING:
     from ringtrue.preference import RatingComparison

@@ -19,7 +19,8 @@ from ringtrue.files.tabular import read_table
 from ringtrue.formatting.phrases import format_count, join_first_few
 from ringtrue.judges.votes import make_votes
 from ringtrue.tables import Judgments
-from ringtrue.tables.columns import COLUMN_ALIASES, Column, parse_ids, rename_columns
+from ringtrue.tables.column_aliases import COLUMN_ALIASES, Column, rename_columns
+from ringtrue.tables.columns import parse_ids
 
 __all__ = ["summarise_labels"]
 

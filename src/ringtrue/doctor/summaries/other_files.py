@@ -14,7 +14,8 @@ from ringtrue.files.byte_source import Source
 from ringtrue.files.formats import recognise_format
 from ringtrue.files.tabular import read_table
 from ringtrue.formatting.phrases import format_count, join_first_few
-from ringtrue.tables.columns import COLUMN_ALIASES, parse_ids, rename_columns
+from ringtrue.tables.column_aliases import COLUMN_ALIASES, rename_columns
+from ringtrue.tables.columns import parse_ids
 
 __all__ = [
     "summarise_gains",

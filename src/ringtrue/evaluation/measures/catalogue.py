@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from ringtrue.evaluation.measures import binary, curve_points, graded, incomplete, set_based
-from ringtrue.evaluation.measures.graded import LARGEST_GRADE
+from ringtrue.evaluation.measures.graded import MAX_GRADE
 from ringtrue.evaluation.measures.ranked_lists import FloatArray
 
 __all__ = ["CATALOGUE", "NEEDS_COLLECTION", "PARAMETERS", "Cutoff", "Definition", "Parameter"]
@@ -85,8 +85,8 @@ PARAMETERS: dict[str, Parameter] = {
         accepts=lambda value: _is_integer(value) and value >= 1,
     ),
     "max_rel": Parameter(
-        expected=f"a whole number from 1 to {LARGEST_GRADE}, the top grade",
-        accepts=lambda value: _is_integer(value) and 1 <= value <= LARGEST_GRADE,
+        expected=f"a whole number from 1 to {MAX_GRADE}, the top grade",
+        accepts=lambda value: _is_integer(value) and 1 <= value <= MAX_GRADE,
     ),
     "p": Parameter(
         expected="a number between 0 and 1, the probability of going on",

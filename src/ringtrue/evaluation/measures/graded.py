@@ -26,7 +26,7 @@ __all__ = [
     "sdcg",
 ]
 
-LARGEST_GRADE = 400  # 2^label is still a number there, and so is the square of a sum of them
+MAX_GRADE = 400  # 2^label is still a number there, and so is the square of a sum of them
 DcgForm: TypeAlias = Literal["log2", "exp-log2"]
 Gains: TypeAlias = Mapping[int, float]
 
@@ -51,7 +51,7 @@ def gain_of(labels: IntArray, *, form: DcgForm = "log2", gains: Gains | None = N
     positive = np.maximum(labels, 0).astype(np.float64)
     if form == "log2":
         return positive
-    if np.any(labels > LARGEST_GRADE):
+    if np.any(labels > MAX_GRADE):
         raise MeasureError(f"label {labels.max()} is too large for a gain of 2^label − 1; give each label a gain")
     return np.exp2(positive) - 1
 
@@ -240,8 +240,8 @@ def rank_biased_residual(lists: RankedLists, *, p: float = 0.8) -> FloatArray:
 
 def _top_grade(lists: RankedLists, max_rel: int | None) -> int:
     if max_rel is None:
-        if lists.max_label > LARGEST_GRADE:
-            raise MeasureError(f"label {lists.max_label} is too large for a grade; at most {LARGEST_GRADE} is usual")
+        if lists.max_label > MAX_GRADE:
+            raise MeasureError(f"label {lists.max_label} is too large for a grade; at most {MAX_GRADE} is usual")
         return lists.max_label
     if lists.max_label > max_rel:
         raise MeasureError(f"max_rel={max_rel}, but the judgments have a label of {lists.max_label}; raise it")

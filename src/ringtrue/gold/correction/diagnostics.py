@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ringtrue.evaluation.measures import FloatArray, IntArray
-from ringtrue.gold.correction.difference import GoldSample
+from ringtrue.gold.correction.gold_sample import GoldSample
 from ringtrue.gold.correction.pool import Pool
 from ringtrue.gold.correction.score_tests import normal_p
 

@@ -2,37 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ringtrue.evaluation.measures import FloatArray, IntArray
 from ringtrue.gold.correction.gain_regression import Fit, Predictors, fit_gains
+from ringtrue.gold.correction.gold_sample import GoldSample
 from ringtrue.gold.correction.joint_estimate import JointEstimate, Population
 from ringtrue.gold.correction.pool import Pool
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["GoldSample", "correct_means", "gold_only_means"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class GoldSample:
-    """Documents of a pool with a gold label: their positions there, the labels, and how probable it was to draw each.
-
-    `balanced` says that the sample was drawn evenly over the queries, as many from each as the probabilities add up to,
-    and in each over what is alike (`Pool.similarity_key`).
-    """
-
-    positions: IntArray
-    labels: IntArray
-    prob: FloatArray
-    balanced: bool = False
-
-    def __len__(self) -> int:
-        return len(self.positions)
+__all__ = ["correct_means", "gold_only_means"]
 
 
 def correct_means(

@@ -11,10 +11,9 @@ from ringtrue.errors import InputError
 from ringtrue.evaluation.measures import IntArray, Measure
 from ringtrue.gold.correction import difference
 from ringtrue.gold.correction.diagnostics import Check, run_checks, sample_coverage
-from ringtrue.gold.correction.difference import GoldSample
 from ringtrue.gold.correction.estimator import CorrectedDifference, CorrectionProblem
 from ringtrue.gold.correction.gain_regression import Predictors, build_predictors
-from ringtrue.gold.correction.gold_sample import build_gold_sample, comparison_measures
+from ringtrue.gold.correction.gold_sample import GoldSample, build_gold_sample, comparison_measures
 from ringtrue.gold.correction.joint_estimate import JointEstimate
 from ringtrue.gold.correction.judge_rates import summarise_judge
 from ringtrue.gold.correction.linear_measures import LINEAR, LinearMeasure, is_linear, linearise

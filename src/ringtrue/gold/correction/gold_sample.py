@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from ringtrue.errors import InputError, MismatchError, TableError, UsageError, did_you_mean
-from ringtrue.evaluation.measures import FloatArray, Measure, parse_all
-from ringtrue.gold.correction.difference import GoldSample
+from ringtrue.evaluation.measures import FloatArray, IntArray, Measure, parse_all
 from ringtrue.gold.correction.pool import Pool
 from ringtrue.gold.designs import DESIGNS, Design
 from ringtrue.tables import Judgments
@@ -20,6 +20,7 @@ __all__ = [
     "DRAWN_FOR_COLUMN",
     "DRAWN_FROM_COLUMN",
     "Design",
+    "GoldSample",
     "build_gold_sample",
     "comparison_measures",
     "default_measures",
@@ -33,10 +34,25 @@ DRAWN_COLUMN = "drawn"  # a column of samples: how many documents were drawn in 
 DRAWN_FROM_COLUMN = "drawn_from"  # another: the signature of the pool
 MAX_LOST_SHARE = 0.05  # of a draw
 MIN_PROBABILITY = 1e-9  # probability: a document that stands for more than a billion others stands for none
-DRAWN_FOR_COLUMN, COMPARISON_PREFIX = (
-    "drawn_for",
-    "differences of ",
-)  # a column of samples that serve for comparisons alone
+DRAWN_FOR_COLUMN = "drawn_for"  # a column of samples that serve for comparisons alone
+COMPARISON_PREFIX = "differences of "  # how its cells begin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GoldSample:
+    """Documents of a pool with a gold label: their positions there, the labels, and how probable it was to draw each.
+
+    `balanced` says that the sample was drawn evenly over the queries, as many from each as the probabilities add up to,
+    and in each over what is alike (`Pool.similarity_key`).
+    """
+
+    positions: IntArray
+    labels: IntArray
+    prob: FloatArray
+    balanced: bool = False
+
+    def __len__(self) -> int:
+        return len(self.positions)
 
 
 def resolve_design(gold: Judgments, stated: Design | None = None) -> Design:

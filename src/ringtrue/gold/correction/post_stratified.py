@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ringtrue.evaluation.measures import FloatArray, IntArray
-from ringtrue.gold.correction.difference import GoldSample
+from ringtrue.gold.correction.gold_sample import GoldSample
 from ringtrue.gold.correction.joint_estimate import Population
 from ringtrue.gold.correction.pool import Pool
 

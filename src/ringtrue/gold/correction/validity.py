@@ -11,7 +11,7 @@ import numpy as np
 from ringtrue.errors import InputError
 from ringtrue.evaluation.measures import Measure
 from ringtrue.gold.correction.diagnostics import MAX_COVERAGE_ERROR, MAX_COVERAGE_Z, check_ranks, sample_coverage
-from ringtrue.gold.correction.difference import GoldSample
+from ringtrue.gold.correction.gold_sample import GoldSample
 from ringtrue.gold.correction.pool import Pool
 from ringtrue.stats.results import Estimate
 

@@ -12,7 +12,6 @@ import polars as pl
 from ringtrue.errors import InputError, UsageError
 from ringtrue.evaluation.inputs import iterate_runs, require_overlap
 from ringtrue.evaluation.measures import FloatArray, IntArray, Measure, parse_all
-from ringtrue.gold.correction.difference import GoldSample
 from ringtrue.gold.correction.gain_regression import build_predictors, fit_gains
 from ringtrue.gold.correction.gold_sample import (
     COMPARISON_PREFIX,
@@ -20,6 +19,7 @@ from ringtrue.gold.correction.gold_sample import (
     DRAWN_FOR_COLUMN,
     DRAWN_FROM_COLUMN,
     Design,
+    GoldSample,
     build_gold_sample,
     comparison_measures,
     drop_unjudged,

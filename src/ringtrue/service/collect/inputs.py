@@ -30,7 +30,7 @@ __all__ = [
 Note = Callable[[str], None]
 TRUE_WORDS = ("true", "1", "yes")  # what the column trap says of one
 SLICE_ROWS = 2_000  # documents that are turned into rows at a time
-MOST_KEPT_WHOLE = 200_000  # documents: of more, only those that are asked about are kept
+MAX_KEPT_WHOLE = 200_000  # documents: of more, only those that are asked about are kept
 QUERY_PARTS = {"text": ("title", "text"), "description": ("description", "desc"), "narrative": ("narrative", "narr")}
 DOC_PARTS = {
     "title": ("title",), "url": ("url", "link"), "snippet": ("snippet", "abstract", "summary"),
@@ -68,7 +68,7 @@ def read_document_texts(files: Sequence[UploadedFile], wanted_docs: pl.Series, n
                 f"{file.name}: none of its {format_count(frame.height, 'document')} is asked about: the first is "
                 f"'{frame['name'][0]}', and asked is '{wanted_docs[0]}'; do both use the same ids?"
             )
-        if is_wanted is not None and frame.height > MOST_KEPT_WHOLE:
+        if is_wanted is not None and frame.height > MAX_KEPT_WHOLE:
             note(
                 f"{file.name}: of {frame.height:,} documents, the {int(is_wanted.sum()):,} that are asked about were "
                 f"taken"

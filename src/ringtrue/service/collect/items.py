@@ -19,7 +19,8 @@ from ringtrue.preference import choose_pairs
 from ringtrue.preference.candidates import Candidates
 from ringtrue.service.collect.inputs import trap_mask
 from ringtrue.service.collect.uploads import UploadedFile, as_csv_file, open_source
-from ringtrue.tables.columns import COLUMN_ALIASES, parse_ids, rename_columns
+from ringtrue.tables.column_aliases import COLUMN_ALIASES, rename_columns
+from ringtrue.tables.columns import parse_ids
 
 if TYPE_CHECKING:
     import numpy as np

@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 MAX_UNPACKED_BYTES = 1 << 31  # bytes, when unpacked
-LONGEST_NAME = 200
+MAX_NAME_LENGTH = 200
 PIECE_BYTES = 1 << 22
 PACKED_SUFFIXES = (".gz", ".zst")
 DOCUMENTS_KIND = "documents"  # kind of a file whose texts are kept in their own table: of the file itself, its size
@@ -49,7 +49,7 @@ class UploadedFile:
 
     def __post_init__(self) -> None:
         name = re.sub(r"[\x00-\x1f\x7f]", "", self.name).replace("\\", "/").rsplit("/", 1)[-1].strip()
-        object.__setattr__(self, "name", name[-LONGEST_NAME:].removeprefix("-") or "file")
+        object.__setattr__(self, "name", name[-MAX_NAME_LENGTH:].removeprefix("-") or "file")
 
 
 class _InMemorySource(Source):

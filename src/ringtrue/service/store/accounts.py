@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 AccountKind: TypeAlias = Literal["named", "crowd", "imported"]
-LONGEST_NAME = 200
+MAX_NAME_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +73,8 @@ def create_account(
     with a number where that is taken, and `worker-17` for the crowd.
     """
     name = (name or "").strip() or None
-    if name is not None and len(name) > LONGEST_NAME:
-        raise UsageError(f"a name has at most {LONGEST_NAME} characters, found {len(name)}")
+    if name is not None and len(name) > MAX_NAME_LENGTH:
+        raise UsageError(f"a name has at most {MAX_NAME_LENGTH} characters, found {len(name)}")
     columns = {"name": name, "password": password_hash, "kind": kind, "owner": owner, "created": now}
     candidates: Iterator[str]
     if kind == "crowd" and handle is None:

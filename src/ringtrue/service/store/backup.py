@@ -38,8 +38,8 @@ EXCLUDED_TABLES = {"login", "attempt", "setting"}
 BATCH_ROWS = 1_000  # rows that are read or written at a time
 # A large archive that unpacks to more than so many times its size is none of ours.
 SMALL_ARCHIVE_BYTES, MAX_COMPRESSION_RATIO = 1 << 25, 200
-LONGEST_LINE = 1 << 28  # bytes of a line
-LARGEST_MANIFEST = 1 << 24
+MAX_LINE_BYTES = 1 << 28  # bytes of a line
+MAX_MANIFEST_BYTES = 1 << 24
 UNREADABLE = (  # cut off, encrypted, or packed in a way that Python does not unpack, which it calls NotImplementedError
     zipfile.BadZipFile,
     zlib.error,
@@ -149,7 +149,7 @@ def _write_part(archive: zipfile.ZipFile, name: str, pieces: Any, *, has_rows: b
 def _read_manifest(archive: zipfile.ZipFile, path: Path) -> tuple[Manifest, dict[str, _Part]]:
     """What the archive says of itself; refuses what is no backup, and what would unpack to more than it should."""
     entries = {info.filename: info for info in archive.infolist()}
-    if MANIFEST not in entries or entries[MANIFEST].file_size > LARGEST_MANIFEST:
+    if MANIFEST not in entries or entries[MANIFEST].file_size > MAX_MANIFEST_BYTES:
         raise FormatError(f"{path}: this .zip is no backup of ringtrue: it has no {MANIFEST}")
     try:
         manifest_fields = json.loads(archive.read(MANIFEST))
@@ -280,7 +280,7 @@ def _read_part(archive: zipfile.ZipFile, name: str, part: _Part, path: Path, *, 
         while piece := _next_piece(stream, lines=lines):
             digest.update(piece)
             size += len(piece)
-            if size > part.bytes or len(piece) >= LONGEST_LINE:
+            if size > part.bytes or len(piece) >= MAX_LINE_BYTES:
                 raise FormatError(f"{path}: {name} is longer than it says; {DAMAGED}")
             yield piece
     if (size, digest.hexdigest()) != (part.bytes, part.sha256):
@@ -288,7 +288,7 @@ def _read_part(archive: zipfile.ZipFile, name: str, part: _Part, path: Path, *, 
 
 
 def _next_piece(stream: IO[bytes], *, lines: bool) -> bytes:
-    return stream.readline(LONGEST_LINE) if lines else stream.read(1 << 20)
+    return stream.readline(MAX_LINE_BYTES) if lines else stream.read(1 << 20)
 
 
 def _reset_sequences(connection: Connection) -> None:

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 from ringtrue.errors import UsageError, did_you_mean
 
 __all__ = [
-    "LARGEST_ID",
+    "MAX_ID",
     "PREFERENCE",
     "Answer",
     "Label",
@@ -28,7 +28,7 @@ __all__ = [
     "TaskState",
 ]
 
-LARGEST_ID = 2**63 - 1  # number of anything in the database
+MAX_ID = 2**63 - 1  # number of anything in the database
 Queue: TypeAlias = Literal["main", "gold"]
 Role: TypeAlias = Literal["judge", "gold", "viewer"]
 ScaleKind: TypeAlias = Literal["graded", "preference"]

@@ -9,8 +9,9 @@ from itertools import product
 import numpy as np
 
 from ringtrue.evaluation.measures import Measure, parse
-from ringtrue.gold.correction.difference import GoldSample, correct_means
+from ringtrue.gold.correction.difference import correct_means
 from ringtrue.gold.correction.gain_regression import Predictors, build_predictors
+from ringtrue.gold.correction.gold_sample import GoldSample
 from ringtrue.gold.correction.joint_estimate import JointEstimate, Population
 from ringtrue.gold.correction.linear_measures import linearise
 from ringtrue.gold.correction.pool import Pool

@@ -8,11 +8,10 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from ringtrue.evaluation.measures import IntArray, Measure
-from ringtrue.gold.correction.difference import GoldSample
 from ringtrue.gold.correction.document_estimator import DocumentEstimator
 from ringtrue.gold.correction.estimator import CorrectionProblem
 from ringtrue.gold.correction.gain_regression import Predictors
-from ringtrue.gold.correction.gold_sample import Design
+from ringtrue.gold.correction.gold_sample import Design, GoldSample
 from ringtrue.gold.correction.joint_estimate import Population
 from ringtrue.gold.correction.pool import Pool
 from ringtrue.gold.sampling.pivotal import pivotal_sample

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
-from ringtrue.gold.correction.difference import GoldSample, correct_means, gold_only_means
+from ringtrue.gold.correction.difference import correct_means, gold_only_means
 from ringtrue.gold.correction.gain_regression import Predictors, build_predictors
+from ringtrue.gold.correction.gold_sample import GoldSample
 from ringtrue.gold.correction.joint_estimate import JointEstimate
 from ringtrue.gold.correction.linear_measures import linearise
 from ringtrue.gold.correction.pool import Pool, build_pool

@@ -11,7 +11,7 @@ from pydantic import Field
 from ringtrue.service.store.answer_feed import load_answers_after
 from ringtrue.service.store.progress import load_judge_progress, load_progress, load_query_progress
 from ringtrue.service.web.api.schemas.common import (
-    LARGEST_ID,
+    MAX_ID,
     ProjectName,
     QueryParams,
     Queue,
@@ -135,9 +135,7 @@ class JudgmentParams(QueryParams):
 
     queue: Literal["main", "gold", "trap"] = "main"
     counting: Annotated[bool, Field(description="Those that count, or every one that was ever given.")] = True
-    after: Annotated[
-        int, Field(ge=0, le=LARGEST_ID, description="The number of the last answer of the page before.")
-    ] = 0
+    after: Annotated[int, Field(ge=0, le=MAX_ID, description="The number of the last answer of the page before.")] = 0
     limit: Annotated[int, Field(ge=1, le=10_000)] = 1_000
 
 

@@ -24,7 +24,7 @@ from ringtrue.service.store.tasks import (
     load_question,
 )
 from ringtrue.service.web.api.schemas.common import (
-    LARGEST_ID,
+    MAX_ID,
     ProjectName,
     ResponseModel,
     RowId,
@@ -246,7 +246,7 @@ async def _next_question_fast(request: Request) -> Response:
 def parse_task_id(request: Request) -> int:
     """The task that the address of a fast route names."""
     task_id = int(request.path_params["task"])
-    if not 1 <= task_id <= LARGEST_ID:
+    if not 1 <= task_id <= MAX_ID:
         raise NotFoundError("there is no such task for you")
     return task_id
 

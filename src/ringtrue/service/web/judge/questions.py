@@ -16,7 +16,7 @@ from ringtrue.errors import ConflictError, LateError, UnavailableError, UsageErr
 from ringtrue.service.store.answers import record_answer, submit_task, undo_last_answer
 from ringtrue.service.store.crowd_workers import CrowdWorker, find_crowd_worker
 from ringtrue.service.store.invitations import find_completion_code
-from ringtrue.service.store.records import LARGEST_ID, Answer
+from ringtrue.service.store.records import MAX_ID, Answer
 from ringtrue.service.store.tasks import find_task_of_question, load_question
 from ringtrue.service.web.auth.dependencies import JudgeAccess, RequestContext, get_judge_access, guard, require_member
 from ringtrue.service.web.errors import wants_json
@@ -212,7 +212,7 @@ def _parse_number(text: object, *, least: int = 1) -> int:
     """A whole number of a form or an address."""
     if isinstance(text, str) and text.isascii() and text.isdigit() and len(text) < 20:
         number = int(text)
-        if least <= number <= LARGEST_ID:
+        if least <= number <= MAX_ID:
             return number
     raise UsageError("this address or form is not complete; go back to your projects, and judge on from there")
 

@@ -11,7 +11,7 @@ from fastapi import Path
 
 from ringtrue.formatting.phrases import format_count
 from ringtrue.service.store.audit_log import record_action
-from ringtrue.service.store.records import LARGEST_ID
+from ringtrue.service.store.records import MAX_ID
 from ringtrue.service.web.render import render, see_other
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ __all__ = [
     "with_audit_record",
 ]
 
-PathId: TypeAlias = Annotated[int, Path(ge=0, le=LARGEST_ID)]  # of something in the database
+PathId: TypeAlias = Annotated[int, Path(ge=0, le=MAX_ID)]  # of something in the database
 
 NOTES_COOKIE, NOTES_PURPOSE = "ringtrue-notes", "notes"
 MAX_NOTES, MAX_NOTE_LENGTH, MAX_COOKIE_LENGTH = 8, 300, 3500  # a cookie has room for 4 kB

@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
-from ringtrue.service.store.records import LARGEST_ID, Queue, Role
+from ringtrue.service.store.records import MAX_ID, Queue, Role
 
 __all__ = [
     "ERROR_DESCRIPTIONS",
-    "LARGEST_ID",
+    "MAX_ID",
     "ErrorResponse",
     "Handle",
     "PageParams",
@@ -35,7 +35,7 @@ ShortText: TypeAlias = Annotated[str, StringConstraints(max_length=2_000, patter
 Text: TypeAlias = Annotated[str, StringConstraints(pattern=NO_NUL_PATTERN)]
 ProjectName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 Handle: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00/]+$")]
-RowId: TypeAlias = Annotated[int, Field(ge=1, le=LARGEST_ID)]
+RowId: TypeAlias = Annotated[int, Field(ge=1, le=MAX_ID)]
 
 
 def _parse_timestamp(seconds: Any) -> Any:
@@ -66,7 +66,7 @@ class QueryParams(BaseModel):
 class PageParams(QueryParams):
     """Which part of a long list is wanted."""
 
-    offset: Annotated[int, Field(ge=0, le=LARGEST_ID, description="How many to pass over.")] = 0
+    offset: Annotated[int, Field(ge=0, le=MAX_ID, description="How many to pass over.")] = 0
     limit: Annotated[int, Field(ge=1, le=1_000, description="How many to give at most.")] = 100
 
 
