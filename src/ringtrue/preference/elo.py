@@ -59,9 +59,8 @@ def play_elo_pass(matches: Matches, rounds: MatchRounds, ratings: FloatArray, *,
         return
     # One match after another is work for plain Python: arrays of one element are ten times slower.
     current, exp = ratings.tolist(), math.exp
-    doc_numbers = np.arange(len(current)).astype(
-        object
-    )  # one Python number a document, not one a match: half of the time
+    # one Python number a document, not one a match: half of the time
+    doc_numbers = np.arange(len(current)).astype(object)
     first, second = (doc_numbers[side[rounds.sequential]].tolist() for side in (matches.first, matches.second))
     for i, j, k_score in zip(first, second, (k * matches.score[rounds.sequential]).tolist(), strict=True):
         a = current[i]

@@ -44,9 +44,8 @@ class ReportInputs:
     preferences: Preferences | None = None
     confusion: Confusion | None = None
     correction_options: Mapping[str, Any] = field(default_factory=dict)  # design, method, population, bronze_rel
-    evaluation_options: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # missing, judges, depth, compat, collection_size
+    # missing, judges, depth, compat, collection_size
+    evaluation_options: Mapping[str, Any] = field(default_factory=dict)
     repeats: Repeats | None = None  # which label, or vote, of a judge counts where there are several of one item
     rel: int = 1
     level: float = 0.95

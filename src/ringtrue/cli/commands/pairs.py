@@ -33,10 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 DESIGNS = ("active", "seed", "swiss", "random")  # as `choose_pairs` has them, without loading it for --help
-DEFAULT_ACCEPTANCE, STRICT_ACCEPTANCE = (
-    (2, 5),
-    (4, 5),
-)  # how `ringtrue judges` accepts a batch, if nobody says otherwise, and how it should
+# how `ringtrue judges` accepts a batch, if nobody says otherwise, and how it should
+DEFAULT_ACCEPTANCE, STRICT_ACCEPTANCE = (2, 5), (4, 5)
 GUESS_CHANCE = 0.5  # the chance to pass a trap by luck
 OTHER_KINDS: dict[TableKind, str] = {"judgments": "judgments", "preferences": "preferences", "documents": "documents"}
 

@@ -96,9 +96,8 @@ class RatingTargets:
         """Write what was asked for."""
         from ringtrue.files import write_table
 
-        labels = (
-            None if self.qrels is None else self._cut_into_labels(ratings)
-        )  # refused before the first file is written
+        # refused before the first file is written
+        labels = None if self.qrels is None else self._cut_into_labels(ratings)
         if self.output is not None:
             write_table(
                 ratings.run() if _format_suffix(self.output) in RUN_SUFFIXES else ratings.frame, self.output, note=note

@@ -37,10 +37,8 @@ CHECK_ALPHA = 0.01  # several checks are made: none should cry at every twentiet
 MIN_LABELS, MIN_QUERIES = 30, 10
 NEGLIGIBLE = 1e-9  # of a statistic that is rounding alone
 RANK_BAND_ENDS = (3, 10)  # the last ranks of what people see first, and of what they look at
-MAX_COVERAGE_ERROR, MAX_COVERAGE_Z = (
-    0.1,
-    4.0,
-)  # a sample that stands for so little of a run, so surely, was not drawn from it
+# a sample that stands for so little of a run, so surely, was not drawn from it
+MAX_COVERAGE_ERROR, MAX_COVERAGE_Z = 0.1, 4.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

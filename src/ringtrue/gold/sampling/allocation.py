@@ -16,10 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["assumed_residual_sd", "importance", "neyman"]
 
 MIN_RATE = 0.1  # of the rate of a draw at random: no document that counts may be out of reach
-LOWEST_LABEL_SD, OTHER_LABEL_SD = (
-    0.2,
-    0.4,
-)  # the spread of gold around its prediction, in ranges of the gain: lowest bronze label, others
+# the spread of gold around its prediction, in ranges of the gain: lowest bronze label, others
+LOWEST_LABEL_SD, OTHER_LABEL_SD = 0.2, 0.4
 
 
 def assumed_residual_sd(pool: Pool) -> FloatArray:

@@ -106,9 +106,8 @@ def expectation_step(
     likelihood = moved = 0.0
     for start in range(0, len(truth), BATCH_ITEMS):
         rows = slice(start, start + BATCH_ITEMS)
-        batch = np.ascontiguousarray(
-            (votes_matrix[rows] @ logs).T
-        )  # labels × items: few are slow to go along, many fast
+        # labels × items: few are slow to go along, many fast
+        batch = np.ascontiguousarray((votes_matrix[rows] @ logs).T)
         batch += log_shares
         gold_items = np.flatnonzero(gold[rows] >= 0)
         gold_labels = gold[rows][gold_items]

@@ -145,9 +145,8 @@ def _make_pair_agreements(
     for case, pair_estimates in enumerate(make_estimates(draws, context)):
         a, b = overlaps[case].names
         kappa, se = pair_estimates["kappa"], float(kappa_se[case])
-        asymptotic = replace(
-            kappa, method="asymptotic", se=None if kappa.value is None else se, low=None, high=None
-        )  # where they never differ, the large-sample error is 0 and says nothing
+        # where they never differ, the large-sample error is 0 and says nothing
+        asymptotic = replace(kappa, method="asymptotic", se=None if kappa.value is None else se, low=None, high=None)
         if kappa.value is not None and se > 0 and overlaps[case].items == n[case]:
             low, high = max(kappa.value - z * se, -1), min(kappa.value + z * se, 1)
             asymptotic = Estimate(

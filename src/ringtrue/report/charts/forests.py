@@ -59,9 +59,8 @@ def draw_forest(sheet: Sheet, chart: Forest, box: Box, *, names: bool = True) ->
     head_height, row_height = _forest_head_height(chart, box.width), _forest_row_height(chart)
     gutter = names_width(chart, box.width) if names else 0.0
     labels = [shorten(name, box.width * MAX_NAME_SHARE) for name in chart.names]
-    max_mark_width = max(
-        0.25 * box.width, min(0.4 * box.width, 0.55 * box.width - gutter)
-    )  # more where names are short
+    # more where names are short
+    max_mark_width = max(0.25 * box.width, min(0.4 * box.width, 0.55 * box.width - gutter))
     marks = [shorten(mark, max_mark_width) for mark in chart.marks]
     title = shorten(chart.marks_title, box.width * 0.4) if any(marks) else ""
     margin = max(10.0, max(map(text_width, marks), default=0.0) + 14 if any(marks) else 0.0)

@@ -78,9 +78,8 @@ def draw_heatmap(sheet: Sheet, chart: Heatmap, box: Box) -> None:
         height=layout.row_height * max(1, len(chart.rows)),
     )
     sheet.draw_text_lines(box.left, box.top, layout.title_lines)
-    label_step = math.ceil(
-        line_height() * 0.8 / layout.cell_width
-    )  # where columns are closer than lines, some go without a name
+    # where columns are closer than lines, some go without a name
+    label_step = math.ceil(line_height() * 0.8 / layout.cell_width)
     for number, name in enumerate(layout.column_names):
         x = inner.left + (number + 0.5) * layout.cell_width
         if number % label_step:

@@ -88,9 +88,8 @@ def add_page_error_handlers(app: FastAPI) -> None:
 
 def make_json_error(status: int, message: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """An error for programs: `{"error": {"kind": …, "message": …}}`."""
-    encodable = (
-        message[:MAX_MESSAGE_LENGTH].encode("utf-8", "replace").decode()
-    )  # half a character, echoed, cannot be sent
+    # half a character, echoed, cannot be sent
+    encodable = message[:MAX_MESSAGE_LENGTH].encode("utf-8", "replace").decode()
     return JSONResponse({"error": {"kind": ERROR_KINDS.get(status, "fault"), "message": encodable}}, status, headers)
 
 

@@ -235,9 +235,8 @@ def _add_effects(expected: FloatArray, effects: Sequence[float], kind: MeasureKi
 def _draw_values(rng: np.random.Generator, expected: FloatArray, kind: MeasureKind) -> FloatArray:
     """Values that occur, drawn around those expected: between two neighbours of the grid, chance keeps the mean."""
     shape = SCORE_SHAPES[kind]
-    dispersion = (
-        2 * _variance_shares(shape)[1] * rng.random((len(expected), 1, expected.shape[2]))
-    )  # by query: heavy tails
+    # by query: heavy tails
+    dispersion = 2 * _variance_shares(shape)[1] * rng.random((len(expected), 1, expected.shape[2]))
     concentration = 1 / np.maximum(dispersion, 1e-6) - 1
     continuous = rng.beta(np.maximum(expected * concentration, 1e-9), np.maximum((1 - expected) * concentration, 1e-9))
     lower_index = np.clip(np.searchsorted(shape.grid, continuous, side="right") - 1, 0, len(shape.grid) - 2)
