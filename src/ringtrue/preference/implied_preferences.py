@@ -112,7 +112,7 @@ class LabelGroups:
 
     Examples:
         >>> frame = pl.DataFrame({"query": ["q", "q", "q"], "level": [1.0, 0.0, 1.0]})
-        >>> [rows.tolist() for rows in Levels.of(frame, ("query",), "level").pairs()]
+        >>> [rows.tolist() for rows in LabelGroups.of(frame, ("query",), "level").pairs()]
         [[0, 1], [1, 2]]
     """
 
