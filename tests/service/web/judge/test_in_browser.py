@@ -225,6 +225,8 @@ def test_an_answer_is_kept_until_the_server_itself_says_that_it_has_it(place: Pl
     page.goto("/p/graded/judge?begin=1")
     name = entry(page)
     page.route("**/answer", lambda route: route.fulfill(**reply))
+    probe = "async () => (await fetch('/probe/answer')).text()"
+    assert any(page.evaluate(probe) == reply["body"] for _ in range(20))  # a request straight after `route` may slip by
     page.keyboard.press("1")
     expect(page.get_by_role("status")).to_contain_text("Not saved yet")
     assert list(waiting(page)) == [name]
