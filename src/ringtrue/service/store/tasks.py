@@ -23,7 +23,6 @@ __all__ = [
     "LOWER_GIVEN",
     "TrapCount",
     "close_task",
-    "compute_lease_end",
     "count_tasks_by_outcome",
     "find_task_of_question",
     "get_or_create_task",
@@ -256,7 +255,7 @@ def get_or_create_task(
     deadline = None if project.settings.minutes is None else now + 60 * project.settings.minutes
     new_row = NEW_TASK.first(
         connection, project=project.id, account=account, queue=queue, now=now, deadline=deadline,
-        leased=compute_lease_end(now, project.settings.lease_minutes, deadline),
+        leased=_lease_end(now, project.settings.lease_minutes, deadline),
     )  # fmt: skip
     assert new_row is not None
     TAKE_ITEM.run_all(connection, [{"item": item} for item in plan.items])
@@ -307,7 +306,7 @@ def release_all_expired(connection: Connection, now: float) -> int:
     return _close_expired(connection, ALL_EXPIRED.all(connection, now=now), now)
 
 
-def compute_lease_end(now: float, lease_minutes: int, deadline: float | None) -> float:
+def _lease_end(now: float, lease_minutes: int, deadline: float | None) -> float:
     """Until when the items of a task are kept for a judge who does nothing more."""
     lease_end = now + 60 * lease_minutes
     return lease_end if deadline is None else min(lease_end, deadline)
@@ -317,7 +316,7 @@ def renew_lease(
     connection: Connection, task: int, *, leased: float, minutes: int, deadline: float | None, now: float
 ) -> None:
     """Keep the items of an active judge; not with every answer, as each is a row to be written."""
-    lease_end = compute_lease_end(now, minutes, deadline)
+    lease_end = _lease_end(now, minutes, deadline)
     if lease_end > leased + 6 * minutes:
         RENEW_LEASE.run(connection, task=task, leased=lease_end)
 
