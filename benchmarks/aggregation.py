@@ -17,8 +17,6 @@ from typing import Any, TypeAlias
 
 from benchmarks.process_cost import Cost, forget_peak, memory
 
-__all__ = ["JOBS", "WHAT", "agreement", "taken"]
-
 JUDGES, LABELS, EACH, ITERATIONS = 2_000, 4, 5, 20
 WHAT = f"{JUDGES:,} judges, {LABELS} classes, {ITERATIONS} iterations"
 SMALL = 50_000  # labels, to compare what is found

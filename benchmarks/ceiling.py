@@ -12,8 +12,6 @@ import time
 
 from benchmarks.process_cost import least_seconds
 
-__all__ = ["TASKS", "WHAT", "taken"]
-
 TASKS = {
     "exact": "exact",
     "closed-form": "closed form",

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from ringtrue.tables import Judgments, Run
 
-__all__ = ["MEASURES", "TASKS", "taken", "where", "with_gold"]
-
 TASKS = {
     "sample": "300 of the documents that 37 runs show drawn for P@10 and DCG@10",
     "correct": "P@10 and DCG@10 of 37 runs corrected by 300 gold labels",

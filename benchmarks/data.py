@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-__all__ = ["Collection", "Files", "Order"]
-
 Order: TypeAlias = Literal["score", "shuffled", "mixed"]
 
 

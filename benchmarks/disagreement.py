@@ -19,8 +19,6 @@ from benchmarks.process_cost import least_seconds
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["TASKS", "taken", "where"]
-
 TASKS = {
     "estimate": "p and weights of every label, 1,000 bootstrap draws",
     "verify": "the same, and seven M/N verified",

@@ -24,8 +24,6 @@ from numpy.typing import NDArray
 
 from benchmarks.data import Collection, Files, Order
 
-__all__ = ["generate"]
-
 VERSION = 1  # a change of the generator makes everything again
 COLLECTION_SIZE = 8_800_000
 MISSED = 20  # judged documents of each query that the run did not find

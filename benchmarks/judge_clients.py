@@ -18,8 +18,6 @@ import time
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-__all__ = ["Report", "Shift"]
-
 Way = Literal["pages", "api", "whole"]
 ANSWERS = ("0", "1", "2")
 FIELD = re.compile(rb'name="(task|assignment|version|since)" value="([^"]*)"')

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["CASES", "CONTESTANTS", "Case", "taken"]
-
 LABELS = 500_000
 TURNS = 7
 METRIC = "ordinal"

@@ -16,8 +16,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
-__all__ = ["BASELINES", "MEASURES", "PEERS", "Values", "command", "contestants", "values"]
-
 Values: TypeAlias = dict[str, dict[str, float]]  # query → measure → value
 Job: TypeAlias = Callable[[str, str], Values]
 

@@ -9,8 +9,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Cost", "cost", "cost_of_work", "forget_peak", "least_seconds", "memory"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:

@@ -11,20 +11,6 @@ from dataclasses import dataclass
 from benchmarks.process_cost import Cost
 from benchmarks.service import Load
 
-__all__ = [
-    "Promise",
-    "promise",
-    "promise_of_aggregating",
-    "promise_of_alpha",
-    "promise_of_ceilings",
-    "promise_of_comparing",
-    "promise_of_correcting",
-    "promise_of_disagreeing",
-    "promise_of_rating",
-    "promise_of_resampling",
-    "promise_of_serving",
-]
-
 TIMES_SLOWER = {"pytrec_eval": 2.5, "ir_measures": 4.5, "ranx": 6.0}  # at 10,000 queries
 MOST_MEGABYTES = 1_100  # at 10,000 queries
 TIMES_PARSING = 2.8  # at 10,000 queries

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["CASES", "Case", "agreement", "taken"]
-
 K, START, SCALE = 16.0, 100.0, 200.0
 RIDGE = 0.25
 TURNS = 5

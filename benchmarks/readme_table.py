@@ -12,8 +12,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-__all__ = ["Summary"]
-
 PLACE = re.compile(r"(<!-- measured: speed -->\n).*?(<!-- /measured -->)", re.S)
 
 

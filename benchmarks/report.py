@@ -16,8 +16,6 @@ from pathlib import Path
 from benchmarks import correction
 from benchmarks.process_cost import Cost, cost
 
-__all__ = ["MOST_SECONDS", "TASKS", "taken"]
-
 TASKS = {
     "report": "ringtrue report: 37 runs with 300 gold labels, every figure drawn",
     "demo": "ringtrue demo: its world, its files and its report",

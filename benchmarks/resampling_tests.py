@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ringtrue.tables import Scores
 
-__all__ = ["CASES", "Case", "seconds"]
-
 QUERIES = 200
 TURNS = 3
 

@@ -11,8 +11,6 @@ from collections.abc import Iterable
 from benchmarks.data import Files
 from benchmarks.peers import MEASURES, Values, values
 
-__all__ = ["agreement"]
-
 REMARKS = {"trec_eval": "prints four decimals", "ranx": "breaks ties in another way"}
 
 

@@ -18,8 +18,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["MissingError", "PostgreSQL", "Serving", "cpu_seconds", "free_port", "running_postgresql"]
-
 BINARIES = Path("/usr/lib/postgresql")
 USER = "postgres"  # PostgreSQL refuses to run as root; Debian's package makes this user
 PATIENCE = 30.0

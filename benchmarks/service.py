@@ -24,22 +24,6 @@ from pathlib import Path
 from benchmarks.judge_clients import Report, Shift, Way
 from benchmarks.servers import Serving, cpu_seconds, running_postgresql
 
-__all__ = [
-    "DATABASES",
-    "WAYS",
-    "WORKERS",
-    "Load",
-    "begin",
-    "database",
-    "end",
-    "lines",
-    "measured",
-    "over_cap",
-    "prepare",
-    "title",
-    "work",
-]
-
 DATABASES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 WORKERS = {"sqlite": 1, "postgresql": 2}  # SQLite has one writer
 WAYS: dict[Way, str] = {

@@ -18,8 +18,6 @@ from typing import NamedTuple, TypeAlias
 from benchmarks import peers
 from benchmarks.data import Files
 
-__all__ = ["JOBS", "agreement", "command"]
-
 MEASURE, TREC_EVAL, RANX = "nDCG@10", "ndcg_cut.10", "ndcg@10"
 
 

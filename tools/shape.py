@@ -2,7 +2,7 @@
 
     python tools/shape.py            # this checkout
     python tools/shape.py ../other   # another one
-    python tools/shape.py --names    # also every module ending in -ing, and every private name with many meanings
+    python tools/shape.py --names    # also modules ending in -ing, with a single importer, and private names with many meanings
 
 Only the standard library is used, so that any checkout can be counted.
 """
@@ -38,7 +38,8 @@ def main() -> None:
     if not source.is_dir():
         sys.exit(f"no folder {source}")
     modules = {module_name(path, source): ast.parse(path.read_text()) for path in sorted(source.rglob("*.py"))}
-    lengths = {module_name(path, source): len(path.read_text().splitlines()) for path in source.rglob("*.py")}
+    texts = {module_name(path, source): path.read_text() for path in source.rglob("*.py")}
+    lengths = {name: len(text.splitlines()) for name, text in texts.items()}
     packages = {module_name(path, source) for path in source.rglob("__init__.py")}
     importers = importers_of(modules)
     single = [name for name, users in importers.items() if len(users) == 1 and name not in packages]
@@ -51,10 +52,13 @@ def main() -> None:
     rows = {
         "modules": f"{len(modules):,}",
         "lines": f"{sum(lengths.values()):,}",
+        "statements": f"{sum(isinstance(node, ast.stmt) for tree in modules.values() for node in ast.walk(tree)):,}",
         "median lines of a module": f"{median(lengths.values()):g}",
         "longest module": f"{max(lengths.values())}",
         "modules with a single importer": f"{len(single)}",
         f"  of these under {SMALL} lines": f"{sum(lengths[name] < SMALL for name in single)}",
+        "blocks of __all__": f"{sum(text.count('__all__ = ') for text in texts.values())}",
+        "# fmt: skip": f"{sum(text.count('# fmt: skip') for text in texts.values())}",
         "packages at the root": f"{sum(name.count('.') == 1 for name in packages)}",
         "loose modules at the root": f"{sum(name.count('.') == 1 for name in set(modules) - packages)}",
         "layers": f"{layers(options.checkout)}",
@@ -72,6 +76,9 @@ def main() -> None:
     print("vague names:      " + ", ".join(f"{name} {bound[name]}" for name in VAGUE))
     if options.names:
         print("\nmodules ending in -ing: " + ", ".join(name.removeprefix(f"{PACKAGE}.") for name in ing))
+        print("\nmodules with a single importer:")
+        for name in sorted(single):
+            print(f"  {name.removeprefix(f'{PACKAGE}.'):<44} {lengths[name]:>4}  by {', '.join(importers[name])}")
         print("\nprivate names with many functions: " + ", ".join(f"{name} {count}" for count, name in shared))
 
 

@@ -27,26 +27,6 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = [
-    "ConflictError",
-    "DuplicateError",
-    "FileError",
-    "ForbiddenError",
-    "FormatError",
-    "InputError",
-    "LateError",
-    "MeasureError",
-    "MismatchError",
-    "NotFoundError",
-    "RefusedError",
-    "RingtrueError",
-    "StoreError",
-    "TableError",
-    "UnavailableError",
-    "UsageError",
-    "did_you_mean",
-]
-
 
 class RingtrueError(Exception):
     """The root of every error raised on purpose.

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ringtrue.errors import DuplicateError, InputError, TableError, UsageError
 from ringtrue.evaluation.bm25 import bm25_run

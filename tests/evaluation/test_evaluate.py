@@ -11,7 +11,8 @@ import pytrec_eval
 
 import ringtrue as rt
 from ringtrue.errors import MeasureError, MismatchError, UsageError
-from ringtrue.evaluation.evaluate import Missing, split_by
+from ringtrue.evaluation.evaluate import split_by
+from ringtrue.evaluation.inputs import Missing
 
 RUN = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}, "q2": {"d4": 1.0}}
 LABELS = {"q1": {"d1": 0, "d2": 2, "d3": 1}, "q2": {"d4": 1}, "q3": {"d5": 1}}

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ringtrue.errors import FileError, FormatError
 from ringtrue.files.byte_source import Source, _ZstdStream

@@ -10,8 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 import zstandard
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, example, given, settings, strategies as st
 
 from ringtrue.errors import DuplicateError, FormatError, RingtrueError, TableError, UsageError
 from ringtrue.files import (

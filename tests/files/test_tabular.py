@@ -7,8 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from ringtrue.errors import FormatError, RingtrueError, TableError, UsageError
 from ringtrue.files import read_judgments, read_run

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from ringtrue.errors import FormatError
 from ringtrue.files.byte_source import CHUNK_SIZE, Source

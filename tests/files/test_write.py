@@ -9,8 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 import zstandard
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from polars.testing import assert_frame_equal
 
 from ringtrue.errors import FileError, RingtrueError, TableError, UsageError

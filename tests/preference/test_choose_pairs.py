@@ -7,8 +7,7 @@ from collections import Counter
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import ringtrue as rt
 from ringtrue.errors import InputError, MismatchError, TableError, UsageError

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 import ringtrue as rt
 from ringtrue.errors import DuplicateError, TableError

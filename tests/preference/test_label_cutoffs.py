@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ringtrue.errors import UsageError
 from ringtrue.preference.label_cutoffs import label_by_gaps, label_by_quantiles, label_by_thresholds

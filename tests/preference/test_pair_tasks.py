@@ -8,8 +8,7 @@ from collections import Counter
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ringtrue.errors import UsageError
 from ringtrue.preference.pair_tasks import build_task_table, last_batch_number

@@ -23,8 +23,6 @@ from ringtrue.report.model import (
 )  # fmt: skip
 from ringtrue.stats.results import Estimate
 
-__all__ = ["ODD_NAMES", "estimate", "figure", "gallery", "numbers_of"]
-
 ODD_NAMES = (
     "<script>alert('x')</script>", '"quoted" & <b>bold</b>', "a-run-with-a-very-long-name-that-goes-on-" * 4 + "v2",
     "תוצאות חיפוש", "検索エンジン", "🔍 search 🚀", "_hidden", "$x_1$ {{ 7 * 7 }}", "two\nlines\x00", "",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ringtrue.stats.encoding import encode_by_hash, encode_column, encode_keys
 from strategies import any_ids

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ringtrue.formatting.grid import format_signed
 from ringtrue.stats.estimate_cells import collect_footnotes, describe_intervals, format_estimates

@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 

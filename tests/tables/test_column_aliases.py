@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ringtrue.errors import TableError
 from ringtrue.tables.column_aliases import find_free_name, rename_columns, suggest_column

@@ -6,8 +6,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ringtrue.errors import TableError
 from ringtrue.tables import Judgments, Preferences

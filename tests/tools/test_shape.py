@@ -59,3 +59,28 @@ def test_no_private_name_is_shared_by_many_functions() -> None:
 def test_nothing_is_called_one_or_found() -> None:
     bound = Counter(name for tree in MODULES.values() for name in shape.bound_names(tree))
     assert {name: bound[name] for name in ("one", "found", "told", "thing", "stuff") if bound[name] > 4} == {}
+
+
+def test_modules_are_short_and_the_formatter_formats_them() -> None:
+    texts = {name: path.read_text() for path in SOURCE.rglob("*.py") for name in [shape.module_name(path, SOURCE)]}
+    assert {name: len(text.splitlines()) for name, text in texts.items() if len(text.splitlines()) > 400} == {}
+    assert sum(text.count("# fmt: skip") for text in texts.values()) < 40
+    assert [name for name, text in texts.items() if "__all__ = " in text] == []
+
+
+def test_a_name_is_imported_from_where_it_is_defined_or_from_a_package() -> None:
+    packages = {shape.module_name(path, SOURCE) for path in SOURCE.rglob("__init__.py")}
+    borrowed = {
+        name: {
+            alias.asname or alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names
+        }
+        for name, tree in MODULES.items()
+    }
+    assert [
+        (name, node.module, alias.name)
+        for name, tree in MODULES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module in borrowed and node.module not in packages
+        for alias in node.names
+        if alias.name in borrowed[node.module]
+    ] == []

@@ -12,8 +12,6 @@ import click
 from ringtrue._version import __version__
 from ringtrue.errors import RingtrueError, UsageError, did_you_mean
 
-__all__ = ["main"]
-
 # Before NumPy is loaded: the products here are small, and threads that wait for each other cost more than they bring.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 

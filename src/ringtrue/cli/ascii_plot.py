@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-__all__ = ["draw_curves"]
-
 WIDTH, HEIGHT = 60, 15  # in characters, each of which holds a raster of 2 × 4 dots
 DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))  # of Unicode's Braille patterns, column by column
 BLANK = 0x2800

@@ -14,8 +14,6 @@ from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.renderers import render_csv, render_latex, render_markdown, render_text, shorten_gains
 from ringtrue.stats.results import Estimate
 
-__all__ = ["OutputFormat", "emit", "means_as_dict", "print_notes", "progress_bar", "step_bar"]
-
 LONG_WORK_BYTES = 32_000_000  # bytes: about a quarter of a second
 OutputFormat: TypeAlias = Literal["table", "json", "csv", "markdown", "latex"]
 

@@ -1,6 +1,10 @@
 """What files are, how they fit together, and what can be asked of them: `examine` → `Checkup`."""
 
-from ringtrue.doctor.diagnose import examine
-from ringtrue.doctor.results import Checkup, FileSummary, Overlap, Suggestion, UnansweredQuestion
-
-__all__ = ["Checkup", "FileSummary", "Overlap", "Suggestion", "UnansweredQuestion", "examine"]
+from ringtrue.doctor.diagnose import examine as examine
+from ringtrue.doctor.results import (
+    Checkup as Checkup,
+    FileSummary as FileSummary,
+    Overlap as Overlap,
+    Suggestion as Suggestion,
+    UnansweredQuestion as UnansweredQuestion,
+)

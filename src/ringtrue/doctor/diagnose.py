@@ -43,8 +43,6 @@ from ringtrue.doctor.summaries.runs import summarise_run
 from ringtrue.errors import FileError, RingtrueError, UsageError
 from ringtrue.files.byte_source import STDIN, Source
 
-__all__ = ["examine"]
-
 T = TypeVar("T", bound=FileContents)
 ALIAS_HINT = re.compile(r" \(also known as [^)]*\)")  # other names of a column: too long for a list of files
 NO_DOCS = pl.DataFrame(schema={"query": pl.String, "doc": pl.String})

@@ -12,18 +12,6 @@ from ringtrue.doctor.results import FileKind
 from ringtrue.stats.confusion import Confusion
 from ringtrue.tables import Judgments, Preferences, Run
 
-__all__ = [
-    "FileContents",
-    "GainsFile",
-    "IdFile",
-    "LabelFile",
-    "MatrixFile",
-    "NoteHandler",
-    "RunFile",
-    "UnjudgedFile",
-    "VoteFile",
-]
-
 NoteHandler: TypeAlias = Callable[[str], None]
 
 

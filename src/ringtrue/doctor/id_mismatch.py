@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 import polars as pl
 
-__all__ = ["IdMismatch", "explain_id_mismatch"]
-
 MIN_MATCHED_SHARE = 0.5  # of the ids of the smaller side
 MAX_IDS = 100_000  # ids that are looked at
 

@@ -14,16 +14,6 @@ from ringtrue.doctor.results import Overlap
 from ringtrue.doctor.summaries.runs import TOP_DEPTH
 from ringtrue.formatting.phrases import format_count, join_first_few
 
-__all__ = [
-    "FileNoteHandler",
-    "compute_overlap",
-    "note_crowd_mismatches",
-    "note_gold_mismatches",
-    "note_identical_judgments",
-    "note_missing_texts",
-    "note_run_mismatches",
-]
-
 FileNoteHandler: TypeAlias = Callable[[str, str], None]  # a file's path, and a doubt about it
 DOC_KEYS = ["query", "doc"]
 FEW_JUDGED_SHARE = 0.5
@@ -150,8 +140,10 @@ def _note_unretrieved_gold(gold: LabelFile, runs: Sequence[RunFile], add_note: F
 
 
 def _note_if_identical(first: LabelFile, second: LabelFile, add_note: FileNoteHandler) -> None:
-    frames = [file.judgments.frame.filter(pl.col("label") >= 0).unique(DOC_KEYS, maintain_order=True)
-              for file in (first, second)]  # fmt: skip
+    frames = [
+        file.judgments.frame.filter(pl.col("label") >= 0).unique(DOC_KEYS, maintain_order=True)
+        for file in (first, second)
+    ]
     shared = frames[0].select(*DOC_KEYS, "label").join(frames[1].select(*DOC_KEYS, other_label="label"), on=DOC_KEYS)
     if (
         shared.height >= MIN_SHARED_LABELS

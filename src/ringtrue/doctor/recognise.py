@@ -16,8 +16,6 @@ from ringtrue.files.tabular import read_column_names
 from ringtrue.files.whitespace_fields import NUMBER
 from ringtrue.tables.column_aliases import COLUMN_ALIASES, Column
 
-__all__ = ["has_column", "recognise_file_kind", "recognise_table_format"]
-
 SCORE_COLUMNS = {"run", "query", "measure", "value"}  # what `evaluate --per-query --format csv` prints
 RATING_COLUMNS = {"doc", "rating", "matches", "votes"}  # what `rate -o` writes
 RUN_FIELDS = 6

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-__all__ = ["Checkup", "FileKind", "FileSummary", "Overlap", "Suggestion", "UnansweredQuestion"]
-
 FileKind: TypeAlias = Literal[
     "run", "judgments", "gold", "sample", "preferences", "pairs", "pool", "topics", "documents", "confusion", "gains",
     "scores",
@@ -67,10 +65,15 @@ class Overlap:
     def as_dict(self) -> dict[str, Any]:
         """As plain data."""
         return {
-            "run": self.run, "judgments": self.judgments, "queries": self.queries,
-            "queries_not_judged": self.not_judged, "queries_not_in_run": self.not_run, "top_documents": self.top,
-            "judged": self.judged, "judged_share": self.share,
-        }  # fmt: skip
+            "run": self.run,
+            "judgments": self.judgments,
+            "queries": self.queries,
+            "queries_not_judged": self.not_judged,
+            "queries_not_in_run": self.not_run,
+            "top_documents": self.top,
+            "judged": self.judged,
+            "judged_share": self.share,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,16 +22,6 @@ from ringtrue.doctor.file_contents import (
 )
 from ringtrue.doctor.results import Overlap
 
-__all__ = [
-    "FileRoles",
-    "assign_roles",
-    "has_labels_of_voted_docs",
-    "is_cheap",
-    "is_trap",
-    "is_trusted",
-    "shares_documents",
-]
-
 TRUSTED_WORDS = ("gold", "human", "nist", "truth", "expert", "trusted", "official", "adjudicated", "reference")
 CHEAP_WORDS = (
     "bronze", "silver", "llm", "gpt", "llama", "model", "claude", "gemini", "qwen", "mistral", "crowd", "turk", "cheap",
@@ -86,8 +76,13 @@ class FileRoles:
         """What each file of labels is taken for."""
         role_by_path = {file.path: "crowd" for file in self.crowds}
         corrected = self.bronze if self.truth is not None or self.sample is not None else None
-        for role, file in (("bronze", corrected), ("gold", self.truth), ("gold", self.sample), ("traps", self.traps),
-                          ("traps", self.vote_traps)):  # fmt: skip
+        for role, file in (
+            ("bronze", corrected),
+            ("gold", self.truth),
+            ("gold", self.sample),
+            ("traps", self.traps),
+            ("traps", self.vote_traps),
+        ):
             if file is not None:
                 role_by_path[file.path] = role
         return role_by_path
@@ -158,14 +153,21 @@ def assign_roles(files: Sequence[FileContents], overlaps: Iterable[Overlap]) -> 
     if bronze is None and sample is not None:
         bronze = next(iter(judgments), None)
     return FileRoles(
-        runs=runs, judgments=judgments, crowds=crowds, truth=truth if truth is not bronze else None, bronze=bronze,
-        sample=sample, traps=traps[0] if traps else None,
+        runs=runs,
+        judgments=judgments,
+        crowds=crowds,
+        truth=truth if truth is not bronze else None,
+        bronze=bronze,
+        sample=sample,
+        traps=traps[0] if traps else None,
         votes=max((file for file in votes if not is_trap(_file_name(file))), key=_vote_priority, default=None),
         vote_traps=next((file for file in votes if is_trap(_file_name(file))), None),
-        matrix=_first_of_type(files, MatrixFile), gains=_first_of_type(files, GainsFile),
+        matrix=_first_of_type(files, MatrixFile),
+        gains=_first_of_type(files, GainsFile),
         unjudged=tuple(file for file in files if isinstance(file, UnjudgedFile)),
-        texts=tuple(file for file in files if isinstance(file, IdFile)), overlaps=overlap_by_paths,
-    )  # fmt: skip
+        texts=tuple(file for file in files if isinstance(file, IdFile)),
+        overlaps=overlap_by_paths,
+    )
 
 
 def shares_documents(first: LabelFile, second: LabelFile) -> bool:

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
 
-__all__ = ["FreeNames", "build_command", "quote_path", "quote_paths"]
-
 MIN_GLOB_FILES = 3  # files that are named one by one
 
 
@@ -56,8 +54,13 @@ def _find_glob(folder: str, paths: Sequence[str]) -> str | None:
     suffix = _common_prefix([name[::-1] for name in names])[: shortest - len(prefix)][::-1]
     extension = "".join(Path(names[0]).suffixes[-2:]) if suffix.endswith("".join(Path(names[0]).suffixes[-2:])) else ""
     for glob_prefix, glob_suffix in (("", extension), ("", suffix), (prefix, extension), (prefix, suffix)):
-        matched = {name for name in entries if len(name) >= len(glob_prefix) + len(glob_suffix)
-                   and name.startswith(glob_prefix) and name.endswith(glob_suffix)}  # fmt: skip
+        matched = {
+            name
+            for name in entries
+            if len(name) >= len(glob_prefix) + len(glob_suffix)
+            and name.startswith(glob_prefix)
+            and name.endswith(glob_suffix)
+        }
         if matched == set(names) and (glob_prefix or glob_suffix):
             quoted_prefix = (
                 quote_path(f"{folder}/{glob_prefix}")

@@ -15,8 +15,6 @@ from ringtrue.tables import Run
 from ringtrue.tables.column_aliases import Column
 from ringtrue.tables.columns import parse_ids
 
-__all__ = ["bm25_run"]
-
 WORD = re.compile(r"\w+")
 
 
@@ -149,8 +147,10 @@ def _pool_doc_rows(pool: pl.DataFrame, queries: pl.Series, docs: pl.Series) -> l
         query, doc = duplicates.row(0)
         raise DuplicateError(
             f"the pool: document '{doc}' stands twice under query '{query}'; keep one of the two",
-            table="run", query=query, doc=doc,
-        )  # fmt: skip
+            table="run",
+            query=query,
+            doc=doc,
+        )
     for available_ids, column, problem in (
         (queries, "query", "queries have no topic"),
         (docs, "doc", "documents have no text"),

@@ -11,10 +11,9 @@ import numpy as np
 from ringtrue.errors import UsageError
 from ringtrue.evaluation.inputs import Judges, MatchedRun, Missing, NoteCollector, match_runs_to_qrels, require_choice
 from ringtrue.evaluation.measures import Compat, FloatArray, RankedLists
-from ringtrue.evaluation.measures.binary import average_precision, interpolated_average
+from ringtrue.evaluation.measures.binary import ELEVEN_POINTS, average_precision, interpolated_average
 from ringtrue.evaluation.measures.catalogue import PARAMETERS
 from ringtrue.evaluation.measures.curve_points import (
-    ELEVEN_POINTS,
     FALLOUT_LEVELS,
     RECALL_LEVELS,
     area_under_roc,
@@ -24,8 +23,6 @@ from ringtrue.evaluation.measures.curve_points import (
     roc,
 )
 from ringtrue.stats.results import Curve, Curves
-
-__all__ = ["CurveKind", "curve"]
 
 CurveKind: TypeAlias = Literal["pr", "roc", "11pt"]
 

@@ -18,8 +18,6 @@ from ringtrue.tables import Scores
 from ringtrue.tables.column_aliases import rename_columns
 from ringtrue.tables.columns import make_frame
 
-__all__ = ["Judges", "Missing", "evaluate", "split_by"]
-
 NO_VALUE = "(none)"
 BLIND_TO_LABELS = {"Judged", "NumRet"}
 

@@ -17,17 +17,6 @@ from ringtrue.evaluation.measures import Compat, FloatArray, RankedLists
 from ringtrue.formatting.phrases import join_first_few
 from ringtrue.tables import Judgments, Run
 
-__all__ = [
-    "Judges",
-    "MatchedRun",
-    "Missing",
-    "NoteCollector",
-    "iterate_runs",
-    "match_runs_to_qrels",
-    "require_choice",
-    "require_overlap",
-]
-
 Missing: TypeAlias = Literal["zero", "skip"]
 Judges: TypeAlias = Literal["one", "average"]
 

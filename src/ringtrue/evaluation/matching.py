@@ -16,8 +16,6 @@ from ringtrue.evaluation.measures import Compat, RankedLists
 from ringtrue.tables import Judgments, Run
 from ringtrue.tables.groups import IntArray, doc_hash, group_rows
 
-__all__ = ["Matcher"]
-
 NOT_JUDGED = -1
 QUERY_BITS = 24
 

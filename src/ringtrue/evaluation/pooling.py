@@ -9,8 +9,6 @@ import polars as pl
 from ringtrue.errors import UsageError
 from ringtrue.tables import Run
 
-__all__ = ["pool"]
-
 
 def pool(runs: Iterable[Run], *, depth: int) -> pl.DataFrame:
     """The union of the runs' first `depth` documents: query, doc, how many runs found it, and its best rank.

@@ -1,25 +1,22 @@
 """Files in and out: every format is recognised from its content and can be forced with `form`."""
 
-from ringtrue.files.confusion_matrices import holds_matrix, read_confusion, write_confusion
-from ringtrue.files.formats import FORMATS, Format, TableKind, recognise_kind
-from ringtrue.files.gains import read_gains, write_gains
-from ringtrue.files.read import read_documents, read_judgments, read_preferences, read_run, read_topics
-from ringtrue.files.write import write_table
-
-__all__ = [
-    "FORMATS",
-    "Format",
-    "TableKind",
-    "holds_matrix",
-    "read_confusion",
-    "read_documents",
-    "read_gains",
-    "read_judgments",
-    "read_preferences",
-    "read_run",
-    "read_topics",
-    "recognise_kind",
-    "write_confusion",
-    "write_gains",
-    "write_table",
-]
+from ringtrue.files.confusion_matrices import (
+    holds_matrix as holds_matrix,
+    read_confusion as read_confusion,
+    write_confusion as write_confusion,
+)
+from ringtrue.files.formats import (
+    FORMATS as FORMATS,
+    Format as Format,
+    TableKind as TableKind,
+    recognise_kind as recognise_kind,
+)
+from ringtrue.files.gains import read_gains as read_gains, write_gains as write_gains
+from ringtrue.files.read import (
+    read_documents as read_documents,
+    read_judgments as read_judgments,
+    read_preferences as read_preferences,
+    read_run as read_run,
+    read_topics as read_topics,
+)
+from ringtrue.files.write import write_table as write_table

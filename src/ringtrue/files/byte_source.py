@@ -14,8 +14,6 @@ from typing import IO, Protocol
 
 from ringtrue.errors import FileError, FormatError, did_you_mean
 
-__all__ = ["Source"]
-
 GZIP, ZSTD, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
 OTHER_COMPRESSIONS = {b"PK\x03\x04": "zip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"7z\xbc\xaf": "7-Zip"}
 BOM, BOM16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")

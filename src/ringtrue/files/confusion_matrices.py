@@ -15,8 +15,6 @@ from ringtrue.files.json_objects import is_nonnegative_number, read_json, shorte
 from ringtrue.files.write import replace_file
 from ringtrue.stats.confusion import Confusion
 
-__all__ = ["holds_matrix", "read_confusion", "write_confusion"]
-
 PEEK_BYTES = 4096  # bytes
 SUM_TOLERANCE = 0.01  # how far from 1 the shares of a row may add up, when each was rounded
 SHARE_TOLERANCE = 0.005 + 1e-9  # how far a share may be from what its counts say
@@ -65,8 +63,13 @@ def read_confusion(path: str | Path | Source, *, renormalise: bool = False) -> C
         return Confusion(rows=rows, columns=columns, labels=labels, counts=counts)
     assert shares is not None
     sums = shares.sum(axis=1, keepdims=True)
-    return Confusion(rows=rows, columns=columns, labels=labels, counts=shares / np.where(sums > 0, sums, 1.0),
-                     worth=np.full(len(labels), np.inf))  # fmt: skip
+    return Confusion(
+        rows=rows,
+        columns=columns,
+        labels=labels,
+        counts=shares / np.where(sums > 0, sums, 1.0),
+        worth=np.full(len(labels), np.inf),
+    )
 
 
 def write_confusion(path: str | Path, confusion: Confusion) -> None:

@@ -11,8 +11,6 @@ from ringtrue.files.whitespace_fields import NUMBER, Layout, split_fields
 from ringtrue.tables.column_aliases import COLUMN_ALIASES
 from ringtrue.tables.preferences import OUTCOMES
 
-__all__ = ["FORMATS", "LAYOUTS", "Format", "TableKind", "find_separator", "recognise_format"]
-
 TableKind: TypeAlias = Literal["run", "judgments", "preferences", "topics", "documents"]
 Format: TypeAlias = Literal[
     "trec-run", "msmarco-run", "trec-qrels", "qrels-3", "pairs", "trec-prefs",

@@ -15,8 +15,6 @@ from ringtrue.files.write import replace_file
 if TYPE_CHECKING:
     from ringtrue.judges.disagreement import Disagreement
 
-__all__ = ["read_gains", "write_gains"]
-
 GAIN_DECIMALS = 4  # of a gain in a file: finer than any sample tells it, and short enough for the name of a measure
 GAINS_EXAMPLE = '{"gains": {"0": 0, "1": 0.28, "2": 1}}'
 

@@ -9,8 +9,6 @@ from typing import Any
 from ringtrue.errors import FormatError
 from ringtrue.files.byte_source import Source
 
-__all__ = ["is_nonnegative_number", "read_json", "shorten_json"]
-
 MAX_SHOWN = 40  # characters of a value in a message
 
 

@@ -20,8 +20,6 @@ from ringtrue.tables.column_aliases import COLUMN_ALIASES, rename_columns, sugge
 from ringtrue.tables.columns import parse_ids
 from ringtrue.tables.preferences import find_invalid_row
 
-__all__ = ["NoteHandler", "read_documents", "read_judgments", "read_preferences", "read_run", "read_topics"]
-
 
 def read_run(
     path: str | Path | Source,

@@ -17,8 +17,6 @@ from ringtrue.files.whitespace_fields import find_lines, read_fields
 from ringtrue.tables.column_aliases import rename_columns
 from ringtrue.tables.columns import parse_ids
 
-__all__ = ["ColumnMapping", "NoteHandler", "TableFile", "with_message"]
-
 NoteHandler: TypeAlias = Callable[[str], None]
 ColumnMapping: TypeAlias = Mapping[str, str] | None
 T = TypeVar("T")

@@ -14,8 +14,6 @@ from ringtrue.files.byte_source import Source
 from ringtrue.files.formats import Format, find_separator
 from ringtrue.tables.column_aliases import COLUMN_ALIASES, REPLACED_SUFFIX, find_free_name
 
-__all__ = ["map_columns", "read_column_names", "read_table"]
-
 NoteHandler: TypeAlias = Callable[[str], None]
 KNOWN_COLUMNS = {name for names in COLUMN_ALIASES.values() for name in names}
 

@@ -10,8 +10,6 @@ import polars as pl
 from ringtrue.errors import FormatError
 from ringtrue.files.byte_source import Source
 
-__all__ = ["read_cranfield", "read_id_text", "read_trec_topics", "require_unique_ids"]
-
 TOPIC_TAG = re.compile(r"<(/?)(top|num|title|desc|narr)\b[^>]*>", re.IGNORECASE)
 PART_LABEL = re.compile(r"^\s*(Number|Topic|Description|Narrative)\s*:\s*", re.IGNORECASE)
 TOPIC_PARTS = {"num": "query", "title": "title", "desc": "description", "narr": "narrative"}

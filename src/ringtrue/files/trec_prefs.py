@@ -14,8 +14,6 @@ from ringtrue.files.whitespace_fields import find_lines
 from ringtrue.preference.implied_preferences import LabelGroups, build_pair_table, keep_usable_labels
 from ringtrue.tables import Judgments
 
-__all__ = ["groups_to_pairs", "labels_to_groups", "pairs_to_groups"]
-
 LOST_LEVEL, WON_LEVEL = 1, 2  # level 0 would say that the document is not relevant, and may then not win elsewhere
 
 

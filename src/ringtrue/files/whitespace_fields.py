@@ -19,8 +19,6 @@ from ringtrue.errors import FormatError
 from ringtrue.files.byte_source import BOM, Source, decode_line
 from ringtrue.tables.columns import INT32
 
-__all__ = ["Layout", "find_lines", "line_of_row", "read_fields", "split_fields"]
-
 BLOCK_SIZE = 1 << 18
 NEWLINE, SPACE = 10, 32
 NOT_BLANK = bytes(range(SPACE + 1, 256))

@@ -18,8 +18,6 @@ from ringtrue.files.formats import FORMATS, Format, TableKind
 from ringtrue.tables import Judgments, Preferences, Run
 from ringtrue.tables.judgments import NO_JUDGE
 
-__all__ = ["format_from_extension", "replace_file", "write_table"]
-
 Table: TypeAlias = Run | Judgments | Preferences | pl.DataFrame
 FORMAT_BY_EXTENSION: dict[str, Format] = {
     ".run": "trec-run",

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["Grid", "format_signed"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:

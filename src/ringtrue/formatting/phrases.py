@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from itertools import islice
 
-__all__ = ["format_count", "join_first_few"]
-
 
 def format_count(count: int, noun: str) -> str:
     """A number and its noun.

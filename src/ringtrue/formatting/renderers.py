@@ -10,8 +10,6 @@ from unicodedata import east_asian_width
 
 from ringtrue.formatting.grid import Grid
 
-__all__ = ["LATEX_ESCAPES", "render_csv", "render_latex", "render_markdown", "render_text", "shorten_gains"]
-
 LATEX_ESCAPES = {special: "\\" + special for special in "&%$#_{}"} | {
     "\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": "$<$", ">": "$>$",
     "±": r"$\pm$", "–": "--", "−": "$-$", "▲": r"$\blacktriangle$", "▼": r"$\blacktriangledown$", "≠": r"$\neq$",
@@ -30,8 +28,12 @@ def shorten_gains(grid: Grid) -> Grid:
         return grid
     (gains,) = gain_tables
     rows = [[cell.replace(gains, "gains=…") for cell in row] for row in grid.rows]
-    return replace(grid, columns=[name.replace(gains, "gains=…") for name in grid.columns], rows=rows,
-                   caption=grid.caption.replace(gains, "gains=…"))  # fmt: skip
+    return replace(
+        grid,
+        columns=[name.replace(gains, "gains=…") for name in grid.columns],
+        rows=rows,
+        caption=grid.caption.replace(gains, "gains=…"),
+    )
 
 
 def render_text(grid: Grid) -> str:

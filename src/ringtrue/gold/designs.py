@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-__all__ = ["DESIGNS", "Design"]
-
 Design: TypeAlias = Literal["pool_random", "pool_stratified", "whole_queries", "external", "known"]
 
 DESIGNS: dict[Design, str] = {

@@ -1,21 +1,16 @@
 """From preferences between two documents to ratings of all."""
 
-from ringtrue.preference.choose_pairs import PairChoice, PairDesign, choose_pairs
-from ringtrue.preference.compare_ratings import HeldOut, MethodScores, RatingComparison, compare_ratings
-from ringtrue.preference.implied_preferences import implied_preferences
-from ringtrue.preference.rate import rate
-from ringtrue.preference.results import JudgeRating, Ratings
-
-__all__ = [
-    "HeldOut",
-    "JudgeRating",
-    "MethodScores",
-    "PairChoice",
-    "PairDesign",
-    "RatingComparison",
-    "Ratings",
-    "choose_pairs",
-    "compare_ratings",
-    "implied_preferences",
-    "rate",
-]
+from ringtrue.preference.choose_pairs import (
+    PairChoice as PairChoice,
+    PairDesign as PairDesign,
+    choose_pairs as choose_pairs,
+)
+from ringtrue.preference.compare_ratings import (
+    HeldOut as HeldOut,
+    MethodScores as MethodScores,
+    RatingComparison as RatingComparison,
+    compare_ratings as compare_ratings,
+)
+from ringtrue.preference.implied_preferences import implied_preferences as implied_preferences
+from ringtrue.preference.rate import rate as rate
+from ringtrue.preference.results import JudgeRating as JudgeRating, Ratings as Ratings

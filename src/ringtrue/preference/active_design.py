@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from ringtrue.preference.matches import FloatArray, Matches
 
-__all__ = ["Belief", "choose_active_pairs", "choose_most_informative", "main_group", "top_weights", "update_belief"]
-
 # Log odds between documents one standard deviation apart in the initial order: as good a guess as 0 or 2.
 PRIOR_SLOPE = 1.0
 RATING_DRAWS = 200  # of the ratings, to see who is likely to be near the top
@@ -204,8 +202,12 @@ def choose_most_informative(
         shortlist = _shortlist_pairs(gain, inside[first] | inside[second])
         bound = _best_gain_off_shortlist(gain, shortlist, first, second, size)
         variance, near_first, near_second, near_information, near_weight = (
-            variance[shortlist], first[shortlist], second[shortlist], information[shortlist], pair_weight[shortlist]
-        )  # fmt: skip
+            variance[shortlist],
+            first[shortlist],
+            second[shortlist],
+            information[shortlist],
+            pair_weight[shortlist],
+        )
         # What each vote takes from the covariance, as m mᵀ.
         updates = np.empty((min(count - len(chosen), MAX_STEPS), size))
         step = 0

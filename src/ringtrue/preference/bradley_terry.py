@@ -12,8 +12,6 @@ from ringtrue.preference.outcome_model import OutcomeModel
 if TYPE_CHECKING:
     from ringtrue.preference.matches import FloatArray, Matches
 
-__all__ = ["difference_matrix", "fit_bradley_terry", "fit_tie_parameter"]
-
 TOLERANCE = 1e-9  # of a rating, in log odds
 MAX_ITERATIONS = 100
 MAX_HALVINGS = 30

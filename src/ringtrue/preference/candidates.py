@@ -18,8 +18,6 @@ from ringtrue.tables.column_aliases import COLUMN_ALIASES, rename_columns
 from ringtrue.tables.columns import make_frame, parse_ids
 from ringtrue.tables.groups import first_duplicate, group_rows
 
-__all__ = ["Candidates", "list_tables"]
-
 MAX_DEPTH = 2**31 - 1  # of a pool: everything
 
 
@@ -123,12 +121,17 @@ class Candidates:
             )["literal"].to_numpy()
         swapped = left > right
         return Matches(
-            docs=self.docs, queries=self.queries, start=self.start,
-            first=np.where(swapped, right, left), second=np.where(swapped, left, right),
-            score=np.where(swapped, 1 - left_score, left_score), weight=np.ones(len(left)),
+            docs=self.docs,
+            queries=self.queries,
+            start=self.start,
+            first=np.where(swapped, right, left),
+            second=np.where(swapped, left, right),
+            score=np.where(swapped, 1 - left_score, left_score),
+            weight=np.ones(len(left)),
             tied=(left_score == 0.5).astype(np.float64),
-            judge=np.full(len(left), -1, dtype=np.int32), judges=(),
-        )  # fmt: skip
+            judge=np.full(len(left), -1, dtype=np.int32),
+            judges=(),
+        )
 
     def _row_numbers(self, names: pl.DataFrame) -> NDArray[np.int32]:
         numbered = self.docs.with_row_index("row")

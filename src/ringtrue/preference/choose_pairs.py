@@ -24,8 +24,6 @@ from ringtrue.tables.preferences import concat_tables
 if TYPE_CHECKING:
     from ringtrue.preference.matches import Matches
 
-__all__ = ["DESIGNS", "PairChoice", "PairDesign", "choose_pairs"]
-
 PairDesign: TypeAlias = Literal["seed", "random", "swiss", "active"]
 DESIGNS: dict[PairDesign, Callable[..., Pairs]] = {
     "seed": choose_seed_pairs,
@@ -134,9 +132,13 @@ def choose_pairs(
         raise InputError(f"every pair of the design '{design}' has its {votes} votes: nothing is left to ask")
     notes += _pair_choice_notes(matches, pairs, design=design, votes=votes, budget=budget)
     table, task_notes = build_task_table(
-        _name_pairs(pool, pairs), None if traps is None else _parse_trap_pairs(traps),
-        per_task=per_task, traps_per_task=trap_count, before=batch, rng=rng,
-    )  # fmt: skip
+        _name_pairs(pool, pairs),
+        None if traps is None else _parse_trap_pairs(traps),
+        per_task=per_task,
+        traps_per_task=trap_count,
+        before=batch,
+        rng=rng,
+    )
     empty = pl.lit(None, dtype=pl.String)
     vote_rows = table.filter(~pl.col("trap"))
     return PairChoice(

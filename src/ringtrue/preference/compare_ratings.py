@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from ringtrue.judges.votes import Repeats
     from ringtrue.preference.matches import FloatArray
 
-__all__ = ["RATING_METHODS", "HeldOut", "MethodScores", "RatingComparison", "compare_ratings"]
-
 RATING_METHODS: dict[str, RatingSettings] = {  # in the order of [Bashir13]'s Table 1, then what came after
     "win-rate": RatingSettings(method="win-rate", interval="none"),
     "elo": RatingSettings(method="elo", interval="none"),

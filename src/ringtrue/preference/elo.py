@@ -13,8 +13,6 @@ from ringtrue.preference.match_rounds import MatchRounds
 if TYPE_CHECKING:
     from ringtrue.preference.matches import FloatArray, Matches
 
-__all__ = ["elo", "find_inverted", "play_elo_pass"]
-
 
 def elo(matches: Matches, *, k: float, start: float, scale: float, passes: int = 1) -> list[FloatArray]:
     """The ratings after each pass through all matches, in their order.

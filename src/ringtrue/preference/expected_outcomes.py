@@ -13,8 +13,6 @@ from ringtrue.judges.votes import FIRST, SECOND, TIE, Votes
 if TYPE_CHECKING:
     from ringtrue.preference.matches import Matches
 
-__all__ = ["estimate_probable_scores", "matches_to_votes"]
-
 
 def estimate_probable_scores(matches: Matches) -> Matches:
     """One match for each pair; its score is what the first document probably got, by an EM algorithm over judges.

@@ -12,8 +12,6 @@ from ringtrue.preference.match_rounds import MatchRounds
 if TYPE_CHECKING:
     from ringtrue.preference.matches import FloatArray, Matches
 
-__all__ = ["glicko", "learn_from_match", "update_rating"]
-
 
 def glicko(
     matches: Matches, *, start: float, variance: float, scale: float, passes: int = 1
@@ -47,9 +45,13 @@ def _play_glicko_pass(matches: Matches, rounds: MatchRounds, ratings: FloatArray
     for rows in rounds.batches:
         first, second = matches.first[rows], matches.second[rows]
         updated_first, updated_second = _update_both(
-            ratings[first], variances[first], ratings[second], variances[second], matches.score[rows],
+            ratings[first],
+            variances[first],
+            ratings[second],
+            variances[second],
+            matches.score[rows],
             matches.weight[rows],
-        )  # fmt: skip
+        )
         (ratings[first], variances[first]), (ratings[second], variances[second]) = updated_first, updated_second
     if not len(rounds.sequential):
         return

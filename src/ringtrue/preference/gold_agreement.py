@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from ringtrue.preference.matches import FloatArray, Matches
 
-__all__ = ["GoldComparison", "auc"]
-
 OVERALL = "all"  # the mean over the queries that have a value
 
 

@@ -13,15 +13,6 @@ from ringtrue.errors import DuplicateError, TableError
 from ringtrue.stats.encoding import encode_column, encode_keys
 from ringtrue.tables import Judgments, Preferences
 
-__all__ = [
-    "LabelGroups",
-    "build_pair_table",
-    "count_implied_pairs",
-    "count_implying_queries",
-    "implied_preferences",
-    "keep_usable_labels",
-]
-
 MAX_PAIRS = 50_000_000  # a table of so many takes some gigabytes
 Rows: TypeAlias = NDArray[np.int64]
 

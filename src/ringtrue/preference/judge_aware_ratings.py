@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from ringtrue.preference.matches import FloatArray, Matches
 
-__all__ = ["CROWD_PRIOR", "SENSITIVITY_SPREAD", "JudgeFit", "JudgeKind", "fit_crowd_bt", "fit_sensitivities"]
-
 JudgeKind: TypeAlias = Literal["sensitivity", "crowd-bt"]
 SENSITIVITY_SPREAD = 1.0  # how far judges are thought to lie around 1 before anything is known of them
 CROWD_PRIOR = (6.0, 1.0)  # Beta: as if of seven votes six had been honest
@@ -95,17 +93,22 @@ def fit_sensitivities(
         return matches.weight[rows] * gradient, matches.weight[rows] * differences**2 * vote_information
 
     return JudgeFit(
-        ratings=ratings, judges=sensitivity, kind="sensitivity", outcome=outcome, converged=converged,
+        ratings=ratings,
+        judges=sensitivity,
+        kind="sensitivity",
+        outcome=outcome,
+        converged=converged,
         mirror_probability=_mirror_probability(_expected_sign(sensitivity / error)),
         information=MatchInformation(
             difference=information * slope**2,
             judges=JudgeEvidence(
-                difference=difference, cross_information=information * slope * difference,
+                difference=difference,
+                cross_information=information * slope * difference,
                 gradient_and_information=judge_gradient_and_information,
                 prior_precision=np.full(len(sensitivity), spread**-2),
             ),
         ),
-    )  # fmt: skip
+    )
 
 
 def _fit_judge_sensitivities(
@@ -179,9 +182,13 @@ def fit_crowd_bt(
         if converged:
             break
     return JudgeFit(
-        ratings=ratings, judges=honest, kind="crowd-bt", outcome=outcome, converged=converged,
+        ratings=ratings,
+        judges=honest,
+        kind="crowd-bt",
+        outcome=outcome,
+        converged=converged,
         mirror_probability=_mirror_probability(2 * honest - 1),
-    )  # fmt: skip
+    )
 
 
 def _honest_vote_chance(score: FloatArray, difference: FloatArray, honest: FloatArray) -> FloatArray:

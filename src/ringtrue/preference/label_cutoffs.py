@@ -14,8 +14,6 @@ from ringtrue.errors import UsageError
 if TYPE_CHECKING:
     from ringtrue.preference.matches import FloatArray
 
-__all__ = ["label_by_gaps", "label_by_quantiles", "label_by_thresholds", "require_increasing", "require_quantiles"]
-
 
 def label_by_thresholds(ratings: FloatArray, thresholds: Sequence[float]) -> NDArray[np.int32]:
     """0 below the first threshold, 1 from there on, 2 from the second, and so on.

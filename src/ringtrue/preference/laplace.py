@@ -16,16 +16,6 @@ from ringtrue.stats.encoding import encode_keys
 if TYPE_CHECKING:
     from ringtrue.preference.matches import FloatArray, Matches
 
-__all__ = [
-    "JudgeEvidence",
-    "MatchInformation",
-    "StandardErrors",
-    "covariance",
-    "pair_variances",
-    "ridge_shrinkage",
-    "standard_errors",
-]
-
 Solver: TypeAlias = "Callable[[FloatArray], FloatArray]"
 MAX_DENSE_DOCS = 2_000  # documents of a query up to which its matrix is inverted
 PROBES = 100  # beyond: the variances come from so many random signs

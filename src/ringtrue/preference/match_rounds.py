@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from ringtrue.preference.matches import Matches
 
-__all__ = ["MatchRounds"]
-
 MIN_BATCH = 24  # matches at once from which arrays are faster than one after another
 
 

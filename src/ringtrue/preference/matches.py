@@ -16,8 +16,6 @@ from ringtrue.tables import Preferences
 from ringtrue.tables.judgments import NO_JUDGE
 from ringtrue.tables.preferences import OUTCOMES
 
-__all__ = ["FloatArray", "Matches"]
-
 FloatArray: TypeAlias = NDArray[np.float64]
 SCORE_BY_OUTCOME = np.array([{"left": 1.0, "right": 0.0}.get(outcome, 0.5) for outcome in OUTCOMES])
 MATCHES_PER_DOC = 8  # matches a document that usually join all of them
@@ -69,12 +67,17 @@ class Matches:
         swapped = left > right
         judge, judges = encode_column(frame["judge"])
         return cls(
-            docs=docs, queries=tuple(queries), start=start,
-            first=np.minimum(left, right), second=np.maximum(left, right),
-            score=np.where(swapped, 1 - left_score, left_score), weight=np.ones(frame.height),
+            docs=docs,
+            queries=tuple(queries),
+            start=start,
+            first=np.minimum(left, right),
+            second=np.maximum(left, right),
+            score=np.where(swapped, 1 - left_score, left_score),
+            weight=np.ones(frame.height),
             tied=(left_score == 0.5).astype(np.float64),
-            judge=judge, judges=tuple(judges),
-        )  # fmt: skip
+            judge=judge,
+            judges=tuple(judges),
+        )
 
     @property
     def size(self) -> int:
@@ -106,18 +109,26 @@ class Matches:
         pair, first_row = rank[pair], first_row[order]
         votes = np.bincount(pair, weights=self.weight).astype(np.float64)
         return replace(
-            self, first=self.first[first_row], second=self.second[first_row], weight=votes,
+            self,
+            first=self.first[first_row],
+            second=self.second[first_row],
+            weight=votes,
             score=np.bincount(pair, weights=self.weight * self.score) / votes,
             tied=np.bincount(pair, weights=self.weight * self.tied) / votes,
             judge=np.full(len(first_row), -1, dtype=np.int32),
-        )  # fmt: skip
+        )
 
     def keep(self, rows: NDArray[np.bool_] | NDArray[np.integer]) -> Self:
         """These matches alone; documents and judges stay, also those that are left without one."""
         return replace(
-            self, first=self.first[rows], second=self.second[rows], score=self.score[rows],
-            weight=self.weight[rows], tied=self.tied[rows], judge=self.judge[rows],
-        )  # fmt: skip
+            self,
+            first=self.first[rows],
+            second=self.second[rows],
+            score=self.score[rows],
+            weight=self.weight[rows],
+            tied=self.tied[rows],
+            judge=self.judge[rows],
+        )
 
     def by_query(self) -> Iterator[tuple[NDArray[np.int64], Self]]:
         """The matches of each query by themselves, and which rows they are."""
@@ -127,10 +138,17 @@ class Matches:
         for q, rows in enumerate(np.split(order, ends[:-1])):
             low, high = int(self.start[q]), int(self.start[q + 1])
             part = self.keep(rows)
-            yield rows, replace(
-                part, docs=self.docs[low:high], queries=self.queries[q : q + 1], start=np.array([0, high - low]),
-                first=part.first - np.int32(low), second=part.second - np.int32(low),
-            )  # fmt: skip
+            yield (
+                rows,
+                replace(
+                    part,
+                    docs=self.docs[low:high],
+                    queries=self.queries[q : q + 1],
+                    start=np.array([0, high - low]),
+                    first=part.first - np.int32(low),
+                    second=part.second - np.int32(low),
+                ),
+            )
 
     def with_scores(self, score: FloatArray) -> Self:
         """The same matches with other scores, such as those that are probable once the judges are known."""

@@ -8,8 +8,6 @@ import numpy as np
 
 from ringtrue.preference.matches import FloatArray
 
-__all__ = ["OutcomeModel"]
-
 
 @dataclass(frozen=True, slots=True)
 class OutcomeModel:

@@ -15,8 +15,6 @@ from ringtrue.tables.groups import IntArray
 if TYPE_CHECKING:
     from ringtrue.preference.matches import Matches
 
-__all__ = ["OPPONENTS", "Pairs", "choose_random_pairs", "choose_seed_pairs", "choose_swiss_pairs", "share_evenly"]
-
 OPPONENTS = 5  # that a document meets among those above it: all of them, for the first six
 RIDGE = 0.25
 Pair: TypeAlias = tuple[int, int]
@@ -182,11 +180,13 @@ def share_evenly(limits: IntArray, budget: int, rng: np.random.Generator) -> Int
 
 def _collect_pairs(matches: Matches, designs: list[list[Pair]], tallies: list[Tally], votes: int) -> Pairs:
     """The pairs of each query as rows of the candidates, with the votes that they lack."""
-    return Pairs.of([
-        (low + first, low + second, votes - tally.get((first, second), 0))
-        for low, design, tally in zip(matches.start[:-1].tolist(), designs, tallies, strict=True)
-        for first, second in design
-    ])  # fmt: skip
+    return Pairs.of(
+        [
+            (low + first, low + second, votes - tally.get((first, second), 0))
+            for low, design, tally in zip(matches.start[:-1].tolist(), designs, tallies, strict=True)
+            for first, second in design
+        ]
+    )
 
 
 def _count_open_pairs(matches: Matches, tallies: list[Tally], votes: int) -> IntArray:

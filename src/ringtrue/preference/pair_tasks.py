@@ -11,8 +11,6 @@ from ringtrue.errors import UsageError
 from ringtrue.tables import Preferences
 from ringtrue.tables.groups import IntArray
 
-__all__ = ["TrapDecks", "build_task_table", "build_trap_decks", "deal_pairs", "last_batch_number", "require_task_size"]
-
 
 def require_task_size(per_task: int, traps_per_task: int) -> None:
     """Refuse a task that has no room for a pair."""
@@ -57,12 +55,17 @@ def build_task_table(
         drawn_by_task = [
             decks.draw(query, -(-traps_per_task * size // room)).with_columns(task=pl.lit(task_number))
             for task_number, query, size in rows.group_by("task", maintain_order=True)
-            .agg(pl.col("query").first(), pl.len()).iter_rows()
-        ]  # fmt: skip
+            .agg(pl.col("query").first(), pl.len())
+            .iter_rows()
+        ]
         trap_rows = pl.concat(drawn_by_task).select(
-            "query", "first", "second", pl.col("task").cast(pl.Int64), trap=pl.lit(value=True),
+            "query",
+            "first",
+            "second",
+            pl.col("task").cast(pl.Int64),
+            trap=pl.lit(value=True),
             vote=pl.lit(None, dtype=pl.Int64),
-        )  # fmt: skip
+        )
         rows = pl.concat([rows, trap_rows])
         notes += decks.notes(per_task, traps_per_task)
     return _shuffle_tasks(rows, before, rng), notes
@@ -182,9 +185,13 @@ def _shuffle_tasks(rows: pl.DataFrame, before: int, rng: np.random.Generator) ->
         .select(
             pl.col("task").alias("batch") + before + 1,
             pl.int_range(1, pl.len() + 1).over("task").alias("place"),
-            "query", "left", "right", "trap", "vote",
+            "query",
+            "left",
+            "right",
+            "trap",
+            "vote",
         )
-    )  # fmt: skip
+    )
 
 
 def last_batch_number(preferences: Preferences | None) -> int:

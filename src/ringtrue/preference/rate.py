@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from ringtrue.preference.judge_aware_ratings import JudgeKind
     from ringtrue.preference.matches import FloatArray
 
-__all__ = ["drop_traps", "group_notes", "rate", "trap_notes"]
-
 TRUE_WORDS, FALSE_WORDS = ("true", "1", "1.0", "yes", "t", "y"), ("false", "0", "0.0", "no", "f", "n", "")
 MANY_TIES = 0.1
 MAX_SHRINKAGE = 0.75  # standard errors by which the ridge may draw a rating towards the mean without a word
@@ -93,9 +91,22 @@ def rate(
     require_generator(rng)
     require_level(level)
     settings = RatingSettings(
-        method=method, em=em, by_judge=by_judge, ties=ties, passes=passes, k=k, start=start, scale=scale,
-        variance=variance, ridge=ridge, balance=balance, each=each, interval=interval, resamples=resamples, level=level,
-    )  # fmt: skip
+        method=method,
+        em=em,
+        by_judge=by_judge,
+        ties=ties,
+        passes=passes,
+        k=k,
+        start=start,
+        scale=scale,
+        variance=variance,
+        ridge=ridge,
+        balance=balance,
+        each=each,
+        interval=interval,
+        resamples=resamples,
+        level=level,
+    )
     answered, trap_votes = drop_traps(Preferences.of(preferences, answered_only=True))
     votes = Matches.of(answered, repeats=repeats)
     require_several_judges(settings, votes)
@@ -209,14 +220,17 @@ def _build_judge_ratings(settings: RatingSettings, votes: Matches, rating_fit: R
     floor, top = (0.0, 1.0) if settings.by_judge == "crowd-bt" else (-np.inf, np.inf)
     return {
         name: JudgeRating(
-            judge=name, votes=count, value=value, se=se,
+            judge=name,
+            votes=count,
+            value=value,
+            se=se,
             low=None if se is None else max(value - half * se, floor),
             high=None if se is None else min(value + half * se, top),
         )
         for name, count, value, se in zip(
             votes.judges, counts, rating_fit.judge_fit.judges.tolist(), errors, strict=True
         )
-    }  # fmt: skip
+    }
 
 
 def trap_notes(trap_votes: int) -> Iterator[str]:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from ringtrue.preference.judge_aware_ratings import JudgeFit
     from ringtrue.preference.matches import FloatArray, Matches
 
-__all__ = ["RatingFit"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatingFit:

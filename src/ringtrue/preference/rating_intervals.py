@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from ringtrue.preference.matches import FloatArray, Matches
     from ringtrue.preference.rating_fit import RatingFit
 
-__all__ = ["add_bootstrap_intervals", "add_laplace_intervals", "next_ranked"]
-
 MIN_VOTES = 10  # votes on a document, below which drawing votes anew shows too little of what is open
 
 
@@ -59,8 +57,15 @@ def add_bootstrap_intervals(
     behind = next_ranked(ratings, group, votes.docs["doc"])
     edges = [(1 - level) / 2, (1 + level) / 2]
     for (_, part), start, end in zip(votes.by_query(), votes.start[:-1], votes.start[1:], strict=True):
-        resampled_ratings = bootstrap_ratings(part, ratings[start:end], ridge=ridge, outcome=rating_fit.outcome,
-                                              resamples=resamples, rng=rng, progress=progress)  # fmt: skip
+        resampled_ratings = bootstrap_ratings(
+            part,
+            ratings[start:end],
+            ridge=ridge,
+            outcome=rating_fit.outcome,
+            resamples=resamples,
+            rng=rng,
+            progress=progress,
+        )
         _, groups = np.unique(group[start:end], return_inverse=True)
         membership = np.eye(groups.max() + 1)[groups]
         resampled_ratings -= resampled_ratings @ (membership / membership.sum(axis=0)) @ membership.T

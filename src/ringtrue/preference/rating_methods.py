@@ -25,8 +25,6 @@ from ringtrue.preference.win_rate import win_rate
 if TYPE_CHECKING:
     from ringtrue.preference.matches import FloatArray, Matches
 
-__all__ = ["ELO_PASSES", "METHODS", "IntervalKind", "Method", "RatingSettings", "TieModel"]
-
 Method: TypeAlias = Literal["bradley-terry", "elo", "glicko", "win-rate"]
 TieModel: TypeAlias = Literal["half", "davidson"]
 Progress: TypeAlias = Callable[[int], None]
@@ -107,9 +105,10 @@ class RatingSettings:
         """Refuse what does not go together."""
         if self.method != "bradley-terry":
             for name, is_set in (
-                ("by-judge", self.by_judge is not None), ("ties", self.ties != "half"),
+                ("by-judge", self.by_judge is not None),
+                ("ties", self.ties != "half"),
                 ("interval bootstrap", self.interval == "bootstrap"),
-            ):  # fmt: skip
+            ):
                 if is_set:
                     raise UsageError(f"--{name} is for bradley-terry, and this is {self.method}")
         if self.em and self.by_judge:
@@ -125,8 +124,12 @@ class RatingSettings:
 
     def describe(self) -> dict[str, object]:
         """The numbers that this method uses, by name."""
-        names = {"bradley-terry": ("ridge", "ties"), "elo": ("k", "start", "scale"),
-                 "glicko": ("start", "variance", "scale"), "win-rate": ("balance",)}[self.method]  # fmt: skip
+        names = {
+            "bradley-terry": ("ridge", "ties"),
+            "elo": ("k", "start", "scale"),
+            "glicko": ("start", "variance", "scale"),
+            "win-rate": ("balance",),
+        }[self.method]
         return {name: getattr(self, name) for name in names}
 
     def rate_votes(
@@ -165,9 +168,14 @@ def _rate_by_bradley_terry(
         return replace(rating_fit, notes=(narrow_note,))
     if settings.interval == "bootstrap":
         return add_bootstrap_intervals(
-            votes, rating_fit, ridge=settings.ridge, level=settings.level, resamples=settings.resamples, rng=rng,
+            votes,
+            rating_fit,
+            ridge=settings.ridge,
+            level=settings.level,
+            resamples=settings.resamples,
+            rng=rng,
             progress=progress,
-        )  # fmt: skip
+        )
     difference = ratings[matches.first] - ratings[matches.second]
     information = MatchInformation(difference=matches.weight * outcome.information(difference))
     return add_laplace_intervals(matches, rating_fit, information, ridge=settings.ridge, level=settings.level)

@@ -17,8 +17,6 @@ from ringtrue.tables import Judgments, Run
 if TYPE_CHECKING:
     from ringtrue.preference.matches import FloatArray
 
-__all__ = ["JudgeRating", "Ratings"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeRating:
@@ -45,8 +43,14 @@ class JudgeRating:
 
     def as_dict(self, name: str) -> dict[str, object]:
         """The judge as plain data; `name` says what the value is."""
-        return {"judge": self.judge, "votes": self.votes, name: self.value, "se": self.se, "low": self.low,
-                "high": self.high}  # fmt: skip
+        return {
+            "judge": self.judge,
+            "votes": self.votes,
+            name: self.value,
+            "se": self.se,
+            "low": self.low,
+            "high": self.high,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

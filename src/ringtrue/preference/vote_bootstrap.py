@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from ringtrue.preference.matches import FloatArray, Matches
 
-__all__ = ["RATING_TOLERANCE", "bootstrap_ratings"]
-
 MAX_MATCHES_PER_BATCH = 100_000  # matches in one problem: few enough that their vectors are summed by one thread
 RATING_TOLERANCE = 1e-3  # of a rating in log odds: far below what the votes leave open
 
@@ -57,10 +55,14 @@ def _resample_votes(votes: Matches, resamples: int, rng: np.random.Generator) ->
         vote_counts = rng.multinomial(votes.size, counts / votes.size, copies)
         copy, kind = np.nonzero(vote_counts)
         yield replace(
-            distinct.keep(kind), docs=pl.concat([votes.docs] * copies), queries=tuple(map(str, range(copies))),
-            start=np.arange(copies + 1) * size, first=copy * size + distinct.first[kind],
-            second=copy * size + distinct.second[kind], weight=vote_counts[copy, kind].astype(np.float64),
-        )  # fmt: skip
+            distinct.keep(kind),
+            docs=pl.concat([votes.docs] * copies),
+            queries=tuple(map(str, range(copies))),
+            start=np.arange(copies + 1) * size,
+            first=copy * size + distinct.first[kind],
+            second=copy * size + distinct.second[kind],
+            weight=vote_counts[copy, kind].astype(np.float64),
+        )
 
 
 def _distinct_votes(votes: Matches) -> tuple[Matches, NDArray[np.int64]]:

@@ -9,8 +9,6 @@ import numpy as np
 if TYPE_CHECKING:
     from ringtrue.preference.matches import FloatArray, Matches
 
-__all__ = ["win_rate"]
-
 
 def win_rate(matches: Matches, *, balance: float = 0.5) -> FloatArray:
     """How much of its matches a document won, and how many it had.

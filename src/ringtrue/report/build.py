@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from ringtrue.judges.votes import Repeats
     from ringtrue.stats.confusion import Confusion
 
-__all__ = ["DEFAULT_MEASURES", "FIGURES", "SECTIONS", "build_report", "report"]
-
 
 class _SectionModule(Protocol):
     """What a module of `sections` has."""
@@ -68,11 +66,22 @@ MAX_RUNS_IN_TITLE = 4  # runs in the title
 
 
 def report(
-    runs: object = (), judgments: object = None, measures: str | Measure | Iterable[str | Measure] | None = None, *,
-    gold: object = None, design: Design | None = None, truth: object = None, labels: object = None,
-    traps: object = None, preferences: object = None, confusion: Confusion | None = None,
-    repeats: Repeats | None = None, rel: int = 1, level: float = 0.95, seed: int = 0,
-) -> Report:  # fmt: skip
+    runs: object = (),
+    judgments: object = None,
+    measures: str | Measure | Iterable[str | Measure] | None = None,
+    *,
+    gold: object = None,
+    design: Design | None = None,
+    truth: object = None,
+    labels: object = None,
+    traps: object = None,
+    preferences: object = None,
+    confusion: Confusion | None = None,
+    repeats: Repeats | None = None,
+    rel: int = 1,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Report:
     """Everything about runs, judgments and judges on one page; a section for whatever is given.
 
     `judgments` are of one judge: bronze, where there is `gold` to correct them, drawn by `design`. `labels` are of
@@ -99,16 +108,22 @@ def report(
         measures = DEFAULT_MEASURES if trusted is None else default_measures(trusted, DEFAULT_MEASURES, design)
     return build_report(
         ReportInputs(
-            runs=tuple(iterate_runs(runs)), judgments=None if judgments is None else Judgments.of(judgments),
-            measures=tuple(parse_all([measures] if isinstance(measures, str | Measure) else measures)), gold=trusted,
+            runs=tuple(iterate_runs(runs)),
+            judgments=None if judgments is None else Judgments.of(judgments),
+            measures=tuple(parse_all([measures] if isinstance(measures, str | Measure) else measures)),
+            gold=trusted,
             truth=None if truth is None else Judgments.of(truth),
             labels=None if labels is None else Judgments.of(labels, needs_query=False),
             traps=traps if traps is None or isinstance(traps, Preferences) else Judgments.of(traps, needs_query=False),
-            preferences=None if preferences is None else Preferences.of(preferences), confusion=confusion,
-            correction_options={} if design is None else {"design": design}, repeats=repeats, rel=rel, level=level,
+            preferences=None if preferences is None else Preferences.of(preferences),
+            confusion=confusion,
+            correction_options={} if design is None else {"design": design},
+            repeats=repeats,
+            rel=rel,
+            level=level,
             seed=seed,
         )
-    )  # fmt: skip
+    )
 
 
 def build_report(
@@ -201,5 +216,7 @@ def _describe_inputs(inputs: ReportInputs) -> tuple[tuple[str, str], ...]:
         if (table := getattr(inputs, name)) is not None:
             frame = getattr(table, "frame", None)
             descriptions[name] = "a confusion matrix" if frame is None else format_count(frame.height, "row")
-    return tuple((name, f"{inputs.names[name]}: {description}" if name in inputs.names else description)
-                 for name, description in descriptions.items())  # fmt: skip
+    return tuple(
+        (name, f"{inputs.names[name]}: {description}" if name in inputs.names else description)
+        for name, description in descriptions.items()
+    )

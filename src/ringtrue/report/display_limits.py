@@ -2,7 +2,5 @@
 
 from __future__ import annotations
 
-__all__ = ["DEFAULT_DEPTH", "MAX_CHART_ROWS"]
-
 MAX_CHART_ROWS = 25  # rows of a chart, beyond which nobody reads it: the table has the rest
 DEFAULT_DEPTH = 10  # ranks that people look at, where the measure looks at the whole list

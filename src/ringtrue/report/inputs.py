@@ -19,8 +19,6 @@ from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.results import Comparisons
 from ringtrue.tables import Judgments, Preferences, Run, Scores
 
-__all__ = ["ReportInputs"]
-
 Outcome = TypeVar("Outcome")
 
 
@@ -80,9 +78,14 @@ class ReportInputs:
             return None
         try:
             return correct(
-                self.runs, self.judgments, self.gold, self.measures, level=self.level, rng=self.rng("correction"),
+                self.runs,
+                self.judgments,
+                self.gold,
+                self.measures,
+                level=self.level,
+                rng=self.rng("correction"),
                 **self.correction_options,
-            )  # fmt: skip
+            )
         except InputError as error:
             return error
 
@@ -104,9 +107,14 @@ class ReportInputs:
                 measure_scores = Scores(self.scores.frame.filter(measure=self.measure))
                 return compare(measure_scores, level=self.level, rng=self.rng("comparisons"))
             return compare_corrected(
-                self.runs, self.judgments, self.gold, self.measures[0], level=self.level, rng=self.rng("comparisons"),
+                self.runs,
+                self.judgments,
+                self.gold,
+                self.measures[0],
+                level=self.level,
+                rng=self.rng("comparisons"),
                 **self.correction_options,
-            )  # fmt: skip
+            )
         except InputError as error:
             return error
 

@@ -11,22 +11,6 @@ from ringtrue.errors import UsageError, did_you_mean
 from ringtrue.formatting.grid import Grid
 from ringtrue.stats.results import Estimate
 
-__all__ = [
-    "Bars",
-    "Chart",
-    "Figure",
-    "Forest",
-    "Heatmap",
-    "Line",
-    "Lines",
-    "Point",
-    "Points",
-    "Report",
-    "Section",
-    "Series",
-]
-
-
 FORMAT_BY_SUFFIX: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
 
 

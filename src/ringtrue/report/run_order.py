@@ -14,22 +14,6 @@ from ringtrue.report.inputs import ReportInputs
 from ringtrue.stats.results import Comparison, Comparisons, Estimate
 from ringtrue.tables import Scores
 
-__all__ = [
-    "EQUAL_DIGITS",
-    "Means",
-    "PairComparisons",
-    "all_runs_phrase",
-    "compare_run_pairs",
-    "drop_zero_width_intervals",
-    "estimate_run_means",
-    "find_contradicted_pairs",
-    "find_leaders",
-    "fit_strengths",
-    "order_runs",
-    "score_as_labelled",
-    "sort_runs_by_mean",
-]
-
 Means: TypeAlias = Mapping[str, Mapping[str, Estimate]]
 PairComparisons: TypeAlias = Mapping[tuple[str, str], Comparison]
 

@@ -1,30 +1,26 @@
 """Seeded worlds with known truth: for the demo, for studies of coverage."""
 
-from ringtrue.simulation.studies.agreement_coverage import AgreementCoverage, coverage_of_agreement, judged_labels
-from ringtrue.simulation.studies.goldberg import NoisyScores, noisy_scores
-from ringtrue.simulation.studies.rate_coverage import RatesCoverage, coverage_of_rates
-from ringtrue.simulation.studies.significance_errors import error_rates, miss_rates, paired_scores, system_scores
-from ringtrue.simulation.worlds.collection import Collection, simulate_collection
-from ringtrue.simulation.worlds.crowd import Crowd, Voters, simulate_crowd, simulate_voters
-from ringtrue.simulation.worlds.texts import simulate_texts
-
-__all__ = [
-    "AgreementCoverage",
-    "Collection",
-    "Crowd",
-    "NoisyScores",
-    "RatesCoverage",
-    "Voters",
-    "coverage_of_agreement",
-    "coverage_of_rates",
-    "error_rates",
-    "judged_labels",
-    "miss_rates",
-    "noisy_scores",
-    "paired_scores",
-    "simulate_collection",
-    "simulate_crowd",
-    "simulate_texts",
-    "simulate_voters",
-    "system_scores",
-]
+from ringtrue.simulation.studies.agreement_coverage import (
+    AgreementCoverage as AgreementCoverage,
+    coverage_of_agreement as coverage_of_agreement,
+    judged_labels as judged_labels,
+)
+from ringtrue.simulation.studies.goldberg import NoisyScores as NoisyScores, noisy_scores as noisy_scores
+from ringtrue.simulation.studies.rate_coverage import (
+    RatesCoverage as RatesCoverage,
+    coverage_of_rates as coverage_of_rates,
+)
+from ringtrue.simulation.studies.significance_errors import (
+    error_rates as error_rates,
+    miss_rates as miss_rates,
+    paired_scores as paired_scores,
+    system_scores as system_scores,
+)
+from ringtrue.simulation.worlds.collection import Collection as Collection, simulate_collection as simulate_collection
+from ringtrue.simulation.worlds.crowd import (
+    Crowd as Crowd,
+    Voters as Voters,
+    simulate_crowd as simulate_crowd,
+    simulate_voters as simulate_voters,
+)
+from ringtrue.simulation.worlds.texts import simulate_texts as simulate_texts

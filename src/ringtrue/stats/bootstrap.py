@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from ringtrue.errors import UsageError
 
-__all__ = ["require_generator", "resample_query_counts"]
-
 
 def require_generator(rng: object) -> None:
     """Refuse a source of randomness that is no generator of NumPy's; None stands for the usual one.

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from ringtrue.stats.intervals import wilson
 
-__all__ = ["Confusion"]
-
 ROW_JUDGES = ("gold", "testing judge", "truth")  # who is asked first: bronze, or a training judge, is held against them
 COLUMN_JUDGES = ("bronze", "training judge")
 

@@ -8,8 +8,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-__all__ = ["Codes", "encode_column", "encode_keys"]
-
 Codes: TypeAlias = NDArray[np.int32]
 SAMPLE_ROWS = 4096  # rows to look at
 MAX_KEYS_PER_ROW = 8  # possible keys for each that is there

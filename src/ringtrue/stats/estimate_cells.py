@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 
 from ringtrue.stats.results import Estimate
 
-__all__ = ["collect_footnotes", "describe_intervals", "format_estimates"]
-
 
 def format_estimates(estimates: Sequence[Estimate]) -> list[str]:
     """Estimates as `value ±half`, with one digit more than their standard errors support.

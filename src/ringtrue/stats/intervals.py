@@ -15,8 +15,6 @@ from ringtrue.stats.student_t import t_quantile
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["estimate_mean", "estimate_share", "require_level", "wilson"]
-
 
 def estimate_mean(values: NDArray[np.float64], *, level: float = 0.95) -> Estimate:
     """The mean over queries with Student's t interval.
@@ -41,8 +39,16 @@ def estimate_mean(values: NDArray[np.float64], *, level: float = 0.95) -> Estima
     se = float(np.std(values, ddof=1)) / math.sqrt(n)
     if np.all(values == values[0]):
         note = f"all {n} queries have the same value: the interval cannot show what other queries would give"
-        return Estimate(value=float(values[0]), se=0.0, low=float(values[0]), high=float(values[0]), level=level,
-                        n=n, method="t", notes=(note,))  # fmt: skip
+        return Estimate(
+            value=float(values[0]),
+            se=0.0,
+            low=float(values[0]),
+            high=float(values[0]),
+            level=level,
+            n=n,
+            method="t",
+            notes=(note,),
+        )
     half = t_quantile((1 + level) / 2, n - 1) * se
     return Estimate(value=mean, se=se, low=mean - half, high=mean + half, level=level, n=n, method="t")
 

@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from ringtrue.errors import UsageError
 
-__all__ = ["kendall_tau", "pair_signs", "rbo", "tau_ap", "tau_from_signs"]
-
 FloatArray = NDArray[np.float64]
 
 

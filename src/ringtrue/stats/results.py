@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Comparison", "Comparisons", "Curve", "Curves", "Estimate"]
-
 MAX_SHOWN = 20  # comparisons in a printed text
 LEADING_COLUMNS = ("measure", "a", "b", "difference")
 
@@ -109,14 +107,20 @@ class Comparison:
         d = self.difference
         value, low, high = (None if bound is None else 0.0 - bound for bound in (d.value, d.high, d.low))
         return replace(
-            self, a=self.b, b=self.a, difference=replace(d, value=value, low=low, high=high), wins=self.losses,
-            losses=self.wins, effect_size=None if self.effect_size is None else -self.effect_size,
+            self,
+            a=self.b,
+            b=self.a,
+            difference=replace(d, value=value, low=low, high=high),
+            wins=self.losses,
+            losses=self.wins,
+            effect_size=None if self.effect_size is None else -self.effect_size,
             naive=None if self.naive is None else self.naive.turned(),
-        )  # fmt: skip
+        )
 
     def __str__(self) -> str:
-        p, adjusted = ("undefined" if p is None else f"{p:.2g}" if p < 0.1 else f"{p:.2f}"
-                       for p in (self.p_value, self.p_adjusted))  # fmt: skip
+        p, adjusted = (
+            "undefined" if p is None else f"{p:.2g}" if p < 0.1 else f"{p:.2f}" for p in (self.p_value, self.p_adjusted)
+        )
         # Who won by labels that were corrected is not known query by query.
         outcome = (
             f"won {self.wins}, tied {self.ties}, lost {self.losses}"

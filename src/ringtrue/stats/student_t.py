@@ -15,8 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from ringtrue.errors import UsageError
 
-__all__ = ["normal_quantile", "t_quantile", "t_tail"]
-
 NEGLIGIBLE = 45.0  # e⁻⁴⁵ of the density at t adds nothing to a 53-bit sum
 
 

@@ -11,8 +11,6 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Discount", "divisor", "tied_dcg", "tied_gap"]
-
 Floats: TypeAlias = NDArray[np.float64]
 Counts: TypeAlias = NDArray[np.int64]
 Discount: TypeAlias = Literal["log2", "zipf"]

@@ -13,8 +13,6 @@ import polars as pl
 
 from ringtrue.errors import TableError, did_you_mean
 
-__all__ = ["COLUMN_ALIASES", "REPLACED_SUFFIX", "Column", "find_free_name", "rename_columns", "suggest_column"]
-
 Column = Literal[
     "query", "doc", "score", "label", "judge", "left", "right", "winner", "prob", "stratum", "design", "time",
     "seconds", "batch",

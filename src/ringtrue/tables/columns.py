@@ -10,9 +10,6 @@ import polars as pl
 from ringtrue.errors import TableError
 from ringtrue.tables.column_aliases import Column
 
-__all__ = ["INT32", "make_frame", "parse_ids", "parse_labels", "parse_numbers", "require_schema"]
-
-
 INT32 = range(-(2**31), 2**31)
 EMPTY_CELL_HINT = "every row needs one; `--where COLUMN!=` leaves out the rows where COLUMN is empty"
 

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["Groups", "IntArray", "doc_hash", "first_duplicate", "group_rows"]
-
 IntArray: TypeAlias = NDArray[np.int64]
 HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ / golden ratio: neighbouring numbers land far apart
 BATCH_ROWS = 1 << 17  # what belongs to one batch fits the cache

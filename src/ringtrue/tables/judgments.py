@@ -12,8 +12,6 @@ from ringtrue.tables.column_aliases import Column, rename_columns
 from ringtrue.tables.columns import make_frame, parse_ids, parse_labels, parse_numbers, require_schema
 from ringtrue.tables.groups import first_duplicate, group_rows
 
-__all__ = ["Judgments"]
-
 NO_JUDGE = NO_QUERY = "0"
 SCHEMA = {"query": pl.String, "doc": pl.String, "judge": pl.String, "label": pl.Int32}
 OPTIONAL_COLUMNS: tuple[Column, ...] = ("judge", "prob", "stratum", "design", "time", "seconds", "batch")

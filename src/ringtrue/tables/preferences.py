@@ -14,8 +14,6 @@ from ringtrue.tables.column_aliases import COLUMN_ALIASES, rename_columns
 from ringtrue.tables.columns import make_frame, parse_ids, require_schema
 from ringtrue.tables.judgments import NO_JUDGE, Judgments
 
-__all__ = ["OUTCOMES", "OUTCOME_WORDS", "Outcome", "Preferences", "concat_tables", "find_invalid_row"]
-
 TableT = TypeVar("TableT", Judgments, "Preferences")
 Outcome = Literal["left", "right", "tie", "both_good", "both_bad"]
 SCHEMA = dict.fromkeys(("query", "left", "right", "judge", "winner"), pl.String)

@@ -14,8 +14,6 @@ from ringtrue.tables.column_aliases import rename_columns
 from ringtrue.tables.columns import make_frame, parse_ids, parse_numbers, require_schema
 from ringtrue.tables.groups import Groups, first_duplicate, group_rows
 
-__all__ = ["Run"]
-
 SCHEMA = {"query": pl.String, "doc": pl.String, "score": pl.Float64}
 
 

@@ -14,8 +14,6 @@ from ringtrue.stats.intervals import estimate_mean
 from ringtrue.stats.results import Estimate
 from ringtrue.tables.columns import require_schema
 
-__all__ = ["Cube", "Scores"]
-
 SCHEMA = {"run": pl.String, "query": pl.String, "measure": pl.String, "value": pl.Float64}
 
 

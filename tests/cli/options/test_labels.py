@@ -15,8 +15,7 @@ from typing import Any
 import click
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from ringtrue.cli import COMMANDS
 from ringtrue.cli.options.common import Command, output_options

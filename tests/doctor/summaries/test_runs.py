@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import polars as pl
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ringtrue.doctor.diagnose import NO_DOCS
 from ringtrue.doctor.summaries.runs import cut_run, summarise_run

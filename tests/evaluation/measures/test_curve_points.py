@@ -10,15 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy.stats import mannwhitneyu
 
 from ringtrue.errors import MeasureError
 from ringtrue.evaluation.measures import RankedLists, parse, ranked
-from ringtrue.evaluation.measures.binary import average_precision, precision_at_recall
+from ringtrue.evaluation.measures.binary import ELEVEN_POINTS, average_precision, precision_at_recall
 from ringtrue.evaluation.measures.curve_points import (
-    ELEVEN_POINTS,
     FALLOUT_LEVELS,
     RECALL_LEVELS,
     area_under_roc,

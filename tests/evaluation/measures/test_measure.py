@@ -5,8 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ringtrue.errors import MeasureError, RingtrueError
 from ringtrue.evaluation.measures import CATALOGUE, Measure, parse, parse_all

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ringtrue.errors import UsageError
 from ringtrue.evaluation.significance import compare, differences, largest_differences

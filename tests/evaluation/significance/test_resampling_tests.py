@@ -6,8 +6,7 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 from scipy import stats
 
 from ringtrue.evaluation.significance.resampling_tests import (

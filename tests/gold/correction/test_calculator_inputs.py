@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from ringtrue.errors import UsageError

@@ -9,14 +9,9 @@ import pytest
 
 from ringtrue.errors import DuplicateError, InputError, MismatchError, TableError, UsageError
 from ringtrue.evaluation.measures import parse
-from ringtrue.gold.correction.gold_sample import (
-    DESIGNS,
-    build_gold_sample,
-    comparison_measures,
-    drop_unjudged,
-    resolve_design,
-)
+from ringtrue.gold.correction.gold_sample import build_gold_sample, comparison_measures, drop_unjudged, resolve_design
 from ringtrue.gold.correction.pool import Pool, build_pool
+from ringtrue.gold.designs import DESIGNS
 from ringtrue.tables import Judgments, Run
 
 DRAWS = ["pool_random", "pool_stratified", "whole_queries"]

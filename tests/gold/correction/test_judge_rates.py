@@ -6,8 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ringtrue.gold.correction.judge_rates import count_confusion, summarise_judge, weighted_rate
 from ringtrue.stats.intervals import estimate_share, wilson

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ringtrue.gold.planning.assumptions import Assumptions, KnownQuantities, assume
 from ringtrue.gold.planning.available_methods import available_methods

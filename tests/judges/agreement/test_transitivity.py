@@ -6,8 +6,7 @@ from collections import defaultdict
 from itertools import combinations, permutations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import ringtrue as rt
 from ringtrue.judges.agreement.transitivity import estimate_transitivity

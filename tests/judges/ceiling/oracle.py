@@ -9,8 +9,6 @@ from itertools import groupby, permutations, product
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["dcg_of_all", "discounts"]
-
 
 def discounts(n: int, k: int | None) -> list[float]:
     return [1 / math.log2(rank + 1) if k is None or rank <= k else 0.0 for rank in range(1, n + 1)]

@@ -6,8 +6,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import ringtrue as rt
 from ringtrue.errors import DuplicateError, MismatchError, UsageError

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ringtrue.judges.ceiling.exact_dcg import exact_dcg
 from ringtrue.judges.ceiling.label_counts import ideal_dcg

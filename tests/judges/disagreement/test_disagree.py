@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from ringtrue.errors import DuplicateError, MismatchError, TableError, UsageError
 from ringtrue.judges.disagreement import Disagreement, disagree, weight

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import ringtrue.judges.votes.consensus as consensus
 from ringtrue.judges.votes import Votes, make_votes

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ringtrue.errors import DuplicateError, MismatchError, TableError, UsageError
 from ringtrue.judges.votes import Votes, align_with_gold, majority, make_votes, parse_times

@@ -6,8 +6,7 @@ import re
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from report.gallery import ODD_NAMES, estimate, figure
 from ringtrue.report.charts.inline_svg import inline_svg

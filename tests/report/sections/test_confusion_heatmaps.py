@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ringtrue.report.sections.confusion_heatmaps import confusion_grid, confusion_heatmap, worst_mistake
 from ringtrue.stats.confusion import Confusion

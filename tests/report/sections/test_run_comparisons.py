@@ -8,8 +8,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from report.small_inputs import by_hand, noisy, simulated
 from ringtrue.evaluation.measures import parse_all

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sqlalchemy import Connection
 
 from ringtrue.errors import ConflictError, NotFoundError, UsageError

@@ -7,8 +7,7 @@ from html import unescape
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ringtrue.service.store.records import ShownDocument
 from ringtrue.service.web.highlight import MAX_MARKS, compile_query_patterns, highlight_text

@@ -11,7 +11,8 @@ from starlette.responses import PlainTextResponse
 
 from ringtrue.service.store import Store
 from ringtrue.service.web.app import create_app
-from ringtrue.service.web.auth.dependencies import RequestContext, public, require_server_owner_upload
+from ringtrue.service.web.auth.dependencies import RequestContext, require_server_owner_upload
+from ringtrue.service.web.auth.route_guards import public
 from ringtrue.service.web.security import FORM_LIMIT
 
 MULTIPART = {"Content-Type": "multipart/form-data; boundary=b"}

@@ -14,7 +14,7 @@ from ringtrue.simulation.studies.coverage_tally import (
     simulate_batches,
     simulate_with_truth,
 )
-from ringtrue.simulation.worlds.judged_runs import JudgedWorld
+from ringtrue.simulation.worlds.judged_world import JudgedWorld
 
 ABOUT = {"setting": "any", "measure": "P@10", "queries": 5, "gold": 20, "method": "by hand", "replications": 4}
 

@@ -16,7 +16,8 @@ from ringtrue.gold.correction.gain_regression import build_predictors
 from ringtrue.gold.correction.pool import build_pool
 from ringtrue.gold.sampling import sample
 from ringtrue.simulation.worlds.gold_draws import DESIGN_OF, Draw, draw_gold, make_document_estimator
-from ringtrue.simulation.worlds.judged_runs import JudgedRuns, JudgedWorld, simulate_judged_runs
+from ringtrue.simulation.worlds.judged_runs import JudgedRuns, simulate_judged_runs
+from ringtrue.simulation.worlds.judged_world import JudgedWorld
 
 MEASURES = ["P@10", "DCG@10"]
 WANTED = [parse(name) for name in MEASURES]

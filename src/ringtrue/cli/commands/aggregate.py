@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from ringtrue.judges.aggregation.voting import Ties
     from ringtrue.stats.results import Estimate
 
-__all__ = ["command"]
-
 METHODS = ("majority", "mean", "median", "dawid-skene", "one-coin", "mace")
 MODELS = METHODS[3:]
 MAX_JUDGES_SHOWN = 10  # judges in the table
@@ -32,18 +30,37 @@ OUTPUT_SUFFIXES = (*QRELS_SUFFIXES, ".csv", ".tsv", ".jsonl", ".ndjson", ".parqu
 
 @click.command("aggregate", cls=Command)
 @label_options
-@click.option("--method", type=click.Choice(METHODS), default="dawid-skene", show_default=True,
-              help="A vote, or a model of how each judge errs.")  # fmt: skip
-@click.option("--prior", "prior_text", metavar="PRIOR",
-              help="What a model believes of a judge before the first label: 'none', or DIAGONAL,CELL, the labels that "
-              "count beside the real ones; 2,1 if not said.")  # fmt: skip
-@click.option("--ties", type=click.Choice(["low", "high", "random"]), default="low", show_default=True,
-              help="Which of several labels that are equally good; of pairs, always neither document.")  # fmt: skip
+@click.option(
+    "--method",
+    type=click.Choice(METHODS),
+    default="dawid-skene",
+    show_default=True,
+    help="A vote, or a model of how each judge errs.",
+)
+@click.option(
+    "--prior",
+    "prior_text",
+    metavar="PRIOR",
+    help="What a model believes of a judge before the first label: 'none', or DIAGONAL,CELL, the labels that "
+    "count beside the real ones; 2,1 if not said.",
+)
+@click.option(
+    "--ties",
+    type=click.Choice(["low", "high", "random"]),
+    default="low",
+    show_default=True,
+    help="Which of several labels that are equally good; of pairs, always neither document.",
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For --ties random.")
-@click.option("--max-iterations", type=click.IntRange(min=1), default=500, show_default=True,
-              help="When a model gives up.")  # fmt: skip
-@click.option("-o", "--output", metavar="FILE",
-              help="Where to write it: .qrels, or with probabilities .csv, .tsv, .jsonl, .parquet.")  # fmt: skip
+@click.option(
+    "--max-iterations", type=click.IntRange(min=1), default=500, show_default=True, help="When a model gives up."
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Where to write it: .qrels, or with probabilities .csv, .tsv, .jsonl, .parquet.",
+)
 @confusion_out_option
 @output_options
 def command(
@@ -76,8 +93,10 @@ def command(
     _require_output(output, label_inputs)
     votes, gold = label_inputs.read_votes(), label_inputs.read_gold_votes()
     if output is not None and _format_suffix(output) in QRELS_SUFFIXES and "doc" not in votes.items.columns:
-        raise UsageError(f"{output}: these are pairs of documents, not judgments, and qrels have no place for them; "
-                         f"write {', '.join(OUTPUT_SUFFIXES[len(QRELS_SUFFIXES):])}")  # fmt: skip
+        raise UsageError(
+            f"{output}: these are pairs of documents, not judgments, and qrels have no place for them; "
+            f"write {', '.join(OUTPUT_SUFFIXES[len(QRELS_SUFFIXES) :])}"
+        )
     require_documents(confusion_out, votes)
     work = votes.size * len(votes.labels) * max_iterations if method in MODELS else 0
     with progress_bar(work, description="aggregating, at most") as advance:

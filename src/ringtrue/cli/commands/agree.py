@@ -16,18 +16,29 @@ if TYPE_CHECKING:
     from ringtrue.judges.agreement import Agreement
     from ringtrue.judges.votes import Votes
 
-__all__ = ["command"]
-
 
 @click.command("agree", cls=Command)
 @label_options
 @click.option("--rel", type=int, default=1, show_default=True, help="The lowest label that is relevant, for overlap.")
-@click.option("--panels", metavar="COLUMN",
-              help="Judges come in panels, told apart by this column: compare the panels' majorities.")  # fmt: skip
-@click.option("--pairs", type=click.IntRange(min=0), default=1_000, show_default=True,
-              help="At most so many pairs of judges, those with the most items in common.")  # fmt: skip
-@click.option("--resamples", type=click.IntRange(0, 1_000_000), default=1_000, show_default=True,
-              help="How often to draw the queries anew for intervals; 0 for none.")  # fmt: skip
+@click.option(
+    "--panels",
+    metavar="COLUMN",
+    help="Judges come in panels, told apart by this column: compare the panels' majorities.",
+)
+@click.option(
+    "--pairs",
+    type=click.IntRange(min=0),
+    default=1_000,
+    show_default=True,
+    help="At most so many pairs of judges, those with the most items in common.",
+)
+@click.option(
+    "--resamples",
+    type=click.IntRange(0, 1_000_000),
+    default=1_000,
+    show_default=True,
+    help="How often to draw the queries anew for intervals; 0 for none.",
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another seed, other draws.")
 @output_options
 def command(

@@ -24,50 +24,90 @@ if TYPE_CHECKING:
     from ringtrue.judges.ceiling import Ceiling, CeilingScatter
     from ringtrue.judges.ceiling.ndcg_ceiling import CeilingMethod
 
-__all__ = ["command"]
-
 METHODS = ("exact", "simulation", "closed-form")
 
 
 @click.command("ceiling", cls=Command)
 @click.argument("more", nargs=-1, metavar="[RUN…]")
 @click.option("--judgments", "--qrels", required=True, metavar="FILE", help="The testing judge's labels.")
-@click.option("--confusion", metavar="FILE",
-              help="What the training judge says given the testing judge's label: a matrix in JSON.")  # fmt: skip
+@click.option(
+    "--confusion",
+    metavar="FILE",
+    help="What the training judge says given the testing judge's label: a matrix in JSON.",
+)
 @click.option("--labels", metavar="FILE", help="Or labels of several judges, to estimate that matrix from.")
 @click.option("--gold", metavar="FILE", help="With --labels: gold labels, which then are the testing judge's.")
 @click.option(
     "--testing", metavar="NAME", help="With --labels: the testing judge; usually every pair counts both ways."
 )
 @click.option("--training", metavar="NAME", help="With --labels: the training judge.")
-@click.option("--method", type=click.Choice(METHODS), default="exact", show_default=True,
-              help="Exact, or as the paper has it: by draws, or by taking ranks for normal.")  # fmt: skip
-@click.option("--gain", type=click.Choice(["exp", "linear"]),
-              help="What a label is worth: 2^label − 1 (usual), or the label.")  # fmt: skip
+@click.option(
+    "--method",
+    type=click.Choice(METHODS),
+    default="exact",
+    show_default=True,
+    help="Exact, or as the paper has it: by draws, or by taking ranks for normal.",
+)
+@click.option(
+    "--gain", type=click.Choice(["exp", "linear"]), help="What a label is worth: 2^label − 1 (usual), or the label."
+)
 @click.option("--gains", metavar="FILE", help="What each label is worth, as `ringtrue disagreement` writes it.")
 @click.option("-k", type=click.IntRange(1, 2**31 - 1), help="Of nDCG@k; usually of the whole list.")
 @click.option("--run", "runs", multiple=True, metavar="RUN", help="Where does this run stand? May be repeated.")
 @click.option("--per-query", is_flag=True, help="Every query as well.")
-@click.option("--scatter", is_flag=True,
-              help="With --labels: what each judge's ranking reaches by another, beside the prediction.")  # fmt: skip
-@click.option("--pairs", type=click.IntRange(min=1), default=100, show_default=True,
-              help="For --scatter: so many pairs of judges, those with the most documents in common.")  # fmt: skip
-@click.option("--only-labelled", is_flag=True,
-              help="With --labels: of the judged documents, only those that the matrix comes from.")  # fmt: skip
+@click.option(
+    "--scatter",
+    is_flag=True,
+    help="With --labels: what each judge's ranking reaches by another, beside the prediction.",
+)
+@click.option(
+    "--pairs",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    help="For --scatter: so many pairs of judges, those with the most documents in common.",
+)
+@click.option(
+    "--only-labelled",
+    is_flag=True,
+    help="With --labels: of the judged documents, only those that the matrix comes from.",
+)
 @click.option("--confusion-out", metavar="FILE", help="With --labels: write the estimated matrix here.")
 @click.option("--renormalise", is_flag=True, help="Make rows of --confusion that do not add up to 1 do so.")
-@click.option("--draws", type=click.IntRange(2, 10_000_000), default=1_000, show_default=True,
-              help="For --method simulation: draws for each query.")  # fmt: skip
+@click.option(
+    "--draws",
+    type=click.IntRange(2, 10_000_000),
+    default=1_000,
+    show_default=True,
+    help="For --method simulation: draws for each query.",
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another seed, other draws.")
-@click.option("--level", type=float, default=0.95, show_default=True,
-              help="How often such intervals hold, for queries like these.")  # fmt: skip
-@click.option("--missing", type=click.Choice(["zero", "skip"]), default="zero", show_default=True,
-              help="A judged query that a run does not have counts as 0, or is left out.")  # fmt: skip
+@click.option(
+    "--level",
+    type=float,
+    default=0.95,
+    show_default=True,
+    help="How often such intervals hold, for queries like these.",
+)
+@click.option(
+    "--missing",
+    type=click.Choice(["zero", "skip"]),
+    default="zero",
+    show_default=True,
+    help="A judged query that a run does not have counts as 0, or is left out.",
+)
 @click.option("--judge", metavar="NAME", help="Use this judge's labels of --judgments only.")
-@click.option("--repeats", type=click.Choice(["first", "last", "all"]),
-              help="Where a judge labelled a document again: which label counts; all only for --labels.")  # fmt: skip
-@click.option("--label-columns", multiple=True, metavar="NAME=COLUMN",
-              help="What the file of --labels calls a column: judge=worker.")  # fmt: skip
+@click.option(
+    "--repeats",
+    type=click.Choice(["first", "last", "all"]),
+    help="Where a judge labelled a document again: which label counts; all only for --labels.",
+)
+@click.option(
+    "--label-columns",
+    multiple=True,
+    metavar="NAME=COLUMN",
+    help="What the file of --labels calls a column: judge=worker.",
+)
 @click.option("--label-where", multiple=True, metavar="COLUMN=VALUE", help="Keep only these rows of --labels.")
 @click.option("--gold-columns", multiple=True, metavar="NAME=COLUMN", help="What the file of --gold calls a column.")
 @click.option("--gold-where", multiple=True, metavar="COLUMN=VALUE", help="Keep only these rows of --gold.")
@@ -118,14 +158,27 @@ def command(
     label_gains = read_gains(gains) if gains is not None else gain or "exp"
     settings: dict[str, Any] = {"gain": label_gains, "k": k, "method": method, "draws": draws, "level": level}
     ndcg_ceiling: Ceiling = explain_errors(
-        lambda: ceiling(labels, confusion, runs=read_all_runs(files, notes), missing=missing, covered=covered,
-                        rng=np.random.default_rng(seed), **settings)
-    )  # fmt: skip
+        lambda: ceiling(
+            labels,
+            confusion,
+            runs=read_all_runs(files, notes),
+            missing=missing,
+            covered=covered,
+            rng=np.random.default_rng(seed),
+            **settings,
+        )
+    )
     points: CeilingScatter | None = None
     if scatter:
         given_confusion = confusion if files.confusion else None
-        points = ceiling_scatter(votes, confusion=given_confusion, repeats=files.repeats, pairs=pairs,
-                                 rng=np.random.default_rng(seed), **settings)  # fmt: skip
+        points = ceiling_scatter(
+            votes,
+            confusion=given_confusion,
+            repeats=files.repeats,
+            pairs=pairs,
+            rng=np.random.default_rng(seed),
+            **settings,
+        )
     if confusion_out is not None:
         write_confusion(confusion_out, confusion)
     notes += [note for note in (*ndcg_ceiling.notes, *(points.notes if points else ())) if note not in notes]
@@ -176,8 +229,13 @@ def _require_consistent_options(
             if setting:
                 raise UsageError(f"{option} is about labels of several judges, and there is no --labels FILE")
     if files.confusion:
-        for option, setting in (("--gold", files.gold), ("--testing", files.testing), ("--training", files.training),
-                             ("--confusion-out", confusion_out), ("--only-labelled", files.only_labelled)):  # fmt: skip
+        for option, setting in (
+            ("--gold", files.gold),
+            ("--testing", files.testing),
+            ("--training", files.training),
+            ("--confusion-out", confusion_out),
+            ("--only-labelled", files.only_labelled),
+        ):
             if setting:
                 raise UsageError(f"{option} is about estimating a matrix from --labels, and --confusion gives one")
     elif files.renormalise:

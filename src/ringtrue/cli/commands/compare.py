@@ -25,38 +25,68 @@ if TYPE_CHECKING:
     from ringtrue.stats.results import Comparison, Comparisons
     from ringtrue.tables import Scores
 
-__all__ = ["command"]
-
 DEFAULT_MEASURE = "nDCG@10"
 TESTS = ("t", "permutation", "bootstrap", "sign", "wilcoxon", "welch", "independent")
 
 
 @click.command("compare", cls=Command)
 @runs_and_judgments
-@click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE",
-              help=f"What to compare by; may be repeated, or a list. {DEFAULT_MEASURE} if not said.")  # fmt: skip
-@click.option("--baseline", "baselines", multiple=True, metavar="RUN",
-              help="Compare with this run only, by name or by file; may be repeated.")  # fmt: skip
-@click.option("--test", type=click.Choice(TESTS),
-              default="t", show_default=True,
-              help="How p is found; welch is for runs over different queries, independent the published test for gold "
-              "labels from elsewhere.")  # fmt: skip
+@click.option(
+    "-m",
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="MEASURE",
+    help=f"What to compare by; may be repeated, or a list. {DEFAULT_MEASURE} if not said.",
+)
+@click.option(
+    "--baseline",
+    "baselines",
+    multiple=True,
+    metavar="RUN",
+    help="Compare with this run only, by name or by file; may be repeated.",
+)
+@click.option(
+    "--test",
+    type=click.Choice(TESTS),
+    default="t",
+    show_default=True,
+    help="How p is found; welch is for runs over different queries, independent the published test for gold "
+    "labels from elsewhere.",
+)
 @click.option("--mid-p", is_flag=True, help="A less cautious sign test.")
-@click.option("--adjust", type=click.Choice(["holm", "bh", "tukey", "none"]), default="holm", show_default=True,
-              help="What to do about many comparisons: bh guards the share of false findings, "
-              "the others against any.")  # fmt: skip
-@click.option("--family", type=click.Choice(["measure", "all"]), default="measure", show_default=True,
-              help="Adjust for the comparisons of one measure, or of all measures together.")  # fmt: skip
-@click.option("--resamples", type=int, default=10_000, show_default=True,
-              help="How often to draw in permutation, bootstrap and tukey.")  # fmt: skip
+@click.option(
+    "--adjust",
+    type=click.Choice(["holm", "bh", "tukey", "none"]),
+    default="holm",
+    show_default=True,
+    help="What to do about many comparisons: bh guards the share of false findings, the others against any.",
+)
+@click.option(
+    "--family",
+    type=click.Choice(["measure", "all"]),
+    default="measure",
+    show_default=True,
+    help="Adjust for the comparisons of one measure, or of all measures together.",
+)
+@click.option(
+    "--resamples",
+    type=int,
+    default=10_000,
+    show_default=True,
+    help="How often to draw in permutation, bootstrap and tukey.",
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed, the same answer.")
 @click.option("--per-query", is_flag=True, help="Show the difference for every query, the largest first.")
 @click.option("--by", metavar="COLUMN", help="Compare apart for each value of a column of the topics or judgments.")
 @click.option(
     "--topics", metavar="FILE", help="A table with a row for each query: for --by, and to show what was asked."
 )
-@click.option("--layout", type=click.Choice(["pairs", "runs"]),
-              help="A row for each pair (usual up to 10), or for each run, with those it beats.")  # fmt: skip
+@click.option(
+    "--layout",
+    type=click.Choice(["pairs", "runs"]),
+    help="A row for each pair (usual up to 10), or for each run, with those it beats.",
+)
 @gains_option
 @level_option
 @gold_options
@@ -88,8 +118,7 @@ def command(
     import numpy as np
 
     from ringtrue.cli.options.files import find_column
-    from ringtrue.cli.tables import comparisons as tables
-    from ringtrue.cli.tables import queries
+    from ringtrue.cli.tables import comparisons as tables, queries
     from ringtrue.evaluation.significance import compare, compare_by
     from ringtrue.files import read_topics
 
@@ -132,9 +161,13 @@ def command(
     scores = run_inputs.evaluate(run_inputs.read_runs(), labels, parsed_measures)
     settings: dict[str, Any] = {
         "baselines": _resolve_baselines(baselines, run_inputs.runs, list(scores.cube().runs)),
-        "test": test, "mid_p": mid_p, "adjust": adjust, "family": family, "resamples": resamples,
+        "test": test,
+        "mid_p": mid_p,
+        "adjust": adjust,
+        "family": family,
+        "resamples": resamples,
         "level": run_inputs.level,
-    }  # fmt: skip
+    }
     with progress_bar(_count_resamples(scores, settings), description="resampling") as advance:
         comparisons = compare(scores, **settings, rng=np.random.default_rng(seed), progress=advance)
     notes = run_inputs.notes

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from ringtrue.files import Format, TableKind
     from ringtrue.tables import Judgments, Preferences, Run
 
-__all__ = ["command"]
-
 KINDS = ("run", "judgments", "preferences", "topics", "documents")
 Keep = Literal["first", "last"]
 
@@ -33,12 +31,17 @@ Keep = Literal["first", "last"]
 @click.option("--kind", type=click.Choice(KINDS), help="What IN holds, where that cannot be told.")
 @click.option("--as", "source_format", metavar="FORMAT", help="The format of IN; see docs/reference/formats.md.")
 @click.option("--to", "target_format", metavar="FORMAT", help="The format of OUT.")
-@click.option("--to-kind", type=click.Choice(["preferences"]),
-              help="Write the preferences that judgments imply; .pref, and .prefs for trec_eval, say so by "
-              "themselves.")  # fmt: skip
+@click.option(
+    "--to-kind",
+    type=click.Choice(["preferences"]),
+    help="Write the preferences that judgments imply; .pref, and .prefs for trec_eval, say so by themselves.",
+)
 @click.option("--ties", is_flag=True, help="Documents with equal labels are ties; otherwise they are left out.")
-@click.option("--repeats", type=click.Choice(["first", "last"]),
-              help="Which label implies preferences, where a judge labelled a document again.")  # fmt: skip
+@click.option(
+    "--repeats",
+    type=click.Choice(["first", "last"]),
+    help="Which label implies preferences, where a judge labelled a document again.",
+)
 @input_options
 @output_options
 def command(

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from ringtrue.gold.correction.calculator_inputs import Rate
     from ringtrue.gold.correction.proportion import Interval
 
-__all__ = ["command"]
-
 INTERVALS = ("fieller", "wald", "bootstrap", "bayes")
 DESIGNS = ("pool_random", "external", "known")
 
@@ -31,24 +29,43 @@ DESIGNS = ("pool_random", "external", "known")
 @click.option("--sd", type=float, help="The standard deviation of the values of single queries; not needed with --k 1.")
 @click.option("--queries", required=True, type=click.IntRange(min=1), help="How many queries.")
 @click.option("--k", type=click.IntRange(min=1), help="How many documents of each query: 3 for P@3.")
-@click.option("--relevant", required=True, metavar="X/N",
-              help="Bronze is right on X of N documents that gold calls relevant; or a known share: 0.9.")  # fmt: skip
+@click.option(
+    "--relevant",
+    required=True,
+    metavar="X/N",
+    help="Bronze is right on X of N documents that gold calls relevant; or a known share: 0.9.",
+)
 @click.option("--nonrelevant", required=True, metavar="X/N", help="The same for documents that gold does not.")
 @click.option("--versus-score", type=float, help="A second score, to compare with.")
 @click.option("--versus-sd", type=float, help="Its standard deviation over queries.")
 @click.option("--versus-queries", type=click.IntRange(min=1), help="Its number of queries.")
 @click.option("--versus-relevant", metavar="X/N", help="The rate of its judges, where they are others.")
 @click.option("--versus-nonrelevant", metavar="X/N", help="The same for documents that gold does not call relevant.")
-@click.option("--difference-sd", type=float,
-              help="The standard deviation of the differences, where the queries are the same.")  # fmt: skip
-@click.option("--design", type=click.Choice(DESIGNS),
-              help="The rates come from a random draw from these documents, from others, or are known.")  # fmt: skip
-@click.option("--interval", type=click.Choice(INTERVALS), default="fieller", show_default=True,
-              help="How to make the interval.")  # fmt: skip
-@click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
-              help="How often intervals hold the truth.")  # fmt: skip
-@click.option("--resamples", type=click.IntRange(1, 10_000_000), default=10_000, show_default=True,
-              help="How often to draw, for bootstrap and bayes.")  # fmt: skip
+@click.option(
+    "--difference-sd", type=float, help="The standard deviation of the differences, where the queries are the same."
+)
+@click.option(
+    "--design",
+    type=click.Choice(DESIGNS),
+    help="The rates come from a random draw from these documents, from others, or are known.",
+)
+@click.option(
+    "--interval", type=click.Choice(INTERVALS), default="fieller", show_default=True, help="How to make the interval."
+)
+@click.option(
+    "--level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="How often intervals hold the truth.",
+)
+@click.option(
+    "--resamples",
+    type=click.IntRange(1, 10_000_000),
+    default=10_000,
+    show_default=True,
+    help="How often to draw, for bootstrap and bayes.",
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another seed, other draws.")
 @output_options
 def command(

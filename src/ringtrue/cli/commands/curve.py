@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from ringtrue.evaluation.curves import CurveKind
     from ringtrue.stats.results import Curve, Curves
 
-__all__ = ["command"]
-
 MAX_WIDTH = 80  # characters; a table with more is turned, the runs below each other
 RECALL_LEVELS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 FALLOUT_LEVELS = (0.0, 1e-6, 1e-5, 1e-4, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
@@ -53,8 +51,13 @@ AXES: dict[str, _Axes] = {
 
 @click.command("curve", cls=Command)
 @runs_and_judgments
-@click.option("--kind", type=click.Choice(list(AXES)), default="pr", show_default=True,
-              help="Precision by recall, recall by fallout, or interpolated precision at 11 levels.")  # fmt: skip
+@click.option(
+    "--kind",
+    type=click.Choice(list(AXES)),
+    default="pr",
+    show_default=True,
+    help="Precision by recall, recall by fallout, or interpolated precision at 11 levels.",
+)
 @click.option("--draw/--no-draw", default=None, help="Draw the best runs below the table; as a rule on a terminal.")
 @evaluation_options
 @output_options

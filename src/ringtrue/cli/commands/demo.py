@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from ringtrue.stats.results import Estimate
     from ringtrue.tables import Judgments, Preferences, Run
 
-__all__ = ["command"]
-
 MEASURES = ("nDCG@10", "P(rel=2)@10")
 CORRECTED_MEASURE = "P(rel=2)@10"
 GOLD_BUDGET = 150
@@ -110,9 +108,13 @@ def command(folder: str, queries: int, seed: int, reports: bool, form: OutputFor
 
 
 def _write_files(
-    world: Collection, crowd: Crowd, voters: Voters, gold: pl.DataFrame, texts: tuple[pl.DataFrame, pl.DataFrame],
+    world: Collection,
+    crowd: Crowd,
+    voters: Voters,
+    gold: pl.DataFrame,
+    texts: tuple[pl.DataFrame, pl.DataFrame],
     directory: Path,
-) -> list[str]:  # fmt: skip
+) -> list[str]:
     from ringtrue.files import write_table
 
     try:
@@ -153,11 +155,18 @@ def _write_report(
         "preferences": "preferences.csv",
     }
     inputs = ReportInputs(
-        runs=tuple(world.runs), judgments=world.bronze, measures=tuple(parse_all([CORRECTED_MEASURE, "DCG@10"])),
-        gold=Judgments.of(gold), truth=world.gold, labels=crowd.labels, traps=crowd.traps,
-        preferences=voters.preferences, rel=2, seed=seed,
+        runs=tuple(world.runs),
+        judgments=world.bronze,
+        measures=tuple(parse_all([CORRECTED_MEASURE, "DCG@10"])),
+        gold=Judgments.of(gold),
+        truth=world.gold,
+        labels=crowd.labels,
+        traps=crowd.traps,
+        preferences=voters.preferences,
+        rel=2,
+        seed=seed,
         names={"runs": f"{directory}/*.run"} | {role: f"{directory}/{file}" for role, file in file_by_role.items()},
-    )  # fmt: skip
+    )
     path = directory / "report.html"
     with step_bar(len(SECTIONS) + 1, description="the report") as step:
         report = build_report(inputs, progress=step)

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from ringtrue.judges.disagreement import Disagreement
 
-__all__ = ["command"]
-
 VERIFIED_SHARES = ("1/2", "1/3", "1/4", "1/5", "2/3", "2/4", "2/5")  # what the source of the model verified
 GOLD_COLUMN = "gold"  # the column that has it, where no file does
 
@@ -28,10 +26,16 @@ GOLD_COLUMN = "gold"  # the column that has it, where no file does
 @click.command("disagreement", cls=Command)
 @label_options
 @click.option("--at-least", required=True, metavar="M/N", help="How many of how many users should call it top: 1/3.")
-@click.option("--min-labels", type=click.IntRange(min=2), default=2, show_default=True,
-              help="Only documents with so many labels.")  # fmt: skip
-@click.option("--levels", "level_texts", multiple=True, metavar="[COLUMN=]A,B,C",
-              help="Labels that are words, the lowest first; of two columns, each combination is one.")  # fmt: skip
+@click.option(
+    "--min-labels", type=click.IntRange(min=2), default=2, show_default=True, help="Only documents with so many labels."
+)
+@click.option(
+    "--levels",
+    "level_texts",
+    multiple=True,
+    metavar="[COLUMN=]A,B,C",
+    help="Labels that are words, the lowest first; of two columns, each combination is one.",
+)
 @click.option("--top", metavar="COLUMN", help="Of combined levels: the column whose top counts. Usually all of them.")
 @click.option("--keep-lowest", is_flag=True, help="Weigh the lowest level as well; it is usually worth 0.")
 @click.option("--gold-as-judge", is_flag=True, help="Count gold as one more label: --gold FILE, or the column 'gold'.")
@@ -43,8 +47,13 @@ GOLD_COLUMN = "gold"  # the column that has it, where no file does
     help="Rank by one judge and score by the other: how much each measure depends on whose labels it uses.",
 )
 @click.option("--between", metavar="JUDGE,JUDGE", help="With --mutual: these two judges, in every query.")
-@click.option("--resamples", type=click.IntRange(0, 1_000_000), default=1_000, show_default=True,
-              help="How often to draw the queries anew for intervals; 0 for none.")  # fmt: skip
+@click.option(
+    "--resamples",
+    type=click.IntRange(0, 1_000_000),
+    default=1_000,
+    show_default=True,
+    help="How often to draw the queries anew for intervals; 0 for none.",
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another seed, other draws.")
 @click.option("-o", "--output", metavar="FILE", help="Where to write the weights as gains, such as gains.json.")
 @output_options
@@ -93,11 +102,22 @@ def command(
     with progress_bar(resamples * int(size), description="resampling") as advance:
         disagreement: Disagreement = label_inputs.explain_errors(
             lambda: disagree(
-                labels, at_least, levels=levels, top=top, repeats=label_inputs.repeats, gold_as_judge=gold,
-                min_labels=min_labels, keep_lowest=keep_lowest, by=by, verify=shares_to_verify,
-                resamples=resamples, level=label_inputs.level, rng=np.random.default_rng(seed), progress=advance,
+                labels,
+                at_least,
+                levels=levels,
+                top=top,
+                repeats=label_inputs.repeats,
+                gold_as_judge=gold,
+                min_labels=min_labels,
+                keep_lowest=keep_lowest,
+                by=by,
+                verify=shares_to_verify,
+                resamples=resamples,
+                level=label_inputs.level,
+                rng=np.random.default_rng(seed),
+                progress=advance,
             )
-        )  # fmt: skip
+        )
     cross_evaluation = None
     if mutual:
         judge_names = None if between is None else [name.strip() for name in between.split(",")]

@@ -12,8 +12,6 @@ from ringtrue.cli.options.common import Command, output_options
 from ringtrue.cli.output import OutputFormat, emit, progress_bar
 from ringtrue.errors import UsageError
 
-__all__ = ["command"]
-
 
 @click.command("doctor", cls=Command)
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")

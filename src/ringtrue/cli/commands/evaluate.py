@@ -20,16 +20,20 @@ if TYPE_CHECKING:
     from ringtrue.stats.results import Estimate
     from ringtrue.tables import Scores
 
-__all__ = ["command"]
-
 DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10", "RR")
 ESTIMATE_FIELDS = ("value", "se", "low", "high", "level", "n", "method")
 
 
 @click.command("evaluate", cls=Command)
 @runs_and_judgments
-@click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE",
-              help=f"What to measure; may be repeated, or a list. Usually {', '.join(DEFAULT_MEASURES)}.")  # fmt: skip
+@click.option(
+    "-m",
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="MEASURE",
+    help=f"What to measure; may be repeated, or a list. Usually {', '.join(DEFAULT_MEASURES)}.",
+)
 @click.option("--per-query", is_flag=True, help="Show every query.")
 @click.option("--by", metavar="COLUMN", help="Means for each value of a column of the topics or judgments.")
 @click.option("--topics", metavar="FILE", help="A table with a row for each query, for --by.")
@@ -106,8 +110,12 @@ def _evaluate_corrected(
     )
     notes = [*run_inputs.notes, *correction.notes, *correction_footnotes(correction)]
     print_notes(notes)
-    emit(form, payload=correction.as_dict() | {"notes": notes}, grid=partial(tables.correction_grids, correction),
-         csv_grid=partial(tables.correction_csv, correction))  # fmt: skip
+    emit(
+        form,
+        payload=correction.as_dict() | {"notes": notes},
+        grid=partial(tables.correction_grids, correction),
+        csv_grid=partial(tables.correction_csv, correction),
+    )
 
 
 def _parse_measures_with_judged(run_inputs: RunInputs, measures: tuple[str, ...]) -> list[Measure]:

@@ -21,8 +21,6 @@ from ringtrue.formatting.grid import Grid, format_signed
 if TYPE_CHECKING:
     from ringtrue.judges.quality import JudgeQuality, JudgeReport
 
-__all__ = ["command"]
-
 MAX_JUDGES_SHOWN = 20  # judges in the table
 MAX_JUDGES_EXPLAINED = 10  # flagged judges in sentences
 WIDTH = 100
@@ -33,8 +31,13 @@ WORK_PER_LABEL = 40  # units of the progress bar for a label: a million labels t
 @click.command("judges", cls=Command)
 @label_options
 @click.option("--traps", metavar="FILE", help="Items with a known label that were mixed in, to see who pays attention.")
-@click.option("--accept", metavar="M/N", default="2/5", show_default=True,
-              help="A batch of work is accepted when this share of its traps was passed.")  # fmt: skip
+@click.option(
+    "--accept",
+    metavar="M/N",
+    default="2/5",
+    show_default=True,
+    help="A batch of work is accepted when this share of its traps was passed.",
+)
 @confusion_out_option
 @output_options
 def command(

@@ -8,8 +8,6 @@ from ringtrue.cli.options.common import Command, output_options
 from ringtrue.cli.output import OutputFormat, emit
 from ringtrue.formatting.grid import Grid
 
-__all__ = ["command"]
-
 
 @click.command("measures", cls=Command)
 @output_options

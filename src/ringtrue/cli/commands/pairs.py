@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from ringtrue.preference import PairChoice
     from ringtrue.tables import Preferences, Run
 
-__all__ = ["command"]
-
 DESIGNS = ("active", "seed", "swiss", "random")  # as `choose_pairs` has them, without loading it for --help
 # how `ringtrue judges` accepts a batch, if nobody says otherwise, and how it should
 DEFAULT_ACCEPTANCE, STRICT_ACCEPTANCE = (2, 5), (4, 5)
@@ -48,39 +46,77 @@ def _check_design(ctx: click.Context, param: click.Parameter, design: str) -> st
 
 @click.command("pairs", cls=Command)
 @click.argument("candidates", nargs=-1, metavar="[RUN…|POOL]")
-@click.option("--design", default=DESIGNS[0], show_default=True, metavar="|".join(DESIGNS), callback=_check_design,
-              help="Which pairs: those that teach most about the top; the published design; neighbours in the order "
-                   "so far; any.")  # fmt: skip
-@click.option("--preferences", multiple=True, metavar="FILE",
-              help="What people preferred so far, to be continued; may be repeated.")  # fmt: skip
-@click.option("--budget", type=click.IntRange(1), metavar="N",
-              help="How many pairs, over all queries; with active, which may choose a pair again, how many votes "
-                   "(choices, where --votes is more than 1). Usually a task a query for active, all of seed's, as many "
-                   "for random, a round of swiss.")  # fmt: skip
-@click.option("--votes", type=click.IntRange(1), metavar="N",
-              help="How many people should see each pair. Usually 4; with active 1 for each time that it chooses a "
-                   "pair, up to 4 times.")  # fmt: skip
+@click.option(
+    "--design",
+    default=DESIGNS[0],
+    show_default=True,
+    metavar="|".join(DESIGNS),
+    callback=_check_design,
+    help="Which pairs: those that teach most about the top; the published design; neighbours in the order so far; any.",
+)
+@click.option(
+    "--preferences",
+    multiple=True,
+    metavar="FILE",
+    help="What people preferred so far, to be continued; may be repeated.",
+)
+@click.option(
+    "--budget",
+    type=click.IntRange(1),
+    metavar="N",
+    help="How many pairs, over all queries; with active, which may choose a pair again, how many votes "
+    "(choices, where --votes is more than 1). Usually a task a query for active, all of seed's, as many "
+    "for random, a round of swiss.",
+)
+@click.option(
+    "--votes",
+    type=click.IntRange(1),
+    metavar="N",
+    help="How many people should see each pair. Usually 4; with active 1 for each time that it chooses a "
+    "pair, up to 4 times.",
+)
 @click.option("--traps", metavar="FILE", help="Pairs with a known winner to mix in, to see who pays attention.")
 @click.option("--per-task", type=click.IntRange(1), default=20, show_default=True, help="How many pairs in a task.")
-@click.option("--traps-per-task", type=click.IntRange(0), metavar="N",
-              help="How many of them are traps, with --traps. Usually 5.")  # fmt: skip
-@click.option("--depth", type=click.IntRange(2), default=100, show_default=True,
-              help="How many documents of each query, from the top; of several runs, of each run.")  # fmt: skip
+@click.option(
+    "--traps-per-task", type=click.IntRange(0), metavar="N", help="How many of them are traps, with --traps. Usually 5."
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(2),
+    default=100,
+    show_default=True,
+    help="How many documents of each query, from the top; of several runs, of each run.",
+)
 @click.option("--documents", metavar="FILE", help="Texts of documents, to be ranked by BM25 first; with --topics.")
 @click.option("--topics", metavar="FILE", help="Texts of queries, for BM25.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed, the same pairs.")
 @click.option("-o", "--output", required=True, metavar="FILE", help="Where to write it: .csv, .tsv, .jsonl, .parquet.")
 @click.option("--as", "forced", multiple=True, metavar="FORMAT", help="Force a format; see docs/reference/formats.md.")
-@click.option("--columns", multiple=True, metavar="NAME=COLUMN",
-              help="What the preferences, or another table, call a column: left=url_a.")  # fmt: skip
-@click.option("--where", multiple=True, metavar="COLUMN=VALUE",
-              help="Keep only the preferences, and rows of other tables with this column, that have this value; "
-                   "COLUMN!=VALUE, those without; COLUMN!= , those not empty.")  # fmt: skip
+@click.option(
+    "--columns",
+    multiple=True,
+    metavar="NAME=COLUMN",
+    help="What the preferences, or another table, call a column: left=url_a.",
+)
+@click.option(
+    "--where",
+    multiple=True,
+    metavar="COLUMN=VALUE",
+    help="Keep only the preferences, and rows of other tables with this column, that have this value; "
+    "COLUMN!=VALUE, those without; COLUMN!= , those not empty.",
+)
 @output_options
 def command(
-    design: Any, budget: int | None, votes: int | None, per_task: int, traps_per_task: int | None, seed: int,
-    output: str, form: OutputFormat, **file_options: Any,
-) -> None:  # fmt: skip
+    design: Any,
+    budget: int | None,
+    votes: int | None,
+    per_task: int,
+    traps_per_task: int | None,
+    seed: int,
+    output: str,
+    form: OutputFormat,
+    **file_options: Any,
+) -> None:
     """Which pairs should be compared next?
 
     From the documents of a run, best first, of several runs, which are pooled, or of a pool; with --documents and
@@ -101,10 +137,17 @@ def command(
     refuse_to_overwrite_filled("winner", output, instead=f"continue it (--preferences {output} -o ANOTHER)")
     traps = None if files.traps is None else files.read_traps(files.traps)
     choice = choose_pairs(
-        files.read_ranking(), design=design, preferences=files.read_all_preferences(), budget=budget,
-        votes=votes, traps=traps, per_task=per_task, traps_per_task=traps_per_task, depth=files.depth,
+        files.read_ranking(),
+        design=design,
+        preferences=files.read_all_preferences(),
+        budget=budget,
+        votes=votes,
+        traps=traps,
+        per_task=per_task,
+        traps_per_task=traps_per_task,
+        depth=files.depth,
         rng=np.random.default_rng(seed),
-    )  # fmt: skip
+    )
     write_table(choice.frame, output)
     notes = [*files.notes, *choice.notes]
     if choice.traps:
@@ -158,8 +201,10 @@ class _PairFiles:
         from ringtrue.files import read_documents, read_topics
 
         candidate_pool = pool(candidates, depth=self.depth) if isinstance(candidates, list) else candidates
-        texts = [read(self.sources[path], note=self.notes.append, **self._selection_of(path))
-                 for read, path in ((read_topics, self.topics), (read_documents, self.documents))]  # fmt: skip
+        texts = [
+            read(self.sources[path], note=self.notes.append, **self._selection_of(path))
+            for read, path in ((read_topics, self.topics), (read_documents, self.documents))
+        ]
         return [bm25_run(texts[0], texts[1], depth=self.depth, pool=candidate_pool)]
 
     def _read_candidates(self) -> list[Run] | pl.DataFrame:

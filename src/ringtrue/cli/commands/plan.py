@@ -19,17 +19,19 @@ from ringtrue.formatting.grid import Grid
 if TYPE_CHECKING:
     from ringtrue.gold.planning import Plan, Plans, Population
 
-__all__ = ["command"]
-
 WIDTH = 100
 BAR_WIDTH = 24  # characters
 RATE_PATTERN = re.compile(r"\s*(?:(?P<hits>\d+)\s*/\s*(?P<n>\d+)|(?P<share>\d*\.?\d+))\s*")
 QUANTITY_NAMES = {
-    "relevant": "accuracy on relevant documents", "nonrelevant": "accuracy on other documents",
-    "prevalence": "relevant by gold", "score": "relevant by bronze", "sd": "sd of the score over queries",
-    "gold_sd": "the same by gold", "unshared": "unshared documents of a query",
+    "relevant": "accuracy on relevant documents",
+    "nonrelevant": "accuracy on other documents",
+    "prevalence": "relevant by gold",
+    "score": "relevant by bronze",
+    "sd": "sd of the score over queries",
+    "gold_sd": "the same by gold",
+    "unshared": "unshared documents of a query",
     "difference_sd": "sd of the difference over queries",
-}  # fmt: skip
+}
 SOURCE_NAMES = {"given": "given", "files": "the files", "guess": "a guess", "follows": "follows from the others"}
 
 
@@ -39,12 +41,16 @@ SOURCE_NAMES = {"given": "given", "files": "the files", "guess": "a guess", "fol
 @click.option("--difference", type=float, metavar="D", help="A difference of two runs that is to be found.")
 @click.option("--power", type=float, metavar="P", help="How often it is to be found; 0.8 if not said.")
 @click.option("--budget", type=float, metavar="COST", help="What may be spent, to ask what it buys.")
-@click.option("--queries", type=click.IntRange(2, 10**9), metavar="N",
-              help="There are so many queries; only gold is to be found.")  # fmt: skip
+@click.option(
+    "--queries", type=click.IntRange(2, 10**9), metavar="N", help="There are so many queries; only gold is to be found."
+)
 @click.option("--score", type=float, help="The mean P@k by the bronze labels.")
 @click.option("--sd", type=float, help="The standard deviation of P@k over queries.")
-@click.option("--accuracy", metavar="X/N,X/N",
-              help="How often bronze is right on relevant documents, on others: 43/59,67/84 or .85,.90.")  # fmt: skip
+@click.option(
+    "--accuracy",
+    metavar="X/N,X/N",
+    help="How often bronze is right on relevant documents, on others: 43/59,67/84 or .85,.90.",
+)
 @click.option("--prevalence", type=float, help="The share of the documents that gold calls relevant.")
 @click.option("--difference-sd", type=float, help="The standard deviation of the difference over queries.")
 @click.option("--gold-sd", type=float, help="The same as --sd or --difference-sd, by gold's labels.")
@@ -55,18 +61,31 @@ SOURCE_NAMES = {"given": "given", "files": "the files", "guess": "a guess", "fol
 @click.option(
     "-k", "--k", type=click.IntRange(1, 10**6), help="How many documents of each query count; 10 if not said."
 )
-@click.option("--population", type=click.Choice(["like-these", "these"]), default="like-these", show_default=True,
-              help="Is the answer about all queries that there could be, or about these and no others?")  # fmt: skip
+@click.option(
+    "--population",
+    type=click.Choice(["like-these", "these"]),
+    default="like-these",
+    show_default=True,
+    help="Is the answer about all queries that there could be, or about these and no others?",
+)
 @click.option("--level", type=float, default=0.95, show_default=True, help="How often such intervals hold.")
 @click.option("--judgments", "--qrels", metavar="FILE", help="With a run: the bronze judge's labels.")
 @click.option("--gold", metavar="FILE", help="With a run: some labels of the gold judge.")
 @click.option("-m", "--measure", metavar="MEASURE", help="With a run: P@10, 'P(rel=2)@10'; the usual P@k if not said.")
 @click.option("--rel", type=click.IntRange(1, 2**31 - 1), help="The lowest gold label that is relevant; 1 if not said.")
-@click.option("--bronze-rel", type=click.IntRange(1, 2**31 - 1),
-              help="The lowest bronze label that is relevant; that of --rel if not said.")  # fmt: skip
+@click.option(
+    "--bronze-rel",
+    type=click.IntRange(1, 2**31 - 1),
+    help="The lowest bronze label that is relevant; that of --rel if not said.",
+)
 @click.option("--judge", metavar="NAME", help="Use this judge's labels in the bronze file only.")
-@click.option("--name", type=click.Choice(["file", "tag"]), default="file", show_default=True,
-              help="Call a run by its file, or by the tag inside.")  # fmt: skip
+@click.option(
+    "--name",
+    type=click.Choice(["file", "tag"]),
+    default="file",
+    show_default=True,
+    help="Call a run by its file, or by the tag inside.",
+)
 @click.option("--run-columns", multiple=True, metavar="NAME=COLUMN", help="As --columns, for runs that are tables.")
 @click.option("--as", "forced", multiple=True, metavar="FORMAT", help="Force a format; see docs/reference/formats.md.")
 @input_options
@@ -116,10 +135,24 @@ def command(
         if [*runs, judgments, gold].count("-") > 1:
             raise UsageError("standard input (-) can be read only once; put one of the two into a file")
         run_inputs = RunInputs(
-            runs=runs, judgments=judgments, rel=rel, missing="zero", judge=judge, judges="one", repeats=None,
-            compat=None, depth=None, collection_size=None, level=level, name=name, run_columns=run_columns,
-            forced=forced, columns=columns, where=where, notes=notes,
-        )  # fmt: skip
+            runs=runs,
+            judgments=judgments,
+            rel=rel,
+            missing="zero",
+            judge=judge,
+            judges="one",
+            repeats=None,
+            compat=None,
+            depth=None,
+            collection_size=None,
+            level=level,
+            name=name,
+            run_columns=run_columns,
+            forced=forced,
+            columns=columns,
+            where=where,
+            notes=notes,
+        )
         bronze, run_lists = run_inputs.read_labels(), list(run_inputs.read_runs())
         gold_labels = None if gold is None else replace(run_inputs, judge=None).read_labels(gold)
         for labels, path in ((bronze, judgments), (gold_labels, gold)):
@@ -256,8 +289,10 @@ def _budget_curve_grid(plans: Plans, *, bars: bool) -> Grid:
         rows.append([*row, "█" * round(BAR_WIDTH * achieved / full_bar)] if bars else row)
     goal_name = "half-width" if plans.goal.difference is None else "power"
     bar_text = f"; the bars are for {bar_method}" if bars else ""
-    rows = [[row[-1].ljust(BAR_WIDTH) if column == len(row) - 1 and bars else cell for column, cell in enumerate(row)]
-            for row in rows]  # fmt: skip
+    rows = [
+        [row[-1].ljust(BAR_WIDTH) if column == len(row) - 1 and bars else cell for column, cell in enumerate(row)]
+        for row in rows
+    ]
     return Grid(
         columns=["cost", *methods, *([""] if bars else [])],
         rows=rows,

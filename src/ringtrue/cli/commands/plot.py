@@ -15,8 +15,6 @@ from ringtrue.errors import UsageError, did_you_mean
 if TYPE_CHECKING:
     from ringtrue.report import Figure, Report
 
-__all__ = ["command"]
-
 
 class _Plot(Command):
     """Names every figure below the options."""
@@ -58,10 +56,13 @@ def command(
     notes = [*report_opts.run_inputs.notes, *drawn_figure.notes]
     print_notes(notes)
     payload = {
-        "plot": path, "figure": figure, "title": drawn_figure.title, "sentence": drawn_figure.sentence,
+        "plot": path,
+        "figure": figure,
+        "title": drawn_figure.title,
+        "sentence": drawn_figure.sentence,
         "table": {"columns": list(drawn_figure.table.columns), "rows": [list(row) for row in drawn_figure.table.rows]},
         "notes": notes,
-    }  # fmt: skip
+    }
     emit(form, payload=payload, grid=drawn_figure.table)
     if form == "table":
         click.echo(f"\n{drawn_figure.sentence}\n\n{path} has the picture.")
@@ -71,8 +72,10 @@ def _why_not_drawn(figure: str, report_opts: ReportOptions, report: Report) -> s
     """What has to be given for a figure that its section lacks, or else what the section says in its place."""
     if report.absent:
         return "; ".join(f"{title}: {reason}" for title, reason in report.absent)
-    needs = {"traps": (report_opts.traps, "items with a known answer: add --traps FILE"),
-             "confusion-by-judge": (report_opts.labels, "labels of several judges: add --labels FILE")}  # fmt: skip
+    needs = {
+        "traps": (report_opts.traps, "items with a known answer: add --traps FILE"),
+        "confusion-by-judge": (report_opts.labels, "labels of several judges: add --labels FILE"),
+    }
     option_value, advice = needs.get(figure, ("nothing", ""))
     if option_value is None:
         return f"it needs {advice}"

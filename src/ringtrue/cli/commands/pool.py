@@ -8,8 +8,6 @@ from ringtrue.cli.options.common import Command, output_options, parse_columns
 from ringtrue.cli.output import OutputFormat, emit, print_notes
 from ringtrue.formatting.grid import Grid
 
-__all__ = ["command"]
-
 
 @click.command("pool", cls=Command)
 @click.argument("runs", nargs=-1, required=True, metavar="RUN…")

@@ -21,14 +21,20 @@ if TYPE_CHECKING:
     from ringtrue.preference.judge_aware_ratings import JudgeKind
     from ringtrue.tables import Judgments, Preferences
 
-__all__ = ["command"]
-
 METHODS = ("bradley-terry", "elo", "glicko", "win-rate")
 ALL_METHODS = "all"
 DEFAULTS: dict[str, Any] = {  # as `RatingSettings` has it, without loading it for --help
-    "ties": "half", "k": 16.0, "start": 100.0, "scale": 200.0, "variance": 10.0, "ridge": 0.25, "balance": 0.5,
-    "each": "pair", "interval": "laplace", "resamples": 1000,
-}  # fmt: skip
+    "ties": "half",
+    "k": 16.0,
+    "start": 100.0,
+    "scale": 200.0,
+    "variance": 10.0,
+    "ridge": 0.25,
+    "balance": 0.5,
+    "each": "pair",
+    "interval": "laplace",
+    "resamples": 1000,
+}
 METHODS_BY_OPTION: dict[str, tuple[str, ...]] = {  # options that say something for some methods only
     **dict.fromkeys(("by_judge", "judge_model", "ties", "ridge", "resamples"), ("bradley-terry",)),
     "interval": ("bradley-terry", "glicko"),
@@ -48,44 +54,84 @@ def _default_of(name: str) -> dict[str, Any]:
 
 @click.command("rate", cls=Command)
 @click.argument("preferences", nargs=-1, required=True, metavar="PREFERENCES…")
-@click.option("--method", type=click.Choice([*METHODS, ALL_METHODS]), default=METHODS[0], show_default=True,
-              help="How votes become ratings; all compares the methods, by --gold or --folds.")  # fmt: skip
+@click.option(
+    "--method",
+    type=click.Choice([*METHODS, ALL_METHODS]),
+    default=METHODS[0],
+    show_default=True,
+    help="How votes become ratings; all compares the methods, by --gold or --folds.",
+)
 @click.option("--em", is_flag=True, help="Weigh the judges first, by how often they are right.")
 @click.option("--by-judge", is_flag=True, help="Rate the judges along with the documents.")
-@click.option("--judge-model", type=click.Choice(["sensitivity", "crowd-bt"]),
-              help="The same, and what is said of a judge; usually sensitivity.")  # fmt: skip
-@click.option("--ties", type=click.Choice(["half", "davidson"]), **_default_of("ties"),
-              help="A tie is half a win, or has a chance of its own.")  # fmt: skip
-@click.option("--ridge", type=float, **_default_of("ridge"),
-              help="How close to each other documents are before the first vote.")  # fmt: skip
-@click.option("--passes", type=click.IntRange(1, 10_000),
-              help="How often to go through the matches; usually 20 times by elo, once by glicko.")  # fmt: skip
+@click.option(
+    "--judge-model",
+    type=click.Choice(["sensitivity", "crowd-bt"]),
+    help="The same, and what is said of a judge; usually sensitivity.",
+)
+@click.option(
+    "--ties",
+    type=click.Choice(["half", "davidson"]),
+    **_default_of("ties"),
+    help="A tie is half a win, or has a chance of its own.",
+)
+@click.option(
+    "--ridge", type=float, **_default_of("ridge"), help="How close to each other documents are before the first vote."
+)
+@click.option(
+    "--passes",
+    type=click.IntRange(1, 10_000),
+    help="How often to go through the matches; usually 20 times by elo, once by glicko.",
+)
 @click.option("-k", "--k", type=float, **_default_of("k"), help="Of elo: how much a match can move.")
 @click.option(
     "--start", type=float, **_default_of("start"), help="Of elo and glicko: the rating before the first match."
 )
-@click.option("--scale", type=float, **_default_of("scale"),
-              help="Of elo and glicko: so many points more are odds of ten to one.")  # fmt: skip
+@click.option(
+    "--scale", type=float, **_default_of("scale"), help="Of elo and glicko: so many points more are odds of ten to one."
+)
 @click.option(
     "--variance", type=float, **_default_of("variance"), help="Of glicko: of the ratings, before the first match."
 )
-@click.option("--balance", type=float, **_default_of("balance"),
-              help="Of win-rate: the weight of wins; the rest is how often a document was compared.")  # fmt: skip
-@click.option("--each", type=click.Choice(["pair", "vote"]), **_default_of("each"),
-              help="Whether a match is a pair with the mean of its votes, or a vote.")  # fmt: skip
-@click.option("--interval", type=click.Choice(["laplace", "bootstrap", "none"]), **_default_of("interval"),
-              help="From the curvature of the posterior, or from votes drawn anew.")  # fmt: skip
-@click.option("--resamples", type=click.IntRange(100, 1_000_000), **_default_of("resamples"),
-              help="For --interval bootstrap: how often.")  # fmt: skip
-@click.option("--repeats", type=click.Choice(["first", "last", "all"]),
-              help="Where a judge voted on a pair again: which vote counts, or each as its own.")  # fmt: skip
+@click.option(
+    "--balance",
+    type=float,
+    **_default_of("balance"),
+    help="Of win-rate: the weight of wins; the rest is how often a document was compared.",
+)
+@click.option(
+    "--each",
+    type=click.Choice(["pair", "vote"]),
+    **_default_of("each"),
+    help="Whether a match is a pair with the mean of its votes, or a vote.",
+)
+@click.option(
+    "--interval",
+    type=click.Choice(["laplace", "bootstrap", "none"]),
+    **_default_of("interval"),
+    help="From the curvature of the posterior, or from votes drawn anew.",
+)
+@click.option(
+    "--resamples",
+    type=click.IntRange(100, 1_000_000),
+    **_default_of("resamples"),
+    help="For --interval bootstrap: how often.",
+)
+@click.option(
+    "--repeats",
+    type=click.Choice(["first", "last", "all"]),
+    help="Where a judge voted on a pair again: which vote counts, or each as its own.",
+)
 @click.option("--gold", metavar="QRELS", help="Judgments to be trusted: how well do ratings tell them apart (AUC)?")
 @click.option("--rel", type=int, default=1, show_default=True, help="The lowest gold label that is relevant.")
-@click.option("--folds", type=click.IntRange(min=2),
-              help="With --method all: foretell each of so many parts of the votes by the others.")  # fmt: skip
+@click.option(
+    "--folds",
+    type=click.IntRange(min=2),
+    help="With --method all: foretell each of so many parts of the votes by the others.",
+)
 @click.option("--per-query", is_flag=True, help="The AUC of every query as well, however many there are.")
-@click.option("-o", "--output", metavar="FILE",
-              help="Where to write all ratings: .csv, .tsv, .jsonl, .parquet, or as a .run.")  # fmt: skip
+@click.option(
+    "-o", "--output", metavar="FILE", help="Where to write all ratings: .csv, .tsv, .jsonl, .parquet, or as a .run."
+)
 @click.option("--chances", metavar="FILE", help="Where to write how likely each document is preferred to each other.")
 @click.option("--qrels", metavar="FILE", help="Where to write the ratings as labels, cut by one of the next three.")
 @click.option("--threshold", metavar="X[,Y…]", help="Label 1 from the rating X on, 2 from Y on, and so on.")
@@ -120,9 +166,15 @@ def command(method: str, per_query: bool, form: OutputFormat, **options: Any) ->
 
 
 def _rate_by_method(
-    files: RatingFiles, targets: RatingTargets, votes: Preferences, gold: Judgments | None, options: dict[str, Any], *,
-    per_query: bool, form: OutputFormat,
-) -> None:  # fmt: skip
+    files: RatingFiles,
+    targets: RatingTargets,
+    votes: Preferences,
+    gold: Judgments | None,
+    options: dict[str, Any],
+    *,
+    per_query: bool,
+    form: OutputFormat,
+) -> None:
     """Rate by one method, write what was asked for, and print."""
     import numpy as np
 
@@ -135,9 +187,15 @@ def _rate_by_method(
     work = WORK_PER_VOTE * votes.frame.height * options["resamples"] if options["interval"] == "bootstrap" else 0
     with progress_bar(work, description="drawing votes anew") as advance:
         ratings: Ratings = files.explain_errors(
-            lambda: rate(votes, by_judge=judge_kind, gold=gold, rng=np.random.default_rng(seed),
-                         progress=lambda n_drawn: advance(WORK_PER_VOTE * n_drawn), **options)
-        )  # fmt: skip
+            lambda: rate(
+                votes,
+                by_judge=judge_kind,
+                gold=gold,
+                rng=np.random.default_rng(seed),
+                progress=lambda n_drawn: advance(WORK_PER_VOTE * n_drawn),
+                **options,
+            )
+        )
     notes = [*files.notes, *ratings.notes]
     targets.write(ratings, notes.append)
     if form == "csv" and ratings.judges:
@@ -202,9 +260,14 @@ def _agreement_as_dict(agreement: Agreement | None, reasons: tuple[str, ...]) ->
 
 
 def _compare_methods(
-    files: RatingFiles, votes: Preferences, gold: Judgments | None, options: dict[str, Any], *, per_query: bool,
+    files: RatingFiles,
+    votes: Preferences,
+    gold: Judgments | None,
+    options: dict[str, Any],
+    *,
+    per_query: bool,
     form: OutputFormat,
-) -> None:  # fmt: skip
+) -> None:
     """All methods side by side."""
     import numpy as np
 

@@ -20,8 +20,6 @@ from ringtrue.formatting.grid import Grid
 if TYPE_CHECKING:
     from ringtrue.report import Report
 
-__all__ = ["command"]
-
 WIDTH = 100
 
 
@@ -50,9 +48,12 @@ def command(report_opts: ReportOptions, output: str, opens: bool, form: OutputFo
     notes = [*report_opts.run_inputs.notes, *report.notes]
     print_notes(notes)
     payload = {
-        "report": output, "answers": list(report.answers), "figures": [figure.name for figure in report.figures()],
-        "absent": dict(report.absent), "notes": notes,
-    }  # fmt: skip
+        "report": output,
+        "answers": list(report.answers),
+        "figures": [figure.name for figure in report.figures()],
+        "absent": dict(report.absent),
+        "notes": notes,
+    }
     if form == "table":
         click.echo(_summarise_report(report, output))
     else:

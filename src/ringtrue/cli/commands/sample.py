@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from ringtrue.gold.sampling import GoldDraw
     from ringtrue.tables import Judgments
 
-__all__ = ["command"]
-
 DEFAULT_MEASURE = "P@10"
 CONTINUABLE_DESIGNS = {  # which earlier samples can be continued, and by which option
     "--budget": ("pool_stratified", "pool_random"),
@@ -33,12 +31,27 @@ MAX_RUNS_SHOWN = 12
 @click.command("sample", cls=Command)
 @runs_and_judgments
 @click.option("--budget", type=click.IntRange(1), metavar="DOCS", help="How many documents gold can judge.")
-@click.option("--queries", type=click.IntRange(1), metavar="N",
-              help="How many whole queries gold can judge: for nDCG, AP, RR, ERR.")  # fmt: skip
-@click.option("--for", "-m", "--measure", "measures", multiple=True, metavar="MEASURE",
-              help=f"What will be corrected; may be repeated, or a list. {DEFAULT_MEASURE} if not said.")  # fmt: skip
-@click.option("--compare", "comparing", is_flag=True,
-              help="Only to compare the runs: what they share at the same rank is not drawn.")  # fmt: skip
+@click.option(
+    "--queries",
+    type=click.IntRange(1),
+    metavar="N",
+    help="How many whole queries gold can judge: for nDCG, AP, RR, ERR.",
+)
+@click.option(
+    "--for",
+    "-m",
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="MEASURE",
+    help=f"What will be corrected; may be repeated, or a list. {DEFAULT_MEASURE} if not said.",
+)
+@click.option(
+    "--compare",
+    "comparing",
+    is_flag=True,
+    help="Only to compare the runs: what they share at the same rank is not drawn.",
+)
 @click.option("--already", metavar="FILE", help="Gold labels of an earlier sample, to be continued.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed, the same sample.")
 @click.option("-o", "--output", required=True, metavar="FILE", help="Where to write it: .csv, .tsv, .jsonl, .parquet.")
@@ -87,8 +100,16 @@ def command(
     def draw_gold() -> GoldDraw:
         if queries is not None:
             return sample_queries(runs, labels, parsed_measures, queries=queries, already=earlier_labels, rng=rng)
-        return sample(runs, labels, parsed_measures, budget=budget or 0, compare=comparing, already=earlier_labels,
-                      level=run_inputs.level, rng=rng)  # fmt: skip
+        return sample(
+            runs,
+            labels,
+            parsed_measures,
+            budget=budget or 0,
+            compare=comparing,
+            already=earlier_labels,
+            level=run_inputs.level,
+            rng=rng,
+        )
 
     gold_draw: GoldDraw = run_inputs.explain_errors(draw_gold)
     write_table(gold_draw.frame, output)
@@ -106,8 +127,12 @@ def command(
         "notes": notes,
     }
     next_step = f"ringtrue {'compare' if comparing else 'evaluate'} … --gold {output}"
-    emit(form, payload=payload, grid=partial(_sample_grids, gold_draw, to_judge, output, run_inputs.level, next_step),
-         csv_grid=partial(_sample_csv, gold_draw, payload))  # fmt: skip
+    emit(
+        form,
+        payload=payload,
+        grid=partial(_sample_grids, gold_draw, to_judge, output, run_inputs.level, next_step),
+        csv_grid=partial(_sample_csv, gold_draw, payload),
+    )
 
 
 def _read_earlier_labels(run_inputs: RunInputs, already: str, option: str) -> Judgments:

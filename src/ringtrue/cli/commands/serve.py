@@ -19,12 +19,18 @@ from ringtrue.formatting.phrases import format_count
 if TYPE_CHECKING:
     from ringtrue.service.store import Store
 
-__all__ = ["command"]
-
 
 @click.command("serve", cls=Command)
-@click.option("--db", "database", default="ringtrue.db", show_default=True, envvar="RINGTRUE_DB", show_envvar=True,
-              metavar="URL", help="An SQLite file, or postgresql://user@host/name; made when not there.")  # fmt: skip
+@click.option(
+    "--db",
+    "database",
+    default="ringtrue.db",
+    show_default=True,
+    envvar="RINGTRUE_DB",
+    show_envvar=True,
+    metavar="URL",
+    help="An SQLite file, or postgresql://user@host/name; made when not there.",
+)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen; 0.0.0.0 for every network.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes a free one.")
 @click.option(
@@ -35,14 +41,26 @@ __all__ = ["command"]
     help="How many processes serve; more than one with PostgreSQL.",
 )
 @click.option("--base-url", metavar="URL", help="How people reach it through a proxy: https://judge.example.org.")
-@click.option("--upload-limit", type=click.IntRange(1, 100_000), default=1000, show_default=True, metavar="MB",
-              help="How much may be sent at once.")  # fmt: skip
+@click.option(
+    "--upload-limit",
+    type=click.IntRange(1, 100_000),
+    default=1000,
+    show_default=True,
+    metavar="MB",
+    help="How much may be sent at once.",
+)
 @click.option("--restore", metavar="FILE", help="First put a backup into the database, which must be empty.")
 @output_options
 def command(
-    database: str, host: str, port: int, workers: int, base_url: str | None, upload_limit: int, restore: str | None,
+    database: str,
+    host: str,
+    port: int,
+    workers: int,
+    base_url: str | None,
+    upload_limit: int,
+    restore: str | None,
     form: OutputFormat,
-) -> None:  # fmt: skip
+) -> None:
     """Collect judgments in a browser.
 
     Serves the pages on which owners make projects and judges judge, until Ctrl-C. The first time, it prints a link

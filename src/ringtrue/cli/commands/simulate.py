@@ -14,8 +14,6 @@ from ringtrue.cli.studies.study import Number, Study, StudyParameters
 from ringtrue.errors import UsageError, did_you_mean
 from ringtrue.formatting.grid import Grid
 
-__all__ = ["command"]
-
 # A study is a line here and a function from what was asked to what is shown.
 STUDIES: dict[str, Study] = {
     "real": Study(
@@ -66,11 +64,19 @@ STUDIES: dict[str, Study] = {
 @click.command("simulate", cls=Command)
 @click.argument("name", required=False)
 @click.option("--replications", type=click.IntRange(1, 100_000_000), help="How many experiments of each kind.")
-@click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True),
-              help="What the intervals promise; 0.95 if not said.")  # fmt: skip
+@click.option(
+    "--level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="What the intervals promise; 0.95 if not said.",
+)
 @click.option("--data", multiple=True, metavar="DIR", help="A folder with real data; may be repeated.")
-@click.option("--set", "settings", multiple=True, metavar="NAME=NUMBER",
-              help="Something else about the world; the list of studies names what each has.")  # fmt: skip
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=NUMBER",
+    help="Something else about the world; the list of studies names what each has.",
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another seed, other draws.")
 @output_options
 def command(
@@ -106,8 +112,12 @@ def command(
     )
     output = study.run(parameters)
     print_notes(output.notes)
-    emit(form, payload={"study": name, **output.payload, "seed": seed, "notes": list(output.notes)}, grid=output.grids,
-         csv_grid=output.csv_grid)  # fmt: skip
+    emit(
+        form,
+        payload={"study": name, **output.payload, "seed": seed, "notes": list(output.notes)},
+        grid=output.grids,
+        csv_grid=output.csv_grid,
+    )
     if form == "table" and output.plot:
         click.echo(f"\n{output.plot}")
 

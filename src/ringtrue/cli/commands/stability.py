@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from ringtrue.evaluation.stability import Stability
     from ringtrue.tables import Judgments, Scores
 
-__all__ = ["command"]
-
 DEFAULT_MEASURES = ("nDCG@10",)
 MAX_PAIRS_SHOWN = 10  # pairs in the table
 
@@ -30,18 +28,42 @@ MAX_PAIRS_SHOWN = 10  # pairs in the table
 @runs_and_judgments
 @click.option("--versus", required=True, metavar="FILE", help="The other judge's labels.")
 @click.option("--versus-judge", metavar="NAME", help="The judge to use in the other file; that of --judge if not said.")
-@click.option("--versus-rel", type=click.IntRange(1, 2**31 - 1),
-              help="The lowest label that is relevant in the other file; that of --rel if not said.")  # fmt: skip
-@click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE",
-              help="What to order the runs by; may be repeated, or a list. Usually "
-                   f"{DEFAULT_MEASURES[0]}.")  # fmt: skip
-@click.option("--resamples", type=click.IntRange(1, 10_000_000), default=10_000, show_default=True,
-              help="How often to draw the queries anew.")  # fmt: skip
+@click.option(
+    "--versus-rel",
+    type=click.IntRange(1, 2**31 - 1),
+    help="The lowest label that is relevant in the other file; that of --rel if not said.",
+)
+@click.option(
+    "-m",
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="MEASURE",
+    help=f"What to order the runs by; may be repeated, or a list. Usually {DEFAULT_MEASURES[0]}.",
+)
+@click.option(
+    "--resamples",
+    type=click.IntRange(1, 10_000_000),
+    default=10_000,
+    show_default=True,
+    help="How often to draw the queries anew.",
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another seed, other draws.")
-@click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
-              help="How much of the resamples the range of tau holds.")  # fmt: skip
-@click.option("-p", "--persistence", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.9,
-              show_default=True, help="The reader's patience in RBO.")  # fmt: skip
+@click.option(
+    "--level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="How much of the resamples the range of tau holds.",
+)
+@click.option(
+    "-p",
+    "--persistence",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.9,
+    show_default=True,
+    help="The reader's patience in RBO.",
+)
 @gains_option
 @evaluation_options
 @output_options
@@ -84,9 +106,14 @@ def command(
         resamples * len(runs) * (len(runs) - 1) // 2 * len(parsed_measures), description="resampling"
     ) as advance:
         stabilities = stability(
-            scores, versus_scores, resamples=resamples, level=run_inputs.level, persistence=persistence,
-            rng=np.random.default_rng(seed), progress=advance,
-        )  # fmt: skip
+            scores,
+            versus_scores,
+            resamples=resamples,
+            level=run_inputs.level,
+            persistence=persistence,
+            rng=np.random.default_rng(seed),
+            progress=advance,
+        )
     notes = [
         *run_inputs.notes,
         *_merge_score_notes(scores, versus_scores, judges),

@@ -9,8 +9,6 @@ from ringtrue.cli.options.common import Command, output_options
 from ringtrue.cli.output import OutputFormat, emit
 from ringtrue.formatting.grid import Grid
 
-__all__ = ["command"]
-
 
 @click.command("version", cls=Command)
 @output_options

@@ -18,15 +18,6 @@ if TYPE_CHECKING:
     from ringtrue.stats.confusion import Confusion
     from ringtrue.tables import Judgments
 
-__all__ = [
-    "CeilingFiles",
-    "check_testing_judge",
-    "read_all_runs",
-    "read_testing_labels",
-    "read_votes_and_confusion",
-    "restrict_to_labelled",
-]
-
 NO_QUERY_COLUMN = "no column names the query"
 LABELS_OPTION = re.compile(r"--(columns|where)\b")
 AVERAGE_ADVICE = re.compile(r",? or average over the judges \(--judges average\)")

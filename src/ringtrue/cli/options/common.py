@@ -12,8 +12,6 @@ import click
 from ringtrue.cli.output import OutputFormat
 from ringtrue.errors import UsageError, did_you_mean
 
-__all__ = ["Command", "input_options", "is_given", "output_options", "parse_columns", "parse_conditions"]
-
 COLUMN_NAMES = (
     "query", "doc", "judge", "label", "score", "left", "right", "winner", "prob", "stratum", "design", "time",
     "seconds", "batch", "title", "text", "description", "narrative",
@@ -29,8 +27,14 @@ def is_given(name: str) -> bool:
 def output_options(command: Function) -> Function:
     """`--format` and its short form `--json`; the command gets `form`."""
 
-    @click.option("--format", "form", type=click.Choice(get_args(OutputFormat)), default="table",
-                  show_default=True, help="How to print the answer.")  # fmt: skip
+    @click.option(
+        "--format",
+        "form",
+        type=click.Choice(get_args(OutputFormat)),
+        default="table",
+        show_default=True,
+        help="How to print the answer.",
+    )
     @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
     @wraps(command)
     def with_form(*args: object, form: OutputFormat, as_json: bool, **options: object) -> object:

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from ringtrue.judges.votes import Votes
     from ringtrue.stats.confusion import Confusion
 
-__all__ = ["confusion_out_option", "require_documents", "write_pooled_confusion"]
-
 
 def confusion_out_option(command: Function) -> Function:
     """Where to write the matrix, as `confusion_out`."""
@@ -38,5 +36,7 @@ def write_pooled_confusion(path: str | None, tables: Sequence[Confusion], notes:
         return
     pooled = Confusion.together(tables)
     write_confusion(path, pooled)
-    notes.append(f"the confusion matrix of {len(tables):,} judge{'s' * (len(tables) != 1)} is in {path}: rows are "
-                 f"{pooled.rows}, columns {pooled.columns}")  # fmt: skip
+    notes.append(
+        f"the confusion matrix of {len(tables):,} judge{'s' * (len(tables) != 1)} is in {path}: rows are "
+        f"{pooled.rows}, columns {pooled.columns}"
+    )

@@ -19,22 +19,6 @@ if TYPE_CHECKING:
     from ringtrue.files import Format
     from ringtrue.files.byte_source import Source
 
-__all__ = [
-    "Sources",
-    "columns_per_file",
-    "find_column",
-    "formats_by_kind",
-    "is_same_file",
-    "list_table_columns",
-    "name_runs",
-    "normalise_selection",
-    "parse_format",
-    "read_runs",
-    "refuse_to_overwrite",
-    "refuse_to_overwrite_filled",
-    "require_table",
-]
-
 
 def name_runs(paths: Sequence[str]) -> list[str]:
     """What the runs are called: the file's name without extensions; where two clash, with the folder.

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from ringtrue.stats.confusion import Confusion
     from ringtrue.tables import Judgments
 
-__all__ = ["GoldOptions", "gold_options", "read_gold", "refuse_uncorrectable_settings"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldOptions:
@@ -81,8 +79,13 @@ class GoldOptions:
                     f"of '{confusion.columns}', and no others"
                 )
             return confusion
-        return read_gold(source, "--gold", run_inputs.notes.append, parse_columns(self.gold_columns),
-                         parse_conditions(self.gold_where))  # fmt: skip
+        return read_gold(
+            source,
+            "--gold",
+            run_inputs.notes.append,
+            parse_columns(self.gold_columns),
+            parse_conditions(self.gold_where),
+        )
 
     def correction_settings(self) -> dict[str, Any]:
         """What `correct` and `compare_corrected` take."""
@@ -109,9 +112,13 @@ class GoldOptions:
 
 def refuse_uncorrectable_settings(run_inputs: RunInputs, why: str) -> None:
     """Refuse ways to evaluate for which nobody worked out a correction."""
-    for option, is_set in (("--judges average", run_inputs.judges == "average"), ("--compat", run_inputs.compat),
-                          ("--missing skip", run_inputs.missing == "skip"), ("--depth", run_inputs.depth),
-                          ("--collection-size", run_inputs.collection_size)):  # fmt: skip
+    for option, is_set in (
+        ("--judges average", run_inputs.judges == "average"),
+        ("--compat", run_inputs.compat),
+        ("--missing skip", run_inputs.missing == "skip"),
+        ("--depth", run_inputs.depth),
+        ("--collection-size", run_inputs.collection_size),
+    ):
         if is_set:
             raise UsageError(f"{option} {why}")
 
@@ -171,18 +178,30 @@ def _rephrase_for_option(message: str, option: str) -> str:
 def gold_options(command: Function) -> Function:
     """`--gold` and what belongs to it; all of it reaches the command as `gold_opts`."""
 
-    @click.option("--gold", metavar="FILE",
-                  help="Trusted labels of a sample: the judgments are then bronze, and corrected.")  # fmt: skip
-    @click.option("--design", type=click.Choice(tuple(DESIGNS)),
-                  help="How gold was drawn, if its column design does not say.")  # fmt: skip
-    @click.option("--method", type=click.Choice(["difference", "confusion", "gold"]),
-                  help="How to correct; chosen by the design if not said.")  # fmt: skip
-    @click.option("--population", type=click.Choice(["these", "like-these"]),
-                  help="What the interval is about: these queries, or queries like these (usual).")  # fmt: skip
-    @click.option("--bronze-rel", type=click.IntRange(1, 2**31 - 1),
-                  help="The lowest bronze label that counts as relevant; that of gold if not said.")  # fmt: skip
-    @click.option("--gold-columns", multiple=True, metavar="NAME=COLUMN",
-                  help="What the gold file calls a column: label=human.")  # fmt: skip
+    @click.option(
+        "--gold", metavar="FILE", help="Trusted labels of a sample: the judgments are then bronze, and corrected."
+    )
+    @click.option(
+        "--design", type=click.Choice(tuple(DESIGNS)), help="How gold was drawn, if its column design does not say."
+    )
+    @click.option(
+        "--method",
+        type=click.Choice(["difference", "confusion", "gold"]),
+        help="How to correct; chosen by the design if not said.",
+    )
+    @click.option(
+        "--population",
+        type=click.Choice(["these", "like-these"]),
+        help="What the interval is about: these queries, or queries like these (usual).",
+    )
+    @click.option(
+        "--bronze-rel",
+        type=click.IntRange(1, 2**31 - 1),
+        help="The lowest bronze label that counts as relevant; that of gold if not said.",
+    )
+    @click.option(
+        "--gold-columns", multiple=True, metavar="NAME=COLUMN", help="What the gold file calls a column: label=human."
+    )
     @click.option("--gold-where", multiple=True, metavar="COLUMN=VALUE", help="Keep only these rows of the gold file.")
     @wraps(command)
     def with_gold_options(*args: object, **options: Any) -> object:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from ringtrue.judges.votes import Outside, Repeats, Votes
     from ringtrue.tables import Judgments, Preferences
 
-__all__ = ["LabelInputs", "label_options"]
-
 LABEL_RANGE = re.compile(r"(-?\d+)(?:-|\.\.)(-?\d+)")
 MAX_LABELS = 200
 
@@ -253,13 +251,25 @@ def label_options(command: Function) -> Function:
     @click.option(
         "--scale", metavar="LABELS", help="The labels there are: 0-3, or 0,1,2. Usually those that were seen."
     )
-    @click.option("--outside", type=click.Choice(["refuse", "exclude", "clip"]), default="refuse", show_default=True,
-                  help="What to do with labels outside the scale.")  # fmt: skip
-    @click.option("--repeats", type=click.Choice(["first", "last", "all"]),
-                  help="Where a judge labelled a document again: which label counts, or each as its own.")  # fmt: skip
+    @click.option(
+        "--outside",
+        type=click.Choice(["refuse", "exclude", "clip"]),
+        default="refuse",
+        show_default=True,
+        help="What to do with labels outside the scale.",
+    )
+    @click.option(
+        "--repeats",
+        type=click.Choice(["first", "last", "all"]),
+        help="Where a judge labelled a document again: which label counts, or each as its own.",
+    )
     @click.option("--level", type=float, default=0.95, show_default=True, help="How often such intervals hold.")
-    @click.option("--gold-columns", multiple=True, metavar="NAME=COLUMN",
-                  help="What the gold file alone calls a column: label=human.")  # fmt: skip
+    @click.option(
+        "--gold-columns",
+        multiple=True,
+        metavar="NAME=COLUMN",
+        help="What the gold file alone calls a column: label=human.",
+    )
     @click.option("--gold-where", multiple=True, metavar="COLUMN=VALUE", help="Keep only these rows of the gold file.")
     @click.option(
         "--as", "forced", multiple=True, metavar="FORMAT", help="Force a format; see docs/reference/formats.md."

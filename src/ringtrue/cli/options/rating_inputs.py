@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from ringtrue.files.byte_source import Source
     from ringtrue.tables import Judgments, Preferences
 
-__all__ = ["RatingFiles"]
-
 MAX_ROWS_SHOWN = 4  # rows in a message
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from ringtrue.preference import Ratings
     from ringtrue.tables import Judgments
 
-__all__ = ["RatingTargets"]
-
 TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 RUN_SUFFIXES, QRELS_SUFFIXES = (".run",), (".qrels", ".qrel")
 COMPRESSED_SUFFIXES = (".gz", ".zst")
@@ -59,8 +57,9 @@ class RatingTargets:
                 )
             for source in (*files.preferences, files.gold):
                 if source is not None and is_same_file(source, path):
-                    raise UsageError(f"{path}: the answer cannot be written onto what it is made from; write to "
-                                     f"another file")  # fmt: skip
+                    raise UsageError(
+                        f"{path}: the answer cannot be written onto what it is made from; write to another file"
+                    )
         paths = list(self.path_by_option.values())
         if len({Path(path).resolve() for path in paths}) < len(paths):
             raise UsageError("two answers cannot be written into one file; name another")

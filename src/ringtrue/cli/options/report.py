@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from ringtrue.report.inputs import ReportInputs
     from ringtrue.tables import Judgments, Preferences
 
-__all__ = ["ReportOptions", "report_options"]
-
 Table = TypeVar("Table")
 
 
@@ -166,8 +164,12 @@ class ReportOptions:
         """A file about judges, read; what is wrong with it is told in the words of its options."""
         columns, where = self._selection_of(path)
         try:
-            return read(self.sources[path], columns=columns, where=where,
-                        note=lambda text: self.run_inputs.notes.append(_use_label_option_names(text)))  # fmt: skip
+            return read(
+                self.sources[path],
+                columns=columns,
+                where=where,
+                note=lambda text: self.run_inputs.notes.append(_use_label_option_names(text)),
+            )
         except (TableError, FormatError, UsageError) as error:
             raise type(error)(_use_label_option_names(str(error))) from error
 
@@ -213,16 +215,26 @@ def report_options(command: Function) -> Function:
 
     @click.argument("runs", nargs=-1, metavar="RUN…")
     @click.option("--judgments", "--qrels", default="", metavar="FILE", help="Relevance labels: qrels, or a table.")
-    @click.option("-m", "--measure", "measures", multiple=True, metavar="NAME",
-                  help="What to measure by; may be repeated, or a list. The page is about the first.")  # fmt: skip
+    @click.option(
+        "-m",
+        "--measure",
+        "measures",
+        multiple=True,
+        metavar="NAME",
+        help="What to measure by; may be repeated, or a list. The page is about the first.",
+    )
     @click.option(
         "--truth", metavar="FILE", help="True labels of everything, where they are known, to be held against."
     )
     @click.option("--labels", metavar="FILE", help="Labels of several judges: how good they are, how far they agree.")
     @click.option("--preferences", metavar="FILE", help="Votes between two documents.")
     @click.option("--traps", metavar="FILE", help="Items among these with a known answer.")
-    @click.option("--label-columns", multiple=True, metavar="NAME=COLUMN",
-                  help="What the files of labels, votes and traps call a column.")  # fmt: skip
+    @click.option(
+        "--label-columns",
+        multiple=True,
+        metavar="NAME=COLUMN",
+        help="What the files of labels, votes and traps call a column.",
+    )
     @click.option("--label-where", multiple=True, metavar="COLUMN=VALUE", help="Keep only these rows of them.")
     @click.option("--confusion", metavar="FILE", help="How judges disagree, for the ceiling: a confusion matrix.")
     @gold_options

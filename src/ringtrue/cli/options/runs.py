@@ -13,12 +13,10 @@ from ringtrue.cli.options.common import Function, input_options, parse_columns, 
 from ringtrue.errors import DuplicateError, UsageError
 
 if TYPE_CHECKING:
-    from ringtrue.evaluation.evaluate import Judges, Missing
+    from ringtrue.evaluation.inputs import Judges, Missing
     from ringtrue.evaluation.measures import Compat, Measure
     from ringtrue.judges.votes import Repeats
     from ringtrue.tables import Judgments, Run, Scores
-
-__all__ = ["RunInputs", "evaluation_options", "gains_option", "level_option", "repeats_option", "runs_and_judgments"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,20 +184,38 @@ def evaluation_options(command: Function, repeats: Callable[[Function], Function
     @click.option(
         "--rel", type=click.IntRange(1, 2**31 - 1), help="The lowest label that counts as relevant; 1 if not said."
     )
-    @click.option("--missing", type=click.Choice(["zero", "skip"]), default="zero", show_default=True,
-                  help="A judged query that a run does not have counts as 0, or is left out.")  # fmt: skip
+    @click.option(
+        "--missing",
+        type=click.Choice(["zero", "skip"]),
+        default="zero",
+        show_default=True,
+        help="A judged query that a run does not have counts as 0, or is left out.",
+    )
     @click.option("--judge", metavar="NAME", help="Use this judge's labels only.")
-    @click.option("--judges", type=click.Choice(["one", "average"]), default="one", show_default=True,
-                  help="With several judges: evaluate by each and average, as trec_eval's qrels_jg.")  # fmt: skip
+    @click.option(
+        "--judges",
+        type=click.Choice(["one", "average"]),
+        default="one",
+        show_default=True,
+        help="With several judges: evaluate by each and average, as trec_eval's qrels_jg.",
+    )
     @repeats
-    @click.option("--compat", type=click.Choice(["trec_eval-9", "trec_eval-10"]),
-                  help="Follow trec_eval to the last digit where it departs from the plain formulas.")  # fmt: skip
+    @click.option(
+        "--compat",
+        type=click.Choice(["trec_eval-9", "trec_eval-10"]),
+        help="Follow trec_eval to the last digit where it departs from the plain formulas.",
+    )
     @click.option("--depth", type=click.IntRange(1, 2**31 - 1), help="Cut every list at this rank.")
     @click.option(
         "--collection-size", type=click.IntRange(1, 2**53), help="Documents in all, for ROC, AUC, Fallout, SetAcc, TN."
     )
-    @click.option("--name", type=click.Choice(["file", "tag"]), default="file", show_default=True,
-                  help="Call a run by its file, or by the tag inside.")  # fmt: skip
+    @click.option(
+        "--name",
+        type=click.Choice(["file", "tag"]),
+        default="file",
+        show_default=True,
+        help="Call a run by its file, or by the tag inside.",
+    )
     @click.option(
         "--run-columns", multiple=True, metavar="NAME=COLUMN", help="The same as --columns, for runs that are tables."
     )

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from ringtrue.simulation.studies.coverage_tally import IntervalCoverage
     from ringtrue.simulation.studies.decision_errors import DecisionErrorRates
 
-__all__ = ["COMPARISON_SETTINGS", "LIKE_THESE_SETTINGS", "study_comparisons", "study_like_these"]
-
 LIKE_THESE_SETTINGS: dict[str, Number] = {"worlds": 0}
 COMPARISON_SETTINGS: dict[str, Number] = {"effect": 0.08}
 WIDTH = 100
@@ -70,8 +68,13 @@ def _coverage_grid(part: str, coverages: Sequence[IntervalCoverage], parameters:
     rows = []
     for kind, figures in figures_by_kind.items():
         shares, widths = zip(*figures, strict=True)
-        rows.append([*kind, *(f"{x:.3f}" for x in (sum(shares) / len(shares), min(shares), max(shares))),
-                     f"{sum(widths) / len(widths):.3f}"])  # fmt: skip
+        rows.append(
+            [
+                *kind,
+                *(f"{x:.3f}" for x in (sum(shares) / len(shares), min(shares), max(shares))),
+                f"{sum(widths) / len(widths):.3f}",
+            ]
+        )
     n_settings = len({(coverage.setting, coverage.queries, coverage.gold) for coverage in coverages})
     description = f"{n_settings:,} settings, {parameters.replications:,} experiments in each: {PART_DESCRIPTIONS[part]}"
     columns = [part, "method", "about", "held against", "mean", "lowest", "highest", "width"]

@@ -8,8 +8,6 @@ from functools import partial
 from ringtrue.cli.studies.study import StudyOutput, StudyParameters
 from ringtrue.formatting.grid import Grid
 
-__all__ = ["study_plans"]
-
 COLUMNS = ("setting", "method", "asked", "achieved", "ratio")
 
 

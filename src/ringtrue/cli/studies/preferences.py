@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from ringtrue.simulation.worlds.compared_topics import PreferenceWorld
     from ringtrue.stats.results import Estimate
 
-__all__ = ["PREFERENCE_SETTINGS", "study_preferences"]
-
 WORLD_SETTINGS = ("topics", "docs", "workers", "crew", "random", "adversarial", "step", "within", "initial", "ties")
 RATING_SETTINGS = ("k", "start", "scale", "variance", "ridge", "balance", "passes")
 PREFERENCE_SETTINGS: dict[str, Number] = {
@@ -54,10 +52,19 @@ def study_preferences(parameters: StudyParameters) -> StudyOutput:
             bar(WORK_PER_VOTE * done)
 
         methods = [
-            (world, score_designs(rng, world, methods=rating_methods, votes=votes, replications=parameters.replications,
-                                  progress=advance))
+            (
+                world,
+                score_designs(
+                    rng,
+                    world,
+                    methods=rating_methods,
+                    votes=votes,
+                    replications=parameters.replications,
+                    progress=advance,
+                ),
+            )
             for world in worlds
-        ]  # fmt: skip
+        ]
         designs = []
         if n_replications := parameters.int_setting("designs"):
             designs = [

@@ -18,12 +18,16 @@ if TYPE_CHECKING:
     from ringtrue.simulation.studies.goldberg import NoisyScores
     from ringtrue.simulation.studies.rate_coverage import RatesCoverage
 
-__all__ = ["GOLDBERG_SETTINGS", "RATE_SETTINGS", "study_goldberg", "study_rates"]
-
 GOLDBERG_SETTINGS: dict[str, Number] = {
-    "first": 0.49, "last": 0.31, "k": 10, "relevant": 0.9, "nonrelevant": 0.8, "relevant_labels": 250,
-    "nonrelevant_labels": 250, "queries": 50,
-}  # fmt: skip
+    "first": 0.49,
+    "last": 0.31,
+    "k": 10,
+    "relevant": 0.9,
+    "nonrelevant": 0.8,
+    "relevant_labels": 250,
+    "nonrelevant_labels": 250,
+    "queries": 50,
+}
 RATE_SETTINGS: dict[str, Number] = {"resamples": 1000, "worlds": 0}
 SCORE_TITLES = {
     "naive": "bronze scores as they are: mean ± t·s/√n",
@@ -217,5 +221,8 @@ def _world_grid(name: str, coverages: list[RatesCoverage], parameters: StudyPara
         f"no answer, which counts as held: {mean_refused:.1%} of the experiments, {max_refused:.1%} in the worst world",
         f"Fieller's is lowest for a share of {worst_world.share:g}, {rates_text} from {labels_text}, {queries_text}",
     ]
-    return Grid(columns=[f"{name} worlds", "mean", "lowest", "below .90", "below .50"], rows=rows,
-                caption="\n".join(fill(line, WIDTH, subsequent_indent="  ") for line in lines))  # fmt: skip
+    return Grid(
+        columns=[f"{name} worlds", "mean", "lowest", "below .90", "below .50"],
+        rows=rows,
+        caption="\n".join(fill(line, WIDTH, subsequent_indent="  ") for line in lines),
+    )

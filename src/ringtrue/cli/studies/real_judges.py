@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from ringtrue.simulation.worlds.real_collection import JudgedCollection
     from ringtrue.tables import Judgments
 
-__all__ = ["REAL_JUDGE_SETTINGS", "study_real_judges"]
-
 REAL_JUDGE_SETTINGS: dict[str, Number] = {"labels": 300, "pair_labels": 150, "queries": 20, "rel": 2, "k": 10}
 GOLD_FILES = ("human.qrels", "gold.qrels")
 MINIMUM_SETTINGS: dict[str, int] = {"labels": 20, "pair_labels": 20, "queries": 4, "rel": 1, "k": 1}
@@ -129,21 +127,27 @@ def _read_collection(folder: Path, note: Callable[[str], None]) -> tuple[JudgedC
     gold = next((folder / name for name in GOLD_FILES if (folder / name).is_file()), None)
     runs = sorted(path for path in (folder / "runs").glob("*") if path.is_file())
     judges = [path for path in sorted(folder.glob("*.qrels*")) if path != gold]
-    for files, expected in ((gold, f"gold labels ({' or '.join(GOLD_FILES)})"), (runs, "runs in a folder runs/"),
-                        (judges, "labels of a judge who errs (another .qrels file)")):  # fmt: skip
+    for files, expected in (
+        (gold, f"gold labels ({' or '.join(GOLD_FILES)})"),
+        (runs, "runs in a folder runs/"),
+        (judges, "labels of a judge who errs (another .qrels file)"),
+    ):
         if not files:
             raise FileError(f"{folder}: expected {expected}, found none")
     collection = JudgedCollection(
         runs=[read_run(path, note=note) for path in runs], gold=read_judgments(str(gold), note=note)
     )
-    return collection, {path.name.split(".qrels")[0].removeprefix("llm-"): read_judgments(path, note=note)
-                        for path in judges}  # fmt: skip
+    return collection, {
+        path.name.split(".qrels")[0].removeprefix("llm-"): read_judgments(path, note=note) for path in judges
+    }
 
 
 def _coverage_as_dict(coverage: MethodCoverage) -> dict[str, object]:
     """A row for JSON and CSV: what is no number is None."""
-    return {name: None if isinstance(value, float) and not isfinite(value) else value
-            for name, value in asdict(coverage).items()}  # fmt: skip
+    return {
+        name: None if isinstance(value, float) and not isfinite(value) else value
+        for name, value in asdict(coverage).items()
+    }
 
 
 def _real_judges_grid(rows: Sequence[tuple[str, MethodCoverage]], level: float) -> Grid:
@@ -180,5 +184,6 @@ def _coverage_cells(coverage: MethodCoverage) -> list[str]:
 
 def _real_judges_csv(rows: Sequence[dict[str, object]]) -> Grid:
     columns = list(rows[0])
-    return Grid(columns=columns, rows=[["" if row[name] is None else str(row[name]) for name in columns]
-                                       for row in rows])  # fmt: skip
+    return Grid(
+        columns=columns, rows=[["" if row[name] is None else str(row[name]) for name in columns] for row in rows]
+    )

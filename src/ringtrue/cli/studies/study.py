@@ -11,8 +11,6 @@ from ringtrue.formatting.grid import Grid
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["Number", "Study", "StudyOutput", "StudyParameters"]
-
 Number: TypeAlias = int | float
 
 

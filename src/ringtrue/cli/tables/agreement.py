@@ -13,8 +13,6 @@ from ringtrue.stats.results import Estimate
 if TYPE_CHECKING:
     from ringtrue.judges.agreement import Agreement, PairAgreement, Transitivity
 
-__all__ = ["agreement_csv", "agreement_grids"]
-
 MAX_PAIRS, MAX_GOLD_PAIRS = 10, 40  # pairs
 STATISTICS = {
     "agreement": "raw agreement",

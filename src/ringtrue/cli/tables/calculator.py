@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from ringtrue.gold.correction import ScoreCorrection, ScoreDifference
     from ringtrue.stats.results import Estimate
 
-__all__ = ["calculator_csv", "calculator_grids", "comparisons_by_title"]
-
 WIDTH = 100
 COMPARISON_TITLES = {
     "shared_judge": "one judge for both",
@@ -100,16 +98,21 @@ def _rate_cells(rate: Estimate) -> list[str]:
 
 def _score_comparison_grid(correction: ScoreCorrection) -> Grid:
     comparisons, level = correction.comparison or {}, correction.raw.level
-    rows = [[name, *_difference_cells(difference.difference), _p_text(difference.p_value)]
-            for name, difference in comparisons_by_title(correction).items()]  # fmt: skip
+    rows = [
+        [name, *_difference_cells(difference.difference), _p_text(difference.p_value)]
+        for name, difference in comparisons_by_title(correction).items()
+    ]
     lines = ["", _difference_verdict(comparisons, level)]
     shared = comparisons.get("shared_judge")
     if shared and shared.tipping and shared.difference.value:
         lines.append(
             _sensitivity_sentence(shared, decided=shared.p_value is not None and shared.p_value < round(1 - level, 12))
         )
-    return Grid(columns=["score − versus", "difference", f"{level * 100:g}% CI", "p"], rows=rows,
-                caption="\n".join(fill(line, WIDTH) for line in lines))  # fmt: skip
+    return Grid(
+        columns=["score − versus", "difference", f"{level * 100:g}% CI", "p"],
+        rows=rows,
+        caption="\n".join(fill(line, WIDTH) for line in lines),
+    )
 
 
 def _difference_verdict(comparisons: Mapping[str, ScoreDifference], level: float) -> str:
@@ -191,8 +194,11 @@ def calculator_csv(correction: ScoreCorrection) -> Grid:
     }
     fields = ("value", "se", "low", "high", "level", "n", "method")
     rows = [
-        [name, *("" if (cell := getattr(estimate, field)) is None else str(cell) for field in fields),
-         "" if p is None else str(p)]
+        [
+            name,
+            *("" if (cell := getattr(estimate, field)) is None else str(cell) for field in fields),
+            "" if p is None else str(p),
+        ]
         for name, (estimate, p) in estimate_and_p.items()
-    ]  # fmt: skip
+    ]
     return Grid(columns=["what", *fields, "p_value"], rows=rows)

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from ringtrue.judges.ceiling import Ceiling, CeilingScatter, RunCeiling
     from ringtrue.stats.results import Estimate
 
-__all__ = ["ceiling_csv", "ceiling_grids"]
-
 NEAR_CEILING = 0.95  # of the ceiling, from which there is little left for a better ranker
 MAX_ROWS_SHOWN = 50  # queries, and pairs of judges
 MIN_QUERIES = 10  # queries of a pair, before how far it is off is worth a place at the top

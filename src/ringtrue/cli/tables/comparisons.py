@@ -12,18 +12,6 @@ from ringtrue.formatting.grid import Grid, format_signed
 from ringtrue.stats.results import Comparison, Comparisons, Estimate
 from ringtrue.tables import Scores
 
-__all__ = [
-    "comparison_csv_row",
-    "comparisons_csv",
-    "difference_cells",
-    "group_csv",
-    "group_grid",
-    "join_ranges",
-    "mark_better",
-    "p_cell",
-    "run_comparison_grids",
-]
-
 FEW_PAIRS = 10  # of one measure: more are shown run by run
 CSV_COLUMNS = (
     "measure",

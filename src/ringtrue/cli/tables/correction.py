@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from ringtrue.gold.correction import Correction
     from ringtrue.gold.correction.joint_estimate import Population
 
-__all__ = ["corrected_comparison_grid", "corrected_comparisons_csv", "correction_csv", "correction_grids"]
-
 FEW_PAIRS = 10  # of one measure: more are shown run by run
 FEW_SENTENCES = 4
 NAIVE_COLUMNS = ("naive_difference", "naive_p")
@@ -89,12 +87,20 @@ def _check_grid(correction: Correction) -> Grid:
     rows, caption = [], [_judge_accuracy_line(correction)]
     for check in correction.checks:
         observation, _, doubt = check.text.partition(": ")
-        rows.append(["ok" if check.passed else "look", check.name, observation,
-                     "–" if check.p_value is None else f"{check.p_value:.2g}"])  # fmt: skip
+        rows.append(
+            [
+                "ok" if check.passed else "look",
+                check.name,
+                observation,
+                "–" if check.p_value is None else f"{check.p_value:.2g}",
+            ]
+        )
         caption += [f"{check.name}: {doubt}"] if doubt else []
     if any(not check.passed and check.name.startswith("accuracy") for check in correction.checks):
-        caption.append("accuracy that differs: rates measured on one part do not hold for another, and the difference "
-                       "estimator needs none")  # fmt: skip
+        caption.append(
+            "accuracy that differs: rates measured on one part do not hold for another, and the difference "
+            "estimator needs none"
+        )
     return Grid(columns=["", "check", "found", "p"], rows=rows, caption="\n".join(filter(None, caption)), left=3)
 
 
@@ -260,10 +266,13 @@ def _run_rows_grid(comparisons: Comparisons, population: Population) -> Grid:
     sides = {"better than": True, "worse than": False}
     headings = [(measure, side) for measure in measures for side in sides]
     rows = [
-        [str(number[run]), run,
-         *(join_ranges(sorted(beats.get((measure, run, sides[side]), []))) for measure, side in headings)]
+        [
+            str(number[run]),
+            run,
+            *(join_ranges(sorted(beats.get((measure, run, sides[side]), []))) for measure, side in headings),
+        ]
         for run in best_first
-    ]  # fmt: skip
+    ]
     has_several = len(measures) > 1
     caption = [
         f"better and worse: by number in this table, adjusted p < {1 - comparisons.level:.3g}",
@@ -271,8 +280,12 @@ def _run_rows_grid(comparisons: Comparisons, population: Population) -> Grid:
         *_corrected_basis_lines(comparisons, population),
         *_undecided_lines(comparisons),
     ]
-    return Grid(columns=["nr", "run", *(f"{side} ({measure})" if has_several else side for measure, side in headings)],
-                rows=rows, caption="\n".join(caption), left=2)  # fmt: skip
+    return Grid(
+        columns=["nr", "run", *(f"{side} ({measure})" if has_several else side for measure, side in headings)],
+        rows=rows,
+        caption="\n".join(caption),
+        left=2,
+    )
 
 
 def corrected_comparisons_csv(comparisons: Comparisons) -> Grid:

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from ringtrue.judges.disagreement import Consistency, Disagreement, MutualEvaluation
     from ringtrue.stats.results import Estimate
 
-__all__ = ["disagreement_csv", "disagreement_grids"]
-
 
 def disagreement_grids(
     disagreement: Disagreement, by: str | None, output: str | None, cross_evaluation: MutualEvaluation | None = None
@@ -155,8 +153,16 @@ def _verification_grid(disagreement: Disagreement) -> Grid:
     for check in disagreement.verified:
         difference = _difference_cell(check.experimental, check.predicted)
         share = "/".join(map(str, check.at_least))
-        rows.append([share, check.level, f"{check.experimental.n:,}", _weight_with_interval(check.experimental),
-                     _weight_with_interval(check.predicted), difference])  # fmt: skip
+        rows.append(
+            [
+                share,
+                check.level,
+                f"{check.experimental.n:,}",
+                _weight_with_interval(check.experimental),
+                _weight_with_interval(check.predicted),
+                difference,
+            ]
+        )
     return Grid(
         columns=["at least", "label", "documents", "experimental", "predicted", "differ by"],
         rows=rows,

@@ -14,8 +14,6 @@ from ringtrue.doctor import Checkup, FileSummary, Overlap
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count, join_first_few
 
-__all__ = ["as_grids", "as_text"]
-
 WIDTH = 80
 NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"  # until the lines are broken
 INDENT = "  "
@@ -80,8 +78,10 @@ def _heading(text: str) -> str:
 def _short_names(files: Sequence[FileSummary]) -> dict[str, str]:
     """A file's name without its folder, where no other file has it."""
     names = [Path(file.path).name for file in files]
-    return {file.path: name if names.count(name) == 1 and name else file.path
-            for file, name in zip(files, names, strict=True)}  # fmt: skip
+    return {
+        file.path: name if names.count(name) == 1 and name else file.path
+        for file, name in zip(files, names, strict=True)
+    }
 
 
 def _name_kind(file: FileSummary) -> str:
@@ -143,16 +143,20 @@ def _describe_counts(file: FileSummary) -> str:
         judges_text = f" by {format_count(counts['judges'], 'judge')}" if counts["judges"] > 1 else ""
         ties_text = f"; {_label_share_text(counts['ties'])} ties" if counts["ties"] else ""
         traps_text = f", {format_count(counts['traps'], 'vote')} on traps" if counts.get("traps") else ""
-        return (f"{format_count(counts['votes'], 'vote')}{judges_text} on {format_count(counts['pairs'], 'pair')}, "
-                f"{format_count(counts['queries'], 'query')}{ties_text}{traps_text}")  # fmt: skip
+        return (
+            f"{format_count(counts['votes'], 'vote')}{judges_text} on {format_count(counts['pairs'], 'pair')}, "
+            f"{format_count(counts['queries'], 'query')}{ties_text}{traps_text}"
+        )
     if kind == "confusion":
         labels = ", ".join(map(str, counts["labels"]))
         return f"the labels {labels} of {counts['columns']}, given those of {counts['rows']}"
     if kind == "gains":
         return ", ".join(f"label {label} is worth {gain:g}" for label, gain in counts["gains"].items())
     if kind == "scores":
-        return (f"{format_count(counts['queries'], 'query')}, {format_count(counts['runs'], 'run')}, "
-                f"{format_count(counts['measures'], 'measure')}: for other programs, no command reads it")  # fmt: skip
+        return (
+            f"{format_count(counts['queries'], 'query')}, {format_count(counts['runs'], 'run')}, "
+            f"{format_count(counts['measures'], 'measure')}: for other programs, no command reads it"
+        )
     unit_by_count = {"documents": "document", "pairs": "pair", "queries": "query"}
     counts_text = ", ".join(format_count(counts[name], unit) for name, unit in unit_by_count.items() if name in counts)
     return counts_text + (f"; {counts['labelled']:,} have a label" if "labelled" in counts else "")
@@ -322,8 +326,14 @@ def _missing_section(checkup: Checkup, short_names: Mapping[str, str]) -> str:
 
 def _wrap_lines(text: str, indent: str, next_indent: str | None = None) -> list[str]:
     """A text in lines of 80 characters; names of files stay whole."""
-    return wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent if next_indent is None else next_indent,
-                break_on_hyphens=False, break_long_words=False)  # fmt: skip
+    return wrap(
+        text,
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent if next_indent is None else next_indent,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
 
 
 def _use_short_names(text: str, short_names: Mapping[str, str]) -> str:

@@ -11,8 +11,6 @@ from ringtrue.formatting.grid import Grid, format_signed
 from ringtrue.stats.results import Comparison, Comparisons
 from ringtrue.tables import Scores
 
-__all__ = ["largest_moves_grid", "query_csv", "query_grids", "topic_texts"]
-
 BAR_WIDTH = 12
 MAX_TEXT_WIDTH = 60
 

@@ -11,8 +11,6 @@ from ringtrue.formatting.grid import Grid
 if TYPE_CHECKING:
     from ringtrue.preference import RatingComparison
 
-__all__ = ["method_comparison_csv", "method_comparison_grids"]
-
 ALL_QUERIES = "all"  # the mean over the queries
 MAX_QUERIES = 15  # queries with a row of their own, unless all were asked for
 TIE_MARGIN = 0.01  # two methods nearer than that are equally good

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from ringtrue.judges.agreement import Agreement
     from ringtrue.preference import JudgeRating, Ratings
 
-__all__ = ["rating_grids"]
-
 MAX_QUERIES = 5  # in the table
 MAX_DOCS, MAX_DOCS_OF_MANY = 10, 5  # of each of them, where they are one or two, or more
 FEW_QUERIES = 2

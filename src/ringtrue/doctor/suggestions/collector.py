@@ -11,8 +11,6 @@ from ringtrue.doctor.roles import FileRoles
 from ringtrue.doctor.shell_commands import FreeNames, build_command
 from ringtrue.errors import RingtrueError
 
-__all__ = ["QUESTIONS", "SuggestionCollector", "find_refusal", "repeats_option"]
-
 QUESTIONS = {
     "report": "Show me everything on one page",
     "evaluate": "How good is each run?",

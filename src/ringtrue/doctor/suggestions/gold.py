@@ -17,8 +17,6 @@ from ringtrue.doctor.suggestions.runs import MORE_RUNS, missing_for_evaluation, 
 from ringtrue.doctor.summaries.runs import TOP_DEPTH
 from ringtrue.tables import Judgments
 
-__all__ = ["GoldInput", "choose_gold", "suggest_for_gold"]
-
 MAX_RUNS_COMPARED = 8  # runs whose pairs are tried
 SAMPLE_BUDGET, SAMPLE_QUERIES = 200, 20  # for a sample
 EXTENDABLE_DESIGNS = ("pool_stratified", "pool_random")  # designs of samples that more documents can be added to

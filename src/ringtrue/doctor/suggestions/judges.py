@@ -11,8 +11,6 @@ from ringtrue.doctor.shell_commands import quote_path
 from ringtrue.doctor.suggestions.collector import SuggestionCollector, find_refusal, repeats_option
 from ringtrue.doctor.suggestions.runs import LABEL_LINES, SECOND_JUDGE
 
-__all__ = ["suggest_for_judges"]
-
 AT_LEAST = "1/3"
 
 
@@ -78,12 +76,26 @@ def _gold_arguments(roles: FileRoles, crowd: LabelFile) -> tuple[str, ...]:
             "--gold-where",
             quote_path(f"{column}!="),
         )
-    gold = next((file for file in (roles.truth, roles.sample) if file is not None and not file.repeat_count
-                 and shares_documents(file, crowd)), None)  # fmt: skip
+    gold = next(
+        (
+            file
+            for file in (roles.truth, roles.sample)
+            if file is not None and not file.repeat_count and shares_documents(file, crowd)
+        ),
+        None,
+    )
     if gold is not None:
         return "--gold", quote_path(gold.path)
-    table = next((file for file in roles.unjudged if file.trusted_column and crowd.has_query
-                  and crowd.judged_docs.join(file.docs, on=["query", "doc"], how="semi").height), None)  # fmt: skip
+    table = next(
+        (
+            file
+            for file in roles.unjudged
+            if file.trusted_column
+            and crowd.has_query
+            and crowd.judged_docs.join(file.docs, on=["query", "doc"], how="semi").height
+        ),
+        None,
+    )
     return (
         ()
         if table is None
@@ -112,8 +124,14 @@ def _suggest_for_two_judges(collector: SuggestionCollector) -> None:
     """One judge against gold, where nobody else labelled the same documents."""
     roles = collector.roles
     gold = roles.truth or roles.sample
-    judge = next((file for file in (roles.bronze, *roles.judgments) if file is not None and gold is not None
-                  and file is not gold and shares_documents(file, gold)), None)  # fmt: skip
+    judge = next(
+        (
+            file
+            for file in (roles.bronze, *roles.judgments)
+            if file is not None and gold is not None and file is not gold and shares_documents(file, gold)
+        ),
+        None,
+    )
     if gold is None and len(roles.judgments) > 1:
         first, *second_files = roles.judgments
         gold, judge = first, next((file for file in second_files if shares_documents(file, first)), None)
@@ -143,7 +161,13 @@ def _suggest_rating(collector: SuggestionCollector) -> None:
             "`ringtrue pairs` says which to compare, and people fill in judge and winner",
         )
         return
-    gold = next((file for file in (roles.truth, *roles.judgments) if file is not None and not file.repeat_count
-                 and has_labels_of_voted_docs(file, votes)), None)  # fmt: skip
+    gold = next(
+        (
+            file
+            for file in (roles.truth, *roles.judgments)
+            if file is not None and not file.repeat_count and has_labels_of_voted_docs(file, votes)
+        ),
+        None,
+    )
     gold_arguments = () if gold is None else ("--gold", quote_path(gold.path))
     collector.suggest("rate", quote_path(votes.path), repeats_option(votes), *gold_arguments)

@@ -12,8 +12,6 @@ from ringtrue.doctor.summaries.runs import TOP_DEPTH
 from ringtrue.files.byte_source import STDIN
 from ringtrue.formatting.phrases import join_first_few
 
-__all__ = ["suggest_next_steps"]
-
 
 def suggest_next_steps(collector: SuggestionCollector) -> None:
     """Pool, pairs, serve, report; after all other questions."""

@@ -14,8 +14,6 @@ from ringtrue.doctor.suggestions.collector import SuggestionCollector, find_refu
 from ringtrue.doctor.summaries.runs import TOP_DEPTH
 from ringtrue.judges.votes import Repeats
 
-__all__ = ["missing_for_evaluation", "relevance_levels", "run_arguments", "suggest_for_runs"]
-
 COMPLETE_SHARE = 0.9  # of a query's judged documents, for the average over judges to mean something
 NO_RUN = ("a run: what a system returned", "write lines of `query Q0 doc rank score tag`, a file for each system")
 SECOND_JUDGE = ("labels of the same documents by several judges", "put them into one table: query, doc, judge, label")
@@ -46,14 +44,18 @@ def missing_for_evaluation(roles: FileRoles) -> tuple[str, str]:
     if not roles.runs:
         return NO_RUN
     if roles.judgments:
-        return (f"queries that runs and judgments share: {roles.judgments[0].path} has none of the runs'",
-                "write the ids alike in both files, or give judgments of these queries")  # fmt: skip
+        return (
+            f"queries that runs and judgments share: {roles.judgments[0].path} has none of the runs'",
+            "write the ids alike in both files, or give judgments of these queries",
+        )
     crowd = next((file for file in roles.crowds if file.has_query and roles.runs_judged_by(file)), None)
     if crowd is not None:
         return f"one label for each document, and {crowd.path} has those of several judges", aggregation_advice(crowd)
     if roles.sample is not None:
-        return (f"judgments of all the documents, and {roles.sample.path} is a sample of them",
-                "give the labels that it was drawn to correct")  # fmt: skip
+        return (
+            f"judgments of all the documents, and {roles.sample.path} is a sample of them",
+            "give the labels that it was drawn to correct",
+        )
     unjudged = next((file for file in roles.unjudged if file.kind in ("pool", "sample")), None)
     if unjudged is not None:
         return (

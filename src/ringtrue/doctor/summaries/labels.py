@@ -22,8 +22,6 @@ from ringtrue.tables import Judgments
 from ringtrue.tables.column_aliases import COLUMN_ALIASES, Column, rename_columns
 from ringtrue.tables.columns import parse_ids
 
-__all__ = ["summarise_labels"]
-
 MAX_USUAL_GRADE = 10  # grades of relevance end before it
 DOMINANT_SHARE = 0.5
 MIN_LABELS_PER_JUDGE = 10  # labels of a judge that let a habit show
@@ -65,9 +63,16 @@ def summarise_labels(source: Source, note: NoteHandler) -> LabelFile | UnjudgedF
     counts = counts if has_query else {name: value for name, value in counts.items() if name != "queries"}
     counts |= {"design": ", ".join(map(str, frame["design"].drop_nulls().unique().to_list()))} if is_gold else {}
     return LabelFile(
-        path=source.path, kind="gold" if is_gold else "judgments", form=form, judgments=judgments, has_query=has_query,
-        counts=counts, shared_count=shared_count, repeat_count=repeat_count, trusted_column=trusted_column,
-    )  # fmt: skip
+        path=source.path,
+        kind="gold" if is_gold else "judgments",
+        form=form,
+        judgments=judgments,
+        has_query=has_query,
+        counts=counts,
+        shared_count=shared_count,
+        repeat_count=repeat_count,
+        trusted_column=trusted_column,
+    )
 
 
 def _find_unjudged(source: Source) -> UnjudgedFile | None:

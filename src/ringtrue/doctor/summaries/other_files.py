@@ -17,16 +17,6 @@ from ringtrue.formatting.phrases import format_count, join_first_few
 from ringtrue.tables.column_aliases import COLUMN_ALIASES, rename_columns
 from ringtrue.tables.columns import parse_ids
 
-__all__ = [
-    "summarise_gains",
-    "summarise_ids",
-    "summarise_matrix",
-    "summarise_pairs",
-    "summarise_pool",
-    "summarise_scores",
-    "summarise_votes",
-]
-
 DOMINANT_SHARE = 0.5
 MIN_VOTES_PER_JUDGE = 20  # votes of a judge that let a habit show
 ONE_SIDED_SHARE = 0.9
@@ -54,14 +44,23 @@ def summarise_votes(source: Source, note: NoteHandler) -> VoteFile | UnjudgedFil
     _note_voter_habits(frame, judge_count, note)
     trap_count = _count_traps(frame)
     counts = {
-        "votes": frame.height, "queries": frame["query"].n_unique(), "pairs": by_pair.height, "judges": judge_count,
-        "ties": float(ties), **({"traps": trap_count} if trap_count else {}),
-    }  # fmt: skip
+        "votes": frame.height,
+        "queries": frame["query"].n_unique(),
+        "pairs": by_pair.height,
+        "judges": judge_count,
+        "ties": float(ties),
+        **({"traps": trap_count} if trap_count else {}),
+    }
     return VoteFile(
-        path=source.path, kind="preferences", form=form, counts=counts, preferences=preferences,
+        path=source.path,
+        kind="preferences",
+        form=form,
+        counts=counts,
+        preferences=preferences,
         has_query=not any("no column names the query" in message for message in messages),
-        shared_count=int(by_pair["len"].gt(1).sum()), repeat_count=frame.height - by_judge.height,
-    )  # fmt: skip
+        shared_count=int(by_pair["len"].gt(1).sum()),
+        repeat_count=frame.height - by_judge.height,
+    )
 
 
 def _note_voter_habits(frame: pl.DataFrame, judge_count: int, note: NoteHandler) -> None:

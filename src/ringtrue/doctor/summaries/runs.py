@@ -17,8 +17,6 @@ from ringtrue.tables import Run
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["TOP_DEPTH", "cut_run", "summarise_run"]
-
 TOP_DEPTH = 10  # documents of each query that people look at
 MANY_TIES_SHARE = 0.2  # of the first ten documents
 MOSTLY_RISING_SHARE = 0.9  # of the lists
@@ -41,9 +39,12 @@ def summarise_run(source: Source, gold_docs: pl.DataFrame, note: NoteHandler) ->
         subject = subject.replace("1 query have", "1 query has")
         note(f"{subject} fewer than {TOP_DEPTH} documents: what is missing counts as not relevant")
     counts = {
-        "queries": len(run.queries), "documents": len(run.docs), "fewest": int(sizes.min()), "most": int(sizes.max()),
+        "queries": len(run.queries),
+        "documents": len(run.docs),
+        "fewest": int(sizes.min()),
+        "most": int(sizes.max()),
         "tag": run.tag,
-    }  # fmt: skip
+    }
     return RunFile(
         path=source.path,
         kind="run",

@@ -1,18 +1,11 @@
 """Measures as values that print and parse as people write them, and the formulas behind them."""
 
-from ringtrue.evaluation.measures.catalogue import CATALOGUE, Definition
-from ringtrue.evaluation.measures.measure import Measure, parse, parse_all
-from ringtrue.evaluation.measures.ranked_lists import Compat, FloatArray, IntArray, RankedLists, ranked
-
-__all__ = [
-    "CATALOGUE",
-    "Compat",
-    "Definition",
-    "FloatArray",
-    "IntArray",
-    "Measure",
-    "RankedLists",
-    "parse",
-    "parse_all",
-    "ranked",
-]
+from ringtrue.evaluation.measures.catalogue import CATALOGUE as CATALOGUE, Definition as Definition
+from ringtrue.evaluation.measures.measure import Measure as Measure, parse as parse, parse_all as parse_all
+from ringtrue.evaluation.measures.ranked_lists import (
+    Compat as Compat,
+    FloatArray as FloatArray,
+    IntArray as IntArray,
+    RankedLists as RankedLists,
+    ranked as ranked,
+)

@@ -10,19 +10,6 @@ import numpy as np
 
 from ringtrue.evaluation.measures.ranked_lists import FloatArray, IntArray, RankedLists, divide_or_zero
 
-__all__ = [
-    "average_precision",
-    "f_measure",
-    "interpolated_average",
-    "interpolated_precision",
-    "precision",
-    "precision_at_recall",
-    "r_precision",
-    "recall",
-    "reciprocal_rank",
-    "success",
-]
-
 ELEVEN_POINTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 

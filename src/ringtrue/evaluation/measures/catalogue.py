@@ -16,8 +16,6 @@ from ringtrue.evaluation.measures import binary, curve_points, graded, incomplet
 from ringtrue.evaluation.measures.graded import MAX_GRADE
 from ringtrue.evaluation.measures.ranked_lists import FloatArray
 
-__all__ = ["CATALOGUE", "NEEDS_COLLECTION", "PARAMETERS", "Cutoff", "Definition", "Parameter"]
-
 Cutoff: TypeAlias = Literal["none", "optional", "required", "recall"]
 
 

@@ -10,17 +10,6 @@ from ringtrue.evaluation.measures.binary import ELEVEN_POINTS, interpolated_prec
 from ringtrue.evaluation.measures.ranked_lists import FloatArray, RankedLists, divide_or_zero
 from ringtrue.evaluation.measures.set_based import false_negatives, false_positives, num_documents
 
-__all__ = [
-    "ELEVEN_POINTS",
-    "FALLOUT_LEVELS",
-    "RECALL_LEVELS",
-    "area_under_roc",
-    "eleven_points",
-    "num_nonrelevant",
-    "precision_recall",
-    "roc",
-]
-
 RECALL_LEVELS = tuple(i / 100 for i in range(101))
 # Only the lower left corner tells systems apart, so every decade from a millionth on has as many levels.
 FALLOUT_LEVELS = (0.0, *(half * 5 / 10**zeros for zeros in range(7, 1, -1) for half in range(2, 20)), 1.0)

@@ -12,20 +12,6 @@ from ringtrue.errors import MeasureError
 from ringtrue.evaluation.measures.ranked_lists import FloatArray, IntArray, RankedLists, divide_or_zero
 from ringtrue.stats.ties import Discount, divisor
 
-__all__ = [
-    "DcgForm",
-    "Discount",
-    "Gains",
-    "cg",
-    "dcg",
-    "err",
-    "graded_average_precision",
-    "ndcg",
-    "rank_biased_precision",
-    "rank_biased_residual",
-    "sdcg",
-]
-
 MAX_GRADE = 400  # 2^label is still a number there, and so is the square of a sum of them
 DcgForm: TypeAlias = Literal["log2", "exp-log2"]
 Gains: TypeAlias = Mapping[int, float]
@@ -70,9 +56,13 @@ def cg(lists: RankedLists, *, k: int | None = None, gains: Gains | None = None) 
 
 
 def dcg(
-    lists: RankedLists, *, k: int | None = None, dcg: DcgForm = "log2", gains: Gains | None = None,
+    lists: RankedLists,
+    *,
+    k: int | None = None,
+    dcg: DcgForm = "log2",
+    gains: Gains | None = None,
     discount: Discount = "log2",
-) -> FloatArray:  # fmt: skip
+) -> FloatArray:
     """Gain met by a user who reads down each list with fading attention.
 
         DCG@k = Σ_{i≤k} gain_i / log₂(i + 1)    [Jarvelin02]
@@ -96,9 +86,13 @@ def _discounted_gain(
 
 
 def ndcg(
-    lists: RankedLists, *, k: int | None = None, dcg: DcgForm = "log2", gains: Gains | None = None,
+    lists: RankedLists,
+    *,
+    k: int | None = None,
+    dcg: DcgForm = "log2",
+    gains: Gains | None = None,
     discount: Discount = "log2",
-) -> FloatArray:  # fmt: skip
+) -> FloatArray:
     """DCG over the DCG of the best possible list of the judged documents.
 
         nDCG@k = DCG@k / ideal DCG@k    [Jarvelin02]
@@ -188,9 +182,13 @@ def rank_biased_precision(
 
 
 def graded_average_precision(
-    lists: RankedLists, *, k: int | None = None, gains: Gains | None = None, max_rel: int | None = None,
+    lists: RankedLists,
+    *,
+    k: int | None = None,
+    gains: Gains | None = None,
+    max_rel: int | None = None,
     among: Literal["judged", "retrieved"] = "judged",
-) -> FloatArray:  # fmt: skip
+) -> FloatArray:
     """Average precision of users who differ in which label is good enough for them.
 
         GAP = Σ_k (1/k) Σ_{m≤k} min(q_m, q_k) / Σ q    [Robertson10]

@@ -6,8 +6,6 @@ import numpy as np
 
 from ringtrue.evaluation.measures.ranked_lists import FloatArray, RankedLists, divide_or_zero
 
-__all__ = ["bpref", "inferred_ap"]
-
 EPSILON = 0.00001  # trec_eval's smoothing of the share of relevant documents
 
 

@@ -12,8 +12,6 @@ from ringtrue.errors import MeasureError, did_you_mean
 from ringtrue.evaluation.measures.catalogue import CATALOGUE, NEEDS_COLLECTION, PARAMETERS, Definition
 from ringtrue.evaluation.measures.ranked_lists import FloatArray, RankedLists
 
-__all__ = ["Measure", "parse", "parse_all"]
-
 # What other tools and people call our measures.
 SYNONYMS = {
     "map": "AP",

@@ -14,8 +14,6 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Compat", "FloatArray", "IntArray", "RankedLists", "ranked"]
-
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 Compat: TypeAlias = Literal["trec_eval-9", "trec_eval-10"]

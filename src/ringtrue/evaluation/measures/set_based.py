@@ -8,22 +8,6 @@ from ringtrue.errors import MeasureError
 from ringtrue.evaluation.measures.binary import weighted_harmonic_mean
 from ringtrue.evaluation.measures.ranked_lists import FloatArray, RankedLists, divide_or_zero
 
-__all__ = [
-    "accuracy",
-    "fallout",
-    "false_negatives",
-    "false_positives",
-    "judged_share",
-    "num_documents",
-    "num_relevant",
-    "num_retrieved",
-    "set_f",
-    "set_precision",
-    "set_recall",
-    "true_negatives",
-    "true_positives",
-]
-
 
 def true_positives(lists: RankedLists, *, k: int | None = None, rel: int = 1) -> FloatArray:
     """Relevant documents that were retrieved (among the first k).

@@ -8,8 +8,6 @@ import numpy as np
 
 from ringtrue.evaluation.significance.paired_statistics import FloatArray
 
-__all__ = ["benjamini_hochberg", "holm"]
-
 
 def holm(p: FloatArray) -> FloatArray:
     """Holm's step-down: the chance of any false finding in the family stays below the level [Holm79].

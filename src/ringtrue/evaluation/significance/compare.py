@@ -19,8 +19,6 @@ from ringtrue.stats.results import Comparison, Comparisons
 from ringtrue.tables import Scores
 from ringtrue.tables.scores import Cube
 
-__all__ = ["Adjust", "Family", "Test", "compare", "compare_by"]
-
 MANY_PAIRS = 20
 
 
@@ -55,9 +53,15 @@ def compare(
         RR: new − old = 0.44 (95% CI 0.29 to 0.59), p = 0.00021 (adjusted 0.00021), won 7, tied 1, lost 0
     """
     settings = _make_settings(
-        test=test, adjust=adjust, family=family, mid_p=mid_p, resamples=resamples, level=level, rng=rng,
+        test=test,
+        adjust=adjust,
+        family=family,
+        mid_p=mid_p,
+        resamples=resamples,
+        level=level,
+        rng=rng,
         progress=progress,
-    )  # fmt: skip
+    )
     raw, cube, notes = _compare_all_pairs(scores, _list_baselines(baselines), settings)
     several = len(cube.measures) > 1 and family == "measure"
     pairs = select_run_pairs(cube.runs, _list_baselines(baselines))
@@ -112,9 +116,15 @@ def compare_by(
     if adjust == "tukey":
         raise UsageError("Tukey's family is the runs over all queries: with groups of queries, adjust by holm or bh")
     settings = _make_settings(
-        test=test, adjust=adjust, family=family, mid_p=mid_p, resamples=resamples, level=level, rng=rng,
+        test=test,
+        adjust=adjust,
+        family=family,
+        mid_p=mid_p,
+        resamples=resamples,
+        level=level,
+        rng=rng,
         progress=progress,
-    )  # fmt: skip
+    )
     runs = scores.cube().runs
     select_run_pairs(runs, _list_baselines(baselines))
     groups: dict[str, tuple[list[Comparison], tuple[str, ...]]] = {}

@@ -17,8 +17,6 @@ from ringtrue.evaluation.significance.run_pairs import IntArray
 from ringtrue.stats.results import Comparison
 from ringtrue.tables.scores import Cube
 
-__all__ = ["Adjust", "Family", "adjust_by_tukey", "adjust_p_values", "describe_family"]
-
 Adjust: TypeAlias = Literal["holm", "bh", "tukey", "none"]
 Family: TypeAlias = Literal["measure", "all"]
 
@@ -40,8 +38,10 @@ def adjust_p_values(raw: list[Comparison], adjust: Adjust, family: Family) -> li
 
 
 def _set_p_adjusted(raw: Iterable[Comparison], p: FloatArray) -> list[Comparison]:
-    return [replace(comparison, p_adjusted=None if np.isnan(p_adjusted) else float(p_adjusted))
-            for comparison, p_adjusted in zip(raw, p, strict=True)]  # fmt: skip
+    return [
+        replace(comparison, p_adjusted=None if np.isnan(p_adjusted) else float(p_adjusted))
+        for comparison, p_adjusted in zip(raw, p, strict=True)
+    ]
 
 
 def adjust_by_tukey(
@@ -53,8 +53,16 @@ def adjust_by_tukey(
         complete = ~np.isnan(values).any(axis=0)
         if not complete.any():
             raise MismatchError("no query is in all runs, and Tukey's test needs the same queries for all: use holm")
-        p.append(tukey_hsd(values[:, complete], pairs[:, 0], pairs[:, 1], resamples=settings.resamples,
-                           rng=settings.rng, progress=settings.progress))  # fmt: skip
+        p.append(
+            tukey_hsd(
+                values[:, complete],
+                pairs[:, 0],
+                pairs[:, 1],
+                resamples=settings.resamples,
+                rng=settings.rng,
+                progress=settings.progress,
+            )
+        )
         left_out = max(left_out, int((~complete).sum()))
     notes = (
         (f"left out of Tukey's test, because not every run has them: {left_out} of the queries",) if left_out else ()

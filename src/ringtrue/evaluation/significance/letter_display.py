@@ -7,8 +7,6 @@ from string import ascii_lowercase, ascii_uppercase
 
 from ringtrue.evaluation.significance.run_pairs import BoolArray
 
-__all__ = ["assign_letters", "find_homogeneous_groups"]
-
 LETTERS = ascii_lowercase + ascii_uppercase
 MAX_GROUPS = 300  # groups: where there would be more, fewer that also do are looked for
 

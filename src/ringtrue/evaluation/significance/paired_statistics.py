@@ -11,18 +11,6 @@ from numpy.typing import NDArray
 from ringtrue.evaluation.significance.resampling_tests import count_extreme_flips, enumerate_sign_flips
 from ringtrue.stats.student_t import t_tail
 
-__all__ = [
-    "FloatArray",
-    "paired_differences",
-    "sign_test",
-    "signed_ranks",
-    "standard_error",
-    "strip_rounding_noise",
-    "t_test",
-    "welch_test",
-    "wilcoxon_test",
-]
-
 FloatArray = NDArray[np.float64]
 DIGITS = 12  # significant; 0.3 − 0.2 is 0.1, and a sum does not depend on its order
 EXACT_RANKS = 50  # up to here the exact distribution of Wilcoxon's statistic is used where no differences tie

@@ -15,8 +15,6 @@ from ringtrue.evaluation.significance.run_pairs import BoolArray, IntArray
 from ringtrue.stats.results import Comparison, Estimate
 from ringtrue.stats.student_t import normal_quantile, t_quantile
 
-__all__ = ["ComparisonSettings", "Test", "compare_pairs", "detectable_difference", "smallest_p"]
-
 Test: TypeAlias = Literal["t", "permutation", "bootstrap", "sign", "wilcoxon", "welch"]
 POWER = 0.8
 MIN_BOOTSTRAP_QUERIES = 6  # with fewer, what the interval needs lies beyond every resample
@@ -48,8 +46,9 @@ class ComparisonSettings:
         return self.test == "bootstrap"
 
 
-def compare_pairs(measure: str, runs: Sequence[str], values: FloatArray, pairs: IntArray,
-               settings: ComparisonSettings) -> list[Comparison]:  # fmt: skip
+def compare_pairs(
+    measure: str, runs: Sequence[str], values: FloatArray, pairs: IntArray, settings: ComparisonSettings
+) -> list[Comparison]:
     """Every pair tested on the queries for which both runs have a value; `values` are runs × queries."""
     if settings.test == "welch":
         return [_compare_unpaired(measure, runs, values, a, b, settings) for a, b in pairs.tolist()]
@@ -223,11 +222,20 @@ def _compare_unpaired(
     )
     paired = paired_statistics.paired_differences(values[a, both], values[b, both])
     return Comparison(
-        measure=measure, a=runs[a], b=runs[b], difference=estimate, p_value=p, test="welch",
-        ahead=runs[a] if difference > 0 else runs[b] if difference < 0 else None, effect_size=effect,
-        wins=int((paired > 0).sum()), ties=int((paired == 0).sum()), losses=int((paired < 0).sum()),
-        detectable=detectable, notes=notes,
-    )  # fmt: skip
+        measure=measure,
+        a=runs[a],
+        b=runs[b],
+        difference=estimate,
+        p_value=p,
+        test="welch",
+        ahead=runs[a] if difference > 0 else runs[b] if difference < 0 else None,
+        effect_size=effect,
+        wins=int((paired > 0).sum()),
+        ties=int((paired == 0).sum()),
+        losses=int((paired < 0).sum()),
+        detectable=detectable,
+        notes=notes,
+    )
 
 
 def smallest_p(comparison: Comparison, settings: ComparisonSettings) -> float:

@@ -8,8 +8,6 @@ from ringtrue.errors import UsageError, did_you_mean
 from ringtrue.evaluation.significance.paired_statistics import paired_differences
 from ringtrue.tables import Scores
 
-__all__ = ["differences", "largest_differences"]
-
 
 def differences(scores: Scores, a: str, b: str, measure: str | None = None) -> pl.DataFrame:
     """The value of both runs for each query they share, and a − b, the largest first.

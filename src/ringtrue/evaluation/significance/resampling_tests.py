@@ -16,18 +16,6 @@ from numpy.typing import NDArray
 from ringtrue.stats.bootstrap import resample_query_counts
 from ringtrue.stats.student_t import t_quantile, t_tail
 
-__all__ = [
-    "Progress",
-    "bca",
-    "bootstrap_means",
-    "count_extreme_flips",
-    "enumerate_sign_flips",
-    "is_exact",
-    "permutation_test",
-    "smallest_bootstrap_p",
-    "tukey_hsd",
-]
-
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 Progress: TypeAlias = Callable[[int], None]  # is told how many pairs × resamples were done

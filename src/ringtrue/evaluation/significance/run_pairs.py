@@ -13,8 +13,6 @@ from ringtrue.formatting.phrases import join_first_few
 from ringtrue.tables import Scores
 from ringtrue.tables.scores import Cube
 
-__all__ = ["presence_matrix", "require_shared_queries", "select_run_pairs"]
-
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 

@@ -13,8 +13,6 @@ from ringtrue.formatting.phrases import format_count, join_first_few
 from ringtrue.tables import Scores
 from ringtrue.tables.scores import Cube
 
-__all__ = ["align_scores"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -21,8 +21,6 @@ from ringtrue.stats.bootstrap import resample_query_counts
 from ringtrue.stats.rank_correlation import pair_signs, rbo, tau_ap, tau_from_signs
 from ringtrue.tables import Scores
 
-__all__ = ["stability"]
-
 FloatArray = NDArray[np.float64]
 TOLERANCE = 1e-11  # of the largest value: means this close differ by rounding alone
 MAX_CELLS = 2_000_000  # cells of the largest array that is held at once

@@ -6,8 +6,6 @@ from dataclasses import asdict, dataclass
 
 from ringtrue.stats.rank_correlation import rbo
 
-__all__ = ["Flip", "Stability", "Standing"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
@@ -134,8 +132,10 @@ class Stability:
                 "same": self.same_winner,
                 "noise": self.winner_noise,
             },
-            "runs": {standing.run: {key: value for key, value in asdict(standing).items() if key != "run"}
-                     for standing in self.standings},
+            "runs": {
+                standing.run: {key: value for key, value in asdict(standing).items() if key != "run"}
+                for standing in self.standings
+            },
             "queries": self.queries,
             "resamples": self.resamples,
-        }  # fmt: skip
+        }

@@ -18,8 +18,6 @@ from ringtrue.stats.intervals import wilson
 from ringtrue.stats.results import Estimate
 from ringtrue.stats.student_t import t_quantile
 
-__all__ = ["PoolCheck", "RatesDesign", "ScoreCorrection", "correct_score"]
-
 RatesDesign: TypeAlias = Literal["pool_random", "external", "known"]
 OTHER_DOCUMENTS = ("external", "known")  # designs that say nothing about these documents
 

@@ -10,8 +10,6 @@ from ringtrue.errors import UsageError
 from ringtrue.stats.intervals import wilson
 from ringtrue.stats.results import Estimate
 
-__all__ = ["BronzeScore", "Rate", "Rates"]
-
 Rate: TypeAlias = tuple[int, int] | float
 NEGLIGIBLE_SD = 1e-12  # the spread that rounding leaves where all queries are equal
 ROUNDING = 0.005  # scores are often told with two decimals: so far may a mean and a spread be off

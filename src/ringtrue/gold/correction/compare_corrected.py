@@ -17,11 +17,9 @@ from ringtrue.evaluation.significance.families import adjust_p_values, describe_
 from ringtrue.evaluation.significance.run_pairs import select_run_pairs
 from ringtrue.gold.correction.correct import build_problem, make_estimator, require_measures
 from ringtrue.gold.correction.estimator import CorrectedDifference, Method
-from ringtrue.gold.correction.gold_sample import Design
 from ringtrue.gold.correction.joint_estimate import Population
+from ringtrue.gold.designs import Design
 from ringtrue.stats.results import Comparison, Comparisons
-
-__all__ = ["compare_corrected"]
 
 TESTS = {
     "difference": "difference estimator on what the two runs do not share",

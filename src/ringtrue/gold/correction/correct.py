@@ -14,17 +14,16 @@ from ringtrue.evaluation.inputs import iterate_runs, require_choice
 from ringtrue.evaluation.measures import Measure, parse_all
 from ringtrue.gold.correction.document_estimator import DocumentEstimator
 from ringtrue.gold.correction.estimator import CorrectionProblem, Estimator, Method
-from ringtrue.gold.correction.gold_sample import Design, drop_unjudged, resolve_design
+from ringtrue.gold.correction.gold_sample import drop_unjudged, resolve_design
 from ringtrue.gold.correction.joint_estimate import Population
 from ringtrue.gold.correction.query_estimator import QueryEstimator
 from ringtrue.gold.correction.rate_estimator import RateEstimator
 from ringtrue.gold.correction.results import Correction
+from ringtrue.gold.designs import Design
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.intervals import require_level
 from ringtrue.stats.results import Estimate
 from ringtrue.tables import Judgments, Run
-
-__all__ = ["build_problem", "correct", "make_estimator", "require_measures"]
 
 
 def correct(

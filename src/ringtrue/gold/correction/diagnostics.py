@@ -18,19 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-__all__ = [
-    "CHECK_ALPHA",
-    "Check",
-    "check_by_test",
-    "check_ranks",
-    "permutation_p",
-    "rank_bands",
-    "run_checks",
-    "sample_coverage",
-    "sample_mean_p",
-    "sample_share_p",
-]
-
 PERMUTATIONS = 999
 MAX_CELLS = 4_000_000  # in memory at once
 CHECK_ALPHA = 0.01  # several checks are made: none should cry at every twentieth good sample
@@ -153,11 +140,14 @@ def _check_bronze_share(sample: GoldSample, bronze_relevant: NDArray[np.bool_], 
     """Is bronze as generous on the sample as on the pool it was drawn from?"""
     inside = eligible[sample.positions]
     if not eligible.any():
-        return Check(name="sample against pool", passed=True, p_value=None,
-                     text="there is no document to compare by")  # fmt: skip
+        return Check(name="sample against pool", passed=True, p_value=None, text="there is no document to compare by")
     if not inside.any():
-        return Check(name="sample against pool", passed=False, p_value=None,
-                     text="no gold label is on a document that counts here")  # fmt: skip
+        return Check(
+            name="sample against pool",
+            passed=False,
+            p_value=None,
+            text="no gold label is on a document that counts here",
+        )
     pool_share = float(bronze_relevant[eligible].mean())
     share, p = _weighted_mean_p(bronze_relevant[sample.positions][inside], sample.prob[inside], pool_share)
     finding = f"bronze calls {share:.0%} of the gold sample relevant (weighted), and {pool_share:.0%} of its pool"

@@ -15,8 +15,6 @@ from ringtrue.gold.correction.pool import Pool
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["correct_means", "gold_only_means"]
-
 
 def correct_means(
     pool: Pool,

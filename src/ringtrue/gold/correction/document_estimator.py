@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-__all__ = ["DocumentEstimator"]
-
 THRESHOLD_UNREACHED = (
     "the highest bronze label is {highest}, and relevant begins at {begins}: say --bronze-rel {highest}, if that is "
     "what bronze means by relevant"

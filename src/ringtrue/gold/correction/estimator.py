@@ -12,13 +12,11 @@ from ringtrue.evaluation.evaluate import evaluate
 from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
 from ringtrue.evaluation.significance.pairwise_tests import detectable_difference
 from ringtrue.gold.correction.diagnostics import Check
-from ringtrue.gold.correction.gold_sample import Design
 from ringtrue.gold.correction.joint_estimate import Population
+from ringtrue.gold.designs import Design
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.results import Estimate
 from ringtrue.tables import Judgments, Run
-
-__all__ = ["CorrectedDifference", "CorrectionProblem", "Estimator", "Method"]
 
 Method: TypeAlias = Literal["difference", "confusion", "gold"]
 

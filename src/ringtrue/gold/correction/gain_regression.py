@@ -17,8 +17,6 @@ from ringtrue.gold.correction.pool import NO_LABEL, Pool
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["Fit", "Predictors", "build_predictors", "fit_gains"]
-
 # Penalties; see docs/decisions/0007-correction.md.
 INTERCEPT_PENALTY, LEVEL_PENALTY, POPULARITY_PENALTY, RUN_PENALTY, QUERY_PENALTY, SLOPE_PENALTY = (
     1e-3,

@@ -14,20 +14,6 @@ from ringtrue.gold.correction.pool import Pool
 from ringtrue.gold.designs import DESIGNS, Design
 from ringtrue.tables import Judgments
 
-__all__ = [
-    "COMPARISON_PREFIX",
-    "DESIGNS",
-    "DRAWN_FOR_COLUMN",
-    "DRAWN_FROM_COLUMN",
-    "Design",
-    "GoldSample",
-    "build_gold_sample",
-    "comparison_measures",
-    "default_measures",
-    "drop_unjudged",
-    "resolve_design",
-]
-
 DOCUMENT_MEASURES = ("P@10", "DCG@10")
 MIN_GOLD_LABELS = 2
 DRAWN_COLUMN = "drawn"  # a column of samples: how many documents were drawn in all

@@ -20,8 +20,6 @@ from ringtrue.stats.intervals import require_level
 from ringtrue.stats.results import Estimate
 from ringtrue.stats.student_t import t_quantile
 
-__all__ = ["correct_gain", "remap_gains"]
-
 Array: TypeAlias = NDArray[np.float64]
 ASSUMPTION = "holds where the judge errs on these documents as on those of the gold sample"
 MIN_QUERIES = 20

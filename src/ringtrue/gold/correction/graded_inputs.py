@@ -14,8 +14,6 @@ from ringtrue.errors import InputError, UsageError
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.student_t import normal_quantile
 
-__all__ = ["BronzeLists", "Grades"]
-
 Array: TypeAlias = NDArray[np.float64]
 MAX_CONDITION = 10.0  # beyond it, inverting magnifies noise too much
 MIN_LABELS = 30  # for each gold label

@@ -11,8 +11,6 @@ from ringtrue.evaluation.measures import FloatArray, IntArray
 from ringtrue.stats.results import Estimate
 from ringtrue.stats.student_t import normal_quantile, t_quantile, t_tail
 
-__all__ = ["JointEstimate", "Population"]
-
 Population: TypeAlias = Literal["these", "like-these"]
 
 SINGLE_QUERY_NOTE = (

@@ -14,8 +14,6 @@ from ringtrue.stats.results import Estimate
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["count_confusion", "summarise_judge", "weighted_rate"]
-
 
 def count_confusion(gold: IntArray, bronze: IntArray, weight: FloatArray | None = None) -> Confusion:
     """How often bronze says each label where gold says another; documents without a bronze label are left out."""

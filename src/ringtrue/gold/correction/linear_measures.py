@@ -9,8 +9,6 @@ import numpy as np
 from ringtrue.errors import MeasureError
 from ringtrue.evaluation.measures import FloatArray, IntArray, Measure, RankedLists
 
-__all__ = ["LINEAR", "LinearMeasure", "is_linear", "linearise"]
-
 LINEAR = ("P", "CG", "DCG", "SDCG", "RBP")
 
 

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from ringtrue.errors import UsageError
 
-__all__ = ["GradeShares", "fit_grade_shares"]
-
 Array: TypeAlias = NDArray[np.float64]
 BARRIER_FACTOR = 0.1  # of the distance from the edges, after each turn
 MAX_STEP = 0.995  # of the way to the nearest edge is as far as a step may go

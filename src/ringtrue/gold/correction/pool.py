@@ -19,8 +19,6 @@ from ringtrue.tables import Judgments, Run
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["Pool", "build_pool"]
-
 NO_LABEL = -1  # the level of documents that the bronze judge did not label, or labelled as not judged
 MAX_CELLS = 400_000_000  # of runs × documents
 

@@ -15,8 +15,6 @@ from ringtrue.gold.correction.pool import Pool
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["MIN_LABELS", "is_too_few", "post_stratified_precision", "post_stratified_share", "run_precision"]
-
 MIN_LABELS = 10  # gold labels of a run, or relevant or other ones among them: below, few labels that agree look certain
 
 

@@ -17,8 +17,6 @@ from ringtrue.stats.intervals import require_level
 from ringtrue.stats.results import Estimate
 from ringtrue.stats.student_t import normal_quantile
 
-__all__ = ["Interval", "correct_share", "correct_share_by_label", "why_uncorrectable"]
-
 Interval: TypeAlias = Literal["fieller", "wald", "bootstrap", "bayes"]
 ASSUMPTION = "holds where the judge errs on these documents as often as on those where the rates were measured"
 MIN_LABELS = 30
@@ -194,8 +192,11 @@ def _note_outside_unit(estimate: Estimate) -> tuple[str, ...]:
 
 def _score_caveats(score: BronzeScore, rates: Rates, interval: Interval) -> tuple[str, ...]:
     notes = []
-    few = {name: n for name, (_, n) in (("relevant", rates.on_relevant), ("non-relevant", rates.on_nonrelevant))
-           if n < MIN_LABELS}  # fmt: skip
+    few = {
+        name: n
+        for name, (_, n) in (("relevant", rates.on_relevant), ("non-relevant", rates.on_nonrelevant))
+        if n < MIN_LABELS
+    }
     if few:
         few_text = " and ".join(f"{n:g} {name}" for name, n in few.items())
         single = list(few.values()) == [1]
@@ -210,8 +211,11 @@ def _score_caveats(score: BronzeScore, rates: Rates, interval: Interval) -> tupl
         notes.append(f"all {score.queries:,} queries have the same score: {certainty.get(interval, counted)}")
     elif score.queries < MIN_QUERIES:
         notes.append(f"only {score.queries} queries: how far they differ is known badly, and the interval may be short")
-    exact = [name for name, rate in (("relevant", rates.relevant), ("non-relevant", rates.nonrelevant))
-             if not isinstance(rate, tuple)]  # fmt: skip
+    exact = [
+        name
+        for name, rate in (("relevant", rates.relevant), ("non-relevant", rates.nonrelevant))
+        if not isinstance(rate, tuple)
+    ]
     if exact:
         exact_text = " and ".join(exact)
         notes.append(

@@ -18,8 +18,6 @@ from ringtrue.gold.correction.whole_queries import MIN_QUERIES, QueryMeans, corr
 from ringtrue.stats.results import Estimate
 from ringtrue.tables import Judgments
 
-__all__ = ["QueryEstimator"]
-
 DEFAULT_DEPTH = 10  # where a measure looks at the whole list: what has to be judged at the least
 MIN_JUDGED_SHARE, MIN_JUDGED_IN_TOP = 0.95, 0.8  # of what bronze judged; of what a run shows
 

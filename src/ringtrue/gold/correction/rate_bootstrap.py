@@ -9,8 +9,6 @@ import numpy as np
 from ringtrue.gold.correction.calculator_inputs import BronzeScore, Rate, Rates
 from ringtrue.gold.correction.rate_inversion import Array
 
-__all__ = ["bootstrap_fraction", "draw_posterior_fraction"]
-
 
 def bootstrap_fraction(
     score: BronzeScore, rates: Rates, *, resamples: int, rng: np.random.Generator

@@ -28,8 +28,6 @@ from ringtrue.tables import Judgments
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["RateEstimator"]
-
 MAX_FILL_DIFFERENCE = 0.01
 SHORT_LISTS_NOTE = "one run's lists are shorter: places that they leave empty count as documents that bronze judged"
 

@@ -12,8 +12,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["adjusted_interval", "inversion_variance", "invert_rates", "quadratic_interval", "rate_variance"]
-
 Array: TypeAlias = NDArray[np.float64]
 
 

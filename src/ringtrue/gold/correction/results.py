@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ringtrue.gold.correction.diagnostics import Check
-from ringtrue.gold.correction.gold_sample import Design
 from ringtrue.gold.correction.joint_estimate import Population
+from ringtrue.gold.designs import Design
 from ringtrue.stats.estimate_cells import collect_footnotes
 from ringtrue.stats.results import Estimate
-
-__all__ = ["Correction", "correction_footnotes"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,8 +16,6 @@ from ringtrue.gold.correction.sensitivity import TippingPoint, tipping_points
 from ringtrue.stats.results import Estimate
 from ringtrue.stats.student_t import normal_quantile, t_quantile, t_tail
 
-__all__ = ["ScoreDifference", "naive_test", "normal_p", "separate_judges_test", "shared_judge_test"]
-
 SAME_ERRORS_NOTE = (
     "assumes that the judge errs alike on both systems; only gold labels from each of them can settle that"
 )

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from ringtrue.gold.correction.calculator_inputs import BronzeScore, Rates
 
-__all__ = ["TippingPoint", "tipping_points"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TippingPoint:

@@ -18,8 +18,6 @@ from ringtrue.stats.results import Estimate
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["require_drawn_for", "require_representative", "withhold_if_unrepresentative"]
-
 UNDISCOUNTED = ("P", "CG")  # measures in which all ranks weigh the same
 IMPLAUSIBLE_P = 1e-8  # p: no honest sample looks so
 

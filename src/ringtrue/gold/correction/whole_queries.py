@@ -11,8 +11,6 @@ from ringtrue.gold.correction.joint_estimate import Population
 from ringtrue.stats.results import Estimate
 from ringtrue.stats.student_t import t_quantile, t_tail
 
-__all__ = ["QueryMeans", "correct_by_query"]
-
 MIN_QUERIES = 20  # queries: below, intervals cover less than they say
 MAX_LEVERAGE = 0.95  # of 1: the line goes through a query that nothing else supports
 ROUNDING = 1e-24  # of squares

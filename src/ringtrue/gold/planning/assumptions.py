@@ -10,8 +10,6 @@ from typing import Literal, TypeAlias
 from ringtrue.errors import UsageError
 from ringtrue.gold.planning.goals import require_share
 
-__all__ = ["AssumedNumber", "Assumptions", "KnownQuantities", "Population", "Source", "assume"]
-
 Population: TypeAlias = Literal["like-these", "these"]
 Source: TypeAlias = Literal["given", "files", "guess", "follows"]
 

@@ -16,8 +16,6 @@ from ringtrue.gold.planning.methods import (
     StratifiedDifference,
 )
 
-__all__ = ["available_methods"]
-
 
 def available_methods(assumptions: Assumptions) -> tuple[list[Method], RandomGold]:
     """The ways that can answer, in the order of the table; those that rest on the judge's rates only for J > 0.

@@ -11,8 +11,6 @@ from ringtrue.errors import UsageError
 from ringtrue.gold.planning.goals import Array, Goal
 from ringtrue.gold.planning.methods import Method
 
-__all__ = ["MIN_QUERIES", "Prices", "SampleSize", "find_best", "find_cheapest", "require_price"]
-
 MIN_QUERIES = 10  # below, a mean over queries has no interval worth having
 MAX_QUERIES = 10**9
 GRID_POINTS = 300  # numbers of queries that are tried at once

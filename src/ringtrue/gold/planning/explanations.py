@@ -19,8 +19,6 @@ from ringtrue.gold.planning.methods import (
 )
 from ringtrue.gold.planning.results import Plan
 
-__all__ = ["explain_choice", "explain_small_budget", "explain_too_few_queries", "plan_notes", "refused_plans"]
-
 SMALL_SAMPLE = 20  # queries
 NEARLY_ALL = 0.95
 

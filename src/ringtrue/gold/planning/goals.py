@@ -12,8 +12,6 @@ from ringtrue.errors import UsageError
 from ringtrue.gold.planning.noncentral_t import needed_ratio, power
 from ringtrue.stats.intervals import require_level
 
-__all__ = ["Array", "Goal", "require_share"]
-
 Array: TypeAlias = NDArray[np.float64]
 MAX_POWER = 0.9999  # of a power: no test finds a difference always
 NORMAL_DF = 1e9  # degrees of freedom with which Student's t is the normal distribution

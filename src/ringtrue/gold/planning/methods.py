@@ -20,19 +20,6 @@ import numpy as np
 
 from ringtrue.gold.planning.goals import Array
 
-__all__ = [
-    "MIN_GOLD_LABELS",
-    "AllGold",
-    "Method",
-    "RandomDifference",
-    "RandomGold",
-    "RateInversion",
-    "SharedJudge",
-    "SpreadGold",
-    "StratifiedDifference",
-    "relative_efficiency",
-]
-
 MIN_GOLD_LABELS = 30  # below, no interval can be trusted
 MIN_STRATUM_RATE = 0.1  # of the uniform rate, for a stratum where the judge seems never to err
 UNLIMITED = 1e12

@@ -12,8 +12,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["needed_ratio", "power"]
-
 Array: TypeAlias = NDArray[np.float64]
 TAIL_SDS = 9.0  # standard deviations, beyond which nothing is left to be added up
 MAX_STEPS = 60

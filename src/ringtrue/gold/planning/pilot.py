@@ -17,8 +17,6 @@ from ringtrue.gold.planning.assumptions import KnownQuantities, Source
 from ringtrue.stats.confusion import Confusion
 from ringtrue.tables import Judgments, Run, Scores
 
-__all__ = ["PilotObservations", "observe_pilot", "require_precision_depth"]
-
 MIN_GOLD_LABELS = 30
 MIN_WHOLE_QUERIES = 10  # so many with gold on every document tell gold's own sd
 

@@ -20,8 +20,6 @@ from ringtrue.gold.planning.plan_drafter import PlanDrafter
 from ringtrue.gold.planning.results import Plans
 from ringtrue.tables import Judgments, Run
 
-__all__ = ["plan"]
-
 DEFAULT_POWER = 0.8
 DEFAULT_PRICE_RATIO = 10.0  # the price of a gold label, in bronze ones
 

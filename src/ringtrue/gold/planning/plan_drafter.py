@@ -14,8 +14,6 @@ from ringtrue.gold.planning.goals import Goal
 from ringtrue.gold.planning.methods import Method, RandomGold, relative_efficiency
 from ringtrue.gold.planning.results import BudgetPoint, Plan
 
-__all__ = ["PlanDrafter"]
-
 CURVE_POINTS = 9  # points of a curve, from a quarter of the cost to four times as much
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from ringtrue.stats.confusion import Confusion
 
-__all__ = ["BudgetPoint", "Plan", "Plans"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:

@@ -1,5 +1,3 @@
 """Which documents the gold judge should see, and with what probability."""
 
-from ringtrue.gold.sampling.sample import GoldDraw, sample, sample_queries
-
-__all__ = ["GoldDraw", "sample", "sample_queries"]
+from ringtrue.gold.sampling.sample import GoldDraw as GoldDraw, sample as sample, sample_queries as sample_queries

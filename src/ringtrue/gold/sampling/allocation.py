@@ -13,8 +13,6 @@ from ringtrue.gold.correction.pool import NO_LABEL, Pool
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["assumed_residual_sd", "importance", "neyman"]
-
 MIN_RATE = 0.1  # of the rate of a draw at random: no document that counts may be out of reach
 # the spread of gold around its prediction, in ranges of the gain: lowest bronze label, others
 LOWEST_LABEL_SD, OTHER_LABEL_SD = 0.2, 0.4

@@ -8,8 +8,6 @@ import numpy as np
 
 from ringtrue.evaluation.measures import FloatArray, IntArray
 
-__all__ = ["pivotal_sample"]
-
 ROUNDING = 1e-9  # sums of halves and thirds must not lose a document to rounding
 
 

@@ -18,7 +18,6 @@ from ringtrue.gold.correction.gold_sample import (
     DRAWN_COLUMN,
     DRAWN_FOR_COLUMN,
     DRAWN_FROM_COLUMN,
-    Design,
     GoldSample,
     build_gold_sample,
     comparison_measures,
@@ -26,6 +25,7 @@ from ringtrue.gold.correction.gold_sample import (
 )
 from ringtrue.gold.correction.linear_measures import LinearMeasure, is_linear, linearise
 from ringtrue.gold.correction.pool import Pool, build_pool
+from ringtrue.gold.designs import Design
 from ringtrue.gold.sampling.allocation import OTHER_LABEL_SD, assumed_residual_sd, importance, neyman, require_budget
 from ringtrue.gold.sampling.pivotal import pivotal_sample
 from ringtrue.stats.intervals import require_level
@@ -34,8 +34,6 @@ from ringtrue.tables import Judgments, Run
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-__all__ = ["GoldDraw", "WeightedMeasure", "inclusion_probabilities", "sample", "sample_queries", "weigh_measure"]
 
 PRIOR_LABELS = 4.0  # how many gold labels of a bronze level the assumed spread is worth
 MAX_DEVIATION = 4.0  # standard deviations: an earlier sample so far off was drawn from something else

@@ -1,7 +1,5 @@
 """Many judges → one label: by a vote, or by a model of how each judge errs."""
 
-from ringtrue.judges.aggregation.aggregate import METHODS, Method, aggregate
-from ringtrue.judges.aggregation.judge_models import Prior
-from ringtrue.judges.aggregation.results import Aggregation, JudgeModel
-
-__all__ = ["METHODS", "Aggregation", "JudgeModel", "Method", "Prior", "aggregate"]
+from ringtrue.judges.aggregation.aggregate import METHODS as METHODS, Method as Method, aggregate as aggregate
+from ringtrue.judges.aggregation.judge_models import Prior as Prior
+from ringtrue.judges.aggregation.results import Aggregation as Aggregation, JudgeModel as JudgeModel

@@ -36,8 +36,6 @@ from ringtrue.judges.aggregation.voting import (
 from ringtrue.judges.votes import Codes, Outside, Repeats, Votes, align_with_gold, find_isolated_judges, make_votes
 from ringtrue.stats.intervals import require_level
 
-__all__ = ["METHODS", "Method", "aggregate"]
-
 Method: TypeAlias = Literal["majority", "mean", "median", "dawid-skene", "one-coin", "mace"]
 METHODS: tuple[Method, ...] = get_args(Method)
 VOTE_METHODS: dict[str, Callable[..., VoteOutcome]] = {
@@ -131,9 +129,15 @@ def _fit_model(
     votes_matrix = incidence_matrix(votes)
     start, notes = make_start(votes, votes_matrix, gold_labels, earlier)
     em_fit = fit_em(
-        votes_matrix, model, start, gold=gold_labels, max_iterations=max_iterations, tolerance=tolerance,
-        progress=progress or (lambda _: None), pairs=has_pairs(votes),
-    )  # fmt: skip
+        votes_matrix,
+        model,
+        start,
+        gold=gold_labels,
+        max_iterations=max_iterations,
+        tolerance=tolerance,
+        progress=progress or (lambda _: None),
+        pairs=has_pairs(votes),
+    )
     return em_fit, notes
 
 
@@ -179,12 +183,16 @@ def _aggregate_by_vote(
         "has several labels with the most votes" if value is None else f"has a {method} halfway between two labels"
     )
     return Aggregation(
-        method=method, labels=votes.labels, items=_item_frame(votes, label, shares, value), probabilities=shares,
+        method=method,
+        labels=votes.labels,
+        items=_item_frame(votes, label, shares, value),
+        probabilities=shares,
         class_shares=_shares_by_label(votes.labels, np.bincount(label, minlength=len(votes.labels)) / len(label)),
-        judges=estimate_judges_by_others(votes, gold_labels, level=level), ties=n_tied,
+        judges=estimate_judges_by_others(votes, gold_labels, level=level),
+        ties=n_tied,
         gold=int((gold_labels >= 0).sum()),
         notes=(*votes.notes, *_vote_notes(votes), *_tie_notes(n_tied, tie_phrase, ties)),
-    )  # fmt: skip
+    )
 
 
 def _aggregate_by_model(
@@ -193,13 +201,19 @@ def _aggregate_by_model(
     outcome = choose_labels(em_fit.truth, ties, rng)
     n_tied = int((outcome.tied & (gold_labels < 0)).sum())
     return Aggregation(
-        method=method, labels=votes.labels, items=_item_frame(votes, outcome.label, em_fit.truth),
-        probabilities=em_fit.truth, class_shares=_shares_by_label(votes.labels, em_fit.shares),
+        method=method,
+        labels=votes.labels,
+        items=_item_frame(votes, outcome.label, em_fit.truth),
+        probabilities=em_fit.truth,
+        class_shares=_shares_by_label(votes.labels, em_fit.shares),
         judges=estimate_judges_by_model(votes, em_fit, level=level),
-        objective=em_fit.objective, log_likelihood=em_fit.log_likelihood, converged=em_fit.converged, ties=n_tied,
+        objective=em_fit.objective,
+        log_likelihood=em_fit.log_likelihood,
+        converged=em_fit.converged,
+        ties=n_tied,
         gold=int((gold_labels >= 0).sum()),
         notes=(*votes.notes, *_vote_notes(votes), *_tie_notes(n_tied, "has several labels equally probable", ties)),
-    )  # fmt: skip
+    )
 
 
 def _item_frame(
@@ -251,8 +265,10 @@ def _model_notes(votes: Votes, em_fit: EmFit) -> Iterator[str]:
 def _tie_notes(n_tied: int, tie_phrase: str, ties: TieRule) -> Iterator[str]:
     if n_tied:
         chose = {
-            "low": "the lowest of them is taken (--ties)", "high": "the highest of them is taken (--ties)",
-            "random": "one of them at random is taken (--ties)", "middle": "a tie is taken",
-        }[ties]  # fmt: skip
+            "low": "the lowest of them is taken (--ties)",
+            "high": "the highest of them is taken (--ties)",
+            "random": "one of them at random is taken (--ties)",
+            "middle": "a tie is taken",
+        }[ties]
         items = "1 item" if n_tied == 1 else f"{n_tied:,} items"
         yield f"{items} {tie_phrase if n_tied == 1 else tie_phrase.replace('has', 'have', 1)}; {chose}"

@@ -11,17 +11,6 @@ import numpy as np
 from ringtrue.judges.aggregation.judge_models import ErrorModel, FloatArray
 from ringtrue.judges.votes import Codes, Votes
 
-__all__ = [
-    "EmFit",
-    "EmStart",
-    "expectation_step",
-    "fit_em",
-    "has_pairs",
-    "incidence_matrix",
-    "symmetrise_labels",
-    "vote_shares",
-]
-
 BATCH_ITEMS = 1 << 13  # items at once, so that they stay in the cache
 
 
@@ -87,11 +76,15 @@ def fit_em(
         rows = slice(begin, begin + 8 * BATCH_ITEMS)
         squares += votes_matrix[rows].T @ np.square(truth[rows])
     return EmFit(
-        truth=truth, shares=shares, rates=rates,
+        truth=truth,
+        shares=shares,
+        rates=rates,
         counts=symmetrise((votes_matrix.T @ truth).reshape(n_judges, n_labels, n_labels)),
-        squares=symmetrise(squares.reshape(n_judges, n_labels, n_labels)), objective=tuple(objective),
-        log_likelihood=likelihood, converged=converged,
-    )  # fmt: skip
+        squares=symmetrise(squares.reshape(n_judges, n_labels, n_labels)),
+        objective=tuple(objective),
+        log_likelihood=likelihood,
+        converged=converged,
+    )
 
 
 def expectation_step(

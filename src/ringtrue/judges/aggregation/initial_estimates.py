@@ -10,8 +10,6 @@ from ringtrue.judges.aggregation.em import EmStart, expectation_step, has_pairs,
 from ringtrue.judges.aggregation.results import Aggregation
 from ringtrue.judges.votes import Codes, Votes
 
-__all__ = ["make_start"]
-
 MIN_RATE = 1e-12  # without a prior, an earlier aggregation takes for impossible what it has not seen
 
 

@@ -13,8 +13,6 @@ from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.intervals import estimate_share, wilson
 from ringtrue.stats.results import Estimate
 
-__all__ = ["estimate_judges_by_model", "estimate_judges_by_others"]
-
 
 def estimate_judges_by_model(votes: Votes, em_fit: EmFit, *, level: float) -> tuple[JudgeModel, ...]:
     """Each judge against the probable truth: accuracy and matrix, with intervals.
@@ -46,13 +44,16 @@ def estimate_judges_by_model(votes: Votes, em_fit: EmFit, *, level: float) -> tu
     ]
     return tuple(
         JudgeModel(
-            judge=name, labels=int(n_labels[j]), accuracy=estimates[j], rates=em_fit.rates[j].T,
+            judge=name,
+            labels=int(n_labels[j]),
+            accuracy=estimates[j],
+            rates=em_fit.rates[j].T,
             confusion=Confusion(
                 rows="truth", columns=name, labels=votes.labels, counts=counts[j], worth=row_effective_n[j]
             ),
         )
         for j, name in enumerate(votes.judges)
-    )  # fmt: skip
+    )
 
 
 def _accuracy_estimate(

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from ringtrue.errors import UsageError
 
-__all__ = ["DEFAULT_PRIOR", "DawidSkene", "ErrorModel", "Mace", "OneCoin", "Prior"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -15,8 +15,6 @@ from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.results import Estimate
 from ringtrue.tables import Judgments
 
-__all__ = ["Aggregation", "JudgeModel"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class JudgeModel:

@@ -8,8 +8,6 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["TieRule", "Ties", "VoteOutcome", "choose_labels", "majority_vote", "mean_vote", "median_vote"]
-
 Ties: TypeAlias = Literal["low", "high", "random"]
 TieRule: TypeAlias = Ties | Literal["middle"]  # the middle label, whichever tie: for pairs, that neither wins
 Counts = NDArray[np.int64]

@@ -29,8 +29,6 @@ from ringtrue.judges.votes import (
 )
 from ringtrue.stats.intervals import require_level
 
-__all__ = ["agree"]
-
 MAX_PAIRS = 1_000
 MIN_GOLD_SHARE = 0.5  # of the gold items that the judge with the most of them met
 
@@ -85,10 +83,14 @@ def agree(
     for_all, for_pairs, for_gold = (
         AgreementSettings(
             relevant=np.array([label >= rel for label in part_votes.labels]) & (not is_pairwise),
-            resamples=resamples, level=level, rng=part_rng, progress=progress, mirrored=is_pairwise,
+            resamples=resamples,
+            level=level,
+            rng=part_rng,
+            progress=progress,
+            mirrored=is_pairwise,
         )
         for part_votes, part_rng in zip((own_scale_votes, votes, votes), rng.spawn(3), strict=True)
-    )  # fmt: skip
+    )
     judge_pairs = estimate_pair_agreements(votes, choose_judge_pairs(votes, pairs), for_pairs)
     gold_pairs, consensus = _estimate_gold_agreement(votes, gold_labels, for_gold)
     return Agreement(

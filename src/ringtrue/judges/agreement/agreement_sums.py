@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from ringtrue.judges.agreement.coefficients import AgreementSums
 from ringtrue.judges.votes import Votes
 
-__all__ = ["choose_judge_pairs", "match_pair_labels", "sum_by_group", "unpack_sums"]
-
 Array: TypeAlias = NDArray[np.float64]
 Codes: TypeAlias = NDArray[np.int32]
 

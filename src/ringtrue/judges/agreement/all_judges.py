@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from ringtrue.judges.votes import Votes
     from ringtrue.stats.results import Estimate
 
-__all__ = ["bootstrap_coefficients", "estimate_overall"]
-
 Array: TypeAlias = NDArray[np.float64]
 MAX_NUMBERS = 4_000_000  # in memory at once, for each array
 MAX_DENSE_CELLS = 5_000_000  # cells of judges' habits, above which a sparse matrix holds them

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from ringtrue.stats.results import Estimate
 
-__all__ = ["describe_alpha"]
-
 TENTATIVE, RELIABLE = 2 / 3, 0.8  # [Krippendorff04]
 
 

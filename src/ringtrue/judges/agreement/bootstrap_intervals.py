@@ -14,15 +14,6 @@ from ringtrue.stats.intervals import wilson
 from ringtrue.stats.results import Estimate
 from ringtrue.stats.student_t import t_quantile
 
-__all__ = [
-    "FEW_CLUSTERS",
-    "AgreementSettings",
-    "BootstrapDraws",
-    "EstimateContext",
-    "choose_resampling_groups",
-    "make_estimates",
-]
-
 Array: TypeAlias = NDArray[np.float64]
 SHARE_STATISTICS = ("agreement", "overlap")  # never below 0
 FEW_CLUSTERS, MIN_CLUSTERS = 10, 3  # clusters, below which an interval is told with a doubt, or not at all
@@ -117,9 +108,15 @@ def make_estimates(draws: BootstrapDraws, context: EstimateContext) -> list[dict
             notes = _interval_notes(se, undefined_share, n_clusters, context.unit)
             has_interval = not np.isnan(low)
             estimates_by_case[case][name] = Estimate(
-                value=coefficient, se=se if has_interval else None, low=low if has_interval else None,
-                high=high if has_interval else None, level=context.level, n=n, method=method, notes=notes,
-            )  # fmt: skip
+                value=coefficient,
+                se=se if has_interval else None,
+                low=low if has_interval else None,
+                high=high if has_interval else None,
+                level=context.level,
+                n=n,
+                method=method,
+                notes=notes,
+            )
     return estimates_by_case
 
 

@@ -12,25 +12,6 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "METRICS",
-    "AgreementSums",
-    "Metric",
-    "ac1",
-    "agreement",
-    "alpha",
-    "alpha_from_coincidences",
-    "brennan_prediger",
-    "cohen_kappa",
-    "conger_kappa",
-    "fleiss_kappa",
-    "kappa_standard_errors",
-    "overlap",
-    "pair_sums",
-    "scott_pi",
-]
-
-
 Array: TypeAlias = NDArray[np.float64]
 Metric: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from ringtrue.judges.votes import Votes
 
-__all__ = ["estimate_consistency"]
-
 
 def estimate_consistency(votes: Votes, *, has_repeats: bool, level: float) -> dict[str, Estimate]:
     """How often a judge who labels an item again says the same, and how often another judge does [Demeester14].

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from ringtrue.judges.votes import Votes
     from ringtrue.stats.results import Estimate
 
-__all__ = ["estimate_drift"]
-
 PERIODS = 4
 MIN_LABELS = 10  # labels in a period
 

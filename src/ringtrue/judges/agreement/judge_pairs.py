@@ -25,8 +25,6 @@ from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.results import Estimate
 from ringtrue.stats.student_t import normal_quantile
 
-__all__ = ["estimate_pair_agreements"]
-
 Array: TypeAlias = NDArray[np.float64]
 MAX_NUMBERS = 4_000_000  # in memory at once, for each array
 MAX_RESAMPLED_CELLS = 2_000_000  # with very many labels, resamples × cells of a table

@@ -8,8 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 from ringtrue.errors import TableError, UsageError, did_you_mean
 from ringtrue.judges.agreement.coefficients import METRICS, Metric, alpha_from_coincidences
 
-__all__ = ["krippendorff_alpha"]
-
 MAX_LABELS = 5_000  # labels: tables of label by label must fit the memory
 
 

@@ -12,8 +12,6 @@ from ringtrue.stats.results import Estimate
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Agreement", "PairAgreement", "Period", "Transitivity"]
-
 PRINTED_STATISTICS = {"agreement": "agreement", "alpha_ordinal": "ordinal alpha"}  # in a printed line
 
 

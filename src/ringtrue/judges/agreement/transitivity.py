@@ -16,8 +16,6 @@ from ringtrue.stats.results import Estimate
 if TYPE_CHECKING:
     from ringtrue.judges.votes import Votes
 
-__all__ = ["estimate_transitivity"]
-
 Codes: TypeAlias = NDArray[np.int64]
 
 

@@ -24,11 +24,15 @@ from ringtrue.stats.encoding import Codes, encode_column
 from ringtrue.stats.intervals import estimate_mean
 from ringtrue.stats.ties import tied_dcg
 
-__all__ = ["ceiling_scatter"]
-
 CONSTANT_RANGE = 1e-9  # numbers that differ by less are one
-SCHEMA = {"training": pl.String, "testing": pl.String, "query": pl.String, "documents": pl.Int64, "real": pl.Float64,
-          "predicted": pl.Float64}  # fmt: skip
+SCHEMA = {
+    "training": pl.String,
+    "testing": pl.String,
+    "query": pl.String,
+    "documents": pl.Int64,
+    "real": pl.Float64,
+    "predicted": pl.Float64,
+}
 
 
 def ceiling_scatter(
@@ -82,8 +86,9 @@ def ceiling_scatter(
         ideal = ideal_dcg(counts, gains, k=k)
         single += int(((ideal > 0) & (counts.sum(axis=1) == 1)).sum())
         rows = np.flatnonzero((ideal > 0) & (counts.sum(axis=1) > 1))
-        table = confusion or Confusion(rows=votes.judges[testing], columns=votes.judges[training],
-                                       labels=votes.labels, counts=joint.sum(axis=0))  # fmt: skip
+        table = confusion or Confusion(
+            rows=votes.judges[testing], columns=votes.judges[training], labels=votes.labels, counts=joint.sum(axis=0)
+        )
         matrix = ordered_confusion_matrix(table, counts[rows].sum(axis=0))
         predicted, _ = expected_ndcg(counts[rows], matrix, gains, method=method, k=k, draws=draws, rng=rng)
         frames.append(

@@ -11,8 +11,6 @@ from ringtrue.evaluation.measures import FloatArray
 from ringtrue.judges.votes import Repeats, Votes, align_with_gold, make_votes
 from ringtrue.stats.confusion import Confusion
 
-__all__ = ["confusion_documents", "describe_judge_pair", "estimate_confusion", "pair_confusion", "read_document_votes"]
-
 TESTING, TRAINING = "testing judge", "training judge"
 
 
@@ -68,8 +66,12 @@ def estimate_confusion(
             f"no document was labelled by {describe_judge_pair(testing, training)}: nothing tells how they disagree; "
             f"give labels of the same documents"
         )
-    return Confusion(rows=_format_role(TESTING, testing), columns=_format_role(TRAINING, training), labels=votes.labels,
-                     counts=counts)  # fmt: skip
+    return Confusion(
+        rows=_format_role(TESTING, testing),
+        columns=_format_role(TRAINING, training),
+        labels=votes.labels,
+        counts=counts,
+    )
 
 
 def confusion_documents(

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from ringtrue.evaluation.measures import FloatArray, IntArray
 from ringtrue.stats.ties import divisor
 
-__all__ = ["exact_dcg"]
-
 LADDER = 1.1  # lists whose lengths differ by less than this share nodes and roots
 MAX_PRODUCT = 1 << 18  # multiplications in a product of matrices: more, and threads that wait cost more than they bring
 NEGLIGIBLE_LOG = -44.0  # e to this power is lost beside 1

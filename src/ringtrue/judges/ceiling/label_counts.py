@@ -16,17 +16,6 @@ from ringtrue.stats.encoding import encode_column
 from ringtrue.stats.ties import divisor
 from ringtrue.tables import Judgments
 
-__all__ = [
-    "Gain",
-    "LabelCounts",
-    "count_labels_per_query",
-    "ideal_dcg",
-    "label_gains",
-    "measure_name",
-    "ordered_confusion_matrix",
-    "require_matrix",
-]
-
 Gain: TypeAlias = Literal["exp", "linear"] | Mapping[int, float]
 
 

@@ -7,8 +7,6 @@ import numpy as np
 from ringtrue.evaluation.measures import FloatArray, IntArray
 from ringtrue.stats.ties import divisor
 
-__all__ = ["simulated_dcg"]
-
 MAX_CELLS = 1 << 18  # of the largest array that is held at once
 
 

@@ -32,8 +32,6 @@ from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.intervals import estimate_mean
 from ringtrue.tables import Judgments
 
-__all__ = ["CeilingMethod", "ceiling", "expected_ndcg", "require_settings"]
-
 CeilingMethod: TypeAlias = Literal["exact", "simulation", "closed-form"]
 LONG_LIST = 50  # documents from which the closed form is meant to hold
 FEW_CASES = 50  # documents behind a row of the matrix
@@ -131,9 +129,15 @@ def ceiling(
 
 
 def expected_ndcg(
-    counts: IntArray, matrix: FloatArray, gain: FloatArray, *, method: CeilingMethod = "exact", k: int | None = None,
-    draws: int = 1000, rng: np.random.Generator,
-) -> tuple[FloatArray, FloatArray | None]:  # fmt: skip
+    counts: IntArray,
+    matrix: FloatArray,
+    gain: FloatArray,
+    *,
+    method: CeilingMethod = "exact",
+    k: int | None = None,
+    draws: int = 1000,
+    rng: np.random.Generator,
+) -> tuple[FloatArray, FloatArray | None]:
     """The expected nDCG of lists that have some gain, and what draws leave open in each.
 
     Examples:
@@ -237,9 +241,14 @@ def _snap_rounding_noise(values: FloatArray) -> FloatArray:
 
 
 def _measure_runs(
-    runs: object | None, judgments: Judgments, ceilings: Mapping[str, float], gain: Gain, k: int | None,
-    missing: Missing, level: float,
-) -> tuple[dict[str, RunCeiling], tuple[str, ...]]:  # fmt: skip
+    runs: object | None,
+    judgments: Judgments,
+    ceilings: Mapping[str, float],
+    gain: Gain,
+    k: int | None,
+    missing: Missing,
+    level: float,
+) -> tuple[dict[str, RunCeiling], tuple[str, ...]]:
     """Each run on the queries that have a ceiling."""
     if runs is None:
         return {}, ()

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from ringtrue.evaluation.measures import FloatArray, IntArray
 from ringtrue.stats.ties import divisor
 
-__all__ = ["closed_form_dcg"]
-
 MIN_VARIANCE = 1e-9  # a variance below which a number is certain
 
 

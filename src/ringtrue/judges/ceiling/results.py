@@ -12,8 +12,6 @@ from ringtrue.stats.results import Estimate
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Ceiling", "CeilingScatter", "RunCeiling"]
-
 MIN_COVERED_SHARE = 0.5  # of the judged documents, below which a matrix says little about the others
 MIN_JUDGED_SHARE = 0.8  # of what a run found, below which it is judgments that are missing
 

@@ -1,17 +1,13 @@
 """The User Disagreement Model: what each label is worth when users disagree about the top."""
 
-from ringtrue.judges.disagreement.disagree import disagree
-from ringtrue.judges.disagreement.mutual_evaluation import MutualEvaluation, mutual_evaluation
-from ringtrue.judges.disagreement.results import Consistency, Disagreement, Verification
-from ringtrue.judges.disagreement.user_weights import parse_user_share, weight
-
-__all__ = [
-    "Consistency",
-    "Disagreement",
-    "MutualEvaluation",
-    "Verification",
-    "disagree",
-    "mutual_evaluation",
-    "parse_user_share",
-    "weight",
-]
+from ringtrue.judges.disagreement.disagree import disagree as disagree
+from ringtrue.judges.disagreement.mutual_evaluation import (
+    MutualEvaluation as MutualEvaluation,
+    mutual_evaluation as mutual_evaluation,
+)
+from ringtrue.judges.disagreement.results import (
+    Consistency as Consistency,
+    Disagreement as Disagreement,
+    Verification as Verification,
+)
+from ringtrue.judges.disagreement.user_weights import parse_user_share as parse_user_share, weight as weight

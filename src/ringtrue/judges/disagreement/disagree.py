@@ -29,8 +29,6 @@ from ringtrue.stats.results import Estimate
 from ringtrue.tables.column_aliases import COLUMN_ALIASES
 from ringtrue.tables.judgments import NO_JUDGE
 
-__all__ = ["FEW_CASES", "disagree"]
-
 FEW_CASES = 50
 EMPTY_STRATUM = "(empty)"  # what a stratum is called whose cells are
 
@@ -90,12 +88,16 @@ def disagree(
             f"found {resamples} and {min_labels}"
         )
     settings = _DisagreeSettings(
-        at_least=parse_user_share(at_least), repeats=repeats, gold=gold_as_judge, min_labels=min_labels,
-        keep_lowest=keep_lowest, verify=tuple(parse_user_share(user_share) for user_share in verify),
+        at_least=parse_user_share(at_least),
+        repeats=repeats,
+        gold=gold_as_judge,
+        min_labels=min_labels,
+        keep_lowest=keep_lowest,
+        verify=tuple(parse_user_share(user_share) for user_share in verify),
         bootstrap=BootstrapSettings(
             resamples=resamples, level=level, rng=np.random.default_rng(0) if rng is None else rng, progress=progress
         ),
-    )  # fmt: skip
+    )
     votes, resolved_levels = read_votes_on_levels(labels, levels=levels, top=top, scale=scale, outside=outside)
     if "first" in votes.items.columns:
         raise TableError("these are preferences, which have no top level; give judgments (query, doc, judge, label)")
@@ -204,8 +206,16 @@ def _estimate_weights(
         if levels.lowest[i] and not is_top and not settings.keep_lowest:
             fixed, method, notes = 0.0, "lowest level", ["worth nothing unless the lowest level is kept"]
         if fixed is not None:
-            weights[name] = Estimate(value=fixed, se=0.0, low=fixed, high=fixed, level=estimate.level, n=estimate.n,
-                                     method=method, notes=tuple(notes))  # fmt: skip
+            weights[name] = Estimate(
+                value=fixed,
+                se=0.0,
+                low=fixed,
+                high=fixed,
+                level=estimate.level,
+                n=estimate.n,
+                method=method,
+                notes=tuple(notes),
+            )
             continue
 
         def weigh(probabilities: np.typing.NDArray[np.float64], top: bool = is_top) -> np.typing.NDArray[np.float64]:
@@ -236,13 +246,16 @@ def _verify_predictions(
         predicted = _estimate_weights(p, ratios, levels, keeping_lowest)
         verifications += [
             Verification(
-                at_least=(least, users), level=name, predicted=predicted[name],
+                at_least=(least, users),
+                level=name,
+                predicted=predicted[name],
                 # What holds for any labels needs no interval.
-                experimental=predicted[name] if predicted[name].method == "by definition"
+                experimental=predicted[name]
+                if predicted[name].method == "by definition"
                 else observed.estimate(i, unseen),
             )
             for i, name in enumerate(levels.names)
-        ]  # fmt: skip
+        ]
     return tuple(verifications)
 
 

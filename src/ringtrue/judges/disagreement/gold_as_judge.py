@@ -12,8 +12,6 @@ from ringtrue.judges.disagreement.levels import Levels, encode_levels
 from ringtrue.judges.votes import Repeats, Votes, align_with_gold, make_votes
 from ringtrue.tables.column_aliases import find_free_name
 
-__all__ = ["add_gold_as_judge"]
-
 
 def add_gold_as_judge(votes: Votes, gold: object, levels: Levels, *, repeats: Repeats | None = None) -> Votes:
     """The votes and gold's; `gold` is a table, or a column that came along.

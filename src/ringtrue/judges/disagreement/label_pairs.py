@@ -15,8 +15,6 @@ from ringtrue.judges.disagreement.user_weights import UserShare
 if TYPE_CHECKING:
     from ringtrue.judges.votes import Votes
 
-__all__ = ["LabelledDocuments", "observed_top_shares", "select_labelled_documents", "top_given_label"]
-
 Array: TypeAlias = NDArray[np.float64]
 
 

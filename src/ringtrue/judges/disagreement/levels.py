@@ -18,8 +18,6 @@ from ringtrue.tables import Judgments
 from ringtrue.tables.column_aliases import COLUMN_ALIASES
 from ringtrue.tables.columns import make_frame
 
-__all__ = ["LevelNames", "Levels", "encode_levels", "read_votes_on_levels"]
-
 LevelNames: TypeAlias = Sequence[str] | Mapping[str, Sequence[str]] | None
 INTEGER = r"^-?\d+$"
 

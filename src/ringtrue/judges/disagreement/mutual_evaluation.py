@@ -16,8 +16,6 @@ from ringtrue.judges.disagreement.user_weights import UserShare, parse_user_shar
 from ringtrue.judges.votes import Outside, Repeats, Votes
 from ringtrue.stats.ties import Discount, tied_dcg, tied_gap
 
-__all__ = ["USUAL_SHARES", "MutualEvaluation", "mutual_evaluation"]
-
 USUAL_SHARES = ("1/2", "1/3", "1/4")  # M/N of the source
 
 Counts: TypeAlias = NDArray[np.int64]
@@ -111,19 +109,25 @@ def mutual_evaluation(
     exp = np.exp2(np.array(votes.labels) - min(votes.labels)) - 1  # from the lowest level, as the weights
     values["nDCG(exp, zipf)"] = _average_directions(joint, lambda counts: _expected_tied_ndcg(counts, exp, zipf=True))
     values["nDCG(exp)"] = _average_directions(joint, lambda counts: _expected_tied_ndcg(counts, exp))
-    order = [name for start in ("AP", "GAP", "nDCG(exp, zipf)", "nDCG(exp)", "nDCG(") for name in values
-             if name.startswith(start) and (start != "nDCG(" or "exp" not in name)]  # fmt: skip
+    order = [
+        name
+        for start in ("AP", "GAP", "nDCG(exp, zipf)", "nDCG(exp)", "nDCG(")
+        for name in values
+        if name.startswith(start) and (start != "nDCG(" or "exp" not in name)
+    ]
     return MutualEvaluation(
         table=pl.DataFrame(
             [_summarise_values(name, values[name]) for name in order], schema=SUMMARY_SCHEMA, orient="row"
         ),
         values=pl.concat(
-            [pl.DataFrame({"query": list(pairs), "measure": [name] * len(pairs), "value": values[name]})
-             for name in order]
+            [
+                pl.DataFrame({"query": list(pairs), "measure": [name] * len(pairs), "value": values[name]})
+                for name in order
+            ]
         ).with_columns(pl.col("value").fill_nan(None)),
         judges=pairs,
         notes=votes.notes,
-    )  # fmt: skip
+    )
 
 
 SUMMARY_SCHEMA = {"measure": pl.String, "mean": pl.Float64, "sd": pl.Float64, "queries": pl.Int64, "left_out": pl.Int64}
@@ -168,9 +172,10 @@ def _expected_tied_ndcg(joint: Counts, weights: Floats, *, zipf: bool = False) -
     by_weight = np.argsort(weights, axis=1, kind="stable")
     counts = np.take_along_axis(joint.sum(axis=2), by_weight, axis=1)
     ideal = tied_dcg(
-        counts[:, :, None] * np.eye(counts.shape[1], dtype=np.int64), np.take_along_axis(weights, by_weight, 1),
+        counts[:, :, None] * np.eye(counts.shape[1], dtype=np.int64),
+        np.take_along_axis(weights, by_weight, 1),
         discount=discount,
-    )  # fmt: skip
+    )
     dcg = tied_dcg(joint, weights, discount=discount)
     ndcg: Floats = np.divide(dcg, ideal, out=np.full(len(ideal), np.nan), where=ideal > 0)
     return ndcg

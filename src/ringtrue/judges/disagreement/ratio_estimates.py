@@ -18,8 +18,6 @@ from ringtrue.stats.student_t import normal_quantile, t_quantile
 if TYPE_CHECKING:
     from ringtrue.judges.votes import Votes
 
-__all__ = ["BootstrapSettings", "Ratios", "estimate_ratios", "transform_estimate"]
-
 Array: TypeAlias = NDArray[np.float64]
 MAX_CELLS = 4_000_000  # in memory at once
 CONSTANT_SE = 1e-12  # resamples that differ by less are the same
@@ -88,9 +86,15 @@ class Ratios:
         if undefined_share > MAX_UNDEFINED_SHARE:
             notes.append(f"undefined in {100 * undefined_share:.0f}% of the resamples, which were left out")
         return Estimate(
-            value=value, se=se, low=float(low), high=float(high), level=self.level, n=n, method=method,
+            value=value,
+            se=se,
+            low=float(low),
+            high=float(high),
+            level=self.level,
+            n=n,
+            method=method,
             notes=tuple(notes),
-        )  # fmt: skip
+        )
 
     def _spread(self, resampled: Array, clusters: int) -> tuple[float, float]:
         """The standard error, and the share of the resamples that were undefined."""
@@ -112,9 +116,12 @@ def estimate_ratios(
 ) -> Ratios:
     """The sums of `numerators` over those of `denominators`, whose rows belong to the items `item`, by column."""
     settings = AgreementSettings(
-        relevant=np.zeros(len(votes.labels), dtype=bool), resamples=bootstrap.resamples, level=bootstrap.level,
-        rng=bootstrap.rng, progress=bootstrap.progress,
-    )  # fmt: skip
+        relevant=np.zeros(len(votes.labels), dtype=bool),
+        resamples=bootstrap.resamples,
+        level=bootstrap.level,
+        rng=bootstrap.rng,
+        progress=bootstrap.progress,
+    )
     group, groups, unit = choose_resampling_groups(votes, settings)
     width = numerators.shape[1]
     rows = np.zeros((groups, 2 * width))
@@ -149,7 +156,12 @@ def transform_estimate(estimate: Estimate, transform: Callable[[Array], Array], 
         return None if number is None else float(transform(np.array(number)))
 
     return Estimate(
-        value=transform_number(estimate.value), se=None if estimate.value is None else se,
-        low=transform_number(estimate.low), high=transform_number(estimate.high),
-        level=estimate.level, n=estimate.n, method=estimate.method, notes=estimate.notes,
-    )  # fmt: skip
+        value=transform_number(estimate.value),
+        se=None if estimate.value is None else se,
+        low=transform_number(estimate.low),
+        high=transform_number(estimate.high),
+        level=estimate.level,
+        n=estimate.n,
+        method=estimate.method,
+        notes=estimate.notes,
+    )

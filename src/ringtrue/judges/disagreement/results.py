@@ -11,8 +11,6 @@ from ringtrue.stats.results import Estimate
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Consistency", "Disagreement", "Histogram", "Verification"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
@@ -139,13 +137,19 @@ class Disagreement:
 
         rows = [
             {
-                "level": name, "label": label, "top": name in self.top, "cases": self.cases[name],
-                "p": self.p[name].value, "p_low": self.p[name].low, "p_high": self.p[name].high,
-                "weight": self.weights[name].value, "weight_low": self.weights[name].low,
+                "level": name,
+                "label": label,
+                "top": name in self.top,
+                "cases": self.cases[name],
+                "p": self.p[name].value,
+                "p_low": self.p[name].low,
+                "p_high": self.p[name].high,
+                "weight": self.weights[name].value,
+                "weight_low": self.weights[name].low,
                 "weight_high": self.weights[name].high,
             }
             for name, label in zip(self.levels, self.labels, strict=True)
-        ]  # fmt: skip
+        ]
         schema = {"level": pl.String, "label": pl.Int64, "top": pl.Boolean, "cases": pl.Int64}
         return pl.DataFrame(rows, schema=schema | {name: pl.Float64 for name in rows[0] if name not in schema})
 

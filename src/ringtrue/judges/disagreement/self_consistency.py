@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from ringtrue.judges.votes import Votes
     from ringtrue.stats.results import Estimate
 
-__all__ = ["estimate_consistency"]
-
 Array: TypeAlias = NDArray[np.float64]
 BINS = 10
 

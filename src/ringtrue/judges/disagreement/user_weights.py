@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from ringtrue.errors import UsageError
 
-__all__ = ["MAX_USERS", "UserShare", "fixed_weight", "parse_user_share", "weight"]
-
 UserShare: TypeAlias = tuple[int, int]  # at least M of N users
 MAX_USERS = 500  # beyond them powers of p are too small for a float
 

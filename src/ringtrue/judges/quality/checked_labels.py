@@ -11,8 +11,6 @@ from ringtrue.judges.quality.judge_findings import Against
 from ringtrue.judges.quality.tail_bounds import ChanceSums, sums_within_strata
 from ringtrue.judges.votes import OthersConsensus, Votes
 
-__all__ = ["CheckedLabels", "format_whole_percent", "mean_by_group", "rows_by_judge"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -24,8 +24,6 @@ from ringtrue.judges.quality.tail_bounds import bennett, binomial_tail, sums_of_
 from ringtrue.judges.quality.timing import Durations
 from ringtrue.judges.votes import FIRST, Votes
 
-__all__ = ["Evidence", "FlagFinding", "find_flags"]
-
 FloatArray = NDArray[np.float64]
 MIN_DIFFERENCE = 0.1  # a difference of shares that matters: ten points
 MIN_COMMON_SHARE = 0.9  # share of labels that are one and the same
@@ -151,13 +149,15 @@ def _flag_one_label(evidence: Evidence) -> list[FlagFinding]:
     n_shared = np.bincount(work.judge[is_shared], minlength=n_judges)
     return [
         FlagFinding(
-            judge=j, kind="one label", p_adjusted=adjusted,
+            judge=j,
+            kind="one label",
+            p_adjusted=adjusted,
             reason=f"says {work.labels[common[j]]} in {format_whole_percent(own_share[j])} of {n_shared[j]:,} labels, "
             f"the others in {format_whole_percent(others_share[j])} on the same items",
         )
         for j, adjusted in evidence.significant_judges(np.minimum(p, 1))
         if own_share[j] >= MIN_COMMON_SHARE and 1 - own_share[j] <= MAX_RARE_RATIO * (1 - others_share[j])
-    ]  # fmt: skip
+    ]
 
 
 def _flag_lenient(evidence: Evidence) -> list[FlagFinding]:
@@ -275,8 +275,12 @@ def _flag_side_bias(evidence: Evidence) -> list[FlagFinding]:
 
 def _flag_drift(evidence: Evidence) -> list[FlagFinding]:
     """Accuracy changes by ten points or more from the first half to the second, and not because the items do."""
-    p = np.array([np.nan if report.drift is None or report.drift.p_value is None else report.drift.p_value
-                  for report in evidence.reports])  # fmt: skip
+    p = np.array(
+        [
+            np.nan if report.drift is None or report.drift.p_value is None else report.drift.p_value
+            for report in evidence.reports
+        ]
+    )
     findings = []
     for j, adjusted in evidence.significant_judges(p):
         drift = evidence.reports[j].drift
@@ -320,6 +324,12 @@ def _flag_inconsistent(evidence: Evidence) -> list[FlagFinding]:
 
 
 RULES: tuple[Callable[[Evidence], list[FlagFinding]], ...] = (
-    _flag_worse, _flag_one_label, _flag_lenient, _flag_traps, _flag_too_fast, _flag_side_bias, _flag_drift,
+    _flag_worse,
+    _flag_one_label,
+    _flag_lenient,
+    _flag_traps,
+    _flag_too_fast,
+    _flag_side_bias,
+    _flag_drift,
     _flag_inconsistent,
-)  # fmt: skip
+)

@@ -7,8 +7,6 @@ from typing import Literal, TypeAlias
 
 from ringtrue.stats.results import Estimate
 
-__all__ = ["Against", "Drift", "Effect", "Flag", "FlagKind", "SideBias", "Speed", "Traps"]
-
 Against: TypeAlias = Literal["gold", "consensus"]
 FlagKind: TypeAlias = Literal[
     "worse", "guessing", "one label", "lenient", "strict", "traps", "too fast", "side bias", "drift", "inconsistent"
@@ -88,9 +86,13 @@ class Traps:
     def as_dict(self) -> dict[str, object]:
         """Plain data for JSON."""
         return {
-            "passed": self.passed, "n": self.n, "rate": self.rate.as_dict(), "accepted": self.accepted,
-            "batches": self.batches, "guessing_accepted": self.guessing,
-        }  # fmt: skip
+            "passed": self.passed,
+            "n": self.n,
+            "rate": self.rate.as_dict(),
+            "accepted": self.accepted,
+            "batches": self.batches,
+            "guessing_accepted": self.guessing,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +129,9 @@ class Drift:
     def as_dict(self) -> dict[str, object]:
         """Plain data for JSON."""
         return {
-            "first": self.first.as_dict(), "second": self.second.as_dict(), "change": self.change.as_dict(),
-            "others_change": self.others_change, "p_value": self.p_value,
-        }  # fmt: skip
+            "first": self.first.as_dict(),
+            "second": self.second.as_dict(),
+            "change": self.change.as_dict(),
+            "others_change": self.others_change,
+            "p_value": self.p_value,
+        }

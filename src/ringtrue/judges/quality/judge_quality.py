@@ -23,8 +23,6 @@ from ringtrue.judges.votes import Outside, Repeats, Votes, align_with_gold, make
 from ringtrue.judges.votes.consensus import NO_OTHERS, TIED, OthersConsensus, leave_one_out_consensus
 from ringtrue.stats.intervals import estimate_share, require_level
 
-__all__ = ["judge_quality"]
-
 LABEL_FLAGS = {"worse", "guessing", "one label", "lenient", "strict", "side bias", "drift"}  # the last of each item
 
 
@@ -174,14 +172,29 @@ def _gather_evidence(
     if full_evidence is not None:
         records = [report.traps for report in full_evidence.reports if report.traps is not None] or None
     reports = make_judge_reports(
-        votes, work, others, gold=gold_cases, consensus=consensus, repeats=repeats, traps=records,
-        speeds=times.speeds(len(votes.judges)) if times else None, level=level, progress=progress or (lambda _: None),
-    )  # fmt: skip
+        votes,
+        work,
+        others,
+        gold=gold_cases,
+        consensus=consensus,
+        repeats=repeats,
+        traps=records,
+        speeds=times.speeds(len(votes.judges)) if times else None,
+        level=level,
+        progress=progress or (lambda _: None),
+    )
     return Evidence(
-        reports=reports, work=work, gold=gold_cases, consensus=consensus, traps=trap_cases,
-        all_traps=trap_cases if full_evidence is None else full_evidence.traps, accept=accept,
-        durations=times, repeats=repeats, level=level,
-    )  # fmt: skip
+        reports=reports,
+        work=work,
+        gold=gold_cases,
+        consensus=consensus,
+        traps=trap_cases,
+        all_traps=trap_cases if full_evidence is None else full_evidence.traps,
+        accept=accept,
+        durations=times,
+        repeats=repeats,
+        level=level,
+    )
 
 
 def _flags_by_judge(evidence: Evidence, leave_out: LeaveOneOut) -> dict[int, tuple[Flag, ...]]:

@@ -23,8 +23,6 @@ from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.intervals import estimate_share
 from ringtrue.stats.results import Estimate
 
-__all__ = ["FEW_CHECKED", "make_judge_reports"]
-
 FEW_CHECKED = 10  # labels that can be checked: fewer say too little
 Codes = NDArray[np.integer]
 

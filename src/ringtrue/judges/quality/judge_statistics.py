@@ -15,8 +15,6 @@ from ringtrue.stats.intervals import estimate_share
 from ringtrue.stats.results import Estimate
 from ringtrue.stats.student_t import t_quantile, t_tail
 
-__all__ = ["RepeatedLabels", "estimate_judge_drift", "estimate_leniency", "estimate_side_bias", "find_repeated_labels"]
-
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.integer]
 MIN_DRIFT_LABELS = 20  # labels: fewer cannot be tested for a change
@@ -93,9 +91,12 @@ def estimate_judge_drift(
     has_others = ~np.isnan(others)
     early, late = others[:half][has_others[:half]], others[half:][has_others[half:]]
     return Drift(
-        first=first, second=second, change=_estimate_change(first, second), p_value=p,
+        first=first,
+        second=second,
+        change=_estimate_change(first, second),
+        p_value=p,
         others_change=float(late.mean() - early.mean()) if len(early) and len(late) else None,
-    )  # fmt: skip
+    )
 
 
 def _change_p_value(differences: FloatArray, half: int, cluster: Codes) -> float:
@@ -162,6 +163,8 @@ def find_repeated_labels(votes: Votes) -> RepeatedLabels:
     equal = np.bincount(cells // len(votes.labels), weights=n * (n - 1) // 2, minlength=len(item)).astype(np.int64)
     is_repeated_pair = times > 1
     return RepeatedLabels(
-        judge=judge[is_repeated_pair], item=item[is_repeated_pair],
-        pairs=(times * (times - 1) // 2)[is_repeated_pair], equal=equal[is_repeated_pair],
-    )  # fmt: skip
+        judge=judge[is_repeated_pair],
+        item=item[is_repeated_pair],
+        pairs=(times * (times - 1) // 2)[is_repeated_pair],
+        equal=equal[is_repeated_pair],
+    )

@@ -10,8 +10,6 @@ from ringtrue.judges.votes import Votes, majority
 from ringtrue.stats.intervals import estimate_share
 from ringtrue.stats.results import Estimate
 
-__all__ = ["LeaveOneOut"]
-
 Counts = NDArray[np.int64]
 
 

@@ -15,8 +15,6 @@ from ringtrue.stats.results import Estimate
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["JudgeQuality", "JudgeReport"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class JudgeReport:
@@ -196,10 +194,12 @@ def _report_row(report: JudgeReport) -> dict[str, object]:
     put_estimate("self_consistency", report.self_consistency)
     traps, speed = report.traps, report.speed
     row |= {
-        "traps_passed": traps.passed if traps else None, "traps": traps.n if traps else None,
-        "batches_accepted": traps.accepted if traps else None, "batches": traps.batches if traps else None,
+        "traps_passed": traps.passed if traps else None,
+        "traps": traps.n if traps else None,
+        "batches_accepted": traps.accepted if traps else None,
+        "batches": traps.batches if traps else None,
         "seconds": speed.median if speed else None,
-    }  # fmt: skip
+    }
     put_estimate("left_share", report.side_bias.left if report.side_bias else None)
     put_estimate("drift", report.drift.change if report.drift else None)
     row |= {"common_label": report.common_label, "common_share": report.common_share}

@@ -7,8 +7,6 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ChanceSums", "bennett", "binomial_tail", "sums_of_hits", "sums_within_strata"]
-
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.integer]
 ROUNDING = 1e-9
@@ -91,18 +89,30 @@ def sums_within_strata(judge: Codes, n_judges: int, values: FloatArray, stratum:
     np.maximum.at(high, stratum, values)
     np.minimum.at(low, stratum, values)
     return ChanceSums(
-        judge, n_judges, values=values, mean=mean[stratum], variance=variance[stratum], high=high[stratum],
-        low=low[stratum], share=share,
-    )  # fmt: skip
+        judge,
+        n_judges,
+        values=values,
+        mean=mean[stratum],
+        variance=variance[stratum],
+        high=high[stratum],
+        low=low[stratum],
+        share=share,
+    )
 
 
 def sums_of_hits(judge: Codes, n_judges: int, hit: NDArray[np.bool_], chance: FloatArray) -> ChanceSums:
     """Each judge's number of hits, where each case is one by a chance of its own."""
     ones = np.ones(len(judge))
     return ChanceSums(
-        judge, n_judges, values=hit.astype(np.float64), mean=chance, variance=chance * (1 - chance), high=ones,
-        low=0 * ones, share=True,
-    )  # fmt: skip
+        judge,
+        n_judges,
+        values=hit.astype(np.float64),
+        mean=chance,
+        variance=chance * (1 - chance),
+        high=ones,
+        low=0 * ones,
+        share=True,
+    )
 
 
 def bennett(excess: FloatArray, variance: FloatArray, largest: FloatArray) -> FloatArray:

@@ -14,8 +14,6 @@ from ringtrue.judges.quality.checked_labels import rows_by_judge
 from ringtrue.judges.quality.judge_findings import Speed
 from ringtrue.judges.votes import Votes
 
-__all__ = ["Durations", "measure_durations"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Durations:

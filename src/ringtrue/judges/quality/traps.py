@@ -13,15 +13,6 @@ from ringtrue.judges.quality.tail_bounds import binomial_tail
 from ringtrue.judges.votes import Votes, align_with_gold
 from ringtrue.stats.intervals import estimate_share
 
-__all__ = [
-    "accept_rule_note",
-    "chance_accepted",
-    "match_traps",
-    "record_traps",
-    "require_accept_rule",
-    "required_passes",
-]
-
 MAX_GUESSED_SHARE = 0.2  # a rule that lets more guessers through than this is said to be weak
 
 

@@ -5,35 +5,25 @@ pair of documents that were compared.
 """
 
 from ringtrue.judges.votes.consensus import (
-    NO_OTHERS,
-    TIED,
-    OthersConsensus,
-    find_isolated_judges,
-    leave_one_out_consensus,
-    majority,
+    NO_OTHERS as NO_OTHERS,
+    TIED as TIED,
+    OthersConsensus as OthersConsensus,
+    find_isolated_judges as find_isolated_judges,
+    leave_one_out_consensus as leave_one_out_consensus,
+    majority as majority,
 )
-from ringtrue.judges.votes.gold_labels import align_with_gold, require_one_label_each
-from ringtrue.judges.votes.scale import Outside
-from ringtrue.judges.votes.timestamps import parse_times
-from ringtrue.judges.votes.vote_table import FIRST, SECOND, TIE, Repeats, Votes, make_votes
-from ringtrue.stats.encoding import Codes
-
-__all__ = [
-    "FIRST",
-    "NO_OTHERS",
-    "SECOND",
-    "TIE",
-    "TIED",
-    "Codes",
-    "OthersConsensus",
-    "Outside",
-    "Repeats",
-    "Votes",
-    "align_with_gold",
-    "find_isolated_judges",
-    "leave_one_out_consensus",
-    "majority",
-    "make_votes",
-    "parse_times",
-    "require_one_label_each",
-]
+from ringtrue.judges.votes.gold_labels import (
+    align_with_gold as align_with_gold,
+    require_one_label_each as require_one_label_each,
+)
+from ringtrue.judges.votes.scale import Outside as Outside
+from ringtrue.judges.votes.timestamps import parse_times as parse_times
+from ringtrue.judges.votes.vote_table import (
+    FIRST as FIRST,
+    SECOND as SECOND,
+    TIE as TIE,
+    Repeats as Repeats,
+    Votes as Votes,
+    make_votes as make_votes,
+)
+from ringtrue.stats.encoding import Codes as Codes

@@ -14,8 +14,6 @@ from ringtrue.tables.judgments import NO_JUDGE
 if TYPE_CHECKING:
     from ringtrue.judges.votes.vote_table import Votes
 
-__all__ = ["repeated_label_error"]
-
 MAX_SHOWN = 4  # labels in a message
 LABEL_CHOICES = "--repeats first, --repeats last, or --repeats all (each counts as a label of its own)"
 VOTE_CHOICES = "--repeats all (each counts as a vote of its own), --repeats first, or --repeats last"

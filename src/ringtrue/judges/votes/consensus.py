@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from ringtrue.judges.votes.vote_table import Votes
 
-__all__ = ["NO_OTHERS", "TIED", "OthersConsensus", "find_isolated_judges", "leave_one_out_consensus", "majority"]
-
 TIED, NO_OTHERS = -1, -2  # no consensus: the others tie, or there are none
 MAX_CELLS = 4_000_000  # cells of the largest array that is held at once
 

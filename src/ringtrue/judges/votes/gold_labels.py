@@ -10,8 +10,6 @@ from ringtrue.judges.votes.consensus import majority
 from ringtrue.judges.votes.vote_table import Votes
 from ringtrue.stats.encoding import Codes
 
-__all__ = ["align_with_gold", "require_one_label_each"]
-
 
 def align_with_gold(votes: Votes, gold: Votes) -> tuple[Votes, Codes]:
     """The votes on a scale that has the gold labels too, and the gold label of each item; −1 where there is none.
@@ -61,8 +59,10 @@ def require_one_label_each(votes: Votes, *, subject: str = "gold has") -> None:
     more = f", and for {n_others:,} other{'s' * (n_others > 1)}" if n_others else ""
     raise DuplicateError(
         f"{subject} several labels ({listed}) for {votes.describe_item(first)}{more}; keep one for each",
-        table="judgments", query=query, doc=doc,
-    )  # fmt: skip
+        table="judgments",
+        query=query,
+        doc=doc,
+    )
 
 
 def _no_overlap_hint(votes: Votes, gold: Votes) -> str:

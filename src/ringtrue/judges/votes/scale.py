@@ -11,8 +11,6 @@ import polars as pl
 from ringtrue.errors import TableError, UsageError, did_you_mean
 from ringtrue.tables.columns import INT32
 
-__all__ = ["Outside", "apply_scale", "find_stray_labels"]
-
 Outside: TypeAlias = Literal["refuse", "exclude", "clip"]
 MAX_STRAY_SHARE, MAX_STRAY_LABELS = 0.01, 3  # share of the labels, and different ones, that may be slips
 

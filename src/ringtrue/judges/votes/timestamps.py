@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from ringtrue.errors import TableError
 
-__all__ = ["parse_times"]
-
 ISO_PATTERN = r"^(\d{4}-\d\d-\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d(?:[.,]\d+)?))? ?(?:Z|([+-]\d\d)(?::?(\d\d))?)?)?$"
 DAY_OR_MONTH = re.compile(r"\d{1,2}([/.-])\d{1,2}\1\d{2,4}\b.*")
 

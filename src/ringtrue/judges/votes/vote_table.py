@@ -21,8 +21,6 @@ from ringtrue.tables.column_aliases import COLUMN_ALIASES
 from ringtrue.tables.columns import make_frame
 from ringtrue.tables.judgments import NO_QUERY
 
-__all__ = ["FIRST", "SECOND", "TIE", "Repeats", "Votes", "make_votes"]
-
 Repeats: TypeAlias = Literal["first", "last", "all"]
 MAX_LABELS = 200  # tables of label by label are made of them
 SECOND, TIE, FIRST = -1, 0, 1  # what a judge said of a pair
@@ -94,10 +92,14 @@ class Votes:
         frame = preferences.frame.with_columns(
             first=pl.when(swapped).then(right).otherwise(left),
             second=pl.when(swapped).then(left).otherwise(right),
-            label=pl.when(~winner.is_in(["left", "right"])).then(TIE)
-            .when((winner == "left") != swapped).then(FIRST).otherwise(SECOND).cast(pl.Int32),
+            label=pl.when(~winner.is_in(["left", "right"]))
+            .then(TIE)
+            .when((winner == "left") != swapped)
+            .then(FIRST)
+            .otherwise(SECOND)
+            .cast(pl.Int32),
             side=pl.when(winner.is_in(["left", "right"])).then(winner).otherwise(pl.lit("tie")),
-        )  # fmt: skip
+        )
         items = frame.select("query", "first", "second").unique(maintain_order=True)
         keys = items.columns
         item = frame.select(keys).join(items.with_row_index("item"), on=keys, how="left", maintain_order="left")["item"]
@@ -169,13 +171,15 @@ class Votes:
         majorities = [majority(part.counts()) for part in parts.values()]
         items = [np.flatnonzero(label >= 0).astype(np.int32) for label in majorities]
         panel_votes = replace(
-            self, judges=tuple(parts), item=np.concatenate(items),
+            self,
+            judges=tuple(parts),
+            item=np.concatenate(items),
             judge=np.repeat(np.arange(len(parts), dtype=np.int32), [len(panel_items) for panel_items in items]),
             label=np.concatenate(
                 [label[panel_items] for label, panel_items in zip(majorities, items, strict=True)]
             ).astype(np.int32),
             others=pl.DataFrame(),
-        )  # fmt: skip
+        )
         return panel_votes, {name: part._compact() for name, part in parts.items()}
 
     def _compact(self) -> Self:
@@ -183,16 +187,22 @@ class Votes:
         items, item = np.unique(self.item, return_inverse=True)
         judges, judge = np.unique(self.judge, return_inverse=True)
         return replace(
-            self, items=self.items[items], item=item.astype(np.int32), judge=judge.astype(np.int32),
+            self,
+            items=self.items[items],
+            item=item.astype(np.int32),
+            judge=judge.astype(np.int32),
             judges=tuple(self.judges[code] for code in judges),
-        )  # fmt: skip
+        )
 
     def keep(self, rows: NDArray[np.bool_]) -> Self:
         """These votes alone; items and judges keep their positions, also those that are left without a vote."""
         return replace(
-            self, item=self.item[rows], judge=self.judge[rows], label=self.label[rows],
+            self,
+            item=self.item[rows],
+            judge=self.judge[rows],
+            label=self.label[rows],
             others=self.others.filter(pl.Series(rows)) if self.others.width else self.others,
-        )  # fmt: skip
+        )
 
     def by_judge_and_item(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Every pair of an item and a judge that has a vote: its item, its judge, and for each vote its pair."""

@@ -13,9 +13,6 @@ from ringtrue.report.charts.text_metrics import text_width, wrap
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Frame", "draw_frame", "frame_height"]
-
-
 TITLE_GAP = 10.0  # pixels between what the scale means and its highest number
 
 
@@ -45,17 +42,30 @@ def frame_height(across: str, up: str, width: float) -> float:
 
 
 def draw_frame(
-    sheet: Sheet, box: Box, *, name: str, across: str, up: str, xs: Sequence[float | None], ys: Sequence[float | None],
-    x_range: tuple[float, float] | None = None, y_range: tuple[float, float] | None = None, logarithmic: bool = False,
+    sheet: Sheet,
+    box: Box,
+    *,
+    name: str,
+    across: str,
+    up: str,
+    xs: Sequence[float | None],
+    ys: Sequence[float | None],
+    x_range: tuple[float, float] | None = None,
+    y_range: tuple[float, float] | None = None,
+    logarithmic: bool = False,
     diagonal: bool = False,
-) -> Frame:  # fmt: skip
+) -> Frame:
     """Draw scales for these values, what they mean, and the diagonal; `logarithmic` is the one across."""
     y_title = wrap(up, box.width)
     height = _inner_height(box.width)
     y = make_linear_scale(ys, ticks=max(3, int(height // 50)), limits=y_range)
     gutter = max(map(text_width, y.labels), default=0.0) + 10
-    inner = Box(left=box.left + gutter, top=box.top + len(y_title) * line_height() + TITLE_GAP,
-                width=max(40.0, box.width - gutter - 14), height=height)  # fmt: skip
+    inner = Box(
+        left=box.left + gutter,
+        top=box.top + len(y_title) * line_height() + TITLE_GAP,
+        width=max(40.0, box.width - gutter - 14),
+        height=height,
+    )
     x_ticks = max(2, int(inner.width // 64))
     x = (make_log_scale if logarithmic else make_linear_scale)(xs, ticks=x_ticks, limits=x_range)
     sheet.draw_text_lines(box.left, box.top, y_title)

@@ -6,8 +6,6 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["MAX_DRAWABLE", "AxisScale", "format_ticks", "keep_drawable", "make_linear_scale", "make_log_scale"]
-
 MAX_DRAWABLE = 1e100  # beyond this a number is drawn where this would be
 MIN_DRAWABLE = 1e-100  # and below this where zero is
 _ROUND_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)

@@ -11,8 +11,6 @@ from ringtrue.report.charts.label_placement import spread_labels
 from ringtrue.report.charts.text_metrics import shorten, text_width, wrap
 from ringtrue.report.model import Bars
 
-__all__ = ["bars_height", "draw_bars"]
-
 MAX_NAME_SHARE = 0.4  # of the width is for names at most
 PAD = 4.0
 STANDING_HEIGHT = 220.0  # pixels
@@ -52,8 +50,12 @@ def _draw_lying_bars(sheet: Sheet, chart: Bars, box: Box) -> None:
     labels = [shorten(name, box.width * MAX_NAME_SHARE) for name in chart.names]
     gutter = max(map(text_width, labels), default=0.0) + 12
     top = box.top + (line_height() if _are_bars_tall(chart) else 0)
-    inner = Box(left=box.left + gutter, top=top, width=max(40.0, box.width - gutter - 14),
-                height=row_height * max(1, len(chart.names)) + 2 * PAD)  # fmt: skip
+    inner = Box(
+        left=box.left + gutter,
+        top=top,
+        width=max(40.0, box.width - gutter - 14),
+        height=row_height * max(1, len(chart.names)) + 2 * PAD,
+    )
     x_scale = _bar_scale(chart, max(3, int(inner.width // 76)))
     sheet.draw_bottom_scale(inner, x_scale, above=_are_bars_tall(chart))
     sheet.draw_text_lines(
@@ -104,8 +106,12 @@ def _draw_standing_bars(sheet: Sheet, chart: Bars, box: Box) -> None:
     title = wrap(chart.across, box.width)
     y_scale = _bar_scale(chart, 5)
     gutter = max(map(text_width, y_scale.labels), default=0.0) + 10
-    inner = Box(left=box.left + gutter, top=box.top + len(title) * line_height() + 8, width=box.width - gutter - 2,
-                height=STANDING_HEIGHT)  # fmt: skip
+    inner = Box(
+        left=box.left + gutter,
+        top=box.top + len(title) * line_height() + 8,
+        width=box.width - gutter - 2,
+        height=STANDING_HEIGHT,
+    )
     sheet.draw_text_lines(box.left, box.top, title)
     sheet.draw_left_scale(inner, y_scale)
     axes = sheet.add_axes(inner, f"bars {chart.across}", (0.0, max(1, len(chart.names))), (y_scale.low, y_scale.high))
@@ -164,6 +170,8 @@ def _clamped_intervals(
 ) -> list[tuple[float, float, float]]:
     if not chart.low or not chart.high:
         return []
-    return [(position, value_scale.clamp(low), value_scale.clamp(high))
-            for position, low, high in zip(positions, chart.low, chart.high, strict=True)
-            if low is not None and high is not None and keep_drawable([low, high])]  # fmt: skip
+    return [
+        (position, value_scale.clamp(low), value_scale.clamp(high))
+        for position, low, high in zip(positions, chart.low, chart.high, strict=True)
+        if low is not None and high is not None and keep_drawable([low, high])
+    ]

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from ringtrue.report.charts.axis_scales import AxisScale
     from ringtrue.report.charts.palettes import Palette
 
-__all__ = ["DASHES", "DPI", "HALO", "MARKERS", "PIXEL", "Box", "Dash", "Sheet", "line_height"]
-
 HALO = "halo"  # how the page knows which words have one
 DPI = 96  # of CSS: a pixel of the page is a pixel of the sheet
 PIXEL = 72 / DPI  # in points, the unit of Matplotlib's lines and letters
@@ -63,38 +61,69 @@ class Sheet:
         return replace_missing_glyphs(to_single_line(text)) if self._single_font else to_single_line(text)
 
     def draw_text(
-        self, x: float, y: float, words: str, *, align: Literal["left", "center", "right"] = "left",
-        size: float = FONT_SIZE, bold: bool = False, colour: str | None = None, turned: bool = False,
+        self,
+        x: float,
+        y: float,
+        words: str,
+        *,
+        align: Literal["left", "center", "right"] = "left",
+        size: float = FONT_SIZE,
+        bold: bool = False,
+        colour: str | None = None,
+        turned: bool = False,
         halo: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Write one line whose letters stand around `y`; `turned` ones run up, from `y`. A `halo` keeps lines off."""
         words = self.displayable(words)
         if not words.strip():
             return
         artist = self.mpl_figure.text(
-            x / self.width, 1 - y / self.height, words, ha="center" if turned else align,
-            va="bottom" if turned else "center_baseline", fontsize=size * PIXEL,
-            fontweight="bold" if bold else "normal", color=colour or self.palette.ink, rotation=90 if turned else 0,
-        )  # fmt: skip
+            x / self.width,
+            1 - y / self.height,
+            words,
+            ha="center" if turned else align,
+            va="bottom" if turned else "center_baseline",
+            fontsize=size * PIXEL,
+            fontweight="bold" if bold else "normal",
+            color=colour or self.palette.ink,
+            rotation=90 if turned else 0,
+        )
         if halo and self._single_font:
             artist.set_path_effects([withStroke(linewidth=3 * PIXEL, foreground=self.palette.ground)])
         elif halo:
             artist.set_gid(HALO)
 
     def draw_line(
-        self, x: tuple[float, ...], y: tuple[float, ...], *, colour: str | None = None, width: float = 1.0,
-        dash: Dash = "solid", marker: str = "", size: float = 0.0, hollow: bool = False, behind: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        x: tuple[float, ...],
+        y: tuple[float, ...],
+        *,
+        colour: str | None = None,
+        width: float = 1.0,
+        dash: Dash = "solid",
+        marker: str = "",
+        size: float = 0.0,
+        hollow: bool = False,
+        behind: bool = False,
+    ) -> None:
         """Draw a line through places of the sheet, and a marker at each; before the data, or behind them."""
         line_colour = colour or self.palette.ink
         self.mpl_figure.add_artist(
             Line2D(
-                [coordinate / self.width for coordinate in x], [1 - coordinate / self.height for coordinate in y],
-                color=line_colour, linewidth=width * PIXEL, linestyle=dash, marker=marker, markersize=size * PIXEL,
-                markerfacecolor=self.palette.ground if hollow else line_colour, markeredgecolor=line_colour,
-                markeredgewidth=1.5 * PIXEL, solid_capstyle="butt", zorder=-1 if behind else 2,
+                [coordinate / self.width for coordinate in x],
+                [1 - coordinate / self.height for coordinate in y],
+                color=line_colour,
+                linewidth=width * PIXEL,
+                linestyle=dash,
+                marker=marker,
+                markersize=size * PIXEL,
+                markerfacecolor=self.palette.ground if hollow else line_colour,
+                markeredgecolor=line_colour,
+                markeredgewidth=1.5 * PIXEL,
+                solid_capstyle="butt",
+                zorder=-1 if behind else 2,
             )
-        )  # fmt: skip
+        )
 
     def add_axes(self, box: Box, name: str, x: tuple[float, float], y: tuple[float, float]) -> Axes:
         """A place for data, from these numbers to those; without ticks, which `draw_text` writes around it."""
@@ -133,8 +162,16 @@ class Sheet:
             self.draw_line((box.left, box.right), (y, y), colour=self.palette.quiet, behind=True)
             self.draw_text(box.left - 7, y, label, align="right")
 
-    def draw_text_lines(self, x: float, top: float, lines: list[str], *, align: Literal["left", "center"] = "left",
-              bold: bool = False, size: float = FONT_SIZE) -> None:  # fmt: skip
+    def draw_text_lines(
+        self,
+        x: float,
+        top: float,
+        lines: list[str],
+        *,
+        align: Literal["left", "center"] = "left",
+        bold: bool = False,
+        size: float = FONT_SIZE,
+    ) -> None:
         """Write lines below each other, from `top`."""
         for number, line in enumerate(lines):
             self.draw_text(x, top + (number + 0.5) * line_height(size), line, align=align, bold=bold, size=size)

@@ -17,8 +17,6 @@ from ringtrue.report.model import Bars, Chart, Figure, Forest, Heatmap, Lines, P
 if TYPE_CHECKING:
     from ringtrue.report.charts.palettes import Palette
 
-__all__ = ["draw_figure"]
-
 COLUMN_GAP, ROW_GAP = 28.0, 26.0  # between charts, beside and below each other
 MIN_FRAME_WIDTH = 285.0  # the width at which a chart with a frame can be read
 TITLE_SIZE = 13.0  # pixels

@@ -11,8 +11,6 @@ from ringtrue.report.charts.text_metrics import shorten, text_width, wrap
 from ringtrue.report.model import Forest, Series
 from ringtrue.stats.results import Estimate
 
-__all__ = ["draw_forest", "forest_height", "names_width"]
-
 PAD = 6.0  # above the first row and below the last
 TALL_HEIGHT = 480.0  # a chart whose scale is out of sight when its first row is seen
 MAX_NAME_SHARE = 0.4  # of the width is for names at most
@@ -64,8 +62,12 @@ def draw_forest(sheet: Sheet, chart: Forest, box: Box, *, names: bool = True) ->
     marks = [shorten(mark, max_mark_width) for mark in chart.marks]
     title = shorten(chart.marks_title, box.width * 0.4) if any(marks) else ""
     margin = max(10.0, max(map(text_width, marks), default=0.0) + 14 if any(marks) else 0.0)
-    inner = Box(left=box.left + gutter, top=box.top + head_height, width=max(40.0, box.width - gutter - margin),
-                height=row_height * max(1, len(chart.names)) + 2 * PAD)  # fmt: skip
+    inner = Box(
+        left=box.left + gutter,
+        top=box.top + head_height,
+        width=max(40.0, box.width - gutter - margin),
+        height=row_height * max(1, len(chart.names)) + 2 * PAD,
+    )
     x_scale = _forest_scale(chart, inner.width)
     draw_legend(
         sheet, _legend_samples(sheet, chart) if _legend_names(chart) and names else [], box.left, box.top, box.width
@@ -109,8 +111,11 @@ def draw_forest(sheet: Sheet, chart: Forest, box: Box, *, names: bool = True) ->
             label=f"intervals of {series.name}",
             clip_on=False,
         )
-        dots = [(x_scale.clamp(estimate.value), number + centre) for number, estimate in enumerate(series.values)
-                if estimate is not None and estimate.value is not None and math.isfinite(estimate.value)]  # fmt: skip
+        dots = [
+            (x_scale.clamp(estimate.value), number + centre)
+            for number, estimate in enumerate(series.values)
+            if estimate is not None and estimate.value is not None and math.isfinite(estimate.value)
+        ]
         axes.plot(
             [x for x, _ in dots],
             [y for _, y in dots],
@@ -165,5 +170,7 @@ def _series_style(sheet: Sheet, chart: Forest, series_number: int) -> tuple[str,
 
 def _legend_samples(sheet: Sheet, chart: Forest) -> list[Sample]:
     styles = [_series_style(sheet, chart, series_number) for series_number in range(len(chart.series))]
-    return [Sample(name=series.name, colour=colour, marker=marker, hollow=hollow)
-            for series, (colour, marker, hollow) in zip(chart.series, styles, strict=True)]  # fmt: skip
+    return [
+        Sample(name=series.name, colour=colour, marker=marker, hollow=hollow)
+        for series, (colour, marker, hollow) in zip(chart.series, styles, strict=True)
+    ]

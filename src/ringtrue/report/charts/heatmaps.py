@@ -11,8 +11,6 @@ from ringtrue.report.charts.canvas import Box, Sheet, line_height
 from ringtrue.report.charts.text_metrics import FONT_SIZE, shorten, text_width, wrap
 from ringtrue.report.model import Heatmap
 
-__all__ = ["draw_heatmap", "heatmap_height", "heatmap_width"]
-
 MAX_NAME_SHARE = 0.34  # of the width is for the names of rows at most
 SMALL_SIZE, MAX_CELL_WIDTH, MAX_CELL_HEIGHT = 11.0, 84.0, 46.0  # letters in cells, and the most that a cell takes
 KEY_COLOURS = 10  # colours in the key
@@ -97,9 +95,16 @@ def draw_heatmap(sheet: Sheet, chart: Heatmap, box: Box) -> None:
         for column, value in enumerate(values):
             colour, opacity = _cell_colour(sheet, chart, value)
             axes.add_patch(
-                Rectangle((column + 0.02, row + 0.02), 0.96, 0.96, facecolor=(colour, opacity),
-                          edgecolor=sheet.palette.quiet, linewidth=0.75, clip_on=False)
-            )  # fmt: skip
+                Rectangle(
+                    (column + 0.02, row + 0.02),
+                    0.96,
+                    0.96,
+                    facecolor=(colour, opacity),
+                    edgecolor=sheet.palette.quiet,
+                    linewidth=0.75,
+                    clip_on=False,
+                )
+            )
             lines = chart.texts[row][column].split("\n")[: layout.cell_lines]
             _draw_cell_text(
                 sheet,

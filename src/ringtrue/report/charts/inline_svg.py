@@ -11,8 +11,6 @@ from ringtrue.report.charts.palettes import LIGHT, Palette
 if TYPE_CHECKING:
     from ringtrue.report.model import Figure
 
-__all__ = ["inline_svg"]
-
 # Colours that stand for a CSS variable: what is drawn in the third of them will have the third variable's colour.
 _PLACEHOLDER_COLOURS = {role: f"#0000{number:02x}" for number, role in enumerate(LIGHT.roles(), start=1)}
 _CSS_VARIABLES = {code: f"var(--{role})" for role, code in _PLACEHOLDER_COLOURS.items()}

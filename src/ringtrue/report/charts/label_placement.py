@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["OccupiedArea", "find_free_place", "spread_labels"]
-
 
 def spread_labels(wanted_positions: Sequence[float], min_gap: float, low: float, high: float) -> list[float]:
     """Places near the wanted ones, in the same order and at least so far apart, between low and high if they fit.

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from ringtrue.report.charts.canvas import Dash, Sheet
 from ringtrue.report.charts.text_metrics import shorten, text_width
 
-__all__ = ["Sample", "draw_legend", "legend_height"]
-
 ROW_HEIGHT, SAMPLE_WIDTH, GAP = 20.0, 28.0, 18.0  # pixels
 
 

@@ -12,8 +12,6 @@ from ringtrue.report.charts.legends import Sample, draw_legend, legend_height
 from ringtrue.report.charts.text_metrics import FONT_SIZE, shorten, text_width
 from ringtrue.report.model import Line, Lines, Point
 
-__all__ = ["draw_lines", "lines_height"]
-
 MARKERS_PER_LINE = 7  # markers on a line of many points
 
 
@@ -68,10 +66,18 @@ def _draw_line(frame: Frame, line: Line, sample: Sample, number: int) -> None:
         )
     marker_step = max(1, -(-len(x) // MARKERS_PER_LINE))
     frame.axes.plot(
-        x, y, color=sample.colour, linewidth=2 * PIXEL, linestyle=sample.dash, marker=sample.marker,
+        x,
+        y,
+        color=sample.colour,
+        linewidth=2 * PIXEL,
+        linestyle=sample.dash,
+        marker=sample.marker,
         # Where lines lie upon each other, their markers lie beside each other.
-        markevery=(number % marker_step, marker_step), markersize=6 * PIXEL, markeredgewidth=0, label=line.name,
-    )  # fmt: skip
+        markevery=(number % marker_step, marker_step),
+        markersize=6 * PIXEL,
+        markeredgewidth=0,
+        label=line.name,
+    )
 
 
 def _drawable_array(values: tuple[float, ...]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -80,8 +86,12 @@ def _drawable_array(values: tuple[float, ...]) -> np.ndarray[tuple[int], np.dtyp
 
 
 def _legend_sample(sheet: Sheet, chart: Lines, number: int) -> Sample:
-    return Sample(name=chart.lines[number].name, colour=sheet.series_colour(_line_colour_index(chart, number)),
-                  marker=MARKERS[number % len(MARKERS)], dash=DASHES[number % len(DASHES)])  # fmt: skip
+    return Sample(
+        name=chart.lines[number].name,
+        colour=sheet.series_colour(_line_colour_index(chart, number)),
+        marker=MARKERS[number % len(MARKERS)],
+        dash=DASHES[number % len(DASHES)],
+    )
 
 
 def _line_colour_index(chart: Lines, number: int) -> int:

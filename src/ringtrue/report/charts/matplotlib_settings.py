@@ -9,8 +9,6 @@ from typing import Any
 
 import matplotlib as mpl
 
-__all__ = ["FONT_FAMILY", "use_our_settings"]
-
 FONT_FAMILY = "DejaVu Sans"  # comes with Matplotlib, so that a picture looks alike everywhere
 # Matplotlib's settings belong to the whole process: one picture at a time.
 _DRAWING_LOCK = RLock()

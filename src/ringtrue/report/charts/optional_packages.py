@@ -7,8 +7,6 @@ from contextlib import contextmanager
 
 from ringtrue.errors import UsageError
 
-__all__ = ["require_plots_extra"]
-
 
 @contextmanager
 def require_plots_extra() -> Iterator[None]:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["DARK", "LIGHT", "Palette"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Palette:
@@ -36,12 +34,22 @@ class Palette:
 
 
 LIGHT = Palette(
-    ground="#ffffff", raised="#f4f6f7", ink="#1d2327", muted="#55606a", quiet="#dde2e5", high="#4f97c9",
+    ground="#ffffff",
+    raised="#f4f6f7",
+    ink="#1d2327",
+    muted="#55606a",
+    quiet="#dde2e5",
+    high="#4f97c9",
     below="#d0783a",
     series=("#d55e00", "#0072b2", "#00805d", "#b8538c", "#857300", "#3788bd", "#7a4a2b", "#555d63"),
-)  # fmt: skip
+)
 DARK = Palette(
-    ground="#14181b", raised="#1d2327", ink="#e6eaed", muted="#a9b3ba", quiet="#343c41", high="#2a6d99",
+    ground="#14181b",
+    raised="#1d2327",
+    ink="#e6eaed",
+    muted="#a9b3ba",
+    quiet="#343c41",
+    high="#2a6d99",
     below="#a0541b",
     series=("#f59b4c", "#6cc1f0", "#4fd3a8", "#eb9cc9", "#e3d35a", "#8fb8f2", "#d9a58a", "#aab4bb"),
-)  # fmt: skip
+)

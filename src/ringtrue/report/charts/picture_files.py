@@ -12,8 +12,6 @@ from ringtrue.report.charts.palettes import DARK, LIGHT
 if TYPE_CHECKING:
     from ringtrue.report.model import Figure
 
-__all__ = ["PICTURE_FORMATS", "PictureFormat", "render_picture"]
-
 PictureFormat: TypeAlias = Literal["svg", "png", "pdf"]
 PICTURE_FORMATS: tuple[PictureFormat, ...] = get_args(PictureFormat)
 MIN_INCHES, MAX_INCHES = 2.5, 40.0  # inches

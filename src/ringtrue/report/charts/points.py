@@ -10,8 +10,6 @@ from ringtrue.report.charts.label_placement import OccupiedArea, find_free_place
 from ringtrue.report.charts.text_metrics import FONT_SIZE, shorten, text_width
 from ringtrue.report.model import Point, Points
 
-__all__ = ["draw_points", "points_height"]
-
 MAX_ALL_NAMED = 15  # points that are all named, where there is room
 MAX_POINTS_KEPT_CLEAR = 400  # points that a name must keep clear of
 
@@ -25,10 +23,17 @@ def draw_points(sheet: Sheet, chart: Points, box: Box) -> None:
     """Draw them, names where there is room for them, and lines to compare with."""
     finite_points = [point for point in chart.points if math.isfinite(point.x) and math.isfinite(point.y)]
     frame = draw_frame(
-        sheet, box, name="points", across=chart.across, up=chart.up, xs=[point.x for point in finite_points],
-        ys=[*(y for point in finite_points for y in (point.y, point.low, point.high)), chart.at], x_range=chart.x_range,
-        y_range=chart.y_range, diagonal=chart.diagonal,
-    )  # fmt: skip
+        sheet,
+        box,
+        name="points",
+        across=chart.across,
+        up=chart.up,
+        xs=[point.x for point in finite_points],
+        ys=[*(y for point in finite_points for y in (point.y, point.low, point.high)), chart.at],
+        x_range=chart.x_range,
+        y_range=chart.y_range,
+        diagonal=chart.diagonal,
+    )
     occupied = [] if chart.at is None else _draw_reference_line(sheet, frame, chart.at, chart.at_name)
     inside = [point for point in finite_points if frame.x.contains(point.x) and frame.y.contains(point.y)]
     for noted in (False, True):
@@ -62,15 +67,26 @@ def _draw_markers(sheet: Sheet, frame: Frame, points: list[Point], noted: bool) 
     ]
     intervals = [(x, low, high) for x, low, high in intervals if not (math.isnan(low) or math.isnan(high))]
     frame.axes.vlines(
-        [x for x, _, _ in intervals], [frame.y.clamp(low) for _, low, _ in intervals],
-        [frame.y.clamp(high) for _, _, high in intervals], color=colour, linewidth=1.25 * PIXEL, alpha=0.7,
+        [x for x, _, _ in intervals],
+        [frame.y.clamp(low) for _, low, _ in intervals],
+        [frame.y.clamp(high) for _, _, high in intervals],
+        color=colour,
+        linewidth=1.25 * PIXEL,
+        alpha=0.7,
         label="intervals",
-    )  # fmt: skip
+    )
     frame.axes.plot(
-        [point.x for point in points], [point.y for point in points], linestyle="none", marker="D" if noted else "o",
-        markersize=(8 if noted else 7) * PIXEL, color=colour, markeredgecolor=sheet.palette.ground,
-        markeredgewidth=1 * PIXEL, label="noted" if noted else "points", clip_on=False,
-    )  # fmt: skip
+        [point.x for point in points],
+        [point.y for point in points],
+        linestyle="none",
+        marker="D" if noted else "o",
+        markersize=(8 if noted else 7) * PIXEL,
+        color=colour,
+        markeredgecolor=sheet.palette.ground,
+        markeredgewidth=1 * PIXEL,
+        label="noted" if noted else "points",
+        clip_on=False,
+    )
 
 
 def _draw_point_names(sheet: Sheet, frame: Frame, points: list[Point], occupied: list[OccupiedArea]) -> None:

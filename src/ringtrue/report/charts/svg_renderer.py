@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.font_manager import FontProperties
     from matplotlib.text import Text
 
-__all__ = ["InlineSvgRenderer"]
-
 _PATH_COMMANDS = {Path.MOVETO: "M", Path.LINETO: "L", Path.CURVE3: "Q", Path.CURVE4: "C", Path.CLOSEPOLY: "Z"}
 _ANCHORS = {"center": "middle", "right": "end"}
 _ASCENT, _DESCENT = 0.76, 0.24  # of the size of letters
@@ -62,9 +60,14 @@ class InlineSvgRenderer(RendererBase):
         self._append_path(gc, self._path_data(path, transform, simplify=rgbFace is None), rgbFace)
 
     def draw_markers(
-        self, gc: GraphicsContextBase, marker_path: Path, marker_trans: Transform, path: Path, trans: Transform,
+        self,
+        gc: GraphicsContextBase,
+        marker_path: Path,
+        marker_trans: Transform,
+        path: Path,
+        trans: Transform,
         rgbFace: Any = None,  # noqa: N803 -- Matplotlib's name
-    ) -> None:  # fmt: skip
+    ) -> None:
         """All markers of a line as one path."""
         marker_paths = [
             self._path_data(marker_path, marker_trans + Affine2D().translate(*vertices[-2:]), simplify=False)
@@ -73,9 +76,16 @@ class InlineSvgRenderer(RendererBase):
         self._append_path(gc, "".join(marker_paths), rgbFace)
 
     def draw_text(
-        self, gc: GraphicsContextBase, x: float, y: float, s: str, prop: FontProperties, angle: float,
-        ismath: Any = False, mtext: Text | None = None,  # noqa: ARG002 -- Matplotlib's signature
-    ) -> None:  # fmt: skip
+        self,
+        gc: GraphicsContextBase,
+        x: float,
+        y: float,
+        s: str,
+        prop: FontProperties,
+        angle: float,
+        ismath: Any = False,  # noqa: ARG002 -- Matplotlib's signature
+        mtext: Text | None = None,
+    ) -> None:
         """One line of text, held where it is aligned, so that it stays there in a font that is wider or narrower."""
         size = float(prop.get_size_in_points()) / PIXEL
         anchor = "" if mtext is None or angle else mtext.get_horizontalalignment()

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.ft2font import FT2Font
 
-__all__ = ["FONT_SIZE", "replace_missing_glyphs", "shorten", "text_width", "to_single_line", "wrap"]
-
 FONT_SIZE = 12.0  # pixels, of all words unless said otherwise
 _MEASURING_SIZE = 64  # the size at which letters are measured
 _MISSING_GLYPH = "□"
@@ -45,9 +43,10 @@ def text_width(text: str, size: float = FONT_SIZE, *, bold: bool = False) -> flo
 def to_single_line(text: str) -> str:
     """A text without line breaks and what cannot be shown or written: control characters, halves of surrogates."""
     return "".join(
-        " " if letter.isspace() else letter for letter in text if unicodedata.category(letter) not in ("Cc", "Cs")
-        or letter.isspace()
-    )  # fmt: skip
+        " " if letter.isspace() else letter
+        for letter in text
+        if unicodedata.category(letter) not in ("Cc", "Cs") or letter.isspace()
+    )
 
 
 def replace_missing_glyphs(text: str) -> str:

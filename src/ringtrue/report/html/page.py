@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from ringtrue.report.model import Figure, Report
 
-__all__ = ["NARROW_PX", "WIDE_PX", "render_page"]
-
 WIDE_PX, NARROW_PX = 720, 320  # pixels: a picture for screens, and one for phones
 
 
@@ -43,9 +41,14 @@ def render_page(report: Report) -> str:
         return Markup(f'<div class="wide">{wide}</div><div class="narrow">{narrow}</div>')
 
     text = _load_template().render(
-        report=report, pictures=render_pictures, version=__version__, style=Markup(_read_asset("report.css")),
-        light=Markup(_css_variables(LIGHT)), dark=Markup(_css_variables(DARK)), titles=_sections_by_answer(report),
-    )  # fmt: skip
+        report=report,
+        pictures=render_pictures,
+        version=__version__,
+        style=Markup(_read_asset("report.css")),
+        light=Markup(_css_variables(LIGHT)),
+        dark=Markup(_css_variables(DARK)),
+        titles=_sections_by_answer(report),
+    )
     # Names may hold halves of surrogates, which no file can.
     return text.encode("utf-8", "replace").decode()
 

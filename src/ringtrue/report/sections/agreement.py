@@ -23,8 +23,6 @@ from ringtrue.tables import Judgments
 if TYPE_CHECKING:
     from ringtrue.judges.agreement import Agreement, PairAgreement
 
-__all__ = ["FIGURES", "NEEDS", "TITLE", "section"]
-
 TITLE = "Agreement"
 NEEDS = "labels of several judges"
 FIGURES = {"agreement": "How far do the judges agree?"}
@@ -65,8 +63,13 @@ def section(inputs: ReportInputs) -> Section | None:
         ).pairs
     reliable_pairs = [pair for pair in pairs if pair.n >= MIN_COMMON_ITEMS] or list(pairs)
     figures = (_pair_heatmap(pairs, reliable_pairs, counts.height),) if reliable_pairs else ()
-    return Section(name="agreement", title=TITLE, answer=_summarise_agreement(agreement), figures=figures,
-                   notes=(*scale_notes(labels), *notes, *agreement.notes))  # fmt: skip
+    return Section(
+        name="agreement",
+        title=TITLE,
+        answer=_summarise_agreement(agreement),
+        figures=figures,
+        notes=(*scale_notes(labels), *notes, *agreement.notes),
+    )
 
 
 def _summarise_agreement(agreement: Agreement) -> str:
@@ -110,8 +113,14 @@ def _pair_heatmap(pairs: Sequence[PairAgreement], shown: Sequence[PairAgreement]
             f"{format_count(thin_pairs, 'pair')} with fewer than {MIN_COMMON_ITEMS} documents in common: only in "
             "the table"
         )
-    return Figure(name="agreement", title=FIGURES["agreement"], sentence=_describe_pairs(order, mean_alpha, pair_of),
-                  charts=(chart,), table=_pair_table(pairs), notes=tuple(notes))  # fmt: skip
+    return Figure(
+        name="agreement",
+        title=FIGURES["agreement"],
+        sentence=_describe_pairs(order, mean_alpha, pair_of),
+        charts=(chart,),
+        table=_pair_table(pairs),
+        notes=tuple(notes),
+    )
 
 
 def _pair_alpha(pair_of: Mapping[tuple[str, str], PairAgreement], judge: str, other_judge: str) -> float | None:
@@ -159,10 +168,17 @@ def _pair_table(pairs: Sequence[PairAgreement]) -> Grid:
     return Grid(
         columns=["judge", "and", "documents", "same label", "kappa", "quadratic kappa", "alpha"],
         rows=[
-            [pair.a, pair.b, f"{pair.n:,}", format_number(pair.agreement.value), format_number(pair.kappa.value),
-             format_number(pair.kappa_quadratic.value), format_estimate(pair.alpha_ordinal)]
+            [
+                pair.a,
+                pair.b,
+                f"{pair.n:,}",
+                format_number(pair.agreement.value),
+                format_number(pair.kappa.value),
+                format_number(pair.kappa_quadratic.value),
+                format_estimate(pair.alpha_ordinal),
+            ]
             for pair in closest
         ],
         caption=f"the closest first; kappa: Cohen's; alpha: {ALPHA}, with its interval where the judges are few",
         left=2,
-    )  # fmt: skip
+    )

@@ -11,8 +11,6 @@ from ringtrue.report.run_order import Means, all_runs_phrase, compare_run_pairs,
 from ringtrue.report.sections.number_phrases import format_number, join_names
 from ringtrue.stats.results import Estimate
 
-__all__ = ["best_run_sentence", "why_impossible"]
-
 UNBOUNDED = ("DCG", "CG", "TP", "FP", "FN", "TN", "NumRet", "NumRel", "NumRelRet")
 
 

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from ringtrue.evaluation.measures import IntArray
     from ringtrue.gold.correction.estimator import CorrectionProblem
 
-__all__ = ["FIGURES", "NEEDS", "TITLE", "section"]
-
 TITLE = "The bronze judge"
 NEEDS = "runs, judgments and gold labels of some of their documents"
 FIGURES = {
@@ -177,10 +175,13 @@ def _rank_figure(
             words.append(f"on {kind} in {join_names(phrases)}")
     opening = _prefix_unshared(pairs, f"Bronze is right {'; '.join(words)}. ")
     return Figure(
-        name="by-rank", title=FIGURES["by-rank"], sentence=f"{opening}{_equal_rates_verdict(test, pairs, problem)}",
-        charts=(_accuracy_forest(rates, rows),), table=_accuracy_table("rank", rates, pairs),
+        name="by-rank",
+        title=FIGURES["by-rank"],
+        sentence=f"{opening}{_equal_rates_verdict(test, pairs, problem)}",
+        charts=(_accuracy_forest(rates, rows),),
+        table=_accuracy_table("rank", rates, pairs),
         notes=("a document counts at the highest place that any run gives it",),
-    )  # fmt: skip
+    )
 
 
 def _run_figure(pairs: GoldPairs, test: _GroupTest, problem: CorrectionProblem, order: tuple[str, ...]) -> Figure:
@@ -200,10 +201,13 @@ def _run_figure(pairs: GoldPairs, test: _GroupTest, problem: CorrectionProblem, 
     if len(order) > MAX_CHART_ROWS:
         notes.append(f"the chart has the best {MAX_CHART_ROWS} of {len(order)} runs, the table all")
     return Figure(
-        name="by-run", title=FIGURES["by-run"], sentence=f"{opening}{_equal_rates_verdict(test, pairs, problem)}",
+        name="by-run",
+        title=FIGURES["by-run"],
+        sentence=f"{opening}{_equal_rates_verdict(test, pairs, problem)}",
         charts=(_accuracy_forest({name: rates[name] for name in shown}, rows),),
-        table=_accuracy_table("run", rates, pairs), notes=tuple(notes),
-    )  # fmt: skip
+        table=_accuracy_table("run", rates, pairs),
+        notes=tuple(notes),
+    )
 
 
 def _rate_range(rate_by_run: Mapping[str, float], run_count: int) -> str:
@@ -299,8 +303,10 @@ def _summarise_bronze_judge(pairs: GoldPairs, *tests: _GroupTest) -> str:
 def _documents_by_rank_band(pairs: GoldPairs) -> dict[str, IntArray]:
     """The gold documents by the best place that any run gives them; without bands that are empty."""
     ends: dict[str, tuple[int, float]] = {
-        **rank_bands(pairs.depth), f"below rank {pairs.depth}": (pairs.depth + 1, np.inf), "in no run": (0, 0),
-    }  # fmt: skip
+        **rank_bands(pairs.depth),
+        f"below rank {pairs.depth}": (pairs.depth + 1, np.inf),
+        "in no run": (0, 0),
+    }
     band_documents = {
         name: np.flatnonzero((pairs.best_rank >= low) & (pairs.best_rank <= high)) for name, (low, high) in ends.items()
     }
@@ -336,10 +342,12 @@ def _section_from_matrix(matrix: Confusion) -> Section:
         else f"{capitalize_first(describe_mistake(mistake, 'gold', 'bronze'))}."
     )
     figure = Figure(
-        name="confusion", title=FIGURES["confusion"], sentence=sentence,
+        name="confusion",
+        title=FIGURES["confusion"],
+        sentence=sentence,
         table=confusion_grid([("bronze", matrix, None)], "gold says"),
         charts=(confusion_heatmap(matrix, up="gold says", across="bronze says"),),
-    )  # fmt: skip
+    )
     answer = f"The bronze judge by its matrix: {sentence[0].lower()}{sentence[1:]}"
     return Section(
         name="bronze-judge", title=TITLE, answer=answer, figures=(figure,), notes=(_unchecked_note("known"),)

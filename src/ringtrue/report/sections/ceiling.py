@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from ringtrue.judges.ceiling import Ceiling, RunCeiling
     from ringtrue.judges.ceiling.label_counts import Gain
 
-__all__ = ["FIGURES", "NEEDS", "TITLE", "section"]
-
 TITLE = "The ceiling"
 NEEDS = "runs, judgments, and how judges differ: a confusion matrix, labels of several judges, or gold"
 FIGURES = {"ceiling": "How far below the best nDCG that disagreement allows is each run?"}
@@ -37,8 +35,15 @@ def section(inputs: ReportInputs) -> Section | None:
     if difference is None or not inputs.runs:
         return None
     k, gain = _cutoff_and_gain(inputs)
-    bound = ceiling(difference.judgments, difference.confusion, k=k, gain=gain, runs=list(inputs.runs),
-                    covered=difference.covered, level=inputs.level)  # fmt: skip
+    bound = ceiling(
+        difference.judgments,
+        difference.confusion,
+        k=k,
+        gain=gain,
+        runs=list(inputs.runs),
+        covered=difference.covered,
+        level=inputs.level,
+    )
     if bound.estimate.value is None:
         no_ceiling = "No query has a document that is worth anything: there is no ceiling to speak of."
         return Section(name="ceiling", title=TITLE, notes=bound.notes, answer=no_ceiling)
@@ -51,8 +56,13 @@ def section(inputs: ReportInputs) -> Section | None:
         charts=(_ceiling_forest(bound, runs),),
         notes=_ceiling_notes(bound, runs, difference),
     )
-    return Section(name="ceiling", title=TITLE, answer=_summarise_ceiling(bound, runs, difference), figures=(figure,),
-                   notes=bound.notes)  # fmt: skip
+    return Section(
+        name="ceiling",
+        title=TITLE,
+        answer=_summarise_ceiling(bound, runs, difference),
+        figures=(figure,),
+        notes=bound.notes,
+    )
 
 
 def _cutoff_and_gain(inputs: ReportInputs) -> tuple[int | None, Gain]:

@@ -13,8 +13,6 @@ from ringtrue.report.model import Heatmap
 from ringtrue.report.sections.number_phrases import format_percent
 from ringtrue.stats.confusion import Confusion
 
-__all__ = ["Mistake", "confusion_grid", "confusion_heatmap", "describe_mistake", "worst_mistake"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mistake:
@@ -40,14 +38,19 @@ def confusion_heatmap(
         for cells, row in zip(label_counts.counts.tolist(), matrix, strict=True)
     )
     names = tuple(str(label) for label in shares.labels)
-    return Heatmap(rows=names, columns=names, values=tuple(map(tuple, matrix)), texts=texts, up=up, across=across,
-                   title=title)  # fmt: skip
+    return Heatmap(
+        rows=names, columns=names, values=tuple(map(tuple, matrix)), texts=texts, up=up, across=across, title=title
+    )
 
 
 def confusion_grid(
-    matrices: Sequence[tuple[str, Confusion, Confusion | None]], truth: str, level: float = 0.95, *,
-    ends: tuple[FloatArray, FloatArray] | None = None, about: str = "Wilson",
-) -> Grid:  # fmt: skip
+    matrices: Sequence[tuple[str, Confusion, Confusion | None]],
+    truth: str,
+    level: float = 0.95,
+    *,
+    ends: tuple[FloatArray, FloatArray] | None = None,
+    about: str = "Wilson",
+) -> Grid:
     """A row for each label of each judge: shares, and the labels that were seen; one judge needs no name.
 
     `ends` are those of the intervals where they are not those of labels that are all drawn apart, and `about` says in

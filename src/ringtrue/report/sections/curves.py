@@ -14,8 +14,6 @@ from ringtrue.report.run_order import all_runs_phrase, find_leaders
 from ringtrue.report.sections.number_phrases import capitalize_first, join_names
 from ringtrue.stats.results import Curve, Curves
 
-__all__ = ["FIGURES", "NEEDS", "TITLE", "crossings", "section"]
-
 TITLE = "Precision and recall"
 NEEDS = "runs and judgments"
 FIGURES = {
@@ -138,8 +136,12 @@ def _curve_figure(kind: CurveKind, curves: Curves, rel: int, drawn_runs: Sequenc
     shown = {name: curve_of_run for name, curve_of_run in runs.items() if name in drawn_runs}
     chart = Lines(
         lines=tuple(Line(name=name, x=runs[name].x, y=runs[name].y) for name in drawn_runs if name in runs),
-        across=labels.x_label, up=labels.y_label, x_range=(0.0, 1.0), y_range=(0.0, 1.0), diagonal=kind == "roc",
-    )  # fmt: skip
+        across=labels.x_label,
+        up=labels.y_label,
+        x_range=(0.0, 1.0),
+        y_range=(0.0, 1.0),
+        diagonal=kind == "roc",
+    )
     relevant = "" if rel == 1 else f", relevant from label {rel} on"
     parts = [
         f"{labels.y_label.capitalize()} at each {labels.x_label}: {labels.meaning}.",

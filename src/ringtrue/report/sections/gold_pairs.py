@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from ringtrue.gold.correction.estimator import CorrectionProblem
     from ringtrue.report.inputs import ReportInputs
 
-__all__ = ["GoldPairs", "make_gold_problem", "pair_gold_with_bronze"]
-
 SAMPLED_FROM_RUNS = ("pool_random", "pool_stratified")
 
 
@@ -72,8 +70,9 @@ class GoldPairs:
         table = count_confusion(self.gold, self.bronze, self.weight)
         has_bronze = self.bronze >= 0
         row = np.searchsorted(table.labels, self.gold[has_bronze])
-        total, squares = (np.bincount(row, weights=self.weight[has_bronze] ** power, minlength=len(table.labels))
-                          for power in (1, 2))  # fmt: skip
+        total, squares = (
+            np.bincount(row, weights=self.weight[has_bronze] ** power, minlength=len(table.labels)) for power in (1, 2)
+        )
         effective_n = np.divide(total**2, squares, out=np.zeros(len(total)), where=squares > 0)
         return Confusion(
             rows=table.rows, columns=table.columns, labels=table.labels, counts=table.counts, worth=effective_n
@@ -92,10 +91,12 @@ class GoldPairs:
         if self.queries is None:
             return shares.interval(self.level)
         share_estimates = [
-            [self._rate(self.bronze == label, np.flatnonzero((self.gold == truth) & (self.bronze >= 0)))
-             for label in shares.labels]
+            [
+                self._rate(self.bronze == label, np.flatnonzero((self.gold == truth) & (self.bronze >= 0)))
+                for label in shares.labels
+            ]
             for truth in shares.labels
-        ]  # fmt: skip
+        ]
         low, high = (
             np.array([[getattr(estimate, end) for estimate in row] for row in share_estimates], dtype=np.float64)
             for end in ("low", "high")

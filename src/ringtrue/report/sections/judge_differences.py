@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from ringtrue.gold.correction.estimator import CorrectionProblem
     from ringtrue.report.inputs import ReportInputs
 
-__all__ = ["JudgeDifference", "find_judge_difference"]
-
 MIN_IDENTICAL_LABELS = 30  # labels that are all the same, from which on two judges are one
 MIN_MATRIX_COVERAGE = 0.5  # of the judged documents, below which a matrix says little about the others
 
@@ -57,10 +55,13 @@ def find_judge_difference(inputs: ReportInputs) -> JudgeDifference | None:
     if inputs.confusion is not None:
         table = inputs.confusion
         return JudgeDifference(
-            judgments=inputs.judgments, confusion=table, training_judge=f"the judge '{table.columns}'",
-            testing_judge=f"the judge '{table.rows}'", matrix_source=f"as it was given: {describe_orientation(table)}",
+            judgments=inputs.judgments,
+            confusion=table,
+            training_judge=f"the judge '{table.columns}'",
+            testing_judge=f"the judge '{table.rows}'",
+            matrix_source=f"as it was given: {describe_orientation(table)}",
             raw=inputs.gold is not None,
-        )  # fmt: skip
+        )
     problem = make_gold_problem(inputs)
     if inputs.labels is not None:
         try:

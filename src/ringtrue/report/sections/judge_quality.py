@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from ringtrue.judges.quality import JudgeQuality, JudgeReport
     from ringtrue.stats.results import Estimate
 
-__all__ = ["FIGURES", "NEEDS", "TITLE", "section"]
-
 TITLE = "The judges"
 NEEDS = "labels or preferences of several judges"
 FIGURES = {
@@ -68,8 +66,13 @@ def section(inputs: ReportInputs) -> Section | None:
         figures.append(confusion_figure)
     scale_remarks = scale_notes(judged) if isinstance(judged, Judgments) else ()
     missing_traps = () if traps_figure is not None else (NO_TRAPS,)
-    return Section(name="judges", title=TITLE, answer=_summarise_judges(quality), figures=tuple(figures),
-                   notes=(*scale_remarks, *slip_notes, *notes, *quality.notes, *missing_traps))  # fmt: skip
+    return Section(
+        name="judges",
+        title=TITLE,
+        answer=_summarise_judges(quality),
+        figures=tuple(figures),
+        notes=(*scale_remarks, *slip_notes, *notes, *quality.notes, *missing_traps),
+    )
 
 
 def _assess_judges(judged: Judgments | Preferences, inputs: ReportInputs) -> tuple[JudgeQuality, tuple[str, ...]]:
@@ -116,9 +119,13 @@ def _judge_figure(quality: JudgeQuality) -> Figure:
         if any(map(drop_if_unknown, values))
     )
     chart = Forest(
-        names=tuple(report.judge for report in shown), series=series, across="share of labels that are right",
-        marks=tuple(_flag_phrase(report) for report in shown), marks_title="flags", at=quality.accuracy.value,
-    )  # fmt: skip
+        names=tuple(report.judge for report in shown),
+        series=series,
+        across="share of labels that are right",
+        marks=tuple(_flag_phrase(report) for report in shown),
+        marks_title="flags",
+        at=quality.accuracy.value,
+    )
     notes = [FLAG_MEANING] if quality.flagged else []
     if quality.accuracy.value is not None:
         notes.append(f"the line across is all judges together, by {AGAINST[quality.against or 'consensus']}")
@@ -128,8 +135,14 @@ def _judge_figure(quality: JudgeQuality) -> Figure:
         notes.append(
             f"the chart has {MAX_CHART_ROWS} of {len(quality):,} judges, those to look at first{others}; the table all"
         )
-    return Figure(name="judges", title=FIGURES["judges"], sentence=_describe_judges(quality), charts=(chart,),
-                  table=_judge_table(quality), notes=tuple(notes))  # fmt: skip
+    return Figure(
+        name="judges",
+        title=FIGURES["judges"],
+        sentence=_describe_judges(quality),
+        charts=(chart,),
+        table=_judge_table(quality),
+        notes=tuple(notes),
+    )
 
 
 def _flag_phrase(report: JudgeReport) -> str:

@@ -7,8 +7,6 @@ import polars as pl
 from ringtrue.report.sections.number_phrases import join_names
 from ringtrue.tables import Judgments
 
-__all__ = ["scale_notes"]
-
 EXPECTED_TOP_LABELS = 10  # labels of a grade that a judge should have given by now
 
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from ringtrue.judges.disagreement import Disagreement
     from ringtrue.stats.results import Estimate
 
-__all__ = ["FIGURES", "NEEDS", "TITLE", "section"]
-
 TITLE = "What a label is worth"
 NEEDS = "labels of several judges of the same documents"
 FIGURES = {"weights": "What is each label worth when users disagree?"}
@@ -38,10 +36,22 @@ def section(inputs: ReportInputs) -> Section | None:
     labels, notes = labels_without_traps(inputs)
     if labels is None:
         return None
-    model = disagree(labels, AT_LEAST, repeats=inputs.repeats, verify=[AT_LEAST], resamples=RESAMPLES,
-                     level=inputs.level, rng=inputs.rng("weights"))  # fmt: skip
-    return Section(name="weights", title=TITLE, answer=_summarise_weights(model), figures=(_weight_figure(model),),
-                   notes=(*scale_notes(labels), *notes, *model.flags, *model.notes))  # fmt: skip
+    model = disagree(
+        labels,
+        AT_LEAST,
+        repeats=inputs.repeats,
+        verify=[AT_LEAST],
+        resamples=RESAMPLES,
+        level=inputs.level,
+        rng=inputs.rng("weights"),
+    )
+    return Section(
+        name="weights",
+        title=TITLE,
+        answer=_summarise_weights(model),
+        figures=(_weight_figure(model),),
+        notes=(*scale_notes(labels), *notes, *model.flags, *model.notes),
+    )
 
 
 def _users_phrase(model: Disagreement) -> str:
@@ -86,8 +96,14 @@ def _weight_figure(model: Disagreement) -> Figure:
         marks=tuple(f"{model.cases[name]:,}" for name in names),
         marks_title="pairs of labels",
     )
-    return Figure(name="weights", title=FIGURES["weights"], sentence=_describe_weights(model), charts=(chart,),
-                  table=_weight_table(model), notes=_weight_notes(model))  # fmt: skip
+    return Figure(
+        name="weights",
+        title=FIGURES["weights"],
+        sentence=_describe_weights(model),
+        charts=(chart,),
+        table=_weight_table(model),
+        notes=_weight_notes(model),
+    )
 
 
 def _describe_weights(model: Disagreement) -> str:
@@ -145,6 +161,9 @@ def _weight_table(model: Disagreement) -> Grid:
             ]
         )
     columns = ["label", "pairs of labels", f"another says {' or '.join(model.top)}", f"worth for {least}/{users}"]
-    return Grid(columns=[*columns, *(f"for {m}/{n}" for m, n in OTHER_AT_LEAST)], rows=rows,
-                caption=f"M/N: at least M of N users call it top, one of whom gave this label; "
-                f"{next(iter(model.p.values())).level:.0%} intervals")  # fmt: skip
+    return Grid(
+        columns=[*columns, *(f"for {m}/{n}" for m, n in OTHER_AT_LEAST)],
+        rows=rows,
+        caption=f"M/N: at least M of N users call it top, one of whom gave this label; "
+        f"{next(iter(model.p.values())).level:.0%} intervals",
+    )

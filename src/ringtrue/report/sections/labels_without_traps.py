@@ -14,8 +14,6 @@ from ringtrue.tables import Judgments, Preferences
 if TYPE_CHECKING:
     from ringtrue.report.inputs import ReportInputs
 
-__all__ = ["labels_without_slips", "labels_without_traps", "traps_dominate", "votes_without_traps"]
-
 TRAP_MAJORITY = 0.5  # of the labels: traps that are more than this are no traps among other work
 
 

@@ -16,8 +16,6 @@ from ringtrue.report.model import Figure, Line, Lines, Point, Section
 from ringtrue.report.sections.number_phrases import format_percent
 from ringtrue.report.sections.width_forecast import Forecast, forecast_half_widths
 
-__all__ = ["FIGURES", "NEEDS", "TITLE", "MissingLabels", "find_missing_labels", "section"]
-
 TITLE = "What to judge next"
 NEEDS = "runs and judgments"
 FIGURES = {"next": "How much shorter would more gold labels make the interval?"}
@@ -67,8 +65,13 @@ def section(inputs: ReportInputs) -> Section | None:
     except InputError as error:
         if not lacking.unjudged:
             raise
-        return Section(name="next", title=TITLE, answer=_summarise_missing(lacking), notes=(str(error),),
-                       tables=(_missing_table(lacking), _commands_table(_pool_command(inputs, lacking))))  # fmt: skip
+        return Section(
+            name="next",
+            title=TITLE,
+            answer=_summarise_missing(lacking),
+            notes=(str(error),),
+            tables=(_missing_table(lacking), _commands_table(_pool_command(inputs, lacking))),
+        )
     tables = (_missing_table(lacking),) if lacking.unjudged else ()
     commands = [*_pool_command(inputs, lacking), *_sample_command(inputs, forecast)]
     return Section(
@@ -154,9 +157,11 @@ def _forecast_figures(inputs: ReportInputs, forecast: Forecast) -> tuple[Figure,
     )
     chart = Lines(
         lines=(Line(name=name, x=x, y=y, **band), *limit),
-        across=f"{'further ' if forecast.labels else ''}{units} that gold judges", up=f"half-width for {forecast.run}",
-        y_range=(0.0, max(y) * 1.05), mark=None if forecast.now is None else Point(name="now", x=0.0, y=forecast.now),
-    )  # fmt: skip
+        across=f"{'further ' if forecast.labels else ''}{units} that gold judges",
+        up=f"half-width for {forecast.run}",
+        y_range=(0.0, max(y) * 1.05),
+        mark=None if forecast.now is None else Point(name="now", x=0.0, y=forecast.now),
+    )
     figure = Figure(
         name="next",
         title=FIGURES["next"],
@@ -185,8 +190,10 @@ def _forecast_table(inputs: ReportInputs, forecast: Forecast) -> Grid:
     caption = f"half of the {inputs.level:.0%} interval of {inputs.measure} for {forecast.run}, forecast"
     return Grid(
         columns=[f"{'further ' if forecast.labels else ''}{units}", "half-width", *(["range"] if ranges else [])],
-        rows=rows, left=0, caption=f"{caption}; range: what the gold so far leaves open" if ranges else caption,
-    )  # fmt: skip
+        rows=rows,
+        left=0,
+        caption=f"{caption}; range: what the gold so far leaves open" if ranges else caption,
+    )
 
 
 def _describe_forecast(inputs: ReportInputs, forecast: Forecast) -> str:
@@ -198,8 +205,10 @@ def _describe_forecast(inputs: ReportInputs, forecast: Forecast) -> str:
     else:
         start = "The gold labels that there are cannot be added to, so this is about a new draw from the runs."
     count = 0 if len(forecast.further) == 1 else -1
-    amounts = " and ".join(f"±{_format_width(forecast.half_widths[index])} with {forecast.further[index]:,}"
-                           for index in dict.fromkeys((0, count)))  # fmt: skip
+    amounts = " and ".join(
+        f"±{_format_width(forecast.half_widths[index])} with {forecast.further[index]:,}"
+        for index in dict.fromkeys((0, count))
+    )
     more = "further " if forecast.labels else ""
     units = "documents" if forecast.unit == "document" else "whole queries"
     band = " The band is what the gold so far leaves open." if forecast.low else ""
@@ -261,9 +270,10 @@ def _missing_table(lacking: MissingLabels) -> tuple[str, Grid]:
         key=lambda run_and_share: run_and_share[1],
     )
     return _describe_missing(lacking), Grid(
-        columns=["run", f"judged in the top {lacking.depth}"], rows=[[run, f"{share:.1%}"] for run, share in ordered],
+        columns=["run", f"judged in the top {lacking.depth}"],
+        rows=[[run, f"{share:.1%}"] for run, share in ordered],
         caption="runs that are not here have a label for each" if len(ordered) < len(lacking.judged) else "",
-    )  # fmt: skip
+    )
 
 
 def _pool_command(inputs: ReportInputs, lacking: MissingLabels) -> list[tuple[str, str]]:
@@ -271,22 +281,32 @@ def _pool_command(inputs: ReportInputs, lacking: MissingLabels) -> list[tuple[st
     if not lacking.unjudged:
         return []
     runs = inputs.names.get("runs", "RUN…")
-    return [(f"list what the runs show down to rank {lacking.depth}, and label what has no label",
-             f"ringtrue pool {runs} --depth {lacking.depth} -o pool.csv")]  # fmt: skip
+    return [
+        (
+            f"list what the runs show down to rank {lacking.depth}, and label what has no label",
+            f"ringtrue pool {runs} --depth {lacking.depth} -o pool.csv",
+        )
+    ]
 
 
 def _sample_command(inputs: ReportInputs, forecast: Forecast) -> list[tuple[str, str]]:
     """The same about gold labels, where more of them help."""
     if not forecast.further or _is_hardly_worth_it(forecast):
         return []
-    runs, judgments, gold = (inputs.names.get(name, placeholder) for name, placeholder in
-                             (("runs", "RUN…"), ("judgments", "JUDGMENTS"), ("gold", "GOLD")))  # fmt: skip
+    runs, judgments, gold = (
+        inputs.names.get(name, placeholder)
+        for name, placeholder in (("runs", "RUN…"), ("judgments", "JUDGMENTS"), ("gold", "GOLD"))
+    )
     count, further = forecast.further[_recommended_index(forecast)], "further " if forecast.continues else ""
     option, units = ("--budget", "document") if forecast.unit == "document" else ("--queries", "whole query")
     already = f" --already {gold}" if forecast.continues else ""
     options = f"{option} {count} --for '{inputs.measure}'{already} -o next.csv"
-    return [(f"draw {format_count(count, further + units)} for gold to judge",
-             f"ringtrue sample {runs} --judgments {judgments} {options}")]  # fmt: skip
+    return [
+        (
+            f"draw {format_count(count, further + units)} for gold to judge",
+            f"ringtrue sample {runs} --judgments {judgments} {options}",
+        )
+    ]
 
 
 def _commands_table(commands: list[tuple[str, str]]) -> tuple[str, Grid]:

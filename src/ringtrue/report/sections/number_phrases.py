@@ -6,17 +6,6 @@ from collections.abc import Sequence
 
 from ringtrue.stats.results import Estimate
 
-__all__ = [
-    "capitalize_first",
-    "drop_if_unknown",
-    "format_estimate",
-    "format_number",
-    "format_p_value",
-    "format_percent",
-    "format_percent_estimate",
-    "join_names",
-]
-
 
 def format_percent(share: float | None) -> str:
     """A share as percent; never 0% or 100% for what is only close to it.

@@ -20,17 +20,6 @@ from ringtrue.report.run_order import EQUAL_DIGITS, compare_run_pairs, order_run
 from ringtrue.stats.results import Comparison
 from ringtrue.stats.student_t import t_quantile
 
-__all__ = [
-    "FIGURES",
-    "NEEDS",
-    "TITLE",
-    "DifferenceSpread",
-    "detectable_difference",
-    "estimate_spread",
-    "queries_needed",
-    "section",
-]
-
 TITLE = "How small a difference could be found?"
 NEEDS = "two runs or more, and judgments of several queries"
 FIGURES = {"power": "How small a difference would so many queries show?"}
@@ -119,9 +108,11 @@ def section(inputs: ReportInputs) -> Section | None:
     x = np.unique(np.rint(np.geomspace(max(MIN_QUERIES, queries // 4), most, STEPS)))
     chart = Lines(
         lines=tuple(_power_line(name, spread, x, inputs.level) for name, spread in spreads.items()),
-        across="queries", up=f"difference in {inputs.measure}", logarithmic=True,
+        across="queries",
+        up=f"difference in {inputs.measure}",
+        logarithmic=True,
         mark=Point(name=f"now: {format_count(queries, 'query')}", x=float(queries), y=detectable_now),
-    )  # fmt: skip
+    )
     answer = _summarise_power(names[0], names[1], queries, detectable_now, observed, needed)
     figure = Figure(
         name="power",
@@ -276,9 +267,10 @@ def _power_table(spreads: dict[str, DifferenceSpread], queries: int, needed: int
         for n in sorted(counts)
     ]
     return Grid(
-        columns=["queries", *spreads], rows=rows,
+        columns=["queries", *spreads],
+        rows=rows,
         caption=f"difference in {inputs.measure} that is found in 4 of 5 tests at level {inputs.level:g}",
-    )  # fmt: skip
+    )
 
 
 def _format_two_digits(number: float) -> str:

@@ -17,8 +17,6 @@ from ringtrue.report.sections.number_phrases import join_names
 from ringtrue.stats.results import Comparison
 from ringtrue.tables import Scores
 
-__all__ = ["FIGURES", "NEEDS", "TITLE", "count_decisive_queries", "section"]
-
 TITLE = "Query by query"
 NEEDS = "two runs or more, and judgments"
 FIGURES = {"differences": "Which queries make the difference?"}
@@ -44,10 +42,13 @@ def section(inputs: ReportInputs) -> Section | None:
         for rival, table in tables.items()
     ]
     figure = Figure(
-        name="differences", title=FIGURES["differences"], sentence=" ".join([*_legend_sentences(inputs), *sentences]),
+        name="differences",
+        title=FIGURES["differences"],
+        sentence=" ".join([*_legend_sentences(inputs), *sentences]),
         charts=tuple(_difference_bars(table, names[0], rival, measure) for rival, table in tables.items()),
-        table=_difference_table(tables, names[0], measure), notes=_difference_notes(tables.values(), scores),
-    )  # fmt: skip
+        table=_difference_table(tables, names[0], measure),
+        notes=_difference_notes(tables.values(), scores),
+    )
     answer = _summarise_differences(first_table, names[0], rivals[0], inputs)
     return Section(name="differences", title=TITLE, answer=answer, figures=(figure,))
 
@@ -146,9 +147,11 @@ def _difference_bars(table: pl.DataFrame, a: str, b: str, measure: str) -> Bars:
         ]
     )
     return Bars(
-        names=tuple(names), values=tuple(drawn["difference"].to_list()), across=f"{measure}: {a} − {b}",
+        names=tuple(names),
+        values=tuple(drawn["difference"].to_list()),
+        across=f"{measure}: {a} − {b}",
         title=f"{a} against {b}",
-    )  # fmt: skip
+    )
 
 
 def _drop_level_queries(table: pl.DataFrame) -> pl.DataFrame:

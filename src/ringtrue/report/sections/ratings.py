@@ -22,8 +22,6 @@ from ringtrue.tables.judgments import NO_QUERY
 if TYPE_CHECKING:
     from ringtrue.preference import Ratings
 
-__all__ = ["FIGURES", "NEEDS", "TITLE", "section"]
-
 TITLE = "Preferences"
 NEEDS = "preferences between two documents"
 FIGURES = {"ratings": "Which documents are preferred?"}
@@ -81,10 +79,14 @@ def _rating_forest(rows: pl.DataFrame, level: float, limit: int, *, named: bool)
         for rating, se, low, high, votes in shown.select("rating", "se", "low", "high", "votes").iter_rows()
     )
     return Forest(
-        names=tuple(shown["doc"]), series=(Series(name="rating", values=values),), across="rating (log odds)", at=0.0,
-        marks=tuple(f"{votes:,}" for votes in shown["votes"]), marks_title="votes",
+        names=tuple(shown["doc"]),
+        series=(Series(name="rating", values=values),),
+        across="rating (log odds)",
+        at=0.0,
+        marks=tuple(f"{votes:,}" for votes in shown["votes"]),
+        marks_title="votes",
         title=f"query {rows['query'][0]}" if named else "",
-    )  # fmt: skip
+    )
 
 
 def _summarise_ratings(ratings: Ratings, tables: Sequence[pl.DataFrame], first: pl.DataFrame) -> str:
@@ -175,8 +177,21 @@ def _rating_table(frame: pl.DataFrame) -> Grid:
             "query", "doc", "rating", "low", "high", "ahead", "matches", "votes", "group"
         ).iter_rows()
     ]
-    columns = [*(["query"] if with_queries else []), "document", "rating", "interval", "better than the next", "met",
-               "votes", *(["group"] if groups else [])]  # fmt: skip
-    return Grid(columns=columns, rows=rows, left=2 if with_queries else 1,
-                caption="met: how many others it was compared with; documents of different groups cannot be compared"
-                if groups else "met: how many others it was compared with")  # fmt: skip
+    columns = [
+        *(["query"] if with_queries else []),
+        "document",
+        "rating",
+        "interval",
+        "better than the next",
+        "met",
+        "votes",
+        *(["group"] if groups else []),
+    ]
+    return Grid(
+        columns=columns,
+        rows=rows,
+        left=2 if with_queries else 1,
+        caption="met: how many others it was compared with; documents of different groups cannot be compared"
+        if groups
+        else "met: how many others it was compared with",
+    )

@@ -35,8 +35,6 @@ from ringtrue.report.sections.number_phrases import (
 from ringtrue.stats.estimate_cells import describe_intervals, format_estimates
 from ringtrue.stats.results import Comparison, Comparisons, Estimate
 
-__all__ = ["FIGURES", "NEEDS", "TITLE", "holm_interval_level", "section"]
-
 TITLE = "Which runs can be told apart?"
 NEEDS = "two runs or more, and judgments"
 FIGURES = {"ranking": "Which runs can be told from the best, and from each other?"}
@@ -58,10 +56,13 @@ def section(inputs: ReportInputs) -> Section | None:
     behind = _differences_to_best(inputs, comparisons, best)
     shown = names[:MAX_CHART_ROWS]
     chart = Forest(
-        names=shown, across=f"{inputs.measure}: difference to {best}", at=0.0, marks_title="group",
+        names=shown,
+        across=f"{inputs.measure}: difference to {best}",
+        at=0.0,
+        marks_title="group",
         marks=tuple(letters[run] for run in shown),
         series=(Series(name="difference to the best", values=tuple(behind[run] for run in shown)),),
-    )  # fmt: skip
+    )
     figure = Figure(
         name="ranking",
         title=FIGURES["ranking"],
@@ -284,7 +285,7 @@ def _contradiction_notes(names: Sequence[str], pairs: PairComparisons, inputs: R
 
 def _comparison_table(
     inputs: ReportInputs, behind: Mapping[str, Estimate], pairs: PairComparisons, letters: Mapping[str, str]
-) -> Grid:  # fmt: skip
+) -> Grid:
     names, means = list(letters), estimate_run_means(inputs)
     best, level = names[0], behind[names[0]].level
     shown = None if means is None else drop_zero_width_intervals(means)
@@ -302,11 +303,13 @@ def _comparison_table(
     ]
     corrected = ", corrected" if inputs.gold is not None else ""
     return Grid(
-        columns=["", "run", "group", inputs.measure, "to the best", "interval", "p", "adjusted p"], rows=rows, left=3,
+        columns=["", "run", "group", inputs.measure, "to the best", "interval", "p", "adjusted p"],
+        rows=rows,
+        left=3,
         caption=f"{inputs.measure}{corrected}{interval_phrase}; to the best: the "
-                f"difference to {best}; interval: of level {level * 100:.6g}%, which misses 0 just where adjusted p is "
-                f"below {1 - inputs.level:.3g}; p: of that pair alone; adjusted p: as one of all pairs",
-    )  # fmt: skip
+        f"difference to {best}; interval: of level {level * 100:.6g}%, which misses 0 just where adjusted p is "
+        f"below {1 - inputs.level:.3g}; p: of that pair alone; adjusted p: as one of all pairs",
+    )
 
 
 def _comparison_cells(difference: Estimate, comparison: Comparison) -> list[str]:

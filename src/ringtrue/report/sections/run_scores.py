@@ -19,8 +19,6 @@ from ringtrue.stats.estimate_cells import collect_footnotes, describe_intervals,
 from ringtrue.stats.results import Estimate
 from ringtrue.tables import Judgments
 
-__all__ = ["FIGURES", "NEEDS", "TITLE", "section"]
-
 TITLE = "The runs"
 NEEDS = "runs and judgments"
 FIGURES = {"forest": "How good is each run, raw and corrected?"}
@@ -40,9 +38,13 @@ def section(inputs: ReportInputs) -> Section | None:
     names = order_runs(inputs)
     charts = tuple(_score_forest(kinds, names[:MAX_CHART_ROWS], str(measure)) for measure in inputs.measures)
     figure = Figure(
-        name="forest", title=FIGURES["forest"], sentence=_describe_scores(kinds, names, inputs), charts=charts,
-        table=_score_table(kinds, names, inputs), notes=(*_value_notes(inputs, raw), *truth_notes),
-    )  # fmt: skip
+        name="forest",
+        title=FIGURES["forest"],
+        sentence=_describe_scores(kinds, names, inputs),
+        charts=charts,
+        table=_score_table(kinds, names, inputs),
+        notes=(*_value_notes(inputs, raw), *truth_notes),
+    )
     notes = inputs.scores.notes if correction is None else (*correction.methods.values(), *correction.notes)
     return Section(name="levels", title=TITLE, answer=best_run_sentence(kinds, inputs), figures=(figure,), notes=notes)
 
@@ -115,8 +117,11 @@ def _describe_raw_and_corrected(kinds: Mapping[str, Means], names: tuple[str, ..
     measure, correction = inputs.measure, inputs.correction
     outside = [run for run in names if _lies_outside(kinds["corrected"][run][measure], kinds["raw"][run][measure])]
     for_these_queries = correction is not None and correction.population == "these"
-    meaning = "is about these queries and knows how the judge errs" if for_these_queries else (
-        "knows both how queries vary and how the judge errs")  # fmt: skip
+    meaning = (
+        "is about these queries and knows how the judge errs"
+        if for_these_queries
+        else ("knows both how queries vary and how the judge errs")
+    )
     verb = "lies" if len(outside) == 1 else "lie"
     values = "value" if len(outside) == 1 else "values"
     return (
@@ -140,9 +145,13 @@ def _score_table(kinds: Mapping[str, Means], names: tuple[str, ...], inputs: Rep
     }
     cells = [format_estimates(column) for column in columns.values()]
     kind = "corrected" if "corrected" in kinds else "raw"
-    sorted_so = "" if names == sort_runs_by_mean({run: kinds[kind][run] for run in names}, inputs.measure) else (
-        "; the best first by their differences from each other")  # fmt: skip
+    sorted_so = (
+        ""
+        if names == sort_runs_by_mean({run: kinds[kind][run] for run in names}, inputs.measure)
+        else ("; the best first by their differences from each other")
+    )
     return Grid(
-        columns=["run", *columns], rows=[[run, *row] for run, *row in zip(names, *cells, strict=True)],
+        columns=["run", *columns],
+        rows=[[run, *row] for run, *row in zip(names, *cells, strict=True)],
         caption=f"mean over queries{describe_intervals(cells, inputs.level)}{sorted_so}",
-    )  # fmt: skip
+    )

@@ -13,8 +13,6 @@ from ringtrue.report.sections.number_phrases import format_percent, format_perce
 if TYPE_CHECKING:
     from ringtrue.judges.quality import JudgeQuality, JudgeReport
 
-__all__ = ["QUESTION", "trap_figure"]
-
 QUESTION = "Who passes the traps, and how fast?"
 TRAP_FLAGS = ("traps", "too fast", "guessing")  # flags that this figure is about
 ACCEPTANCE_RATE = 0.4  # of the traps: the rule of two in five
@@ -84,8 +82,14 @@ def _rate_against_speed(timed: Sequence[JudgeReport]) -> Points:
                 noted=_is_flagged(report),
             )
         )
-    return Points(points=tuple(points), across="seconds for a label (median)", up="share of traps passed",
-                  y_range=(0.0, 1.0), at=ACCEPTANCE_RATE, at_name="accepted from here on")  # fmt: skip
+    return Points(
+        points=tuple(points),
+        across="seconds for a label (median)",
+        up="share of traps passed",
+        y_range=(0.0, 1.0),
+        at=ACCEPTANCE_RATE,
+        at_name="accepted from here on",
+    )
 
 
 def _rate_forest(reports: Sequence[JudgeReport]) -> Forest:
@@ -149,5 +153,9 @@ def _trap_table(reports: Sequence[JudgeReport]) -> Grid:
                 seconds,
             ]
         )
-    return Grid(columns=["judge", "flags", "passed", "share", "batches accepted", "seconds"], rows=rows, left=2,
-                caption="those who pass the fewest first; share with its interval; seconds: the median")  # fmt: skip
+    return Grid(
+        columns=["judge", "flags", "passed", "share", "batches accepted", "seconds"],
+        rows=rows,
+        left=2,
+        caption="those who pass the fewest first; share with its interval; seconds: the median",
+    )

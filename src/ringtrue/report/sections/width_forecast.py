@@ -19,8 +19,6 @@ from ringtrue.stats.results import Estimate
 from ringtrue.stats.student_t import normal_quantile, t_quantile
 from ringtrue.tables import Judgments
 
-__all__ = ["Forecast", "forecast_half_widths"]
-
 BUDGETS = (50, 100, 200, 400, 800)  # documents that gold could judge
 QUERY_SHARES = (0.125, 0.25, 0.5, 0.75, 1.0)  # of the queries that are left
 FIRST_QUERY_COUNTS = (10, 20, 40, 80, 160, 320)  # whole queries, where gold begins
@@ -95,11 +93,19 @@ def _forecast_documents(inputs: ReportInputs, gold: Judgments) -> Forecast:
     )
     limits = _cap_at_current(now, [variance_parts.half_width(0.0) for variance_parts in parts.range()])
     return Forecast(
-        run=run, unit="document", labels=gold.frame.height, now=_half_width(now), further=tuple(budgets),
-        half_widths=widths, limit=limits[1], continues=True, rests_on="the labels that gold has given so far",
-        low=low if parts.error else (), high=high if parts.error else (),
+        run=run,
+        unit="document",
+        labels=gold.frame.height,
+        now=_half_width(now),
+        further=tuple(budgets),
+        half_widths=widths,
+        limit=limits[1],
+        continues=True,
+        rests_on="the labels that gold has given so far",
+        low=low if parts.error else (),
+        high=high if parts.error else (),
         limits=(limits[0], limits[2]) if parts.error else None,
-    )  # fmt: skip
+    )
 
 
 def _forecast_queries(inputs: ReportInputs, gold: Judgments) -> Forecast:
@@ -143,12 +149,17 @@ def _forecast_first_documents(inputs: ReportInputs) -> Forecast:
     parts = _VarianceParts(queries=_variance(raw), gold=0.0, level=inputs.level, df=raw.n - 1)
     budgets = [budget for budget in BUDGETS if budget <= _document_count(inputs)] or [_document_count(inputs)]
     return Forecast(
-        run=run, unit="document", labels=0, now=None, further=tuple(budgets),
+        run=run,
+        unit="document",
+        labels=0,
+        now=None,
+        further=tuple(budgets),
         half_widths=tuple(parts.half_width(_expected_error(inputs, run, budget, None) ** 2) for budget in budgets),
-        limit=parts.half_width(0.0), continues=False,
+        limit=parts.half_width(0.0),
+        continues=False,
         rests_on="a judge who errs as judges usually do, and queries that differ by gold as much as by the labels that "
         "there are",
-    )  # fmt: skip
+    )
 
 
 def _forecast_first_queries(inputs: ReportInputs) -> Forecast:
@@ -166,10 +177,17 @@ def _forecast_first_queries(inputs: ReportInputs) -> Forecast:
         return float(t_quantile((1 + inputs.level) / 2, n - 1)) * sqrt(spread / n)
 
     return Forecast(
-        run=run, unit="query", labels=0, now=None, further=further, half_widths=tuple(map(width, further)),
-        limit=width(total), continues=False, gold_only=True,
+        run=run,
+        unit="query",
+        labels=0,
+        now=None,
+        further=further,
+        half_widths=tuple(map(width, further)),
+        limit=width(total),
+        continues=False,
+        gold_only=True,
         rests_on="queries that differ by gold as much as by the labels that there are",
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,8 +262,17 @@ def _forecast_nothing_left(
     run: str, unit: Literal["document", "query"], labels: int, now: Estimate, inputs: ReportInputs, queries: float
 ) -> Forecast:
     limit = _VarianceParts(queries=queries, gold=0.0, level=inputs.level, df=_query_count(inputs) - 1).half_width(0.0)
-    return Forecast(run=run, unit=unit, labels=labels, now=_half_width(now), further=(), half_widths=(), limit=limit,
-                    continues=False, rests_on="")  # fmt: skip
+    return Forecast(
+        run=run,
+        unit=unit,
+        labels=labels,
+        now=_half_width(now),
+        further=(),
+        half_widths=(),
+        limit=limit,
+        continues=False,
+        rests_on="",
+    )
 
 
 def _variance(estimate: Estimate) -> float:

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from ringtrue.service.store import Store
     from ringtrue.service.store.records import Project
 
-__all__ = ["refill_pairs"]
-
 # Tasks' worth of pairs: when to choose, how many, and when no more for anybody.
 REFILL_BELOW, REFILL_AHEAD, MOST_WAITING = 2, 4, 20
 # Those that teach most may be few, and a judge may have had them all: then any that nobody had.

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from ringtrue.service.store.records import Project, Queue
 
-__all__ = ["resolve_labels"]
-
 
 def resolve_labels(
     connection: Connection, project: Project, *, queue: Queue = "main", failed: bool = True
@@ -47,9 +45,12 @@ def resolve_labels(
         )
         verdict = pl.col("verdict")
         frame = frame.select(
-            *item_columns, pl.coalesce(verdict, "answer").alias("answer"), pl.col("votes").fill_null(0), "share",
+            *item_columns,
+            pl.coalesce(verdict, "answer").alias("answer"),
+            pl.col("votes").fill_null(0),
+            "share",
             by=pl.when(verdict.is_not_null()).then(pl.lit("verdict")).otherwise("by"),
-        )  # fmt: skip
+        )
     if is_pairs:
         return Preferences.of(frame.rename({"answer": "winner"}))
     return Judgments.of(frame.rename({"answer": "label"}))

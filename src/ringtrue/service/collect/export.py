@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from ringtrue.service.store import Store
     from ringtrue.service.store.records import Project, Queue
 
-__all__ = ["ExportedFile", "LabelSelection", "export_project", "format_ties_note"]
-
 LabelSelection: TypeAlias = Literal["every", "one"]
 NoteHandler: TypeAlias = Callable[[str], None]
 README = "README.txt"
@@ -69,9 +67,17 @@ class _ExportOptions:
 
 @plainly()
 def export_project(
-    store: Store, project: Project, key: str, folder: Path, *, which: LabelSelection = "every",
-    judge: str | None = None, queue: Queue = "main", traps: bool = False, failed: bool = True,
-) -> ExportedFile:  # fmt: skip
+    store: Store,
+    project: Project,
+    key: str,
+    folder: Path,
+    *,
+    which: LabelSelection = "every",
+    judge: str | None = None,
+    queue: Queue = "main",
+    traps: bool = False,
+    failed: bool = True,
+) -> ExportedFile:
     """Write a file into a folder: every judge's labels, or one label for each item, or one judge's.
 
     `traps` adds the answers to traps, with a column that tells them; without `failed`, tasks that failed their traps
@@ -104,13 +110,14 @@ def _export_name(project: Project, export_format: ExportFormat, options: _Export
         parts += [
             word
             for word, applies in (
-                ("one", options.which == "one" and export_format.key != "qrels-3"), (judge, judge),
+                ("one", options.which == "one" and export_format.key != "qrels-3"),
+                (judge, judge),
                 ("gold-judges", options.queue == "gold"),
                 ("with-traps", options.traps and export_format.key != "answers"),
                 ("passed", not options.failed),
             )
             if applies
-        ]  # fmt: skip
+        ]
     return ".".join(parts) + export_format.ending
 
 
@@ -194,10 +201,13 @@ def _write_all(connection: Connection, project: Project, path: Path, options: _E
         traps = load_known_answers(connection, project)
         for name, file_options, command in (
             (f"{label_kind}.csv", options, "ringtrue agree NAME"),
-            (f"one_{label_kind}.csv", consensus_options, "ringtrue rate NAME" if label_kind == "preferences" else
-             "ringtrue evaluate my.run --judgments NAME"),
+            (
+                f"one_{label_kind}.csv",
+                consensus_options,
+                "ringtrue rate NAME" if label_kind == "preferences" else "ringtrue evaluate my.run --judgments NAME",
+            ),
             ("answers.csv", None if traps is None else answer_options, JUDGES_COMMAND),
-        ):  # fmt: skip
+        ):
             if file_options is None:
                 continue
             try:

@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from ringtrue.files import Format
     from ringtrue.service.store.records import Project, Settings
 
-__all__ = ["ExportFormat", "fill_command", "list_export_formats", "trap_rule"]
-
 CSV, PLAIN = "text/csv; charset=utf-8", "text/plain; charset=utf-8"
 DEFAULT_TRAP_RULE = (4, 5)
 JUDGES_COMMAND = "ringtrue judges NAME --traps TRAPS --accept RULE"
@@ -43,14 +41,23 @@ def _format(
 def _table_formats(jsonl: str, parquet: str) -> tuple[ExportFormat, ...]:
     tabs = "text/tab-separated-values; charset=utf-8"
     return (
-        _format("csv", "CSV", ".csv", CSV, "A table with judge, time, seconds and task; every command reads it.",
-                "ringtrue agree NAME", "csv"),
+        _format(
+            "csv",
+            "CSV",
+            ".csv",
+            CSV,
+            "A table with judge, time, seconds and task; every command reads it.",
+            "ringtrue agree NAME",
+            "csv",
+        ),
         _format("tsv", "TSV", ".tsv", tabs, "The same with tabs.", "ringtrue judges NAME", "tsv"),
-        _format("jsonl", "JSON lines", ".jsonl", "application/x-ndjson", "The same, an object on each line.", jsonl,
-                "jsonl"),
-        _format("parquet", "Parquet", ".parquet", "application/vnd.apache.parquet", "The same, packed.", parquet,
-                "parquet"),
-    )  # fmt: skip
+        _format(
+            "jsonl", "JSON lines", ".jsonl", "application/x-ndjson", "The same, an object on each line.", jsonl, "jsonl"
+        ),
+        _format(
+            "parquet", "Parquet", ".parquet", "application/vnd.apache.parquet", "The same, packed.", parquet, "parquet"
+        ),
+    )
 
 
 COMMON_FORMATS = (
@@ -76,11 +83,18 @@ GRADED_FORMATS = (
 )  # fmt: skip
 PAIR_FORMATS = (
     _format("pairs", "Pairs", ".pref", PLAIN, "query doc doc winner.", "ringtrue rate NAME", "pairs"),
-    _format("trec-prefs", "Preferences for trec_eval", ".prefs", PLAIN, "query judge subgroup doc level.",
-            "ringtrue rate NAME", "trec-prefs"),
+    _format(
+        "trec-prefs",
+        "Preferences for trec_eval",
+        ".prefs",
+        PLAIN,
+        "query judge subgroup doc level.",
+        "ringtrue rate NAME",
+        "trec-prefs",
+    ),
     *_table_formats("ringtrue rate NAME", "ringtrue rate NAME"),
     *COMMON_FORMATS,
-)  # fmt: skip
+)
 
 
 def list_export_formats(project: Project) -> tuple[ExportFormat, ...]:

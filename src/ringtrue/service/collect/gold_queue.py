@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from ringtrue.service.store.records import Project
     from ringtrue.tables import Run
 
-__all__ = ["GoldDrawSummary", "draw_gold", "load_gold_frame"]
-
 BRONZE_FILE = "bronze.csv"
 UNDECIDED_LABEL = -1  # seen, and not judged
 
@@ -47,10 +45,18 @@ class GoldDrawSummary:
 
 @plainly()
 def draw_gold(
-    store: Store, project: Project, *, measures: Sequence[str] = ("P@10",), budget: int | None = None,
-    queries: int | None = None, compare: bool = False, bronze: UploadedFile | None = None, wanted: int = 1, now: float,
+    store: Store,
+    project: Project,
+    *,
+    measures: Sequence[str] = ("P@10",),
+    budget: int | None = None,
+    queries: int | None = None,
+    compare: bool = False,
+    bronze: UploadedFile | None = None,
+    wanted: int = 1,
+    now: float,
     rng: np.random.Generator,
-) -> GoldDrawSummary:  # fmt: skip
+) -> GoldDrawSummary:
     """Draw documents, or whole queries, from the project's runs into the queue of gold judges.
 
     Bronze labels are those of a file, or what was collected, one label for each document; they are kept, since the same
@@ -87,9 +93,13 @@ def draw_gold(
         bronze_csv = labels.frame.select("query", "doc", "label").write_csv().encode()  # without the judges' names
         store_file(connection, project.id, UploadedFile(name=BRONZE_FILE, content=bronze_csv), kind="bronze", now=now)
     return GoldDrawSummary(
-        design=draw.design, documents=draw.frame.height, new=new, queries=draw.frame["query"].n_unique(),
-        expected=draw.expected, notes=(*notes, *map(without_options, draw.notes)),
-    )  # fmt: skip
+        design=draw.design,
+        documents=draw.frame.height,
+        new=new,
+        queries=draw.frame["query"].n_unique(),
+        expected=draw.expected,
+        notes=(*notes, *map(without_options, draw.notes)),
+    )
 
 
 def load_gold_frame(

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from ringtrue.service.store import Scale, Store
     from ringtrue.service.store.records import Project
 
-__all__ = ["LabelImportSummary", "import_labels", "revert_import"]
-
 LABELS_KIND = "labels"  # kind of the files that are kept
 
 
@@ -121,9 +119,12 @@ def _new_labels_frame(recorded: Sequence[tuple[ImportedLabel, int, int | None]])
         for label, account, task in recorded
     ]
     dtypes = {
-        **dict.fromkeys(names, pl.String), "account": pl.Int64, "task": pl.Int64, "time": pl.Float64,
+        **dict.fromkeys(names, pl.String),
+        "account": pl.Int64,
+        "task": pl.Int64,
+        "time": pl.Float64,
         "seconds": pl.Float64,
-    }  # fmt: skip
+    }
     return pl.DataFrame(records, schema=dtypes, orient="row")
 
 

@@ -17,25 +17,17 @@ from ringtrue.service.store.projects import FLIPPED
 if TYPE_CHECKING:
     from ringtrue.service.store import Scale
 
-__all__ = [
-    "find_line_number",
-    "iter_document_rows",
-    "read_document_texts",
-    "read_topic_rows",
-    "read_traps",
-    "require_kind",
-    "trap_mask",
-]
-
 Note = Callable[[str], None]
 TRUE_WORDS = ("true", "1", "yes")  # what the column trap says of one
 SLICE_ROWS = 2_000  # documents that are turned into rows at a time
 MAX_KEPT_WHOLE = 200_000  # documents: of more, only those that are asked about are kept
 QUERY_PARTS = {"text": ("title", "text"), "description": ("description", "desc"), "narrative": ("narrative", "narr")}
 DOC_PARTS = {
-    "title": ("title",), "url": ("url", "link"), "snippet": ("snippet", "abstract", "summary"),
+    "title": ("title",),
+    "url": ("url", "link"),
+    "snippet": ("snippet", "abstract", "summary"),
     "text": ("text", "body", "contents", "content"),
-}  # fmt: skip
+}
 
 
 def read_topic_rows(file: UploadedFile, note: Note) -> list[dict[str, Any]]:

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from ringtrue.service.store import Scale, Settings
     from ringtrue.tables import Run
 
-__all__ = ["CANDIDATES", "ItemsToJudge", "read_items", "read_runs"]
-
 ItemSource: TypeAlias = Literal["run", "pool", "judgments", "pairs"]
 CANDIDATES = "candidates.csv"  # what pairs are chosen from, the likeliest first
 TEXT_COLUMNS = ("title", "url", "snippet", "text")  # columns of a pool that say what a document is
@@ -97,15 +95,20 @@ def read_items(
     if kind == "run":  # the order of one run, and of several that of their pool
         documents = Candidates.of(runs, depth=depth).docs
     pair_choice = choose_pairs(
-        documents, design="active" if settings.active else "seed", votes=None if settings.active else settings.judges,
-        budget=None, rng=rng,
-    )  # fmt: skip
+        documents,
+        design="active" if settings.active else "seed",
+        votes=None if settings.active else settings.judges,
+        budget=None,
+        rng=rng,
+    )
     candidates_file = UploadedFile(name=CANDIDATES, content=documents.write_csv().encode())
     return ItemsToJudge(
-        items=normalise_pairs(pair_choice.frame, once=not settings.active), docs=docs.unique(), texts=texts,
+        items=normalise_pairs(pair_choice.frame, once=not settings.active),
+        docs=docs.unique(),
+        texts=texts,
         files=(*kept_files, ("candidates", candidates_file)),
         notes=(*notes, *pair_choice.notes, _pair_choice_note(pair_choice, settings)),
-    )  # fmt: skip
+    )
 
 
 def _pair_choice_note(pair_choice: PairChoice, settings: Settings) -> str:

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 
 from ringtrue.errors import RingtrueError
 
-__all__ = ["plainly", "without_options"]
-
 
 def without_options(text: str) -> str:
     """A sentence without what only the command line understands.

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from ringtrue.service.store import Scale, Settings, Store
     from ringtrue.service.store.records import Project
 
-__all__ = ["ProjectSetup", "extend_project", "make_project"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectSetup:
@@ -54,10 +52,21 @@ class _ProjectFiles:
 
 @plainly()
 def make_project(
-    store: Store, *, name: str, title: str, scale: Scale, settings: Settings, guidelines: str = "",
-    ask: Sequence[UploadedFile] = (), topics: UploadedFile | None = None, documents: Sequence[UploadedFile] = (),
-    traps: UploadedFile | None = None, depth: int = 10, now: float, rng: np.random.Generator,
-) -> ProjectSetup:  # fmt: skip
+    store: Store,
+    *,
+    name: str,
+    title: str,
+    scale: Scale,
+    settings: Settings,
+    guidelines: str = "",
+    ask: Sequence[UploadedFile] = (),
+    topics: UploadedFile | None = None,
+    documents: Sequence[UploadedFile] = (),
+    traps: UploadedFile | None = None,
+    depth: int = 10,
+    now: float,
+    rng: np.random.Generator,
+) -> ProjectSetup:
     """Make a project from files: what is to be judged, what queries and documents say, and known answers.
 
     `ask` are runs, which are pooled at `depth`, or a pool, a judged table, or pairs. All files but the documents are
@@ -73,10 +82,17 @@ def make_project(
 
 @plainly()
 def extend_project(
-    store: Store, project: Project, *, ask: Sequence[UploadedFile] = (), topics: UploadedFile | None = None,
-    documents: Sequence[UploadedFile] = (), traps: UploadedFile | None = None, depth: int = 10, now: float,
+    store: Store,
+    project: Project,
+    *,
+    ask: Sequence[UploadedFile] = (),
+    topics: UploadedFile | None = None,
+    documents: Sequence[UploadedFile] = (),
+    traps: UploadedFile | None = None,
+    depth: int = 10,
+    now: float,
     rng: np.random.Generator,
-) -> ProjectSetup:  # fmt: skip
+) -> ProjectSetup:
     """Add to a project what files say; what is there already keeps its answers, and texts are brought up to date."""
     project_files = _read_project_files(
         ask, topics, documents, traps, project.scale, project.settings, depth=depth, rng=rng
@@ -86,9 +102,16 @@ def extend_project(
 
 
 def _read_project_files(
-    ask: Sequence[UploadedFile], topics: UploadedFile | None, documents: Sequence[UploadedFile],
-    traps: UploadedFile | None, scale: Scale, settings: Settings, *, depth: int, rng: np.random.Generator,
-) -> _ProjectFiles:  # fmt: skip
+    ask: Sequence[UploadedFile],
+    topics: UploadedFile | None,
+    documents: Sequence[UploadedFile],
+    traps: UploadedFile | None,
+    scale: Scale,
+    settings: Settings,
+    *,
+    depth: int,
+    rng: np.random.Generator,
+) -> _ProjectFiles:
     notes: list[str] = []
     to_judge = read_items(ask, scale, settings, depth=depth, rng=rng) if ask else None
     trap_rows = read_traps(traps, scale, notes.append) if traps is not None else []
@@ -113,9 +136,14 @@ def _read_project_files(
         kept_files.append(("traps", as_csv_file(traps.name, _traps_as_sent(trap_rows, scale))))
     all_notes = (*(to_judge.notes if to_judge else ()), *notes)
     return _ProjectFiles(
-        to_judge=to_judge, topics=queries, documents=texts, traps=trap_rows, files=tuple(kept_files),
-        listed=tuple(documents), notes=tuple(filter(None, map(without_options, all_notes))),
-    )  # fmt: skip
+        to_judge=to_judge,
+        topics=queries,
+        documents=texts,
+        traps=trap_rows,
+        files=tuple(kept_files),
+        listed=tuple(documents),
+        notes=tuple(filter(None, map(without_options, all_notes))),
+    )
 
 
 def _traps_as_sent(traps: list[dict[str, Any]], scale: Scale) -> pl.DataFrame:
@@ -146,9 +174,13 @@ def _store_project_files(
     for file in project_files.listed:
         register_documents_file(connection, project.id, file, now=now)
     return ProjectSetup(
-        project=project, items=items, queries=len(project_files.topics), documents=documents, traps=traps,
+        project=project,
+        items=items,
+        queries=len(project_files.topics),
+        documents=documents,
+        traps=traps,
         notes=(*project_files.notes, *_setup_notes(connection, project, project_files)),
-    )  # fmt: skip
+    )
 
 
 def _setup_notes(connection: Connection, project: Project, project_files: _ProjectFiles) -> list[str]:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from ringtrue.service.store import Store
     from ringtrue.service.store.records import Project
 
-__all__ = ["LabelQuality", "assess_quality"]
-
 T = TypeVar("T")
 
 
@@ -64,15 +62,22 @@ def assess_quality(
     notes = [*(agreement.notes if agreement else ()), *(judges.notes if judges else ())]
     plain_notes = dict.fromkeys(filter(None, map(without_options, notes)))
     return LabelQuality(
-        labels=0 if labels is None else labels.frame.height, agreement=agreement, agreement_note=agreement_note,
-        judges=judges, judges_note=judges_note, notes=tuple(plain_notes),
-    )  # fmt: skip
+        labels=0 if labels is None else labels.frame.height,
+        agreement=agreement,
+        agreement_note=agreement_note,
+        judges=judges,
+        judges_note=judges_note,
+        notes=tuple(plain_notes),
+    )
 
 
 def _measure_agreement(
-    labels: Judgments | Preferences | None, scale: list[int] | None, resamples: int, level: float,
+    labels: Judgments | Preferences | None,
+    scale: list[int] | None,
+    resamples: int,
+    level: float,
     rng: np.random.Generator | None,
-) -> Agreement:  # fmt: skip
+) -> Agreement:
     """How far judges agree, in our own words where there is nobody to agree with."""
     if labels is None:
         raise InputError("nobody has answered yet but to traps")

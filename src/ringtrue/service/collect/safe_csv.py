@@ -11,8 +11,6 @@ import polars as pl
 from ringtrue.files.write import replace_file
 from ringtrue.formatting.phrases import format_count
 
-__all__ = ["note_formula_like_ids", "write_safe_csv"]
-
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 TEXT_COLUMNS = ("reason", "name", "title", "text")  # what people write; ids and numbers are read back as they are
 ID_COLUMNS = ("query", "doc", "left", "right", "judge")

@@ -16,18 +16,6 @@ if TYPE_CHECKING:
 
     from ringtrue.service.store import Store
 
-__all__ = [
-    "Upload",
-    "UploadedFile",
-    "as_csv_file",
-    "load_files",
-    "load_project_uploads",
-    "open_source",
-    "read_upload_file",
-    "register_documents_file",
-    "store_file",
-]
-
 MAX_UNPACKED_BYTES = 1 << 31  # bytes, when unpacked
 MAX_NAME_LENGTH = 200
 PIECE_BYTES = 1 << 22

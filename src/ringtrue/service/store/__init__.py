@@ -1,6 +1,10 @@
 """Judgments in SQLite or PostgreSQL: projects, tasks with leases, answers that are only ever added."""
 
-from ringtrue.service.store.records import PREFERENCE, Answer, Label, Scale, Settings
-from ringtrue.service.store.store import Store
-
-__all__ = ["PREFERENCE", "Answer", "Label", "Scale", "Settings", "Store"]
+from ringtrue.service.store.records import (
+    PREFERENCE as PREFERENCE,
+    Answer as Answer,
+    Label as Label,
+    Scale as Scale,
+    Settings as Settings,
+)
+from ringtrue.service.store.store import Store as Store

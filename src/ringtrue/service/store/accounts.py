@@ -22,22 +22,6 @@ from ringtrue.service.store.records import Person, Role
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Table
 
-__all__ = [
-    "Account",
-    "AccountKind",
-    "add_member",
-    "create_account",
-    "erase_account",
-    "find_link_notes",
-    "find_password_hash",
-    "get_person",
-    "has_owner",
-    "load_accounts",
-    "remove_member",
-    "set_owner",
-    "set_password",
-]
-
 AccountKind: TypeAlias = Literal["named", "crowd", "imported"]
 MAX_NAME_LENGTH = 200
 
@@ -221,11 +205,18 @@ def load_accounts(connection: Connection, project: int | None = None) -> list[Ac
         roles_by_account[account_id].append(role)
     return [
         Account(
-            id=row.id, handle=row.handle, name=row.name, kind=row.kind, owner=row.owner, created=row.created,
-            erased=row.erased, has_password=row.password is not None, roles=tuple(roles_by_account[row.id]),
+            id=row.id,
+            handle=row.handle,
+            name=row.name,
+            kind=row.kind,
+            owner=row.owner,
+            created=row.created,
+            erased=row.erased,
+            has_password=row.password is not None,
+            roles=tuple(roles_by_account[row.id]),
         )
         for row in connection.execute(accounts)
-    ]  # fmt: skip
+    ]
 
 
 def erase_account(connection: Connection, account: int, now: float, *, by: int | None = None) -> str:

@@ -15,20 +15,13 @@ from ringtrue.service.store.records import Project, Queue, ShownDocument
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Select, Subquery
 
-__all__ = [
-    "DisputedItem",
-    "Verdict",
-    "count_disagreements",
-    "count_ties",
-    "get_disagreement",
-    "load_disagreements",
-    "load_verdicts",
-    "record_verdict",
-]
-
 account, assignment, item, judgment, verdict = (
-    schema.account, schema.assignment, schema.item, schema.judgment, schema.verdict,
-)  # fmt: skip
+    schema.account,
+    schema.assignment,
+    schema.item,
+    schema.judgment,
+    schema.verdict,
+)
 doc, other = schema.document.alias("doc"), schema.document.alias("other")
 REASON_LENGTH = 2_000
 
@@ -68,9 +61,14 @@ class Verdict:
 
 
 def load_disagreements(
-    connection: Connection, project: Project, *, queue: Queue = "main", open_only: bool = True, limit: int = 50,
+    connection: Connection,
+    project: Project,
+    *,
+    queue: Queue = "main",
+    open_only: bool = True,
+    limit: int = 50,
     offset: int = 0,
-) -> list[DisputedItem]:  # fmt: skip
+) -> list[DisputedItem]:
     """Items that got different answers, the biggest disagreement first; with `open_only`, those without a verdict."""
     disputed = _disputed_items(project, queue, open_only=open_only).subquery()
     rows = connection.execute(
@@ -127,8 +125,14 @@ def load_verdicts(connection: Connection, project: Project) -> list[Verdict]:
     """Every verdict, the newest first."""
     rows = connection.execute(
         select(
-            verdict.c.item, schema.query.c.name.label("query"), doc.c.name.label("doc"), other.c.name.label("other"),
-            verdict.c.answer, verdict.c.reason, account.c.handle, verdict.c.time,
+            verdict.c.item,
+            schema.query.c.name.label("query"),
+            doc.c.name.label("doc"),
+            other.c.name.label("other"),
+            verdict.c.answer,
+            verdict.c.reason,
+            account.c.handle,
+            verdict.c.time,
         )
         .join(item, item.c.id == verdict.c.item)
         .join(schema.query, schema.query.c.id == item.c.query)
@@ -137,7 +141,7 @@ def load_verdicts(connection: Connection, project: Project) -> list[Verdict]:
         .join(account, account.c.id == verdict.c.account)
         .where(item.c.project == project.id)
         .order_by(verdict.c.id.desc())
-    )  # fmt: skip
+    )
     return [Verdict(**row._mapping) for row in rows]
 
 
@@ -182,12 +186,16 @@ def _disputed_items(project: Project, queue: str, *, open_only: bool) -> Select[
 def _load_disagreement(connection: Connection, project: Project, item_id: int, spread: float) -> DisputedItem:
     row = connection.execute(
         select(
-            schema.query.c.name, schema.query.c.text.label("query_text"), schema.query.c.description,
-            schema.query.c.narrative, item.c.doc, item.c.other,
+            schema.query.c.name,
+            schema.query.c.text.label("query_text"),
+            schema.query.c.description,
+            schema.query.c.narrative,
+            item.c.doc,
+            item.c.other,
         )
         .join(schema.query, schema.query.c.id == item.c.query)
         .where(item.c.id == item_id)
-    ).one()  # fmt: skip
+    ).one()
     votes = _votes(project).where(item.c.id == item_id).subquery()
     counts = {
         answer: int(count)
@@ -198,12 +206,17 @@ def _load_disagreement(connection: Connection, project: Project, item_id: int, s
         select(verdict.c.answer).where(verdict.c.item == item_id).order_by(verdict.c.id.desc()).limit(1)
     ).scalar()
     return DisputedItem(
-        item=item_id, query=row.name, query_text=row.query_text, description=row.description, narrative=row.narrative,
+        item=item_id,
+        query=row.name,
+        query_text=row.query_text,
+        description=row.description,
+        narrative=row.narrative,
         left=_load_document(connection, row.doc),
         right=None if row.other is None else _load_document(connection, row.other),
         votes=tuple(sorted(counts.items(), key=lambda pair: order.get(pair[0], len(order)))),
-        spread=max(spread, 0.0), verdict=last_verdict,
-    )  # fmt: skip
+        spread=max(spread, 0.0),
+        verdict=last_verdict,
+    )
 
 
 def _load_document(connection: Connection, document_id: int) -> ShownDocument:

@@ -15,11 +15,13 @@ if TYPE_CHECKING:
 
     from ringtrue.service.store.records import Project
 
-__all__ = ["ListedAnswer", "is_task_in_project", "load_answers_after"]
-
 account, assignment, item, judgment, task = (
-    schema.account, schema.assignment, schema.item, schema.judgment, schema.task,
-)  # fmt: skip
+    schema.account,
+    schema.assignment,
+    schema.item,
+    schema.judgment,
+    schema.task,
+)
 doc, other = schema.document.alias("doc"), schema.document.alias("other")
 
 
@@ -49,9 +51,14 @@ class ListedAnswer:
 
 
 def load_answers_after(
-    connection: Connection, project: Project, *, queue: str = "main", after: int = 0, limit: int = 1000,
+    connection: Connection,
+    project: Project,
+    *,
+    queue: str = "main",
+    after: int = 0,
+    limit: int = 1000,
     counting: bool = True,
-) -> list[ListedAnswer]:  # fmt: skip
+) -> list[ListedAnswer]:
     """The answers of a queue with a number above `after`, by number; those that count, or every one.
 
     With several writers, an answer may become visible after one with a higher number.
@@ -60,12 +67,22 @@ def load_answers_after(
     flipped = and_(assignment.c.flipped, item.c.other.is_not(None))
     statement = (
         select(
-            judgment.c.id, schema.query.c.name.label("query"),
+            judgment.c.id,
+            schema.query.c.name.label("query"),
             case((flipped, other.c.name), else_=doc.c.name).label("left"),
             case((flipped, doc.c.name), else_=other.c.name).label("right"),
-            account.c.handle.label("judge"), judgment.c.kind, judgment.c.answer, judgment.c.reason,
-            counts.label("counts"), judgment.c.version, judgment.c.time, judgment.c.seconds, judgment.c.away,
-            item.c.queue, task.c.id.label("batch"), assignment.c.place,
+            account.c.handle.label("judge"),
+            judgment.c.kind,
+            judgment.c.answer,
+            judgment.c.reason,
+            counts.label("counts"),
+            judgment.c.version,
+            judgment.c.time,
+            judgment.c.seconds,
+            judgment.c.away,
+            item.c.queue,
+            task.c.id.label("batch"),
+            assignment.c.place,
         )
         .select_from(
             judgment.join(assignment, assignment.c.id == judgment.c.assignment)
@@ -79,7 +96,7 @@ def load_answers_after(
         .where(task.c.project == project.id, item.c.queue == queue, judgment.c.id > after)
         .order_by(judgment.c.id)
         .limit(limit)
-    )  # fmt: skip
+    )
     rows = connection.execute(statement.where(counts) if counting else statement)
     return [ListedAnswer(**{**row._mapping, "counts": bool(row.counts)}) for row in rows]
 

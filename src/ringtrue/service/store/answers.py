@@ -15,8 +15,6 @@ from ringtrue.service.store.tasks import LOWER_GIVEN, close_task, get_task_state
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["record_answer", "record_answers", "set_aside_task", "submit_task", "undo_last_answer"]
-
 STATE_BY_KIND = {"answer": "done", "unsure": "unsure", "skip": "skipped"}
 HELD_STATES = ("open", "done")  # the states in which an item is in this judge's hands
 REASON_LENGTH = 2_000
@@ -156,9 +154,16 @@ def undo_last_answer(connection: Connection, account: int, task: int, *, now: fl
     version = question.version + 1
     SET_STATE.run(connection, assignment=last_answered.id, state="open", version=version)
     ADD_JUDGMENT.run(
-        connection, assignment=last_answered.id, version=version, kind="undo", time=now, answer=None, reason=None,
-        seconds=None, away=None,
-    )  # fmt: skip
+        connection,
+        assignment=last_answered.id,
+        version=version,
+        kind="undo",
+        time=now,
+        answer=None,
+        reason=None,
+        seconds=None,
+        away=None,
+    )
     _renew_lease(connection, question, now)
     return load_question(connection, last_answered.id, account)
 
@@ -202,10 +207,16 @@ def _prepare_answer(
     if question.version != version:
         return _require_same_answer(connection, question, version, answer.kind, answer_text)
     row: dict[str, Any] = {
-        "assignment": question.id, "version": version + 1, "state": STATE_BY_KIND[answer.kind], "kind": answer.kind,
-        "answer": answer_text, "reason": (answer.reason or "").strip()[:REASON_LENGTH] or None, "time": now,
-        "seconds": _clamp_duration(answer.seconds), "away": _clamp_duration(answer.away),
-    }  # fmt: skip
+        "assignment": question.id,
+        "version": version + 1,
+        "state": STATE_BY_KIND[answer.kind],
+        "kind": answer.kind,
+        "answer": answer_text,
+        "reason": (answer.reason or "").strip()[:REASON_LENGTH] or None,
+        "time": now,
+        "seconds": _clamp_duration(answer.seconds),
+        "away": _clamp_duration(answer.away),
+    }
     if _is_task_over(question, now) or not _take_or_leave_item(connection, question, row["state"]):
         return _store_late_answer(connection, row)
     return _AnswerOutcome(row)

@@ -14,8 +14,6 @@ from ringtrue.service.store import schema
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["AuditEntry", "load_audit_entries", "record_action"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry:

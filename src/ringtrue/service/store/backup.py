@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from ringtrue.service.store.store import Store
 
-__all__ = ["Manifest", "restore_backup", "write_backup"]
-
 FORMAT = 1
 KIND = "ringtrue backup"
 MANIFEST = "manifest.json"
@@ -83,9 +81,12 @@ def write_backup(store: Store, path: Path, *, now: float) -> Manifest:
                 archive, _upload_part_name(upload_id), [bytes(content or b"")], has_rows=False
             )
         manifest = Manifest(
-            format=FORMAT, migration=read_schema_version(connection), ringtrue=__version__, written=now,
+            format=FORMAT,
+            migration=read_schema_version(connection),
+            ringtrue=__version__,
+            written=now,
             rows={name.removesuffix(".jsonl"): part.rows for name, part in parts.items() if part.rows is not None},
-        )  # fmt: skip
+        )
         manifest_fields = {
             "kind": KIND,
             **asdict(manifest),

@@ -16,8 +16,6 @@ from ringtrue.errors import StoreError
 if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine
 
-__all__ = ["Engines", "create_engines"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engines:
@@ -121,9 +119,12 @@ def _postgresql_engine(url: URL, pool_options: dict[str, Any], patience: float, 
     # What is read is of one moment; writers lock the rows they change, and see what others did before.
     isolation_level = "REPEATABLE READ" if read_only else "READ COMMITTED"
     engine = create_engine(
-        url.set(drivername="postgresql+psycopg"), isolation_level=isolation_level, hide_parameters=True,
-        connect_args={"connect_timeout": max(2, round(patience))}, **pool_options,
-    )  # fmt: skip
+        url.set(drivername="postgresql+psycopg"),
+        isolation_level=isolation_level,
+        hide_parameters=True,
+        connect_args={"connect_timeout": max(2, round(patience))},
+        **pool_options,
+    )
 
     @event.listens_for(engine, "connect")
     def configure_session(connection: Any, record: Any) -> None:

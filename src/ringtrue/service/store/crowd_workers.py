@@ -13,8 +13,6 @@ from ringtrue.service.store import schema
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["CrowdWorker", "find_crowd_worker"]
-
 WORK_KINDS = ("answer", "unsure", "late")  # work was done for each of these, whether or not it counts
 
 

@@ -9,21 +9,28 @@ from contextlib import contextmanager
 
 from ringtrue.errors import InputError, StoreError, UnavailableError
 
-__all__ = ["translate_db_errors", "translate_opening_errors"]
-
 LOCKED = "the database is locked by another program"
 FULL = "the disk of the database is full: make room on it"
 READ_ONLY = "the database may not be written: look at who may write its file and folder"
 AWAY = "the database does not answer"  # why it does not may name its host, and is for who opens it, not for judges
 BUSY = "the database has too much to do"
 SQLITE = {  # https://www.sqlite.org/rescode.html, the lower byte
-    5: LOCKED, 6: LOCKED, 8: READ_ONLY, 13: FULL, 10: "the disk of the database fails",
+    5: LOCKED,
+    6: LOCKED,
+    8: READ_ONLY,
+    13: FULL,
+    10: "the disk of the database fails",
     14: "the file of the database cannot be opened: look at whether its folder is there and who may write it",
-}  # fmt: skip
+}
 SQLITE_BROKEN = {11: "the file of the database is damaged: restore a backup", 26: "the file is no SQLite database"}
 POSTGRESQL = {  # https://www.postgresql.org/docs/current/errcodes-appendix.html
-    "40P01": LOCKED, "40001": LOCKED, "55P03": LOCKED, "53100": FULL, "53300": BUSY, "25006": READ_ONLY,
-}  # fmt: skip
+    "40P01": LOCKED,
+    "40001": LOCKED,
+    "55P03": LOCKED,
+    "53100": FULL,
+    "53300": BUSY,
+    "25006": READ_ONLY,
+}
 
 
 @contextmanager
@@ -32,8 +39,7 @@ def translate_db_errors() -> Iterator[None]:
 
     Statements go to the driver by SQLAlchemy or straight, so that its errors come wrapped or as they are.
     """
-    from sqlalchemy.exc import DBAPIError
-    from sqlalchemy.exc import TimeoutError as PoolTimeout
+    from sqlalchemy.exc import DBAPIError, TimeoutError as PoolTimeout
 
     try:
         yield

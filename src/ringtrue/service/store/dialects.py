@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Table
 
-__all__ = ["RawStatement", "analyze_tables", "dialect_insert"]
-
 Row = TypeVar("Row", bound=NamedTuple)
 NAMED_PARAMETER = re.compile(r"(?<![:\w]):(\w+)")
 

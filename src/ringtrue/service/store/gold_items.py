@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     import numpy as np
     from sqlalchemy import Connection
 
-__all__ = ["DRAW_COLUMNS", "load_gold_items", "load_undecided_gold", "record_gold_draw", "withdraw_gold_draw"]
-
 DRAW_COLUMNS = {"stratum": pl.String, "drawn": pl.Int64, "drawn_from": pl.String, "drawn_for": pl.String}
 CHUNK = 2_000
 UNDECIDED_STATES = ("unsure", "skipped")  # states of what a judge saw and did not decide
@@ -35,11 +33,14 @@ def record_gold_draw(
     extra_columns = [name for name in DRAW_COLUMNS if name in frame.columns]
     rows = [
         {
-            "query": row["query"], "doc": row["doc"], "design": row["design"], "prob": row["prob"],
+            "query": row["query"],
+            "doc": row["doc"],
+            "design": row["design"],
+            "prob": row["prob"],
             "extra": json.dumps({name: row[name] for name in extra_columns}),
         }
         for row in frame.iter_rows(named=True)
-    ]  # fmt: skip
+    ]
     new = add_items(connection, project, rows, queue="gold", wanted=wanted, rng=rng)
     ids = {
         (query, doc): item_id
@@ -105,8 +106,13 @@ def load_gold_items(connection: Connection, project: Project) -> pl.DataFrame:
     undecided_count = func.count(case((assignment.c.state.in_(UNDECIDED_STATES), 1))).label("undecided")
     rows = connection.execute(
         select(
-            item.c.id.label("item"), query.c.name.label("query"), document.c.name.label("doc"), item.c.design,
-            item.c.prob, item.c.extra, undecided_count,
+            item.c.id.label("item"),
+            query.c.name.label("query"),
+            document.c.name.label("doc"),
+            item.c.design,
+            item.c.prob,
+            item.c.extra,
+            undecided_count,
         )
         .join(query, query.c.id == item.c.query)
         .join(document, document.c.id == item.c.doc)
@@ -114,14 +120,23 @@ def load_gold_items(connection: Connection, project: Project) -> pl.DataFrame:
         .where(item.c.project == project.id, item.c.queue == "gold")
         .group_by(item.c.id, query.c.name, document.c.name)
         .order_by(item.c.id)
-    )  # fmt: skip
+    )
     no_draw = dict.fromkeys(DRAW_COLUMNS)
     records = [
         {"item": row.item, "query": row.query, "doc": row.doc, "design": row.design, "prob": row.prob}
-        | no_draw | (json.loads(row.extra) if row.extra else {}) | {"undecided": row.undecided > 0}
+        | no_draw
+        | (json.loads(row.extra) if row.extra else {})
+        | {"undecided": row.undecided > 0}
         for row in rows
-    ]  # fmt: skip
-    dtypes = {"item": pl.Int64, "query": pl.String, "doc": pl.String, "design": pl.String, "prob": pl.Float64,
-              **DRAW_COLUMNS, "undecided": pl.Boolean}  # fmt: skip
+    ]
+    dtypes = {
+        "item": pl.Int64,
+        "query": pl.String,
+        "doc": pl.String,
+        "design": pl.String,
+        "prob": pl.Float64,
+        **DRAW_COLUMNS,
+        "undecided": pl.Boolean,
+    }
     frame = pl.DataFrame(records, schema=dtypes)
     return frame.drop(name for name in ("design", "prob", *DRAW_COLUMNS) if frame[name].null_count() == frame.height)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 
-__all__ = ["hash_attempt", "hash_secret"]
-
 
 def hash_secret(secret: str) -> str:
     """What is stored of a secret that was drawn by lot: enough to know it again, and of no use to a thief.

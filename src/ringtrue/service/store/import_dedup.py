@@ -15,16 +15,6 @@ from ringtrue.service.store.records import Project
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = [
-    "ExistingAssignment",
-    "ImportedLabel",
-    "ItemKey",
-    "is_duplicate_label",
-    "load_existing_assignments",
-    "match_erased_judges",
-    "swap_sides",
-]
-
 TIME_TOLERANCE = 0.002  # seconds: exports tell times to the millisecond
 account, assignment, judgment, task = schema.account, schema.assignment, schema.judgment, schema.task
 ItemKey: TypeAlias = tuple[str, str, str | None]  # query, doc, other
@@ -75,14 +65,20 @@ def load_existing_assignments(connection: Connection, project: Project) -> dict[
     assignments: dict[tuple[int, int], ExistingAssignment] = {}
     rows = connection.execute(
         select(
-            assignment.c.item, assignment.c.account, assignment.c.id, assignment.c.version, assignment.c.state,
-            assignment.c.flipped, judgment.c.answer, judgment.c.time,
+            assignment.c.item,
+            assignment.c.account,
+            assignment.c.id,
+            assignment.c.version,
+            assignment.c.state,
+            assignment.c.flipped,
+            judgment.c.answer,
+            judgment.c.time,
         )
         .join(task, task.c.id == assignment.c.task)
         .join(judgment, judgment.c.assignment == assignment.c.id)
         .where(task.c.project == project.id, assignment.c.state != "expired", judgment.c.kind == "answer")
         .order_by(judgment.c.id)
-    )  # fmt: skip
+    )
     for item_id, account_id, assignment_id, version, state, flipped, answer, time in rows:
         existing = assignments.setdefault(
             (item_id, account_id), ExistingAssignment(assignment_id, version, state, flipped, [])
@@ -102,10 +98,12 @@ def is_duplicate_label(label: ImportedLabel, assignments: Iterable[ExistingAssig
 
 
 def match_erased_judges(
-    connection: Connection, labels: Sequence[ImportedLabel], items: dict[ItemKey, int],
+    connection: Connection,
+    labels: Sequence[ImportedLabel],
+    items: dict[ItemKey, int],
     accounts_by_judge: dict[str, list[int]],
     assignments: dict[tuple[int, int], ExistingAssignment],
-) -> dict[str, int]:  # fmt: skip
+) -> dict[str, int]:
     """The judges of a file that nobody here is called, and who said the same as somebody whose data was erased.
 
     The same label at the same moment is the same person; without times, the same labels of the same items, all of them.

@@ -28,15 +28,17 @@ if TYPE_CHECKING:
     import numpy as np
     from sqlalchemy import Connection
 
-__all__ = ["ImportedLabel", "RecordedImport", "record_imported_labels"]
-
 CHUNK = 2_000
 # Ends the id of a judge where somebody here has the same.
 HANDLE_SUFFIXES = ("", "-imported", "-imported-2", "-imported-3")
 
 account, assignment, item, judgment, task = (
-    schema.account, schema.assignment, schema.item, schema.judgment, schema.task,
-)  # fmt: skip
+    schema.account,
+    schema.assignment,
+    schema.item,
+    schema.judgment,
+    schema.task,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,13 +103,13 @@ def record_imported_labels(
     tasks = _add_imported_tasks(connection, project, new_labels, now)
     _add_label_versions(connection, new_versions, now)
     return RecordedImport(
-        new=sum(map(len, new_labels.values())) + len(new_versions), duplicates=duplicates,
-        judges=len({label.judge for label in labels}), items=len(new_items),
-        labels=tuple(
-            (label, account_id, tasks.get((item_id, account_id))) for label, item_id, account_id in recorded
-        ),
+        new=sum(map(len, new_labels.values())) + len(new_versions),
+        duplicates=duplicates,
+        judges=len({label.judge for label in labels}),
+        items=len(new_items),
+        labels=tuple((label, account_id, tasks.get((item_id, account_id))) for label, item_id, account_id in recorded),
         erased=erased_count,
-    )  # fmt: skip
+    )
 
 
 def _load_item_ids(connection: Connection, project: Project) -> dict[ItemKey, int]:
@@ -166,18 +168,28 @@ def _add_imported_tasks(
         task_id = connection.execute(
             insert(task)
             .values(
-                project=project.id, account=account_id, queue="main", opened=min(times), leased=max(times),
-                closed=max(times), outcome="imported",
+                project=project.id,
+                account=account_id,
+                queue="main",
+                opened=min(times),
+                leased=max(times),
+                closed=max(times),
+                outcome="imported",
             )
             .returning(task.c.id)
-        ).scalar_one()  # fmt: skip
+        ).scalar_one()
         for place, (item_id, labels) in enumerate(labels_by_item, start=1):
             assignments.append(
                 {
-                    "task": task_id, "item": item_id, "account": account_id, "place": place,
-                    "flipped": labels[0].flipped, "state": "done", "version": len(labels),
+                    "task": task_id,
+                    "item": item_id,
+                    "account": account_id,
+                    "place": place,
+                    "flipped": labels[0].flipped,
+                    "state": "done",
+                    "version": len(labels),
                 }
-            )  # fmt: skip
+            )
             versions.append(labels)
             tasks[item_id, account_id] = task_id
     _count_as_given(connection, Counter(item_id for item_id, _ in new_labels))
@@ -224,7 +236,12 @@ def _count_as_given(connection: Connection, counts: Counter[int]) -> None:
 def _judgment_row(assignment_id: int, version: int, label: ImportedLabel, flipped: bool, now: float) -> dict[str, Any]:
     """A row of the history; the two sides are those of the assignment, which has one order for all its versions."""
     return {
-        "assignment": assignment_id, "version": version, "kind": "answer",
-        "answer": swap_sides(label.unflipped_answer, flipped), "reason": None,
-        "time": now if label.time is None else label.time, "seconds": label.seconds, "away": None,
-    }  # fmt: skip
+        "assignment": assignment_id,
+        "version": version,
+        "kind": "answer",
+        "answer": swap_sides(label.unflipped_answer, flipped),
+        "reason": None,
+        "time": now if label.time is None else label.time,
+        "seconds": label.seconds,
+        "away": None,
+    }

@@ -31,20 +31,6 @@ from ringtrue.service.store.records import Role
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Row
 
-__all__ = [
-    "Invitation",
-    "InvitationKind",
-    "InvitationRole",
-    "accept_invitation",
-    "find_completion_code",
-    "invite",
-    "invite_first_owner",
-    "load_invitations",
-    "require_uses_left",
-    "require_valid_invitation",
-    "revoke_invitation",
-]
-
 InvitationRole: TypeAlias = Literal["owner", "judge", "gold", "viewer", "reset"]
 InvitationKind: TypeAlias = Literal["named", "crowd"]
 FIRST_OWNER = "first owner"
@@ -103,11 +89,21 @@ def invite(
             raise UsageError(f"expected {limit_name} above 0, found {limit:g}")
     secret = secret or secrets.token_urlsafe(32)
     invitation_id = connection.execute(
-        insert_if_absent(connection, schema.invitation, "hash").values(
-            project=project, role=role, kind=kind, hash=hash_secret(secret), account=account, note=note, left=uses,
-            code=code or None, created=now, expires=None if days is None else now + days * 86_400,
-        ).returning(schema.invitation.c.id)
-    ).scalar()  # fmt: skip
+        insert_if_absent(connection, schema.invitation, "hash")
+        .values(
+            project=project,
+            role=role,
+            kind=kind,
+            hash=hash_secret(secret),
+            account=account,
+            note=note,
+            left=uses,
+            code=code or None,
+            created=now,
+            expires=None if days is None else now + days * 86_400,
+        )
+        .returning(schema.invitation.c.id)
+    ).scalar()
     if invitation_id is not None and by is not None:
         detail = {"account": account} if role == "reset" else {"invitation": invitation_id, "role": role, "kind": kind}
         action = "reset password" if role == "reset" else "invite"

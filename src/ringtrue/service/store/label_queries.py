@@ -16,26 +16,26 @@ from ringtrue.tables import Judgments, Preferences
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Select
 
-__all__ = [
-    "find_failed_task_ids",
-    "format_time",
-    "is_current_answer",
-    "load_collected",
-    "load_judgments",
-    "load_known_answers",
-    "load_preferences",
-    "load_verdict_frame",
-    "stream_history",
-]
-
 FETCH_SIZE = 5_000  # rows that are fetched at a time
 account, assignment, item, judgment, query, task = (
-    schema.account, schema.assignment, schema.item, schema.judgment, schema.query, schema.task,
-)  # fmt: skip
+    schema.account,
+    schema.assignment,
+    schema.item,
+    schema.judgment,
+    schema.query,
+    schema.task,
+)
 doc, other = schema.document.alias("doc"), schema.document.alias("other")
 
-COMMON_DTYPES = {"judge": pl.String, "answer": pl.String, "time": pl.Float64, "seconds": pl.Float64, "batch": pl.Int64,
-                 "place": pl.Int64, "queue": pl.String}  # fmt: skip
+COMMON_DTYPES = {
+    "judge": pl.String,
+    "answer": pl.String,
+    "time": pl.Float64,
+    "seconds": pl.Float64,
+    "batch": pl.Int64,
+    "place": pl.Int64,
+    "queue": pl.String,
+}
 
 
 def is_current_answer() -> ColumnElement[bool]:
@@ -104,16 +104,24 @@ def stream_history(connection: Connection, project: Project) -> Iterator[pl.Data
     is_pairs = project.scale.kind == "preference"
     docs = {"left": _left_name(), "right": _right_name()} if is_pairs else {"doc": doc.c.name}
     columns: dict[str, tuple[ColumnElement[Any], Any]] = {
-        "query": (query.c.name, pl.String), **{name: (column, pl.String) for name, column in docs.items()},
-        "judge": (account.c.handle, pl.String), "winner" if is_pairs else "label": (judgment.c.answer, pl.String),
-        "counts": (is_current_answer(), pl.Boolean), "kind": (judgment.c.kind, pl.String),
+        "query": (query.c.name, pl.String),
+        **{name: (column, pl.String) for name, column in docs.items()},
+        "judge": (account.c.handle, pl.String),
+        "winner" if is_pairs else "label": (judgment.c.answer, pl.String),
+        "counts": (is_current_answer(), pl.Boolean),
+        "kind": (judgment.c.kind, pl.String),
         "version": (judgment.c.version, pl.Int64),
-        "state": (assignment.c.state, pl.String), "time": (judgment.c.time, pl.Float64),
-        "seconds": (judgment.c.seconds, pl.Float64), "away": (judgment.c.away, pl.Float64),
-        "reason": (judgment.c.reason, pl.String), "queue": (item.c.queue, pl.String),
-        "trap": (item.c.queue == "trap", pl.Boolean), "batch": (task.c.id, pl.Int64),
-        "place": (assignment.c.place, pl.Int64), "outcome": (task.c.outcome, pl.String),
-    }  # fmt: skip
+        "state": (assignment.c.state, pl.String),
+        "time": (judgment.c.time, pl.Float64),
+        "seconds": (judgment.c.seconds, pl.Float64),
+        "away": (judgment.c.away, pl.Float64),
+        "reason": (judgment.c.reason, pl.String),
+        "queue": (item.c.queue, pl.String),
+        "trap": (item.c.queue == "trap", pl.Boolean),
+        "batch": (task.c.id, pl.Int64),
+        "place": (assignment.c.place, pl.Int64),
+        "outcome": (task.c.outcome, pl.String),
+    }
     statement = (
         select(*(column.label(name) for name, (column, _) in columns.items()))
         .select_from(_joined_answers())
@@ -132,7 +140,12 @@ def load_verdict_frame(connection: Connection, project: Project, *, queue: Queue
     last_verdicts = select(func.max(schema.verdict.c.id)).group_by(schema.verdict.c.item)
     rows = connection.execute(
         select(
-            query.c.name, doc.c.name, other.c.name, schema.verdict.c.answer, account.c.handle, schema.verdict.c.time,
+            query.c.name,
+            doc.c.name,
+            other.c.name,
+            schema.verdict.c.answer,
+            account.c.handle,
+            schema.verdict.c.time,
             schema.verdict.c.reason,
         )
         .select_from(
@@ -142,9 +155,16 @@ def load_verdict_frame(connection: Connection, project: Project, *, queue: Queue
         )
         .where(item.c.project == project.id, item.c.queue == queue, schema.verdict.c.id.in_(last_verdicts))
         .order_by(schema.verdict.c.id)
-    ).all()  # fmt: skip
-    dtypes = {"query": pl.String, "doc": pl.String, "other": pl.String, "answer": pl.String, "judge": pl.String,
-              "time": pl.Float64, "reason": pl.String}  # fmt: skip
+    ).all()
+    dtypes = {
+        "query": pl.String,
+        "doc": pl.String,
+        "other": pl.String,
+        "answer": pl.String,
+        "judge": pl.String,
+        "time": pl.Float64,
+        "reason": pl.String,
+    }
     return pl.DataFrame([tuple(row) for row in rows], schema=dtypes, orient="row").with_columns(format_time("time"))
 
 
@@ -171,9 +191,14 @@ def format_time(column: str) -> pl.Expr:
 
 
 def _load_current_answers(
-    connection: Connection, project: Project, name_columns: Mapping[str, ColumnElement[Any]], queue: Queue, *,
-    traps: bool, failed: bool,
-) -> pl.DataFrame:  # fmt: skip
+    connection: Connection,
+    project: Project,
+    name_columns: Mapping[str, ColumnElement[Any]],
+    queue: Queue,
+    *,
+    traps: bool,
+    failed: bool,
+) -> pl.DataFrame:
     """The answers that count, with these names."""
     statement = _current_answers_statement(project, name_columns, (queue, "trap") if traps else (queue,))
     dtypes = dict.fromkeys(name_columns, pl.String) | COMMON_DTYPES
@@ -202,14 +227,19 @@ def _current_answers_statement(
 ) -> Select[Any]:
     return (
         select(
-            *name_columns.values(), account.c.handle, judgment.c.answer, judgment.c.time, judgment.c.seconds, task.c.id,
-            assignment.c.place, item.c.queue,
+            *name_columns.values(),
+            account.c.handle,
+            judgment.c.answer,
+            judgment.c.time,
+            judgment.c.seconds,
+            task.c.id,
+            assignment.c.place,
+            item.c.queue,
         )
         .select_from(_joined_answers())
-        .where(
-            task.c.project == project.id, item.c.queue.in_(queues), is_current_answer())
+        .where(task.c.project == project.id, item.c.queue.in_(queues), is_current_answer())
         .order_by(judgment.c.id)
-    )  # fmt: skip
+    )
 
 
 def _joined_items() -> Any:

@@ -15,8 +15,6 @@ from ringtrue.service.store.hashing import hash_attempt
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["ATTEMPT_LIMITS", "ATTEMPT_WINDOW", "clear_login_attempts", "record_login_attempt"]
-
 ATTEMPT_WINDOW = 15 * 60.0  # seconds in which attempts are counted
 # Attempts in that time. Few by one handle from one address; many more by a handle from everywhere, or anybody could
 # lock an owner out; and people of one office share an address.

@@ -13,8 +13,6 @@ from ringtrue.service.store.dialects import dialect_insert
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["QueueCapacity", "acquire_lock", "find_seen_pairs", "load_queue_capacity", "release_lock"]
-
 assignment, item, setting, task = schema.assignment, schema.item, schema.setting, schema.task
 
 
@@ -56,9 +54,13 @@ def find_seen_pairs(connection: Connection, project: int, account: int) -> set[t
         .join(doc, doc.c.id == item.c.doc)
         .join(other, other.c.id == item.c.other)
         .join(assignment, assignment.c.item == item.c.id)
-        .where(item.c.project == project, item.c.queue == "main", assignment.c.account == account,
-               assignment.c.state != "expired")
-    )  # fmt: skip
+        .where(
+            item.c.project == project,
+            item.c.queue == "main",
+            assignment.c.account == account,
+            assignment.c.state != "expired",
+        )
+    )
     return {(query, first, second) for query, first, second in rows}
 
 

@@ -15,25 +15,13 @@ from ringtrue.service.store.revisions import TAKEN_BACK
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Row, Select, Subquery
 
-__all__ = [
-    "FailedTask",
-    "JudgeProgress",
-    "MissingTexts",
-    "QueryProgress",
-    "UnsureReason",
-    "count_active_judges",
-    "count_missing_texts",
-    "load_failed_tasks",
-    "load_judge_progress",
-    "load_progress",
-    "load_query_progress",
-    "load_unsure_reasons",
-    "load_worker_ids",
-]
-
 account, assignment, item, judgment, task = (
-    schema.account, schema.assignment, schema.item, schema.judgment, schema.task,
-)  # fmt: skip
+    schema.account,
+    schema.assignment,
+    schema.item,
+    schema.judgment,
+    schema.task,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +138,10 @@ def load_judge_progress(connection: Connection, project: Project) -> list[JudgeP
         row.account: row
         for row in connection.execute(
             select(
-                task.c.account, account.c.handle, account.c.kind, func.count().label("tasks"),
+                task.c.account,
+                account.c.handle,
+                account.c.kind,
+                func.count().label("tasks"),
                 func.coalesce(func.sum(task.c.traps), 0).label("traps"),
                 func.coalesce(func.sum(task.c.passed), 0).label("passed"),
             )
@@ -158,18 +149,24 @@ def load_judge_progress(connection: Connection, project: Project) -> list[JudgeP
             .where(task.c.project == project.id, func.coalesce(task.c.outcome, "") != TAKEN_BACK)
             .group_by(task.c.account, account.c.handle, account.c.kind)
         )
-    }  # fmt: skip
+    }
     seconds, last_seen = _median_seconds(connection, project.id), _last_seen(connection, project.id)
     failed_accounts = [failed_task.account for failed_task in load_failed_tasks(connection, project)]
     judges = [
         JudgeProgress(
-            account=account_id, handle=row.handle, kind=row.kind,
+            account=account_id,
+            handle=row.handle,
+            kind=row.kind,
             **{name: getattr(assignments.get(account_id), name, 0) for name in states},
-            seconds=seconds.get(account_id), last_seen=last_seen.get(account_id), tasks=row.tasks, traps=int(row.traps),
-            passed=int(row.passed), failed_tasks=failed_accounts.count(account_id),
+            seconds=seconds.get(account_id),
+            last_seen=last_seen.get(account_id),
+            tasks=row.tasks,
+            traps=int(row.traps),
+            passed=int(row.passed),
+            failed_tasks=failed_accounts.count(account_id),
         )
         for account_id, row in tasks.items()
-    ]  # fmt: skip
+    ]
     return sorted(judges, key=lambda judge: (-judge.done, judge.handle))
 
 
@@ -180,7 +177,13 @@ def load_failed_tasks(connection: Connection, project: Project) -> list[FailedTa
         return []
     rows = connection.execute(
         select(
-            task.c.id, task.c.account, account.c.handle, task.c.traps, task.c.passed, task.c.closed, task.c.outcome,
+            task.c.id,
+            task.c.account,
+            account.c.handle,
+            task.c.traps,
+            task.c.passed,
+            task.c.closed,
+            task.c.outcome,
             func.count(case((and_(assignment.c.state == "done", item.c.queue != "trap"), 1))).label("answers"),
         )
         .join(account, account.c.id == task.c.account)
@@ -189,7 +192,7 @@ def load_failed_tasks(connection: Connection, project: Project) -> list[FailedTa
         .where(task.c.project == project.id, task.c.traps > 0)
         .group_by(task.c.id, account.c.handle)
         .order_by(task.c.id.desc())
-    )  # fmt: skip
+    )
     return [
         FailedTask(task=row.id, **{name: value for name, value in row._mapping.items() if name != "id"})
         for row in rows
@@ -284,7 +287,8 @@ def _median_seconds(connection: Connection, project: int) -> dict[int, float]:
     """The median of the seconds that each judge took for an answer that counts."""
     ranked = (
         select(
-            assignment.c.account, judgment.c.seconds,
+            assignment.c.account,
+            judgment.c.seconds,
             func.row_number().over(partition_by=assignment.c.account, order_by=judgment.c.seconds).label("place"),
             func.count().over(partition_by=assignment.c.account).label("size"),
         )
@@ -292,7 +296,7 @@ def _median_seconds(connection: Connection, project: int) -> dict[int, float]:
         .join(task, task.c.id == assignment.c.task)
         .where(task.c.project == project, assignment.c.state == "done", judgment.c.seconds.is_not(None))
         .subquery()
-    )  # fmt: skip
+    )
     is_middle = or_(
         2 * ranked.c.place == ranked.c.size,
         2 * ranked.c.place == ranked.c.size + 1,

@@ -19,21 +19,6 @@ if TYPE_CHECKING:
     import numpy as np
     from sqlalchemy import Connection, Row, Table
 
-__all__ = [
-    "FLIPPED",
-    "add_documents",
-    "add_items",
-    "add_queries",
-    "change_project",
-    "close_project",
-    "create_project",
-    "delete_project",
-    "get_project_by_id",
-    "get_project_by_name",
-    "load_projects",
-    "request_votes",
-]
-
 PROJECT_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 FLIPPED = {"left": "right", "right": "left"}  # an answer when the two documents change sides
 CHUNK = 2_000
@@ -59,11 +44,15 @@ def create_project(
     row = connection.execute(
         insert(schema.project)
         .values(
-            name=name, title=title.strip() or name, guidelines=guidelines, scale=scale.to_json(),
-            settings=settings.to_json(), created=now,
+            name=name,
+            title=title.strip() or name,
+            guidelines=guidelines,
+            scale=scale.to_json(),
+            settings=settings.to_json(),
+            created=now,
         )
         .returning(*schema.project.c)
-    ).one()  # fmt: skip
+    ).one()
     return _project_from_row(row)
 
 
@@ -92,9 +81,13 @@ def get_project_by_id(connection: Connection, project: int) -> Project:
 
 
 def change_project(
-    connection: Connection, project: int, *, title: str | None = None, guidelines: str | None = None,
+    connection: Connection,
+    project: int,
+    *,
+    title: str | None = None,
+    guidelines: str | None = None,
     settings: Settings | None = None,
-) -> Project:  # fmt: skip
+) -> Project:
     """Change what is given; a new number of judges holds for every item, but takes no answer away."""
     before = get_project_by_id(connection, project)
     changes: dict[str, Any] = {}
@@ -135,9 +128,14 @@ def add_documents(connection: Connection, project: int, rows: Rows) -> int:
 
 
 def add_items(
-    connection: Connection, project: Project, rows: Rows, *, queue: Queue | str, wanted: int | None,
+    connection: Connection,
+    project: Project,
+    rows: Rows,
+    *,
+    queue: Queue | str,
+    wanted: int | None,
     rng: np.random.Generator,
-) -> int:  # fmt: skip
+) -> int:
     """What is to be judged: a query and a doc each, and an `other` for pairs; answers how many are new.
 
     A query or document that is not there is made without text; an item that is there keeps its answers. The order is
@@ -169,11 +167,14 @@ def request_votes(connection: Connection, project: Project, rows: Rows, *, rng: 
         increment = connection.execute(
             update(item)
             .where(
-                item.c.project == project.id, item.c.queue == "main", item.c.query == pair["query"],
-                item.c.doc == pair["doc"], item.c.other == pair["other"],
+                item.c.project == project.id,
+                item.c.queue == "main",
+                item.c.query == pair["query"],
+                item.c.doc == pair["doc"],
+                item.c.other == pair["other"],
             )
             .values(asked=item.c.asked + 1, wanted=item.c.wanted + 1)
-        )  # fmt: skip
+        )
         if not increment.rowcount:
             connection.execute(
                 insert(item).values(**pair, asked=1, wanted=1, given=0, position=(last_position or 0.0) + 1.0 + place)
@@ -193,9 +194,15 @@ def _set_wanted_judges(connection: Connection, project: int, before: int, judges
 
 def _project_from_row(row: Row[Any]) -> Project:
     return Project(
-        id=row.id, name=row.name, title=row.title, guidelines=row.guidelines, scale=parse_scale(row.scale),
-        settings=parse_settings(row.settings), created=row.created, closed=row.closed,
-    )  # fmt: skip
+        id=row.id,
+        name=row.name,
+        title=row.title,
+        guidelines=row.guidelines,
+        scale=parse_scale(row.scale),
+        settings=parse_settings(row.settings),
+        created=row.created,
+        closed=row.closed,
+    )
 
 
 def _resolve_items(connection: Connection, project: Project, rows: Rows, queue: str) -> list[dict[str, Any]]:
@@ -216,17 +223,22 @@ def _resolve_items(connection: Connection, project: Project, rows: Rows, queue: 
             raise UsageError(f"a pair needs two different documents; query '{row['query']}' has '{row['doc']}' twice")
     queries = _get_or_create_ids(connection, schema.query, project.id, (row["query"] for row in items))
     docs = _get_or_create_ids(
-        connection, schema.document, project.id,
+        connection,
+        schema.document,
+        project.id,
         (name for row in items for name in (row["doc"], row.get("other")) if name is not None),
-    )  # fmt: skip
+    )
     return [
         {
-            "project": project.id, "queue": queue, "query": queries[row["query"]], "doc": docs[row["doc"]],
+            "project": project.id,
+            "queue": queue,
+            "query": queries[row["query"]],
+            "doc": docs[row["doc"]],
             "other": None if row.get("other") is None else docs[row["other"]],
             **{name: row.get(name) for name in ("expected", "design", "prob", "extra")},
         }
         for row in items
-    ]  # fmt: skip
+    ]
 
 
 def _shuffle_items(items: list[dict[str, Any]], rng: np.random.Generator, *, together: bool) -> list[dict[str, Any]]:

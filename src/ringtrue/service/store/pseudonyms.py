@@ -9,8 +9,6 @@ from itertools import count
 from ringtrue.errors import UsageError
 from ringtrue.service.store.slugs import slugify
 
-__all__ = ["candidate_handles", "normalise_handle", "slugify_handle"]
-
 HANDLE = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
 RESERVED = re.compile(r"(worker|erased)-\d+")
 

@@ -8,26 +8,6 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from ringtrue.errors import UsageError, did_you_mean
 
-__all__ = [
-    "MAX_ID",
-    "PREFERENCE",
-    "Answer",
-    "Label",
-    "Person",
-    "Progress",
-    "Project",
-    "Queue",
-    "Role",
-    "SavedAnswer",
-    "SavedAnswers",
-    "Scale",
-    "Settings",
-    "ShownDocument",
-    "ShownQuestion",
-    "SubmittedAnswer",
-    "TaskState",
-]
-
 MAX_ID = 2**63 - 1  # number of anything in the database
 Queue: TypeAlias = Literal["main", "gold"]
 Role: TypeAlias = Literal["judge", "gold", "viewer"]
@@ -139,9 +119,12 @@ class Settings:
 
     def __post_init__(self) -> None:
         for name, low, high in (
-            ("judges", 1, 1000), ("task_size", 1, 500), ("traps", 0, self.task_size - 1),
-            ("traps_needed", 0, self.traps), ("lease_minutes", 1, 60 * 24 * 30),
-        ):  # fmt: skip
+            ("judges", 1, 1000),
+            ("task_size", 1, 500),
+            ("traps", 0, self.task_size - 1),
+            ("traps_needed", 0, self.traps),
+            ("lease_minutes", 1, 60 * 24 * 30),
+        ):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
                 raise UsageError(f"{name} should be a whole number from {low} to {high}, found {value!r}")

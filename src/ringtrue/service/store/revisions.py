@@ -17,20 +17,15 @@ if TYPE_CHECKING:
 
     from ringtrue.service.store.records import Project
 
-__all__ = [
-    "TAKEN_BACK",
-    "ReinstatedAnswers",
-    "RevertedImport",
-    "preview_revert",
-    "reinstate_task",
-    "revert_imported_tasks",
-]
-
 TAKEN_BACK = "taken_back"  # outcome of a task whose labels were imported, and taken back
 CHUNK = 2_000
 assignment, item, judgment, task, verdict = (
-    schema.assignment, schema.item, schema.judgment, schema.task, schema.verdict,
-)  # fmt: skip
+    schema.assignment,
+    schema.item,
+    schema.judgment,
+    schema.task,
+    schema.verdict,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,10 +115,14 @@ def _count_labels_by_item(connection: Connection, project: Project, tasks: Colle
             connection.execute(
                 select(assignment.c.item)
                 .join(task, task.c.id == assignment.c.task)
-                .where(task.c.project == project.id, task.c.id.in_(chunk), task.c.outcome == "imported",
-                       assignment.c.state == "done")
+                .where(
+                    task.c.project == project.id,
+                    task.c.id.in_(chunk),
+                    task.c.outcome == "imported",
+                    assignment.c.state == "done",
+                )
             ).scalars()
-        )  # fmt: skip
+        )
     return counts
 
 

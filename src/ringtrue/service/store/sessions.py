@@ -23,19 +23,6 @@ from ringtrue.service.store.records import Person
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = [
-    "SCOPES",
-    "Token",
-    "authenticate_login",
-    "authenticate_token",
-    "get_or_create_signing_secret",
-    "issue_token",
-    "load_tokens",
-    "log_in",
-    "log_out",
-    "revoke_token",
-]
-
 SCOPES = {
     "read": "see projects, progress and exports",
     "judge": "get questions and answer them",
@@ -107,9 +94,16 @@ def log_out(connection: Connection, secret: str) -> None:
 
 
 def issue_token(
-    connection: Connection, account: int, *, name: str, scopes: Iterable[str], now: float, days: float | None,
-    secret: str | None = None, by: int | None = None,
-) -> str:  # fmt: skip
+    connection: Connection,
+    account: int,
+    *,
+    name: str,
+    scopes: Iterable[str],
+    now: float,
+    days: float | None,
+    secret: str | None = None,
+    by: int | None = None,
+) -> str:
     """A new key to the API, told once.
 
     A `secret` that was drawn before makes one token however often this is run. `by` is whose deed goes into the record.
@@ -126,11 +120,17 @@ def issue_token(
         raise UsageError(f"expected a number of days above 0, found {days:g}")
     secret = secret or secrets.token_urlsafe(32)
     token_id = connection.execute(
-        insert_if_absent(connection, schema.token, "hash").values(
-            account=account, name=name.strip(), hash=hash_secret(secret), scopes=" ".join(scope_names), created=now,
+        insert_if_absent(connection, schema.token, "hash")
+        .values(
+            account=account,
+            name=name.strip(),
+            hash=hash_secret(secret),
+            scopes=" ".join(scope_names),
+            created=now,
             expires=None if days is None else now + days * 86_400,
-        ).returning(schema.token.c.id)
-    ).scalar()  # fmt: skip
+        )
+        .returning(schema.token.c.id)
+    ).scalar()
     if token_id is not None and by is not None:
         record_action(connection, "issue token", now=now, account=by, detail={"scopes": scope_names})
     return secret
@@ -159,11 +159,15 @@ def load_tokens(connection: Connection, account: int) -> list[Token]:
     rows = connection.execute(select(table).where(table.c.account == account).order_by(table.c.id.desc())).all()
     return [
         Token(
-            id=row.id, name=row.name, scopes=frozenset(row.scopes.split()), created=row.created, expires=row.expires,
+            id=row.id,
+            name=row.name,
+            scopes=frozenset(row.scopes.split()),
+            created=row.created,
+            expires=row.expires,
             revoked=row.revoked,
         )
         for row in rows
-    ]  # fmt: skip
+    ]
 
 
 def get_or_create_signing_secret(connection: Connection) -> bytes:

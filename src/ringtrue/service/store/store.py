@@ -21,8 +21,6 @@ from ringtrue.service.store.migrations import migrate
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["Store"]
-
 T = TypeVar("T")
 JOBS_PER_COMMIT = 64  # how many writes share a commit at most
 # Seconds between tries where the database is full or away; the last again and again.

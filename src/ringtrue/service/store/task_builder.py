@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     import numpy as np
     from sqlalchemy import Connection
 
-__all__ = ["TaskPlan", "plan_task"]
-
 COMPANIONS = 2  # items of its query that a trap has beside it
 TRAP_CANDIDATES_PER_TRAP = 8  # how many times the traps of a task are looked at, to find some in company
 

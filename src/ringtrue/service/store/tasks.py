@@ -19,25 +19,6 @@ if TYPE_CHECKING:
     import numpy as np
     from sqlalchemy import Connection
 
-__all__ = [
-    "LOWER_GIVEN",
-    "TrapCount",
-    "close_task",
-    "count_tasks_by_outcome",
-    "find_task_of_question",
-    "get_or_create_task",
-    "get_task_state",
-    "has_had_task",
-    "load_next_question",
-    "load_open_questions",
-    "load_question",
-    "passes_traps",
-    "release_all_expired",
-    "release_expired",
-    "release_items",
-    "renew_lease",
-]
-
 assignment, task = schema.assignment, schema.task
 
 
@@ -126,9 +107,10 @@ ALL_EXPIRED = RawStatement(
     "SELECT id FROM task WHERE closed IS NULL AND leased < :now", _IdRow, postgresql="FOR UPDATE SKIP LOCKED"
 )
 EXPIRED = RawStatement(
-    "SELECT id FROM task WHERE project = :project AND closed IS NULL AND leased < :now", _IdRow,
+    "SELECT id FROM task WHERE project = :project AND closed IS NULL AND leased < :now",
+    _IdRow,
     postgresql="FOR UPDATE SKIP LOCKED",
-)  # fmt: skip
+)
 # Two tabs of one judge open one task.
 LOCK_ACCOUNT = RawStatement("SELECT id FROM account WHERE id = :account", _IdRow, postgresql="FOR NO KEY UPDATE")
 TAKE_ITEM = RawStatement[NamedTuple]("UPDATE item SET given = given + 1 WHERE id = :item")
@@ -198,9 +180,13 @@ def passes_traps(trap_count: TrapCount, *, needed: int, usual: int) -> bool:
 
 
 def close_task(
-    connection: Connection, task: int, outcome: Literal["handed_in", "expired", "set_aside"], *, now: float,
+    connection: Connection,
+    task: int,
+    outcome: Literal["handed_in", "expired", "set_aside"],
+    *,
+    now: float,
     code: str | None = None,
-) -> None:  # fmt: skip
+) -> None:
     """Close a task for good: its open items go to others, and so do all of them where it is set aside.
 
     A task that fails its traps is set aside, whether it was finished or not, where the project says so. One whose
@@ -219,10 +205,14 @@ def close_task(
     connection.execute(
         CLOSE_TASK,
         {
-            "task": task, "now": now, "outcome": outcome, "code": code, "traps": trap_count.seen,
+            "task": task,
+            "now": now,
+            "outcome": outcome,
+            "code": code,
+            "traps": trap_count.seen,
             "passed": trap_count.passed,
         },
-    )  # fmt: skip
+    )
 
 
 def release_items(connection: Connection, task: int, *, answered_too: bool) -> None:
@@ -234,9 +224,14 @@ def release_items(connection: Connection, task: int, *, answered_too: bool) -> N
 
 
 def get_or_create_task(
-    connection: Connection, project: Project, account: int, *, queue: str = "main", now: float,
+    connection: Connection,
+    project: Project,
+    account: int,
+    *,
+    queue: str = "main",
+    now: float,
     rng: np.random.Generator,
-) -> TaskState | None:  # fmt: skip
+) -> TaskState | None:
     """The task that this judge is in, or a new one; None when nothing is left for this judge.
 
     A new task takes the first items that have room, so that what was begun is finished first, and mixes in traps of
@@ -254,9 +249,14 @@ def get_or_create_task(
         return None
     deadline = None if project.settings.minutes is None else now + 60 * project.settings.minutes
     new_row = NEW_TASK.first(
-        connection, project=project.id, account=account, queue=queue, now=now, deadline=deadline,
+        connection,
+        project=project.id,
+        account=account,
+        queue=queue,
+        now=now,
+        deadline=deadline,
         leased=_lease_end(now, project.settings.lease_minutes, deadline),
-    )  # fmt: skip
+    )
     assert new_row is not None
     TAKE_ITEM.run_all(connection, [{"item": item} for item in plan.items])
     NEW_ASSIGNMENT.run_all(
@@ -346,18 +346,43 @@ def _close_expired(connection: Connection, expired: list[_IdRow], now: float) ->
 
 def _task_state_from_row(row: _TaskRow) -> TaskState:
     return TaskState(
-        id=row.id, project=row.project, queue=row.queue, size=row.size, open=row.open, opened=row.opened,
-        leased=row.leased, deadline=row.deadline, closed=row.closed, outcome=row.outcome, code=row.code,
-    )  # fmt: skip
+        id=row.id,
+        project=row.project,
+        queue=row.queue,
+        size=row.size,
+        open=row.open,
+        opened=row.opened,
+        leased=row.leased,
+        deadline=row.deadline,
+        closed=row.closed,
+        outcome=row.outcome,
+        code=row.code,
+    )
 
 
 def _question_from_row(row: _QuestionRow) -> ShownQuestion:
     first = ShownDocument(name=row.name, title=row.title, url=row.url, snippet=row.snippet, text=row.text)
-    second = None if row.other_name is None else ShownDocument(
-        name=row.other_name, title=row.other_title, url=row.other_url, snippet=row.other_snippet, text=row.other_text
-    )  # fmt: skip
+    second = (
+        None
+        if row.other_name is None
+        else ShownDocument(
+            name=row.other_name,
+            title=row.other_title,
+            url=row.other_url,
+            snippet=row.other_snippet,
+            text=row.other_text,
+        )
+    )
     left, right = (second, first) if row.flipped and second is not None else (first, second)
     return ShownQuestion(
-        assignment=row.assignment, version=row.version, place=row.place, query=row.query, query_text=row.query_text,
-        description=row.description, narrative=row.narrative, left=left, right=right, answer=row.answer,
-    )  # fmt: skip
+        assignment=row.assignment,
+        version=row.version,
+        place=row.place,
+        query=row.query,
+        query_text=row.query_text,
+        description=row.description,
+        narrative=row.narrative,
+        left=left,
+        right=right,
+        answer=row.answer,
+    )

@@ -13,8 +13,6 @@ from ringtrue.service.store.schema import upload
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["HEAD_BYTES", "Upload", "add_upload", "delete_upload", "get_upload", "load_upload_contents", "load_uploads"]
-
 HEAD_BYTES = 64  # bytes of a file that a list shows, to tell its size when unpacked
 
 
@@ -40,12 +38,16 @@ def load_uploads(connection: Connection, project: int) -> list[Upload]:
     """The files of a project, without what is in them, in the order in which they came."""
     rows = connection.execute(
         select(
-            upload.c.id, upload.c.kind, upload.c.name, func.length(upload.c.content).label("size"),
-            func.substr(upload.c.content, 1, HEAD_BYTES).label("head"), upload.c.time,
+            upload.c.id,
+            upload.c.kind,
+            upload.c.name,
+            func.length(upload.c.content).label("size"),
+            func.substr(upload.c.content, 1, HEAD_BYTES).label("head"),
+            upload.c.time,
         )
         .where(upload.c.project == project)
         .order_by(upload.c.id)
-    )  # fmt: skip
+    )
     return [Upload(**{**row._mapping, "head": bytes(row.head)}) for row in rows]
 
 

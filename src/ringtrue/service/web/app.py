@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from ringtrue.service.store import Store
 
-__all__ = ["UPLOAD_LIMIT", "create_app", "normalise_base_url"]
-
 RELEASE_INTERVAL_SECONDS = 30.0
 UPLOAD_LIMIT = 1_000_000_000  # bytes of all files of one form
 ROUTERS = (login.router, invitations.router, password.router, questions.router, owner.router, api.router)
@@ -66,8 +64,13 @@ def create_app(
             store.close()
 
     app = FastPathApp(
-        title="ringtrue", version=__version__, openapi_url=None, docs_url=None, redoc_url=None, lifespan=lifespan,
-    )  # fmt: skip
+        title="ringtrue",
+        version=__version__,
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+    )
     app.state.server = server
     add_page_error_handlers(app)
     api_app = api.make_api(server)

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from ringtrue.service.store import Store
 
-__all__ = ["ServerContext", "get_server_context"]
-
 T = TypeVar("T")
 READER_THREADS = 8  # threads that read; fewer than the connections of the store
 

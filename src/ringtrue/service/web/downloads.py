@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from ringtrue.service.web.context import ServerContext
 
-__all__ = ["attachment_headers", "describe_download", "make_in_temp_folder", "send_temp_file"]
-
 T = TypeVar("T")
 
 

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     from fastapi import Response
 
-__all__ = ["add_page_error_handlers", "handle_unexpected_error", "make_json_error", "status_of", "wants_json"]
-
 STATUS_BY_ERROR: tuple[tuple[type[RingtrueError], int], ...] = (
     (NotFoundError, 404),
     (ForbiddenError, 403),

@@ -19,8 +19,6 @@ from ringtrue.service.web.security import SecurityMiddleware
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
-__all__ = ["CoalescingProtocol", "Endpoint", "FastPathApp", "FastRoute"]
-
 FLUSH_BYTES = 65_536  # bytes that are not held back
 
 

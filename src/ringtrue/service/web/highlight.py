@@ -12,8 +12,6 @@ from markupsafe import Markup, escape
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["MAX_MARKS", "compile_query_patterns", "highlight_text"]
-
 MAX_MARKS = 1000  # in one document
 MARK_START, MARK_END = "\x01", "\x02"  # stand for the tags while a text is escaped; no page may hold these characters
 

@@ -16,8 +16,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ringtrue._version import __version__
 
-__all__ = ["TEMPLATES", "local_path", "render", "see_other", "static_path"]
-
 
 @cache
 def static_path(name: str) -> str:
@@ -32,9 +30,13 @@ def _format_time(time: float | None) -> str:
 
 def _make_environment() -> Environment:
     environment = Environment(
-        loader=PackageLoader("ringtrue.service.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True, auto_reload=False,
-    )  # fmt: skip
+        loader=PackageLoader("ringtrue.service.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
     environment.globals |= {"static": static_path, "version": __version__}
     environment.filters |= {"date": _format_time}
     return environment

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from ringtrue.service.store.records import ShownDocument
 
-__all__ = ["DocumentView", "make_document_view", "render_guidelines"]
-
 PIECE_LENGTH = 20_000  # characters: a browser lays out only the pieces in view
 MAX_PIECE_LENGTH = 5 * PIECE_LENGTH
 LINK_ATTRIBUTES = {"target": "_blank", "rel": "noopener noreferrer nofollow"}

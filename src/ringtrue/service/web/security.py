@@ -15,15 +15,19 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["FORM_LIMIT", "SecurityMiddleware", "TooLargeError", "allow_large_body", "read_form"]
-
 FORM_LIMIT = 2_000_000  # bytes of a form without files
 CONTENT_SECURITY_POLICY = "; ".join(
     (
-        "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'",
-        "form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'",
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data:",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
     )
-)  # fmt: skip
+)
 HEADERS = {
     "content-security-policy": CONTENT_SECURITY_POLICY,
     "x-content-type-options": "nosniff",

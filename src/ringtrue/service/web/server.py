@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from fastapi import FastAPI
 
-__all__ = ["ServerSettings", "app_from_environment", "is_loopback", "open_listener", "serve"]
-
 SETTINGS_VARIABLE = "RINGTRUE_SERVE"  # how the processes that serve are told what to serve
 BACKLOG = 2048
 SHUTDOWN_SECONDS = 10  # seconds that requests in hand have when the server is told to stop
@@ -88,12 +86,19 @@ def serve(settings: ServerSettings, listener: socket.socket, *, workers: int = 1
     """Serve until told to stop by Ctrl-C or SIGTERM; what is in hand is finished first."""
     os.environ[SETTINGS_VARIABLE] = json.dumps(asdict(settings))
     config = uvicorn.Config(
-        "ringtrue.service.web.server:app_from_environment", factory=True, workers=workers, lifespan="on", ws="none",
-        http=CoalescingProtocol, log_config=None,
+        "ringtrue.service.web.server:app_from_environment",
+        factory=True,
+        workers=workers,
+        lifespan="on",
+        ws="none",
+        http=CoalescingProtocol,
+        log_config=None,
         access_log=False,  # links hold secrets, and an access log would keep them
         proxy_headers=settings.base_url is not None,  # nobody but a proxy may say where a request came from
-        server_header=False, timeout_keep_alive=30, timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-    )  # fmt: skip
+        server_header=False,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+    )
     signal.signal(signal.SIGTERM, _raise_keyboard_interrupt)  # uvicorn hands signals on once it has ended
     with suppress(KeyboardInterrupt):
         if workers > 1:

@@ -21,8 +21,6 @@ from ringtrue.stats.bootstrap import resample_query_counts
 from ringtrue.stats.intervals import require_level
 from ringtrue.stats.results import Estimate
 
-__all__ = ["AgreementCoverage", "coverage_of_agreement", "judged_labels"]
-
 Array: TypeAlias = NDArray[np.float64]
 PREVALENCE = (1.2, 1.0, 0.8, 0.5)  # of grades 0 to 3: few of the best, and queries differ in what they have
 NOISE_SPREAD = 0.3  # of the logarithm of the noise, over queries: some are clear, some are not

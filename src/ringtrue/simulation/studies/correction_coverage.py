@@ -18,16 +18,7 @@ from ringtrue.gold.correction.pool import Pool
 from ringtrue.gold.correction.whole_queries import correct_by_query
 from ringtrue.simulation.studies.coverage_tally import QUESTIONS, IntervalCoverage, Progress, Tally, simulate_with_truth
 from ringtrue.simulation.worlds.gold_draws import DESIGN_OF, Draw, draw_gold, make_document_estimator
-from ringtrue.simulation.worlds.judged_runs import BronzeJudge, JudgedWorld
-
-__all__ = [
-    "FEW_LABELS",
-    "JUDGES",
-    "LabelWorld",
-    "coverage_by_documents",
-    "coverage_by_label",
-    "coverage_by_queries",
-]
+from ringtrue.simulation.worlds.judged_world import BronzeJudge, JudgedWorld
 
 POPULATIONS: tuple[Population, ...] = ("these", "like-these")
 FEW_LABEL_METHODS = tuple(f"{form}, {draw}" for draw in DESIGN_OF for form in ("by label", "plain"))
@@ -109,10 +100,18 @@ def coverage_by_documents(
                             )
             progress(len(batch) * n_queries)
         rows += [
-            tally.row((measure_name, draw, n_labels), *question, setting=f"{name} judge", measure=measure_name,
-                      queries=n_queries, gold=n_labels, method=f"difference, {draw}", replications=replications)
+            tally.row(
+                (measure_name, draw, n_labels),
+                *question,
+                setting=f"{name} judge",
+                measure=measure_name,
+                queries=n_queries,
+                gold=n_labels,
+                method=f"difference, {draw}",
+                replications=replications,
+            )
             for measure_name, draw, n_labels, question in product(parsed, draws, labels, QUESTIONS)
-        ]  # fmt: skip
+        ]
     return rows
 
 
@@ -155,27 +154,44 @@ def coverage_by_label(
                     )
                     for asked_population, about in QUESTIONS:
                         if asked_population == population:
-                            tally.add((f"plain, {draw}", n_labels, asked_population, about), np.array(estimate.low),
-                                      np.array(estimate.high), truths["P@10"].about(about, experiment))  # fmt: skip
+                            tally.add(
+                                (f"plain, {draw}", n_labels, asked_population, about),
+                                np.array(estimate.low),
+                                np.array(estimate.high),
+                                truths["P@10"].about(about, experiment),
+                            )
             progress(len(batch) * label_world.queries)
         rows += [
-            tally.row((form, n_labels), *question, setting=str(label_world), measure="P@10",
-                      queries=label_world.queries, gold=n_labels, method=form, replications=replications)
+            tally.row(
+                (form, n_labels),
+                *question,
+                setting=str(label_world),
+                measure="P@10",
+                queries=label_world.queries,
+                gold=n_labels,
+                method=form,
+                replications=replications,
+            )
             for form, n_labels, question in product(FEW_LABEL_METHODS, labels, QUESTIONS)
             if question != ("these", "all queries")
-        ]  # fmt: skip
+        ]
     return rows
 
 
 def _estimate_by_difference(
     pool: Pool, pool_predictors: Predictors, sample: GoldSample, measure: Measure, population: Population
-) -> JointEstimate:  # fmt: skip
+) -> JointEstimate:
     """The difference estimator, however few the labels."""
     linear_measure = linearise(measure, sample.labels, depth=pool.depth)
     return correct_means(
-        pool, pool_predictors, pool.weights(linear_measure.discounts), sample, linear_measure.gain(sample.labels),
-        population=population, gain_range=linear_measure.gain_range,
-    )  # fmt: skip
+        pool,
+        pool_predictors,
+        pool.weights(linear_measure.discounts),
+        sample,
+        linear_measure.gain(sample.labels),
+        population=population,
+        gain_range=linear_measure.gain_range,
+    )
 
 
 def coverage_by_queries(
@@ -210,8 +226,16 @@ def coverage_by_queries(
                     tally.add_rows((measure_name, n_judged), by_query, truths[measure_name], population, level)
             progress(len(batch) * n_queries)
         rows += [
-            tally.row((measure_name, n_judged, method), *question, setting=f"{name} judge", measure=measure_name,
-                      queries=n_queries, gold=n_judged, method=method, replications=replications)
+            tally.row(
+                (measure_name, n_judged, method),
+                *question,
+                setting=f"{name} judge",
+                measure=measure_name,
+                queries=n_queries,
+                gold=n_judged,
+                method=method,
+                replications=replications,
+            )
             for measure_name, method, n_judged, question in product(parsed, WHOLE_QUERY_METHODS, judged, QUESTIONS)
-        ]  # fmt: skip
+        ]
     return rows

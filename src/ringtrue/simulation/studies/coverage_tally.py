@@ -13,19 +13,9 @@ from ringtrue.evaluation.measures import FloatArray, Measure
 from ringtrue.gold.correction.document_estimator import DocumentEstimator
 from ringtrue.gold.correction.joint_estimate import Population
 from ringtrue.gold.correction.whole_queries import QueryMeans
-from ringtrue.simulation.worlds.judged_runs import JudgedRuns, JudgedWorld, simulate_judged_runs, true_means
+from ringtrue.simulation.worlds.judged_runs import JudgedRuns, simulate_judged_runs, true_means
+from ringtrue.simulation.worlds.judged_world import JudgedWorld
 from ringtrue.stats.intervals import require_level
-
-__all__ = [
-    "QUESTIONS",
-    "About",
-    "IntervalCoverage",
-    "Progress",
-    "Tally",
-    "Truth",
-    "simulate_batches",
-    "simulate_with_truth",
-]
 
 About: TypeAlias = Literal["all queries", "drawn queries"]
 Progress: TypeAlias = Callable[[int], None]
@@ -118,9 +108,18 @@ class Tally:
                     self.add((*key, estimates[0].method, asked_population, about), low, high, target.ravel())
 
     def row(
-        self, key: tuple[object, ...], population: Population, about: About, *, setting: str, measure: str,
-        queries: int, gold: int, method: str, replications: int,
-    ) -> IntervalCoverage:  # fmt: skip
+        self,
+        key: tuple[object, ...],
+        population: Population,
+        about: About,
+        *,
+        setting: str,
+        measure: str,
+        queries: int,
+        gold: int,
+        method: str,
+        replications: int,
+    ) -> IntervalCoverage:
         """How often the truth was held, how wide the intervals were, and how often there was none."""
         low, high, truth = np.concatenate(self.intervals[(*key, population, about)], axis=1)
         has_interval = ~np.isnan(low)

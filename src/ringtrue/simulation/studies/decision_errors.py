@@ -17,9 +17,8 @@ from ringtrue.gold.correction.score_tests import naive_test, separate_judges_tes
 from ringtrue.gold.correction.whole_queries import correct_by_query
 from ringtrue.simulation.studies.coverage_tally import Progress, simulate_batches
 from ringtrue.simulation.worlds.gold_draws import DESIGN_OF, Draw, draw_gold, make_document_estimator
-from ringtrue.simulation.worlds.judged_runs import BronzeJudge, JudgedRuns, JudgedWorld
-
-__all__ = ["COMPARISON_SETTINGS", "ComparisonSetting", "DecisionErrorRates", "decision_error_rates", "detection_rate"]
+from ringtrue.simulation.worlds.judged_runs import JudgedRuns
+from ringtrue.simulation.worlds.judged_world import BronzeJudge, JudgedWorld
 
 PValues: TypeAlias = list[float | None]
 SYSTEM_PAIR = np.array([[0, 1]])
@@ -87,14 +86,22 @@ def decision_error_rates(
     """
     return [
         DecisionErrorRates(
-            setting=setting.setting, test=setting.test, measure=setting.measure, queries=setting.world.queries,
-            gold=setting.gold, replications=replications, promised=setting.promised,
-            **{name: detection_rate(rng, setting, effect=true_effect, replications=replications, level=level,
-                                    progress=progress)
-               for name, true_effect in (("type_one", 0.0), ("power", effect))},
+            setting=setting.setting,
+            test=setting.test,
+            measure=setting.measure,
+            queries=setting.world.queries,
+            gold=setting.gold,
+            replications=replications,
+            promised=setting.promised,
+            **{
+                name: detection_rate(
+                    rng, setting, effect=true_effect, replications=replications, level=level, progress=progress
+                )
+                for name, true_effect in (("type_one", 0.0), ("power", effect))
+            },
         )
         for setting in (COMPARISON_SETTINGS if compared is None else compared)
-    ]  # fmt: skip
+    ]
 
 
 def detection_rate(
@@ -132,8 +139,9 @@ def _test_by_documents(
     p_values: PValues = []
     for experiment in range(len(batch)):
         pool = batch.pool(experiment)
-        sample = draw_gold(rng, pool, batch.pool_gold(experiment), labels=setting.gold, draw=draw, measures=[measure],
-                           compare=True)  # fmt: skip
+        sample = draw_gold(
+            rng, pool, batch.pool_gold(experiment), labels=setting.gold, draw=draw, measures=[measure], compare=True
+        )
         estimator = make_document_estimator(
             pool, build_predictors(pool), sample, design=DESIGN_OF[draw], population="like-these"
         )
@@ -159,15 +167,19 @@ def _test_naively(rng: np.random.Generator, batch: JudgedRuns, setting: Comparis
 def _test_shared_judge(rng: np.random.Generator, batch: JudgedRuns, setting: ComparisonSetting) -> PValues:
     """The test for a judge who errs alike on both, with rates from documents elsewhere."""
     rates = _draw_rates(rng, batch.world.judge, setting.gold, len(batch))
-    return [shared_judge_test(*scores, judge_rates, difference_sd=sd).p_value
-            for (scores, sd), judge_rates in zip(_bronze_scores(batch, setting), rates, strict=True)]  # fmt: skip
+    return [
+        shared_judge_test(*scores, judge_rates, difference_sd=sd).p_value
+        for (scores, sd), judge_rates in zip(_bronze_scores(batch, setting), rates, strict=True)
+    ]
 
 
 def _test_as_independent(rng: np.random.Generator, batch: JudgedRuns, setting: ComparisonSetting) -> PValues:
     """The published test, which takes one set of gold labels for two."""
     rates = _draw_rates(rng, batch.world.judge, setting.gold, len(batch))
-    return [separate_judges_test(*scores, judge_rates).p_value
-            for (scores, _), judge_rates in zip(_bronze_scores(batch, setting), rates, strict=True)]  # fmt: skip
+    return [
+        separate_judges_test(*scores, judge_rates).p_value
+        for (scores, _), judge_rates in zip(_bronze_scores(batch, setting), rates, strict=True)
+    ]
 
 
 def _test_separate_judges(
@@ -182,9 +194,10 @@ def _test_separate_judges(
             ((a, b), None)
             for ((a, _), _), ((_, b), _) in zip(paired_scores, [*paired_scores[1:], paired_scores[0]], strict=True)
         ]
-    return [separate_judges_test(*scores, first_rates, second_rates, difference_sd=sd).p_value
-            for (scores, sd), first_rates, second_rates
-            in zip(paired_scores, rates_of_first, rates_of_second, strict=True)]  # fmt: skip
+    return [
+        separate_judges_test(*scores, first_rates, second_rates, difference_sd=sd).p_value
+        for (scores, sd), first_rates, second_rates in zip(paired_scores, rates_of_first, rates_of_second, strict=True)
+    ]
 
 
 TESTS: dict[str, Callable[[np.random.Generator, JudgedRuns, ComparisonSetting], PValues]] = {

@@ -14,8 +14,6 @@ from ringtrue.gold.correction.rate_inversion import adjusted_interval, inversion
 from ringtrue.stats.intervals import require_level
 from ringtrue.stats.student_t import normal_quantile, t_quantile
 
-__all__ = ["SHARES", "NoisyScores", "noisy_scores"]
-
 Array: TypeAlias = NDArray[np.float64]
 SHARES = tuple(0.49 - 0.02 * rank for rank in range(10))  # of relevant documents at each rank
 MAX_LABELS = 1_000_000  # labels drawn at a time

@@ -13,8 +13,6 @@ from ringtrue.errors import UsageError
 from ringtrue.gold.planning import Plan, Plans, plan
 from ringtrue.stats.student_t import normal_quantile, t_quantile
 
-__all__ = ["SETTINGS", "PlanSetting", "planned_against_achieved"]
-
 Array: TypeAlias = NDArray[np.float64]
 MANY_QUERIES = 200_000  # queries that stand for all there could be
 LEVEL = 0.95
@@ -75,29 +73,53 @@ def planned_against_achieved(
         carry_out = _achieved_half_widths if setting.difference is None else _achieved_powers
         for method, achieved in carry_out(rng, setting, _make_plans(rng, setting), replications).items():
             assert goal is not None
-            rows.append({"setting": setting.name, "method": method, "asked": goal, "achieved": achieved,
-                         "ratio": achieved / goal})  # fmt: skip
+            rows.append(
+                {
+                    "setting": setting.name,
+                    "method": method,
+                    "asked": goal,
+                    "achieved": achieved,
+                    "ratio": achieved / goal,
+                }
+            )
     return rows
 
 
 def _make_plans(rng: np.random.Generator, setting: PlanSetting) -> Plans:
     """The plan for a world of which all is known, as from many queries."""
     inputs = {
-        "accuracy": setting.accuracy, "prevalence": setting.prevalence, "k": setting.k, "queries": setting.queries,
-        "cost_bronze": 1.0, "cost_gold": setting.cost_gold, "level": LEVEL,
-    }  # fmt: skip
+        "accuracy": setting.accuracy,
+        "prevalence": setting.prevalence,
+        "k": setting.k,
+        "queries": setting.queries,
+        "cost_bronze": 1.0,
+        "cost_gold": setting.cost_gold,
+        "level": LEVEL,
+    }
     score = setting.prevalence * setting.accuracy[0] + (1 - setting.prevalence) * (1 - setting.accuracy[1])
     if setting.difference is None:
         gold, right, wrong = _draw_counts(rng, setting, (MANY_QUERIES,))
         bronze = (right + wrong) / setting.k
-        return plan(half_width=setting.half_width, score=score, sd=float(bronze.std()),
-                    gold_sd=float((gold / setting.k).std()), **inputs)  # type: ignore[arg-type]  # fmt: skip
+        return plan(
+            half_width=setting.half_width,
+            score=score,
+            sd=float(bronze.std()),
+            gold_sd=float((gold / setting.k).std()),
+            **inputs,  # type: ignore[arg-type]
+        )
     gold_sd, bronze_sd = (
         float((labels @ _run_signs(setting) / setting.k).std())
         for labels in _draw_labels(rng, setting, (1, MANY_QUERIES))
     )
-    return plan(difference=setting.difference, power=setting.power, score=score, unshared=setting.k,
-                difference_sd=bronze_sd, gold_sd=gold_sd, **inputs)  # type: ignore[arg-type]  # fmt: skip
+    return plan(
+        difference=setting.difference,
+        power=setting.power,
+        score=score,
+        unshared=setting.k,
+        difference_sd=bronze_sd,
+        gold_sd=gold_sd,
+        **inputs,  # type: ignore[arg-type]
+    )
 
 
 def _draw_counts(rng: np.random.Generator, setting: PlanSetting, shape: tuple[int, ...]) -> tuple[Array, Array, Array]:
@@ -205,9 +227,8 @@ def _estimate_by_inversion(
     _, hits, false = _draw_counts(rng, setting, (replications, method_plan.queries))
     score = (hits + false).mean(axis=1) / setting.k
     rates = [
-        rng.binomial(n, rate, replications) / n
-        for n, rate in ((relevant, right), (method_plan.gold - relevant, wrong))
-    ]  # fmt: skip
+        rng.binomial(n, rate, replications) / n for n, rate in ((relevant, right), (method_plan.gold - relevant, wrong))
+    ]
     return np.asarray((score - 1 + rates[1]) / (rates[0] + rates[1] - 1), dtype=np.float64)
 
 

@@ -15,8 +15,6 @@ from ringtrue.gold.correction.rate_inversion import adjusted_interval, inversion
 from ringtrue.stats.intervals import require_level
 from ringtrue.stats.student_t import normal_quantile
 
-__all__ = ["HARDER_WORLDS", "USUAL_WORLDS", "RateWorld", "RatesCoverage", "coverage_of_rates", "make_worlds"]
-
 Array: TypeAlias = NDArray[np.float64]
 MAX_DRAWS = 2_000_000  # bootstrap draws held at once
 

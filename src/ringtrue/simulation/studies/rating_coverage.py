@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from ringtrue.preference.matches import FloatArray, Matches
     from ringtrue.simulation.worlds.compared_topics import ComparedTopics
 
-__all__ = ["INTERVALS", "SETTINGS", "RatingCoverage", "VoteSetting", "coverage_of_ratings", "is_made_for"]
-
 BEST_SHARE = 0.1  # the share of documents that matter most
 GLICKO_WIDE = RatingSettings(method="glicko", variance=175.0**2)
 INTERVALS: dict[str, RatingSettings] = {
@@ -104,9 +102,12 @@ SETTINGS: dict[str, VoteSetting] = {
 # Intervals that fail for such votes: their model is another, or the ridge expects documents that are less far apart,
 # which nobody can know who sees the votes alone. The study says so.
 UNFIT = {
-    ("grades", "laplace"), ("far apart", "laplace"), ("far apart", "bootstrap"), ("ties", "laplace"),
+    ("grades", "laplace"),
+    ("far apart", "laplace"),
+    ("far apart", "bootstrap"),
+    ("ties", "laplace"),
     ("bad workers", "laplace"),
-}  # fmt: skip
+}
 NEVER_FIT = ("glicko, 175²", "glicko, 10", "glicko, 175², 20 passes")
 
 
@@ -147,10 +148,16 @@ def coverage_of_ratings(
         for interval, rows in _simulate_intervals(setting, rng, replications, level, progress).items():
             shares, best, widths = np.array(rows).T
             share = estimate_mean(shares)
-            coverages.append(RatingCoverage(
-                setting=name, interval=interval, coverage=share.value or 0.0, se=share.se or 0.0,
-                best=float(np.nanmean(best)), width=float(widths.mean()),
-            ))  # fmt: skip
+            coverages.append(
+                RatingCoverage(
+                    setting=name,
+                    interval=interval,
+                    coverage=share.value or 0.0,
+                    se=share.se or 0.0,
+                    best=float(np.nanmean(best)),
+                    width=float(widths.mean()),
+                )
+            )
     return coverages
 
 

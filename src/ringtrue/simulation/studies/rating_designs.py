@@ -24,16 +24,6 @@ if TYPE_CHECKING:
     from ringtrue.preference.rating_methods import RatingSettings
     from ringtrue.stats.results import Estimate
 
-__all__ = [
-    "METHODS",
-    "METHOD_GROUPS",
-    "MIN_STEP",
-    "DesignScores",
-    "estimate_group_steps",
-    "make_rating_settings",
-    "score_designs",
-]
-
 METHODS = ("win-rate", "elo", "glicko", "bradley-terry", "elo+em", "bradley-terry+em", "crowd-bt", "sensitivity")
 # What rises from one to the next: wins counted, opponents too, votes weighed before, judges rated with documents.
 METHOD_GROUPS = (("win-rate",), ("elo",), ("elo+em",), ("crowd-bt", "sensitivity"))
@@ -62,9 +52,15 @@ class DesignScores:
         """The means with their standard errors, as plain data."""
         auc, ndcg = estimate_mean(self.auc), estimate_mean(self.ndcg)
         return {
-            "design": self.design, "share": self.share, "votes": self.votes, "method": self.method,
-            "auc": auc.value, "auc_se": auc.se, "ndcg": ndcg.value, "ndcg_se": ndcg.se,
-        }  # fmt: skip
+            "design": self.design,
+            "share": self.share,
+            "votes": self.votes,
+            "method": self.method,
+            "auc": auc.value,
+            "auc_se": auc.se,
+            "ndcg": ndcg.value,
+            "ndcg_se": ndcg.se,
+        }
 
 
 def make_rating_settings(
@@ -143,10 +139,16 @@ def score_designs(
                     )
                     progress(matches.size)
     return [
-        DesignScores(design=design, share=share, votes=votes_spent[design, share], method=name,
-                     auc=np.array([auc for auc, _ in pairs]), ndcg=np.array([ndcg for _, ndcg in pairs]))
+        DesignScores(
+            design=design,
+            share=share,
+            votes=votes_spent[design, share],
+            method=name,
+            auc=np.array([auc for auc, _ in pairs]),
+            ndcg=np.array([ndcg for _, ndcg in pairs]),
+        )
         for (design, share, name), pairs in scores.items()
-    ]  # fmt: skip
+    ]
 
 
 def estimate_group_steps(scores: Sequence[DesignScores]) -> list[tuple[str, Estimate, Estimate]]:

@@ -17,14 +17,6 @@ from ringtrue.simulation.worlds.real_collection import JudgedCollection, build_w
 from ringtrue.stats.student_t import normal_quantile, t_quantile
 from ringtrue.tables import Judgments
 
-__all__ = [
-    "MethodCoverage",
-    "study_differences",
-    "study_means",
-    "study_published",
-    "study_queries",
-]
-
 Progress = Callable[[int], None]
 _PAIR_CONTRAST = np.array([[1.0, -1.0]])
 GOLD_FROM_ALL_RUNS = "gold alone, random labels of all runs"
@@ -50,9 +42,17 @@ class MethodCoverage:
 
 
 def study_means(
-    collection: JudgedCollection, judge: str, bronze: Judgments, measure: str | Measure, *, budget: int, draws: int,
-    level: float, rng: np.random.Generator, progress: Progress = lambda _: None,
-) -> list[MethodCoverage]:  # fmt: skip
+    collection: JudgedCollection,
+    judge: str,
+    bronze: Judgments,
+    measure: str | Measure,
+    *,
+    budget: int,
+    draws: int,
+    level: float,
+    rng: np.random.Generator,
+    progress: Progress = lambda _: None,
+) -> list[MethodCoverage]:
     """The mean of each run: the difference estimator from `sample`, and gold alone from as many random labels."""
     world = build_world(collection, bronze, parse(measure), budget=budget, compare=False)
     z = normal_quantile((1 + level) / 2)
@@ -70,9 +70,17 @@ def study_means(
 
 
 def study_differences(
-    collection: JudgedCollection, judge: str, bronze: Judgments, measure: str | Measure, *, budget: int, draws: int,
-    level: float, rng: np.random.Generator, progress: Progress = lambda _: None,
-) -> list[MethodCoverage]:  # fmt: skip
+    collection: JudgedCollection,
+    judge: str,
+    bronze: Judgments,
+    measure: str | Measure,
+    *,
+    budget: int,
+    draws: int,
+    level: float,
+    rng: np.random.Generator,
+    progress: Progress = lambda _: None,
+) -> list[MethodCoverage]:
     """Pairs of runs that share little: gold drawn from what they do not share, and at random.
 
     At random from what the two show and from what all runs show, with the difference estimator and by gold alone; the
@@ -126,9 +134,17 @@ def study_differences(
 
 
 def study_queries(
-    collection: JudgedCollection, judge: str, bronze: Judgments, measure: str | Measure, *, queries: int, draws: int,
-    level: float, rng: np.random.Generator, progress: Progress = lambda _: None,
-) -> list[MethodCoverage]:  # fmt: skip
+    collection: JudgedCollection,
+    judge: str,
+    bronze: Judgments,
+    measure: str | Measure,
+    *,
+    queries: int,
+    draws: int,
+    level: float,
+    rng: np.random.Generator,
+    progress: Progress = lambda _: None,
+) -> list[MethodCoverage]:
     """A measure that is no sum over documents, from whole queries that gold judges."""
     by_bronze, by_gold = (evaluate(collection.runs, labels, measure).cube() for labels in (bronze, collection.gold))
     gold_place = {query: place for place, query in enumerate(by_gold.queries)}
@@ -154,9 +170,17 @@ def study_queries(
 
 
 def study_published(
-    collection: JudgedCollection, judge: str, bronze: Judgments, measure: str | Measure, *, budget: int, draws: int,
-    level: float, rng: np.random.Generator, progress: Progress = lambda _: None,
-) -> list[MethodCoverage]:  # fmt: skip
+    collection: JudgedCollection,
+    judge: str,
+    bronze: Judgments,
+    measure: str | Measure,
+    *,
+    budget: int,
+    draws: int,
+    level: float,
+    rng: np.random.Generator,
+    progress: Progress = lambda _: None,
+) -> list[MethodCoverage]:
     """The published correction by accuracy rates from a random sample of the judged pool, with its own interval."""
     measure = parse(measure)
     labelled = collection.gold.frame.join(bronze.frame.select("query", "doc", bronze="label"), on=["query", "doc"])
@@ -213,12 +237,17 @@ class _CoverageTally:
     ) -> MethodCoverage:
         share = self.held / self.draws
         return MethodCoverage(
-            judge=judge, measure=measure, method=method, draws=self.draws, runs=len(share),
-            coverage=float(share.mean()), lowest=float(share.min()),
+            judge=judge,
+            measure=measure,
+            method=method,
+            draws=self.draws,
+            runs=len(share),
+            coverage=float(share.mean()),
+            lowest=float(share.min()),
             bias=float((self.total / self.draws - self.truth).mean()),
             width=None if against is None else float(np.mean(self.width / against.width)),
             against=against_name,
-        )  # fmt: skip
+        )
 
 
 def _apply_contrasts(joint: JointEstimate, contrasts: FloatArray) -> JointEstimate:

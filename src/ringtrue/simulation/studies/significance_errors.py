@@ -14,17 +14,6 @@ from ringtrue.evaluation.significance.paired_statistics import welch_test
 from ringtrue.evaluation.significance.pairwise_tests import ComparisonSettings, Test, compare_pairs
 from ringtrue.stats.results import Comparison
 
-__all__ = [
-    "SCORE_SHAPES",
-    "TESTS",
-    "MeasureKind",
-    "ScoreShape",
-    "error_rates",
-    "miss_rates",
-    "paired_scores",
-    "system_scores",
-]
-
 FloatArray = NDArray[np.float64]
 MeasureKind: TypeAlias = Literal["nDCG", "AP", "P@10", "RR"]
 

@@ -10,8 +10,6 @@ import polars as pl
 from ringtrue.errors import UsageError
 from ringtrue.tables import Judgments, Run
 
-__all__ = ["Collection", "simulate_collection"]
-
 GRADES = (0.78, 0.11, 0.07, 0.04)  # how common the grades 0 to 3 are among the candidates
 DEPTH = 50
 

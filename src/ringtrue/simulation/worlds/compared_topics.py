@@ -14,8 +14,6 @@ from ringtrue.preference.matches import FloatArray, Matches
 from ringtrue.preference.outcome_model import OutcomeModel
 from ringtrue.preference.pair_designs import Pairs
 
-__all__ = ["GRADES", "ComparedTopics", "PreferenceWorld", "simulate_topics"]
-
 IntArray: TypeAlias = NDArray[np.int64]
 GRADES = (0.75, 0.12, 0.08, 0.05)  # of the documents that have grade 0 to 3: most are not relevant
 
@@ -128,9 +126,14 @@ def simulate_topics(world: PreferenceWorld, rng: np.random.Generator) -> Compare
         docs=pl.DataFrame({"query": np.repeat(queries, world.docs), "doc": np.arange(grade.size).astype(str)}),
         queries=queries,
         start=np.arange(world.topics + 1) * world.docs,
-        first=empty.astype(np.int32), second=empty.astype(np.int32), score=empty, weight=empty, tied=empty,
-        judge=empty.astype(np.int32), judges=tuple(f"w{number}" for number in range(world.workers)),
-    )  # fmt: skip
+        first=empty.astype(np.int32),
+        second=empty.astype(np.int32),
+        score=empty,
+        weight=empty,
+        tied=empty,
+        judge=empty.astype(np.int32),
+        judges=tuple(f"w{number}" for number in range(world.workers)),
+    )
     return ComparedTopics(
         unvoted=unvoted,
         grade=grade.ravel(),

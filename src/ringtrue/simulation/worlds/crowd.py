@@ -13,8 +13,6 @@ from ringtrue.evaluation.pooling import pool
 from ringtrue.simulation.worlds.collection import Collection
 from ringtrue.tables import Judgments, Preferences
 
-__all__ = ["Crowd", "Voters", "simulate_crowd", "simulate_voters"]
-
 DEPTH = 10  # of the runs that is judged
 TRAP_SHARE = 0.1  # of the items whose label is plain
 ODD_JUDGES = ("guesses", "always 1", "lenient", "tires")  # what is the matter with the last four judges
@@ -134,9 +132,13 @@ def simulate_voters(
     )
     names = [f"v{number:02d}" for number in range(1, judges + 1)]
     frame = votes.select(
-        "query", "left", "right", judge=pl.Series(np.array(names)[votes["voter"].to_numpy()]),
-        winner=pl.Series(_draw_votes(votes["margin"].to_numpy(), votes["voter"].to_numpy(), judges, rng)), trap="trap",
-    )  # fmt: skip
+        "query",
+        "left",
+        "right",
+        judge=pl.Series(np.array(names)[votes["voter"].to_numpy()]),
+        winner=pl.Series(_draw_votes(votes["margin"].to_numpy(), votes["voter"].to_numpy(), judges, rng)),
+        trap="trap",
+    )
     answer_key = traps.select("query", left="doc", right="other", winner=pl.lit("left"))
     odd = dict(zip(names[-len(ODD_VOTERS) :], ODD_VOTERS, strict=True))
     return Voters(preferences=Preferences.of(frame), traps=Preferences.of(answer_key), odd=odd)

@@ -11,14 +11,13 @@ from ringtrue.evaluation.measures import IntArray, Measure
 from ringtrue.gold.correction.document_estimator import DocumentEstimator
 from ringtrue.gold.correction.estimator import CorrectionProblem
 from ringtrue.gold.correction.gain_regression import Predictors
-from ringtrue.gold.correction.gold_sample import Design, GoldSample
+from ringtrue.gold.correction.gold_sample import GoldSample
 from ringtrue.gold.correction.joint_estimate import Population
 from ringtrue.gold.correction.pool import Pool
+from ringtrue.gold.designs import Design
 from ringtrue.gold.sampling.pivotal import pivotal_sample
 from ringtrue.gold.sampling.sample import inclusion_probabilities, weigh_measure
 from ringtrue.tables import Judgments, Run
-
-__all__ = ["DESIGN_OF", "Draw", "draw_gold", "make_document_estimator"]
 
 Draw: TypeAlias = Literal["sample", "random"]
 DESIGN_OF: dict[Draw, Design] = {"sample": "pool_stratified", "random": "pool_random"}

@@ -16,8 +16,6 @@ from ringtrue.gold.correction.pool import Pool
 from ringtrue.simulation.worlds.judged_world import BronzeJudge, JudgedWorld
 from ringtrue.tables import Judgments, Run
 
-__all__ = ["BronzeJudge", "By", "JudgedRuns", "JudgedWorld", "simulate_judged_runs", "true_means"]
-
 By: TypeAlias = Literal["gold", "bronze"]
 GRADE_STEP_CHANCE = 0.4  # how probable each grade above the lowest relevant one is, by gold
 GRADE_ERROR_CHANCE = (
@@ -115,11 +113,13 @@ class JudgedRuns:
         docs = self.gold.shape[2]
         runs = []
         for system in range(systems):
-            frame = pl.DataFrame({
-                "query": np.repeat(np.arange(queries), k),
-                "doc": self.ranking[experiment, :, system].ravel(),
-                "score": np.tile(np.arange(k, 0.0, -1), queries),
-            })  # fmt: skip
+            frame = pl.DataFrame(
+                {
+                    "query": np.repeat(np.arange(queries), k),
+                    "doc": self.ranking[experiment, :, system].ravel(),
+                    "score": np.tile(np.arange(k, 0.0, -1), queries),
+                }
+            )
             runs.append(Run(frame.cast({"query": pl.String, "doc": pl.String}), name=self.names[system]))
         items = pl.DataFrame({"query": np.repeat(np.arange(queries), docs), "doc": np.tile(np.arange(docs), queries)})
         bronze, gold = (

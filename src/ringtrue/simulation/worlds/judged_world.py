@@ -9,8 +9,6 @@ import numpy as np
 from ringtrue.errors import UsageError
 from ringtrue.evaluation.measures import FloatArray
 
-__all__ = ["BronzeJudge", "JudgedWorld"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BronzeJudge:

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-__all__ = ["PAIRS", "JudgedCollection", "RealWorld", "build_world", "draw_dissimilar_pairs", "gold_means"]
-
 MIN_UNSHARED = 300  # documents that two runs must not share to be compared
 PAIRS = 20
 MAX_DEPTH = 1000  # where a measure has no cutoff
@@ -114,8 +112,16 @@ def build_world(
     linear_measure = linearise(measure, labels, depth=pool.depth)
     weights, gains = pool.weights(linear_measure.discounts), linear_measure.gain(labels)
     prob = inclusion_probabilities([weigh_measure(measure, pool)], budget, compare=compare)
-    return RealWorld(measure=measure, pool=pool, pool_predictors=build_predictors(pool), weights=weights,
-                     gains=gains, labels=labels, truth=np.asarray(weights @ gains), prob=prob)  # fmt: skip
+    return RealWorld(
+        measure=measure,
+        pool=pool,
+        pool_predictors=build_predictors(pool),
+        weights=weights,
+        gains=gains,
+        labels=labels,
+        truth=np.asarray(weights @ gains),
+        prob=prob,
+    )
 
 
 def _keep_judged(pool: Pool, gold: Judgments) -> tuple[Pool, IntArray]:
@@ -127,11 +133,17 @@ def _keep_judged(pool: Pool, gold: Judgments) -> tuple[Pool, IntArray]:
     new_place = np.cumsum(is_judged) - 1
     is_kept = is_judged[pool.doc_index]
     judged_pool = Pool(
-        runs=pool.runs, queries=pool.queries, levels=pool.levels, depth=pool.depth,
-        docs=pool.docs.filter(gold_labels.is_not_null() & (gold_labels >= 0)), query=pool.query[is_judged],
-        level=pool.level[is_judged], run=pool.run[is_kept],
-        doc_index=new_place[pool.doc_index[is_kept]], rank=pool.rank[is_kept],
-    )  # fmt: skip
+        runs=pool.runs,
+        queries=pool.queries,
+        levels=pool.levels,
+        depth=pool.depth,
+        docs=pool.docs.filter(gold_labels.is_not_null() & (gold_labels >= 0)),
+        query=pool.query[is_judged],
+        level=pool.level[is_judged],
+        run=pool.run[is_kept],
+        doc_index=new_place[pool.doc_index[is_kept]],
+        rank=pool.rank[is_kept],
+    )
     return judged_pool, gold_labels.filter(gold_labels.is_not_null() & (gold_labels >= 0)).to_numpy().astype(np.int64)
 
 

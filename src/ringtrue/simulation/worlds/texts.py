@@ -10,16 +10,19 @@ import polars as pl
 if TYPE_CHECKING:
     from ringtrue.simulation.worlds.collection import Collection
 
-__all__ = ["simulate_texts"]
-
 THINGS = ("coat", "tent", "lamp", "backpack", "kettle", "jacket", "bicycle", "desk", "radio", "blanket")
 TRAITS = ("waterproof", "light", "foldable", "quiet", "cheap", "warm", "sturdy", "small", "washable", "bright")
 USES = ("winter", "children", "long journeys", "the office", "camping", "small rooms", "night shifts", "beginners")
 CLOSING = (
-    "Delivered in three days.", "Returned free of charge within a month.", "The makers repair it for five years.",
-    "Customers who bought it often buy a second one.", "Last season's model, as long as there are any.",
-    "Made in a small workshop by the sea.", "The picture shows it in blue.", "Sizes run a little small.",
-)  # fmt: skip
+    "Delivered in three days.",
+    "Returned free of charge within a month.",
+    "The makers repair it for five years.",
+    "Customers who bought it often buy a second one.",
+    "Last season's model, as long as there are any.",
+    "Made in a small workshop by the sea.",
+    "The picture shows it in blue.",
+    "Sizes run a little small.",
+)
 MIN_FOOLED_LABEL = 2  # the label of bronze from which on a document shares the words of the query
 
 
@@ -46,8 +49,10 @@ def simulate_texts(world: Collection, *, rng: np.random.Generator) -> tuple[pl.D
         how="left",
         maintain_order="left",
     )
-    offers = [_offer(wanted[query], label, bronze or 0, rng)
-              for query, label, bronze in labelled.select("query", "label", "bronze").iter_rows()]  # fmt: skip
+    offers = [
+        _offer(wanted[query], label, bronze or 0, rng)
+        for query, label, bronze in labelled.select("query", "label", "bronze").iter_rows()
+    ]
     topics = pl.DataFrame(
         {
             "query": query_ids,

@@ -17,7 +17,6 @@ from ringtrue.service.web.auth.dependencies import (
     JudgeAccess,
     RequestContext,
     get_judge_access,
-    public,
     require_login,
     require_member,
     require_project_owner,
@@ -25,7 +24,7 @@ from ringtrue.service.web.auth.dependencies import (
     require_server_owner_upload,
     require_viewer,
 )
-from ringtrue.service.web.auth.route_guards import list_unguarded_routes
+from ringtrue.service.web.auth.route_guards import list_unguarded_routes, public
 from ringtrue.service.web.fast_path import FastPathApp, FastRoute
 
 GUARDS: dict[str, Callable[..., Any]] = {

@@ -14,10 +14,10 @@ from ringtrue.service.store.adjudication import (
     load_verdicts,
     record_verdict,
 )
+from ringtrue.service.store.records import Queue
 from ringtrue.service.web.api.schemas.common import (
     PageParams,
     ProjectName,
-    Queue,
     RequestModel,
     ResponseModel,
     RowId,
@@ -30,8 +30,6 @@ from ringtrue.service.web.api.token_auth import Manager
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
-
-__all__ = ["router"]
 
 router = APIRouter(tags=["deciding"])
 
@@ -98,9 +96,11 @@ class VerdictResponse(ResponseModel):
 
 
 @router.get(
-    "/projects/{project}/disagreements", summary="Items that judges see differently",
-    response_model=DisagreementPageResponse, responses=error_responses(404),
-)  # fmt: skip
+    "/projects/{project}/disagreements",
+    summary="Items that judges see differently",
+    response_model=DisagreementPageResponse,
+    responses=error_responses(404),
+)
 async def list_disagreements(
     project: ProjectName, caller: Manager, which: Annotated[DisagreementParams, Query()]
 ) -> Any:
@@ -117,10 +117,12 @@ async def list_disagreements(
             offset=which.offset,
         )
         responses = [
-            {**{name: getattr(disagreement, name) for name in DisagreementResponse.model_fields},
-             "votes": [{"answer": answer, "count": count} for answer, count in disagreement.votes]}
+            {
+                **{name: getattr(disagreement, name) for name in DisagreementResponse.model_fields},
+                "votes": [{"answer": answer, "count": count} for answer, count in disagreement.votes],
+            }
             for disagreement in disagreements
-        ]  # fmt: skip
+        ]
         count = count_disagreements(connection, stored_project, queue=which.queue, open_only=which.open_only)
         ties = count_ties(connection, stored_project, queue=which.queue)
         return {"disagreements": responses, "count": count, "ties": ties}
@@ -140,9 +142,12 @@ async def list_verdicts(project: ProjectName, caller: Manager) -> Any:
 
 
 @router.post(
-    "/projects/{project}/verdicts", summary="Decide about an item",
-    status_code=204, response_class=Response, responses=error_responses(404),
-)  # fmt: skip
+    "/projects/{project}/verdicts",
+    summary="Decide about an item",
+    status_code=204,
+    response_class=Response,
+    responses=error_responses(404),
+)
 async def give_verdict(project: ProjectName, caller: Manager, verdict: VerdictRequest) -> Response:
     """Nothing that judges said is changed; exports of one label take the verdict."""
 

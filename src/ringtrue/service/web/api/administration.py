@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["server"])
 Scope = Literal["judge", "read", "manage"]
 ZIP = "application/zip"
@@ -101,9 +99,13 @@ async def whoami(caller: Anybody) -> Any:
         if project_id in names
     }
     return {
-        "id": person.id, "handle": person.handle, "name": person.name, "owner": person.owner,
-        "scopes": sorted(caller.scopes), "roles": roles,
-    }  # fmt: skip
+        "id": person.id,
+        "handle": person.handle,
+        "name": person.name,
+        "owner": person.owner,
+        "scopes": sorted(caller.scopes),
+        "roles": roles,
+    }
 
 
 @router.get(
@@ -114,11 +116,15 @@ async def list_tokens(caller: AccountManager) -> Any:
     own_tokens = await caller.read(lambda connection: load_tokens(connection, caller.person.id))
     return [
         {
-            "id": token.id, "name": token.name, "scopes": sorted(token.scopes), "created": token.created,
-            "expires": token.expires, "revoked": token.revoked,
+            "id": token.id,
+            "name": token.name,
+            "scopes": sorted(token.scopes),
+            "created": token.created,
+            "expires": token.expires,
+            "revoked": token.revoked,
         }
         for token in own_tokens
-    ]  # fmt: skip
+    ]
 
 
 @router.post(
@@ -133,9 +139,15 @@ async def make_token(caller: AccountManager, body: TokenRequest) -> Any:
 
     def work(connection: Connection) -> str:
         return issue_token(
-            connection, account, name=body.name, scopes=body.scopes, now=caller.now, days=body.days, secret=secret,
+            connection,
+            account,
+            name=body.name,
+            scopes=body.scopes,
+            now=caller.now,
+            days=body.days,
+            secret=secret,
             by=account,
-        )  # fmt: skip
+        )
 
     return {"token": await caller.write(work)}
 
@@ -164,8 +176,12 @@ async def audit(caller: Manager, which: Annotated[AuditParams, Query()]) -> Any:
     return await caller.read(load)
 
 
-@router.get("/backup", summary="The whole database in one file", response_class=Response,
-            responses=error_responses() | describe_download(ZIP))  # fmt: skip
+@router.get(
+    "/backup",
+    summary="The whole database in one file",
+    response_class=Response,
+    responses=error_responses() | describe_download(ZIP),
+)
 async def backup(caller: Manager) -> Response:
     """As of one moment; judges go on meanwhile. `ringtrue serve --restore` reads it into an empty database."""
     from ringtrue.service.store.backup import write_backup

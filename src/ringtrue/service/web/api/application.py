@@ -31,13 +31,19 @@ if TYPE_CHECKING:
 
     from ringtrue.service.web.context import ServerContext
 
-__all__ = ["PATH", "make_api"]
-
 PATH = "/api/v1"
 ROUTERS = (  # judging first: it is asked for all the time
-    tasks.router, whole_tasks.router, projects.router, progress.router, exports.router, adjudication.router,
-    failed_tasks.router, gold.router, people.router, administration.router,
-)  # fmt: skip
+    tasks.router,
+    whole_tasks.router,
+    projects.router,
+    progress.router,
+    exports.router,
+    adjudication.router,
+    failed_tasks.router,
+    gold.router,
+    people.router,
+    administration.router,
+)
 DESCRIPTION = """\
 Everything that the pages do, for programs. Send a token in the header `Authorization: Bearer …`; a token never does
 more than its account may. Times are ISO 8601 in UTC. What is refused comes back as
@@ -58,11 +64,18 @@ UNDESCRIBED_BODIES = (AnswersRequest, file_uploads.FilesRequest, file_uploads.Im
 def make_api(server: ServerContext | None) -> FastAPI:
     """The API of a site; without one, it can only be described."""
     api = _ApiApp(
-        title="ringtrue", version=__version__, summary="Collect relevance judgments.", description=DESCRIPTION,
+        title="ringtrue",
+        version=__version__,
+        summary="Collect relevance judgments.",
+        description=DESCRIPTION,
         openapi_tags=[{"name": name, "description": about} for name, about in TAGS.items()],
-        docs_url=None, redoc_url=None, servers=[{"url": PATH}], root_path_in_servers=False,
-        generate_unique_id_function=_operation_id, redirect_slashes=False,
-    )  # fmt: skip
+        docs_url=None,
+        redoc_url=None,
+        servers=[{"url": PATH}],
+        root_path_in_servers=False,
+        generate_unique_id_function=_operation_id,
+        redirect_slashes=False,
+    )
     api.state.server = server
     add_api_error_handlers(api)
     for router in ROUTERS:

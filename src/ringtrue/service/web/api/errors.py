@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from fastapi import FastAPI, Request
     from starlette.responses import JSONResponse
 
-__all__ = ["add_api_error_handlers", "describe_validation_errors"]
-
 BEARER_CHALLENGE = {"WWW-Authenticate": "Bearer"}
 
 

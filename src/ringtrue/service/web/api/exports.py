@@ -10,26 +10,28 @@ from pydantic import Field, StringConstraints
 
 from ringtrue.service.collect.export import export_project
 from ringtrue.service.collect.export_formats import list_export_formats
+from ringtrue.service.store.records import Queue
 from ringtrue.service.web.api.schemas.common import (
     NO_NUL_PATTERN,
     ProjectName,
     QueryParams,
-    Queue,
     ResponseModel,
     error_responses,
 )
 from ringtrue.service.web.api.token_auth import Reader
 from ringtrue.service.web.downloads import describe_download, make_in_temp_folder, send_temp_file
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["exports"])
 ExportKey = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,30}$")]
 MAX_HEADER_LENGTH = 4_000
 MEDIA_TYPES = (
-    "text/plain", "text/csv", "text/tab-separated-values", "application/x-ndjson", "application/vnd.apache.parquet",
+    "text/plain",
+    "text/csv",
+    "text/tab-separated-values",
+    "application/x-ndjson",
+    "application/vnd.apache.parquet",
     "application/zip",
-)  # fmt: skip
+)
 
 
 class ExportFormatResponse(ResponseModel):
@@ -60,18 +62,22 @@ class ExportParams(QueryParams):
 
 
 @router.get(
-    "/projects/{project}/exports", summary="The kinds of files that there are",
-    response_model=list[ExportFormatResponse], responses=error_responses(404),
-)  # fmt: skip
+    "/projects/{project}/exports",
+    summary="The kinds of files that there are",
+    response_model=list[ExportFormatResponse],
+    responses=error_responses(404),
+)
 async def list_exports(project: ProjectName, caller: Reader) -> Any:
     """And what each is for."""
     return list_export_formats(await caller.fetch_project(project, "viewer"))
 
 
 @router.get(
-    "/projects/{project}/exports/{key}", summary="What was collected, as a file",
-    response_class=Response, responses=error_responses(404) | describe_download(*MEDIA_TYPES),
-)  # fmt: skip
+    "/projects/{project}/exports/{key}",
+    summary="What was collected, as a file",
+    response_class=Response,
+    responses=error_responses(404) | describe_download(*MEDIA_TYPES),
+)
 async def get_export(
     project: ProjectName, key: ExportKey, caller: Reader, which: Annotated[ExportParams, Query()]
 ) -> Response:

@@ -23,8 +23,6 @@ from ringtrue.service.web.api.token_auth import Manager
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["deciding"])
 
 
@@ -49,18 +47,23 @@ class RecountResponse(ResponseModel):
 
 
 @router.get(
-    "/projects/{project}/failed-tasks", summary="Tasks that failed their traps",
-    response_model=list[FailedTaskResponse], responses=error_responses(404),
-)  # fmt: skip
+    "/projects/{project}/failed-tasks",
+    summary="Tasks that failed their traps",
+    response_model=list[FailedTaskResponse],
+    responses=error_responses(404),
+)
 async def list_failed_tasks(project: ProjectName, caller: Manager) -> Any:
     """The newest first."""
     return await caller.read(lambda c: load_failed_tasks(c, caller.load_project(c, project, "owner")))
 
 
 @router.post(
-    "/projects/{project}/tasks/{task}/set-aside", summary="Count none of a task's answers",
-    status_code=204, response_class=Response, responses=error_responses(404),
-)  # fmt: skip
+    "/projects/{project}/tasks/{task}/set-aside",
+    summary="Count none of a task's answers",
+    status_code=204,
+    response_class=Response,
+    responses=error_responses(404),
+)
 async def set_task_aside(project: ProjectName, task: RowId, caller: Manager) -> Response:
     """Its items go to other judges; the answers stay in the history."""
 
@@ -76,9 +79,11 @@ async def set_task_aside(project: ProjectName, task: RowId, caller: Manager) -> 
 
 
 @router.post(
-    "/projects/{project}/tasks/{task}/count-again", summary="Count a task's answers that were set aside",
-    response_model=RecountResponse, responses=error_responses(404, 409),
-)  # fmt: skip
+    "/projects/{project}/tasks/{task}/count-again",
+    summary="Count a task's answers that were set aside",
+    response_model=RecountResponse,
+    responses=error_responses(404, 409),
+)
 async def count_task_again(project: ProjectName, task: RowId, caller: Manager) -> Any:
     """Those whose items still have room."""
 

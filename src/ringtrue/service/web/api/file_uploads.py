@@ -18,16 +18,6 @@ if TYPE_CHECKING:
 
     from ringtrue.service.web.context import ServerContext
 
-__all__ = [
-    "FileText",
-    "FilesRequest",
-    "ImportRequest",
-    "describe_upload_body",
-    "encode_file",
-    "encode_file_or_none",
-    "read_upload",
-]
-
 T = TypeVar("T", bound=RequestModel)
 MAX_FILES = 50  # files at once
 Depth = Annotated[int, Field(ge=1, le=1_000, description="How deep runs are pooled.")]

@@ -22,8 +22,6 @@ from ringtrue.service.web.api.token_auth import Manager
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["deciding"])
 
 
@@ -52,9 +50,12 @@ class GoldResponse(ResponseModel):
 
 
 @router.delete(
-    "/projects/{project}/gold", summary="Withdraw a draw that nobody has judged", status_code=204,
-    response_class=Response, responses=error_responses(404, 409),
-)  # fmt: skip
+    "/projects/{project}/gold",
+    summary="Withdraw a draw that nobody has judged",
+    status_code=204,
+    response_class=Response,
+    responses=error_responses(404, 409),
+)
 async def withdraw_gold(project: ProjectName, caller: Manager) -> Response:
     """Once a gold judge has begun, a draw can only be continued."""
 
@@ -68,9 +69,11 @@ async def withdraw_gold(project: ProjectName, caller: Manager) -> Response:
 
 
 @router.post(
-    "/projects/{project}/gold", summary="Draw what gold judges should see",
-    response_model=GoldResponse, responses=error_responses(404, 409),
-)  # fmt: skip
+    "/projects/{project}/gold",
+    summary="Draw what gold judges should see",
+    response_model=GoldResponse,
+    responses=error_responses(404, 409),
+)
 async def draw_gold_labels(project: ProjectName, caller: Manager, body: GoldRequest) -> Any:
     """From the runs of the project, with known probabilities, into the queue `gold`."""
     from ringtrue.service.collect.gold_queue import draw_gold
@@ -79,10 +82,18 @@ async def draw_gold_labels(project: ProjectName, caller: Manager, body: GoldRequ
     bronze = encode_file_or_none(body.bronze)
     gold_draw = await caller.server.compute(
         lambda: draw_gold(
-            caller.server.store, stored_project, measures=body.measures, budget=body.budget, queries=body.queries,
-            compare=body.compare, bronze=bronze, wanted=body.wanted, now=caller.now, rng=np.random.default_rng(),
+            caller.server.store,
+            stored_project,
+            measures=body.measures,
+            budget=body.budget,
+            queries=body.queries,
+            compare=body.compare,
+            bronze=bronze,
+            wanted=body.wanted,
+            now=caller.now,
+            rng=np.random.default_rng(),
         )
-    )  # fmt: skip
+    )
     await caller.record_separately(
         "draw gold", project=stored_project.id, documents=gold_draw.documents, new=gold_draw.new
     )

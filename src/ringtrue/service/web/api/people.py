@@ -26,13 +26,13 @@ from ringtrue.service.store.invitations import (
     load_invitations,
     revoke_invitation,
 )
+from ringtrue.service.store.records import Role
 from ringtrue.service.store.sessions import issue_token
 from ringtrue.service.web.api.schemas.common import (
     NO_NUL_PATTERN,
     ProjectName,
     RequestModel,
     ResponseModel,
-    Role,
     RowId,
     Timestamp,
     error_responses,
@@ -41,8 +41,6 @@ from ringtrue.service.web.api.token_auth import Caller, Manager
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
-
-__all__ = ["Days", "router"]
 
 router = APIRouter(tags=["people"])
 Days = Annotated[float, Field(gt=0, le=3_650)]
@@ -148,18 +146,23 @@ async def list_people(caller: Manager) -> Any:
 
 
 @router.delete(
-    "/people/{account}", summary="Take away all that is personal about somebody",
-    response_model=ErasureResponse, responses=error_responses(404, 409),
-)  # fmt: skip
+    "/people/{account}",
+    summary="Take away all that is personal about somebody",
+    response_model=ErasureResponse,
+    responses=error_responses(404, 409),
+)
 async def erase_person(account: RowId, caller: Manager) -> Any:
     """Name, password, worker ids, tokens and memberships go; the judgments stay, under a name that tells nothing."""
     return {"handle": await caller.write(lambda c: erase_account(c, account, caller.now, by=caller.person.id))}
 
 
 @router.put(
-    "/people/{account}/owner", summary="Make somebody an owner",
-    status_code=204, response_class=Response, responses=error_responses(404),
-)  # fmt: skip
+    "/people/{account}/owner",
+    summary="Make somebody an owner",
+    status_code=204,
+    response_class=Response,
+    responses=error_responses(404),
+)
 async def make_owner(account: RowId, caller: Manager) -> Response:
     """An owner makes projects, and sees and manages everything."""
     await caller.write(lambda c: set_owner(c, account, owner=True, now=caller.now, by=caller.person.id))
@@ -167,9 +170,12 @@ async def make_owner(account: RowId, caller: Manager) -> Response:
 
 
 @router.delete(
-    "/people/{account}/owner", summary="Make an owner somebody like the others",
-    status_code=204, response_class=Response, responses=error_responses(404, 409),
-)  # fmt: skip
+    "/people/{account}/owner",
+    summary="Make an owner somebody like the others",
+    status_code=204,
+    response_class=Response,
+    responses=error_responses(404, 409),
+)
 async def unmake_owner(account: RowId, caller: Manager) -> Response:
     """One owner has to stay."""
     await caller.write(lambda c: set_owner(c, account, owner=False, now=caller.now, by=caller.person.id))
@@ -177,9 +183,12 @@ async def unmake_owner(account: RowId, caller: Manager) -> Response:
 
 
 @router.post(
-    "/people/{account}/reset", summary="A link with which somebody sets a new password",
-    status_code=201, response_model=LinkResponse, responses=error_responses(404),
-)  # fmt: skip
+    "/people/{account}/reset",
+    summary="A link with which somebody sets a new password",
+    status_code=201,
+    response_model=LinkResponse,
+    responses=error_responses(404),
+)
 async def reset_password(account: RowId, request: Request, caller: Manager) -> Any:
     """Good for three days, and once."""
     secret = secrets.token_urlsafe(32)
@@ -189,26 +198,36 @@ async def reset_password(account: RowId, request: Request, caller: Manager) -> A
         if reset_account.kind != "named" or reset_account.erased is not None:
             raise UsageError(f"{reset_account.handle} logs in without a password, so there is none to set")
         return invite(
-            connection, role="reset", account=account, days=RESET_DAYS, secret=secret, now=caller.now,
+            connection,
+            role="reset",
+            account=account,
+            days=RESET_DAYS,
+            secret=secret,
+            now=caller.now,
             by=caller.person.id,
-        )  # fmt: skip
+        )
 
     return {"link": _absolute_url(caller, request, f"/welcome/{await caller.write(work)}")}
 
 
 @router.get(
-    "/projects/{project}/people", summary="Everybody who has or had a part in a project",
-    response_model=list[PersonResponse], responses=error_responses(404),
-)  # fmt: skip
+    "/projects/{project}/people",
+    summary="Everybody who has or had a part in a project",
+    response_model=list[PersonResponse],
+    responses=error_responses(404),
+)
 async def list_members(project: ProjectName, caller: Manager) -> Any:
     """With their roles in it; whoever has none judged earlier."""
     return await caller.read(lambda c: load_accounts(c, caller.load_project(c, project, "owner").id))
 
 
 @router.put(
-    "/projects/{project}/people/{account}/roles/{role}", summary="Give somebody a role in a project",
-    status_code=204, response_class=Response, responses=error_responses(404),
-)  # fmt: skip
+    "/projects/{project}/people/{account}/roles/{role}",
+    summary="Give somebody a role in a project",
+    status_code=204,
+    response_class=Response,
+    responses=error_responses(404),
+)
 async def give_role(project: ProjectName, account: RowId, role: Role, caller: Manager) -> Response:
     """Who has it already keeps it."""
 
@@ -222,9 +241,12 @@ async def give_role(project: ProjectName, account: RowId, role: Role, caller: Ma
 
 
 @router.delete(
-    "/projects/{project}/people/{account}/roles/{role}", summary="Take a role in a project away",
-    status_code=204, response_class=Response, responses=error_responses(404),
-)  # fmt: skip
+    "/projects/{project}/people/{account}/roles/{role}",
+    summary="Take a role in a project away",
+    status_code=204,
+    response_class=Response,
+    responses=error_responses(404),
+)
 async def take_role(project: ProjectName, account: RowId, role: Role, caller: Manager) -> Response:
     """What was judged stays, and counts."""
 
@@ -239,9 +261,12 @@ async def take_role(project: ProjectName, account: RowId, role: Role, caller: Ma
 
 
 @router.post(
-    "/projects/{project}/programs", summary="Make a judge that is a program, with a token",
-    status_code=201, response_model=ProgramResponse, responses=error_responses(404),
-)  # fmt: skip
+    "/projects/{project}/programs",
+    summary="Make a judge that is a program, with a token",
+    status_code=201,
+    response_model=ProgramResponse,
+    responses=error_responses(404),
+)
 async def make_program(project: ProjectName, caller: Manager, body: ProgramRequest) -> Any:
     """Its answers stand under its own name, as those of people do. Its token has the scope `judge` alone."""
 
@@ -257,18 +282,23 @@ async def make_program(project: ProjectName, caller: Manager, body: ProgramReque
 
 
 @router.get(
-    "/projects/{project}/invitations", summary="The links to a project",
-    response_model=list[InvitationResponse], responses=error_responses(404),
-)  # fmt: skip
+    "/projects/{project}/invitations",
+    summary="The links to a project",
+    response_model=list[InvitationResponse],
+    responses=error_responses(404),
+)
 async def list_invitations(project: ProjectName, caller: Manager) -> Any:
     """All but the links themselves, of which only hashes are kept; the newest first."""
     return await caller.read(lambda c: load_invitations(c, caller.load_project(c, project, "owner").id))
 
 
 @router.post(
-    "/projects/{project}/invitations", summary="Invite judges or viewers by a link",
-    status_code=201, response_model=LinkResponse, responses=error_responses(404),
-)  # fmt: skip
+    "/projects/{project}/invitations",
+    summary="Invite judges or viewers by a link",
+    status_code=201,
+    response_model=LinkResponse,
+    responses=error_responses(404),
+)
 async def invite_to_project(project: ProjectName, request: Request, caller: Manager, body: InvitationRequest) -> Any:
     """Give a crowd link the parameters of the platform, such as `?PROLIFIC_PID={{%PROLIFIC_PID%}}`."""
     secret = secrets.token_urlsafe(32)
@@ -279,18 +309,30 @@ async def invite_to_project(project: ProjectName, request: Request, caller: Mana
         if body.kind == "named" and (uses != 1 or body.code is not None):
             raise UsageError("a named link is for one person, and has no completion code; a crowd link can have both")
         return invite(
-            connection, role=body.role, kind=body.kind, project=stored_project.id, note=body.note, uses=uses,
-            days=body.days, code=body.code, secret=secret, now=caller.now, by=caller.person.id,
-        )  # fmt: skip
+            connection,
+            role=body.role,
+            kind=body.kind,
+            project=stored_project.id,
+            note=body.note,
+            uses=uses,
+            days=body.days,
+            code=body.code,
+            secret=secret,
+            now=caller.now,
+            by=caller.person.id,
+        )
 
     page = "join" if body.kind == "crowd" else "welcome"
     return {"link": _absolute_url(caller, request, f"/{page}/{await caller.write(work)}")}
 
 
 @router.delete(
-    "/projects/{project}/invitations/{invitation}", summary="Withdraw a link",
-    status_code=204, response_class=Response, responses=error_responses(404),
-)  # fmt: skip
+    "/projects/{project}/invitations/{invitation}",
+    summary="Withdraw a link",
+    status_code=204,
+    response_class=Response,
+    responses=error_responses(404),
+)
 async def withdraw_invitation(project: ProjectName, invitation: RowId, caller: Manager) -> Response:
     """Those who came by it stay."""
 
@@ -319,8 +361,13 @@ async def invite_owner(request: Request, caller: Manager, body: OwnerInvitationR
 
     def work(connection: Connection) -> str:
         return invite(
-            connection, role="owner", note=body.note, days=body.days, secret=secret, now=caller.now,
+            connection,
+            role="owner",
+            note=body.note,
+            days=body.days,
+            secret=secret,
+            now=caller.now,
             by=caller.person.id,
-        )  # fmt: skip
+        )
 
     return {"link": _absolute_url(caller, request, f"/welcome/{await caller.write(work)}")}

@@ -10,21 +10,12 @@ from pydantic import Field
 
 from ringtrue.service.store.answer_feed import load_answers_after
 from ringtrue.service.store.progress import load_judge_progress, load_progress, load_query_progress
-from ringtrue.service.web.api.schemas.common import (
-    MAX_ID,
-    ProjectName,
-    QueryParams,
-    Queue,
-    ResponseModel,
-    Timestamp,
-    error_responses,
-)
+from ringtrue.service.store.records import MAX_ID, Queue
+from ringtrue.service.web.api.schemas.common import ProjectName, QueryParams, ResponseModel, Timestamp, error_responses
 from ringtrue.service.web.api.token_auth import Reader
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
-
-__all__ = ["router"]
 
 router = APIRouter(tags=["progress"])
 
@@ -140,18 +131,22 @@ class JudgmentParams(QueryParams):
 
 
 @router.get(
-    "/projects/{project}/progress", summary="How far a project is",
-    response_model=ProgressResponse, responses=error_responses(404),
-)  # fmt: skip
+    "/projects/{project}/progress",
+    summary="How far a project is",
+    response_model=ProgressResponse,
+    responses=error_responses(404),
+)
 async def get_progress(project: ProjectName, caller: Reader, which: Annotated[QueueParams, Query()]) -> Any:
     """Over all."""
     return await caller.read(lambda c: load_progress(c, caller.load_project(c, project, "viewer").id, which.queue))
 
 
 @router.get(
-    "/projects/{project}/progress/queries", summary="How far each query is",
-    response_model=list[QueryProgressResponse], responses=error_responses(404),
-)  # fmt: skip
+    "/projects/{project}/progress/queries",
+    summary="How far each query is",
+    response_model=list[QueryProgressResponse],
+    responses=error_responses(404),
+)
 async def get_progress_by_query(project: ProjectName, caller: Reader, which: Annotated[QueueParams, Query()]) -> Any:
     """In the order in which they came."""
     return await caller.read(
@@ -160,18 +155,22 @@ async def get_progress_by_query(project: ProjectName, caller: Reader, which: Ann
 
 
 @router.get(
-    "/projects/{project}/progress/judges", summary="What each judge has done",
-    response_model=list[JudgeProgressResponse], responses=error_responses(404),
-)  # fmt: skip
+    "/projects/{project}/progress/judges",
+    summary="What each judge has done",
+    response_model=list[JudgeProgressResponse],
+    responses=error_responses(404),
+)
 async def get_progress_by_judge(project: ProjectName, caller: Reader) -> Any:
     """Those with the most answers first."""
     return await caller.read(lambda c: load_judge_progress(c, caller.load_project(c, project, "viewer")))
 
 
 @router.get(
-    "/projects/{project}/judgments", summary="Answers, a page at a time",
-    response_model=JudgmentPageResponse, responses=error_responses(404),
-)  # fmt: skip
+    "/projects/{project}/judgments",
+    summary="Answers, a page at a time",
+    response_model=JudgmentPageResponse,
+    responses=error_responses(404),
+)
 async def get_judgments(project: ProjectName, caller: Reader, which: Annotated[JudgmentParams, Query()]) -> Any:
     """In the order in which they came. For all of them in one stream, take an export: jsonl, csv or history."""
 
@@ -183,9 +182,11 @@ async def get_judgments(project: ProjectName, caller: Reader, which: Annotated[J
 
 
 @router.get(
-    "/projects/{project}/quality", summary="How far judges agree, and how good each is",
-    response_model=QualityResponse, responses=error_responses(404),
-)  # fmt: skip
+    "/projects/{project}/quality",
+    summary="How far judges agree, and how good each is",
+    response_model=QualityResponse,
+    responses=error_responses(404),
+)
 async def get_quality(project: ProjectName, caller: Reader, how: Annotated[IntervalParams, Query()]) -> Any:
     """Of what was collected so far, with traps and gold labels as known answers."""
     from ringtrue.service.collect.quality import assess_quality
@@ -207,4 +208,4 @@ async def get_quality(project: ProjectName, caller: Reader, how: Annotated[Inter
         "judges": None if quality.judges is None else quality.judges.as_dict(),
         "judges_note": quality.judges_note,
         "notes": quality.notes,
-    }  # fmt: skip
+    }

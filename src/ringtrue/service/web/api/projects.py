@@ -51,8 +51,6 @@ if TYPE_CHECKING:
 
     from ringtrue.service.store.records import Project
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["projects"])
 
 
@@ -91,11 +89,21 @@ async def make_a_project(caller: Manager, body: ProjectRequest) -> Any:
     topics, traps = encode_file_or_none(body.topics), encode_file_or_none(body.traps)
     created = await caller.server.compute(
         lambda: make_project(
-            caller.server.store, name=body.name, title=body.title, scale=scale, settings=settings,
-            guidelines=body.guidelines or default_guidelines(scale), ask=ask, topics=topics, documents=documents,
-            traps=traps, depth=body.depth, now=caller.now, rng=np.random.default_rng(),
+            caller.server.store,
+            name=body.name,
+            title=body.title,
+            scale=scale,
+            settings=settings,
+            guidelines=body.guidelines or default_guidelines(scale),
+            ask=ask,
+            topics=topics,
+            documents=documents,
+            traps=traps,
+            depth=body.depth,
+            now=caller.now,
+            rng=np.random.default_rng(),
         )
-    )  # fmt: skip
+    )
     await caller.record_separately("make project", project=created.project.id, items=created.items, scale=scale.kind)
     return make_project_files_response(created, caller)
 
@@ -109,9 +117,11 @@ async def get_project(project: ProjectName, caller: Anybody) -> Any:
 
 
 @router.patch(
-    "/projects/{project}", summary="Change, close or open a project",
-    response_model=ProjectResponse, responses=error_responses(404),
-)  # fmt: skip
+    "/projects/{project}",
+    summary="Change, close or open a project",
+    response_model=ProjectResponse,
+    responses=error_responses(404),
+)
 async def change_a_project(project: ProjectName, caller: Manager, change: ProjectChangeRequest) -> Any:
     """A closed project gives out no more tasks; what was collected stays."""
 
@@ -134,9 +144,12 @@ async def change_a_project(project: ProjectName, caller: Manager, change: Projec
 
 
 @router.delete(
-    "/projects/{project}", summary="Delete a project and all that was collected in it", status_code=204,
-    responses=error_responses(404), response_class=Response,
-)  # fmt: skip
+    "/projects/{project}",
+    summary="Delete a project and all that was collected in it",
+    status_code=204,
+    responses=error_responses(404),
+    response_class=Response,
+)
 async def delete_a_project(project: ProjectName, caller: Manager, sure: Annotated[DeletionParams, Query()]) -> Response:
     """There is no way back but a backup."""
     if sure.confirm != project:
@@ -153,9 +166,11 @@ async def delete_a_project(project: ProjectName, caller: Manager, sure: Annotate
 
 
 @router.get(
-    "/projects/{project}/files", summary="The files that a project was made from",
-    response_model=list[UploadResponse], responses=error_responses(404),
-)  # fmt: skip
+    "/projects/{project}/files",
+    summary="The files that a project was made from",
+    response_model=list[UploadResponse],
+    responses=error_responses(404),
+)
 async def list_files(project: ProjectName, caller: Manager) -> Any:
     """Runs, pools and topics are kept; of labels, pairs and traps what was used; of documents, their texts."""
     stored_project = await caller.fetch_project(project, "owner")
@@ -163,10 +178,12 @@ async def list_files(project: ProjectName, caller: Manager) -> Any:
 
 
 @router.post(
-    "/projects/{project}/files", summary="Add items, texts or traps from files",
-    response_model=ProjectFilesResponse, responses=error_responses(404, 415),
+    "/projects/{project}/files",
+    summary="Add items, texts or traps from files",
+    response_model=ProjectFilesResponse,
+    responses=error_responses(404, 415),
     openapi_extra=describe_upload_body(FilesRequest),
-)  # fmt: skip
+)
 async def add_files(project: ProjectName, request: Request, caller: Manager) -> Any:
     """As a form with files, which may be packed (.gz, .zst), or small ones as texts in JSON.
 
@@ -178,11 +195,17 @@ async def add_files(project: ProjectName, request: Request, caller: Manager) -> 
         raise UsageError(f"expected at least one file in {', '.join(files)}")
     created = await caller.server.compute(
         lambda: extend_project(
-            caller.server.store, stored_project, ask=files["ask"], topics=next(iter(files["topics"]), None),
-            documents=files["documents"], traps=next(iter(files["traps"]), None), depth=body.depth, now=caller.now,
+            caller.server.store,
+            stored_project,
+            ask=files["ask"],
+            topics=next(iter(files["topics"]), None),
+            documents=files["documents"],
+            traps=next(iter(files["traps"]), None),
+            depth=body.depth,
+            now=caller.now,
             rng=np.random.default_rng(),
         )
-    )  # fmt: skip
+    )
     counts = {
         "items": created.items,
         "queries": created.queries,
@@ -194,9 +217,11 @@ async def add_files(project: ProjectName, request: Request, caller: Manager) -> 
 
 
 @router.get(
-    "/projects/{project}/files/{file}", summary="One file",
-    response_class=Response, responses=error_responses(404) | describe_download("application/octet-stream"),
-)  # fmt: skip
+    "/projects/{project}/files/{file}",
+    summary="One file",
+    response_class=Response,
+    responses=error_responses(404) | describe_download("application/octet-stream"),
+)
 async def get_file(project: ProjectName, file: RowId, caller: Manager) -> Response:
     """As it was sent, but for names of judges."""
     stored_project = await caller.fetch_project(project, "owner")
@@ -205,10 +230,12 @@ async def get_file(project: ProjectName, file: RowId, caller: Manager) -> Respon
 
 
 @router.post(
-    "/projects/{project}/imports", summary="Import labels that exist already",
-    response_model=ImportResponse, responses=error_responses(404, 409, 415),
+    "/projects/{project}/imports",
+    summary="Import labels that exist already",
+    response_model=ImportResponse,
+    responses=error_responses(404, 409, 415),
     openapi_extra=describe_upload_body(ImportRequest),
-)  # fmt: skip
+)
 async def import_existing(project: ProjectName, request: Request, caller: Manager) -> Any:
     """Labels or preferences with the names of their judges; the same file twice changes nothing."""
     stored_project = await caller.fetch_project(project, "owner")
@@ -222,9 +249,11 @@ async def import_existing(project: ProjectName, request: Request, caller: Manage
 
 
 @router.post(
-    "/projects/{project}/files/{file}/take-back", summary="Take back the labels that were imported from a file",
-    response_model=RevertedImportResponse, responses=error_responses(404),
-)  # fmt: skip
+    "/projects/{project}/files/{file}/take-back",
+    summary="Take back the labels that were imported from a file",
+    response_model=RevertedImportResponse,
+    responses=error_responses(404),
+)
 async def take_back(project: ProjectName, file: RowId, caller: Manager) -> Any:
     """They count no more; items that were there for them alone are deleted."""
     stored_project = await caller.fetch_project(project, "owner")

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter, Request, Response
 
 from ringtrue.service.web.api.application import PATH, make_api
-from ringtrue.service.web.auth.dependencies import public
+from ringtrue.service.web.auth.route_guards import public
 from ringtrue.service.web.render import render
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-__all__ = ["router"]
 
 router = APIRouter(include_in_schema=False)
 
@@ -77,23 +75,30 @@ def _describe_operation(
 ) -> OperationDoc:
     parameters = [
         FieldDoc(
-            name=parameter["name"], where="address" if parameter["in"] == "path" else "after ?",
-            kind=_type_name(parameter["schema"]), needed=parameter["required"], about=parameter.get("description", ""),
+            name=parameter["name"],
+            where="address" if parameter["in"] == "path" else "after ?",
+            kind=_type_name(parameter["schema"]),
+            needed=parameter["required"],
+            about=parameter.get("description", ""),
         )
         for parameter in operation.get("parameters", ())
-    ]  # fmt: skip
+    ]
     body_schema = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
     success = next(response for status, response in operation["responses"].items() if status.startswith("2"))
     response_schema = success.get("content", {}).get("application/json", {}).get("schema", {})
     return OperationDoc(
-        name=operation["operationId"], method=method.upper(), path=path, summary=operation["summary"],
-        about=operation["description"].replace("`", ""), scope=", ".join(operation["security"][0]["token"]) or "any",
+        name=operation["operationId"],
+        method=method.upper(),
+        path=path,
+        summary=operation["summary"],
+        about=operation["description"].replace("`", ""),
+        scope=", ".join(operation["security"][0]["token"]) or "any",
         sent=(*parameters, *_describe_fields(body_schema, schemas, "body")),
         back=tuple(_describe_fields(response_schema, schemas, "answer")),
         refusals=tuple(
             (status, response["description"]) for status, response in operation["responses"].items() if status >= "4"
         ),
-    )  # fmt: skip
+    )
 
 
 def _describe_fields(schema: Mapping[str, Any], schemas: Mapping[str, Any], where: str) -> list[FieldDoc]:
@@ -102,11 +107,14 @@ def _describe_fields(schema: Mapping[str, Any], schemas: Mapping[str, Any], wher
     object_schema = schemas.get(schema_name, {})
     return [
         FieldDoc(
-            name=name, where=where, kind=_type_name(field), needed=name in object_schema.get("required", ()),
+            name=name,
+            where=where,
+            kind=_type_name(field),
+            needed=name in object_schema.get("required", ()),
             about=field.get("description", ""),
         )
         for name, field in object_schema.get("properties", {}).items()
-    ]  # fmt: skip
+    ]
 
 
 def _type_name(schema: Mapping[str, Any]) -> str:

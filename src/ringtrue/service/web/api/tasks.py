@@ -15,7 +15,7 @@ from fastapi import APIRouter, Query, Request, Response
 from ringtrue.errors import NotFoundError
 from ringtrue.service.store.answers import record_answer, submit_task, undo_last_answer
 from ringtrue.service.store.invitations import find_completion_code
-from ringtrue.service.store.records import Answer, SubmittedAnswer
+from ringtrue.service.store.records import MAX_ID, Answer, SubmittedAnswer
 from ringtrue.service.store.tasks import (
     find_task_of_question,
     get_or_create_task,
@@ -24,7 +24,6 @@ from ringtrue.service.store.tasks import (
     load_question,
 )
 from ringtrue.service.web.api.schemas.common import (
-    MAX_ID,
     ProjectName,
     ResponseModel,
     RowId,
@@ -41,7 +40,7 @@ from ringtrue.service.web.api.schemas.tasks import (
     UndoParams,
 )
 from ringtrue.service.web.api.token_auth import Caller, TokenAccess, TokenJudge, get_token_access, make_role_error
-from ringtrue.service.web.auth.dependencies import guard
+from ringtrue.service.web.auth.route_guards import guard
 from ringtrue.service.web.judge.screen import make_refill_job, round_to_hundredths, wait_for_pairs
 
 if TYPE_CHECKING:
@@ -50,18 +49,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from ringtrue.service.store.records import Project, SavedAnswer, ShownQuestion, TaskState
-
-__all__ = [
-    "FAST_ENDPOINTS",
-    "SECURITY",
-    "hand_in_with_code",
-    "make_json_response",
-    "make_submitted_answer",
-    "open_and_load_task",
-    "parse_task_id",
-    "require_judge",
-    "router",
-]
 
 T = TypeVar("T")
 
@@ -87,9 +74,12 @@ def require_judge(caller: Caller, task: TaskState) -> TaskState:
 
 
 @router.post(
-    "/projects/{project}/tasks", summary="Open a task, or go on with the open one",
-    response_model=StepResponse, responses=error_responses(404, 410), openapi_extra=SECURITY,
-)  # fmt: skip
+    "/projects/{project}/tasks",
+    summary="Open a task, or go on with the open one",
+    response_model=StepResponse,
+    responses=error_responses(404, 410),
+    openapi_extra=SECURITY,
+)
 async def open_a_task(project: ProjectName, access: TokenJudge, body: TaskRequest) -> Response:
     """A new task takes questions that have room; while one is open, the same one is given again.
 
@@ -127,9 +117,12 @@ def _open_and_load_task(
 
 
 @router.get(
-    "/tasks/{task}/next", summary="The next question of a task",
-    response_model=StepResponse, responses=error_responses(404), openapi_extra=SECURITY,
-)  # fmt: skip
+    "/tasks/{task}/next",
+    summary="The next question of a task",
+    response_model=StepResponse,
+    responses=error_responses(404),
+    openapi_extra=SECURITY,
+)
 async def next_question(task: RowId, access: TokenJudge) -> Response:
     """The same question until it is answered; `question` is null when all are."""
     return make_json_response(await access.read(partial(_load_next_step, task=task)))
@@ -141,9 +134,12 @@ def _load_next_step(connection: Connection, caller: Caller, *, task: int) -> Ste
 
 
 @router.get(
-    "/tasks/{task}/questions/{assignment}", summary="One question of a task, with the answer that counts",
-    response_model=QuestionResponse, responses=error_responses(404), openapi_extra=SECURITY,
-)  # fmt: skip
+    "/tasks/{task}/questions/{assignment}",
+    summary="One question of a task, with the answer that counts",
+    response_model=QuestionResponse,
+    responses=error_responses(404),
+    openapi_extra=SECURITY,
+)
 async def question_again(task: RowId, assignment: RowId, access: TokenJudge) -> Response:
     """What to look at when an answer was refused because the question was answered meanwhile."""
     return make_json_response(await access.read(partial(_load_question, task=task, assignment=assignment)))
@@ -157,10 +153,12 @@ def _load_question(connection: Connection, caller: Caller, *, task: int, assignm
 
 
 @router.post(
-    "/tasks/{task}/answers", summary="Answer a question, and get the next one",
-    response_model=AnswerReceipt, responses=error_responses(404, 409),
+    "/tasks/{task}/answers",
+    summary="Answer a question, and get the next one",
+    response_model=AnswerReceipt,
+    responses=error_responses(404, 409),
     openapi_extra=SECURITY | describe_json_body(AnswerRequest),
-)  # fmt: skip
+)
 async def answer_question(task: RowId, request: Request, access: TokenJudge) -> Response:
     """Each answer is on the disk when this returns, and none is ever overwritten.
 
@@ -196,9 +194,12 @@ def _record_and_load_next(
 
 
 @router.post(
-    "/tasks/{task}/undo", summary="Open the last answered question again",
-    response_model=StepResponse, responses=error_responses(404, 409, 410), openapi_extra=SECURITY,
-)  # fmt: skip
+    "/tasks/{task}/undo",
+    summary="Open the last answered question again",
+    response_model=StepResponse,
+    responses=error_responses(404, 409, 410),
+    openapi_extra=SECURITY,
+)
 async def undo_answer(task: RowId, access: TokenJudge, which: Annotated[UndoParams, Query()]) -> Response:
     """The answer that is taken back stays in the history."""
     return make_json_response(await access.write(partial(_undo_and_load_next, task=task, still_open=which.open)))
@@ -213,9 +214,12 @@ def _undo_and_load_next(connection: Connection, caller: Caller, *, task: int, st
 
 
 @router.post(
-    "/tasks/{task}/hand-in", summary="Hand in a task whose questions are all answered",
-    response_model=TaskResponse, responses=error_responses(404, 409), openapi_extra=SECURITY,
-)  # fmt: skip
+    "/tasks/{task}/hand-in",
+    summary="Hand in a task whose questions are all answered",
+    response_model=TaskResponse,
+    responses=error_responses(404, 409),
+    openapi_extra=SECURITY,
+)
 async def hand_in_task(task: RowId, access: TokenJudge) -> Response:
     """Handing it in again changes nothing."""
     return make_json_response(await access.write(partial(_hand_in_own_task, task=task)))

@@ -16,27 +16,13 @@ from ringtrue.errors import ForbiddenError, NotFoundError
 from ringtrue.service.store.audit_log import record_action
 from ringtrue.service.store.projects import get_project_by_name
 from ringtrue.service.store.sessions import SCOPES, authenticate_token
-from ringtrue.service.web.auth.dependencies import guard
+from ringtrue.service.web.auth.route_guards import guard
 from ringtrue.service.web.context import ServerContext, get_server_context
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from ringtrue.service.store.records import Person, Project
-
-__all__ = [
-    "AccountManager",
-    "Anybody",
-    "Caller",
-    "Manager",
-    "Reader",
-    "TokenAccess",
-    "TokenJudge",
-    "UnknownTokenError",
-    "authorise_token",
-    "get_token_access",
-    "make_role_error",
-]
 
 T = TypeVar("T")
 SCHEME = HTTPBearer(

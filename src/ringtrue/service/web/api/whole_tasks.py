@@ -25,22 +25,23 @@ from ringtrue.service.web.api.tasks import (
     require_judge,
 )
 from ringtrue.service.web.api.token_auth import Caller, TokenJudge, get_token_access
-from ringtrue.service.web.auth.dependencies import guard
+from ringtrue.service.web.auth.route_guards import guard
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from ringtrue.service.store.records import SubmittedAnswer
 
-__all__ = ["FAST_ENDPOINTS", "router"]
-
 router = APIRouter(tags=["judging"])
 
 
 @router.post(
-    "/projects/{project}/whole-tasks", summary="Open a task, or go on with the open one, and get all its questions",
-    response_model=WholeTaskResponse, responses=error_responses(404, 410), openapi_extra=SECURITY,
-)  # fmt: skip
+    "/projects/{project}/whole-tasks",
+    summary="Open a task, or go on with the open one, and get all its questions",
+    response_model=WholeTaskResponse,
+    responses=error_responses(404, 410),
+    openapi_extra=SECURITY,
+)
 async def open_a_whole_task(project: ProjectName, access: TokenJudge, body: TaskRequest) -> Response:
     """The same tasks as one question after the other, and both can be mixed: what is answered is no longer listed."""
     task, questions = await open_and_load_task(access, project, body.queue, load_open_questions)
@@ -48,10 +49,12 @@ async def open_a_whole_task(project: ProjectName, access: TokenJudge, body: Task
 
 
 @router.post(
-    "/whole-tasks/{task}", summary="Answer several questions of a task, or all of them",
-    response_model=AnswersReceipt, responses=error_responses(404, 409),
+    "/whole-tasks/{task}",
+    summary="Answer several questions of a task, or all of them",
+    response_model=AnswersReceipt,
+    responses=error_responses(404, 409),
     openapi_extra=SECURITY | describe_json_body(AnswersRequest),
-)  # fmt: skip
+)
 async def answer_questions(task: RowId, request: Request, access: TokenJudge) -> Response:
     """All of them are on the disk when this returns; where one is refused, none is kept, and the message names it.
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from fastapi import Response
     from starlette.datastructures import FormData
 
-__all__ = ["read_public_form", "render_public_form", "set_cookie", "strip_nul"]
-
 
 def render_public_form(request: Request, template: str, /, *, status: int = 200, **values: Any) -> Response:
     """A page from a template with a form for anybody; the template sends `word` back."""

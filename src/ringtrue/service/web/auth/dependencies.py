@@ -25,7 +25,7 @@ from starlette.datastructures import FormData
 from ringtrue.errors import ForbiddenError, NotFoundError
 from ringtrue.service.store.projects import get_project_by_name
 from ringtrue.service.store.sessions import authenticate_login
-from ringtrue.service.web.auth.route_guards import guard, list_unguarded_routes, public
+from ringtrue.service.web.auth.route_guards import guard
 from ringtrue.service.web.context import ServerContext, get_server_context
 from ringtrue.service.web.security import allow_large_body, read_form
 
@@ -33,26 +33,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from ringtrue.service.store.records import Person, Project
-
-__all__ = [
-    "JudgeAccess",
-    "RequestContext",
-    "SignedOutError",
-    "StaleFormError",
-    "get_context_or_none",
-    "get_judge_access",
-    "guard",
-    "list_unguarded_routes",
-    "public",
-    "read_session_secret",
-    "require_login",
-    "require_member",
-    "require_project_owner",
-    "require_project_owner_upload",
-    "require_server_owner",
-    "require_server_owner_upload",
-    "require_viewer",
-]
 
 T = TypeVar("T")
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
@@ -282,6 +262,11 @@ def _with_checked_form(request: Request, context: RequestContext, form: FormData
         if not isinstance(token, str) or not hmac.compare_digest(token.encode(), context.csrf.encode()):
             raise StaleFormError
     return RequestContext(
-        server=context.server, person=context.person, csrf=context.csrf, secret=context.secret, now=context.now,
-        project_or_none=context.project_or_none, form=form,
-    )  # fmt: skip
+        server=context.server,
+        person=context.person,
+        csrf=context.csrf,
+        secret=context.secret,
+        now=context.now,
+        project_or_none=context.project_or_none,
+        form=form,
+    )

@@ -18,9 +18,10 @@ from ringtrue.service.store.invitations import (
 )
 from ringtrue.service.store.projects import get_project_by_id
 from ringtrue.service.web.auth.anonymous_forms import read_public_form, render_public_form, strip_nul
-from ringtrue.service.web.auth.dependencies import RequestContext, get_context_or_none, public
+from ringtrue.service.web.auth.dependencies import RequestContext, get_context_or_none
 from ringtrue.service.web.auth.login import start_session, with_session_cookie
 from ringtrue.service.web.auth.password_hashing import MIN_PASSWORD_LENGTH, hash_password, require_strong_password
+from ringtrue.service.web.auth.route_guards import public
 from ringtrue.service.web.context import ServerContext, get_server_context
 from ringtrue.service.web.render import see_other
 from ringtrue.service.web.safe_html import render_guidelines
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from starlette.datastructures import FormData
 
     from ringtrue.service.store.records import Project
-
-__all__ = ["router", "worker_id_from"]
 
 router = APIRouter(include_in_schema=False)
 Visitor = Annotated[RequestContext | None, Depends(get_context_or_none)]
@@ -91,14 +90,27 @@ async def welcome(request: Request, secret: str, context: Visitor) -> Response:
 
 
 def _welcome_form(
-    request: Request, invitation: Invitation, project: Project | None, context: RequestContext | None, *,
-    problem: str | None = None, name: str = "", handle: str = "",
-) -> Response:  # fmt: skip
+    request: Request,
+    invitation: Invitation,
+    project: Project | None,
+    context: RequestContext | None,
+    *,
+    problem: str | None = None,
+    name: str = "",
+    handle: str = "",
+) -> Response:
     return render_public_form(
-        request, "welcome.html", status=422 if problem else 200, invitation=invitation, project=project,
-        problem=problem, name=name, handle=handle, shortest=MIN_PASSWORD_LENGTH,
+        request,
+        "welcome.html",
+        status=422 if problem else 200,
+        invitation=invitation,
+        project=project,
+        problem=problem,
+        name=name,
+        handle=handle,
+        shortest=MIN_PASSWORD_LENGTH,
         me=None if invitation.role == "reset" else context,
-    )  # fmt: skip
+    )
 
 
 @router.get("/join/{secret}")
@@ -115,9 +127,14 @@ async def join_page(request: Request, secret: str, context: Visitor) -> Response
         )
     assert project is not None  # a crowd link belongs to one
     return render_public_form(
-        request, "join.html", project=project, parameters=parameters, preview=preview, me=context,
+        request,
+        "join.html",
+        project=project,
+        parameters=parameters,
+        preview=preview,
+        me=context,
         guidelines=render_guidelines(project.guidelines),
-    )  # fmt: skip
+    )
 
 
 @router.post("/join/{secret}")

@@ -17,26 +17,17 @@ from ringtrue.service.web.auth.anonymous_forms import read_public_form, render_p
 from ringtrue.service.web.auth.dependencies import (
     RequestContext,
     get_context_or_none,
-    public,
     read_session_secret,
     require_login,
 )
 from ringtrue.service.web.auth.password_hashing import is_correct_password
+from ringtrue.service.web.auth.route_guards import public
 from ringtrue.service.web.context import ServerContext, get_server_context
 from ringtrue.service.web.judge.resubmit import KEPT_PREFIX, extract_answer_fields, is_answer_path, resend_page
 from ringtrue.service.web.render import local_path, render, see_other
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
-
-__all__ = [
-    "SESSION_HOURS",
-    "get_client_address",
-    "router",
-    "start_session",
-    "too_many_attempts_message",
-    "with_session_cookie",
-]
 
 router = APIRouter(include_in_schema=False)
 SESSION_HOURS = 7 * 24.0

@@ -28,8 +28,6 @@ from ringtrue.service.web.render import render, see_other
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["router"]
-
 router = APIRouter(include_in_schema=False)
 SignedIn = Annotated[RequestContext, Depends(require_login)]
 

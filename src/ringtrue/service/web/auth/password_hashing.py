@@ -10,8 +10,6 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 from ringtrue.errors import UsageError
 
-__all__ = ["MIN_PASSWORD_LENGTH", "hash_password", "is_correct_password", "require_strong_password"]
-
 MIN_PASSWORD_LENGTH = 10
 MAX_PASSWORD_LENGTH = 200
 # RFC 9106's second choice. Each takes 64 MiB, so only a few are computed at once however many ask.

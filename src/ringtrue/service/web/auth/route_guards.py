@@ -9,8 +9,6 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from starlette.routing import Mount
 
-__all__ = ["guard", "list_unguarded_routes", "public"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 GUARDS: set[Callable[..., Any]] = set()
 PUBLIC: set[Callable[..., Any]] = set()

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from ringtrue.service.store.records import Project
     from ringtrue.service.web.judge.screen import JudgeScreen
 
-__all__ = ["closed_page", "nothing_left_page", "thanks_page", "time_over_page", "waiting_page"]
-
 PROLIFIC_RETURN_URL = "https://app.prolific.com/submissions/complete?cc="
 NOTHING_LEFT = (
     "You have seen all there is for you at the moment. Thank you.",
@@ -37,35 +35,61 @@ def thanks_page(request: Request, screen: JudgeScreen, worker: CrowdWorker | Non
     """A task was handed in."""
     code = screen.state.code or (worker.code if worker is not None else None)
     return render(
-        request, "task_done.html", project=screen.context.project, state=screen.state, message=None, code=code,
-        prolific=_prolific_return_url(code, worker), more=None if code else _new_task_path(screen),
+        request,
+        "task_done.html",
+        project=screen.context.project,
+        state=screen.state,
+        message=None,
+        code=code,
+        prolific=_prolific_return_url(code, worker),
+        more=None if code else _new_task_path(screen),
         answered=format_count(screen.state.size, "question"),
-    )  # fmt: skip
+    )
 
 
 def time_over_page(request: Request, screen: JudgeScreen, worker: CrowdWorker | None, message: str | None) -> Response:
     """The time of a task has ended: what was answered stays, and the rest goes to others."""
     return _no_task_page(
-        request, screen.context.project, worker, "The time of this task is over",
+        request,
+        screen.context.project,
+        worker,
+        "The time of this task is over",
         "The answers that you gave in time are kept, and count. The questions that were left go to other judges.",
-        status=410, message=message, more=_new_task_path(screen),
-    )  # fmt: skip
+        status=410,
+        message=message,
+        more=_new_task_path(screen),
+    )
 
 
 def _no_task_page(
-    request: Request, project: Project, worker: CrowdWorker | None, heading: str, *sentences: str, status: int = 200,
-    message: str | None = None, more: str | None = None,
-) -> Response:  # fmt: skip
+    request: Request,
+    project: Project,
+    worker: CrowdWorker | None,
+    heading: str,
+    *sentences: str,
+    status: int = 200,
+    message: str | None = None,
+    more: str | None = None,
+) -> Response:
     code = None
     if worker is not None:
         code = worker.code if worker.has_answered else None
         if code is None:
             sentences = (*sentences, REPORT_FINISHED if worker.has_answered else RETURN_SUBMISSION)
     return render(
-        request, "nothing_left.html", status=status, project=project, heading=heading, sentences=sentences,
-        message=message, more=None if code else more, more_name="Begin another task", code=code,
-        prolific=_prolific_return_url(code, worker), home=worker is None,
-    )  # fmt: skip
+        request,
+        "nothing_left.html",
+        status=status,
+        project=project,
+        heading=heading,
+        sentences=sentences,
+        message=message,
+        more=None if code else more,
+        more_name="Begin another task",
+        code=code,
+        prolific=_prolific_return_url(code, worker),
+        home=worker is None,
+    )
 
 
 def nothing_left_page(request: Request, project: Project, worker: CrowdWorker | None) -> Response:
@@ -84,11 +108,20 @@ def closed_page(request: Request, project: Project, worker: CrowdWorker | None, 
 def waiting_page(request: Request, project: Project) -> Response:
     """Pairs are being chosen: the browser looks again by itself."""
     return render(
-        request, "nothing_left.html", status=503, headers={"Retry-After": "2", "Refresh": "5"}, project=project,
-        heading="New pairs are being chosen", sentences=("This takes a moment. The page then goes on by itself.",),
-        message=None, more=f"{request.url.path}?{request.url.query}", more_name="Look again", code=None, prolific=None,
+        request,
+        "nothing_left.html",
+        status=503,
+        headers={"Retry-After": "2", "Refresh": "5"},
+        project=project,
+        heading="New pairs are being chosen",
+        sentences=("This takes a moment. The page then goes on by itself.",),
+        message=None,
+        more=f"{request.url.path}?{request.url.query}",
+        more_name="Look again",
+        code=None,
+        prolific=None,
         home=False,
-    )  # fmt: skip
+    )
 
 
 def _prolific_return_url(code: str | None, worker: CrowdWorker | None) -> str | None:

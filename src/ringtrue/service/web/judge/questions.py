@@ -18,7 +18,8 @@ from ringtrue.service.store.crowd_workers import CrowdWorker, find_crowd_worker
 from ringtrue.service.store.invitations import find_completion_code
 from ringtrue.service.store.records import MAX_ID, Answer
 from ringtrue.service.store.tasks import find_task_of_question, load_question
-from ringtrue.service.web.auth.dependencies import JudgeAccess, RequestContext, get_judge_access, guard, require_member
+from ringtrue.service.web.auth.dependencies import JudgeAccess, RequestContext, get_judge_access, require_member
+from ringtrue.service.web.auth.route_guards import guard
 from ringtrue.service.web.errors import wants_json
 from ringtrue.service.web.judge.end_pages import (
     closed_page,
@@ -47,8 +48,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from ringtrue.service.store.records import Project, SavedAnswer, ShownQuestion, TaskState
-
-__all__ = ["FAST_ENDPOINTS", "router"]
 
 AnswerKind: TypeAlias = Literal["answer", "unsure", "skip"]
 
@@ -107,10 +106,12 @@ async def answer(request: Request, access: SessionJudge) -> Response:
         def work(connection: Connection, context: RequestContext) -> SavedAnswer:
             elapsed = seconds_since_shown(context.server, assignment, form.get("since", ""), context.now)
             given_answer = Answer(
-                kind=kind, answer=form.get("answer") if kind == "answer" else None,
-                reason=form.get("reason"), away=away,
+                kind=kind,
+                answer=form.get("answer") if kind == "answer" else None,
+                reason=form.get("reason"),
+                away=away,
                 seconds=elapsed if seconds is None else seconds if elapsed is None else min(seconds, elapsed),
-            )  # fmt: skip
+            )
             saved = record_answer(connection, context.person.id, assignment, version, given_answer, now=context.now)
             require_task_role(context, saved.task)
             return saved
@@ -125,9 +126,14 @@ async def answer(request: Request, access: SessionJudge) -> Response:
             raise
         message = str(error)
         return render(
-            request, "resend.html", status=503, headers={"Retry-After": "2"}, fields=form.items(),
-            why=f"{message[:1].upper()}{message[1:]}.", action=request.url.path,
-        )  # fmt: skip
+            request,
+            "resend.html",
+            status=503,
+            headers={"Retry-After": "2"},
+            fields=form.items(),
+            why=f"{message[:1].upper()}{message[1:]}.",
+            action=request.url.path,
+        )
     next_path = _task_path(request.path_params["project"], saved.task.id, "late" if saved.late else None)
     return JSONResponse({"next": next_path}) if wants_json(request) else see_other(next_path)
 
@@ -263,12 +269,18 @@ async def _stale_answer_page(request: Request, access: JudgeAccess, assignment: 
     )
     documents = [("Document" if question.right is None else "Left", question.left), ("Right", question.right)]
     return render(
-        request, "stale.html", status=409, project=context.project, query=question.query_text or question.query,
-        chosen=chosen_name, documents=[
+        request,
+        "stale.html",
+        status=409,
+        project=context.project,
+        query=question.query_text or question.query,
+        chosen=chosen_name,
+        documents=[
             (name, document.title or document.url or "without a title")
-            for name, document in documents if document is not None
+            for name, document in documents
+            if document is not None
         ],
         saved="No answer: skipped, undone or can’t tell" if question.answer is None else name_of(question.answer),
         fields=(form | {"version": str(question.version)}).items() if state.closed is None else None,
         more=_task_path(context.project.name, state.id),
-    )  # fmt: skip
+    )

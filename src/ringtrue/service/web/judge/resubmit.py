@@ -16,16 +16,6 @@ if TYPE_CHECKING:
 
     from fastapi import Response
 
-__all__ = [
-    "ANSWER_FIELDS",
-    "KEPT_PREFIX",
-    "extract_answer_fields",
-    "is_answer_path",
-    "login_page_keeping_answer",
-    "resend_page",
-    "resend_page_for_stale_form",
-]
-
 # What the judge's form sends; nothing else is carried along.
 ANSWER_FIELDS = ("task", "assignment", "version", "kind", "answer", "reason", "seconds", "away", "since")
 ANSWER_PATH = re.compile(r"/p/[a-z0-9][a-z0-9-]{0,62}/answer")

@@ -27,28 +27,6 @@ if TYPE_CHECKING:
     from ringtrue.service.web.auth.dependencies import JudgeAccess, RequestContext
     from ringtrue.service.web.context import ServerContext
 
-__all__ = [
-    "UNSURE_REASONS",
-    "Button",
-    "JudgeScreen",
-    "PairsPendingError",
-    "format_time_left",
-    "is_first_visit",
-    "is_past_deadline",
-    "load_judge_screen",
-    "load_task",
-    "make_buttons",
-    "make_refill_job",
-    "open_judge_screen",
-    "render_answer_panel",
-    "require_task_role",
-    "round_to_hundredths",
-    "screen_variables",
-    "seconds_since_shown",
-    "sign_shown_time",
-    "wait_for_pairs",
-]
-
 UNSURE_REASONS = (
     "The document is broken, empty or not readable",
     "I do not understand what was asked",
@@ -57,8 +35,11 @@ UNSURE_REASONS = (
 )
 # Up and down stay free: they scroll the documents.
 PAIR_KEYS = {
-    "left": ("1", "ArrowLeft"), "right": ("2", "ArrowRight"), "both_good": ("3",), "both_bad": ("4",),
-}  # fmt: skip
+    "left": ("1", "ArrowLeft"),
+    "right": ("2", "ArrowRight"),
+    "both_good": ("3",),
+    "both_bad": ("4",),
+}
 KEY_SYMBOLS = {"ArrowLeft": "←", "ArrowRight": "→"}
 SHOWN_TIME_PURPOSE = "since"
 
@@ -122,9 +103,12 @@ def make_buttons(scale: Scale) -> tuple[Button, ...]:
 def render_answer_panel(scale: Scale, guidelines: str, *, shortcuts: bool, first: bool) -> Markup:
     """The lower part of the judge's screen; `first` when there is nothing to undo yet. It takes half a page's time."""
     html = TEMPLATES.get_template("answers.html").render(
-        buttons=make_buttons(scale), reasons=UNSURE_REASONS, shortcuts=shortcuts, first=first,
+        buttons=make_buttons(scale),
+        reasons=UNSURE_REASONS,
+        shortcuts=shortcuts,
+        first=first,
         guidelines=render_guidelines(guidelines, top=3) if guidelines.strip() else None,
-    )  # fmt: skip
+    )
     return Markup(html)
 
 
@@ -257,14 +241,20 @@ def screen_variables(judge_screen: JudgeScreen) -> dict[str, Any]:
     project = context.project
     seconds_left = None if state.deadline is None else max(state.deadline - context.now, 0.0)
     return {
-        "project": project, "state": state, "shown": question, "first": judge_screen.first, "right": judge_screen.right,
-        "query": question.query_text or question.query, "number": state.size - state.open + 1,
+        "project": project,
+        "state": state,
+        "shown": question,
+        "first": judge_screen.first,
+        "right": judge_screen.right,
+        "query": question.query_text or question.query,
+        "number": state.size - state.open + 1,
         "left": None if seconds_left is None else round(seconds_left),
         "time_left": "" if seconds_left is None else format_time_left(seconds_left),
-        "since": sign_shown_time(context.server, question.assignment, context.now), "answers": render_answer_panel(
+        "since": sign_shown_time(context.server, question.assignment, context.now),
+        "answers": render_answer_panel(
             project.scale, project.guidelines, shortcuts=project.settings.shortcuts, first=state.open == state.size
         ),
-    }  # fmt: skip
+    }
 
 
 def _resolve_queue(context: RequestContext, requested: str | None) -> str:

@@ -4,8 +4,6 @@ from fastapi import APIRouter
 
 from ringtrue.service.web.owner import adjudication, administration, exports, gold, people, progress, projects, quality
 
-__all__ = ["router"]
-
 router = APIRouter(include_in_schema=False)
 for part in (projects, progress, people, quality, adjudication, gold, exports, administration):
     router.include_router(part.router)

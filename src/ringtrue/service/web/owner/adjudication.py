@@ -25,8 +25,6 @@ from ringtrue.service.web.safe_html import make_document_view
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["router"]
-
 router = APIRouter(include_in_schema=False)
 Owner = Annotated[RequestContext, Depends(require_project_owner)]
 MAX_OPEN_SHOWN, MAX_DECIDED_SHOWN = 50, 50
@@ -47,10 +45,15 @@ async def list_page(request: Request, context: Owner) -> Response:
 
     count, open_disagreements, decided = await context.read(load)
     return render_owner_page(
-        request, context, "disagreements.html", count=count, open_ones=open_disagreements,
-        decided=decided[:MAX_DECIDED_SHOWN], more=max(len(decided) - MAX_DECIDED_SHOWN, 0),
+        request,
+        context,
+        "disagreements.html",
+        count=count,
+        open_ones=open_disagreements,
+        decided=decided[:MAX_DECIDED_SHOWN],
+        more=max(len(decided) - MAX_DECIDED_SHOWN, 0),
         name_of=lambda answer: _answer_name(context, answer),
-    )  # fmt: skip
+    )
 
 
 @router.get("/p/{project}/adjudicate/{item}")
@@ -106,10 +109,19 @@ async def _render_item_page(
         (label.value, _answer_name(context, label.value), votes.get(label.value, 0)) for label in project.scale.labels
     ]
     return render_owner_page(
-        request, context, "adjudicate.html", status=status, form=form, found=disagreement, count=count, query=query,
-        documents=documents, answers=answers, total=total,
+        request,
+        context,
+        "adjudicate.html",
+        status=status,
+        form=form,
+        found=disagreement,
+        count=count,
+        query=query,
+        documents=documents,
+        answers=answers,
+        total=total,
         verdict=disagreement.verdict and _answer_name(context, disagreement.verdict),
-    )  # fmt: skip
+    )
 
 
 def _answer_name(context: RequestContext, answer: str) -> str:

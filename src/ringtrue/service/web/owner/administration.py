@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-__all__ = ["router"]
-
 router = APIRouter(include_in_schema=False)
 ServerOwner = Annotated[RequestContext, Depends(require_server_owner)]
 SignedIn = Annotated[RequestContext, Depends(require_login)]
@@ -166,9 +164,16 @@ async def _render_tokens_page(
     own_tokens = await context.read(lambda c: load_tokens(c, context.person.id))
     scopes = {name: meaning for name, meaning in SCOPES.items() if name != "manage" or context.person.owner}
     return render_owner_page(
-        request, context, "tokens.html", status=status, form=form, tokens=own_tokens, scopes=scopes, now=context.now,
+        request,
+        context,
+        "tokens.html",
+        status=status,
+        form=form,
+        tokens=own_tokens,
+        scopes=scopes,
+        now=context.now,
         once=new_form_nonce(),
-    )  # fmt: skip
+    )
 
 
 @router.post("/tokens")

@@ -9,8 +9,6 @@ from ringtrue.service.store.records import Scale
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["default_guidelines"]
-
 BEGINNING = """\
 # What you do
 

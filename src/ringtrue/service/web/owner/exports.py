@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
     from ringtrue.service.store.records import Queue
 
-__all__ = ["router"]
-
 router = APIRouter(include_in_schema=False)
 Viewer = Annotated[RequestContext, Depends(require_viewer)]
 EXPORT_OPTIONS = ("which", "judge", "queue", "traps", "failed")
@@ -77,9 +75,17 @@ async def _render_exports_page(
         for file_format in list_export_formats(project)
     ]
     return render_owner_page(
-        request, context, "exports.html", status=status, form=form, files=files, done=done, gold=gold, judges=judges,
+        request,
+        context,
+        "exports.html",
+        status=status,
+        form=form,
+        files=files,
+        done=done,
+        gold=gold,
+        judges=judges,
         ties=as_sentence(format_ties_note(project, ties)) if ties else "",
-    )  # fmt: skip
+    )
 
 
 @router.get("/p/{project}/exports/{key}")
@@ -92,9 +98,16 @@ async def download(request: Request, context: Viewer, key: str) -> Response:
 
     def work(folder: Path) -> ExportedFile:
         return export_project(
-            context.server.store, context.project, key, folder, which=which, judge=form["judge"] or None, queue=queue,
-            traps=form.is_on("traps"), failed=form.is_on("failed") or not query,
-        )  # fmt: skip
+            context.server.store,
+            context.project,
+            key,
+            folder,
+            which=which,
+            judge=form["judge"] or None,
+            queue=queue,
+            traps=form.is_on("traps"),
+            failed=form.is_on("failed") or not query,
+        )
 
     try:
         exported = await make_in_temp_folder(context.server, work)

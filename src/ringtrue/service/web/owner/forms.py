@@ -14,8 +14,6 @@ from ringtrue.service.collect.uploads import UploadedFile
 if TYPE_CHECKING:
     from ringtrue.errors import RingtrueError
 
-__all__ = ["FormState", "as_sentence", "read_uploaded_files"]
-
 FILE_NAME_PREFIX = re.compile(r"[^:]*\.\w+:")
 WHOLE_FORM = ""  # the place for what is wrong with no single field
 

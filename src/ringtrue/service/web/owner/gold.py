@@ -10,10 +10,11 @@ from fastapi import APIRouter, Depends, Request, Response
 from ringtrue.errors import ConflictError, InputError, MeasureError, UsageError
 from ringtrue.formatting.phrases import format_count
 from ringtrue.service.collect.gold_queue import draw_gold
-from ringtrue.service.collect.uploads import Upload, load_project_uploads
+from ringtrue.service.collect.uploads import load_project_uploads
 from ringtrue.service.store.accounts import load_accounts
 from ringtrue.service.store.gold_items import load_undecided_gold, withdraw_gold_draw
 from ringtrue.service.store.progress import load_progress
+from ringtrue.service.store.uploads import Upload
 from ringtrue.service.web.auth.dependencies import RequestContext, require_project_owner, require_project_owner_upload
 from ringtrue.service.web.owner.forms import FormState, as_sentence, read_uploaded_files
 from ringtrue.service.web.owner.page_layout import (
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
     from ringtrue.service.collect.gold_queue import GoldDrawSummary
     from ringtrue.service.store.records import Progress
-
-__all__ = ["router"]
 
 router = APIRouter(include_in_schema=False)
 MAX_DRAW = 100_000
@@ -62,10 +61,18 @@ async def _render_gold_page(
         lambda: load_project_uploads(context.server.store, context.project.id)
     )
     return render_owner_page(
-        request, context, "gold.html", status=status, form=form, found=gold_progress, bronze=bronze, trusted=trusted,
-        unclear=unclear, runs=[upload for upload in files if upload.kind == "run"],
+        request,
+        context,
+        "gold.html",
+        status=status,
+        form=form,
+        found=gold_progress,
+        bronze=bronze,
+        trusted=trusted,
+        unclear=unclear,
+        runs=[upload for upload in files if upload.kind == "run"],
         drawn_from=[upload for upload in files if upload.kind == "bronze"],
-    )  # fmt: skip
+    )
 
 
 @router.post("/p/{project}/gold")
@@ -84,12 +91,18 @@ async def draw(request: Request, context: Annotated[RequestContext, Depends(requ
     try:
         gold_draw = await context.server.compute(
             lambda: draw_gold(
-                context.server.store, context.project, measures=measures, budget=number if how == "documents" else None,
-                queries=number if how == "queries" else None, compare=form.is_on("compare"),
-                bronze=files["bronze"][0] if files["bronze"] else None, wanted=wanted, now=context.now,
+                context.server.store,
+                context.project,
+                measures=measures,
+                budget=number if how == "documents" else None,
+                queries=number if how == "queries" else None,
+                compare=form.is_on("compare"),
+                bronze=files["bronze"][0] if files["bronze"] else None,
+                wanted=wanted,
+                now=context.now,
                 rng=np.random.default_rng(),
             )
-        )  # fmt: skip
+        )
     except MeasureError as error:
         form.problems["measures"] = as_sentence(str(error))
         return await _render_gold_page(request, context, form, status=422)

@@ -21,16 +21,6 @@ if TYPE_CHECKING:
     from ringtrue.service.web.auth.dependencies import RequestContext
     from ringtrue.service.web.context import ServerContext
 
-__all__ = [
-    "PROJECT_PAGES",
-    "PathId",
-    "add_notes",
-    "record_owner_action",
-    "redirect_with_notes",
-    "render_owner_page",
-    "with_audit_record",
-]
-
 PathId: TypeAlias = Annotated[int, Path(ge=0, le=MAX_ID)]  # of something in the database
 
 NOTES_COOKIE, NOTES_PURPOSE = "ringtrue-notes", "notes"
@@ -63,9 +53,17 @@ def render_owner_page(
     """A page of the owner's, with what the last form had to say."""
     pages, current = _tabs(context, request.url.path)
     page = render(
-        request, f"owner/{template}", status=status, project=context.project_or_none, pages=pages, current=current,
-        notes=_read_notes(request, context.server), is_owner=context.person.owner, counted=format_count, **values,
-    )  # fmt: skip
+        request,
+        f"owner/{template}",
+        status=status,
+        project=context.project_or_none,
+        pages=pages,
+        current=current,
+        notes=_read_notes(request, context.server),
+        is_owner=context.person.owner,
+        counted=format_count,
+        **values,
+    )
     if NOTES_COOKIE in request.cookies:
         page.delete_cookie(NOTES_COOKIE, path="/")
     return page

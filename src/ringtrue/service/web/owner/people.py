@@ -31,8 +31,6 @@ from ringtrue.service.web.render import local_path, see_other
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["find_account", "new_form_nonce", "router"]
-
 router = APIRouter(include_in_schema=False)
 Owner = Annotated[RequestContext, Depends(require_project_owner)]
 ServerOwner = Annotated[RequestContext, Depends(require_server_owner)]
@@ -90,11 +88,20 @@ async def _render_people_page(
 
     accounts, links, workers, tasks = await context.read(load)
     return render_owner_page(
-        request, context, "people.html", status=status, form=form, there=accounts, workers=workers, roles=ROLE_NAMES,
-        once=new_form_nonce(), tasks=tasks, outcomes=OUTCOME_NAMES,
+        request,
+        context,
+        "people.html",
+        status=status,
+        form=form,
+        there=accounts,
+        workers=workers,
+        roles=ROLE_NAMES,
+        once=new_form_nonce(),
+        tasks=tasks,
+        outcomes=OUTCOME_NAMES,
         links=[(link, _link_state(link, context.now)) for link in links],
         mine=context.person.roles.get(context.project.id, frozenset()),
-    )  # fmt: skip
+    )
 
 
 def _link_state(link: Invitation, now: float) -> str:
@@ -129,9 +136,15 @@ async def invite_people(request: Request, context: Owner) -> Response:
     def work(connection: Connection) -> None:
         for note, secret in secrets_by_note:
             invite(
-                connection, role=role, project=project, note=note or None, days=days, secret=secret, now=context.now,  # type: ignore[arg-type]
+                connection,
+                role=role,  # type: ignore[arg-type]
+                project=project,
+                note=note or None,
+                days=days,
+                secret=secret,
+                now=context.now,
                 by=context.person.id,
-            )  # fmt: skip
+            )
 
     await context.write(work)
     links = [
@@ -157,17 +170,28 @@ async def _invite_crowd(request: Request, context: RequestContext) -> Response:
 
     def work(connection: Connection) -> str:
         return invite(
-            connection, role="judge", kind="crowd", project=context.project.id, uses=uses, days=days, code=code,
-            secret=secret, now=context.now, by=context.person.id,
-        )  # fmt: skip
+            connection,
+            role="judge",
+            kind="crowd",
+            project=context.project.id,
+            uses=uses,
+            days=days,
+            code=code,
+            secret=secret,
+            now=context.now,
+            by=context.person.id,
+        )
 
     await context.write(work)
     address = _link_address(request, context, "join", secret)
     crowd = {
-        "address": address, "code": code, "uses": uses, "mturk": f"{address}?{MTURK_QUERY}",
+        "address": address,
+        "code": code,
+        "uses": uses,
+        "mturk": f"{address}?{MTURK_QUERY}",
         "prolific": f"{address}?{PROLIFIC_QUERY}",
         "prolific_done": f"https://app.prolific.com/submissions/complete?cc={quote(code, safe='')}",
-    }  # fmt: skip
+    }
     return render_owner_page(request, context, "invited.html", links=[], role="Judge", days=days, crowd=crowd)
 
 

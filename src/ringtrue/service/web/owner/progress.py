@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from ringtrue.service.store.records import Progress
 
-__all__ = ["router"]
-
 router = APIRouter(include_in_schema=False)
 MAX_QUERIES_SHOWN = 500
 

@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from ringtrue.service.collect.project_setup import ProjectSetup
     from ringtrue.service.collect.uploads import UploadedFile
 
-__all__ = ["router"]
-
 router = APIRouter(include_in_schema=False)
 Owner = Annotated[RequestContext, Depends(require_project_owner)]
 FILE_FIELDS = ("ask", "topics", "documents", "trap_file")
@@ -81,12 +79,21 @@ async def create(
     try:
         created = await context.server.compute(
             lambda: make_project(
-                context.server.store, name=name, title=title, scale=scale, settings=settings,
-                guidelines=form["guidelines"].strip() or default_guidelines(scale), ask=files["ask"],
-                topics=_first_or_none(files["topics"]), documents=files["documents"],
-                traps=_first_or_none(files["trap_file"]), depth=depth, now=context.now, rng=np.random.default_rng(),
+                context.server.store,
+                name=name,
+                title=title,
+                scale=scale,
+                settings=settings,
+                guidelines=form["guidelines"].strip() or default_guidelines(scale),
+                ask=files["ask"],
+                topics=_first_or_none(files["topics"]),
+                documents=files["documents"],
+                traps=_first_or_none(files["trap_file"]),
+                depth=depth,
+                now=context.now,
+                rng=np.random.default_rng(),
             )
-        )  # fmt: skip
+        )
     except ConflictError as error:
         form.problems["name"] = as_sentence(str(error))
         return _render_new_page(request, context, form, status=409)
@@ -111,9 +118,15 @@ def _render_new_page(request: Request, context: RequestContext, form: FormState,
         "preference": default_guidelines(PREFERENCE),
     }
     return render_owner_page(
-        request, context, "new.html", status=status, form=form, scales=SCALE_NAMES, defaults=defaults,
+        request,
+        context,
+        "new.html",
+        status=status,
+        form=form,
+        scales=SCALE_NAMES,
+        defaults=defaults,
         megabytes=context.server.upload_limit // 1_000_000,
-    )  # fmt: skip
+    )
 
 
 def _parse_title_and_name(form: FormState) -> tuple[str, str]:
@@ -152,8 +165,12 @@ def _first_or_none(files: list[UploadedFile]) -> UploadedFile | None:
 
 def _describe_counts(created: ProjectSetup) -> str:
     unit = "pair" if created.project.scale.kind == "preference" else "item"
-    parts = [f"{format_count(created.items, unit)} to judge", format_count(created.queries, "query text"),
-             format_count(created.documents, "document text"), format_count(created.traps, "trap")]  # fmt: skip
+    parts = [
+        f"{format_count(created.items, unit)} to judge",
+        format_count(created.queries, "query text"),
+        format_count(created.documents, "document text"),
+        format_count(created.traps, "trap"),
+    ]
     return ", ".join(parts)
 
 
@@ -178,18 +195,28 @@ async def add_files(
     try:
         created = await context.server.compute(
             lambda: extend_project(
-                context.server.store, context.project, ask=files["ask"], topics=_first_or_none(files["topics"]),
-                documents=files["documents"], traps=_first_or_none(files["trap_file"]), depth=depth, now=context.now,
+                context.server.store,
+                context.project,
+                ask=files["ask"],
+                topics=_first_or_none(files["topics"]),
+                documents=files["documents"],
+                traps=_first_or_none(files["trap_file"]),
+                depth=depth,
+                now=context.now,
                 rng=np.random.default_rng(),
             )
-        )  # fmt: skip
+        )
     except (InputError, UsageError) as error:
         form.attach_error(error, files)
         return await _render_files_page(request, context, form, status=422)
     await record_owner_action(
-        context, "add files", items=created.items, queries=created.queries, documents=created.documents,
+        context,
+        "add files",
+        items=created.items,
+        queries=created.queries,
+        documents=created.documents,
         traps=created.traps,
-    )  # fmt: skip
+    )
     message = f"New in this project: {_describe_counts(created)}."
     return redirect_with_notes(context, f"/p/{context.project.name}/files", message, *map(as_sentence, created.notes))
 
@@ -201,9 +228,15 @@ async def _render_files_page(
         lambda: load_project_uploads(context.server.store, context.project.id)
     )
     return render_owner_page(
-        request, context, "files.html", status=status, form=form, uploads=project_uploads, told_size=_format_size,
+        request,
+        context,
+        "files.html",
+        status=status,
+        form=form,
+        uploads=project_uploads,
+        told_size=_format_size,
         megabytes=context.server.upload_limit // 1_000_000,
-    )  # fmt: skip
+    )
 
 
 def _format_size(size: int) -> str:
@@ -234,10 +267,11 @@ async def change_settings(request: Request, context: Owner) -> Response:
     guidelines = form["guidelines"].strip()
     await context.write(
         with_audit_record(
-            context, "change settings",
+            context,
+            "change settings",
             lambda c: change_project(c, context.project.id, title=title, guidelines=guidelines, settings=settings),
         )
-    )  # fmt: skip
+    )
     return redirect_with_notes(
         context, f"/p/{context.project.name}/settings", "The settings are saved. They hold for tasks from now on."
     )

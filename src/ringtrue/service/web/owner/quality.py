@@ -24,8 +24,6 @@ from ringtrue.service.web.owner.quality_tables import (
     make_pair_table,
 )
 
-__all__ = ["router"]
-
 router = APIRouter(include_in_schema=False)
 SEED = 0  # the same labels give the same intervals, however often the page is loaded
 
@@ -40,14 +38,20 @@ async def quality_page(request: Request, context: Annotated[RequestContext, Depe
     failed = await context.read(lambda c: load_failed_tasks(c, project))
     agreement, judges = quality.agreement, quality.judges
     return render_owner_page(
-        request, context, "quality.html", labels=quality.labels, failed=failed, found_notes=quality.notes,
-        agreement_note=quality.agreement_note, judges_note=quality.judges_note,
+        request,
+        context,
+        "quality.html",
+        labels=quality.labels,
+        failed=failed,
+        found_notes=quality.notes,
+        agreement_note=quality.agreement_note,
+        judges_note=quality.judges_note,
         agreement=None if agreement is None else make_agreement_table(agreement),
         agreement_words=[] if agreement is None else describe_agreement(agreement),
         pairs=None if agreement is None else make_pair_table(agreement),
         judges=None if judges is None else make_judge_table(judges),
         flagged=[] if judges is None else list_flagged_judges(judges),
-    )  # fmt: skip
+    )
 
 
 @router.post("/p/{project}/tasks/{task}/set-aside")

@@ -14,16 +14,6 @@ if TYPE_CHECKING:
     from ringtrue.judges.quality import JudgeQuality, JudgeReport
     from ringtrue.stats.results import Estimate
 
-__all__ = [
-    "QualityTable",
-    "describe_agreement",
-    "format_seconds",
-    "list_flagged_judges",
-    "make_agreement_table",
-    "make_judge_table",
-    "make_pair_table",
-]
-
 MAX_JUDGES_SHOWN, MAX_PAIRS_SHOWN = 200, 20
 STATISTIC_NAMES = {
     "agreement": "Two labels of an item are equal",
@@ -125,15 +115,20 @@ def make_pair_table(agreement: Agreement) -> QualityTable | None:
 
 JUDGE_CELLS: dict[str, Callable[[JudgeReport], str]] = {
     "Others": lambda report: _format_percent(report.others_accuracy),
-    "Lenient": lambda report: NO_VALUE if report.leniency is None or report.leniency.value is None
-    else _with_minus_signs(f"{report.leniency.value:+.2f}"),
-    "Traps": lambda report: f"{report.traps.passed} of {report.traps.n}"
-    if report.traps and report.traps.n else NO_VALUE,
+    "Lenient": lambda report: (
+        NO_VALUE
+        if report.leniency is None or report.leniency.value is None
+        else _with_minus_signs(f"{report.leniency.value:+.2f}")
+    ),
+    "Traps": lambda report: (
+        f"{report.traps.passed} of {report.traps.n}" if report.traps and report.traps.n else NO_VALUE
+    ),
     "Seconds": lambda report: format_seconds(report.speed.median if report.speed else None),
     "Left": lambda report: _format_percent(report.side_bias.left.value) if report.side_bias else NO_VALUE,
-    "Mostly": lambda report: NO_VALUE if report.side_bias
-    else f"{report.common_label} ({100 * report.common_share:.0f}%)",
-}  # fmt: skip
+    "Mostly": lambda report: (
+        NO_VALUE if report.side_bias else f"{report.common_label} ({100 * report.common_share:.0f}%)"
+    ),
+}
 COLUMN_MEANINGS = {
     "Labels": "answers that count, those to traps too",
     "Right": "how often the judge's label is the right one, by gold or by what most of the others say",

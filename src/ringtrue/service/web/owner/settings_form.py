@@ -12,16 +12,6 @@ from ringtrue.service.web.owner.forms import as_sentence
 if TYPE_CHECKING:
     from ringtrue.service.web.owner.forms import FormState
 
-__all__ = [
-    "FLAG_FIELDS",
-    "NUMBER_FIELDS",
-    "SCALE_NAMES",
-    "SETTING_FIELDS",
-    "format_settings",
-    "parse_scale",
-    "parse_settings",
-]
-
 NUMBER_FIELDS = {
     "judges": ("Judges for each item", 1, 1000),
     "task_size": ("Questions in a task", 1, 500),

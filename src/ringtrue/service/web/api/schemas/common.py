@@ -7,27 +7,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
-from ringtrue.service.store.records import MAX_ID, Queue, Role
-
-__all__ = [
-    "ERROR_DESCRIPTIONS",
-    "MAX_ID",
-    "ErrorResponse",
-    "Handle",
-    "PageParams",
-    "ProjectName",
-    "QueryParams",
-    "Queue",
-    "RequestModel",
-    "ResponseModel",
-    "Role",
-    "RowId",
-    "ShortText",
-    "Text",
-    "Timestamp",
-    "describe_json_body",
-    "error_responses",
-]
+from ringtrue.service.store.records import MAX_ID
 
 NO_NUL_PATTERN = r"^[^\x00]*$"  # PostgreSQL keeps no such character
 
@@ -74,9 +54,19 @@ class ErrorDetail(BaseModel):
     """Why something was refused: a kind for programs, and a sentence for people."""
 
     kind: Literal[
-        "malformed", "unauthorized", "forbidden", "not_found", "not_allowed", "conflict", "late", "too_large",
-        "media_type", "invalid", "fault", "unavailable",
-    ]  # fmt: skip
+        "malformed",
+        "unauthorized",
+        "forbidden",
+        "not_found",
+        "not_allowed",
+        "conflict",
+        "late",
+        "too_large",
+        "media_type",
+        "invalid",
+        "fault",
+        "unavailable",
+    ]
     message: str
 
 

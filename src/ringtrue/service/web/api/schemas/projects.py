@@ -23,20 +23,6 @@ if TYPE_CHECKING:
     from ringtrue.service.store.records import Project
     from ringtrue.service.web.api.token_auth import Caller
 
-__all__ = [
-    "DeletionParams",
-    "ImportResponse",
-    "ProjectChangeRequest",
-    "ProjectFilesResponse",
-    "ProjectRequest",
-    "ProjectResponse",
-    "RevertedImportResponse",
-    "UploadResponse",
-    "make_project_files_response",
-    "make_project_response",
-    "make_scale",
-]
-
 Title = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=NO_NUL_PATTERN)]
 Guidelines = Annotated[str, StringConstraints(max_length=200_000, pattern=NO_NUL_PATTERN)]
 ButtonName = Annotated[str, StringConstraints(min_length=1, max_length=60, pattern=NO_NUL_PATTERN)]
@@ -186,17 +172,27 @@ def make_project_response(project: Project, caller: Caller) -> dict[str, Any]:
     """A project as whoever asks sees it."""
     roles = sorted(caller.person.roles.get(project.id, frozenset()) | ({"owner"} if caller.person.owner else set()))
     return {
-        "name": project.name, "title": project.title, "guidelines": project.guidelines, "scale": project.scale,
-        "settings": project.settings, "created": project.created, "closed": project.closed, "roles": roles,
-    }  # fmt: skip
+        "name": project.name,
+        "title": project.title,
+        "guidelines": project.guidelines,
+        "scale": project.scale,
+        "settings": project.settings,
+        "created": project.created,
+        "closed": project.closed,
+        "roles": roles,
+    }
 
 
 def make_project_files_response(created: ProjectSetup, caller: Caller) -> dict[str, Any]:
     """What files brought, as it is sent back."""
     return {
-        "project": make_project_response(created.project, caller), "items": created.items, "queries": created.queries,
-        "documents": created.documents, "traps": created.traps, "notes": created.notes,
-    }  # fmt: skip
+        "project": make_project_response(created.project, caller),
+        "items": created.items,
+        "queries": created.queries,
+        "documents": created.documents,
+        "traps": created.traps,
+        "notes": created.notes,
+    }
 
 
 def make_scale(requested: ScaleRequest) -> Scale:

@@ -6,29 +6,15 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from ringtrue.service.store.records import Queue
 from ringtrue.service.web.api.schemas.common import (
     QueryParams,
-    Queue,
     RequestModel,
     ResponseModel,
     RowId,
     ShortText,
     Timestamp,
 )
-
-__all__ = [
-    "AnswerReceipt",
-    "AnswerRequest",
-    "AnswersReceipt",
-    "AnswersRequest",
-    "DocumentResponse",
-    "QuestionResponse",
-    "StepResponse",
-    "TaskRequest",
-    "TaskResponse",
-    "UndoParams",
-    "WholeTaskResponse",
-]
 
 DAY_SECONDS = 86_400.0
 MAX_ANSWERS = 1_000  # answers in one request; no task has more
@@ -60,9 +46,11 @@ class UndoParams(QueryParams):
     """Which answer is to be taken back."""
 
     open: int | None = Field(
-        default=None, ge=0, le=1_000,
+        default=None,
+        ge=0,
+        le=1_000,
         description="How many questions are open now: given, it is done once, however often it is sent.",
-    )  # fmt: skip
+    )
 
 
 class DocumentResponse(ResponseModel):
