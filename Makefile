@@ -5,7 +5,7 @@ BENCH := .venv-bench
 # Without bytecode, each of the many commands that tests start would compile all of ringtrue anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo parts test check bench docs site clean
+.PHONY: demo style parts test check bench docs site clean
 
 $(VENV)/.run: pyproject.toml constraints.txt  ## what users need
 	$(PYTHON) -m venv $(VENV)
@@ -19,18 +19,20 @@ $(VENV)/.dev: $(VENV)/.run  ## what developers need
 demo: $(VENV)/.run  ## install, then run the main job on data that it makes itself
 	$(BIN)/ringtrue demo
 
-check: $(VENV)/.dev  ## before every commit: style, types, layers, fast tests
-	$(BIN)/ruff check src tests benchmarks docs
-	$(BIN)/ruff format --check --quiet src tests benchmarks docs
+style: $(VENV)/.dev  ## style, types and layers
+	$(BIN)/ruff check src tests benchmarks docs tools
+	$(BIN)/ruff format --check --quiet src tests benchmarks docs tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+check: style  ## before every commit: style, and the fast tests with few examples each
 	$(BIN)/pytest -q -n 2 -m "not slow and not simulation"
 
 parts:  ## PostgreSQL and a browser for the tests, installed where we may
 	tools/real-parts.sh
 
-test: parts check  ## everything; what CI runs
-	$(BIN)/pytest -q -n 2 -m "slow or simulation"
+test: parts style  ## everything, with many examples; what CI runs
+	$(BIN)/pytest -q -n 2 --hypothesis-profile=test
 
 bench:  ## speed against peers, in CPU seconds
 	$(PYTHON) -m venv $(BENCH)

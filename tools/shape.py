@@ -2,7 +2,7 @@
 
     python tools/shape.py            # this checkout
     python tools/shape.py ../other   # another one
-    python tools/shape.py --names    # also modules ending in -ing, with a single importer, and private names with many meanings
+    python tools/shape.py --names    # also the modules and private names behind the counts
 
 Only the standard library is used, so that any checkout can be counted.
 """
