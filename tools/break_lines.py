@@ -5,7 +5,7 @@
 
 A line is broken in one place: `<` becomes `<=`, `+` becomes `-`, `and` becomes `or`, a number grows by one. It
 is found again by its function and its text, wherever the module went. Tests run from near to far until one fails:
-those of the module, those of its folder, those of its room and of the commands, at last the slow ones of its folder.
+those of the module, of its folder and of its room, and at last the slow ones of its folder.
 """
 
 from __future__ import annotations
@@ -168,10 +168,10 @@ def stages(checkout: Path, path: Path) -> Iterator[tuple[list[str], str]]:
     folder = tests / inside.parent
     while not folder.is_dir():
         folder = folder.parent
-    room = tests / inside.parts[0]
+    room = tests / inside.parts[0] if len(inside.parts) > 1 else folder
     yield [str(path), *([str(own)] if own.exists() else [])], FAST
     yield [str(folder)], FAST
-    yield [str(each) for each in dict.fromkeys([room, tests / "cli"]) if each.is_dir()], FAST
+    yield [str(room)] if room != folder else [], FAST
     yield [str(folder)], SLOW
 
 
