@@ -5,7 +5,7 @@
 
 A line is broken in one place: `<` becomes `<=`, `+` becomes `-`, `and` becomes `or`, a number grows by one. It
 is found again by its function and its text, wherever the module went. Tests run from near to far until one fails:
-those of the module, of its folder and of its room, and at last the slow ones of its folder.
+those of the module, of its folder, of its room; then, for lines that no fast test saw, the slow ones likewise.
 """
 
 from __future__ import annotations
@@ -58,15 +58,19 @@ def main() -> None:
         breaks = [Break(**fields) for fields in json.loads(options.again.read_text())]
     else:
         breaks = choose(source, options.lines, random.Random(options.seed))
-    for place, item in enumerate(breaks, 1):
-        homes = list(find(source, item))
-        if len(homes) == 1:
-            item.seen_by = first_failure(options.checkout, *homes[0])
-            outcome = item.seen_by or "not seen"
-        else:
-            outcome = item.seen_by = f"lost: found {len(homes)} times"
-        print(f"{place:>3} {item.module}:{item.function}  {item.before} → {item.after}  {outcome}", flush=True)
-        options.save.write_text(json.dumps([asdict(each) for each in breaks], indent=1, ensure_ascii=False))
+    for item in breaks:
+        item.seen_by = None
+    for marks in (FAST, SLOW):
+        for place, item in enumerate(breaks, 1):
+            if item.seen_by is None:
+                homes = list(find(source, item))
+                if len(homes) == 1:
+                    item.seen_by = first_failure(options.checkout, *homes[0], marks)
+                else:
+                    item.seen_by = f"lost: found {len(homes)} times"
+                outcome = item.seen_by or "not seen"
+                print(f"{place:>3} {item.module}:{item.function}  {item.before} → {item.after}  {outcome}", flush=True)
+                options.save.write_text(json.dumps([asdict(each) for each in breaks], indent=1, ensure_ascii=False))
     seen = sum(bool(item.seen_by) and not str(item.seen_by).startswith("lost") for item in breaks)
     print(f"{seen} of {len(breaks)} broken lines were seen")
 
@@ -143,7 +147,7 @@ def find(source: Path, item: Break) -> Iterator[tuple[Path, ast.AST]]:
                 yield path, list(ast.walk(statement))[item.position]
 
 
-def first_failure(checkout: Path, path: Path, node: ast.AST) -> str | None:
+def first_failure(checkout: Path, path: Path, node: ast.AST, marks: str) -> str | None:
     """The first test that fails when the node is broken."""
     text = path.read_text()
     lines = [line.encode() for line in text.splitlines(keepends=True)]
@@ -152,27 +156,23 @@ def first_failure(checkout: Path, path: Path, node: ast.AST) -> str | None:
     whole = b"".join(lines)
     path.write_bytes(whole[:start] + f"({ast.unparse(broken(node))})".encode() + whole[end:])  # type: ignore[arg-type]
     try:
-        for tests, marks in stages(checkout, path):
-            if tests and (failure := run(checkout, tests, marks)):
+        for tests in stages(checkout, path):
+            if failure := run(checkout, tests, marks):
                 return failure
     finally:
         path.write_text(text)
     return None
 
 
-def stages(checkout: Path, path: Path) -> Iterator[tuple[list[str], str]]:
+def stages(checkout: Path, path: Path) -> Iterator[list[str]]:
     """Which tests to run, from near to far."""
     inside = path.relative_to(checkout / "src" / "ringtrue")
     tests = checkout / "tests"
     own = tests / inside.with_name(f"test_{inside.name}")
-    folder = tests / inside.parent
-    while not folder.is_dir():
-        folder = folder.parent
-    room = tests / inside.parts[0] if len(inside.parts) > 1 else folder
-    yield [str(path), *([str(own)] if own.exists() else [])], FAST
-    yield [str(folder)], FAST
-    yield [str(room)] if room != folder else [], FAST
-    yield [str(folder)], SLOW
+    folders = [folder for folder in (tests / inside).parents if folder.is_dir() and folder.is_relative_to(tests)]
+    yield [str(path), *([str(own)] if own.exists() else [])]
+    for folder in folders[:-1] or folders:  # all tests only for a module that has no room
+        yield [str(folder)]
 
 
 def run(checkout: Path, tests: list[str], marks: str) -> str | None:
