@@ -15,6 +15,7 @@ import ast
 import copy
 import json
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -58,14 +59,16 @@ def main() -> None:
         breaks = [Break(**fields) for fields in json.loads(options.again.read_text())]
     else:
         breaks = choose(source, options.lines, random.Random(options.seed))
+    breaks.sort(key=lambda item: item.seen_by is None)
+    witnesses = [item.seen_by or "" for item in breaks]  # in an earlier state of the source
     for item in breaks:
         item.seen_by = None
     for marks in (FAST, SLOW):
-        for place, item in enumerate(breaks, 1):
+        for place, (item, witness) in enumerate(zip(breaks, witnesses, strict=True), 1):
             if item.seen_by is None:
                 homes = list(find(source, item))
                 if len(homes) == 1:
-                    item.seen_by = first_failure(options.checkout, *homes[0], marks)
+                    item.seen_by = first_failure(options.checkout, *homes[0], marks, witness)
                 else:
                     item.seen_by = f"lost: found {len(homes)} times"
                 outcome = item.seen_by or "not seen"
@@ -147,7 +150,7 @@ def find(source: Path, item: Break) -> Iterator[tuple[Path, ast.AST]]:
                 yield path, list(ast.walk(statement))[item.position]
 
 
-def first_failure(checkout: Path, path: Path, node: ast.AST, marks: str) -> str | None:
+def first_failure(checkout: Path, path: Path, node: ast.AST, marks: str, witness: str = "") -> str | None:
     """The first test that fails when the node is broken."""
     text = path.read_text()
     lines = [line.encode() for line in text.splitlines(keepends=True)]
@@ -156,7 +159,7 @@ def first_failure(checkout: Path, path: Path, node: ast.AST, marks: str) -> str 
     whole = b"".join(lines)
     path.write_bytes(whole[:start] + f"({ast.unparse(broken(node))})".encode() + whole[end:])  # type: ignore[arg-type]
     try:
-        for tests in stages(checkout, path):
+        for tests in stages(checkout, path, witness):
             if failure := run(checkout, tests, marks):
                 return failure
     finally:
@@ -164,12 +167,15 @@ def first_failure(checkout: Path, path: Path, node: ast.AST, marks: str) -> str 
     return None
 
 
-def stages(checkout: Path, path: Path) -> Iterator[list[str]]:
-    """Which tests to run, from near to far."""
+def stages(checkout: Path, path: Path, witness: str) -> Iterator[list[str]]:
+    """Which tests to run: the one that saw the line before, wherever it is now, then all from near to far."""
     inside = path.relative_to(checkout / "src" / "ringtrue")
     tests = checkout / "tests"
     own = tests / inside.with_name(f"test_{inside.name}")
     folders = [folder for folder in (tests / inside).parents if folder.is_dir() and folder.is_relative_to(tests)]
+    if name := re.search(r"::(test_\w+)", witness):
+        homes = [str(file) for file in tests.rglob("test_*.py") if f"def {name[1]}(" in file.read_text()]
+        yield [*homes, "-k", name[1]] if homes else [str(path)]
     yield [str(path), *([str(own)] if own.exists() else [])]
     for folder in folders[:-1] or folders:  # all tests only for a module that has no room
         yield [str(folder)]
