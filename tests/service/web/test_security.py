@@ -11,8 +11,7 @@ from starlette.responses import PlainTextResponse
 
 from ringtrue.service.store import Store
 from ringtrue.service.web.app import create_app
-from ringtrue.service.web.auth.dependencies import RequestContext, require_server_owner_upload
-from ringtrue.service.web.auth.route_guards import public
+from ringtrue.service.web.auth.dependencies import RequestContext, public, require_server_owner_upload
 from ringtrue.service.web.security import FORM_LIMIT
 
 MULTIPART = {"Content-Type": "multipart/form-data; boundary=b"}
@@ -27,8 +26,9 @@ def app(web_store: Store, clock) -> FastAPI:
         return PlainTextResponse("taken")
 
     @made.get("/broken")
+    @made.get("/broken/{word}")
     @public
-    async def broken() -> None:
+    async def broken(word: str = "") -> None:
         raise ZeroDivisionError("a secret of ours")
 
     return made
@@ -48,7 +48,9 @@ async def upload(csrf: str, size: int) -> AsyncIterator[bytes]:
     yield b"\r\n--b--\r\n"
 
 
-@pytest.mark.parametrize("path", ["/", "/login", "/nothing/here", "/static/style.css", "/healthz", "/broken"])
+@pytest.mark.parametrize(
+    "path", ["/", "/login", "/nothing/here", "/static/style.css", "/healthz", "/broken", "/p/news/judge"]
+)
 def test_every_answer_tells_browsers_to_be_careful(nobody, path: str) -> None:
     headers = nobody.get(path).headers
     policy = dict(one.split(" ", 1) for one in headers["content-security-policy"].split("; "))
@@ -76,11 +78,14 @@ def test_only_what_lies_in_the_folder_is_given_out(nobody, path: str) -> None:
 def test_a_fault_of_ours_says_nothing_of_itself_and_leaves_no_address_in_the_log(
     nobody, caplog: pytest.LogCaptureFixture
 ) -> None:
-    page = nobody.get("/broken?secret=s3cret")
-    assert page.status_code == 500
-    assert "A fault of the server, not yours" in page.text
-    assert "a secret of ours" not in page.text
+    for path in ("/broken?secret=s3cret", "/broken/s3cret"):
+        page = nobody.get(path)
+        assert page.status_code == 500
+        assert page.headers["x-frame-options"] == "DENY"
+        assert "A fault of the server, not yours" in page.text
+        assert "a secret of ours" not in page.text
     assert "GET /broken failed" in caplog.text
+    assert "GET /broken/{word} failed" in caplog.text
     assert "s3cret" not in caplog.text
     told = nobody.get("/broken", headers={"Accept": "application/json"})
     assert (told.status_code, list(told.json())) == (500, ["error"])

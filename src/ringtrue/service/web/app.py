@@ -10,20 +10,21 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from fastapi import FastAPI
 from starlette.staticfiles import StaticFiles
 
 from ringtrue._version import __version__
 from ringtrue.errors import RingtrueError, UsageError
 from ringtrue.service.store.tasks import release_all_expired
-from ringtrue.service.web import api, owner
+from ringtrue.service.web import owner
+from ringtrue.service.web.api import application as api
 from ringtrue.service.web.auth import invitations, login, password
 from ringtrue.service.web.context import ServerContext
-from ringtrue.service.web.errors import add_page_error_handlers
-from ringtrue.service.web.fast_path import FastPathApp, FastRoute
+from ringtrue.service.web.errors import add_page_error_handlers, handle_unexpected_error
 from ringtrue.service.web.judge import questions
+from ringtrue.service.web.security import SecurityMiddleware
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
     from starlette.responses import Response
     from starlette.types import Scope
 
@@ -43,7 +44,7 @@ def create_app(
     upload_limit: int = UPLOAD_LIMIT,
     clock: Callable[[], float] = time.time,
     owns_store: bool = False,
-) -> FastPathApp:
+) -> FastAPI:
     """The server on a store, which it closes at its end where it owns it.
 
     `base_url` is where people reach it; with https there, cookies travel by https only.
@@ -63,7 +64,7 @@ def create_app(
         if owns_store:
             store.close()
 
-    app = FastPathApp(
+    app = FastAPI(
         title="ringtrue",
         version=__version__,
         openapi_url=None,
@@ -72,21 +73,13 @@ def create_app(
         lifespan=lifespan,
     )
     app.state.server = server
+    app.add_middleware(SecurityMiddleware, on_error=handle_unexpected_error)
     add_page_error_handlers(app)
-    api_app = api.make_api(server)
-    app.mount(api.PATH, api_app)  # first, so that no request of it is compared with every page
+    app.mount(api.PATH, api.make_api(server))  # first, so that no request of it is compared with every page
     for router in ROUTERS:
         app.include_router(router)
     app.mount(
         "/static", _CachedStaticFiles(directory=str(files("ringtrue.service.web").joinpath("static"))), name="static"
-    )
-    app.add_fast_routes(
-        FastRoute(method=method, path=f"{prefix}{path}", endpoint=endpoint, app=route_app)
-        for route_app, prefix, endpoints in (
-            (api_app, api.PATH, api.FAST_ENDPOINTS),
-            (app, "", questions.FAST_ENDPOINTS),
-        )
-        for (method, path), endpoint in endpoints.items()
     )
     return app
 

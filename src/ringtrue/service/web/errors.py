@@ -1,4 +1,4 @@
-"""What is shown when something is refused or fails: a page in words, or the same as JSON."""
+"""What is answered when something is refused or fails: a page in words, or JSON with a kind and a message."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from urllib.parse import quote
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
 from ringtrue.errors import (
@@ -24,12 +25,14 @@ from ringtrue.errors import (
     UsageError,
 )
 from ringtrue.service.web.auth.dependencies import SAFE_METHODS, SignedOutError, StaleFormError
+from ringtrue.service.web.auth.token_auth import UnknownTokenError
 from ringtrue.service.web.judge.resubmit import login_page_keeping_answer, resend_page_for_stale_form
-from ringtrue.service.web.render import render, see_other
+from ringtrue.service.web.responses import render, see_other
 from ringtrue.service.web.security import TooLargeError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
+    from typing import Any
 
     from fastapi import Response
 
@@ -62,6 +65,7 @@ ERROR_KINDS = {
 }  # fmt: skip
 MAX_MESSAGE_LENGTH = 2_000  # characters of a message
 RETRY_AFTER = {"Retry-After": "2"}
+BEARER_CHALLENGE = {"WWW-Authenticate": "Bearer"}
 
 
 def status_of(error: RingtrueError) -> int:
@@ -107,8 +111,7 @@ async def _handle_ringtrue_error(request: Request, error: Exception) -> Response
 
 async def _handle_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    if isinstance(error.__context__, TooLargeError):  # which the reader of forms takes for a broken one
-        error = error.__context__
+    error = _unwrap_too_large(error)
     message = error.detail if error.detail != HTTPStatus(error.status_code).phrase else ""
     if error.status_code == 404:
         message = "The address may be mistyped, or what was here is gone."
@@ -126,7 +129,7 @@ async def _handle_validation_error(request: Request, error: Exception) -> Respon
 async def _handle_signed_out(request: Request, _error: Exception) -> Response:
     if wants_json(request):
         message = "log in, or send a token: Authorization: Bearer …"
-        return make_json_error(401, message, {"WWW-Authenticate": "Bearer"})
+        return make_json_error(401, message, BEARER_CHALLENGE)
     if request.method in SAFE_METHODS:
         path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
         return see_other("/login" if path == "/" else f"/login?next={quote(path, safe='')}")
@@ -146,3 +149,60 @@ async def handle_unexpected_error(request: Request, error: Exception) -> Respons
     logging.getLogger("ringtrue").error("%s %s failed", request.method, route, exc_info=error)
     message = "A fault of the server, not yours. It was written to its log; trying again may help."
     return _error_response(request, 500, message)
+
+
+def _unwrap_too_large(error: HTTPException) -> HTTPException:
+    """Too much, where the reader of forms took it for a broken form."""
+    return error.__context__ if isinstance(error.__context__, TooLargeError) else error
+
+
+def add_api_error_handlers(app: FastAPI) -> None:
+    """Teach an app to answer every error as JSON."""
+    app.add_exception_handler(RingtrueError, _handle_api_ringtrue_error)
+    app.add_exception_handler(HTTPException, _handle_api_http_error)
+    app.add_exception_handler(RequestValidationError, _handle_api_validation_error)
+    app.add_exception_handler(ValidationError, _handle_api_validation_error)
+
+
+def describe_validation_errors(errors: Iterable[Mapping[str, Any]]) -> str:
+    """What is wrong with what was sent, where and how, in one line.
+
+    Examples:
+        >>> error = {"loc": ("body", "settings", "judges"), "msg": "Input should be a valid integer"}
+        >>> describe_validation_errors([error])
+        'settings.judges: Input should be a valid integer'
+    """
+    problems = []
+    for error in errors:
+        where = ".".join(str(part) for part in error["loc"] if part not in ("body", "query", "path"))
+        problems.append(f"{where}: {error['msg']}" if where else str(error["msg"]))
+    return "; ".join(problems)
+
+
+async def _handle_api_ringtrue_error(_request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RingtrueError)
+    if isinstance(error, UnknownTokenError):
+        return make_json_error(401, str(error), BEARER_CHALLENGE)
+    status = status_of(error)
+    return make_json_error(status, str(error), RETRY_AFTER if status == 503 else None)
+
+
+async def _handle_api_http_error(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    error = _unwrap_too_large(error)
+    message = error.detail
+    if error.status_code == 404:
+        message = f"there is nothing at {request.url.path}; openapi.json lists what there is"
+    if error.status_code == 405:
+        message = f"{request.method} cannot be done at {request.url.path}; openapi.json lists what can"
+    return make_json_error(error.status_code, message, error.headers)
+
+
+async def _handle_api_validation_error(_request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError | ValidationError)
+    problems = error.errors()
+    is_malformed = any(problem["type"] == "json_invalid" for problem in problems)
+    message = describe_validation_errors(problems)
+    if is_malformed:
+        message = f"expected JSON: {problems[0].get('ctx', {}).get('error', message)}"
+    return make_json_error(400 if is_malformed else 422, message)

@@ -24,7 +24,6 @@ from ringtrue.errors import UsageError
 from ringtrue.service.store import Store
 from ringtrue.service.store.sessions import get_or_create_signing_secret
 from ringtrue.service.web.app import UPLOAD_LIMIT, create_app
-from ringtrue.service.web.fast_path import CoalescingProtocol
 
 if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
@@ -91,7 +90,6 @@ def serve(settings: ServerSettings, listener: socket.socket, *, workers: int = 1
         workers=workers,
         lifespan="on",
         ws="none",
-        http=CoalescingProtocol,
         log_config=None,
         access_log=False,  # links hold secrets, and an access log would keep them
         proxy_headers=settings.base_url is not None,  # nobody but a proxy may say where a request came from

@@ -10,7 +10,7 @@ import pytest
 
 from ringtrue.service.store import Store
 from ringtrue.service.web.api.application import make_api
-from ringtrue.service.web.auth.route_guards import list_unguarded_routes
+from ringtrue.service.web.auth.dependencies import list_unguarded_routes
 from service.web.programs import Program, World, world
 
 DESCRIPTION = make_api(None).openapi()

@@ -237,3 +237,118 @@ def test_an_answer_that_is_not_on_the_scale_is_refused(here: World) -> None:
     assert (refused.status_code, refused.json()["error"]["message"]) == (
         422, "no answer '7' on this scale; there is 0, 1, 2",
     )  # fmt: skip
+
+
+ANSWER = {"assignment": 1, "version": 0, "answer": "1"}
+JSON = {"Content-Type": "application/json"}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "sent", "status"),
+    [
+        ("GET", "/tasks/1/next", {}, 200),
+        ("GET", "/tasks/9/next", {}, 404),
+        ("GET", "/tasks/0/next", {}, 422),
+        ("GET", "/tasks/-1/next", {}, 422),
+        ("GET", f"/tasks/{2**64}/next", {}, 422),
+        ("GET", "/tasks/1/next/", {}, 404),
+        ("PUT", "/tasks/1/next", {}, 405),
+        ("POST", "/tasks/1/answers", {"json": ANSWER | {"version": 7}}, 409),
+        ("POST", "/tasks/1/answers", {"json": ANSWER | {"answer": "no such"}}, 422),
+        ("POST", "/tasks/1/answers", {"json": {"assignment": "1"}}, 422),
+        ("POST", "/tasks/1/answers", {"content": b"{", "headers": JSON}, 400),
+        ("POST", "/tasks/1/answers", {"content": b"x" * 3_000_000, "headers": JSON}, 413),
+    ],
+)
+def test_what_is_asked_for_all_the_time_is_answered_or_refused_in_json(
+    here: World, method: str, path: str, sent: dict[str, Any], status: int
+) -> None:
+    judge = here.judge()
+    judge.post("/projects/news/tasks", {})
+    answer = judge(method, path, **sent)
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/json")
+    assert (answer.headers["x-frame-options"], answer.headers["cache-control"]) == ("DENY", "no-store")
+    assert ("error" in answer.json()) == (status != 200)
+
+
+def answers(whole: Any, answer: str = "1") -> list[dict[str, Any]]:
+    return [
+        {"assignment": one["assignment"], "version": one["version"], "answer": answer} for one in whole["questions"]
+    ]
+
+
+def test_a_whole_task_is_opened_answered_and_handed_in_by_two_requests(here: World) -> None:
+    judge = here.judge()
+    whole = judge.post("/projects/news/whole-tasks", {})
+    assert whole["task"]["open"] == len(whole["questions"]) == 4
+    done = judge.post(f"/whole-tasks/{whole['task']['id']}", {"answers": answers(whole)})
+    assert (done["late"], done["repeated"], done["task"]["outcome"]) == ([], [], "handed_in")
+    assert here.owner().get("/projects/news/progress")["done"] == 4
+    rest = judge.post("/projects/news/whole-tasks", {})
+    judge.post(f"/whole-tasks/{rest['task']['id']}", {"answers": answers(rest)})
+    assert judge.post("/projects/news/whole-tasks", {}) == {"task": None, "questions": []}
+
+
+def test_one_by_one_and_at_once_can_be_mixed(here: World) -> None:
+    judge = here.judge()
+    step = judge.post("/projects/news/tasks", {})
+    task, first = step["task"]["id"], step["question"]
+    judge.post(f"/tasks/{task}/answers", {"assignment": first["assignment"], "version": 0, "answer": "2"})
+    whole = judge.post("/projects/news/whole-tasks", {})
+    assert whole["task"]["id"] == task
+    assert len(whole["questions"]) == 3
+    some = judge.post(f"/whole-tasks/{task}", {"answers": answers(whole)[:2]})
+    assert (some["task"]["open"], some["task"]["outcome"]) == (1, None)
+    rest = judge.post(f"/whole-tasks/{task}", {"answers": answers(whole), "hand_in": False})
+    assert rest["repeated"] == [one["assignment"] for one in whole["questions"][:2]]
+    assert (rest["task"]["open"], rest["task"]["outcome"]) == (0, None)
+    assert judge.post(f"/tasks/{task}/hand-in")["outcome"] == "handed_in"
+
+
+def test_sent_again_after_a_broken_connection_nothing_is_kept_twice(here: World) -> None:
+    judge = here.judge()
+    whole = judge.post("/projects/news/whole-tasks", {})
+    path, sent = f"/whole-tasks/{whole['task']['id']}", {"answers": answers(whole)}
+    judge.post(path, sent)
+    again = judge.post(path, sent)
+    assert again["repeated"] == [one["assignment"] for one in whole["questions"]]
+    assert len(here.owner().get("/projects/news/judgments?counting=false")["judgments"]) == 4
+
+
+def test_one_that_is_refused_is_named_and_none_is_kept(here: World) -> None:
+    judge = here.judge()
+    whole = judge.post("/projects/news/whole-tasks", {})
+    sent = answers(whole)
+    sent[2]["answer"] = "9"
+    refused = judge("POST", f"/whole-tasks/{whole['task']['id']}", json={"answers": sent})
+    assert refused.status_code == 422
+    assert f"question {sent[2]['assignment']}: " in refused.json()["error"]["message"]
+    assert here.owner().get("/projects/news/judgments?counting=false")["judgments"] == []
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [({}, "answers"), ({"answers": []}, "at least 1"), ({"answers": [{"assignment": 1}]}, "version"), ([], "object")],
+)
+def test_what_is_no_list_of_answers_is_told_what_is_wrong_with_it(here: World, body: Any, words: str) -> None:
+    whole = here.judge().post("/projects/news/whole-tasks", {})
+    refused = here.judge()("POST", f"/whole-tasks/{whole['task']['id']}", json=body)
+    assert refused.status_code == 422
+    assert words in refused.json()["error"]["message"]
+
+
+def test_whole_tasks_of_others_are_not_to_be_found(here: World) -> None:
+    whole = here.judge().post("/projects/news/whole-tasks", {})
+    for task, status in ((whole["task"]["id"], 404), (999, 404), (2**63, 422)):
+        refused = here.judge("Ben")("POST", f"/whole-tasks/{task}", json={"answers": answers(whole)})
+        assert refused.status_code == status
+    assert here.owner().get("/projects/news/judgments?counting=false")["judgments"] == []
+
+
+def test_who_is_no_judge_any_more_cannot_answer_a_whole_task_and_nothing_is_kept(here: World) -> None:
+    judge = here.judge()
+    whole = judge.post("/projects/news/whole-tasks", {})
+    assert here.owner()("DELETE", f"/projects/news/people/{judge.account}/roles/judge").status_code == 204
+    refused = judge("POST", f"/whole-tasks/{whole['task']['id']}", json={"answers": answers(whole)})
+    assert refused.status_code == 403
+    assert here.owner().get("/projects/news/judgments?counting=false")["judgments"] == []

@@ -11,7 +11,7 @@ from fastapi.routing import APIRoute
 from ringtrue.service.store import Store
 from ringtrue.service.store.audit_log import load_audit_entries
 from ringtrue.service.store.records import Project
-from ringtrue.service.web.auth.route_guards import list_unguarded_routes
+from ringtrue.service.web.auth.dependencies import list_unguarded_routes
 from ringtrue.service.web.owner import adjudication, administration, exports, gold, people, progress, projects, quality
 from service.web.owner.stories import said
 

@@ -1,32 +1,43 @@
-"""Disagreements between judges, and what an owner decided about them."""
+"""What an owner decides: disagreements between judges, tasks that failed their traps, what gold judges should see."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 from fastapi import APIRouter, Query, Response
 from pydantic import Field, StringConstraints
 
+from ringtrue.errors import NotFoundError
+from ringtrue.service.collect.gold_queue import GoldDrawSummary, draw_gold
 from ringtrue.service.store.adjudication import (
+    DisputedItem,
+    Verdict,
     count_disagreements,
     count_ties,
     load_disagreements,
     load_verdicts,
     record_verdict,
 )
-from ringtrue.service.store.records import Queue
-from ringtrue.service.web.api.schemas.common import (
-    PageParams,
+from ringtrue.service.store.answer_feed import is_task_in_project
+from ringtrue.service.store.answers import set_aside_task
+from ringtrue.service.store.gold_items import withdraw_gold_draw
+from ringtrue.service.store.progress import FailedTask, load_failed_tasks
+from ringtrue.service.store.records import MAX_ID, Queue
+from ringtrue.service.store.revisions import ReinstatedAnswers, reinstate_task
+from ringtrue.service.web.api.file_uploads import FileText, encode_file_or_none
+from ringtrue.service.web.api.schemas import (
+    DocumentResponse,
     ProjectName,
+    QueryParams,
     RequestModel,
     ResponseModel,
     RowId,
     ShortText,
-    Timestamp,
     error_responses,
+    fields_of,
 )
-from ringtrue.service.web.api.schemas.tasks import DocumentResponse
-from ringtrue.service.web.api.token_auth import Manager
+from ringtrue.service.web.auth.token_auth import Manager
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -34,9 +45,11 @@ if TYPE_CHECKING:
 router = APIRouter(tags=["deciding"])
 
 
-class DisagreementParams(PageParams):
+class DisagreementParams(QueryParams):
     """Which disagreements are wanted."""
 
+    offset: Annotated[int, Field(ge=0, le=MAX_ID, description="How many to pass over.")] = 0
+    limit: Annotated[int, Field(ge=1, le=1_000, description="How many to give at most.")] = 100
     queue: Queue = "main"
     open_only: Annotated[bool, Field(description="Those without a verdict.")] = True
 
@@ -48,19 +61,13 @@ class VoteCountResponse(ResponseModel):
     count: int
 
 
+@fields_of(DisputedItem)
 class DisagreementResponse(ResponseModel):
     """An item that judges see differently, without names; votes and verdict are as if `left` stood left."""
 
-    item: int
-    query: str
-    query_text: str | None
-    description: str | None
-    narrative: str | None
     left: DocumentResponse
     right: DocumentResponse | None
     votes: list[VoteCountResponse]
-    spread: float
-    verdict: str | None
 
 
 class DisagreementPageResponse(ResponseModel):
@@ -82,17 +89,39 @@ class VerdictRequest(RequestModel):
     reason: ShortText | None = None
 
 
+@fields_of(Verdict)
 class VerdictResponse(ResponseModel):
     """What somebody decided about an item, as if `doc` stood on the left."""
 
-    item: int
-    query: str
-    doc: str
-    other: str | None
-    answer: str
-    reason: str | None
-    handle: str
-    time: Timestamp
+
+@fields_of(FailedTask)
+class FailedTaskResponse(ResponseModel):
+    """A task with too few traps right; `answers` of it count, none where it was set aside."""
+
+
+@fields_of(ReinstatedAnswers)
+class RecountResponse(ResponseModel):
+    """How many answers of a task count again, and how many do not, since others have taken their places."""
+
+
+class GoldRequest(RequestModel):
+    """What gold judges should see: so many documents (`budget`) or whole queries, for these measures."""
+
+    measures: list[Annotated[str, StringConstraints(min_length=1, max_length=100)]] = Field(
+        default=["P@10"], min_length=1, max_length=20
+    )
+    budget: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
+    queries: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    compare: bool = False
+    bronze: FileText | None = Field(default=None, description="Labels of the cheap judge; without, what was collected.")
+    wanted: Annotated[int, Field(ge=1, le=1_000, description="How many gold judges each document gets.")] = 1
+
+
+@fields_of(GoldDrawSummary)
+class GoldResponse(ResponseModel):
+    """What was drawn: `documents` in all, those that are `new`, and the half width of each interval to expect."""
+
+    expected: dict[str, dict[str, float | None]]
 
 
 @router.get(
@@ -160,3 +189,102 @@ async def give_verdict(project: ProjectName, caller: Manager, verdict: VerdictRe
 
     await caller.write(work)
     return Response(status_code=204)
+
+
+@router.get(
+    "/projects/{project}/failed-tasks",
+    summary="Tasks that failed their traps",
+    response_model=list[FailedTaskResponse],
+    responses=error_responses(404),
+)
+async def list_failed_tasks(project: ProjectName, caller: Manager) -> Any:
+    """The newest first."""
+    return await caller.read(lambda c: load_failed_tasks(c, caller.load_project(c, project, "owner")))
+
+
+@router.post(
+    "/projects/{project}/tasks/{task}/set-aside",
+    summary="Count none of a task's answers",
+    status_code=204,
+    response_class=Response,
+    responses=error_responses(404),
+)
+async def set_task_aside(project: ProjectName, task: RowId, caller: Manager) -> Response:
+    """Its items go to other judges; the answers stay in the history."""
+
+    def work(connection: Connection) -> None:
+        stored_project = caller.load_project(connection, project, "owner")
+        if not is_task_in_project(connection, task, stored_project.id):
+            raise NotFoundError(f"there is no task {task} in '{stored_project.title}'")
+        set_aside_task(connection, task, now=caller.now)
+        caller.record(connection, "set task aside", project=stored_project.id, task=task)
+
+    await caller.write(work)
+    return Response(status_code=204)
+
+
+@router.post(
+    "/projects/{project}/tasks/{task}/count-again",
+    summary="Count a task's answers that were set aside",
+    response_model=RecountResponse,
+    responses=error_responses(404, 409),
+)
+async def count_task_again(project: ProjectName, task: RowId, caller: Manager) -> Any:
+    """Those whose items still have room."""
+
+    def work(connection: Connection) -> Any:
+        stored_project = caller.load_project(connection, project, "owner")
+        recount = reinstate_task(connection, stored_project, task)
+        caller.record(connection, "count task again", project=stored_project.id, task=task)
+        return recount
+
+    return await caller.write(work)
+
+
+@router.delete(
+    "/projects/{project}/gold",
+    summary="Withdraw a draw that nobody has judged",
+    status_code=204,
+    response_class=Response,
+    responses=error_responses(404, 409),
+)
+async def withdraw_gold(project: ProjectName, caller: Manager) -> Response:
+    """Once a gold judge has begun, a draw can only be continued."""
+
+    def work(connection: Connection) -> None:
+        stored_project = caller.load_project(connection, project, "owner")
+        withdraw_gold_draw(connection, stored_project)
+        caller.record(connection, "withdraw gold", project=stored_project.id)
+
+    await caller.write(work)
+    return Response(status_code=204)
+
+
+@router.post(
+    "/projects/{project}/gold",
+    summary="Draw what gold judges should see",
+    response_model=GoldResponse,
+    responses=error_responses(404, 409),
+)
+async def draw_gold_labels(project: ProjectName, caller: Manager, body: GoldRequest) -> Any:
+    """From the runs of the project, with known probabilities, into the queue `gold`."""
+    stored_project = await caller.fetch_project(project, "owner")
+    bronze = encode_file_or_none(body.bronze)
+    gold_draw = await caller.server.compute(
+        lambda: draw_gold(
+            caller.server.store,
+            stored_project,
+            measures=body.measures,
+            budget=body.budget,
+            queries=body.queries,
+            compare=body.compare,
+            bronze=bronze,
+            wanted=body.wanted,
+            now=caller.now,
+            rng=np.random.default_rng(),
+        )
+    )
+    await caller.record_separately(
+        "draw gold", project=stored_project.id, documents=gold_draw.documents, new=gold_draw.new
+    )
+    return gold_draw

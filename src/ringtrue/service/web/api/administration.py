@@ -6,24 +6,24 @@ import secrets
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Response
-from pydantic import Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints
 
 from ringtrue.errors import ForbiddenError
-from ringtrue.service.store.audit_log import load_audit_entries
+from ringtrue.service.store.audit_log import AuditEntry, load_audit_entries
 from ringtrue.service.store.projects import load_projects
-from ringtrue.service.store.sessions import issue_token, load_tokens, revoke_token
-from ringtrue.service.web.api.people import Days
-from ringtrue.service.web.api.schemas.common import (
+from ringtrue.service.store.sessions import Token, issue_token, load_tokens, revoke_token
+from ringtrue.service.web.api.schemas import (
+    Days,
     ProjectName,
     QueryParams,
     RequestModel,
     ResponseModel,
     RowId,
-    Timestamp,
     error_responses,
+    fields_of,
 )
-from ringtrue.service.web.api.token_auth import AccountManager, Anybody, Manager
-from ringtrue.service.web.downloads import describe_download, make_in_temp_folder, send_temp_file
+from ringtrue.service.web.auth.token_auth import AccountManager, Anybody, Manager
+from ringtrue.service.web.responses import describe_download, make_in_temp_folder, send_temp_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,15 +60,11 @@ class NewTokenResponse(ResponseModel):
     token: str
 
 
+@fields_of(Token)
 class TokenResponse(ResponseModel):
     """A token, all but the secret."""
 
-    id: int
-    name: str
-    scopes: list[Scope]
-    created: Timestamp
-    expires: Timestamp | None
-    revoked: Timestamp | None
+    scopes: Annotated[list[Scope], BeforeValidator(sorted)]
 
 
 class AuditParams(QueryParams):
@@ -78,13 +74,10 @@ class AuditParams(QueryParams):
     limit: Annotated[int, Field(ge=1, le=10_000)] = 200
 
 
+@fields_of(AuditEntry)
 class AuditEntryResponse(ResponseModel):
     """One line of the record; `handle` is the account that acted, null where nobody was logged in."""
 
-    time: Timestamp
-    action: str
-    handle: str | None
-    project: str | None
     detail: dict[str, Any]
 
 
@@ -113,18 +106,7 @@ async def whoami(caller: Anybody) -> Any:
 )
 async def list_tokens(caller: AccountManager) -> Any:
     """The newest first."""
-    own_tokens = await caller.read(lambda connection: load_tokens(connection, caller.person.id))
-    return [
-        {
-            "id": token.id,
-            "name": token.name,
-            "scopes": sorted(token.scopes),
-            "created": token.created,
-            "expires": token.expires,
-            "revoked": token.revoked,
-        }
-        for token in own_tokens
-    ]
+    return await caller.read(lambda connection: load_tokens(connection, caller.person.id))
 
 
 @router.post(

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 
 from ringtrue.errors import UsageError
 from ringtrue.service.collect.uploads import UploadedFile
-from ringtrue.service.web.api.schemas.common import RequestModel
+from ringtrue.service.web.api.schemas import RequestModel
 from ringtrue.service.web.security import allow_large_body, read_form
 
 if TYPE_CHECKING:
@@ -62,7 +62,8 @@ def encode_file_or_none(file: FileText | None) -> UploadedFile | None:
 
 def describe_upload_body(model: type[RequestModel]) -> dict[str, Any]:
     """How OpenAPI describes a body that is JSON or a form with files."""
-    json_schema = model.model_json_schema()
+    json_schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
+    json_schema.pop("$defs")  # FileText, which other bodies bring along
     fields: dict[str, Any] = {}
     for name, property_schema in json_schema["properties"].items():
         if _is_file(property_schema):
@@ -74,8 +75,7 @@ def describe_upload_body(model: type[RequestModel]) -> dict[str, Any]:
     form = {"type": "object", "properties": fields, "additionalProperties": False}
     if "required" in json_schema:
         form["required"] = json_schema["required"]
-    reference = {"$ref": f"#/components/schemas/{model.__name__}"}
-    content = {"application/json": {"schema": reference}, "multipart/form-data": {"schema": form}}
+    content = {"application/json": {"schema": json_schema}, "multipart/form-data": {"schema": form}}
     return {"requestBody": {"required": True, "content": content}}
 
 

@@ -20,47 +20,41 @@ from ringtrue.service.store.accounts import (
     set_owner,
 )
 from ringtrue.service.store.invitations import (
+    Invitation,
     InvitationKind,
-    InvitationRole,
     invite,
     load_invitations,
     revoke_invitation,
 )
 from ringtrue.service.store.records import Role
 from ringtrue.service.store.sessions import issue_token
-from ringtrue.service.web.api.schemas.common import (
+from ringtrue.service.web.api.schemas import (
     NO_NUL_PATTERN,
+    Days,
     ProjectName,
     RequestModel,
     ResponseModel,
     RowId,
-    Timestamp,
     error_responses,
+    fields_of,
 )
-from ringtrue.service.web.api.token_auth import Caller, Manager
+from ringtrue.service.web.auth.token_auth import Caller, Manager
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 router = APIRouter(tags=["people"])
-Days = Annotated[float, Field(gt=0, le=3_650)]
 Note = Annotated[str, StringConstraints(max_length=100, pattern=NO_NUL_PATTERN)]
 DisplayName = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=NO_NUL_PATTERN)]
 Code = Annotated[str, StringConstraints(min_length=1, max_length=60, pattern=r"^[^\x00-\x1f\x7f]+$")]
 RESET_DAYS = 3
 
 
+@fields_of(Account, omit=("has_password",))
 class PersonResponse(ResponseModel):
     """Somebody; `roles` are those in the project that was asked about, or in any."""
 
-    id: int
     handle: str = Field(description="The judge's id in every export.")
-    name: str | None
-    kind: str
-    owner: bool
-    created: Timestamp
-    erased: Timestamp | None
-    roles: list[str]
 
 
 class InvitationRequest(RequestModel):
@@ -83,18 +77,9 @@ class OwnerInvitationRequest(RequestModel):
     days: Days = 14
 
 
+@fields_of(Invitation, omit=("project", "account"))
 class InvitationResponse(ResponseModel):
     """A link that was given out; `left` is how often it can still be used, null for as often as one likes."""
-
-    id: int
-    role: InvitationRole
-    kind: InvitationKind
-    note: str | None
-    left: int | None
-    code: str | None
-    created: Timestamp
-    expires: Timestamp | None
-    revoked: Timestamp | None
 
 
 class LinkResponse(ResponseModel):

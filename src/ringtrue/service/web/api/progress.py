@@ -1,92 +1,75 @@
-"""How a project goes: progress, answers as they come in, agreement and judge quality."""
+"""How a project goes: progress, answers as they come in, agreement and judge quality, and all of it as files."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from fastapi import APIRouter, Query
-from pydantic import Field
+from fastapi import APIRouter, Query, Response
+from pydantic import Field, StringConstraints
 
-from ringtrue.service.store.answer_feed import load_answers_after
-from ringtrue.service.store.progress import load_judge_progress, load_progress, load_query_progress
-from ringtrue.service.store.records import MAX_ID, Queue
-from ringtrue.service.web.api.schemas.common import ProjectName, QueryParams, ResponseModel, Timestamp, error_responses
-from ringtrue.service.web.api.token_auth import Reader
+from ringtrue.service.collect.export import export_project
+from ringtrue.service.collect.export_formats import list_export_formats
+from ringtrue.service.collect.quality import assess_quality
+from ringtrue.service.store.answer_feed import ListedAnswer, load_answers_after
+from ringtrue.service.store.progress import (
+    JudgeProgress,
+    QueryProgress,
+    load_judge_progress,
+    load_progress,
+    load_query_progress,
+)
+from ringtrue.service.store.records import MAX_ID, Progress, Queue
+from ringtrue.service.web.api.schemas import (
+    NO_NUL_PATTERN,
+    ProjectName,
+    QueryParams,
+    ResponseModel,
+    error_responses,
+    fields_of,
+)
+from ringtrue.service.web.auth.token_auth import Reader
+from ringtrue.service.web.responses import describe_download, make_in_temp_folder, send_temp_file
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 router = APIRouter(tags=["progress"])
+exports_router = APIRouter(tags=["exports"])
+ExportKey = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,30}$")]
+MAX_HEADER_LENGTH = 4_000
+MEDIA_TYPES = (
+    "text/plain",
+    "text/csv",
+    "text/tab-separated-values",
+    "application/x-ndjson",
+    "application/vnd.apache.parquet",
+    "application/zip",
+)
 
 
+@fields_of(Progress)
 class ProgressResponse(ResponseModel):
     """How far a queue is: items, judgments wanted of them, done and being made."""
 
-    items: int
-    wanted: int
-    done: int
-    open: int
-    complete: int
-    unsure: int
-    skipped: int
-    judges: int
 
-
+@fields_of(QueryProgress)
 class QueryProgressResponse(ResponseModel):
     """How far one query is."""
 
-    query: str
-    text: str | None
-    items: int
-    wanted: int
-    done: int
-    open: int
-    complete: int
-    unsure: int
 
-
+@fields_of(JudgeProgress)
 class JudgeProgressResponse(ResponseModel):
     """What one judge has done of the main queue, without traps, and of `gold`; `seconds` is the median."""
 
-    account: int
-    handle: str
-    kind: str
-    done: int
-    open: int
-    unsure: int
-    skipped: int
-    seconds: float | None
-    last_seen: Timestamp | None
-    tasks: int
-    traps: int
-    passed: int
-    failed_tasks: int
-    gold: int
 
-
+@fields_of(ListedAnswer)
 class JudgmentResponse(ResponseModel):
     """One answer as it was given: `left` is the document, or the one that stood left, and `right` is there for pairs.
 
     `counts` tells whether it is the one that counts now; `batch` is the task. A late answer has a version below 0.
     """
-
-    id: int
-    query: str
-    left: str
-    right: str | None
-    judge: str
-    kind: str
-    answer: str | None
-    reason: str | None
-    counts: bool
-    version: int
-    time: Timestamp
-    seconds: float | None
-    away: float | None
-    queue: str
-    batch: int
-    place: int
 
 
 class JudgmentPageResponse(ResponseModel):
@@ -105,6 +88,16 @@ class QualityResponse(ResponseModel):
     judges: dict[str, Any] | None
     judges_note: str | None
     notes: list[str]
+
+
+class ExportFormatResponse(ResponseModel):
+    """A kind of file that there is for a project."""
+
+    key: str
+    title: str
+    ending: str
+    media_type: str
+    about: str
 
 
 class QueueParams(QueryParams):
@@ -128,6 +121,23 @@ class JudgmentParams(QueryParams):
     counting: Annotated[bool, Field(description="Those that count, or every one that was ever given.")] = True
     after: Annotated[int, Field(ge=0, le=MAX_ID, description="The number of the last answer of the page before.")] = 0
     limit: Annotated[int, Field(ge=1, le=10_000)] = 1_000
+
+
+class ExportParams(QueryParams):
+    """Which labels go into the file."""
+
+    which: Annotated[
+        Literal["every", "one"],
+        Field(
+            description="Every judge's, or one for each item: the verdict, else the majority's, and of ties the lower."
+        ),
+    ] = "every"
+    judge: Annotated[str, StringConstraints(max_length=200, pattern=NO_NUL_PATTERN)] | None = Field(
+        default=None, description="The handle of the one judge whose labels are wanted."
+    )
+    queue: Queue = "main"
+    traps: Annotated[bool, Field(description="With the answers to traps.")] = False
+    failed: Annotated[bool, Field(description="With tasks that failed their traps.")] = True
 
 
 @router.get(
@@ -189,8 +199,6 @@ async def get_judgments(project: ProjectName, caller: Reader, which: Annotated[J
 )
 async def get_quality(project: ProjectName, caller: Reader, how: Annotated[IntervalParams, Query()]) -> Any:
     """Of what was collected so far, with traps and gold labels as known answers."""
-    from ringtrue.service.collect.quality import assess_quality
-
     stored_project = await caller.fetch_project(project, "viewer")
     quality = await caller.server.compute(
         lambda: assess_quality(
@@ -209,3 +217,40 @@ async def get_quality(project: ProjectName, caller: Reader, how: Annotated[Inter
         "judges_note": quality.judges_note,
         "notes": quality.notes,
     }
+
+
+@exports_router.get(
+    "/projects/{project}/exports",
+    summary="The kinds of files that there are",
+    response_model=list[ExportFormatResponse],
+    responses=error_responses(404),
+)
+async def list_exports(project: ProjectName, caller: Reader) -> Any:
+    """And what each is for."""
+    return list_export_formats(await caller.fetch_project(project, "viewer"))
+
+
+@exports_router.get(
+    "/projects/{project}/exports/{key}",
+    summary="What was collected, as a file",
+    response_class=Response,
+    responses=error_responses(404) | describe_download(*MEDIA_TYPES),
+)
+async def get_export(
+    project: ProjectName, key: ExportKey, caller: Reader, which: Annotated[ExportParams, Query()]
+) -> Response:
+    """With judge ids and times; `ringtrue` reads it back without conversion.
+
+    What is doubtful, such as ties of one label for each item, stands in the header `Ringtrue-Notes`, as a JSON list.
+    """
+    stored_project = await caller.fetch_project(project, "viewer")
+
+    exported = await make_in_temp_folder(
+        caller.server,
+        lambda folder: export_project(caller.server.store, stored_project, key, folder, **which.model_dump()),
+    )
+    await caller.record_separately("export", project=stored_project.id, key=key, rows=exported.rows)
+    response = send_temp_file(exported.path, name=exported.name, media_type=exported.media_type)
+    if exported.notes:
+        response.headers["Ringtrue-Notes"] = json.dumps(exported.notes)[:MAX_HEADER_LENGTH]
+    return response

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from fastapi import APIRouter, Query, Request, Response
+from pydantic import Field, StringConstraints
 
 from ringtrue.errors import UsageError
-from ringtrue.service.collect.import_labels import import_labels, revert_import
-from ringtrue.service.collect.project_setup import extend_project, make_project
+from ringtrue.service.collect.import_labels import LabelImportSummary, import_labels, revert_import
+from ringtrue.service.collect.project_setup import ProjectSetup, extend_project, make_project
 from ringtrue.service.collect.uploads import load_project_uploads, read_upload_file
 from ringtrue.service.store.projects import (
     change_project,
@@ -19,7 +20,9 @@ from ringtrue.service.store.projects import (
     get_project_by_id,
     load_projects,
 )
-from ringtrue.service.store.records import Settings
+from ringtrue.service.store.records import PREFERENCE, FailedTraps, Label, Project, Scale, Settings
+from ringtrue.service.store.revisions import RevertedImport
+from ringtrue.service.store.uploads import Upload
 from ringtrue.service.web.api.file_uploads import (
     FilesRequest,
     ImportRequest,
@@ -28,30 +31,137 @@ from ringtrue.service.web.api.file_uploads import (
     encode_file_or_none,
     read_upload,
 )
-from ringtrue.service.web.api.schemas.common import ProjectName, RowId, error_responses
-from ringtrue.service.web.api.schemas.projects import (
-    DeletionParams,
-    ImportResponse,
-    ProjectChangeRequest,
-    ProjectFilesResponse,
-    ProjectRequest,
-    ProjectResponse,
-    RevertedImportResponse,
-    UploadResponse,
-    make_project_files_response,
-    make_project_response,
-    make_scale,
+from ringtrue.service.web.api.schemas import (
+    NO_NUL_PATTERN,
+    ProjectName,
+    QueryParams,
+    RequestModel,
+    ResponseModel,
+    RowId,
+    error_responses,
+    fields_of,
 )
-from ringtrue.service.web.api.token_auth import Anybody, Manager
-from ringtrue.service.web.downloads import attachment_headers, describe_download
+from ringtrue.service.web.auth.token_auth import Anybody, Caller, Manager
 from ringtrue.service.web.owner.default_guidelines import default_guidelines
+from ringtrue.service.web.responses import attachment_headers, describe_download
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from ringtrue.service.store.records import Project
-
 router = APIRouter(tags=["projects"])
+Title = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=NO_NUL_PATTERN)]
+Guidelines = Annotated[str, StringConstraints(max_length=200_000, pattern=NO_NUL_PATTERN)]
+ButtonName = Annotated[str, StringConstraints(min_length=1, max_length=60, pattern=NO_NUL_PATTERN)]
+PREFERENCE_ANSWERS = ("left", "right", "tie", "both_good", "both_bad")
+
+
+class LabelRequest(RequestModel):
+    """One of the answers. A label's value is its place, from 0, unless it is given; the worst comes first."""
+
+    value: Annotated[str, StringConstraints(pattern=r"^([0-9]{1,4}|left|right|tie|both_good|both_bad)$")] | None = None
+    name: ButtonName
+    hint: Annotated[str, StringConstraints(max_length=200, pattern=NO_NUL_PATTERN)] = ""
+
+
+class ScaleRequest(RequestModel):
+    """How it is judged: `graded` labels with names, or which of two documents is better."""
+
+    kind: Literal["graded", "preference"]
+    labels: Annotated[list[LabelRequest], Field(min_length=2, max_length=10)] | None = None
+
+
+class SettingsRequest(RequestModel):
+    """How a project is judged; what is left out stays as it is."""
+
+    judges: Annotated[int, Field(ge=1, le=1_000, description="How many judges each item gets.")] = 3
+    task_size: Annotated[int, Field(ge=1, le=500)] = 20
+    traps: Annotated[int, Field(ge=0, le=499)] = 5
+    traps_needed: Annotated[int, Field(ge=0, le=499)] = 4
+    failed_traps: FailedTraps = "flag"
+    minutes: Annotated[int, Field(ge=1, le=1_440)] | None = 30
+    lease_minutes: Annotated[int, Field(ge=1, le=43_200)] = 30
+    shortcuts: bool = True
+    highlight: bool = True
+    html: bool = False
+    together: bool = True
+    active: bool = False
+
+
+class ProjectRequest(FilesRequest):
+    """A new project, with the files that it is made from; more can be added later."""
+
+    name: ProjectName
+    title: Title
+    scale: ScaleRequest
+    settings: SettingsRequest = SettingsRequest()
+    guidelines: Guidelines = ""
+
+
+class ProjectChangeRequest(RequestModel):
+    """What to change; what is left out stays."""
+
+    title: Title | None = None
+    guidelines: Guidelines | None = None
+    settings: SettingsRequest | None = None
+    closed: bool | None = None
+
+
+class DeletionParams(QueryParams):
+    """That it is meant."""
+
+    confirm: Annotated[ProjectName, Field(description="The name of the project once more.")]
+
+
+@fields_of(Label)
+class LabelResponse(ResponseModel):
+    """One of the answers."""
+
+
+@fields_of(Scale)
+class ScaleResponse(ResponseModel):
+    """Which answers there are."""
+
+    labels: list[LabelResponse]
+
+
+@fields_of(Settings)
+class SettingsResponse(ResponseModel):
+    """How a project is judged."""
+
+
+@fields_of(Project, omit=("id",))
+class ProjectResponse(ResponseModel):
+    """A set of queries and documents to be judged on one scale; `roles` are those of whoever asks."""
+
+    scale: ScaleResponse
+    settings: SettingsResponse
+    roles: list[str]
+
+
+class ProjectFilesResponse(ResponseModel):
+    """What files brought into a project: new items and traps, queries and documents with texts, and every doubt."""
+
+    project: ProjectResponse
+    items: int
+    queries: int
+    documents: int
+    traps: int
+    notes: list[str]
+
+
+@fields_of(LabelImportSummary)
+class ImportResponse(ResponseModel):
+    """What was imported: labels that are new, that were there already, and by how many judges."""
+
+
+@fields_of(RevertedImport)
+class RevertedImportResponse(ResponseModel):
+    """How many labels were taken back, and how many items that were there for them alone."""
+
+
+@fields_of(Upload, omit=("head",))
+class UploadResponse(ResponseModel):
+    """A file of a project; `size` is that of the file when it was sent, in bytes."""
 
 
 @router.get(
@@ -66,7 +176,7 @@ async def list_projects(caller: Anybody) -> Any:
     def work(connection: Connection) -> list[dict[str, Any]]:
         all_projects = load_projects(connection)
         return [
-            make_project_response(project, caller)
+            _make_project_response(project, caller)
             for project in all_projects
             if caller.person.owner or caller.person.roles.get(project.id)
         ]
@@ -83,7 +193,7 @@ async def list_projects(caller: Anybody) -> Any:
 )
 async def make_a_project(caller: Manager, body: ProjectRequest) -> Any:
     """Small files can come along as texts; others are sent to `/projects/{project}/files` afterwards."""
-    scale = make_scale(body.scale)
+    scale = _make_scale(body.scale)
     settings = Settings(**body.settings.model_dump())
     ask, documents = list(map(encode_file, body.ask)), list(map(encode_file, body.documents))
     topics, traps = encode_file_or_none(body.topics), encode_file_or_none(body.traps)
@@ -105,7 +215,7 @@ async def make_a_project(caller: Manager, body: ProjectRequest) -> Any:
         )
     )
     await caller.record_separately("make project", project=created.project.id, items=created.items, scale=scale.kind)
-    return make_project_files_response(created, caller)
+    return _make_project_files_response(created, caller)
 
 
 @router.get(
@@ -113,7 +223,7 @@ async def make_a_project(caller: Manager, body: ProjectRequest) -> Any:
 )
 async def get_project(project: ProjectName, caller: Anybody) -> Any:
     """Its guidelines, scale and settings."""
-    return make_project_response(await caller.fetch_project(project), caller)
+    return _make_project_response(await caller.fetch_project(project), caller)
 
 
 @router.patch(
@@ -140,7 +250,7 @@ async def change_a_project(project: ProjectName, caller: Manager, change: Projec
             caller.record(connection, "change settings", project=stored_project.id)
         return get_project_by_id(connection, changed_project.id)
 
-    return make_project_response(await caller.write(work), caller)
+    return _make_project_response(await caller.write(work), caller)
 
 
 @router.delete(
@@ -213,7 +323,7 @@ async def add_files(project: ProjectName, request: Request, caller: Manager) -> 
         "traps": created.traps,
     }
     await caller.record_separately("add files", project=stored_project.id, **counts)
-    return make_project_files_response(created, caller)
+    return _make_project_files_response(created, caller)
 
 
 @router.get(
@@ -245,7 +355,7 @@ async def import_existing(project: ProjectName, request: Request, caller: Manage
         lambda: import_labels(caller.server.store, stored_project, file, now=caller.now, rng=np.random.default_rng())
     )
     await caller.record_separately("import labels", project=stored_project.id, new=imported.new, known=imported.known)
-    return asdict(imported)
+    return imported
 
 
 @router.post(
@@ -262,3 +372,33 @@ async def take_back(project: ProjectName, file: RowId, caller: Manager) -> Any:
         "take back labels", project=stored_project.id, labels=reverted.labels, items=reverted.items
     )
     return reverted
+
+
+def _make_project_response(project: Project, caller: Caller) -> dict[str, Any]:
+    """A project as whoever asks sees it."""
+    roles = caller.person.roles.get(project.id, frozenset()) | ({"owner"} if caller.person.owner else set())
+    return {field.name: getattr(project, field.name) for field in fields(project)} | {"roles": sorted(roles)}
+
+
+def _make_project_files_response(created: ProjectSetup, caller: Caller) -> dict[str, Any]:
+    """What files brought, as it is sent back."""
+    counts = {field.name: getattr(created, field.name) for field in fields(created)}
+    return counts | {"project": _make_project_response(created.project, caller)}
+
+
+def _make_scale(requested: ScaleRequest) -> Scale:
+    """The scale that was asked for."""
+    if requested.labels is None:
+        if requested.kind == "graded":
+            raise UsageError("a graded scale needs labels, the worst first: [{'name': 'Not relevant'}, …]")
+        return PREFERENCE
+    values = [label.value or str(position) for position, label in enumerate(requested.labels)]
+    if requested.kind == "preference" and not {"left", "right"} <= set(values) <= set(PREFERENCE_ANSWERS):
+        raise UsageError(f"answers about two documents are left, right, tie, both_good, both_bad; found {values}")
+    return Scale(
+        kind=requested.kind,
+        labels=tuple(
+            Label(value=value, name=label.name, hint=label.hint)
+            for value, label in zip(values, requested.labels, strict=True)
+        ),
+    )

@@ -13,7 +13,7 @@ from fastapi import Request
 
 from ringtrue.service.web.auth.dependencies import StaleFormError
 from ringtrue.service.web.context import ServerContext, get_server_context
-from ringtrue.service.web.render import render
+from ringtrue.service.web.responses import render
 from ringtrue.service.web.security import read_form
 
 if TYPE_CHECKING:

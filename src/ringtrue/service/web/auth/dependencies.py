@@ -15,17 +15,18 @@ import hmac
 import json
 import secrets
 from base64 import urlsafe_b64encode
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from fastapi import Request
+from fastapi import FastAPI, Request
+from fastapi.routing import APIRoute
 from starlette.datastructures import FormData
+from starlette.routing import Mount
 
 from ringtrue.errors import ForbiddenError, NotFoundError
 from ringtrue.service.store.projects import get_project_by_name
 from ringtrue.service.store.sessions import authenticate_login
-from ringtrue.service.web.auth.route_guards import guard
 from ringtrue.service.web.context import ServerContext, get_server_context
 from ringtrue.service.web.security import allow_large_body, read_form
 
@@ -35,7 +36,22 @@ if TYPE_CHECKING:
     from ringtrue.service.store.records import Person, Project
 
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+GUARDS: set[Callable[..., Any]] = set()
+PUBLIC: set[Callable[..., Any]] = set()
+
+
+def guard(function: F) -> F:
+    """Declare a dependency to be one that lets in only those who may."""
+    GUARDS.add(function)
+    return function
+
+
+def public(endpoint: F) -> F:
+    """Declare a route to be for everybody."""
+    PUBLIC.add(endpoint)
+    return endpoint
 
 
 class SignedOutError(ForbiddenError):
@@ -261,12 +277,37 @@ def _with_checked_form(request: Request, context: RequestContext, form: FormData
         token = form.get("csrf") or request.headers.get("x-csrf-token", "")
         if not isinstance(token, str) or not hmac.compare_digest(token.encode(), context.csrf.encode()):
             raise StaleFormError
-    return RequestContext(
-        server=context.server,
-        person=context.person,
-        csrf=context.csrf,
-        secret=context.secret,
-        now=context.now,
-        project_or_none=context.project_or_none,
-        form=form,
-    )
+    return replace(context, form=form)
+
+
+def list_unguarded_routes(app: FastAPI) -> list[str]:
+    """The routes that have no guard and are not declared public: there should be none."""
+    return [name for name, route in _walk_routes(app.routes) if not _is_guarded(route)]
+
+
+def _walk_routes(routes: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for route in routes:
+        included = getattr(route, "original_router", None)  # how FastAPI keeps a router that was included
+        if included is not None:
+            yield from _walk_routes(included.routes, prefix)
+        elif isinstance(route, Mount) and route.routes:
+            yield from _walk_routes(route.routes, prefix + route.path)
+        else:
+            methods = ",".join(sorted(getattr(route, "methods", None) or ()))
+            yield f"{methods} {prefix}{getattr(route, 'path', route)}".strip(), route
+
+
+def _is_guarded(route: Any) -> bool:
+    if isinstance(route, Mount):
+        return route.path == "/static"
+    if getattr(route, "endpoint", None) in PUBLIC | GUARDS:
+        return True
+    if not isinstance(route, APIRoute):  # FastAPI's own: the description of the API
+        return getattr(route, "path", None) == "/openapi.json" and getattr(route, "name", None) == "openapi"
+    return any(dependency.call in GUARDS for dependency in _walk_dependencies(route.dependant))
+
+
+def _walk_dependencies(dependant: Any) -> Iterator[Any]:
+    for dependency in dependant.dependencies:
+        yield dependency
+        yield from _walk_dependencies(dependency)

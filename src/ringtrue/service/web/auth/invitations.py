@@ -18,12 +18,11 @@ from ringtrue.service.store.invitations import (
 )
 from ringtrue.service.store.projects import get_project_by_id
 from ringtrue.service.web.auth.anonymous_forms import read_public_form, render_public_form, strip_nul
-from ringtrue.service.web.auth.dependencies import RequestContext, get_context_or_none
+from ringtrue.service.web.auth.dependencies import RequestContext, get_context_or_none, public
 from ringtrue.service.web.auth.login import start_session, with_session_cookie
 from ringtrue.service.web.auth.password_hashing import MIN_PASSWORD_LENGTH, hash_password, require_strong_password
-from ringtrue.service.web.auth.route_guards import public
 from ringtrue.service.web.context import ServerContext, get_server_context
-from ringtrue.service.web.render import see_other
+from ringtrue.service.web.responses import see_other
 from ringtrue.service.web.safe_html import render_guidelines
 
 if TYPE_CHECKING:

@@ -17,14 +17,14 @@ from ringtrue.service.web.auth.anonymous_forms import read_public_form, render_p
 from ringtrue.service.web.auth.dependencies import (
     RequestContext,
     get_context_or_none,
+    public,
     read_session_secret,
     require_login,
 )
 from ringtrue.service.web.auth.password_hashing import is_correct_password
-from ringtrue.service.web.auth.route_guards import public
 from ringtrue.service.web.context import ServerContext, get_server_context
 from ringtrue.service.web.judge.resubmit import KEPT_PREFIX, extract_answer_fields, is_answer_path, resend_page
-from ringtrue.service.web.render import local_path, render, see_other
+from ringtrue.service.web.responses import local_path, render, see_other
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -23,7 +23,7 @@ from ringtrue.service.web.auth.password_hashing import (
     is_correct_password,
     require_strong_password,
 )
-from ringtrue.service.web.render import render, see_other
+from ringtrue.service.web.responses import render, see_other
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

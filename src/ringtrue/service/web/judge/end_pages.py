@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from ringtrue.formatting.phrases import format_count
-from ringtrue.service.web.render import render
+from ringtrue.service.web.responses import render
 
 if TYPE_CHECKING:
     from fastapi import Request, Response

@@ -19,7 +19,6 @@ from ringtrue.service.store.invitations import find_completion_code
 from ringtrue.service.store.records import MAX_ID, Answer
 from ringtrue.service.store.tasks import find_task_of_question, load_question
 from ringtrue.service.web.auth.dependencies import JudgeAccess, RequestContext, get_judge_access, require_member
-from ringtrue.service.web.auth.route_guards import guard
 from ringtrue.service.web.errors import wants_json
 from ringtrue.service.web.judge.end_pages import (
     closed_page,
@@ -41,7 +40,7 @@ from ringtrue.service.web.judge.screen import (
     screen_variables,
     seconds_since_shown,
 )
-from ringtrue.service.web.render import render, see_other
+from ringtrue.service.web.responses import render, see_other
 from ringtrue.service.web.safe_html import render_guidelines
 
 if TYPE_CHECKING:
@@ -136,20 +135,6 @@ async def answer(request: Request, access: SessionJudge) -> Response:
         )
     next_path = _task_path(request.path_params["project"], saved.task.id, "late" if saved.late else None)
     return JSONResponse({"next": next_path}) if wants_json(request) else see_other(next_path)
-
-
-@guard
-async def _judge_fast(request: Request) -> Response:
-    return await judge(request, await get_judge_access(request))
-
-
-@guard
-async def _answer_fast(request: Request) -> Response:
-    return await answer(request, await get_judge_access(request))
-
-
-# For the fast path, as these two are asked for all the time.
-FAST_ENDPOINTS = {("GET", "/p/{project}/judge"): _judge_fast, ("POST", "/p/{project}/answer"): _answer_fast}
 
 
 @router.post("/p/{project}/undo")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fastapi import Request
 
 from ringtrue.service.web.auth.anonymous_forms import render_public_form
-from ringtrue.service.web.render import render
+from ringtrue.service.web.responses import render
 from ringtrue.service.web.security import read_form
 
 if TYPE_CHECKING:

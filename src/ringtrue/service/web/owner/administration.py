@@ -18,11 +18,10 @@ from ringtrue.service.web.auth.dependencies import (
     require_project_owner,
     require_server_owner,
 )
-from ringtrue.service.web.downloads import make_in_temp_folder, send_temp_file
 from ringtrue.service.web.owner.forms import FormState
 from ringtrue.service.web.owner.page_layout import PathId, record_owner_action, redirect_with_notes, render_owner_page
 from ringtrue.service.web.owner.people import find_account, new_form_nonce
-from ringtrue.service.web.render import see_other
+from ringtrue.service.web.responses import make_in_temp_folder, see_other, send_temp_file
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -21,7 +21,6 @@ from ringtrue.service.web.auth.dependencies import (
     require_project_owner_upload,
     require_viewer,
 )
-from ringtrue.service.web.downloads import attachment_headers, make_in_temp_folder, send_temp_file
 from ringtrue.service.web.owner.forms import FormState, as_sentence, read_uploaded_files
 from ringtrue.service.web.owner.page_layout import (
     PathId,
@@ -30,6 +29,7 @@ from ringtrue.service.web.owner.page_layout import (
     redirect_with_notes,
     render_owner_page,
 )
+from ringtrue.service.web.responses import attachment_headers, make_in_temp_folder, send_temp_file
 
 if TYPE_CHECKING:
     from pathlib import Path

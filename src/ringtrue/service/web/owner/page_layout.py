@@ -12,7 +12,7 @@ from fastapi import Path
 from ringtrue.formatting.phrases import format_count
 from ringtrue.service.store.audit_log import record_action
 from ringtrue.service.store.records import MAX_ID
-from ringtrue.service.web.render import render, see_other
+from ringtrue.service.web.responses import render, see_other
 
 if TYPE_CHECKING:
     from fastapi import Request, Response

@@ -26,7 +26,7 @@ from ringtrue.service.store.tasks import count_tasks_by_outcome
 from ringtrue.service.web.auth.dependencies import RequestContext, require_project_owner, require_server_owner
 from ringtrue.service.web.owner.forms import FormState
 from ringtrue.service.web.owner.page_layout import PathId, redirect_with_notes, render_owner_page
-from ringtrue.service.web.render import local_path, see_other
+from ringtrue.service.web.responses import local_path, see_other
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -24,7 +24,7 @@ from ringtrue.service.store.progress import (
 from ringtrue.service.web.auth.dependencies import RequestContext, require_member
 from ringtrue.service.web.owner.page_layout import render_owner_page
 from ringtrue.service.web.owner.quality_tables import format_seconds
-from ringtrue.service.web.render import see_other
+from ringtrue.service.web.responses import see_other
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -1,20 +1,30 @@
-"""Pages from templates: everything is escaped, and a name that is not given is an error."""
+"""What leaves: pages from templates, in which everything is escaped and no name is missing; redirects; and files."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
-from typing import Any
-from urllib.parse import urlsplit
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import quote, urlsplit
 
 from fastapi import Request
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.background import BackgroundTask
 
 from ringtrue._version import __version__
+
+if TYPE_CHECKING:
+    from ringtrue.service.web.context import ServerContext
+
+T = TypeVar("T")
 
 
 @cache
@@ -75,3 +85,41 @@ def local_path(text: str | None, default: str = "/") -> str:
     except ValueError:
         return default
     return default if parts.scheme or parts.netloc or " " in text else text
+
+
+def describe_download(*media_types: str) -> dict[int | str, dict[str, Any]]:
+    """How OpenAPI describes a file that is sent."""
+    binary = {"schema": {"type": "string", "format": "binary"}}
+    return {200: {"description": "The file.", "content": dict.fromkeys(media_types, binary)}}
+
+
+def attachment_headers(name: str) -> dict[str, str]:
+    """The header that names a file: as it is, and in ASCII for programs that read nothing else.
+
+    Examples:
+        >>> attachment_headers("bm25.run")
+        {'Content-Disposition': 'attachment; filename="bm25.run"; filename*=UTF-8\\'\\'bm25.run'}
+        >>> attachment_headers("bjørn's.run")
+        {'Content-Disposition': 'attachment; filename="bj_rn_s.run"; filename*=UTF-8\\'\\'bj%C3%B8rn%27s.run'}
+    """
+    ascii_name = re.sub(r"[^A-Za-z0-9._-]", "_", name)
+    return {"Content-Disposition": f"attachment; filename=\"{ascii_name}\"; filename*=UTF-8''{quote(name, safe='')}"}
+
+
+async def make_in_temp_folder(server: ServerContext, make: Callable[[Path], T]) -> T:
+    """What `make` answers, who is given a new folder for a file.
+
+    `send_temp_file` takes the folder away, or failing does.
+    """
+    folder = Path(mkdtemp(prefix="ringtrue-"))
+    try:
+        return await server.compute(lambda: make(folder))
+    except BaseException:
+        rmtree(folder, ignore_errors=True)
+        raise
+
+
+def send_temp_file(path: Path, *, name: str, media_type: str) -> FileResponse:
+    """A file to be saved; it and its folder, which is temporary, are deleted when it was sent."""
+    cleanup = BackgroundTask(rmtree, path.parent, ignore_errors=True)
+    return FileResponse(path, media_type=media_type, headers=attachment_headers(name), background=cleanup)

@@ -16,7 +16,7 @@ from ringtrue.errors import ForbiddenError, NotFoundError
 from ringtrue.service.store.audit_log import record_action
 from ringtrue.service.store.projects import get_project_by_name
 from ringtrue.service.store.sessions import SCOPES, authenticate_token
-from ringtrue.service.web.auth.route_guards import guard
+from ringtrue.service.web.auth.dependencies import guard
 from ringtrue.service.web.context import ServerContext, get_server_context
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class UnknownTokenError(ForbiddenError):
         )
 
 
-def authorise_token(connection: Connection, server: ServerContext, secret: str, scope: str | None) -> Caller:
+def _authorise_token(connection: Connection, server: ServerContext, secret: str, scope: str | None) -> Caller:
     """Whose token this is; refused when nobody's, or when it may not be used for this."""
     now = server.clock()
     token_owner = authenticate_token(connection, secret, now)
@@ -104,13 +104,17 @@ def authorise_token(connection: Connection, server: ServerContext, secret: str, 
     return Caller(server=server, person=person, scopes=scopes, now=now)
 
 
+def _require_secret(credentials: HTTPAuthorizationCredentials | None) -> str:
+    if credentials is None:
+        raise UnknownTokenError
+    return credentials.credentials
+
+
 async def _require_caller(
     request: Request, credentials: HTTPAuthorizationCredentials | None, scope: str | None
 ) -> Caller:
-    if credentials is None:
-        raise UnknownTokenError
-    server, secret = get_server_context(request), credentials.credentials
-    return await server.read(lambda connection: authorise_token(connection, server, secret, scope))
+    server, secret = get_server_context(request), _require_secret(credentials)
+    return await server.read(lambda connection: _authorise_token(connection, server, secret, scope))
 
 
 @guard
@@ -156,20 +160,17 @@ class TokenAccess:
         return await self.server.write(lambda connection: work(connection, self._admit(connection)))
 
     def _admit(self, connection: Connection) -> Caller:
-        return authorise_token(connection, self.server, self.secret, "judge")
+        return _authorise_token(connection, self.server, self.secret, "judge")
 
 
 @guard
-async def get_token_access(request: Request) -> TokenAccess:
+async def get_token_access(request: Request, credentials: Credentials) -> TokenAccess:
     """Somebody whose token may judge, checked inside each read and write."""
-    kind, _, secret = request.headers.get("authorization", "").partition(" ")
-    if kind.lower() != "bearer" or not secret:
-        raise UnknownTokenError
-    return TokenAccess(server=get_server_context(request), secret=secret.strip())
+    return TokenAccess(server=get_server_context(request), secret=_require_secret(credentials))
 
 
 Anybody = Annotated[Caller, Depends(require_token)]
 Reader = Annotated[Caller, Security(require_read_token, scopes=["read"])]
 AccountManager = Annotated[Caller, Security(require_manage_token, scopes=["manage"])]
 Manager = Annotated[Caller, Security(require_owner_token, scopes=["manage"])]
-TokenJudge = Annotated[TokenAccess, Depends(get_token_access)]
+TokenJudge = Annotated[TokenAccess, Security(get_token_access, scopes=["judge"])]

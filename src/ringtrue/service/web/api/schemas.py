@@ -1,21 +1,21 @@
-"""What travels: how texts, numbers and times are written, and what an error looks like."""
+"""What travels: how texts, numbers and times are written, what responses take from the store, and errors."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, cast, get_type_hints
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, create_model
 
-from ringtrue.service.store.records import MAX_ID
+from ringtrue.service.store.records import MAX_ID, ShownDocument
 
 NO_NUL_PATTERN = r"^[^\x00]*$"  # PostgreSQL keeps no such character
 
 ShortText: TypeAlias = Annotated[str, StringConstraints(max_length=2_000, pattern=NO_NUL_PATTERN)]
-Text: TypeAlias = Annotated[str, StringConstraints(pattern=NO_NUL_PATTERN)]
 ProjectName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
-Handle: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00/]+$")]
 RowId: TypeAlias = Annotated[int, Field(ge=1, le=MAX_ID)]
+Days: TypeAlias = Annotated[float, Field(gt=0, le=3_650)]
 
 
 def _parse_timestamp(seconds: Any) -> Any:
@@ -23,6 +23,10 @@ def _parse_timestamp(seconds: Any) -> Any:
 
 
 Timestamp: TypeAlias = Annotated[datetime, BeforeValidator(_parse_timestamp)]
+# Numbers of the store that are moments, not durations.
+TIME_FIELDS = frozenset(
+    ("created", "closed", "deadline", "erased", "expires", "last_seen", "leased", "opened", "revoked", "time")
+)
 
 
 class RequestModel(BaseModel):
@@ -43,11 +47,31 @@ class QueryParams(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
-class PageParams(QueryParams):
-    """Which part of a long list is wanted."""
+R = TypeVar("R", bound=ResponseModel)
 
-    offset: Annotated[int, Field(ge=0, le=MAX_ID, description="How many to pass over.")] = 0
-    limit: Annotated[int, Field(ge=1, le=1_000, description="How many to give at most.")] = 100
+
+def fields_of(record: type, *, omit: Collection[str] = ()) -> Callable[[type[R]], type[R]]:
+    """Give a response the fields of a record of the store, times as ISO 8601; what the class declares itself wins."""
+    inherited: dict[str, Any] = {
+        name: ((Timestamp if hint is float else Timestamp | None) if name in TIME_FIELDS else hint, ...)
+        for name, hint in get_type_hints(record).items()
+        if name not in omit
+    }
+
+    def derive(model: type[R]) -> type[R]:
+        declared = {name: (field.annotation, field) for name, field in model.model_fields.items()}
+        fields = inherited | declared
+        derived = create_model(
+            model.__name__, __base__=ResponseModel, __doc__=model.__doc__, __module__=model.__module__, **fields
+        )
+        return cast(type[R], derived)
+
+    return derive
+
+
+@fields_of(ShownDocument)
+class DocumentResponse(ResponseModel):
+    """A document as a judge sees it: no rank, no system, no score."""
 
 
 class ErrorDetail(BaseModel):
@@ -96,9 +120,3 @@ def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
         status: {"model": ErrorResponse, "description": ERROR_DESCRIPTIONS[status]}
         for status in sorted({400, 401, 403, 413, 422, 503, *statuses})
     }
-
-
-def describe_json_body(model: type[BaseModel]) -> dict[str, Any]:
-    """The body of an operation that reads it by itself, as OpenAPI tells it."""
-    schema = {"$ref": f"#/components/schemas/{model.__name__}"}
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}

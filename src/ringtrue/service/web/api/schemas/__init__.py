@@ -1,1 +1,0 @@
-"""What travels through the API, as Pydantic models."""
