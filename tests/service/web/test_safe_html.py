@@ -10,8 +10,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ringtrue.service.store.records import ShownDocument
-from ringtrue.service.web.highlight import MAX_MARKS, compile_query_patterns, highlight_text
-from ringtrue.service.web.safe_html import make_document_view, render_guidelines
+from ringtrue.service.web.safe_html import (
+    MAX_MARKS,
+    compile_query_patterns,
+    highlight_text,
+    make_document_view,
+    render_guidelines,
+)
 
 NASTY = """<script>alert(1)</script><ScRiPt src=//x.org/a.js></sCrIpT><img src=x onerror=alert(1)><svg onload=alert(1)>
 <a href="javascript:alert(1)">a</a><a href=" jAvAscript:alert(1)">b</a><a href="data:text/html,x">c</a>

@@ -18,7 +18,7 @@ from ringtrue.errors import RingtrueError, UsageError
 from ringtrue.service.store.tasks import release_all_expired
 from ringtrue.service.web import owner
 from ringtrue.service.web.api import application as api
-from ringtrue.service.web.auth import invitations, login, password
+from ringtrue.service.web.auth import invitations, login
 from ringtrue.service.web.context import ServerContext
 from ringtrue.service.web.errors import add_page_error_handlers, handle_unexpected_error
 from ringtrue.service.web.judge import questions
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 RELEASE_INTERVAL_SECONDS = 30.0
 UPLOAD_LIMIT = 1_000_000_000  # bytes of all files of one form
-ROUTERS = (login.router, invitations.router, password.router, questions.router, owner.router, api.router)
+ROUTERS = (login.router, invitations.router, questions.router, owner.router, api.router)
 
 
 def create_app(

@@ -24,9 +24,9 @@ from ringtrue.errors import (
     UnavailableError,
     UsageError,
 )
+from ringtrue.service.web.auth.anonymous_forms import login_page_keeping_answer, resend_page_for_stale_form
 from ringtrue.service.web.auth.dependencies import SAFE_METHODS, SignedOutError, StaleFormError
 from ringtrue.service.web.auth.token_auth import UnknownTokenError
-from ringtrue.service.web.judge.resubmit import login_page_keeping_answer, resend_page_for_stale_form
 from ringtrue.service.web.responses import render, see_other
 from ringtrue.service.web.security import TooLargeError
 

@@ -13,7 +13,7 @@ from ringtrue.service.store.accounts import find_password_hash, get_person
 from ringtrue.service.store.invitations import invite, invite_first_owner, load_invitations, revoke_invitation
 from ringtrue.service.store.projects import close_project
 from ringtrue.service.store.records import Project
-from ringtrue.service.web.auth.password_hashing import is_correct_password
+from ringtrue.service.web.auth.login import is_correct_password
 
 PASSWORD = {"password": "lamp river seven coat", "again": "lamp river seven coat"}
 

@@ -1,4 +1,4 @@
-"""Coming in and going out by a password."""
+"""Logging in and out by a password, changing it, and what is kept of it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,24 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
+from ringtrue.errors import UsageError
 from ringtrue.service.store import Store
 from ringtrue.service.store.accounts import create_account
 from ringtrue.service.store.audit_log import load_audit_entries
 from ringtrue.service.store.login_attempts import ATTEMPT_LIMITS, ATTEMPT_WINDOW, record_login_attempt
 from ringtrue.service.store.records import Project
 from ringtrue.service.web.app import create_app
-from ringtrue.service.web.auth.password_hashing import hash_password
+from ringtrue.service.web.auth.login import (
+    DUMMY_HASH,
+    HASHER,
+    hash_password,
+    is_correct_password,
+    require_strong_password,
+)
 
 PASSWORD = "lamp river seven coat"
 HASH = hash_password(PASSWORD)
+NEW = "green stone over bread"
 
 
 @pytest.fixture
@@ -212,3 +220,94 @@ def test_the_first_page_shows_what_each_may_do(
 
 def test_the_server_says_that_it_is_well(nobody, web_store: Store) -> None:
     assert nobody.get("/healthz").json() == {"status": "ok"}
+
+
+def test_a_password_is_known_again_and_kept_as_argon2id() -> None:
+    stored = hash_password("lamp river seven coat")
+    assert stored.startswith("$argon2id$")
+    assert stored != hash_password("lamp river seven coat")
+    assert is_correct_password("lamp river seven coat", stored)
+    assert not is_correct_password("lamp river seven coats", stored)
+
+
+def test_what_keyboards_write_in_several_ways_is_one_password() -> None:
+    assert is_correct_password("Cafe\u0301 am Fluss", hash_password("Caf\u00e9 am Fluss"))
+
+
+def test_nobody_is_compared_with_as_much_work_as_somebody() -> None:
+    assert not HASHER.check_needs_rehash(DUMMY_HASH)
+    assert not is_correct_password("anything", None)
+
+
+@pytest.mark.parametrize("stored", ["", "unusable", "$argon2id$v=19$m=1"])
+def test_what_is_no_hash_fits_no_password(stored: str) -> None:
+    assert not is_correct_password("unusable", stored)
+
+
+def test_a_password_of_megabytes_costs_no_more_than_another() -> None:
+    assert not is_correct_password("x" * 5_000_000, None)
+
+
+@pytest.mark.parametrize(
+    ("password", "says"),
+    [
+        ("short", "at least 10 characters, found 5"),
+        ("x" * 201, "at most 200"),
+        ("abababababab", "repeats a few"),
+        ("olga-owner-1", "easily guessed"),
+        ("Password1234", "easily guessed"),
+    ],
+)
+def test_passwords_that_are_guessed_at_once_are_refused(password: str, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        require_strong_password(password, handle="olga-owner", name="Olga Owner")
+
+
+def test_a_good_password_needs_no_odd_characters() -> None:
+    require_strong_password("lamp river seven coat", handle="olga", name="Olga Owner")
+
+
+def test_a_new_password_ends_every_other_visit(ann: int, visit) -> None:
+    here, elsewhere = visit(ann), visit(ann)
+    here.get("/password")
+    done = here.send("/password", old=PASSWORD, password=NEW, again=NEW)
+    assert (done.status_code, done.headers["location"]) == (303, "/?changed=1")
+    assert "Your password is changed." in here.get("/?changed=1").text
+    assert elsewhere.get("/").headers["location"] == "/login"
+    for password, status in ((PASSWORD, 401), (NEW, 303)):
+        browser = visit()
+        browser.get("/login")
+        assert browser.send("/login", handle="ann", password=password).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"old": "not the old one"}, "The old password is wrong"),
+        ({"password": "short", "again": "short"}, "at least 10 characters"),
+        ({"again": "something else"}, "two new passwords differ"),
+    ],
+)
+def test_what_cannot_be_used_is_said_on_the_form(ann: int, visit, fields: dict[str, str], says: str) -> None:
+    browser = visit(ann)
+    browser.get("/password")
+    page = browser.send("/password", **({"old": PASSWORD, "password": NEW, "again": NEW} | fields))
+    assert page.status_code == 422
+    assert says in page.text
+    assert NEW not in page.text
+    assert browser.get("/").status_code == 200
+
+
+def test_the_old_password_cannot_be_guessed_here_either(ann: int, visit) -> None:
+    browser = visit(ann)
+    browser.get("/password")
+    for _ in range(ATTEMPT_LIMITS["both"]):
+        assert "old password is wrong" in browser.send("/password", old="x", password=NEW, again=NEW).text
+    assert "Too many attempts" in browser.send("/password", old=PASSWORD, password=NEW, again=NEW).text
+
+
+def test_who_comes_by_a_link_has_no_password_to_change(web_store: Store, visit) -> None:
+    worker = visit(web_store.write(lambda c: create_account(c, kind="crowd", now=1.0)))
+    assert "You have no password" in worker.get("/password").text
+    worker.get("/")
+    assert worker.send("/password", old="", password=NEW, again=NEW).status_code == 422

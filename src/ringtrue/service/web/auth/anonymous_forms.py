@@ -1,11 +1,13 @@
-"""Forms for those who are not logged in: each browser gets a cookie, and its forms a word that belongs to it.
+"""Forms of those who are not logged in: each browser gets a cookie, and its forms a word that belongs to it.
 
-Another site can send its visitors here, but cannot know the word; so nobody is logged in by somebody else's form.
+Another site can send its visitors here, but cannot know the word; so nobody is logged in by somebody else's form. An
+answer that came after its login had ended is kept: it is carried along, and sent again by the one who gave it.
 """
 
 from __future__ import annotations
 
 import hmac
+import re
 import secrets
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +19,16 @@ from ringtrue.service.web.responses import render
 from ringtrue.service.web.security import read_form
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from fastapi import Response
     from starlette.datastructures import FormData
+
+# What the judge's form sends; nothing else is carried along.
+ANSWER_FIELDS = ("task", "assignment", "version", "kind", "answer", "reason", "seconds", "away", "since")
+ANSWER_PATH = re.compile(r"/p/[a-z0-9][a-z0-9-]{0,62}/answer")
+MAX_FIELD_LENGTH = 10_000  # characters of a field
+KEPT_PREFIX = "kept-"
 
 
 def render_public_form(request: Request, template: str, /, *, status: int = 200, **values: Any) -> Response:
@@ -57,3 +67,47 @@ def strip_nul(text: str) -> str:
 def _read_form_nonce(request: Request, server: ServerContext) -> str | None:
     cookie = request.cookies.get(server.form_cookie)
     return None if cookie is None else server.unsign(cookie, "form")
+
+
+def is_answer_path(path: str) -> bool:
+    """Whether judges send their answers to this path."""
+    return ANSWER_PATH.fullmatch(path) is not None
+
+
+def extract_answer_fields(path: str, form: Mapping[str, object], prefix: str = "") -> dict[str, str]:
+    """The fields of an answer that was sent to this path; empty where it was no answer."""
+    if not is_answer_path(path):
+        return {}
+    submitted = {name: form.get(prefix + name) for name in ANSWER_FIELDS}
+    return {name: value[:MAX_FIELD_LENGTH] for name, value in submitted.items() if isinstance(value, str)}
+
+
+async def login_page_keeping_answer(request: Request) -> Response:
+    """The page to log in, for a form that was sent by nobody; an answer is kept on it."""
+    path = request.url.path
+    answer_fields = extract_answer_fields(path, await read_form(request)) if is_answer_path(path) else {}
+    problem = (
+        "Your login has ended. Your answer is kept on this page: log in, and send it again."
+        if answer_fields
+        else "Your login has ended, and nothing was saved. Log in, and send it again."
+    )
+    return render_public_form(
+        request,
+        "login.html",
+        status=401,
+        next=path if answer_fields else "/",
+        kept=answer_fields,
+        problem=problem,
+        handle="",
+    )
+
+
+async def resend_page_for_stale_form(request: Request) -> Response | None:
+    """For an answer from an earlier login: a page to send it again; None for other forms."""
+    answer_fields = extract_answer_fields(request.url.path, await read_form(request))
+    return resend_page(request, request.url.path, answer_fields, status=403) if answer_fields else None
+
+
+def resend_page(request: Request, path: str, answer_fields: Mapping[str, str], *, status: int = 200) -> Response:
+    """A page with an answer that was not saved yet, and a button that sends it."""
+    return render(request, "kept.html", status=status, path=path, kept=answer_fields)

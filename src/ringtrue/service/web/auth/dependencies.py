@@ -1,7 +1,7 @@
 """Who asks, and whether they may: every route takes one of these guards, or is declared public.
 
     @router.get("/p/{project}/progress")
-    async def progress(request: Request, context: Annotated[RequestContext, Depends(require_viewer)]) -> Response: ...
+    async def progress(request: Request, context: Viewer) -> Response: ...
 
 A guard looks up who is logged in, the project that the address names and the role in it. For everything but GET it
 also reads the form and compares its `csrf` with the one of the login, so a handler that runs was meant to. Handlers
@@ -17,9 +17,9 @@ import secrets
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
-from fastapi import FastAPI, Request
+from fastapi import Depends, FastAPI, Request
 from fastapi.routing import APIRoute
 from starlette.datastructures import FormData
 from starlette.routing import Mount
@@ -207,6 +207,17 @@ async def get_context_or_none(request: Request) -> RequestContext | None:
         )
     except SignedOutError:
         return None
+
+
+SignedIn: TypeAlias = Annotated[RequestContext, Depends(require_login)]
+Visitor: TypeAlias = Annotated[RequestContext | None, Depends(get_context_or_none)]
+ServerOwner: TypeAlias = Annotated[RequestContext, Depends(require_server_owner)]
+ServerOwnerUpload: TypeAlias = Annotated[RequestContext, Depends(require_server_owner_upload)]
+ProjectOwner: TypeAlias = Annotated[RequestContext, Depends(require_project_owner)]
+ProjectOwnerUpload: TypeAlias = Annotated[RequestContext, Depends(require_project_owner_upload)]
+Viewer: TypeAlias = Annotated[RequestContext, Depends(require_viewer)]
+Member: TypeAlias = Annotated[RequestContext, Depends(require_member)]
+SessionJudge: TypeAlias = Annotated[JudgeAccess, Depends(get_judge_access)]
 
 
 async def _admit_visitor(

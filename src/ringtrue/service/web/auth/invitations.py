@@ -5,9 +5,9 @@ Looking at a link changes nothing, for browsers and chat programs look at links 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from ringtrue.errors import ConflictError, NotFoundError, UsageError
 from ringtrue.service.store.invitations import (
@@ -18,9 +18,14 @@ from ringtrue.service.store.invitations import (
 )
 from ringtrue.service.store.projects import get_project_by_id
 from ringtrue.service.web.auth.anonymous_forms import read_public_form, render_public_form, strip_nul
-from ringtrue.service.web.auth.dependencies import RequestContext, get_context_or_none, public
-from ringtrue.service.web.auth.login import start_session, with_session_cookie
-from ringtrue.service.web.auth.password_hashing import MIN_PASSWORD_LENGTH, hash_password, require_strong_password
+from ringtrue.service.web.auth.dependencies import RequestContext, Visitor, public
+from ringtrue.service.web.auth.login import (
+    MIN_PASSWORD_LENGTH,
+    hash_password,
+    require_strong_password,
+    start_session,
+    with_session_cookie,
+)
 from ringtrue.service.web.context import ServerContext, get_server_context
 from ringtrue.service.web.responses import see_other
 from ringtrue.service.web.safe_html import render_guidelines
@@ -34,7 +39,6 @@ if TYPE_CHECKING:
     from ringtrue.service.store.records import Project
 
 router = APIRouter(include_in_schema=False)
-Visitor = Annotated[RequestContext | None, Depends(get_context_or_none)]
 
 # What Prolific and Amazon Mechanical Turk put into their links.
 PLATFORM_PARAMETERS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID", "workerId", "assignmentId", "hitId")

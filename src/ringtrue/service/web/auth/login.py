@@ -1,29 +1,37 @@
-"""Coming in and going out by a password, and the first page after it."""
+"""Logging in and out by a password, the first page after it, changing the password, and what is kept of it.
+
+A right password, a wrong one and somebody who is not there take the same time to check.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated
+import unicodedata
+from threading import BoundedSemaphore
+from typing import TYPE_CHECKING
 
-from fastapi import APIRouter, Depends, Request, Response
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+from fastapi import APIRouter, Request, Response
 
-from ringtrue.service.store.accounts import find_password_hash, get_person
+from ringtrue.errors import UsageError
+from ringtrue.service.store.accounts import find_password_hash, get_person, set_password
 from ringtrue.service.store.audit_log import record_action
 from ringtrue.service.store.login_attempts import clear_login_attempts, record_login_attempt
 from ringtrue.service.store.projects import load_projects
-from ringtrue.service.store.records import Project
 from ringtrue.service.store.sessions import log_in, log_out
-from ringtrue.service.web.auth.anonymous_forms import read_public_form, render_public_form, set_cookie, strip_nul
-from ringtrue.service.web.auth.dependencies import (
-    RequestContext,
-    get_context_or_none,
-    public,
-    read_session_secret,
-    require_login,
+from ringtrue.service.web.auth.anonymous_forms import (
+    KEPT_PREFIX,
+    extract_answer_fields,
+    is_answer_path,
+    read_public_form,
+    render_public_form,
+    resend_page,
+    set_cookie,
+    strip_nul,
 )
-from ringtrue.service.web.auth.password_hashing import is_correct_password
+from ringtrue.service.web.auth.dependencies import RequestContext, SignedIn, Visitor, public, read_session_secret
 from ringtrue.service.web.context import ServerContext, get_server_context
-from ringtrue.service.web.judge.resubmit import KEPT_PREFIX, extract_answer_fields, is_answer_path, resend_page
 from ringtrue.service.web.responses import local_path, render, see_other
 
 if TYPE_CHECKING:
@@ -37,15 +45,23 @@ WELCOME_MESSAGES = {
 }
 WRONG_CREDENTIALS = "The log-in name or the password is wrong."
 NOT_LOGGED_IN_YET = "You are not logged in yet: open your link in another tab, begin there, then come back to this one."
+MIN_PASSWORD_LENGTH = 10
+MAX_PASSWORD_LENGTH = 200
+# RFC 9106's second choice. Each takes 64 MiB, so only a few are computed at once however many ask.
+HASHER = PasswordHasher(time_cost=3, memory_cost=65_536, parallelism=1)
+HASHING_SLOTS = BoundedSemaphore(2)
+# Of a password that was drawn by lot and thrown away: what is compared when there is nobody to compare with.
+DUMMY_HASH = "$argon2id$v=19$m=65536,t=3,p=1$SJultWgtTEy0UKu/C8Uo+A$XhcFYxj2Okgd2WLaCx08FknfST8esvLrohNvJxFtn5I"
 
 
 @router.get("/")
-async def home(request: Request, context: Annotated[RequestContext, Depends(require_login)]) -> Response:
+async def home(request: Request, context: SignedIn) -> Response:
     """The projects in which somebody has a part."""
     person = context.person
     all_projects = await context.read(load_projects)
+    owner_roles = {"viewer", "owner"} if person.owner else frozenset()
     visible_projects = [
-        (project, _project_roles(context, project))
+        (project, person.roles.get(project.id, frozenset()) | owner_roles)
         for project in all_projects
         if person.owner or project.id in person.roles
     ]
@@ -53,16 +69,11 @@ async def home(request: Request, context: Annotated[RequestContext, Depends(requ
     return render(request, "home.html", projects=visible_projects, said=message.format(handle=person.handle))
 
 
-def _project_roles(context: RequestContext, project: Project) -> frozenset[str]:
-    roles = context.person.roles.get(project.id, frozenset())
-    return roles | {"viewer", "owner"} if context.person.owner else roles
-
-
 @router.get("/login")
 @public
 async def login_page(
     request: Request,
-    context: Annotated[RequestContext | None, Depends(get_context_or_none)],
+    context: Visitor,
     next: str = "/",  # noqa: A002
 ) -> Response:
     """The form to log in."""
@@ -73,7 +84,7 @@ async def login_page(
 
 @router.post("/login")
 @public
-async def login(request: Request, context: Annotated[RequestContext | None, Depends(get_context_or_none)]) -> Response:
+async def login(request: Request, context: Visitor) -> Response:
     """Log in; who sent an answer after their login had ended sends it again."""
     server, form = get_server_context(request), await read_public_form(request)
     handle, password, next_path = (strip_nul(str(form.get(name, ""))) for name in ("handle", "password", "next"))
@@ -137,7 +148,7 @@ def with_session_cookie(response: Response, server: ServerContext, secret: str) 
 
 
 @router.post("/logout")
-async def logout(context: Annotated[RequestContext, Depends(require_login)]) -> Response:
+async def logout(context: SignedIn) -> Response:
     """End this visit."""
     await context.write(lambda c: log_out(c, context.secret))
     response = see_other("/login")
@@ -145,6 +156,89 @@ async def logout(context: Annotated[RequestContext, Depends(require_login)]) -> 
         context.server.session_cookie, path="/", secure=context.server.secure, httponly=True, samesite="lax"
     )
     return response
+
+
+@router.get("/password")
+async def password_page(request: Request, context: SignedIn) -> Response:
+    """The form for a new password."""
+    credentials = await context.read(lambda c: find_password_hash(c, context.person.handle))
+    return _password_form(request, has_one=credentials is not None)
+
+
+def _password_form(request: Request, *, has_one: bool, problem: str | None = None) -> Response:
+    status = 422 if problem else 200
+    return render(
+        request, "password.html", status=status, has_one=has_one, problem=problem, shortest=MIN_PASSWORD_LENGTH
+    )
+
+
+@router.post("/password")
+async def change_password(request: Request, context: SignedIn) -> Response:
+    """A new password, for whoever knows the old one; every other visit and every token ends."""
+    handle, client_address, new_password = context.person.handle, get_client_address(request), context.text("password")
+    wait_seconds = await context.write(
+        lambda c: record_login_attempt(c, handle=handle, address=client_address, now=context.now)
+    )
+    credentials = await context.read(lambda c: find_password_hash(c, handle))
+    try:
+        if wait_seconds:
+            raise UsageError(too_many_attempts_message(wait_seconds))
+        stored_hash = credentials[1] if credentials else None
+        if not await context.server.compute(lambda: is_correct_password(context.text("old"), stored_hash)):
+            raise UsageError("the old password is wrong")
+        require_strong_password(new_password, handle=handle, name=context.person.name or "")
+        if new_password != context.text("again"):
+            raise UsageError("the two new passwords differ; write the same one twice")
+    except UsageError as error:
+        return _password_form(request, has_one=credentials is not None, problem=str(error))
+    new_hash = await context.server.compute(lambda: hash_password(new_password))
+
+    def work(connection: Connection) -> None:
+        set_password(connection, context.person.id, new_hash, now=context.now)
+        clear_login_attempts(connection, handle=handle, address=client_address)
+        record_action(connection, "change password", now=context.now, account=context.person.id)
+
+    await context.write(work)
+    secret, _ = await start_session(request, context.server, context.person.id)
+    return with_session_cookie(see_other("/?changed=1"), context.server, secret)
+
+
+def require_strong_password(password: str, *, handle: str = "", name: str = "") -> None:
+    """Refuse a password that is guessed at once."""
+    if len(password) < MIN_PASSWORD_LENGTH:
+        raise UsageError(f"a password needs at least {MIN_PASSWORD_LENGTH} characters, found {len(password)}")
+    if len(password) > MAX_PASSWORD_LENGTH:
+        raise UsageError(f"a password has at most {MAX_PASSWORD_LENGTH} characters, found {len(password)}")
+    folded = password.casefold()
+    if len(set(folded)) < 5:
+        raise UsageError("this password repeats a few characters; take one that nobody guesses, such as four words")
+    for guess in (handle, name, "password", "ringtrue", "12345678", "qwertyui"):
+        remainder = folded.replace(guess.casefold(), "") if len(guess) > 2 else folded
+        if len(remainder) < MIN_PASSWORD_LENGTH // 2:
+            raise UsageError("this password is easily guessed; take one that nobody guesses, such as four words")
+
+
+def hash_password(password: str) -> str:
+    """What is stored of a password; takes a moment, so not on the loop that serves everybody."""
+    with HASHING_SLOTS:
+        return HASHER.hash(_normalise_password(password))
+
+
+def is_correct_password(password: str, stored_hash: str | None) -> bool:
+    """Whether this is the password; None for somebody who is not there, which takes as long."""
+    with HASHING_SLOTS:
+        try:
+            return (
+                HASHER.verify(stored_hash or DUMMY_HASH, _normalise_password(password[: 2 * MAX_PASSWORD_LENGTH]))
+                and stored_hash is not None
+            )
+        except (VerificationError, InvalidHashError):
+            return False
+
+
+def _normalise_password(password: str) -> str:
+    """One spelling for what keyboards write in several ways."""
+    return unicodedata.normalize("NFKC", password)
 
 
 @router.get("/healthz")

@@ -7,9 +7,9 @@ the same transaction; the address names the task, so that looking at the next qu
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast, get_args
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
 from ringtrue.errors import ConflictError, LateError, UnavailableError, UsageError
@@ -18,7 +18,8 @@ from ringtrue.service.store.crowd_workers import CrowdWorker, find_crowd_worker
 from ringtrue.service.store.invitations import find_completion_code
 from ringtrue.service.store.records import MAX_ID, Answer
 from ringtrue.service.store.tasks import find_task_of_question, load_question
-from ringtrue.service.web.auth.dependencies import JudgeAccess, RequestContext, get_judge_access, require_member
+from ringtrue.service.web.auth.anonymous_forms import ANSWER_FIELDS
+from ringtrue.service.web.auth.dependencies import JudgeAccess, Member, RequestContext, SessionJudge
 from ringtrue.service.web.errors import wants_json
 from ringtrue.service.web.judge.end_pages import (
     closed_page,
@@ -51,8 +52,7 @@ if TYPE_CHECKING:
 AnswerKind: TypeAlias = Literal["answer", "unsure", "skip"]
 
 router = APIRouter(include_in_schema=False)
-SessionJudge = Annotated[JudgeAccess, Depends(get_judge_access)]
-FORM_FIELDS = ("csrf", "task", "assignment", "version", "kind", "answer", "reason", "seconds", "away", "since")
+FORM_FIELDS = ("csrf", *ANSWER_FIELDS)
 MESSAGES = {
     "late": "Your last answer came too late: it is kept, but does not count.",
     "undone": "Your last answer is undone. Answer again.",
@@ -187,7 +187,7 @@ async def done_page(request: Request, access: SessionJudge) -> Response:
 
 
 @router.get("/p/{project}/guidelines")
-async def guidelines_page(request: Request, context: Annotated[RequestContext, Depends(require_member)]) -> Response:
+async def guidelines_page(request: Request, context: Member) -> Response:
     """The guidelines on a page of their own."""
     is_judge = context.may("judge") or context.may("gold")
     start = f"/p/{context.project.name}/judge" if is_judge else None

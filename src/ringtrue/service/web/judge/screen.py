@@ -16,9 +16,8 @@ from markupsafe import Markup
 from ringtrue.errors import NotFoundError, UnavailableError
 from ringtrue.service.store.records import Queue
 from ringtrue.service.store.tasks import get_or_create_task, get_task_state, has_had_task, load_next_question
-from ringtrue.service.web.highlight import compile_query_patterns
 from ringtrue.service.web.responses import TEMPLATES
-from ringtrue.service.web.safe_html import DocumentView, make_document_view, render_guidelines
+from ringtrue.service.web.safe_html import DocumentView, compile_query_patterns, make_document_view, render_guidelines
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

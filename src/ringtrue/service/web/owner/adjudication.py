@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from ringtrue.errors import UsageError
 from ringtrue.service.store.adjudication import (
@@ -16,23 +16,21 @@ from ringtrue.service.store.adjudication import (
     load_verdicts,
     record_verdict,
 )
-from ringtrue.service.web.auth.dependencies import RequestContext, require_project_owner
-from ringtrue.service.web.highlight import compile_query_patterns
+from ringtrue.service.web.auth.dependencies import ProjectOwner, RequestContext
 from ringtrue.service.web.owner.forms import FormState, as_sentence
 from ringtrue.service.web.owner.page_layout import PathId, redirect_with_notes, render_owner_page, with_audit_record
-from ringtrue.service.web.safe_html import make_document_view
+from ringtrue.service.web.safe_html import compile_query_patterns, make_document_view
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 router = APIRouter(include_in_schema=False)
-Owner = Annotated[RequestContext, Depends(require_project_owner)]
 MAX_OPEN_SHOWN, MAX_DECIDED_SHOWN = 50, 50
 PAIR_ANSWER_NAMES = {"left": "First document", "right": "Second document"}  # no judge's left or right
 
 
 @router.get("/p/{project}/adjudicate")
-async def list_page(request: Request, context: Owner) -> Response:
+async def list_page(request: Request, context: ProjectOwner) -> Response:
     """What judges disagree about, and what was decided."""
     project = context.project
 
@@ -57,13 +55,13 @@ async def list_page(request: Request, context: Owner) -> Response:
 
 
 @router.get("/p/{project}/adjudicate/{item}")
-async def item_page(request: Request, context: Owner, item: PathId) -> Response:
+async def item_page(request: Request, context: ProjectOwner, item: PathId) -> Response:
     """One item, as judges see it, with their votes."""
     return await _render_item_page(request, context, item, FormState())
 
 
 @router.post("/p/{project}/adjudicate/{item}")
-async def decide(request: Request, context: Owner, item: PathId) -> Response:
+async def decide(request: Request, context: ProjectOwner, item: PathId) -> Response:
     """Keep a verdict, and go on with the next."""
     form = FormState.from_submission(context.form, ("answer", "reason"))
 

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from ringtrue.service.store.accounts import load_accounts, set_owner
 from ringtrue.service.store.audit_log import load_audit_entries
 from ringtrue.service.store.backup import write_backup
 from ringtrue.service.store.invitations import invite, load_invitations, revoke_invitation
 from ringtrue.service.store.sessions import SCOPES, issue_token, load_tokens, revoke_token
-from ringtrue.service.web.auth.dependencies import (
-    RequestContext,
-    require_login,
-    require_project_owner,
-    require_server_owner,
-)
+from ringtrue.service.web.auth.dependencies import ProjectOwner, RequestContext, ServerOwner, SignedIn
 from ringtrue.service.web.owner.forms import FormState
 from ringtrue.service.web.owner.page_layout import PathId, record_owner_action, redirect_with_notes, render_owner_page
 from ringtrue.service.web.owner.people import find_account, new_form_nonce
@@ -29,8 +24,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 router = APIRouter(include_in_schema=False)
-ServerOwner = Annotated[RequestContext, Depends(require_server_owner)]
-SignedIn = Annotated[RequestContext, Depends(require_login)]
 MAX_ENTRIES_SHOWN = 500
 INVITATION_DAYS = 7
 
@@ -143,9 +136,7 @@ async def audit_page(request: Request, context: ServerOwner) -> Response:
 
 
 @router.get("/p/{project}/audit")
-async def project_audit_page(
-    request: Request, context: Annotated[RequestContext, Depends(require_project_owner)]
-) -> Response:
+async def project_audit_page(request: Request, context: ProjectOwner) -> Response:
     """Who did what and when in a project."""
     audit_entries = await context.read(lambda c: load_audit_entries(c, context.project.id, limit=MAX_ENTRIES_SHOWN))
     return render_owner_page(request, context, "audit.html", found=audit_entries, most=MAX_ENTRIES_SHOWN)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from ringtrue.errors import InputError, UsageError
 from ringtrue.formatting.phrases import format_count
@@ -15,12 +15,7 @@ from ringtrue.service.collect.import_labels import import_labels, revert_import
 from ringtrue.service.collect.uploads import read_upload_file
 from ringtrue.service.store.adjudication import count_ties
 from ringtrue.service.store.progress import load_judge_progress, load_progress
-from ringtrue.service.web.auth.dependencies import (
-    RequestContext,
-    require_project_owner,
-    require_project_owner_upload,
-    require_viewer,
-)
+from ringtrue.service.web.auth.dependencies import ProjectOwner, ProjectOwnerUpload, RequestContext, Viewer
 from ringtrue.service.web.owner.forms import FormState, as_sentence, read_uploaded_files
 from ringtrue.service.web.owner.page_layout import (
     PathId,
@@ -39,7 +34,6 @@ if TYPE_CHECKING:
     from ringtrue.service.store.records import Queue
 
 router = APIRouter(include_in_schema=False)
-Viewer = Annotated[RequestContext, Depends(require_viewer)]
 EXPORT_OPTIONS = ("which", "judge", "queue", "traps", "failed")
 
 
@@ -122,24 +116,20 @@ async def download(request: Request, context: Viewer, key: str) -> Response:
 
 
 @router.get("/p/{project}/files/{upload}")
-async def download_upload(
-    context: Annotated[RequestContext, Depends(require_project_owner)], upload: PathId
-) -> Response:
+async def download_upload(context: ProjectOwner, upload: PathId) -> Response:
     """A file as it was uploaded, or the bronze labels of a draw."""
     file = await context.server.compute(lambda: read_upload_file(context.server.store, context.project.id, upload))
     return Response(file.content, media_type="application/octet-stream", headers=attachment_headers(file.name))
 
 
 @router.get("/p/{project}/import")
-async def import_page(request: Request, context: Annotated[RequestContext, Depends(require_project_owner)]) -> Response:
+async def import_page(request: Request, context: ProjectOwner) -> Response:
     """The form for labels from elsewhere."""
     return render_owner_page(request, context, "import.html", form=FormState())
 
 
 @router.post("/p/{project}/import")
-async def import_file(
-    request: Request, context: Annotated[RequestContext, Depends(require_project_owner_upload)]
-) -> Response:
+async def import_file(request: Request, context: ProjectOwnerUpload) -> Response:
     """Take labels from a file."""
     form = FormState()
     files = await read_uploaded_files(context.form, "labels")
@@ -165,9 +155,7 @@ async def import_file(
 
 
 @router.get("/p/{project}/files/{upload}/take-back")
-async def take_back_page(
-    request: Request, context: Annotated[RequestContext, Depends(require_project_owner)], upload: PathId
-) -> Response:
+async def take_back_page(request: Request, context: ProjectOwner, upload: PathId) -> Response:
     """What taking back the labels of a file would do."""
     store, project = context.server.store, context.project
     preview = await context.server.compute(lambda: revert_import(store, project, upload, preview=True))
@@ -175,7 +163,7 @@ async def take_back_page(
 
 
 @router.post("/p/{project}/files/{upload}/take-back")
-async def take_back(context: Annotated[RequestContext, Depends(require_project_owner)], upload: PathId) -> Response:
+async def take_back(context: ProjectOwner, upload: PathId) -> Response:
     """Count none of the labels that came with a file."""
     reverted = await context.server.compute(lambda: revert_import(context.server.store, context.project, upload))
     await record_owner_action(context, "take back labels", labels=reverted.labels, items=reverted.items)

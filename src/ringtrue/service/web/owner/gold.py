@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import numpy as np
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from ringtrue.errors import ConflictError, InputError, MeasureError, UsageError
 from ringtrue.formatting.phrases import format_count
@@ -15,7 +15,7 @@ from ringtrue.service.store.accounts import load_accounts
 from ringtrue.service.store.gold_items import load_undecided_gold, withdraw_gold_draw
 from ringtrue.service.store.progress import load_progress
 from ringtrue.service.store.uploads import Upload
-from ringtrue.service.web.auth.dependencies import RequestContext, require_project_owner, require_project_owner_upload
+from ringtrue.service.web.auth.dependencies import ProjectOwner, ProjectOwnerUpload, RequestContext
 from ringtrue.service.web.owner.forms import FormState, as_sentence, read_uploaded_files
 from ringtrue.service.web.owner.page_layout import (
     record_owner_action,
@@ -36,7 +36,7 @@ MAX_WIDTHS_LISTED = 6  # runs and measures in the sentence about what to expect
 
 
 @router.get("/p/{project}/gold")
-async def gold_page(request: Request, context: Annotated[RequestContext, Depends(require_project_owner)]) -> Response:
+async def gold_page(request: Request, context: ProjectOwner) -> Response:
     """How far gold is, and the form that draws it."""
     values = {"how": "documents", "number": "100", "measures": "P@10", "wanted": "1"}
     return await _render_gold_page(request, context, FormState(values=values))
@@ -76,7 +76,7 @@ async def _render_gold_page(
 
 
 @router.post("/p/{project}/gold")
-async def draw(request: Request, context: Annotated[RequestContext, Depends(require_project_owner_upload)]) -> Response:
+async def draw(request: Request, context: ProjectOwnerUpload) -> Response:
     """Draw documents into the queue of the gold judges."""
     form = FormState.from_submission(context.form, ("how", "number", "measures", "compare", "wanted"))
     how = form.parse_choice("how", "What is drawn", ("documents", "queries"))
@@ -125,7 +125,7 @@ async def draw(request: Request, context: Annotated[RequestContext, Depends(requ
 
 
 @router.post("/p/{project}/gold/withdraw")
-async def withdraw(context: Annotated[RequestContext, Depends(require_project_owner)]) -> Response:
+async def withdraw(context: ProjectOwner) -> Response:
     """Take a draw back that nobody has judged."""
     address = f"/p/{context.project.name}/gold"
     try:

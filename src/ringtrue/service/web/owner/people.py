@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, get_args
 from urllib.parse import quote
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from ringtrue.errors import NotFoundError, UsageError
 from ringtrue.service.store.accounts import (
@@ -23,7 +23,7 @@ from ringtrue.service.store.invitations import Invitation, invite, load_invitati
 from ringtrue.service.store.progress import load_worker_ids
 from ringtrue.service.store.records import Role
 from ringtrue.service.store.tasks import count_tasks_by_outcome
-from ringtrue.service.web.auth.dependencies import RequestContext, require_project_owner, require_server_owner
+from ringtrue.service.web.auth.dependencies import ProjectOwner, RequestContext, ServerOwner
 from ringtrue.service.web.owner.forms import FormState
 from ringtrue.service.web.owner.page_layout import PathId, redirect_with_notes, render_owner_page
 from ringtrue.service.web.responses import local_path, see_other
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 router = APIRouter(include_in_schema=False)
-Owner = Annotated[RequestContext, Depends(require_project_owner)]
-ServerOwner = Annotated[RequestContext, Depends(require_server_owner)]
 ROLE_NAMES = {
     "judge": "Judge",
     "gold": "Gold judge: judges what was drawn as gold",
@@ -57,7 +55,7 @@ class Link:
 
 
 @router.get("/p/{project}/people")
-async def people_page(request: Request, context: Owner) -> Response:
+async def people_page(request: Request, context: ProjectOwner) -> Response:
     """Who has a part in the project, and the links that are out."""
     return await _render_people_page(request, context, FormState(values=_initial_values()))
 
@@ -113,7 +111,7 @@ def _link_state(link: Invitation, now: float) -> str:
 
 
 @router.post("/p/{project}/invitations")
-async def invite_people(request: Request, context: Owner) -> Response:
+async def invite_people(request: Request, context: ProjectOwner) -> Response:
     """Links for named accounts, one for each person, or one link for a crowd; shown once."""
     if context.text("kind") == "crowd":
         return await _invite_crowd(request, context)
@@ -200,7 +198,7 @@ def _link_address(request: Request, context: RequestContext, path: str, secret: 
 
 
 @router.post("/p/{project}/invitations/{invitation}/revoke")
-async def revoke(context: Owner, invitation: PathId) -> Response:
+async def revoke(context: ProjectOwner, invitation: PathId) -> Response:
     """Make a link useless."""
 
     def work(connection: Connection) -> None:
@@ -213,7 +211,7 @@ async def revoke(context: Owner, invitation: PathId) -> Response:
 
 
 @router.post("/p/{project}/people/me")
-async def take_part(context: Owner) -> Response:
+async def take_part(context: ProjectOwner) -> Response:
     """Let the owner judge too, beginning now."""
     role = context.text("role")
     if role not in get_args(Role):
@@ -228,7 +226,7 @@ async def take_part(context: Owner) -> Response:
 
 
 @router.post("/p/{project}/people/{account}/remove")
-async def remove(context: Owner, account: PathId) -> Response:
+async def remove(context: ProjectOwner, account: PathId) -> Response:
     """Take somebody's part in the project away; what was judged stays."""
 
     def work(connection: Connection) -> str:

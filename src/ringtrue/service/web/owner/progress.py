@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from ringtrue.service.store.accounts import load_accounts
 from ringtrue.service.store.adjudication import count_disagreements
@@ -21,7 +21,7 @@ from ringtrue.service.store.progress import (
     load_query_progress,
     load_unsure_reasons,
 )
-from ringtrue.service.web.auth.dependencies import RequestContext, require_member
+from ringtrue.service.web.auth.dependencies import Member
 from ringtrue.service.web.owner.page_layout import render_owner_page
 from ringtrue.service.web.owner.quality_tables import format_seconds
 from ringtrue.service.web.responses import see_other
@@ -56,7 +56,7 @@ class Overview:
 
 
 @router.get("/p/{project}")
-async def progress_page(request: Request, context: Annotated[RequestContext, Depends(require_member)]) -> Response:
+async def progress_page(request: Request, context: Member) -> Response:
     """The first page of a project for owners and viewers; judges go to their work."""
     project = context.project
     if not context.may("viewer"):

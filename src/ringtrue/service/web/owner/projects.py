@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import numpy as np
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from ringtrue.errors import ConflictError, InputError, UsageError
 from ringtrue.formatting.phrases import format_count
@@ -16,11 +16,11 @@ from ringtrue.service.store.projects import change_project, close_project, delet
 from ringtrue.service.store.records import PREFERENCE, Scale, Settings
 from ringtrue.service.store.slugs import slugify
 from ringtrue.service.web.auth.dependencies import (
+    ProjectOwner,
+    ProjectOwnerUpload,
     RequestContext,
-    require_project_owner,
-    require_project_owner_upload,
-    require_server_owner,
-    require_server_owner_upload,
+    ServerOwner,
+    ServerOwnerUpload,
 )
 from ringtrue.service.web.owner.default_guidelines import default_guidelines
 from ringtrue.service.web.owner.forms import FormState, as_sentence, read_uploaded_files
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from ringtrue.service.collect.uploads import UploadedFile
 
 router = APIRouter(include_in_schema=False)
-Owner = Annotated[RequestContext, Depends(require_project_owner)]
 FILE_FIELDS = ("ask", "topics", "documents", "trap_file")
 DEFAULT_GRADES = ("Not relevant", "Somewhat relevant", "Relevant", "Highly relevant")
 MAX_TITLE_LENGTH, MAX_GUIDELINES_LENGTH = 200, 200_000
@@ -52,16 +51,14 @@ MAX_DEPTH = 1000
 
 
 @router.get("/projects/new")
-async def new_page(request: Request, context: Annotated[RequestContext, Depends(require_server_owner)]) -> Response:
+async def new_page(request: Request, context: ServerOwner) -> Response:
     """The form for a new project."""
     values = format_settings(Settings()) | {"scale": "binary", "grades": "\n".join(DEFAULT_GRADES), "depth": "10"}
     return _render_new_page(request, context, FormState(values=values))
 
 
 @router.post("/projects/new")
-async def create(
-    request: Request, context: Annotated[RequestContext, Depends(require_server_owner_upload)]
-) -> Response:
+async def create(request: Request, context: ServerOwnerUpload) -> Response:
     """Make a project, or say beside each field what is wrong; nothing is made then."""
     form = FormState.from_submission(
         context.form, ("title", "name", "scale", "grades", "guidelines", "depth", *SETTING_FIELDS)
@@ -175,15 +172,13 @@ def _describe_counts(created: ProjectSetup) -> str:
 
 
 @router.get("/p/{project}/files")
-async def files_page(request: Request, context: Owner) -> Response:
+async def files_page(request: Request, context: ProjectOwner) -> Response:
     """What was uploaded, and the form for more."""
     return await _render_files_page(request, context, FormState(values={"depth": "10"}))
 
 
 @router.post("/p/{project}/files")
-async def add_files(
-    request: Request, context: Annotated[RequestContext, Depends(require_project_owner_upload)]
-) -> Response:
+async def add_files(request: Request, context: ProjectOwnerUpload) -> Response:
     """Add items, texts or traps from more files."""
     form = FormState.from_submission(context.form, ("depth",))
     depth = form.parse_number("depth", "Depth of the pool", 1, MAX_DEPTH)
@@ -248,7 +243,7 @@ def _format_size(size: int) -> str:
 
 
 @router.get("/p/{project}/settings")
-async def settings_page(request: Request, context: Owner) -> Response:
+async def settings_page(request: Request, context: ProjectOwner) -> Response:
     """How the project is judged, to be changed."""
     project = context.project
     values = format_settings(project.settings) | {"title": project.title, "guidelines": project.guidelines}
@@ -256,7 +251,7 @@ async def settings_page(request: Request, context: Owner) -> Response:
 
 
 @router.post("/p/{project}/settings")
-async def change_settings(request: Request, context: Owner) -> Response:
+async def change_settings(request: Request, context: ProjectOwner) -> Response:
     """Change title, guidelines and settings."""
     form = FormState.from_submission(context.form, ("title", "guidelines", *SETTING_FIELDS))
     form.values |= {"name": context.project.name, "active": "on" if context.project.settings.active else ""}
@@ -278,7 +273,7 @@ async def change_settings(request: Request, context: Owner) -> Response:
 
 
 @router.post("/p/{project}/close")
-async def close(context: Owner) -> Response:
+async def close(context: ProjectOwner) -> Response:
     """Give out no more tasks."""
     await context.write(
         with_audit_record(context, "close project", lambda c: close_project(c, context.project.id, context.now))
@@ -288,7 +283,7 @@ async def close(context: Owner) -> Response:
 
 
 @router.post("/p/{project}/open")
-async def open_again(context: Owner) -> Response:
+async def open_again(context: ProjectOwner) -> Response:
     """Give out tasks again."""
     await context.write(
         with_audit_record(context, "open project", lambda c: close_project(c, context.project.id, None))
@@ -299,13 +294,13 @@ async def open_again(context: Owner) -> Response:
 
 
 @router.get("/p/{project}/delete")
-async def delete_page(request: Request, context: Owner) -> Response:
+async def delete_page(request: Request, context: ProjectOwner) -> Response:
     """What deleting would take away."""
     return render_owner_page(request, context, "delete.html", form=FormState())
 
 
 @router.post("/p/{project}/delete")
-async def delete(request: Request, context: Owner) -> Response:
+async def delete(request: Request, context: ProjectOwner) -> Response:
     """Delete a project whose name was typed."""
     form = FormState.from_submission(context.form, ("typed",))
     name = context.project.name

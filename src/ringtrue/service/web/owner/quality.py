@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import numpy as np
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from ringtrue.errors import ConflictError, NotFoundError
 from ringtrue.formatting.phrases import format_count
@@ -13,7 +11,7 @@ from ringtrue.service.collect.quality import assess_quality
 from ringtrue.service.store.answers import set_aside_task
 from ringtrue.service.store.progress import load_failed_tasks
 from ringtrue.service.store.revisions import reinstate_task
-from ringtrue.service.web.auth.dependencies import RequestContext, require_project_owner, require_viewer
+from ringtrue.service.web.auth.dependencies import ProjectOwner, Viewer
 from ringtrue.service.web.owner.forms import as_sentence
 from ringtrue.service.web.owner.page_layout import PathId, redirect_with_notes, render_owner_page, with_audit_record
 from ringtrue.service.web.owner.quality_tables import (
@@ -29,7 +27,7 @@ SEED = 0  # the same labels give the same intervals, however often the page is l
 
 
 @router.get("/p/{project}/quality")
-async def quality_page(request: Request, context: Annotated[RequestContext, Depends(require_viewer)]) -> Response:
+async def quality_page(request: Request, context: Viewer) -> Response:
     """Agreement and judges as they are now; sentences where there is too little for numbers."""
     project = context.project
     quality = await context.server.compute(
@@ -55,7 +53,7 @@ async def quality_page(request: Request, context: Annotated[RequestContext, Depe
 
 
 @router.post("/p/{project}/tasks/{task}/set-aside")
-async def set_task_aside(context: Annotated[RequestContext, Depends(require_project_owner)], task: PathId) -> Response:
+async def set_task_aside(context: ProjectOwner, task: PathId) -> Response:
     """Count none of a failed task's answers."""
     failed = await context.read(lambda c: load_failed_tasks(c, context.project))
     if task not in {failed_task.task for failed_task in failed}:
@@ -68,9 +66,7 @@ async def set_task_aside(context: Annotated[RequestContext, Depends(require_proj
 
 
 @router.post("/p/{project}/tasks/{task}/count-again")
-async def count_task_again(
-    context: Annotated[RequestContext, Depends(require_project_owner)], task: PathId
-) -> Response:
+async def count_task_again(context: ProjectOwner, task: PathId) -> Response:
     """Count the answers of a task that was set aside, where nobody else has taken their places."""
     address = f"/p/{context.project.name}/quality#failed"
     try:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ringtrue.service.store import Store
 from ringtrue.service.store.accounts import create_account, set_password
 from ringtrue.service.store.records import Project
-from ringtrue.service.web.auth.password_hashing import hash_password
-from ringtrue.service.web.judge.resubmit import ANSWER_FIELDS, KEPT_PREFIX, extract_answer_fields, is_answer_path
+from ringtrue.service.web.auth.anonymous_forms import ANSWER_FIELDS, KEPT_PREFIX, extract_answer_fields, is_answer_path
+from ringtrue.service.web.auth.login import hash_password
 
 PASSWORD = "lamp river seven coat"
 ANSWER = {
