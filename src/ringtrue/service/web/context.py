@@ -89,7 +89,7 @@ class ServerContext:
 
     def absolute_url(self, request: Request, path: str) -> str:
         """A whole address to be sent to people."""
-        return f"{self.base_url or str(request.base_url).rstrip('/')}{path}"
+        return f"{self.base_url or f'{request.url.scheme}://{request.url.netloc}'}{path}"
 
 
 def get_server_context(request: Request) -> ServerContext:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Request, Response
@@ -38,6 +40,7 @@ from ringtrue.service.web.api.schemas import (
     error_responses,
     fields_of,
 )
+from ringtrue.service.web.auth.invitations import invite_to_reset_password
 from ringtrue.service.web.auth.token_auth import Caller, Manager
 
 if TYPE_CHECKING:
@@ -47,7 +50,6 @@ router = APIRouter(tags=["people"])
 Note = Annotated[str, StringConstraints(max_length=100, pattern=NO_NUL_PATTERN)]
 DisplayName = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=NO_NUL_PATTERN)]
 Code = Annotated[str, StringConstraints(min_length=1, max_length=60, pattern=r"^[^\x00-\x1f\x7f]+$")]
-RESET_DAYS = 3
 
 
 @fields_of(Account, omit=("has_password",))
@@ -110,9 +112,13 @@ class ErasureResponse(ResponseModel):
     handle: str
 
 
-def _absolute_url(caller: Caller, request: Request, path: str) -> str:
-    origin = f"{request.url.scheme}://{request.url.netloc}"  # not base_url, which has our own path in it
-    return f"{caller.server.base_url or origin}{path}"
+def _inviting(caller: Caller) -> Callable[..., str]:
+    """`invite` in the name of whoever asks: one secret, however often the piece of work is run."""
+    return partial(invite, secret=secrets.token_urlsafe(32), now=caller.now, by=caller.person.id)
+
+
+def _link_response(caller: Caller, request: Request, page: str, secret: str) -> dict[str, str]:
+    return {"link": caller.server.absolute_url(request, f"/{page}/{secret}")}
 
 
 def _find_account_or_404(accounts: list[Account], account: int) -> Account:
@@ -180,19 +186,9 @@ async def reset_password(account: RowId, request: Request, caller: Manager) -> A
 
     def work(connection: Connection) -> str:
         reset_account = _find_account_or_404(load_accounts(connection), account)
-        if reset_account.kind != "named" or reset_account.erased is not None:
-            raise UsageError(f"{reset_account.handle} logs in without a password, so there is none to set")
-        return invite(
-            connection,
-            role="reset",
-            account=account,
-            days=RESET_DAYS,
-            secret=secret,
-            now=caller.now,
-            by=caller.person.id,
-        )
+        return invite_to_reset_password(connection, reset_account, secret=secret, now=caller.now, by=caller.person.id)
 
-    return {"link": _absolute_url(caller, request, f"/welcome/{await caller.write(work)}")}
+    return _link_response(caller, request, "welcome", await caller.write(work))
 
 
 @router.get(
@@ -286,29 +282,18 @@ async def list_invitations(project: ProjectName, caller: Manager) -> Any:
 )
 async def invite_to_project(project: ProjectName, request: Request, caller: Manager, body: InvitationRequest) -> Any:
     """Give a crowd link the parameters of the platform, such as `?PROLIFIC_PID={{%PROLIFIC_PID%}}`."""
-    secret = secrets.token_urlsafe(32)
+    invite_by_caller = _inviting(caller)
 
     def work(connection: Connection) -> str:
         stored_project = caller.load_project(connection, project, "owner")
         uses = body.uses or (1 if body.kind == "named" else None)
         if body.kind == "named" and (uses != 1 or body.code is not None):
             raise UsageError("a named link is for one person, and has no completion code; a crowd link can have both")
-        return invite(
-            connection,
-            role=body.role,
-            kind=body.kind,
-            project=stored_project.id,
-            note=body.note,
-            uses=uses,
-            days=body.days,
-            code=body.code,
-            secret=secret,
-            now=caller.now,
-            by=caller.person.id,
-        )
+        terms = body.model_dump() | {"project": stored_project.id, "uses": uses}
+        return invite_by_caller(connection, **terms)
 
     page = "join" if body.kind == "crowd" else "welcome"
-    return {"link": _absolute_url(caller, request, f"/{page}/{await caller.write(work)}")}
+    return _link_response(caller, request, page, await caller.write(work))
 
 
 @router.delete(
@@ -323,9 +308,7 @@ async def withdraw_invitation(project: ProjectName, invitation: RowId, caller: M
 
     def work(connection: Connection) -> None:
         stored_project = caller.load_project(connection, project, "owner")
-        if invitation not in {
-            project_invitation.id for project_invitation in load_invitations(connection, stored_project.id)
-        }:
+        if invitation not in {link.id for link in load_invitations(connection, stored_project.id)}:
             raise NotFoundError(f"there is no invitation {invitation} to '{stored_project.title}'")
         revoke_invitation(connection, invitation, now=caller.now, project=stored_project.id, by=caller.person.id)
 
@@ -342,17 +325,5 @@ async def withdraw_invitation(project: ProjectName, invitation: RowId, caller: M
 )
 async def invite_owner(request: Request, caller: Manager, body: OwnerInvitationRequest) -> Any:
     """An owner makes projects, and sees and manages everything."""
-    secret = secrets.token_urlsafe(32)
-
-    def work(connection: Connection) -> str:
-        return invite(
-            connection,
-            role="owner",
-            note=body.note,
-            days=body.days,
-            secret=secret,
-            now=caller.now,
-            by=caller.person.id,
-        )
-
-    return {"link": _absolute_url(caller, request, f"/welcome/{await caller.write(work)}")}
+    secret = await caller.write(partial(_inviting(caller), role="owner", **body.model_dump()))
+    return _link_response(caller, request, "welcome", secret)

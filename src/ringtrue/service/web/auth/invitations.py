@@ -13,6 +13,7 @@ from ringtrue.errors import ConflictError, NotFoundError, UsageError
 from ringtrue.service.store.invitations import (
     Invitation,
     accept_invitation,
+    invite,
     require_uses_left,
     require_valid_invitation,
 )
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
     from starlette.datastructures import FormData
 
+    from ringtrue.service.store.accounts import Account
     from ringtrue.service.store.records import Project
 
 router = APIRouter(include_in_schema=False)
@@ -44,6 +46,7 @@ router = APIRouter(include_in_schema=False)
 PLATFORM_PARAMETERS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID", "workerId", "assignmentId", "hitId")
 MTURK_PREVIEW = ("assignmentId", "ASSIGNMENT_ID_NOT_AVAILABLE")
 MAX_PARAMETER_LENGTH = 200
+RESET_DAYS = 3
 
 
 @router.get("/welcome/{secret}")
@@ -173,6 +176,13 @@ async def _load_invitation(server: ServerContext, secret: str, kind: str) -> tup
         return invitation, None if invitation.project is None else get_project_by_id(connection, invitation.project)
 
     return await server.read(load)
+
+
+def invite_to_reset_password(connection: Connection, account: Account, *, secret: str, now: float, by: int) -> str:
+    """A link with which somebody sets a new password, once."""
+    if account.kind != "named" or account.erased is not None:
+        raise UsageError(f"{account.handle} logs in without a password, so there is none to set")
+    return invite(connection, role="reset", account=account.id, days=RESET_DAYS, secret=secret, now=now, by=by)
 
 
 def worker_id_from(parameters: Mapping[str, str]) -> str | None:

@@ -9,37 +9,36 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast, get_args
 
+import numpy as np
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
-from ringtrue.errors import ConflictError, LateError, UnavailableError, UsageError
+from ringtrue.errors import ConflictError, LateError, NotFoundError, UnavailableError, UsageError
 from ringtrue.service.store.answers import record_answer, submit_task, undo_last_answer
 from ringtrue.service.store.crowd_workers import CrowdWorker, find_crowd_worker
 from ringtrue.service.store.invitations import find_completion_code
-from ringtrue.service.store.records import MAX_ID, Answer
-from ringtrue.service.store.tasks import find_task_of_question, load_question
+from ringtrue.service.store.records import MAX_ID, Answer, Queue
+from ringtrue.service.store.tasks import find_task_of_question, get_or_create_task, has_had_task, load_question
 from ringtrue.service.web.auth.anonymous_forms import ANSWER_FIELDS
 from ringtrue.service.web.auth.dependencies import JudgeAccess, Member, RequestContext, SessionJudge
 from ringtrue.service.web.errors import wants_json
-from ringtrue.service.web.judge.end_pages import (
-    closed_page,
-    nothing_left_page,
-    thanks_page,
-    time_over_page,
-    waiting_page,
-)
 from ringtrue.service.web.judge.screen import (
     JudgeScreen,
     PairsPendingError,
-    is_first_visit,
+    closed_page,
     is_past_deadline,
     load_judge_screen,
     load_task,
-    open_judge_screen,
+    make_refill_job,
+    nothing_left_page,
     require_task_role,
     round_to_hundredths,
     screen_variables,
     seconds_since_shown,
+    thanks_page,
+    time_over_page,
+    wait_for_pairs,
+    waiting_page,
 )
 from ringtrue.service.web.responses import render, see_other
 from ringtrue.service.web.safe_html import render_guidelines
@@ -70,12 +69,14 @@ async def judge(request: Request, access: SessionJudge) -> Response:
     if task is not None:
         screen = await access.read(lambda connection, context: load_judge_screen(connection, context, task))
     elif "begin" not in request.query_params and await access.read(
-        lambda c, context: is_first_visit(c, context, queue)
+        lambda c, context: _is_first_visit(c, context, queue)
     ):
-        return _start_page(request, queue)
+        project: Project = request.state.context.project
+        guidelines_html = render_guidelines(project.guidelines)
+        return render(request, "start.html", project=project, queue=queue, guidelines=guidelines_html)
     else:
         try:
-            opened_screen = await open_judge_screen(access, queue)
+            opened_screen = await _open_judge_screen(access, queue)
         except LateError as error:
             return closed_page(request, request.state.context.project, await access.read(_load_worker), str(error))
         except PairsPendingError:
@@ -195,6 +196,44 @@ async def guidelines_page(request: Request, context: Member) -> Response:
     return render(request, "guidelines.html", project=context.project, guidelines=guidelines_html, start=start)
 
 
+async def _open_judge_screen(access: JudgeAccess, queue: str | None) -> JudgeScreen | None:
+    """The open task of this judge or a new one.
+
+    Where pairs are chosen as votes arrive, the next are chosen while this judge is at work; only who finds none left
+    waits for them.
+    """
+
+    def work(connection: Connection, context: RequestContext) -> JudgeScreen | None:
+        chosen_queue = _resolve_queue(context, queue)
+        account, rng = context.person.id, np.random.default_rng()
+        state = get_or_create_task(connection, context.project, account, queue=chosen_queue, now=context.now, rng=rng)
+        return None if state is None else load_judge_screen(connection, context, state.id)
+
+    context = await access.read(lambda _connection, context: context)
+    screen = await access.write(work)
+    if context.project.settings.active and context.may("judge"):
+        if screen is not None:
+            context.server.run_in_background(make_refill_job(context.server, context.project))
+        elif await wait_for_pairs(context.server, context.project, context.person.id):
+            screen = await access.write(work)
+    return screen
+
+
+def _is_first_visit(connection: Connection, context: RequestContext, queue: str | None) -> bool:
+    """Whether a judge is about to begin in a project: to read the guidelines comes first, and no clock runs."""
+    _resolve_queue(context, queue)
+    return context.project.closed is None and not has_had_task(connection, context.project.id, context.person.id)
+
+
+def _resolve_queue(context: RequestContext, requested: str | None) -> str:
+    if requested is None:
+        return "main" if context.may("judge") else "gold"
+    if requested not in get_args(Queue):
+        raise NotFoundError(f"there is no queue '{requested}'; there is {' and '.join(get_args(Queue))}")
+    context.require("gold" if requested == "gold" else "judge")
+    return requested
+
+
 def _task_path(project: str, task: int, message_key: str | None = None) -> str:
     return f"/p/{project}/judge?task={task}{'' if message_key is None else f'&said={message_key}'}"
 
@@ -227,13 +266,6 @@ def _parse_seconds(text: str | None) -> float | None:
     except ValueError:
         return None
     return round_to_hundredths(seconds) if math.isfinite(seconds) and seconds >= 0 else None
-
-
-def _start_page(request: Request, queue: str | None) -> Response:
-    """What the work is, before the first task."""
-    project: Project = request.state.context.project
-    guidelines_html = render_guidelines(project.guidelines)
-    return render(request, "start.html", project=project, queue=queue, guidelines=guidelines_html)
 
 
 def _load_worker(connection: Connection, context: RequestContext) -> CrowdWorker | None:

@@ -1,4 +1,4 @@
-"""The whole server: its people, backups, the record of what was done, and tokens of the API."""
+"""The whole server: backups, the record of what was done, and tokens of the API."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Request, Response
 
-from ringtrue.service.store.accounts import load_accounts, set_owner
 from ringtrue.service.store.audit_log import load_audit_entries
 from ringtrue.service.store.backup import write_backup
-from ringtrue.service.store.invitations import invite, load_invitations, revoke_invitation
 from ringtrue.service.store.sessions import SCOPES, issue_token, load_tokens, revoke_token
 from ringtrue.service.web.auth.dependencies import ProjectOwner, RequestContext, ServerOwner, SignedIn
 from ringtrue.service.web.owner.forms import FormState
 from ringtrue.service.web.owner.page_layout import PathId, record_owner_action, redirect_with_notes, render_owner_page
-from ringtrue.service.web.owner.people import find_account, new_form_nonce
+from ringtrue.service.web.owner.people import new_form_nonce
 from ringtrue.service.web.responses import make_in_temp_folder, see_other, send_temp_file
 
 if TYPE_CHECKING:
@@ -25,81 +23,12 @@ if TYPE_CHECKING:
 
 router = APIRouter(include_in_schema=False)
 MAX_ENTRIES_SHOWN = 500
-INVITATION_DAYS = 7
 
 
 @router.get("/server")
 async def server_page(_: ServerOwner) -> Response:
     """The first of the server's pages."""
     return see_other("/server/people")
-
-
-@router.get("/server/people")
-async def accounts_page(request: Request, context: ServerOwner) -> Response:
-    """Every account, and links for owners and new passwords that are out."""
-    accounts, open_invitations = await context.read(
-        lambda c: (
-            load_accounts(c),
-            [invitation for invitation in load_invitations(c) if invitation.is_open(context.now)],
-        )
-    )
-    handles = {account.id: account.handle for account in accounts}
-    return render_owner_page(
-        request,
-        context,
-        "everybody.html",
-        there=accounts,
-        links=open_invitations,
-        handles=handles,
-        once=new_form_nonce(),
-    )
-
-
-@router.post("/server/owners")
-async def invite_owner(request: Request, context: ServerOwner) -> Response:
-    """A link for one more owner; shown once."""
-    note = context.text("note").replace("\x00", "").strip()[:100] or None
-
-    secret = context.derive_secret("owner", note)
-
-    def work(connection: Connection) -> str:
-        return invite(
-            connection,
-            role="owner",
-            note=note,
-            days=INVITATION_DAYS,
-            secret=secret,
-            now=context.now,
-            by=context.person.id,
-        )
-
-    await context.write(work)
-    address = context.server.absolute_url(request, f"/welcome/{secret}")
-    return render_owner_page(request, context, "owner_invited.html", address=address, days=INVITATION_DAYS)
-
-
-@router.post("/server/invitations/{invitation}/revoke")
-async def revoke(context: ServerOwner, invitation: PathId) -> Response:
-    """Make a link for an owner or a new password useless."""
-    await context.write(lambda c: revoke_invitation(c, invitation, now=context.now, by=context.person.id))
-    return redirect_with_notes(context, "/server/people", "The link is withdrawn.")
-
-
-@router.post("/people/{account}/owner")
-async def change_owner(context: ServerOwner, account: PathId) -> Response:
-    """Make somebody an owner, or an owner somebody like the others."""
-    owner = context.text("owner") == "yes"
-
-    def work(connection: Connection) -> str:
-        changed_account = find_account(load_accounts(connection), account)
-        set_owner(connection, account, owner, now=context.now, by=context.person.id)
-        return changed_account.handle
-
-    handle = await context.write(work)
-    standing = "an owner now" if owner else "no owner any more"
-    return redirect_with_notes(
-        context, "/server/people" if owner or account != context.person.id else "/", f"{handle} is {standing}."
-    )
 
 
 @router.get("/server/backup")

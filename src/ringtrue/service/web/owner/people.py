@@ -1,10 +1,10 @@
-"""People: invitations, members, new passwords, and taking away what is personal."""
+"""People of a project and of the server: invitations, roles, new passwords, and taking away what is personal."""
 
 from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
@@ -17,6 +17,7 @@ from ringtrue.service.store.accounts import (
     find_link_notes,
     load_accounts,
     remove_member,
+    set_owner,
 )
 from ringtrue.service.store.hashing import hash_secret
 from ringtrue.service.store.invitations import Invitation, invite, load_invitations, revoke_invitation
@@ -24,6 +25,8 @@ from ringtrue.service.store.progress import load_worker_ids
 from ringtrue.service.store.records import Role
 from ringtrue.service.store.tasks import count_tasks_by_outcome
 from ringtrue.service.web.auth.dependencies import ProjectOwner, RequestContext, ServerOwner
+from ringtrue.service.web.auth.invitations import RESET_DAYS, invite_to_reset_password
+from ringtrue.service.web.judge.screen import PROLIFIC_RETURN_URL
 from ringtrue.service.web.owner.forms import FormState
 from ringtrue.service.web.owner.page_layout import PathId, redirect_with_notes, render_owner_page
 from ringtrue.service.web.responses import local_path, see_other
@@ -39,7 +42,7 @@ ROLE_NAMES = {
 }
 OUTCOME_NAMES = {"handed_in": "handed in", "expired": "ran out of time", "set_aside": "set aside", "open": "open"}
 MAX_LINKS, MAX_NOTE_LENGTH, MAX_CODE_LENGTH = 50, 100, 60
-RESET_DAYS = 3
+OWNER_LINK_DAYS = 7
 
 # What Prolific replaces in a study's link, and what a template of Mechanical Turk is to fill in.
 PROLIFIC_QUERY = "&".join(f"{name}={{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
@@ -133,20 +136,12 @@ async def invite_people(request: Request, context: ProjectOwner) -> Response:
 
     def work(connection: Connection) -> None:
         for note, secret in secrets_by_note:
-            invite(
-                connection,
-                role=role,  # type: ignore[arg-type]
-                project=project,
-                note=note or None,
-                days=days,
-                secret=secret,
-                now=context.now,
-                by=context.person.id,
-            )
+            _invite(connection, context, role=role, project=project, note=note or None, days=days, secret=secret)
 
     await context.write(work)
     links = [
-        Link(note=note, address=_link_address(request, context, "welcome", secret)) for note, secret in secrets_by_note
+        Link(note=note, address=context.server.absolute_url(request, f"/welcome/{secret}"))
+        for note, secret in secrets_by_note
     ]
     return render_owner_page(
         request, context, "invited.html", links=links, role=ROLE_NAMES[role].partition(":")[0], days=days, crowd=None
@@ -167,34 +162,24 @@ async def _invite_crowd(request: Request, context: RequestContext) -> Response:
         return await _render_people_page(request, context, form, status=422)
 
     def work(connection: Connection) -> str:
-        return invite(
-            connection,
-            role="judge",
-            kind="crowd",
-            project=context.project.id,
-            uses=uses,
-            days=days,
-            code=code,
-            secret=secret,
-            now=context.now,
-            by=context.person.id,
-        )
+        terms = {"kind": "crowd", "project": context.project.id, "uses": uses, "days": days, "code": code}
+        return _invite(connection, context, role="judge", secret=secret, **terms)
 
     await context.write(work)
-    address = _link_address(request, context, "join", secret)
+    address = context.server.absolute_url(request, f"/join/{secret}")
     crowd = {
         "address": address,
         "code": code,
         "uses": uses,
         "mturk": f"{address}?{MTURK_QUERY}",
         "prolific": f"{address}?{PROLIFIC_QUERY}",
-        "prolific_done": f"https://app.prolific.com/submissions/complete?cc={quote(code, safe='')}",
+        "prolific_done": f"{PROLIFIC_RETURN_URL}{quote(code, safe='')}",
     }
     return render_owner_page(request, context, "invited.html", links=[], role="Judge", days=days, crowd=crowd)
 
 
-def _link_address(request: Request, context: RequestContext, path: str, secret: str) -> str:
-    return context.server.absolute_url(request, f"/{path}/{secret}")
+def _invite(connection: Connection, context: RequestContext, **terms: Any) -> str:
+    return invite(connection, now=context.now, by=context.person.id, **terms)
 
 
 @router.post("/p/{project}/invitations/{invitation}/revoke")
@@ -230,7 +215,7 @@ async def remove(context: ProjectOwner, account: PathId) -> Response:
     """Take somebody's part in the project away; what was judged stays."""
 
     def work(connection: Connection) -> str:
-        removed_account = find_account(load_accounts(connection, context.project.id), account)
+        removed_account = _find_account(load_accounts(connection, context.project.id), account)
         remove_member(connection, context.project.id, account, now=context.now, by=context.person.id)
         return removed_account.handle
 
@@ -239,12 +224,67 @@ async def remove(context: ProjectOwner, account: PathId) -> Response:
     return redirect_with_notes(context, f"/p/{context.project.name}/people", message)
 
 
-def find_account(accounts: list[Account], account: int) -> Account:
+def _find_account(accounts: list[Account], account: int) -> Account:
     """One of these people."""
     match = next((candidate for candidate in accounts if candidate.id == account), None)
     if match is None:
         raise NotFoundError(f"there is no account {account} here")
     return match
+
+
+@router.get("/server/people")
+async def accounts_page(request: Request, context: ServerOwner) -> Response:
+    """Every account, and links for owners and new passwords that are out."""
+    accounts, open_invitations = await context.read(
+        lambda c: (
+            load_accounts(c),
+            [invitation for invitation in load_invitations(c) if invitation.is_open(context.now)],
+        )
+    )
+    handles = {account.id: account.handle for account in accounts}
+    return render_owner_page(
+        request,
+        context,
+        "everybody.html",
+        there=accounts,
+        links=open_invitations,
+        handles=handles,
+        once=new_form_nonce(),
+    )
+
+
+@router.post("/server/owners")
+async def invite_owner(request: Request, context: ServerOwner) -> Response:
+    """A link for one more owner; shown once."""
+    note = context.text("note").replace("\x00", "").strip()[:MAX_NOTE_LENGTH] or None
+    secret = context.derive_secret("owner", note)
+    await context.write(lambda c: _invite(c, context, role="owner", note=note, days=OWNER_LINK_DAYS, secret=secret))
+    address = context.server.absolute_url(request, f"/welcome/{secret}")
+    return render_owner_page(request, context, "owner_invited.html", address=address, days=OWNER_LINK_DAYS)
+
+
+@router.post("/server/invitations/{invitation}/revoke")
+async def revoke_server_link(context: ServerOwner, invitation: PathId) -> Response:
+    """Make a link for an owner or a new password useless."""
+    await context.write(lambda c: revoke_invitation(c, invitation, now=context.now, by=context.person.id))
+    return redirect_with_notes(context, "/server/people", "The link is withdrawn.")
+
+
+@router.post("/people/{account}/owner")
+async def change_owner(context: ServerOwner, account: PathId) -> Response:
+    """Make somebody an owner, or an owner somebody like the others."""
+    owner = context.text("owner") == "yes"
+
+    def work(connection: Connection) -> str:
+        changed_account = _find_account(load_accounts(connection), account)
+        set_owner(connection, account, owner, now=context.now, by=context.person.id)
+        return changed_account.handle
+
+    handle = await context.write(work)
+    standing = "an owner now" if owner else "no owner any more"
+    return redirect_with_notes(
+        context, "/server/people" if owner or account != context.person.id else "/", f"{handle} is {standing}."
+    )
 
 
 @router.post("/people/{account}/reset")
@@ -253,18 +293,8 @@ async def reset(request: Request, context: ServerOwner, account: PathId) -> Resp
     secret = context.derive_secret("reset", account)
 
     def work(connection: Connection) -> str:
-        reset_account = find_account(load_accounts(connection), account)
-        if reset_account.kind != "named" or reset_account.erased is not None:
-            raise UsageError(f"{reset_account.handle} logs in without a password, so there is none to set")
-        invite(
-            connection,
-            role="reset",
-            account=account,
-            days=RESET_DAYS,
-            secret=secret,
-            now=context.now,
-            by=context.person.id,
-        )
+        reset_account = _find_account(load_accounts(connection), account)
+        invite_to_reset_password(connection, reset_account, secret=secret, now=context.now, by=context.person.id)
         return reset_account.handle
 
     handle = await context.write(work)
@@ -278,7 +308,7 @@ async def reset(request: Request, context: ServerOwner, account: PathId) -> Resp
 async def erase_page(request: Request, context: ServerOwner, account: PathId, back: str = "") -> Response:
     """What erasing somebody takes away, and what stays."""
     erased_account, invitation_notes = await context.read(
-        lambda c: (find_account(load_accounts(c), account), find_link_notes(c, account))
+        lambda c: (_find_account(load_accounts(c), account), find_link_notes(c, account))
     )
     notes = list(dict.fromkeys(invitation_notes.values()))
     return render_owner_page(
