@@ -70,8 +70,7 @@ def command(
     try:
         from ringtrue.service.store import Store
         from ringtrue.service.store.invitations import invite_first_owner
-        from ringtrue.service.web.app import normalise_base_url
-        from ringtrue.service.web.server import ServerSettings, is_loopback, open_listener, serve
+        from ringtrue.service.web.app import ServerSettings, is_loopback, normalise_base_url, open_listener, serve
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("ringtrue"):
             raise

@@ -35,7 +35,7 @@ from ringtrue.service.store.records import Answer, Project
 from ringtrue.service.store.tasks import get_or_create_task
 from ringtrue.service.web.judge import screen
 from ringtrue.service.web.judge.screen import render_answer_panel
-from ringtrue.service.web.owner.default_guidelines import default_guidelines
+from ringtrue.service.web.owner.project_form import default_guidelines
 
 JSON = {"accept": "application/json"}
 

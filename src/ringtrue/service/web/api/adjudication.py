@@ -25,7 +25,7 @@ from ringtrue.service.store.gold_items import withdraw_gold_draw
 from ringtrue.service.store.progress import FailedTask, load_failed_tasks
 from ringtrue.service.store.records import MAX_ID, Queue
 from ringtrue.service.store.revisions import ReinstatedAnswers, reinstate_task
-from ringtrue.service.web.api.file_uploads import FileText, encode_file_or_none
+from ringtrue.service.web.api.project_requests import FileText, encode_file_or_none
 from ringtrue.service.web.api.schemas import (
     DocumentResponse,
     ProjectName,
@@ -177,7 +177,7 @@ async def list_verdicts(project: ProjectName, caller: Manager) -> Any:
     response_class=Response,
     responses=error_responses(404),
 )
-async def give_verdict(project: ProjectName, caller: Manager, verdict: VerdictRequest) -> Response:
+async def give_verdict(project: ProjectName, caller: Manager, verdict: VerdictRequest) -> None:
     """Nothing that judges said is changed; exports of one label take the verdict."""
 
     def work(connection: Connection) -> None:
@@ -188,7 +188,6 @@ async def give_verdict(project: ProjectName, caller: Manager, verdict: VerdictRe
         caller.record(connection, "decide", project=stored_project.id, item=verdict.item)
 
     await caller.write(work)
-    return Response(status_code=204)
 
 
 @router.get(
@@ -209,7 +208,7 @@ async def list_failed_tasks(project: ProjectName, caller: Manager) -> Any:
     response_class=Response,
     responses=error_responses(404),
 )
-async def set_task_aside(project: ProjectName, task: RowId, caller: Manager) -> Response:
+async def set_task_aside(project: ProjectName, task: RowId, caller: Manager) -> None:
     """Its items go to other judges; the answers stay in the history."""
 
     def work(connection: Connection) -> None:
@@ -220,7 +219,6 @@ async def set_task_aside(project: ProjectName, task: RowId, caller: Manager) -> 
         caller.record(connection, "set task aside", project=stored_project.id, task=task)
 
     await caller.write(work)
-    return Response(status_code=204)
 
 
 @router.post(
@@ -248,7 +246,7 @@ async def count_task_again(project: ProjectName, task: RowId, caller: Manager) -
     response_class=Response,
     responses=error_responses(404, 409),
 )
-async def withdraw_gold(project: ProjectName, caller: Manager) -> Response:
+async def withdraw_gold(project: ProjectName, caller: Manager) -> None:
     """Once a gold judge has begun, a draw can only be continued."""
 
     def work(connection: Connection) -> None:
@@ -257,7 +255,6 @@ async def withdraw_gold(project: ProjectName, caller: Manager) -> Response:
         caller.record(connection, "withdraw gold", project=stored_project.id)
 
     await caller.write(work)
-    return Response(status_code=204)
 
 
 @router.post(

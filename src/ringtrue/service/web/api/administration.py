@@ -141,10 +141,9 @@ async def make_token(caller: AccountManager, body: TokenRequest) -> Any:
     response_class=Response,
     responses=error_responses(404),
 )
-async def revoke_a_token(token: RowId, caller: AccountManager) -> Response:
+async def revoke_a_token(token: RowId, caller: AccountManager) -> None:
     """It is useless from now on, also where it is this one."""
     await caller.write(lambda c: revoke_token(c, token, account=caller.person.id, now=caller.now))
-    return Response(status_code=204)
 
 
 @router.get("/audit", summary="What was done", response_model=list[AuditEntryResponse], responses=error_responses(404))

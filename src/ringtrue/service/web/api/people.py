@@ -154,10 +154,9 @@ async def erase_person(account: RowId, caller: Manager) -> Any:
     response_class=Response,
     responses=error_responses(404),
 )
-async def make_owner(account: RowId, caller: Manager) -> Response:
+async def make_owner(account: RowId, caller: Manager) -> None:
     """An owner makes projects, and sees and manages everything."""
     await caller.write(lambda c: set_owner(c, account, owner=True, now=caller.now, by=caller.person.id))
-    return Response(status_code=204)
 
 
 @router.delete(
@@ -167,10 +166,9 @@ async def make_owner(account: RowId, caller: Manager) -> Response:
     response_class=Response,
     responses=error_responses(404, 409),
 )
-async def unmake_owner(account: RowId, caller: Manager) -> Response:
+async def unmake_owner(account: RowId, caller: Manager) -> None:
     """One owner has to stay."""
     await caller.write(lambda c: set_owner(c, account, owner=False, now=caller.now, by=caller.person.id))
-    return Response(status_code=204)
 
 
 @router.post(
@@ -209,7 +207,7 @@ async def list_members(project: ProjectName, caller: Manager) -> Any:
     response_class=Response,
     responses=error_responses(404),
 )
-async def give_role(project: ProjectName, account: RowId, role: Role, caller: Manager) -> Response:
+async def give_role(project: ProjectName, account: RowId, role: Role, caller: Manager) -> None:
     """Who has it already keeps it."""
 
     def work(connection: Connection) -> None:
@@ -218,7 +216,6 @@ async def give_role(project: ProjectName, account: RowId, role: Role, caller: Ma
         add_member(connection, stored_project.id, account, role, caller.now, by=caller.person.id)
 
     await caller.write(work)
-    return Response(status_code=204)
 
 
 @router.delete(
@@ -228,7 +225,7 @@ async def give_role(project: ProjectName, account: RowId, role: Role, caller: Ma
     response_class=Response,
     responses=error_responses(404),
 )
-async def take_role(project: ProjectName, account: RowId, role: Role, caller: Manager) -> Response:
+async def take_role(project: ProjectName, account: RowId, role: Role, caller: Manager) -> None:
     """What was judged stays, and counts."""
 
     def work(connection: Connection) -> None:
@@ -238,7 +235,6 @@ async def take_role(project: ProjectName, account: RowId, role: Role, caller: Ma
         remove_member(connection, stored_project.id, account, role, now=caller.now, by=caller.person.id)
 
     await caller.write(work)
-    return Response(status_code=204)
 
 
 @router.post(
@@ -303,7 +299,7 @@ async def invite_to_project(project: ProjectName, request: Request, caller: Mana
     response_class=Response,
     responses=error_responses(404),
 )
-async def withdraw_invitation(project: ProjectName, invitation: RowId, caller: Manager) -> Response:
+async def withdraw_invitation(project: ProjectName, invitation: RowId, caller: Manager) -> None:
     """Those who came by it stay."""
 
     def work(connection: Connection) -> None:
@@ -313,7 +309,6 @@ async def withdraw_invitation(project: ProjectName, invitation: RowId, caller: M
         revoke_invitation(connection, invitation, now=caller.now, project=stored_project.id, by=caller.person.id)
 
     await caller.write(work)
-    return Response(status_code=204)
 
 
 @router.post(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
 from ringtrue.errors import UsageError
 from ringtrue.service.collect.import_labels import LabelImportSummary, import_labels, revert_import
@@ -20,90 +20,29 @@ from ringtrue.service.store.projects import (
     get_project_by_id,
     load_projects,
 )
-from ringtrue.service.store.records import PREFERENCE, FailedTraps, Label, Project, Scale, Settings
+from ringtrue.service.store.records import Label, Project, Scale, Settings
 from ringtrue.service.store.revisions import RevertedImport
 from ringtrue.service.store.uploads import Upload
-from ringtrue.service.web.api.file_uploads import (
+from ringtrue.service.web.api.project_requests import (
     FilesRequest,
     ImportRequest,
+    ProjectChangeRequest,
+    ProjectRequest,
     describe_upload_body,
     encode_file,
     encode_file_or_none,
+    make_scale,
     read_upload,
 )
-from ringtrue.service.web.api.schemas import (
-    NO_NUL_PATTERN,
-    ProjectName,
-    QueryParams,
-    RequestModel,
-    ResponseModel,
-    RowId,
-    error_responses,
-    fields_of,
-)
+from ringtrue.service.web.api.schemas import ProjectName, QueryParams, ResponseModel, RowId, error_responses, fields_of
 from ringtrue.service.web.auth.token_auth import Anybody, Caller, Manager
-from ringtrue.service.web.owner.default_guidelines import default_guidelines
+from ringtrue.service.web.owner.project_form import default_guidelines
 from ringtrue.service.web.responses import attachment_headers, describe_download
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 router = APIRouter(tags=["projects"])
-Title = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=NO_NUL_PATTERN)]
-Guidelines = Annotated[str, StringConstraints(max_length=200_000, pattern=NO_NUL_PATTERN)]
-ButtonName = Annotated[str, StringConstraints(min_length=1, max_length=60, pattern=NO_NUL_PATTERN)]
-PREFERENCE_ANSWERS = ("left", "right", "tie", "both_good", "both_bad")
-
-
-class LabelRequest(RequestModel):
-    """One of the answers. A label's value is its place, from 0, unless it is given; the worst comes first."""
-
-    value: Annotated[str, StringConstraints(pattern=r"^([0-9]{1,4}|left|right|tie|both_good|both_bad)$")] | None = None
-    name: ButtonName
-    hint: Annotated[str, StringConstraints(max_length=200, pattern=NO_NUL_PATTERN)] = ""
-
-
-class ScaleRequest(RequestModel):
-    """How it is judged: `graded` labels with names, or which of two documents is better."""
-
-    kind: Literal["graded", "preference"]
-    labels: Annotated[list[LabelRequest], Field(min_length=2, max_length=10)] | None = None
-
-
-class SettingsRequest(RequestModel):
-    """How a project is judged; what is left out stays as it is."""
-
-    judges: Annotated[int, Field(ge=1, le=1_000, description="How many judges each item gets.")] = 3
-    task_size: Annotated[int, Field(ge=1, le=500)] = 20
-    traps: Annotated[int, Field(ge=0, le=499)] = 5
-    traps_needed: Annotated[int, Field(ge=0, le=499)] = 4
-    failed_traps: FailedTraps = "flag"
-    minutes: Annotated[int, Field(ge=1, le=1_440)] | None = 30
-    lease_minutes: Annotated[int, Field(ge=1, le=43_200)] = 30
-    shortcuts: bool = True
-    highlight: bool = True
-    html: bool = False
-    together: bool = True
-    active: bool = False
-
-
-class ProjectRequest(FilesRequest):
-    """A new project, with the files that it is made from; more can be added later."""
-
-    name: ProjectName
-    title: Title
-    scale: ScaleRequest
-    settings: SettingsRequest = SettingsRequest()
-    guidelines: Guidelines = ""
-
-
-class ProjectChangeRequest(RequestModel):
-    """What to change; what is left out stays."""
-
-    title: Title | None = None
-    guidelines: Guidelines | None = None
-    settings: SettingsRequest | None = None
-    closed: bool | None = None
 
 
 class DeletionParams(QueryParams):
@@ -193,7 +132,7 @@ async def list_projects(caller: Anybody) -> Any:
 )
 async def make_a_project(caller: Manager, body: ProjectRequest) -> Any:
     """Small files can come along as texts; others are sent to `/projects/{project}/files` afterwards."""
-    scale = _make_scale(body.scale)
+    scale = make_scale(body.scale)
     settings = Settings(**body.settings.model_dump())
     ask, documents = list(map(encode_file, body.ask)), list(map(encode_file, body.documents))
     topics, traps = encode_file_or_none(body.topics), encode_file_or_none(body.traps)
@@ -260,7 +199,7 @@ async def change_a_project(project: ProjectName, caller: Manager, change: Projec
     responses=error_responses(404),
     response_class=Response,
 )
-async def delete_a_project(project: ProjectName, caller: Manager, sure: Annotated[DeletionParams, Query()]) -> Response:
+async def delete_a_project(project: ProjectName, caller: Manager, sure: Annotated[DeletionParams, Query()]) -> None:
     """There is no way back but a backup."""
     if sure.confirm != project:
         raise UsageError(f"to delete the project '{project}', say its name once more: ?confirm={project}")
@@ -272,7 +211,6 @@ async def delete_a_project(project: ProjectName, caller: Manager, sure: Annotate
             caller.record(connection, "delete project", name=stored_project.name)
 
     await caller.server.compute(delete_and_record)
-    return Response(status_code=204)
 
 
 @router.get(
@@ -384,21 +322,3 @@ def _make_project_files_response(created: ProjectSetup, caller: Caller) -> dict[
     """What files brought, as it is sent back."""
     counts = {field.name: getattr(created, field.name) for field in fields(created)}
     return counts | {"project": _make_project_response(created.project, caller)}
-
-
-def _make_scale(requested: ScaleRequest) -> Scale:
-    """The scale that was asked for."""
-    if requested.labels is None:
-        if requested.kind == "graded":
-            raise UsageError("a graded scale needs labels, the worst first: [{'name': 'Not relevant'}, …]")
-        return PREFERENCE
-    values = [label.value or str(position) for position, label in enumerate(requested.labels)]
-    if requested.kind == "preference" and not {"left", "right"} <= set(values) <= set(PREFERENCE_ANSWERS):
-        raise UsageError(f"answers about two documents are left, right, tie, both_good, both_bad; found {values}")
-    return Scale(
-        kind=requested.kind,
-        labels=tuple(
-            Label(value=value, name=label.name, hint=label.hint)
-            for value, label in zip(values, requested.labels, strict=True)
-        ),
-    )

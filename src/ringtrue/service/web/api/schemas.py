@@ -6,7 +6,14 @@ from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, cast, get_type_hints
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, create_model
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    create_model,
+)
 
 from ringtrue.service.store.records import MAX_ID, ShownDocument
 

@@ -37,7 +37,8 @@ from ringtrue.service.web.api.schemas import (
     error_responses,
     fields_of,
 )
-from ringtrue.service.web.auth.token_auth import Caller, TokenAccess, TokenJudge, make_role_error
+from ringtrue.service.web.auth.dependencies import make_role_error
+from ringtrue.service.web.auth.token_auth import Caller, TokenAccess, TokenJudge
 from ringtrue.service.web.judge.screen import make_refill_job, round_to_hundredths, wait_for_pairs
 
 if TYPE_CHECKING:

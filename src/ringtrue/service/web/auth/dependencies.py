@@ -93,7 +93,7 @@ class RequestContext:
     def require(self, role: str) -> None:
         """Refuse a person without this role."""
         if not self.may(role):
-            raise ForbiddenError(_missing_role_message(role, self.project))
+            raise make_role_error(role, self.project.title)
 
     def text(self, name: str, default: str = "") -> str:
         """A field of the form that is a text."""
@@ -262,25 +262,28 @@ def _load_context(
     if session is None:
         raise SignedOutError
     person, csrf = session
-    project = None
-    if in_project:
-        name = request.path_params["project"]
-        project = get_project_by_name(connection, name.replace("\x00", "?"))  # which no database takes
-        if not person.owner and not person.roles.get(project.id):
-            raise NotFoundError(f"there is no project '{name}'")  # in the same words, so that names cannot be guessed
+    project = load_visible_project(connection, person, request.path_params["project"]) if in_project else None
     context = RequestContext(server=server, person=person, csrf=csrf, secret=secret, now=now, project_or_none=project)
     request.state.context = context
     if roles and not any(person.owner if role == "owner" else project and context.may(role) for role in roles):
-        raise ForbiddenError(_missing_role_message(roles[0], project))
+        raise make_role_error(roles[0], "" if project is None else project.title)
     return context
 
 
-def _missing_role_message(role: str, project: Project | None) -> str:
+def load_visible_project(connection: Connection, person: Person, name: str) -> Project:
+    """A project in which somebody has a part; to others it looks like one that does not exist."""
+    project = get_project_by_name(connection, name.replace("\x00", "?"))  # which no database takes
+    if not person.owner and not person.roles.get(project.id):
+        raise NotFoundError(f"there is no project '{name}'")  # in the same words, so that names cannot be guessed
+    return project
+
+
+def make_role_error(role: str, title: str) -> ForbiddenError:
+    """What somebody is told who does not have this role in a project."""
     if role == "owner":
-        return "only an owner may do this; ask one to do it for you"
+        return ForbiddenError("only an owner may do this; ask one to do it for you")
     audience = {"judge": "judges of", "gold": "gold judges of", "viewer": "viewers and owners of"}[role]
-    project_title = "this project" if project is None else f"'{project.title}'"
-    return f"this is for {audience} {project_title}; ask an owner for an invitation"
+    return ForbiddenError(f"this is for {audience} '{title}'; ask an owner for an invitation")
 
 
 def _with_checked_form(request: Request, context: RequestContext, form: FormData) -> RequestContext:

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 from fastapi import Depends, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from ringtrue.errors import ForbiddenError, NotFoundError
+from ringtrue.errors import ForbiddenError
 from ringtrue.service.store.audit_log import record_action
-from ringtrue.service.store.projects import get_project_by_name
 from ringtrue.service.store.sessions import SCOPES, authenticate_token
-from ringtrue.service.web.auth.dependencies import guard
+from ringtrue.service.web.auth.dependencies import guard, load_visible_project, make_role_error
 from ringtrue.service.web.context import ServerContext, get_server_context
 
 if TYPE_CHECKING:
@@ -32,7 +31,6 @@ SCHEME = HTTPBearer(
     auto_error=False,
 )
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(SCHEME)]
-ROLE_PHRASES = {"judge": "judges of", "gold": "gold judges of", "viewer": "viewers and owners of"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,9 +52,7 @@ class Caller:
 
     def load_project(self, connection: Connection, name: str, *roles: str) -> Project:
         """A project, for somebody with one of these roles in it, or with any part in it where none is named."""
-        project = get_project_by_name(connection, name)
-        if not self.person.owner and not self.person.roles.get(project.id):
-            raise NotFoundError(f"there is no project '{name}'")  # in the same words, so that names cannot be guessed
+        project = load_visible_project(connection, self.person, name)
         if roles and not any(self.person.may(role, project.id) for role in roles):
             raise make_role_error(roles[0], project.title)
         return project
@@ -72,13 +68,6 @@ class Caller:
     async def fetch_project(self, name: str, *roles: str) -> Project:
         """The same, looked up by itself."""
         return await self.read(lambda connection: self.load_project(connection, name, *roles))
-
-
-def make_role_error(role: str, title: str) -> ForbiddenError:
-    """What somebody is told who does not have this role."""
-    if role == "owner":
-        return ForbiddenError("only an owner may do this; ask one to do it for you")
-    return ForbiddenError(f"this is for {ROLE_PHRASES[role]} '{title}'; ask an owner for an invitation")
 
 
 class UnknownTokenError(ForbiddenError):

@@ -17,8 +17,14 @@ from ringtrue.service.store.adjudication import (
     record_verdict,
 )
 from ringtrue.service.web.auth.dependencies import ProjectOwner, RequestContext
-from ringtrue.service.web.owner.forms import FormState, as_sentence
-from ringtrue.service.web.owner.page_layout import PathId, redirect_with_notes, render_owner_page, with_audit_record
+from ringtrue.service.web.owner.page_layout import (
+    FormState,
+    PathId,
+    as_sentence,
+    redirect_with_notes,
+    render_owner_page,
+    with_audit_record,
+)
 from ringtrue.service.web.safe_html import compile_query_patterns, make_document_view
 
 if TYPE_CHECKING:

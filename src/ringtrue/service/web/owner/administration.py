@@ -11,8 +11,13 @@ from ringtrue.service.store.audit_log import load_audit_entries
 from ringtrue.service.store.backup import write_backup
 from ringtrue.service.store.sessions import SCOPES, issue_token, load_tokens, revoke_token
 from ringtrue.service.web.auth.dependencies import ProjectOwner, RequestContext, ServerOwner, SignedIn
-from ringtrue.service.web.owner.forms import FormState
-from ringtrue.service.web.owner.page_layout import PathId, record_owner_action, redirect_with_notes, render_owner_page
+from ringtrue.service.web.owner.page_layout import (
+    FormState,
+    PathId,
+    record_owner_action,
+    redirect_with_notes,
+    render_owner_page,
+)
 from ringtrue.service.web.owner.people import new_form_nonce
 from ringtrue.service.web.responses import make_in_temp_folder, see_other, send_temp_file
 

@@ -16,10 +16,12 @@ from ringtrue.service.collect.uploads import read_upload_file
 from ringtrue.service.store.adjudication import count_ties
 from ringtrue.service.store.progress import load_judge_progress, load_progress
 from ringtrue.service.web.auth.dependencies import ProjectOwner, ProjectOwnerUpload, RequestContext, Viewer
-from ringtrue.service.web.owner.forms import FormState, as_sentence, read_uploaded_files
 from ringtrue.service.web.owner.page_layout import (
+    FormState,
     PathId,
     add_notes,
+    as_sentence,
+    read_uploaded_files,
     record_owner_action,
     redirect_with_notes,
     render_owner_page,

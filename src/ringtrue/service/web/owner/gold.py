@@ -16,8 +16,10 @@ from ringtrue.service.store.gold_items import load_undecided_gold, withdraw_gold
 from ringtrue.service.store.progress import load_progress
 from ringtrue.service.store.uploads import Upload
 from ringtrue.service.web.auth.dependencies import ProjectOwner, ProjectOwnerUpload, RequestContext
-from ringtrue.service.web.owner.forms import FormState, as_sentence, read_uploaded_files
 from ringtrue.service.web.owner.page_layout import (
+    FormState,
+    as_sentence,
+    read_uploaded_files,
     record_owner_action,
     redirect_with_notes,
     render_owner_page,

@@ -27,8 +27,7 @@ from ringtrue.service.store.tasks import count_tasks_by_outcome
 from ringtrue.service.web.auth.dependencies import ProjectOwner, RequestContext, ServerOwner
 from ringtrue.service.web.auth.invitations import RESET_DAYS, invite_to_reset_password
 from ringtrue.service.web.judge.screen import PROLIFIC_RETURN_URL
-from ringtrue.service.web.owner.forms import FormState
-from ringtrue.service.web.owner.page_layout import PathId, redirect_with_notes, render_owner_page
+from ringtrue.service.web.owner.page_layout import FormState, PathId, redirect_with_notes, render_owner_page
 from ringtrue.service.web.responses import local_path, see_other
 
 if TYPE_CHECKING:

@@ -22,18 +22,20 @@ from ringtrue.service.web.auth.dependencies import (
     ServerOwner,
     ServerOwnerUpload,
 )
-from ringtrue.service.web.owner.default_guidelines import default_guidelines
-from ringtrue.service.web.owner.forms import FormState, as_sentence, read_uploaded_files
 from ringtrue.service.web.owner.page_layout import (
+    FormState,
+    as_sentence,
+    read_uploaded_files,
     record_owner_action,
     redirect_with_notes,
     render_owner_page,
     with_audit_record,
 )
-from ringtrue.service.web.owner.settings_form import (
+from ringtrue.service.web.owner.project_form import (
     BINARY_GRADES,
     SCALE_NAMES,
     SETTING_FIELDS,
+    default_guidelines,
     format_settings,
     parse_scale,
     parse_settings,

@@ -1,8 +1,11 @@
-"""Files that a program sends: small ones as texts in JSON, others as a form with files."""
+"""What is sent to make and change a project: its scale and settings, and its files.
+
+Small files come as texts in JSON, others as a form with files.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 from starlette.datastructures import UploadFile
@@ -10,7 +13,8 @@ from starlette.exceptions import HTTPException
 
 from ringtrue.errors import UsageError
 from ringtrue.service.collect.uploads import UploadedFile
-from ringtrue.service.web.api.schemas import RequestModel
+from ringtrue.service.store.records import PREFERENCE, FailedTraps, Label, Scale
+from ringtrue.service.web.api.schemas import NO_NUL_PATTERN, ProjectName, RequestModel
 from ringtrue.service.web.security import allow_large_body, read_form
 
 if TYPE_CHECKING:
@@ -19,6 +23,10 @@ if TYPE_CHECKING:
     from ringtrue.service.web.context import ServerContext
 
 T = TypeVar("T", bound=RequestModel)
+Title = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=NO_NUL_PATTERN)]
+Guidelines = Annotated[str, StringConstraints(max_length=200_000, pattern=NO_NUL_PATTERN)]
+ButtonName = Annotated[str, StringConstraints(min_length=1, max_length=60, pattern=NO_NUL_PATTERN)]
+PREFERENCE_ANSWERS = ("left", "right", "tie", "both_good", "both_bad")
 MAX_FILES = 50  # files at once
 Depth = Annotated[int, Field(ge=1, le=1_000, description="How deep runs are pooled.")]
 INTEGER_ADAPTER: TypeAdapter[int] = TypeAdapter(Annotated[int, Field(strict=False)])
@@ -45,6 +53,75 @@ class ImportRequest(RequestModel):
     """Labels or preferences that exist already, with the names of their judges."""
 
     file: FileText
+
+
+class LabelRequest(RequestModel):
+    """One of the answers. A label's value is its place, from 0, unless it is given; the worst comes first."""
+
+    value: Annotated[str, StringConstraints(pattern=r"^([0-9]{1,4}|left|right|tie|both_good|both_bad)$")] | None = None
+    name: ButtonName
+    hint: Annotated[str, StringConstraints(max_length=200, pattern=NO_NUL_PATTERN)] = ""
+
+
+class ScaleRequest(RequestModel):
+    """How it is judged: `graded` labels with names, or which of two documents is better."""
+
+    kind: Literal["graded", "preference"]
+    labels: Annotated[list[LabelRequest], Field(min_length=2, max_length=10)] | None = None
+
+
+class SettingsRequest(RequestModel):
+    """How a project is judged; what is left out stays as it is."""
+
+    judges: Annotated[int, Field(ge=1, le=1_000, description="How many judges each item gets.")] = 3
+    task_size: Annotated[int, Field(ge=1, le=500)] = 20
+    traps: Annotated[int, Field(ge=0, le=499)] = 5
+    traps_needed: Annotated[int, Field(ge=0, le=499)] = 4
+    failed_traps: FailedTraps = "flag"
+    minutes: Annotated[int, Field(ge=1, le=1_440)] | None = 30
+    lease_minutes: Annotated[int, Field(ge=1, le=43_200)] = 30
+    shortcuts: bool = True
+    highlight: bool = True
+    html: bool = False
+    together: bool = True
+    active: bool = False
+
+
+class ProjectRequest(FilesRequest):
+    """A new project, with the files that it is made from; more can be added later."""
+
+    name: ProjectName
+    title: Title
+    scale: ScaleRequest
+    settings: SettingsRequest = SettingsRequest()
+    guidelines: Guidelines = ""
+
+
+class ProjectChangeRequest(RequestModel):
+    """What to change; what is left out stays."""
+
+    title: Title | None = None
+    guidelines: Guidelines | None = None
+    settings: SettingsRequest | None = None
+    closed: bool | None = None
+
+
+def make_scale(requested: ScaleRequest) -> Scale:
+    """The scale that was asked for."""
+    if requested.labels is None:
+        if requested.kind == "graded":
+            raise UsageError("a graded scale needs labels, the worst first: [{'name': 'Not relevant'}, …]")
+        return PREFERENCE
+    values = [label.value or str(position) for position, label in enumerate(requested.labels)]
+    if requested.kind == "preference" and not {"left", "right"} <= set(values) <= set(PREFERENCE_ANSWERS):
+        raise UsageError(f"answers about two documents are left, right, tie, both_good, both_bad; found {values}")
+    return Scale(
+        kind=requested.kind,
+        labels=tuple(
+            Label(value=value, name=label.name, hint=label.hint)
+            for value, label in zip(values, requested.labels, strict=True)
+        ),
+    )
 
 
 def encode_file(file: FileText) -> UploadedFile:

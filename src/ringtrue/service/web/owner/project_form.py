@@ -1,4 +1,4 @@
-"""The settings of a project as fields of a form, and back."""
+"""A project's settings and scale as fields of a form, and the guidelines where the owner has not said it better."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from ringtrue.errors import UsageError
 from ringtrue.service.store.records import PREFERENCE, Scale, Settings
-from ringtrue.service.web.owner.forms import as_sentence
+from ringtrue.service.web.owner.page_layout import as_sentence
 
 if TYPE_CHECKING:
-    from ringtrue.service.web.owner.forms import FormState
+    from ringtrue.service.web.owner.page_layout import FormState
 
 NUMBER_FIELDS = {
     "judges": ("Judges for each item", 1, 1000),
@@ -29,6 +29,58 @@ SCALE_NAMES = {
 }
 BINARY_GRADES = ("Not relevant", "Relevant")
 MAX_GRADES, MAX_GRADE_LENGTH = 10, 60
+
+BEGINNING = """\
+# What you do
+
+You see what somebody asked a search engine. Where there is a description, it says what this person wants to know: \
+that is what counts, more than the words that were typed.
+"""
+
+GRADED_GUIDELINES = """
+You see one document at a time. Read as much of it as you need, and choose the answer that fits best:
+
+{answers}
+
+# How to decide
+
+- Imagine you had asked this question yourself. Would the document help you?
+- Judge each document by itself. It does not become less relevant because you have read the same elsewhere.
+- How it looks, how long it is and who wrote it do not matter, unless the question asks for it.
+- One good part is enough: a long document that answers the question in one paragraph does answer it.
+"""
+
+PREFERENCE_GUIDELINES = """
+You see two documents side by side. Which of them would you rather have found?
+
+- **Left** or **Right**: this one is better, even if only a little.
+- **Equally good**: both help, and you could not say which of them helps more.
+- **Equally bad**: neither helps.
+
+# How to decide
+
+- Imagine you had asked this question yourself, and could open only one of the two.
+- What answers more of the question is better; of two that answer the same, the one that is easier to read.
+- The side says nothing: left and right are drawn by lot.
+- Please use the two answers in the middle only where you really see no difference.
+"""
+
+ENDING = """
+# When you are stuck
+
+- **Can't tell** is an honest answer, for instance when a document is broken or in a language that you do not read. \
+Say briefly why.
+- **Skip** leaves the question to somebody else.
+- **Undo** takes your last answer back.
+
+Take the time that you need.
+"""
+GRADE_HINTS = {
+    "not relevant": "it does not help with the question.",
+    "relevant": "it helps: it answers the question, or a part of it.",
+    "somewhat relevant": "it is on the subject, and helps a little.",
+    "highly relevant": "it answers the question, completely or nearly so.",
+}
 
 
 def format_settings(settings: Settings) -> dict[str, str]:
@@ -83,3 +135,23 @@ def parse_scale(form: FormState) -> Scale | None:
             form.problems["grades"] = f"A name has at most {MAX_GRADE_LENGTH} characters, so that it fits on a button."
             return None
     return Scale.graded(*names)
+
+
+def default_guidelines(scale: Scale) -> str:
+    """Guidelines in Markdown for judges who work with this scale.
+
+    Examples:
+        >>> text = default_guidelines(Scale.graded("Not relevant", "Relevant"))
+        >>> [line for line in text.splitlines() if "elevant**" in line][0]
+        '- **Not relevant**: it does not help with the question.'
+    """
+    middle = (
+        PREFERENCE_GUIDELINES if scale.kind == "preference" else GRADED_GUIDELINES.format(answers=_list_grades(scale))
+    )
+    return BEGINNING + middle + ENDING
+
+
+def _list_grades(scale: Scale) -> str:
+    """The grades, each with its hint, or with a word about names that everybody understands alike."""
+    hints = [(label.name, label.hint or GRADE_HINTS.get(label.name.strip().lower(), "")) for label in scale.labels]
+    return "\n".join(f"- **{name}**{f': {hint}' if hint else ''}" for name, hint in hints)
