@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request, Response
 
 from ringtrue.errors import UsageError
 from ringtrue.service.store.adjudication import (
     DisputedItem,
-    Verdict,
     count_disagreements,
     get_disagreement,
     load_disagreements,
@@ -40,23 +39,21 @@ async def list_page(request: Request, context: ProjectOwner) -> Response:
     """What judges disagree about, and what was decided."""
     project = context.project
 
-    def load(connection: Connection) -> tuple[int, list[DisputedItem], list[Verdict]]:
-        return (
-            count_disagreements(connection, project),
-            load_disagreements(connection, project, limit=MAX_OPEN_SHOWN),
-            load_verdicts(connection, project),
-        )
+    def load(connection: Connection) -> dict[str, Any]:
+        decided = load_verdicts(connection, project)
+        return {
+            "count": count_disagreements(connection, project),
+            "open_ones": load_disagreements(connection, project, limit=MAX_OPEN_SHOWN),
+            "decided": decided[:MAX_DECIDED_SHOWN],
+            "more": max(len(decided) - MAX_DECIDED_SHOWN, 0),
+        }
 
-    count, open_disagreements, decided = await context.read(load)
     return render_owner_page(
         request,
         context,
         "disagreements.html",
-        count=count,
-        open_ones=open_disagreements,
-        decided=decided[:MAX_DECIDED_SHOWN],
-        more=max(len(decided) - MAX_DECIDED_SHOWN, 0),
         name_of=lambda answer: _answer_name(context, answer),
+        **await context.read(load),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from fastapi import APIRouter, Request, Response
@@ -52,36 +52,27 @@ async def _render_exports_page(
 ) -> Response:
     project = context.project
 
-    def load(connection: Connection) -> tuple[int, int, list[str], int]:
-        handles = [
-            judge_progress.handle
-            for judge_progress in load_judge_progress(connection, project)
-            if judge_progress.done or judge_progress.gold
-        ]
-        gold = load_progress(connection, project.id, "gold").done
-        return load_progress(connection, project.id).done, gold, handles, count_ties(connection, project)
+    def load(connection: Connection) -> dict[str, Any]:
+        judges = load_judge_progress(connection, project)
+        ties = count_ties(connection, project)
+        return {
+            "done": load_progress(connection, project.id).done,
+            "gold": load_progress(connection, project.id, "gold").done,
+            "judges": [judge.handle for judge in judges if judge.done or judge.gold],
+            "ties": as_sentence(format_ties_note(project, ties)) if ties else "",
+        }
 
-    done, gold, judges, ties = await context.read(load)
-    names = {file_format.key: f"{project.name}{file_format.ending}" for file_format in list_export_formats(project)}
+    formats = list_export_formats(project)
+    names = {file_format.key: f"{project.name}{file_format.ending}" for file_format in formats}
     files = [
         (
             file_format,
             fill_command(file_format.command, project.settings, name=names[file_format.key], traps=names["traps"]),
         )
-        for file_format in list_export_formats(project)
+        for file_format in formats
     ]
-    return render_owner_page(
-        request,
-        context,
-        "exports.html",
-        status=status,
-        form=form,
-        files=files,
-        done=done,
-        gold=gold,
-        judges=judges,
-        ties=as_sentence(format_ties_note(project, ties)) if ties else "",
-    )
+    values = await context.read(load)
+    return render_owner_page(request, context, "exports.html", status=status, form=form, files=files, **values)
 
 
 @router.get("/p/{project}/exports/{key}")

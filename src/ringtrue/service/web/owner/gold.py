@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from fastapi import APIRouter, Request, Response
@@ -14,7 +14,6 @@ from ringtrue.service.collect.uploads import load_project_uploads
 from ringtrue.service.store.accounts import load_accounts
 from ringtrue.service.store.gold_items import load_undecided_gold, withdraw_gold_draw
 from ringtrue.service.store.progress import load_progress
-from ringtrue.service.store.uploads import Upload
 from ringtrue.service.web.auth.dependencies import ProjectOwner, ProjectOwnerUpload, RequestContext
 from ringtrue.service.web.owner.page_layout import (
     FormState,
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from ringtrue.service.collect.gold_queue import GoldDrawSummary
-    from ringtrue.service.store.records import Progress
 
 router = APIRouter(include_in_schema=False)
 MAX_DRAW = 100_000
@@ -47,33 +45,27 @@ async def gold_page(request: Request, context: ProjectOwner) -> Response:
 async def _render_gold_page(
     request: Request, context: RequestContext, form: FormState, *, status: int = 200
 ) -> Response:
-    def load(connection: Connection) -> tuple[Progress, int, list[str], list[tuple[int, str, str]]]:
-        members = load_accounts(connection, context.project.id)
-        trusted = [account.handle for account in members if "gold" in account.roles]
-        bronze = load_progress(connection, context.project.id).done
-        return (
-            load_progress(connection, context.project.id, "gold"),
-            bronze,
-            trusted,
-            load_undecided_gold(connection, context.project),
-        )
+    store, project = context.server.store, context.project
 
-    gold_progress, bronze, trusted, unclear = await context.read(load)
-    files: list[Upload] = await context.server.compute(
-        lambda: load_project_uploads(context.server.store, context.project.id)
-    )
+    def load(connection: Connection) -> dict[str, Any]:
+        members = load_accounts(connection, project.id)
+        return {
+            "found": load_progress(connection, project.id, "gold"),
+            "bronze": load_progress(connection, project.id).done,
+            "trusted": [account.handle for account in members if "gold" in account.roles],
+            "unclear": load_undecided_gold(connection, project),
+        }
+
+    files = await context.server.compute(lambda: load_project_uploads(store, project.id))
     return render_owner_page(
         request,
         context,
         "gold.html",
         status=status,
         form=form,
-        found=gold_progress,
-        bronze=bronze,
-        trusted=trusted,
-        unclear=unclear,
         runs=[upload for upload in files if upload.kind == "run"],
         drawn_from=[upload for upload in files if upload.kind == "bronze"],
+        **await context.read(load),
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import quote
 
@@ -42,24 +41,17 @@ ROLE_NAMES = {
 OUTCOME_NAMES = {"handed_in": "handed in", "expired": "ran out of time", "set_aside": "set aside", "open": "open"}
 MAX_LINKS, MAX_NOTE_LENGTH, MAX_CODE_LENGTH = 50, 100, 60
 OWNER_LINK_DAYS = 7
+INITIAL_VALUES = {"role": "judge", "days": "14", "crowd_days": "30", "code": ""}
 
 # What Prolific replaces in a study's link, and what a template of Mechanical Turk is to fill in.
 PROLIFIC_QUERY = "&".join(f"{name}={{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
 MTURK_QUERY = "workerId=WORKER_ID&assignmentId=ASSIGNMENT_ID&hitId=HIT_ID"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
-    """A link that is shown once, and whom it is for."""
-
-    note: str
-    address: str
-
-
 @router.get("/p/{project}/people")
 async def people_page(request: Request, context: ProjectOwner) -> Response:
     """Who has a part in the project, and the links that are out."""
-    return await _render_people_page(request, context, FormState(values=_initial_values()))
+    return await _render_people_page(request, context, FormState(values=dict(INITIAL_VALUES)))
 
 
 def new_form_nonce() -> str:
@@ -67,40 +59,31 @@ def new_form_nonce() -> str:
     return secrets.token_urlsafe(16)
 
 
-def _initial_values() -> dict[str, str]:
-    return {"role": "judge", "days": "14", "crowd_days": "30", "code": ""}
-
-
 async def _render_people_page(
     request: Request, context: RequestContext, form: FormState, *, status: int = 200
 ) -> Response:
-    def load(
-        connection: Connection,
-    ) -> tuple[list[Account], list[Invitation], dict[int, str], dict[int, dict[str, int]]]:
-        project = context.project.id
-        tasks = count_tasks_by_outcome(connection, project, context.now)
-        return (
-            load_accounts(connection, project),
-            load_invitations(connection, project),
-            load_worker_ids(connection, project),
-            tasks,
-        )
+    project, now = context.project.id, context.now
 
-    accounts, links, workers, tasks = await context.read(load)
+    def load(connection: Connection) -> dict[str, Any]:
+        links = [(link, _link_state(link, now)) for link in load_invitations(connection, project)]
+        return {
+            "there": load_accounts(connection, project),
+            "links": links,
+            "workers": load_worker_ids(connection, project),
+            "tasks": count_tasks_by_outcome(connection, project, now),
+        }
+
     return render_owner_page(
         request,
         context,
         "people.html",
         status=status,
         form=form,
-        there=accounts,
-        workers=workers,
         roles=ROLE_NAMES,
         once=new_form_nonce(),
-        tasks=tasks,
         outcomes=OUTCOME_NAMES,
-        links=[(link, _link_state(link, context.now)) for link in links],
-        mine=context.person.roles.get(context.project.id, frozenset()),
+        mine=context.person.roles.get(project, frozenset()),
+        **await context.read(load),
     )
 
 
@@ -124,7 +107,7 @@ async def invite_people(request: Request, context: ProjectOwner) -> Response:
     if len(notes) > MAX_LINKS:
         form.problems["whom"] = f"At most {MAX_LINKS} people at once, one in a line; found {len(notes)}."
     if days is None or form.problems:
-        form.values = _initial_values() | form.values
+        form.values = INITIAL_VALUES | form.values
         return await _render_people_page(request, context, form, status=422)
 
     project = context.project.id
@@ -139,7 +122,7 @@ async def invite_people(request: Request, context: ProjectOwner) -> Response:
 
     await context.write(work)
     links = [
-        Link(note=note, address=context.server.absolute_url(request, f"/welcome/{secret}"))
+        {"note": note, "address": context.server.absolute_url(request, f"/welcome/{secret}")}
         for note, secret in secrets_by_note
     ]
     return render_owner_page(
@@ -157,14 +140,11 @@ async def _invite_crowd(request: Request, context: RequestContext) -> Response:
     if len(code) > MAX_CODE_LENGTH or not code.isprintable():
         form.problems["code"] = f"A completion code has at most {MAX_CODE_LENGTH} characters."
     if form.problems or days is None:
-        form.values = _initial_values() | form.values
+        form.values = INITIAL_VALUES | form.values
         return await _render_people_page(request, context, form, status=422)
 
-    def work(connection: Connection) -> str:
-        terms = {"kind": "crowd", "project": context.project.id, "uses": uses, "days": days, "code": code}
-        return _invite(connection, context, role="judge", secret=secret, **terms)
-
-    await context.write(work)
+    terms = {"kind": "crowd", "project": context.project.id, "uses": uses, "days": days, "code": code}
+    await context.write(lambda c: _invite(c, context, role="judge", secret=secret, **terms))
     address = context.server.absolute_url(request, f"/join/{secret}")
     crowd = {
         "address": address,
