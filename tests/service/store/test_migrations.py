@@ -1,17 +1,27 @@
 from __future__ import annotations
 
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
 
 import pytest
-from sqlalchemy import inspect, text
+from sqlalchemy import Connection, inspect, text
 
 from ringtrue.errors import StoreError
 from ringtrue.service.store import Store
-from ringtrue.service.store.migrations import STEPS, migrate, read_schema_version
+from ringtrue.service.store.migrations import BYTES, KEY, STEPS, migrate, read_schema_version
 from ringtrue.service.store.schema import metadata
 
 TOGETHER = 6
+RELEASED = Path(__file__).with_name("released_schema.sql").read_text()  # the tables of step 1, as they were released
+POSTGRESQL_CATALOGUE = (
+    """SELECT table_name, column_name, ordinal_position, data_type, is_nullable, column_default, is_identity,
+    identity_generation FROM information_schema.columns WHERE table_schema = 'public'""",
+    "SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE connamespace = 'public'::regnamespace",
+    "SELECT tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'",
+)
 
 
 def test_the_migrations_make_the_tables_that_the_schema_describes(store: Store) -> None:
@@ -33,6 +43,19 @@ def test_each_reference_goes_where_the_schema_says_and_is_deleted_with_it(store:
     for name, table in metadata.tables.items():
         described = {(key.parent.name, key.column.table.name, str(key.ondelete)) for key in table.foreign_keys}
         assert _references(store, name) == described, name
+
+
+def test_a_released_database_is_brought_to_the_tables_of_a_new_one(store: Store) -> None:
+    new = _describe(store)
+    with store.transaction() as connection:
+        dialect = connection.dialect.name
+        for table in reversed(metadata.sorted_tables):
+            connection.exec_driver_sql(f"DROP TABLE {table.name}")
+        for statement in RELEASED.format(key=KEY[dialect], bytes=BYTES[dialect]).strip().split(";\n"):
+            connection.exec_driver_sql(statement)
+        connection.execute(text("DELETE FROM migration WHERE number > 1"))
+        assert migrate(connection) == len(STEPS) - 1
+    assert _describe(store) == new
 
 
 def test_a_database_that_is_up_to_date_stays_as_it_is(store: Store) -> None:
@@ -89,3 +112,28 @@ def _references(store: Store, table: str) -> set[tuple[str, str, str]]:
         return {(row["from"], row["table"], row["on_delete"]) for row in rows}
     keys = inspect(store.engine).get_foreign_keys(table)
     return {(key["constrained_columns"][0], key["referred_table"], str(key["options"]["ondelete"])) for key in keys}
+
+
+def _describe(store: Store) -> set[tuple[object, ...]]:
+    """Every column, key, constraint and index of a database, as the database itself tells it."""
+    with store.read() as connection:
+        if store.engine.dialect.name == "postgresql":
+            return {tuple(row) for statement in POSTGRESQL_CATALOGUE for row in connection.execute(text(statement))}
+        described: set[tuple[object, ...]] = set()
+        for table, statement in connection.execute(
+            text("SELECT name, sql FROM sqlite_master WHERE type = 'table'")
+        ).all():
+            described |= {(table, "check", check) for check in re.findall(r"CHECK \(.*?\)", statement)}
+            described |= {(table, "autoincrement")} if "AUTOINCREMENT" in statement else set()
+            for _, name, kind, required, default, key, _ in _pragma(connection, "table_xinfo", table):
+                described.add((table, name, kind, bool(required or key), default, key))
+            described |= {(table, *reference[2:]) for reference in _pragma(connection, "foreign_key_list", table)}
+            for _, index, unique, origin, partial in _pragma(connection, "index_list", table):
+                columns = tuple(row[:5] for row in _pragma(connection, "index_xinfo", index))
+                described.add((table, index, unique, origin, partial, columns))
+        indexes = connection.execute(text("SELECT sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"))
+        return described | {(sql.replace('"', "").lower(),) for sql in indexes.scalars()}
+
+
+def _pragma(connection: Connection, name: str, about: str) -> list[tuple[Any, ...]]:
+    return [tuple(row) for row in connection.exec_driver_sql(f"PRAGMA {name}('{about}')")]

@@ -1,4 +1,4 @@
-"""The tables of the database, as SQLAlchemy sees them; `migrations` makes them.
+"""The tables of the database. A new one is created from what stands here; `migrations` brings older ones up to it.
 
     account ─┬─ member ──── project ─┬─ query ────┐
              ├─ login, token         ├─ document ─┴─ item ─┬─ verdict
@@ -12,248 +12,277 @@ an assignment names is the one that counts.
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Boolean, Column, Double, ForeignKey, Integer, LargeBinary, MetaData, Table, Text
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import (
+    DOUBLE_PRECISION,
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    Identity,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    func,
+    text,
+)
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+    from sqlalchemy.schema import SchemaItem
 
 metadata = MetaData()
 
 
-def _id_column() -> Column[int]:
-    return Column("id", BigInteger().with_variant(Integer(), "sqlite"), primary_key=True)
+def create_tables(connection: Connection) -> None:
+    """Create every table and index in an empty database."""
+    for table in metadata.tables.values():
+        connection.execute(CreateTable(table))
+    for index in INDEXES:
+        connection.execute(CreateIndex(index))
 
 
-def _foreign_key(table: str, name: str | None = None, *, optional: bool = False) -> Column[int]:
-    return Column(name or table, BigInteger, ForeignKey(f"{table}.id", ondelete="CASCADE"), nullable=optional)
+def _table(name: str, *columns: SchemaItem) -> Table:
+    """A table whose rows are numbered; no number is given twice, even after a row was deleted."""
+    row_number = BigInteger().with_variant(Integer(), "sqlite")
+    return Table(
+        name, metadata, Column("id", row_number, Identity(), primary_key=True), *columns, sqlite_autoincrement=True
+    )
 
 
-def _text_column(name: str, *, optional: bool = False) -> Column[str]:
-    return Column(name, Text, nullable=optional)
+def _text(name: str, *, optional: bool = False, unique: bool | None = None) -> Column[str]:
+    return Column(name, Text, nullable=optional, unique=unique)
 
 
-def _time_column(name: str, *, optional: bool = False) -> Column[float]:
-    return Column(name, Double, nullable=optional)
+def _number(name: str, *, optional: bool = False) -> Column[float]:
+    return Column(name, DOUBLE_PRECISION, nullable=optional)
 
 
-def _count_column(name: str, *, optional: bool = False) -> Column[int]:
+def _count(name: str, *, optional: bool = False) -> Column[int]:
     return Column(name, Integer, nullable=optional)
 
 
-def _flag_column(name: str) -> Column[bool]:
+def _flag(name: str) -> Column[bool]:
     return Column(name, Boolean, nullable=False)
 
 
-account = Table(
+def _reference(table: str, name: str | None = None, *, optional: bool = False) -> Column[int]:
+    return Column(name or table, BigInteger, ForeignKey(f"{table}.id", ondelete="CASCADE"), nullable=optional)
+
+
+def _index(name: str, *columns: Any, where: str | None = None, unique: bool = False) -> Index:
+    condition = None if where is None else text(where)
+    return Index(name, *columns, unique=unique, sqlite_where=condition, postgresql_where=condition)
+
+
+account = _table(
     "account",
-    metadata,
-    _id_column(),
-    _text_column("handle"),  # the judge's id in every export: unique, and not personal once erased
-    _text_column("name", optional=True),
-    _text_column("password", optional=True),  # argon2; without one nobody logs in by password
-    _text_column("kind"),  # named | crowd | imported
-    _flag_column("owner"),
-    _time_column("created"),
-    _time_column("erased", optional=True),
+    _text("handle", unique=True),  # the judge's id in every export, and not personal once erased
+    _text("name", optional=True),
+    _text("password", optional=True),  # argon2; without one nobody logs in by password
+    _text("kind"),  # named | crowd | imported
+    _flag("owner"),
+    _number("created"),
+    _number("erased", optional=True),
 )
 
-project = Table(
+project = _table(
     "project",
-    metadata,
-    _id_column(),
-    _text_column("name"),  # in addresses; unique
-    _text_column("title"),
-    _text_column("guidelines"),
-    _text_column("scale"),
-    _text_column("settings"),  # JSON of `records.Scale` and `records.Settings`
-    _time_column("created"),
-    _time_column("closed", optional=True),
+    _text("name", unique=True),  # in addresses
+    _text("title"),
+    _text("guidelines"),
+    _text("scale"),
+    _text("settings"),  # JSON of `records.Scale` and `records.Settings`
+    _number("created"),
+    _number("closed", optional=True),
 )
 
-member = Table(
+member = _table(
     "member",
-    metadata,
-    _id_column(),
-    _foreign_key("project"),
-    _foreign_key("account"),
-    _text_column("role"),
-    _time_column("created"),
+    _reference("project"),
+    _reference("account"),
+    _text("role"),
+    _number("created"),
+    UniqueConstraint("project", "account", "role"),
 )
 
-query = Table(
+query = _table(
     "query",
-    metadata,
-    _id_column(),
-    _foreign_key("project"),
-    _text_column("name"),
-    _text_column("text", optional=True),
-    _text_column("description", optional=True),
-    _text_column("narrative", optional=True),
+    _reference("project"),
+    _text("name"),
+    _text("text", optional=True),
+    _text("description", optional=True),
+    _text("narrative", optional=True),
+    UniqueConstraint("project", "name"),
 )
 
-document = Table(
+document = _table(
     "document",
-    metadata,
-    _id_column(),
-    _foreign_key("project"),
-    _text_column("name"),
-    _text_column("title", optional=True),
-    _text_column("url", optional=True),
-    _text_column("snippet", optional=True),
-    _text_column("text", optional=True),
+    _reference("project"),
+    _text("name"),
+    _text("title", optional=True),
+    _text("url", optional=True),
+    _text("snippet", optional=True),
+    _text("text", optional=True),
+    UniqueConstraint("project", "name"),
 )
 
-item = Table(
+item = _table(
     "item",
-    metadata,
-    _id_column(),
-    _foreign_key("project"),
-    _text_column("queue"),  # main | gold | trap
-    _foreign_key("query"),
-    _foreign_key("document", "doc"),
-    _foreign_key("document", "other", optional=True),  # the second of a pair, whose name comes after the first's
-    _count_column("asked", optional=True),  # how many judges the owner asks for; traps have no limit
-    _count_column("wanted", optional=True),  # the same, or as many as have it where that is more
-    _count_column("given"),  # assignments that are open or done: the database itself keeps it from passing `wanted`
-    Column("position", Double, nullable=False),  # drawn by lot; tasks take the first that have room
-    _text_column("expected", optional=True),  # the known answer of a trap, as if `doc` stood on the left
-    _text_column("design", optional=True),  # how gold was drawn: this and the next two
-    Column("prob", Double),
-    _text_column("extra", optional=True),
+    _reference("project"),
+    _text("queue"),  # main | gold | trap
+    _reference("query"),
+    _reference("document", "doc"),
+    _reference("document", "other", optional=True),  # the second of a pair, whose name comes after the first's
+    _count("asked", optional=True),  # how many judges the owner asks for; traps have no limit
+    _count("wanted", optional=True),  # the same, or as many as have it where that is more
+    _count("given"),  # assignments that are open or done
+    _number("position"),  # drawn by lot; tasks take the first that have room
+    _text("expected", optional=True),  # the known answer of a trap, as if `doc` stood on the left
+    _text("design", optional=True),  # how gold was drawn: this and the next two
+    _number("prob", optional=True),
+    _text("extra", optional=True),
+    CheckConstraint("given >= 0 AND given <= wanted"),
 )
 
-task = Table(
+task = _table(
     "task",
-    metadata,
-    _id_column(),
-    _foreign_key("project"),
-    _foreign_key("account"),
-    _text_column("queue"),
-    _time_column("opened"),
-    _time_column("leased"),  # until when its items are kept for this judge
-    _time_column("deadline", optional=True),  # where there is a time limit
-    _time_column("closed", optional=True),
-    _text_column("outcome", optional=True),  # handed_in | expired | set_aside
-    _count_column("traps", optional=True),
-    _count_column("passed", optional=True),
-    _text_column("code", optional=True),  # the completion code that a crowd worker was shown
+    _reference("project"),
+    _reference("account"),
+    _text("queue"),
+    _number("opened"),
+    _number("leased"),  # until when its items are kept for this judge
+    _number("deadline", optional=True),  # where there is a time limit
+    _number("closed", optional=True),
+    _text("outcome", optional=True),  # handed_in | expired | set_aside
+    _count("traps", optional=True),
+    _count("passed", optional=True),
+    _text("code", optional=True),  # the completion code that a crowd worker was shown
 )
 
-assignment = Table(
+assignment = _table(
     "assignment",
-    metadata,
-    _id_column(),
-    _foreign_key("task"),
-    _foreign_key("item"),
-    _foreign_key("account"),
-    _count_column("place"),
-    _flag_column("flipped"),  # `other` stands on the left
-    _text_column("state"),  # open | done | unsure | skipped | expired | set_aside
-    _count_column("version"),  # of the judgment that counts; 0 before the first
+    _reference("task"),
+    _reference("item"),
+    _reference("account"),
+    _count("place"),
+    _flag("flipped"),  # `other` stands on the left
+    _text("state"),  # open | done | unsure | skipped | expired | set_aside
+    _count("version"),  # of the judgment that counts; 0 before the first
 )
 
-judgment = Table(
+judgment = _table(
     "judgment",
-    metadata,
-    _id_column(),
-    _foreign_key("assignment"),
-    _count_column("version"),
-    _text_column("kind"),  # answer | unsure | skip | undo | late
-    _text_column("answer", optional=True),  # a label, or left | right | tie | both_good | both_bad, as judges saw them
-    _text_column("reason", optional=True),
-    _time_column("time"),
-    Column("seconds", Double),
-    Column("away", Double),
+    _reference("assignment"),
+    _count("version"),
+    _text("kind"),  # answer | unsure | skip | undo | late
+    _text("answer", optional=True),  # a label, or left | right | tie | both_good | both_bad, as judges saw them
+    _text("reason", optional=True),
+    _number("time"),
+    _number("seconds", optional=True),
+    _number("away", optional=True),
+    UniqueConstraint("assignment", "version"),
 )
 
-verdict = Table(
+verdict = _table(
     "verdict",
-    metadata,
-    _id_column(),
-    _foreign_key("item"),
-    _foreign_key("account"),
-    _text_column("answer"),
-    _text_column("reason", optional=True),
-    _time_column("time"),
+    _reference("item"),
+    _reference("account"),
+    _text("answer"),
+    _text("reason", optional=True),
+    _number("time"),
 )
 
-invitation = Table(
+invitation = _table(
     "invitation",
-    metadata,
-    _id_column(),
-    _foreign_key("project", optional=True),
-    _text_column("role"),  # owner | judge | gold | viewer | reset
-    _text_column("kind"),  # named: one account each · crowd: anyone with the link
-    _text_column("hash"),
-    _foreign_key("account", optional=True),  # whose password a reset is for
-    _text_column("note", optional=True),
-    _count_column("left", optional=True),  # how often it may still be used
-    _text_column("code", optional=True),  # the completion code of a crowd link
-    _time_column("created"),
-    _time_column("expires", optional=True),
-    _time_column("revoked", optional=True),
+    _reference("project", optional=True),
+    _text("role"),  # owner | judge | gold | viewer | reset
+    _text("kind"),  # named: one account each · crowd: anyone with the link
+    _text("hash", unique=True),
+    _reference("account", optional=True),  # whose password a reset is for
+    _text("note", optional=True),
+    _count("left", optional=True),  # how often it may still be used
+    _text("code", optional=True),  # the completion code of a crowd link
+    _number("created"),
+    _number("expires", optional=True),
+    _number("revoked", optional=True),
+    CheckConstraint('"left" >= 0'),
 )
 
-visit = Table(
+visit = _table(
     "visit",
-    metadata,
-    _id_column(),
-    _foreign_key("invitation"),
-    _foreign_key("account"),
-    _text_column("worker", optional=True),  # the crowd platform's id of the person: personal
-    _text_column("parameters", optional=True),  # JSON of what the platform put into the link: personal
-    _time_column("time"),
+    _reference("invitation"),
+    _reference("account"),
+    _text("worker", optional=True),  # the crowd platform's id of the person: personal
+    _text("parameters", optional=True),  # JSON of what the platform put into the link: personal
+    _number("time"),
 )
 
-login = Table(
-    "login",
-    metadata,
-    _id_column(),
-    _foreign_key("account"),
-    _text_column("hash"),
-    _text_column("csrf"),
-    _time_column("created"),
-    _time_column("expires"),
+login = _table(
+    "login", _reference("account"), _text("hash", unique=True), _text("csrf"), _number("created"), _number("expires")
 )
 
-token = Table(
+token = _table(
     "token",
-    metadata,
-    _id_column(),
-    _foreign_key("account"),
-    _text_column("name"),
-    _text_column("hash"),
-    _text_column("scopes"),
-    _time_column("created"),
-    _time_column("expires", optional=True),
-    _time_column("revoked", optional=True),
+    _reference("account"),
+    _text("name"),
+    _text("hash", unique=True),
+    _text("scopes"),
+    _number("created"),
+    _number("expires", optional=True),
+    _number("revoked", optional=True),
 )
 
-# Failed log-ins, to slow down guessing.
-attempt = Table("attempt", metadata, _id_column(), _text_column("what"), _time_column("time"))
+attempt = _table("attempt", _text("what"), _number("time"))  # failed log-ins, to slow down guessing
 
-audit = Table(
+audit = _table(
     "audit",
-    metadata,
-    _id_column(),
-    _time_column("time"),
-    _foreign_key("account", optional=True),
-    _foreign_key("project", optional=True),
-    _text_column("action"),
-    _text_column("detail", optional=True),
+    _number("time"),
+    _reference("account", optional=True),
+    _reference("project", optional=True),
+    _text("action"),
+    _text("detail", optional=True),
 )
 
-upload = Table(
+upload = _table(
     "upload",
-    metadata,
-    _id_column(),
-    _foreign_key("project"),
-    _text_column("kind"),  # run | pool | topics | documents | pairs | …
-    _text_column("name"),
+    _reference("project"),
+    _text("kind"),  # run | pool | topics | documents | pairs | …
+    _text("name"),
     Column("content", LargeBinary, nullable=False),
-    _time_column("time"),
+    _number("time"),
 )
 
-setting = Table(
-    "setting",
-    metadata,
-    Column("name", Text, primary_key=True),
-    _text_column("value"),  # what the server keeps for itself: its signing secret
+# What the server keeps for itself: its signing secret, and locks.
+setting = Table("setting", metadata, Column("name", Text, primary_key=True), _text("value"))
+
+INDEXES = (
+    _index("member_account", member.c.account),
+    _index(
+        "item_once",
+        *(item.c.project, item.c.queue, item.c.query, item.c.doc, func.coalesce(item.c.other, 0)),
+        unique=True,
+    ),
+    _index("item_with_room", item.c.project, item.c.queue, item.c.position, where="given < wanted"),
+    _index("item_of_query_with_room", item.c.query, item.c.queue, item.c.position, where="given < wanted"),
+    _index("item_queue", item.c.project, item.c.queue),
+    _index("item_trap", item.c.project, item.c.position, where="queue = 'trap'"),
+    _index("item_query", item.c.query),
+    _index("item_doc", item.c.doc),
+    _index("item_other", item.c.other, where="other IS NOT NULL"),
+    _index("task_open", task.c.project, task.c.account, task.c.queue, where="closed IS NULL", unique=True),
+    _index("task_lease", task.c.project, task.c.leased, where="closed IS NULL"),
+    _index("assignment_once", assignment.c.item, assignment.c.account, where="state <> 'expired'", unique=True),
+    _index("assignment_place", assignment.c.task, assignment.c.place, unique=True),
+    _index("assignment_item", assignment.c.item, assignment.c.account),
+    _index("verdict_item", verdict.c.item),
+    _index("visit_worker", visit.c.invitation, visit.c.worker),
+    _index("attempt_what", attempt.c.what, attempt.c.time),
 )
