@@ -7,20 +7,20 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from sqlalchemy import case, delete, exists, func, select, update
 
 from ringtrue.errors import ConflictError, NotFoundError, UsageError
 from ringtrue.service.store import schema
 from ringtrue.service.store.audit_log import record_action
-from ringtrue.service.store.dialects import dialect_insert
+from ringtrue.service.store.dialects import insert_if_absent
 from ringtrue.service.store.hashing import hash_attempt
 from ringtrue.service.store.pseudonyms import candidate_handles, normalise_handle, slugify_handle
 from ringtrue.service.store.records import Person, Role
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Table
+    from sqlalchemy import Connection
 
 AccountKind: TypeAlias = Literal["named", "crowd", "imported"]
 MAX_NAME_LENGTH = 200
@@ -77,11 +77,6 @@ def create_account(
         if account_id is not None:
             return int(account_id)
     raise ConflictError(f"the log-in name '{handle}' is taken; choose another one")
-
-
-def insert_if_absent(connection: Connection, table: Table, *unique: str) -> Any:
-    """An INSERT that does nothing where a row with the same unique columns is there, also when two insert at once."""
-    return dialect_insert(connection, table).on_conflict_do_nothing(index_elements=unique)
 
 
 def get_person(connection: Connection, account: int) -> Person:

@@ -5,46 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sqlalchemy import select, text
+
 from ringtrue.errors import ConflictError, LateError, NotFoundError, UsageError
 from ringtrue.formatting.phrases import format_count
-from ringtrue.service.store.dialects import RawStatement
+from ringtrue.service.store import schema
+from ringtrue.service.store.dialects import with_row_locks
 from ringtrue.service.store.projects import parse_scale, parse_settings
 from ringtrue.service.store.records import Answer, SavedAnswer, SavedAnswers, ShownQuestion, SubmittedAnswer, TaskState
 from ringtrue.service.store.tasks import LOWER_GIVEN, close_task, get_task_state, load_question, renew_lease
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Row
 
 STATE_BY_KIND = {"answer": "done", "unsure": "unsure", "skip": "skipped"}
 HELD_STATES = ("open", "done")  # the states in which an item is in this judge's hands
 REASON_LENGTH = 2_000
-
-
-class _Question(NamedTuple):
-    id: int
-    task: int
-    item: int
-    state: str
-    version: int
-    account: int
-    leased: float
-    deadline: float | None
-    ended: float | None
-    scale: str
-    settings: str
-
-
-class _StoredAnswer(NamedTuple):
-    kind: str
-    answer: str | None
-
-
-class _IdRow(NamedTuple):
-    id: int
-
-
-class _VersionRow(NamedTuple):
-    version: int
 
 
 class _AnswerOutcome(NamedTuple):
@@ -59,39 +35,26 @@ SELECT_QUESTIONS = """
 SELECT a.id, a.task, a.item, a.state, a.version, a.account, t.leased, t.deadline, t.closed, p.scale, p.settings
 FROM assignment a JOIN task t ON t.id = a.task JOIN project p ON p.id = t.project
 WHERE """
-LOCK_QUESTION = RawStatement(f"{SELECT_QUESTIONS} a.id = :assignment", _Question, postgresql="FOR UPDATE OF a, t")
-LOCK_TASK_QUESTIONS = RawStatement(
-    f"{SELECT_QUESTIONS} a.task = :task", _Question, postgresql="ORDER BY a.id FOR UPDATE OF a, t"
-)
-STORED_ANSWER = RawStatement(
-    "SELECT kind, answer FROM judgment WHERE assignment = :assignment AND version = :version", _StoredAnswer
-)
-ADD_JUDGMENT = RawStatement[NamedTuple]("""
+LOCK_QUESTION = with_row_locks(f"{SELECT_QUESTIONS} a.id = :assignment", "FOR UPDATE OF a, t")
+LOCK_TASK_QUESTIONS = with_row_locks(f"{SELECT_QUESTIONS} a.task = :task", "ORDER BY a.id FOR UPDATE OF a, t")
+STORED_ANSWER = text("SELECT kind, answer FROM judgment WHERE assignment = :assignment AND version = :version")
+ADD_JUDGMENT = text("""
 INSERT INTO judgment (assignment, version, kind, answer, reason, time, seconds, away)
 VALUES (:assignment, :version, :kind, :answer, :reason, :time, :seconds, :away)""")
-LOWEST_VERSION = RawStatement(
-    "SELECT COALESCE(MIN(version), 0) FROM judgment WHERE assignment = :assignment AND version < 0", _VersionRow
-)
-SAME_LATE_ANSWER = RawStatement(
-    """
+LOWEST_VERSION = text("SELECT COALESCE(MIN(version), 0) FROM judgment WHERE assignment = :assignment AND version < 0")
+SAME_LATE_ANSWER = text("""
 SELECT id FROM judgment WHERE assignment = :assignment AND kind = 'late'
-  AND COALESCE(answer, '') = COALESCE(CAST(:answer AS TEXT), '')""",
-    _IdRow,
-)
-SET_STATE = RawStatement[NamedTuple]("UPDATE assignment SET state = :state, version = :version WHERE id = :assignment")
-TAKE_ITEM = RawStatement[NamedTuple]("""
+  AND COALESCE(answer, '') = COALESCE(CAST(:answer AS TEXT), '')""")
+SET_STATE = text("UPDATE assignment SET state = :state, version = :version WHERE id = :assignment")
+TAKE_ITEM = text("""
 UPDATE item SET given = given + CASE WHEN wanted IS NULL THEN 0 ELSE 1 END
 WHERE id = :item AND (wanted IS NULL OR given < wanted)
   AND NOT EXISTS (SELECT 1 FROM assignment b WHERE b.item = :item AND b.account = :account AND b.id <> :assignment
                   AND b.state <> 'expired')""")
-LEAVE_ITEM = RawStatement[NamedTuple](f"{LOWER_GIVEN} WHERE id = :item AND wanted IS NOT NULL")
-TASK_ID = RawStatement("SELECT id FROM task WHERE id = :task", _IdRow)
-LAST_ANSWERED = RawStatement(
-    """
+LEAVE_ITEM = text(f"{LOWER_GIVEN} WHERE id = :item AND wanted IS NOT NULL")
+LAST_ANSWERED = text("""
 SELECT a.id FROM assignment a JOIN judgment j ON j.assignment = a.id AND j.version = a.version
-WHERE a.task = :task AND a.state IN ('done', 'unsure', 'skipped') ORDER BY j.id DESC LIMIT 1""",
-    _IdRow,
-)
+WHERE a.task = :task AND a.state IN ('done', 'unsure', 'skipped') ORDER BY j.id DESC LIMIT 1""")
 
 
 def record_answer(
@@ -106,9 +69,7 @@ def record_answer(
     question = _require_own_question(connection, account, assignment)
     outcome = _prepare_answer(connection, question, version, answer, now)
     if outcome.row is not None:
-        SET_STATE.run(connection, **outcome.row)
-        ADD_JUDGMENT.run(connection, **outcome.row)
-        _renew_lease(connection, question, now)
+        _write_answers(connection, [outcome.row], question, now)
     return SavedAnswer(
         task=get_task_state(connection, question.task, account), late=outcome.late, repeated=outcome.repeated
     )
@@ -118,7 +79,8 @@ def record_answers(
     connection: Connection, account: int, task: int, answers: Sequence[SubmittedAnswer], *, now: float
 ) -> SavedAnswers:
     """Keep several answers of one task, each as `record_answer` would; where one is refused, none is kept."""
-    questions = {question.id: question for question in LOCK_TASK_QUESTIONS.all(connection, task=task)}
+    rows_of_task = connection.execute(LOCK_TASK_QUESTIONS[connection.dialect.name], {"task": task})
+    questions = {question.id: question for question in rows_of_task}
     late, repeated, rows = [], [], {}
     for assignment, version, answer in answers:
         question = questions.get(assignment)
@@ -134,9 +96,7 @@ def record_answers(
         late += [assignment] * outcome.late
         repeated += [assignment] * outcome.repeated
     if new_rows := [row for row in rows.values() if row is not None]:
-        SET_STATE.run_all(connection, new_rows)
-        ADD_JUDGMENT.run_all(connection, new_rows)
-        _renew_lease(connection, questions[new_rows[0]["assignment"]], now)
+        _write_answers(connection, new_rows, questions[new_rows[0]["assignment"]], now)
     return SavedAnswers(task=get_task_state(connection, task, account), late=tuple(late), repeated=tuple(repeated))
 
 
@@ -145,27 +105,16 @@ def undo_last_answer(connection: Connection, account: int, task: int, *, now: fl
     state = get_task_state(connection, task, account)
     if state.closed is not None or (state.deadline is not None and now > state.deadline):
         raise LateError("the task has ended, and its answers stay as they are")
-    last_answered = LAST_ANSWERED.first(connection, task=task)
-    if last_answered is None:
+    assignment = connection.execute(LAST_ANSWERED, {"task": task}).scalar()
+    if assignment is None:
         raise ConflictError("nothing was answered in this task yet, so there is nothing to undo")
-    question = _require_own_question(connection, account, last_answered.id)
+    question = _require_own_question(connection, account, assignment)
     if not _take_or_leave_item(connection, question, "open"):
         raise ConflictError("another judge has taken this item meanwhile; it cannot be opened again")
-    version = question.version + 1
-    SET_STATE.run(connection, assignment=last_answered.id, state="open", version=version)
-    ADD_JUDGMENT.run(
-        connection,
-        assignment=last_answered.id,
-        version=version,
-        kind="undo",
-        time=now,
-        answer=None,
-        reason=None,
-        seconds=None,
-        away=None,
-    )
-    _renew_lease(connection, question, now)
-    return load_question(connection, last_answered.id, account)
+    undo: dict[str, Any] = {"assignment": assignment, "version": question.version + 1, "state": "open", "kind": "undo"}
+    nothing = dict.fromkeys(("answer", "reason", "seconds", "away"))
+    _write_answers(connection, [undo | nothing | {"time": now}], question, now)
+    return load_question(connection, assignment, account)
 
 
 def submit_task(connection: Connection, account: int, task: int, *, now: float, code: str | None = None) -> TaskState:
@@ -181,20 +130,20 @@ def submit_task(connection: Connection, account: int, task: int, *, now: float, 
 
 def set_aside_task(connection: Connection, task: int, *, now: float) -> None:
     """Count none of a task's answers, and give its items to other judges; the answers stay in the history."""
-    if TASK_ID.first(connection, task=task) is None:
+    if connection.execute(select(schema.task.c.id).where(schema.task.c.id == task)).first() is None:
         raise NotFoundError(f"there is no task {task}")
     close_task(connection, task, "set_aside", now=now)
 
 
-def _require_own_question(connection: Connection, account: int, assignment: int) -> _Question:
-    question = LOCK_QUESTION.first(connection, assignment=assignment)
+def _require_own_question(connection: Connection, account: int, assignment: int) -> Row[Any]:
+    question = connection.execute(LOCK_QUESTION[connection.dialect.name], {"assignment": assignment}).first()
     if question is None or question.account != account:
         raise NotFoundError("there is no such question for you")
     return question
 
 
 def _prepare_answer(
-    connection: Connection, question: _Question, version: int, answer: Answer, now: float
+    connection: Connection, question: Row[Any], version: int, answer: Answer, now: float
 ) -> _AnswerOutcome:
     """What is to be written for an answer; one that is late is written here, as its version is another."""
     if answer.kind == "answer":
@@ -223,10 +172,10 @@ def _prepare_answer(
 
 
 def _require_same_answer(
-    connection: Connection, question: _Question, version: int, kind: str, answer: str | None
+    connection: Connection, question: Row[Any], version: int, kind: str, answer: str | None
 ) -> _AnswerOutcome:
     """An answer to a version that is taken: the same one again, or another."""
-    stored_answer = STORED_ANSWER.first(connection, assignment=question.id, version=version + 1)
+    stored_answer = connection.execute(STORED_ANSWER, {"assignment": question.id, "version": version + 1}).first()
     if question.version == version + 1 and stored_answer == (kind, answer):
         return _AnswerOutcome(repeated=True)
     raise ConflictError("this question was answered meanwhile, in another tab or before going back; look at it again")
@@ -234,31 +183,34 @@ def _require_same_answer(
 
 def _store_late_answer(connection: Connection, row: dict[str, Any]) -> _AnswerOutcome:
     """Keep an answer that does not count: its versions go down from −1."""
-    repeated = SAME_LATE_ANSWER.first(connection, assignment=row["assignment"], answer=row["answer"]) is not None
+    repeated = connection.execute(SAME_LATE_ANSWER, row).first() is not None
     if not repeated:
-        lowest = LOWEST_VERSION.first(connection, assignment=row["assignment"])
-        assert lowest is not None
-        ADD_JUDGMENT.run(connection, **row | {"version": lowest.version - 1, "kind": "late"})
+        lowest = connection.execute(LOWEST_VERSION, row).scalar_one()
+        connection.execute(ADD_JUDGMENT, row | {"version": lowest - 1, "kind": "late"})
     return _AnswerOutcome(late=True, repeated=repeated)
 
 
-def _is_task_over(question: _Question, now: float) -> bool:
+def _is_task_over(question: Row[Any], now: float) -> bool:
     """Whether a task has ended; traps and others alike, so that nothing tells them apart."""
-    return question.ended is not None or (question.deadline is not None and now > question.deadline)
+    return question.closed is not None or (question.deadline is not None and now > question.deadline)
 
 
-def _take_or_leave_item(connection: Connection, question: _Question, state: str) -> bool:
+def _take_or_leave_item(connection: Connection, question: Row[Any], state: str) -> bool:
     """Take or leave the item of an assignment that is to be in a state; False where it is in other hands."""
     was_held, will_be_held = question.state in HELD_STATES, state in HELD_STATES
     if was_held and not will_be_held:
-        LEAVE_ITEM.run(connection, item=question.item)
+        connection.execute(LEAVE_ITEM, {"item": question.item})
     elif will_be_held and not was_held:
-        return TAKE_ITEM.run(connection, item=question.item, account=question.account, assignment=question.id) > 0
+        place = {"item": question.item, "account": question.account, "assignment": question.id}
+        return connection.execute(TAKE_ITEM, place).rowcount > 0
     return True
 
 
-def _renew_lease(connection: Connection, question: _Question, now: float) -> None:
-    if question.ended is None:
+def _write_answers(connection: Connection, rows: list[dict[str, Any]], question: Row[Any], now: float) -> None:
+    """Write answers of one task, of which `question` is one, and keep the task for its judge."""
+    connection.execute(SET_STATE, rows)
+    connection.execute(ADD_JUDGMENT, rows)
+    if question.closed is None:
         minutes = parse_settings(question.settings).lease_minutes
         renew_lease(
             connection, question.task, leased=question.leased, minutes=minutes, deadline=question.deadline, now=now

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -35,18 +33,15 @@ POSTGRESQL = {  # https://www.postgresql.org/docs/current/errcodes-appendix.html
 
 @contextmanager
 def translate_db_errors() -> Iterator[None]:
-    """Raise our own errors where the database failed; what is a fault of the program stays as it is.
-
-    Statements go to the driver by SQLAlchemy or straight, so that its errors come wrapped or as they are.
-    """
+    """Raise our own errors where the database failed; what is a fault of the program stays as it is."""
     from sqlalchemy.exc import DBAPIError, TimeoutError as PoolTimeout
 
     try:
         yield
     except PoolTimeout:
         raise UnavailableError(f"{BUSY}; trying again is safe") from None
-    except _driver_errors() as error:
-        driver_error = error.orig if isinstance(error, DBAPIError) else error
+    except DBAPIError as error:
+        driver_error = error.orig
         if _is_error_named(driver_error, "DataError"):
             raise InputError(
                 f"the database cannot keep this: {_error_text(driver_error)}; take it out of the text or file"
@@ -89,14 +84,6 @@ def _classify_error(error: BaseException | None) -> tuple[str | None, bool]:
     if _is_error_named(error, "OperationalError", "InterfaceError", "InternalError"):
         return AWAY, True
     return None, False
-
-
-def _driver_errors() -> tuple[type[Exception], ...]:
-    """What the drivers that are loaded raise, and what SQLAlchemy makes of it."""
-    from sqlalchemy.exc import DBAPIError
-
-    psycopg = sys.modules.get("psycopg")
-    return (DBAPIError, sqlite3.Error) if psycopg is None else (DBAPIError, sqlite3.Error, psycopg.Error)
 
 
 def _is_error_named(error: BaseException | None, *names: str) -> bool:

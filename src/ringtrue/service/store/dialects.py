@@ -1,53 +1,23 @@
-"""The little in which the two databases differ, and the statements that are run for every answer."""
+"""The little in which the two databases differ, and statements for many rows at a time."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from sqlalchemy import text
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Table
+    from sqlalchemy import Connection, Table, TextClause
 
-Row = TypeVar("Row", bound=NamedTuple)
-NAMED_PARAMETER = re.compile(r"(?<![:\w]):(\w+)")
+T = TypeVar("T")
+CHUNK = 2_000  # rows or ids in one statement
 
 
-class RawStatement(Generic[Row]):
-    """A statement that is run for every answer, given to the driver as it stands: `row_type` names what it answers.
-
-    SQLAlchemy takes 62 µs for a statement that SQLite itself answers in 8; an answer and the next question are six.
-    PostgreSQL is told which rows to lock (`postgresql` stands at the end), where SQLite has one writer. Faults of the
-    driver are told by `db_errors.translate_db_errors`, like all others.
-    """
-
-    def __init__(self, statement: str, row_type: type[Row] | None = None, *, postgresql: str = "") -> None:
-        self._row_type = row_type
-        self._sql = {"sqlite": statement, "postgresql": NAMED_PARAMETER.sub(r"%(\1)s", f"{statement} {postgresql}")}
-
-    def run(self, connection: Connection, **parameters: object) -> int:
-        """Change something; answers how many rows were changed."""
-        return int(self._execute(connection, parameters).rowcount)
-
-    def first(self, connection: Connection, **parameters: object) -> Row | None:
-        """The first row; None where there is none."""
-        assert self._row_type is not None
-        row = self._execute(connection, parameters).fetchone()
-        return None if row is None else self._row_type._make(row)
-
-    def all(self, connection: Connection, **parameters: object) -> list[Row]:
-        """Every row."""
-        assert self._row_type is not None
-        return [self._row_type._make(row) for row in self._execute(connection, parameters).fetchall()]
-
-    def run_all(self, connection: Connection, parameters: Sequence[Mapping[str, object]]) -> None:
-        """Change something for each of several values."""
-        driver: Any = connection.connection.driver_connection
-        driver.cursor().executemany(self._sql[connection.dialect.name], parameters)
-
-    def _execute(self, connection: Connection, parameters: dict[str, object]) -> Any:
-        driver: Any = connection.connection.driver_connection
-        return driver.execute(self._sql[connection.dialect.name], parameters)
+def with_row_locks(statement: str, clause: str) -> dict[str, TextClause]:
+    """A statement by dialect: PostgreSQL is told which rows to lock, where SQLite has one writer."""
+    return {"sqlite": text(statement), "postgresql": text(f"{statement} {clause}")}
 
 
 def dialect_insert(connection: Connection, table: Table) -> Any:
@@ -61,7 +31,19 @@ def dialect_insert(connection: Connection, table: Table) -> Any:
     return postgresql.insert(table)
 
 
+def insert_if_absent(connection: Connection, table: Table, *unique: str) -> Any:
+    """An INSERT that does nothing where a row with the same unique columns is there, also when two insert at once."""
+    return dialect_insert(connection, table).on_conflict_do_nothing(index_elements=unique)
+
+
 def analyze_tables(connection: Connection) -> None:
     """Let PostgreSQL look at how large its tables have become: until it has, a task takes it seconds."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql("ANALYZE query, document, item")
+
+
+def chunks(rows: Iterable[T]) -> Iterator[list[T]]:
+    """The rows, as many at a time as a statement takes."""
+    remaining = iter(rows)
+    while chunk := list(islice(remaining, CHUNK)):
+        yield chunk

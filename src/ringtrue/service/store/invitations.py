@@ -20,11 +20,11 @@ from ringtrue.service.store.accounts import (
     add_member,
     create_account,
     has_owner,
-    insert_if_absent,
     set_owner,
     set_password,
 )
 from ringtrue.service.store.audit_log import record_action
+from ringtrue.service.store.dialects import insert_if_absent
 from ringtrue.service.store.hashing import hash_secret
 from ringtrue.service.store.records import Role
 

@@ -6,22 +6,22 @@ Every secret is drawn by lot, given out once, and kept as a hash only.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import delete, func, insert, select, text, update
 
 from ringtrue.errors import NotFoundError, UsageError, did_you_mean
 from ringtrue.service.store import schema
-from ringtrue.service.store.accounts import group_roles_by_project, insert_if_absent
+from ringtrue.service.store.accounts import group_roles_by_project
 from ringtrue.service.store.audit_log import record_action
-from ringtrue.service.store.dialects import RawStatement
+from ringtrue.service.store.dialects import insert_if_absent
 from ringtrue.service.store.hashing import hash_secret
 from ringtrue.service.store.records import Person
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Row
 
 SCOPES = {
     "read": "see projects, progress and exports",
@@ -30,31 +30,15 @@ SCOPES = {
 }
 
 
-class _CredentialRow(NamedTuple):
-    id: int
-    handle: str
-    name: str | None
-    owner: bool
-    csrf_or_scopes: str  # the login's csrf, or the token's scopes
-    project: int | None
-    role: str | None
-
-
 # Asked at every request: one statement for the login or token, the account and all its roles.
-LOGIN_BY_HASH = RawStatement(
-    """
+LOGIN_BY_HASH = text("""
 SELECT a.id, a.handle, a.name, a.owner, l.csrf, m.project, m.role
 FROM login l JOIN account a ON a.id = l.account LEFT JOIN member m ON m.account = a.id
-WHERE l.hash = :hash AND l.expires > :now""",
-    _CredentialRow,
-)
-TOKEN_BY_HASH = RawStatement(
-    """
+WHERE l.hash = :hash AND l.expires > :now""")
+TOKEN_BY_HASH = text("""
 SELECT a.id, a.handle, a.name, a.owner, t.scopes, m.project, m.role
 FROM token t JOIN account a ON a.id = t.account LEFT JOIN member m ON m.account = a.id
-WHERE t.hash = :hash AND t.revoked IS NULL AND (t.expires IS NULL OR t.expires > :now) AND a.erased IS NULL""",
-    _CredentialRow,
-)
+WHERE t.hash = :hash AND t.revoked IS NULL AND (t.expires IS NULL OR t.expires > :now) AND a.erased IS NULL""")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +68,8 @@ def log_in(connection: Connection, account: int, *, now: float, hours: float) ->
 
 def authenticate_login(connection: Connection, secret: str, now: float) -> tuple[Person, str] | None:
     """Who is logged in with this secret, and the word that their forms send back; None when nobody is (any more)."""
-    rows = LOGIN_BY_HASH.all(connection, hash=hash_secret(secret), now=now)
-    return (_person_from_rows(rows), rows[0].csrf_or_scopes) if rows else None
+    rows = connection.execute(LOGIN_BY_HASH, {"hash": hash_secret(secret), "now": now}).all()
+    return (_person_from_rows(rows), rows[0].csrf) if rows else None
 
 
 def log_out(connection: Connection, secret: str) -> None:
@@ -138,8 +122,8 @@ def issue_token(
 
 def authenticate_token(connection: Connection, secret: str, now: float) -> tuple[Person, frozenset[str]] | None:
     """Whose token this is and what it may be used for; None when it is unknown, revoked or too old."""
-    rows = TOKEN_BY_HASH.all(connection, hash=hash_secret(secret), now=now)
-    return (_person_from_rows(rows), frozenset(rows[0].csrf_or_scopes.split())) if rows else None
+    rows = connection.execute(TOKEN_BY_HASH, {"hash": hash_secret(secret), "now": now}).all()
+    return (_person_from_rows(rows), frozenset(rows[0].scopes.split())) if rows else None
 
 
 def revoke_token(connection: Connection, token: int, *, account: int, now: float) -> None:
@@ -181,7 +165,7 @@ def get_or_create_signing_secret(connection: Connection) -> bytes:
     return str(connection.execute(statement).scalar_one()).encode()
 
 
-def _person_from_rows(rows: list[_CredentialRow]) -> Person:
+def _person_from_rows(rows: Sequence[Row[Any]]) -> Person:
     first_row = rows[0]
     roles = group_roles_by_project((row.project, row.role) for row in rows)
     return Person(

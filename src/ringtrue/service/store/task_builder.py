@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ringtrue.service.store.dialects import RawStatement
+from sqlalchemy import text
+
+from ringtrue.service.store.dialects import with_row_locks
 from ringtrue.service.store.records import Project
 
 if TYPE_CHECKING:
     import numpy as np
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, TextClause
 
 COMPANIONS = 2  # items of its query that a trap has beside it
 TRAP_CANDIDATES_PER_TRAP = 8  # how many times the traps of a task are looked at, to find some in company
@@ -32,10 +34,6 @@ class _Item(NamedTuple):
         return self.query, self.doc, self.other
 
 
-class _Position(NamedTuple):
-    position: float | None
-
-
 SELECT_ITEMS = "SELECT i.id, i.query, i.doc, i.other FROM item i WHERE i.project = :project"
 NOT_SEEN = """
   AND NOT EXISTS (SELECT 1 FROM assignment a WHERE a.item = i.id AND a.account = :account AND a.state <> 'expired')
@@ -45,20 +43,17 @@ NOT_SEEN = """
       AND COALESCE(s.other, 0) = COALESCE(i.other, 0) AND b.account = :account AND b.state <> 'expired')
 ORDER BY i.position"""
 ITEMS_WITH_ROOM = f"{SELECT_ITEMS} AND i.queue = :queue AND i.given < i.wanted"
-TAKE_FREE_ITEMS = RawStatement(
-    f"{ITEMS_WITH_ROOM} {NOT_SEEN} LIMIT :number", _Item, postgresql="FOR UPDATE OF i SKIP LOCKED"
-)
+SKIP_LOCKED = "FOR UPDATE OF i SKIP LOCKED"
+TAKE_FREE_ITEMS = with_row_locks(f"{ITEMS_WITH_ROOM} {NOT_SEEN} LIMIT :number", SKIP_LOCKED)
 # Nothing is left only where nothing is left when those who are taking items just now are done.
-WAIT_FOR_ITEMS = RawStatement(f"{ITEMS_WITH_ROOM} {NOT_SEEN} LIMIT :number", _Item, postgresql="FOR UPDATE OF i")
-TAKE_ITEMS_OF_QUERY = RawStatement(
-    f"{ITEMS_WITH_ROOM} AND i.query = :query {NOT_SEEN} LIMIT :number", _Item, postgresql="FOR UPDATE OF i SKIP LOCKED"
-)
+WAIT_FOR_ITEMS = with_row_locks(f"{ITEMS_WITH_ROOM} {NOT_SEEN} LIMIT :number", "FOR UPDATE OF i")
+TAKE_ITEMS_OF_QUERY = with_row_locks(f"{ITEMS_WITH_ROOM} AND i.query = :query {NOT_SEEN} LIMIT :number", SKIP_LOCKED)
 TRAPS = f"{SELECT_ITEMS} AND i.queue = 'trap'"
-TRAPS_OF_QUERY = RawStatement(f"{TRAPS} AND i.query = :query {NOT_SEEN}", _Item)
-TRAPS_FROM = RawStatement(f"{TRAPS} AND i.position >= :start {NOT_SEEN} LIMIT :number", _Item)
+TRAPS_OF_QUERY = text(f"{TRAPS} AND i.query = :query {NOT_SEEN}")
+TRAPS_FROM = text(f"{TRAPS} AND i.position >= :start {NOT_SEEN} LIMIT :number")
+# Two statements, as an index answers each of them at once.
 FIRST_TRAP, LAST_TRAP = (
-    RawStatement(f"SELECT {which}(position) FROM item WHERE project = :project AND queue = 'trap'", _Position)
-    for which in ("MIN", "MAX")
+    text(f"SELECT {which}(position) FROM item WHERE project = :project AND queue = 'trap'") for which in ("MIN", "MAX")
 )
 
 
@@ -79,10 +74,10 @@ def plan_task(
     Where the first items are of too few queries that have traps, the last of them make room for others that are.
     """
     settings = project.settings
-    parameters = {"project": project.id, "queue": queue, "account": account, "twin": "trap"}
-    size = settings.task_size
-    items = TAKE_FREE_ITEMS.all(connection, **parameters, number=size) or WAIT_FOR_ITEMS.all(
-        connection, **parameters, number=size
+    parameters: dict[str, Any] = {"project": project.id, "queue": queue, "account": account, "twin": "trap"}
+    size, dialect = settings.task_size, connection.dialect.name
+    items = _load_items(connection, TAKE_FREE_ITEMS[dialect], parameters, number=size) or _load_items(
+        connection, WAIT_FOR_ITEMS[dialect], parameters, number=size
     )
     candidates = (
         _draw_trap_candidates(connection, project, account, items, rng) if queue == "main" and settings.traps else []
@@ -107,25 +102,26 @@ def _draw_trap_candidates(
     connection: Connection, project: Project, account: int, items: list[_Item], rng: np.random.Generator
 ) -> list[_Item]:
     """Traps that this judge has not had, in random order: all of the items' queries, and some of others."""
-    parameters = {"project": project.id, "account": account, "twin": "main"}
-    first, last = (statement.first(connection, project=project.id) for statement in (FIRST_TRAP, LAST_TRAP))
-    if first is None or first.position is None or last is None or last.position is None:
+    parameters: dict[str, Any] = {"project": project.id, "account": account, "twin": "main"}
+    first, last = (connection.execute(statement, parameters).scalar() for statement in (FIRST_TRAP, LAST_TRAP))
+    if first is None or last is None:
         return []
     queries = dict.fromkeys(item.query for item in items)
-    traps = [trap for query in queries for trap in TRAPS_OF_QUERY.all(connection, **parameters, query=query)]
+    traps = [trap for query in queries for trap in _load_items(connection, TRAPS_OF_QUERY, parameters, query=query)]
     enough = TRAP_CANDIDATES_PER_TRAP * project.settings.traps
-    for start in (rng.uniform(first.position, last.position), first.position):
+    for start in (rng.uniform(first, last), first):
         if len(traps) < enough:
-            traps += TRAPS_FROM.all(connection, **parameters, start=start, number=enough)
+            traps += _load_items(connection, TRAPS_FROM, parameters, start=start, number=enough)
     distinct = list({trap.id: trap for trap in traps}.values())
     return [distinct[index] for index in rng.permutation(len(distinct))]
 
 
 def _add_companions(
-    connection: Connection, parameters: dict[str, object], items: list[_Item], traps: list[_Item], trap_count: int
+    connection: Connection, parameters: dict[str, Any], items: list[_Item], traps: list[_Item], trap_count: int
 ) -> list[_Item]:
     """The items, or some of them and others, so that as many traps as are wanted have items of their query here."""
     share = max(COMPANIONS, len(items) // (trap_count + 1))
+    take_items = TAKE_ITEMS_OF_QUERY[connection.dialect.name]
     combined = items
     companions: list[_Item] = []
     for query in dict.fromkeys(trap.query for trap in traps):
@@ -133,12 +129,18 @@ def _add_companions(
         if sum(trap.query in queries for trap in traps) >= trap_count or len(companions) + share >= len(items):
             break
         same_query = (
-            [] if query in queries else TAKE_ITEMS_OF_QUERY.all(connection, **parameters, query=query, number=share)
+            [] if query in queries else _load_items(connection, take_items, parameters, query=query, number=share)
         )
         if len(same_query) >= COMPANIONS:
             companions += same_query
             combined = [*items[: len(items) - len(companions)], *companions]
     return combined
+
+
+def _load_items(
+    connection: Connection, statement: TextClause, parameters: dict[str, Any], **more: object
+) -> list[_Item]:
+    return [_Item._make(row) for row in connection.execute(statement, parameters | more)]
 
 
 def _order_questions(questions: list[_Item], rng: np.random.Generator, *, together: bool) -> list[int]:

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from sqlalchemy import case, func, select, text
 
 from ringtrue.errors import LateError, NotFoundError
 from ringtrue.service.store import schema
-from ringtrue.service.store.dialects import RawStatement
+from ringtrue.service.store.dialects import with_row_locks
 from ringtrue.service.store.projects import FLIPPED, parse_settings
 from ringtrue.service.store.records import Project, ShownDocument, ShownQuestion, TaskState
 from ringtrue.service.store.task_builder import plan_task
 
 if TYPE_CHECKING:
     import numpy as np
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Row, TextClause
 
 assignment, task = schema.assignment, schema.task
-
-
-class _OutcomeRow(NamedTuple):
-    outcome: str | None
 
 
 # One judge less has an item; `wanted` falls to what is asked, or to as many as still have it.
@@ -34,7 +31,7 @@ WHERE wanted IS NOT NULL AND id IN (
   SELECT item FROM assignment WHERE task = :task AND (state = 'open' OR (state = 'done' AND :done)))""")
 END_ASSIGNMENTS = text("""
 UPDATE assignment SET state = :state WHERE task = :task AND (state = 'open' OR (state = 'done' AND :done))""")
-LOCK_TASK = RawStatement("SELECT outcome FROM task WHERE id = :task", _OutcomeRow, postgresql="FOR UPDATE")
+LOCK_TASK = with_row_locks("SELECT outcome FROM task WHERE id = :task", "FOR UPDATE")
 COUNT_OPEN = text("SELECT COUNT(*) FROM assignment WHERE task = :task AND state = 'open'")
 CLOSE_TASK = text("""
 UPDATE task SET closed = COALESCE(closed, :now), outcome = :outcome, traps = :traps, passed = :passed,
@@ -53,88 +50,37 @@ class TrapCount(NamedTuple):
     passed: int
 
 
-class _TaskRow(NamedTuple):
-    id: int
-    project: int
-    queue: str
-    opened: float
-    leased: float
-    deadline: float | None
-    closed: float | None
-    outcome: str | None
-    code: str | None
-    account: int
-    size: int
-    open: int
-
-
-class _QuestionRow(NamedTuple):
-    assignment: int
-    version: int
-    place: int
-    flipped: bool
-    query: str
-    query_text: str | None
-    description: str | None
-    narrative: str | None
-    name: str
-    title: str | None
-    url: str | None
-    snippet: str | None
-    text: str | None
-    other_name: str | None
-    other_title: str | None
-    other_url: str | None
-    other_snippet: str | None
-    other_text: str | None
-    answer: str | None
-
-
-class _IdRow(NamedTuple):
-    id: int
-
-
 SELECT_TASK = """
-SELECT t.id, t.project, t.queue, t.opened, t.leased, t.deadline, t.closed, t.outcome, t.code, t.account,
-       (SELECT COUNT(*) FROM assignment a WHERE a.task = t.id),
-       (SELECT COUNT(*) FROM assignment a WHERE a.task = t.id AND a.state = 'open')
-FROM task t WHERE """
-TASK_BY_ID = RawStatement(SELECT_TASK + "t.id = :task", _TaskRow)
-OPEN_TASK = RawStatement(
-    SELECT_TASK + "t.project = :project AND t.account = :account AND t.queue = :queue AND t.closed IS NULL", _TaskRow
-)
-ALL_EXPIRED = RawStatement(
-    "SELECT id FROM task WHERE closed IS NULL AND leased < :now", _IdRow, postgresql="FOR UPDATE SKIP LOCKED"
-)
-EXPIRED = RawStatement(
-    "SELECT id FROM task WHERE project = :project AND closed IS NULL AND leased < :now",
-    _IdRow,
-    postgresql="FOR UPDATE SKIP LOCKED",
-)
+SELECT t.id, t.project, t.queue, t.opened, t.leased, t.deadline, t.closed, t.outcome, t.code,
+       (SELECT COUNT(*) FROM assignment a WHERE a.task = t.id) AS size,
+       (SELECT COUNT(*) FROM assignment a WHERE a.task = t.id AND a.state = 'open') AS open
+FROM task t WHERE t.account = :account AND """
+TASK_BY_ID = text(SELECT_TASK + "t.id = :task")
+OPEN_TASK = text(SELECT_TASK + "t.project = :project AND t.queue = :queue AND t.closed IS NULL")
+SELECT_EXPIRED = "SELECT id FROM task WHERE closed IS NULL AND leased < :now"
+ALL_EXPIRED = with_row_locks(SELECT_EXPIRED, "FOR UPDATE SKIP LOCKED")
+EXPIRED = with_row_locks(SELECT_EXPIRED + " AND project = :project", "FOR UPDATE SKIP LOCKED")
 # Two tabs of one judge open one task.
-LOCK_ACCOUNT = RawStatement("SELECT id FROM account WHERE id = :account", _IdRow, postgresql="FOR NO KEY UPDATE")
-TAKE_ITEM = RawStatement[NamedTuple]("UPDATE item SET given = given + 1 WHERE id = :item")
-NEW_TASK = RawStatement(
-    """
+LOCK_ACCOUNT = with_row_locks("SELECT id FROM account WHERE id = :account", "FOR NO KEY UPDATE")
+TAKE_ITEM = text("UPDATE item SET given = given + 1 WHERE id = :item")
+NEW_TASK = text("""
 INSERT INTO task (project, account, queue, opened, leased, deadline)
-VALUES (:project, :account, :queue, :now, :leased, :deadline) RETURNING id""",
-    _IdRow,
-)
-RENEW_LEASE = RawStatement[NamedTuple]("UPDATE task SET leased = :leased WHERE id = :task")
-NEW_ASSIGNMENT = RawStatement[NamedTuple]("""
+VALUES (:project, :account, :queue, :now, :leased, :deadline) RETURNING id""")
+RENEW_LEASE = text("UPDATE task SET leased = :leased WHERE id = :task")
+NEW_ASSIGNMENT = text("""
 INSERT INTO assignment (task, item, account, place, flipped, state, version)
 VALUES (:task, :item, :account, :place, :flipped, 'open', 0)""")
-SELECT_QUESTIONS = """
-SELECT a.id, a.version, a.place, a.flipped, q.name, q.text, q.description, q.narrative,
-       d.name, d.title, d.url, d.snippet, d.text, o.name, o.title, o.url, o.snippet, o.text, j.answer
+DOC_COLUMNS = tuple(field.name for field in fields(ShownDocument))
+SELECT_QUESTIONS = f"""
+SELECT a.id AS assignment, a.version, a.place, q.name AS query, q.text AS query_text, q.description, q.narrative,
+       j.answer, a.flipped, {", ".join(f"d.{name} AS doc_{name}, o.{name} AS other_{name}" for name in DOC_COLUMNS)}
 FROM assignment a JOIN item i ON i.id = a.item JOIN query q ON q.id = i.query
 JOIN document d ON d.id = i.doc LEFT JOIN document o ON o.id = i.other
 LEFT JOIN judgment j ON j.assignment = a.id AND j.version = a.version AND a.state = 'done'
-WHERE """
-OPEN_QUESTIONS_SQL = SELECT_QUESTIONS + "a.task = :task AND a.account = :account AND a.state = 'open' ORDER BY a.place"
-OPEN_QUESTIONS = RawStatement(OPEN_QUESTIONS_SQL, _QuestionRow)
-NEXT_QUESTION = RawStatement(f"{OPEN_QUESTIONS_SQL} LIMIT 1", _QuestionRow)
-QUESTION_BY_ID = RawStatement(SELECT_QUESTIONS + "a.id = :assignment AND a.account = :account", _QuestionRow)
+WHERE a.account = :account AND """
+OPEN_QUESTIONS_SQL = SELECT_QUESTIONS + "a.task = :task AND a.state = 'open' ORDER BY a.place"
+OPEN_QUESTIONS, NEXT_QUESTION = text(OPEN_QUESTIONS_SQL), text(f"{OPEN_QUESTIONS_SQL} LIMIT 1")
+QUESTION_BY_ID = text(SELECT_QUESTIONS + "a.id = :assignment")
 
 
 def has_had_task(connection: Connection, project: int, account: int) -> bool:
@@ -237,60 +183,55 @@ def get_or_create_task(
     A new task takes the first items that have room, so that what was begun is finished first, and mixes in traps of
     the same queries where there are any. Order and sides are drawn by lot for each judge, and kept.
     """
-    LOCK_ACCOUNT.first(connection, account=account)
+    connection.execute(LOCK_ACCOUNT[connection.dialect.name], {"account": account})
     release_expired(connection, project.id, now)
-    open_row = OPEN_TASK.first(connection, project=project.id, account=account, queue=queue)
+    judge_and_queue = {"project": project.id, "account": account, "queue": queue}
+    open_row = connection.execute(OPEN_TASK, judge_and_queue).first()
     if open_row is not None:
-        return _task_state_from_row(open_row)
+        return TaskState(**open_row._mapping)
     if project.closed is not None:
         raise LateError(f"'{project.title}' is closed: there is nothing more to judge")
     plan = plan_task(connection, project, account, queue=queue, rng=rng)
     if not plan.items:
         return None
     deadline = None if project.settings.minutes is None else now + 60 * project.settings.minutes
-    new_row = NEW_TASK.first(
-        connection,
-        project=project.id,
-        account=account,
-        queue=queue,
-        now=now,
-        deadline=deadline,
-        leased=_lease_end(now, project.settings.lease_minutes, deadline),
-    )
-    assert new_row is not None
-    TAKE_ITEM.run_all(connection, [{"item": item} for item in plan.items])
-    NEW_ASSIGNMENT.run_all(
-        connection,
+    leased = _lease_end(now, project.settings.lease_minutes, deadline)
+    times = {"now": now, "deadline": deadline, "leased": leased}
+    task_id = connection.execute(NEW_TASK, judge_and_queue | times).scalar_one()
+    connection.execute(TAKE_ITEM, [{"item": item} for item in plan.items])
+    connection.execute(
+        NEW_ASSIGNMENT,
         [
-            {"task": new_row.id, "item": item, "account": account, "place": place, "flipped": bool(flipped)}
+            {"task": task_id, "item": item, "account": account, "place": place, "flipped": bool(flipped)}
             for place, (item, flipped) in enumerate(zip(plan.order, plan.flipped, strict=True), start=1)
         ],
     )
-    return get_task_state(connection, new_row.id, account)
+    return get_task_state(connection, task_id, account)
 
 
 def get_task_state(connection: Connection, task: int, account: int) -> TaskState:
     """How far a judge is in a task."""
-    row = TASK_BY_ID.first(connection, task=task)
-    if row is None or row.account != account:
+    row = connection.execute(TASK_BY_ID, {"task": task, "account": account}).first()
+    if row is None:
         raise NotFoundError("there is no such task for you")
-    return _task_state_from_row(row)
+    return TaskState(**row._mapping)
 
 
 def load_next_question(connection: Connection, task: int, account: int) -> ShownQuestion | None:
     """The next open question of a task; None when all are answered."""
-    row = NEXT_QUESTION.first(connection, task=task, account=account)
+    row = connection.execute(NEXT_QUESTION, {"task": task, "account": account}).first()
     return None if row is None else _question_from_row(row)
 
 
 def load_open_questions(connection: Connection, task: int, account: int) -> list[ShownQuestion]:
     """All open questions of a task, in their order."""
-    return [_question_from_row(row) for row in OPEN_QUESTIONS.all(connection, task=task, account=account)]
+    rows = connection.execute(OPEN_QUESTIONS, {"task": task, "account": account})
+    return [_question_from_row(row) for row in rows]
 
 
 def load_question(connection: Connection, assignment: int, account: int) -> ShownQuestion:
     """One question, with the answer that counts now, where there is one."""
-    row = QUESTION_BY_ID.first(connection, assignment=assignment, account=account)
+    row = connection.execute(QUESTION_BY_ID, {"assignment": assignment, "account": account}).first()
     if row is None:
         raise NotFoundError("there is no such question for you")
     return _question_from_row(row)
@@ -298,12 +239,12 @@ def load_question(connection: Connection, assignment: int, account: int) -> Show
 
 def release_expired(connection: Connection, project: int, now: float) -> int:
     """Close the tasks whose lease has ended, and give back what was not answered; how many tasks they were."""
-    return _close_expired(connection, EXPIRED.all(connection, project=project, now=now), now)
+    return _close_expired(connection, EXPIRED, {"project": project, "now": now})
 
 
 def release_all_expired(connection: Connection, now: float) -> int:
     """The same in every project: for one that nobody opens a task in any more."""
-    return _close_expired(connection, ALL_EXPIRED.all(connection, now=now), now)
+    return _close_expired(connection, ALL_EXPIRED, {"now": now})
 
 
 def _lease_end(now: float, lease_minutes: int, deadline: float | None) -> float:
@@ -318,12 +259,12 @@ def renew_lease(
     """Keep the items of an active judge; not with every answer, as each is a row to be written."""
     lease_end = _lease_end(now, minutes, deadline)
     if lease_end > leased + 6 * minutes:
-        RENEW_LEASE.run(connection, task=task, leased=lease_end)
+        connection.execute(RENEW_LEASE, {"task": task, "leased": lease_end})
 
 
 def _lock_if_closable(connection: Connection, task: int, outcome: str) -> bool:
     """Whether a task is not closed that way already; until the end of the transaction nobody else closes it."""
-    task_row = LOCK_TASK.first(connection, task=task)
+    task_row = connection.execute(LOCK_TASK[connection.dialect.name], {"task": task}).first()
     if task_row is None or task_row.outcome == "set_aside":
         return False
     return task_row.outcome is None or outcome == "set_aside"
@@ -338,51 +279,17 @@ def _count_traps(connection: Connection, task: int) -> TrapCount:
     return TrapCount(len(rows), sum(are_right))
 
 
-def _close_expired(connection: Connection, expired: list[_IdRow], now: float) -> int:
-    for task in expired:
-        close_task(connection, task.id, "expired", now=now)
-    return len(expired)
+def _close_expired(connection: Connection, expired: dict[str, TextClause], parameters: dict[str, Any]) -> int:
+    task_ids = connection.execute(expired[connection.dialect.name], parameters).scalars().all()
+    for task_id in task_ids:
+        close_task(connection, task_id, "expired", now=parameters["now"])
+    return len(task_ids)
 
 
-def _task_state_from_row(row: _TaskRow) -> TaskState:
-    return TaskState(
-        id=row.id,
-        project=row.project,
-        queue=row.queue,
-        size=row.size,
-        open=row.open,
-        opened=row.opened,
-        leased=row.leased,
-        deadline=row.deadline,
-        closed=row.closed,
-        outcome=row.outcome,
-        code=row.code,
-    )
-
-
-def _question_from_row(row: _QuestionRow) -> ShownQuestion:
-    first = ShownDocument(name=row.name, title=row.title, url=row.url, snippet=row.snippet, text=row.text)
-    second = (
-        None
-        if row.other_name is None
-        else ShownDocument(
-            name=row.other_name,
-            title=row.other_title,
-            url=row.other_url,
-            snippet=row.other_snippet,
-            text=row.other_text,
-        )
-    )
-    left, right = (second, first) if row.flipped and second is not None else (first, second)
-    return ShownQuestion(
-        assignment=row.assignment,
-        version=row.version,
-        place=row.place,
-        query=row.query,
-        query_text=row.query_text,
-        description=row.description,
-        narrative=row.narrative,
-        left=left,
-        right=right,
-        answer=row.answer,
-    )
+def _question_from_row(row: Row[Any]) -> ShownQuestion:
+    columns = dict(row._mapping)
+    first, second = ({name: columns.pop(f"{role}_{name}") for name in DOC_COLUMNS} for role in ("doc", "other"))
+    left, right = ShownDocument(**first), None if second["name"] is None else ShownDocument(**second)
+    if columns.pop("flipped") and right is not None:
+        left, right = right, left
+    return ShownQuestion(left=left, right=right, **columns)
