@@ -21,10 +21,15 @@ from ringtrue.service.store.accounts import (
 )
 from ringtrue.service.store.audit_log import load_audit_entries, record_action
 from ringtrue.service.store.invitations import accept_invitation, invite, require_valid_invitation
-from ringtrue.service.store.login_attempts import record_login_attempt
 from ringtrue.service.store.projects import create_project
 from ringtrue.service.store.records import Project
-from ringtrue.service.store.sessions import authenticate_login, authenticate_token, issue_token, log_in
+from ringtrue.service.store.sessions import (
+    authenticate_login,
+    authenticate_token,
+    issue_token,
+    log_in,
+    record_login_attempt,
+)
 from service.small_projects import GRADED, NOW, project, rows, settings
 
 

@@ -18,7 +18,7 @@ from ringtrue.errors import FileError, FormatError, StoreError
 from ringtrue.service.store import Store, schema
 from ringtrue.service.store.adjudication import record_verdict
 from ringtrue.service.store.backup import EXCLUDED_TABLES, restore_backup, write_backup
-from ringtrue.service.store.uploads import add_upload
+from ringtrue.service.store.projects import add_upload
 from service.small_projects import NOW, begin, finish, judge, pairs_project, project, question, rows, say
 
 Open = Callable[[str], Store]

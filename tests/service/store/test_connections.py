@@ -1,11 +1,23 @@
 from __future__ import annotations
 
 import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from benchmarks.servers import PostgreSQL, free_port
+from sqlalchemy import Connection, text
+from sqlalchemy.exc import IntegrityError
 
+from ringtrue.errors import StoreError, UnavailableError
 from ringtrue.service.store import Store
 from ringtrue.service.store.accounts import create_account, erase_account
 
@@ -46,3 +58,269 @@ def test_what_was_erased_is_not_left_in_the_file(tmp_path: Path) -> None:
         store.write(lambda c: erase_account(c, who, 2.0))
     content = path.read_bytes()
     assert not [word for word in (b"Zebedee", b"zebedee", b"a hash") if word in content]
+
+
+BRIEF = 0.2  # seconds of patience, so that tests need none
+HOLD = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('BEGIN IMMEDIATE'); print(flush=True); input()"
+
+
+def adding(what: str) -> Callable[[Connection], str]:
+    def work(connection: Connection) -> str:
+        connection.execute(text("INSERT INTO attempt (what, time) VALUES (:what, 0)"), {"what": what})
+        return what
+
+    return work
+
+
+def kept(store: Store) -> list[str]:
+    with store.read() as connection:
+        return list(connection.execute(text("SELECT what FROM attempt ORDER BY id")).scalars())
+
+
+@contextmanager
+def locked_by_another_program(path: Path) -> Iterator[None]:
+    words = [sys.executable, "-c", HOLD, str(path)]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        yield
+        other.communicate(b"\n")
+
+
+@pytest.fixture
+def server(postgresql: PostgreSQL) -> Iterator[tuple[PostgreSQL, str]]:
+    """PostgreSQL and a database of it, for tests that stop and start it."""
+    name = postgresql.create("migrated")
+    yield postgresql, postgresql.url(name)
+    postgresql.drop(name)
+
+
+def test_a_locked_file_is_said_in_words_and_can_be_read_and_later_written(tmp_path: Path) -> None:
+    with Store.open(str(tmp_path / "a.db"), patience=BRIEF) as store:
+        store.write(adding("before"))
+        with locked_by_another_program(tmp_path / "a.db"):
+            with pytest.raises(UnavailableError, match="locked by another program; trying again is safe"):
+                store.write(adding("now"))
+            with pytest.raises(UnavailableError, match="locked by another program"), store.transaction():
+                pass
+            assert kept(store) == ["before"]
+        assert store.write(adding("later")) == "later"
+        assert kept(store) == ["before", "later"]
+
+
+def test_a_short_lock_is_waited_for(tmp_path: Path) -> None:
+    with Store.open(str(tmp_path / "a.db")) as store:
+        with locked_by_another_program(tmp_path / "a.db"):
+            done = [store.submit(adding(what)) for what in "abc"]
+            time.sleep(0.1)
+            assert not any(future.done() for future in done)
+        assert [future.result() for future in done] == kept(store) == ["a", "b", "c"]
+
+
+def test_rows_that_another_program_holds_are_waited_for_and_then_said_in_words(
+    server: tuple[PostgreSQL, str],
+) -> None:
+    import psycopg
+
+    def change(connection: Connection) -> None:
+        connection.execute(text("UPDATE attempt SET what = 'changed'"))
+
+    with Store.open(server[1], patience=BRIEF) as store:
+        store.write(adding("a"))
+        with psycopg.connect(server[1]) as other:
+            other.execute("SELECT * FROM attempt FOR UPDATE")
+            with pytest.raises(UnavailableError, match="locked by another program"):
+                store.write(change)
+            assert kept(store) == ["a"]
+        store.write(change)
+        assert kept(store) == ["changed"]
+
+
+def test_two_writers_who_wait_for_each_other_are_told_apart_and_both_end(server: tuple[PostgreSQL, str]) -> None:
+    _, url = server
+    both = threading.Barrier(2)
+
+    def touch(connection: Connection, what: str) -> None:
+        connection.execute(text("UPDATE attempt SET time = time + 1 WHERE what = :what"), {"what": what})
+
+    def crosswise(connection: Connection, first: str, second: str) -> None:
+        touch(connection, first)
+        with suppress(threading.BrokenBarrierError):
+            both.wait(0.5)
+        touch(connection, second)
+
+    with Store.open(url) as store, Store.open(url) as other, ThreadPoolExecutor(2) as pool:
+        store.write(adding("a"))
+        store.write(adding("b"))
+        one = pool.submit(store.write, lambda connection: crosswise(connection, "a", "b"))
+        two = pool.submit(other.write, lambda connection: crosswise(connection, "b", "a"))
+        one.result()
+        two.result()  # the one that was stopped was tried again
+        with store.read() as connection:
+            assert list(connection.execute(text("SELECT time FROM attempt")).scalars()) == [2, 2]
+
+
+def test_a_full_disk_is_said_in_words_and_loses_nothing(tmp_path: Path) -> None:
+    with Store.open(str(tmp_path / "a.db"), pool_size=1, patience=BRIEF) as store:
+        with store.read() as connection:
+            pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+            connection.exec_driver_sql(f"PRAGMA max_page_count = {pages + 2}")
+        saved: list[str] = []
+
+        def fill() -> None:
+            while True:
+                saved.append(store.write(adding("x" * 1000)))
+
+        with pytest.raises(UnavailableError, match="the disk of the database is full: make room on it"):
+            fill()
+        assert saved
+        assert kept(store) == saved
+        with store.read() as connection:
+            connection.exec_driver_sql("PRAGMA max_page_count = 100000")
+        assert store.write(adding("again")) == "again"
+        assert kept(store) == [*saved, "again"]
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("53100", "the disk of the database is full"),
+        ("53300", "the database has too much to do"),
+        ("25006", "may not be written"),
+        ("40P01", "locked by another program"),
+        ("58030", "does not answer"),
+        ("XX000", "does not answer"),
+    ],
+)
+def test_what_postgresql_says_is_told_by_its_codes(server: tuple[PostgreSQL, str], code: str, words: str) -> None:
+    fail = f"DO $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '{code}'; END $$"
+    with Store.open(server[1], patience=BRIEF) as store:
+        with pytest.raises(UnavailableError, match=words), store.transaction() as connection:
+            connection.exec_driver_sql(fail)
+        assert store.write(adding("after")) == "after"
+
+
+def test_words_that_somebody_wrote_are_not_taken_for_a_fault(store: Store) -> None:
+    name = text("INSERT INTO account (handle, kind, owner, created) VALUES ('disk full, locked', 'named', false, 0)")
+    store.write(lambda connection: connection.execute(name).rowcount)
+    with pytest.raises(IntegrityError):
+        store.write(lambda connection: connection.execute(name).rowcount)
+
+
+def test_a_file_that_may_only_be_read_is_said_in_words(tmp_path: Path) -> None:
+    with Store.open(str(tmp_path / "a.db"), pool_size=1, patience=BRIEF) as store:
+        with store.read() as connection:
+            connection.exec_driver_sql("PRAGMA query_only = ON")
+        with pytest.raises(UnavailableError, match="the database may not be written"):
+            store.write(adding("a"))
+
+
+def test_a_server_that_goes_and_comes_back_loses_nothing_that_was_acknowledged(
+    server: tuple[PostgreSQL, str],
+) -> None:
+    postgresql, url = server
+    stop, saved = threading.Event(), []
+
+    def keep_writing(thread: int) -> None:
+        number = 0
+        while not stop.is_set():
+            number += 1
+            saved.append(store.write(adding(f"{thread}-{number}")))
+
+    with Store.open(url, patience=20) as store, ThreadPoolExecutor(4) as pool:
+        threads = [pool.submit(keep_writing, thread) for thread in range(4)]
+        for how in (signal.SIGINT, signal.SIGQUIT):  # at leisure, and as in a crash
+            time.sleep(0.1)
+            postgresql.stop(how)
+            postgresql.start()
+            kept(store)  # the connections that died are not handed out
+        time.sleep(0.1)
+        stop.set()
+        for thread in threads:
+            thread.result()
+        found = kept(store)
+    assert set(saved) <= set(found)
+
+
+def test_while_the_server_is_away_that_is_said_in_words(server: tuple[PostgreSQL, str]) -> None:
+    postgresql, url = server
+    with Store.open(url, patience=BRIEF) as store:
+        store.write(adding("before"))
+        postgresql.stop()
+        try:
+            with pytest.raises(UnavailableError, match=r"does not answer; trying again is safe"):
+                store.write(adding("now"))
+            with pytest.raises(UnavailableError, match="does not answer"):
+                kept(store)
+            with pytest.raises(UnavailableError, match=r"cannot open the database postgresql.*Connection refused"):
+                Store.open(url)
+        finally:
+            postgresql.start()
+        assert kept(store) == ["before"]
+        assert store.write(adding("later")) == "later"
+
+
+def test_a_read_that_loses_its_server_is_told_so(server: tuple[PostgreSQL, str]) -> None:
+    postgresql, url = server
+    with Store.open(url, patience=BRIEF) as store:
+
+        def read_on() -> None:
+            with store.read() as connection:
+                connection.execute(text("SELECT 1"))
+                postgresql.stop(signal.SIGQUIT)
+                postgresql.start()
+                connection.execute(text("SELECT 1"))
+
+        with pytest.raises(UnavailableError, match="does not answer"):
+            read_on()
+        assert kept(store) == []
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=f"no folder '{tmp_path}/none' for the database .*: make it, or name another"):
+        Store.open(str(tmp_path / "none" / "a.db"))
+
+
+def test_a_folder_is_no_database(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"cannot open the database .*: the file of the database cannot be opened"):
+        Store.open(str(tmp_path))
+
+
+def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("query,doc,label\n" * 1000)
+    with pytest.raises(StoreError, match=r"cannot open the database .*notes.txt: the file is no SQLite database"):
+        Store.open(str(path))
+    assert path.read_text() == "query,doc,label\n" * 1000
+
+
+def test_a_damaged_file_is_said_to_be_so(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    with Store.open(str(path)) as store:
+        for number in range(50):
+            store.write(adding(f"{number}" * 500))
+    content = bytearray(path.read_bytes())
+    content[4096 * 8 :] = b"\xa5" * (len(content) - 4096 * 8)
+    path.write_bytes(content)
+    with pytest.raises(StoreError, match="damaged: restore a backup"), Store.open(str(path)) as store:
+        kept(store)
+
+
+def test_somebody_elses_database_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    with sqlite3.connect(path) as other:
+        other.execute("CREATE TABLE account (id INTEGER PRIMARY KEY)")
+    other.close()
+    with pytest.raises(StoreError, match=r"cannot open the database"):
+        Store.open(str(path))
+    with sqlite3.connect(path) as other:
+        assert [row[0] for row in other.execute("SELECT name FROM sqlite_master")] == ["account"]
+    other.close()
+
+
+def test_a_server_or_database_that_is_not_there_is_named_without_its_password(postgresql: PostgreSQL) -> None:
+    with pytest.raises(UnavailableError, match=r"ringtrue:\*\*\*@127.0.0.1.*Connection refused") as away:
+        Store.open(f"postgresql://ringtrue:secret@127.0.0.1:{free_port()}/a")
+    with pytest.raises(StoreError, match='database "nowhere" does not exist'):
+        Store.open(postgresql.url("nowhere"))
+    assert "secret" not in str(away.value)

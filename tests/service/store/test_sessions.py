@@ -9,22 +9,20 @@ from ringtrue.errors import NotFoundError, UsageError
 from ringtrue.service.store import Store
 from ringtrue.service.store.accounts import add_member, create_account
 from ringtrue.service.store.audit_log import load_audit_entries
-from ringtrue.service.store.login_attempts import (
-    ATTEMPT_LIMITS,
-    ATTEMPT_WINDOW,
-    clear_login_attempts,
-    record_login_attempt,
-)
 from ringtrue.service.store.projects import create_project
 from ringtrue.service.store.records import Project
 from ringtrue.service.store.sessions import (
+    ATTEMPT_LIMITS,
+    ATTEMPT_WINDOW,
     authenticate_login,
     authenticate_token,
+    clear_login_attempts,
     get_or_create_signing_secret,
     issue_token,
     load_tokens,
     log_in,
     log_out,
+    record_login_attempt,
     revoke_token,
 )
 from service.small_projects import GRADED, NOW, project, rows, settings

@@ -16,7 +16,7 @@ from benchmarks.servers import Serving, free_port
 
 from real_parts import missing
 from ringtrue.service.store import Store
-from ringtrue.service.store.hashing import hash_attempt
+from ringtrue.service.store.sessions import hash_attempt
 from service.small_projects import rows
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "serve-behind-https.md"

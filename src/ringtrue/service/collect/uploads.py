@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ringtrue.errors import FormatError, NotFoundError
 from ringtrue.files.byte_source import GZIP, ZSTD, Source
-from ringtrue.service.store.uploads import Upload, add_upload, get_upload, load_upload_contents, load_uploads
+from ringtrue.service.store.projects import Upload, add_upload, get_upload, load_upload_contents, load_uploads
 
 if TYPE_CHECKING:
     import polars as pl

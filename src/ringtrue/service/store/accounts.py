@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
@@ -15,15 +15,17 @@ from ringtrue.errors import ConflictError, NotFoundError, UsageError
 from ringtrue.service.store import schema
 from ringtrue.service.store.audit_log import record_action
 from ringtrue.service.store.dialects import insert_if_absent
-from ringtrue.service.store.hashing import hash_attempt
-from ringtrue.service.store.pseudonyms import candidate_handles, normalise_handle, slugify_handle
+from ringtrue.service.store.projects import slugify
 from ringtrue.service.store.records import Person, Role
+from ringtrue.service.store.sessions import hash_attempt, person_from_rows
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 AccountKind: TypeAlias = Literal["named", "crowd", "imported"]
 MAX_NAME_LENGTH = 200
+HANDLE = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
+RESERVED = re.compile(r"(worker|erased)-\d+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,9 +67,9 @@ def create_account(
         first_number = connection.execute(select(func.coalesce(func.max(schema.account.c.id), 0))).scalar_one() + 1
         candidates = (f"worker-{number}" for number in count(first_number))
     elif handle is not None:
-        candidates = iter([handle if kind == "imported" else normalise_handle(handle)])
+        candidates = iter([handle if kind == "imported" else _normalise_handle(handle)])
     else:
-        candidates = candidate_handles(slugify_handle(name or "judge"))
+        candidates = _candidate_handles(_slugify_handle(name or "judge"))
     for candidate in candidates:
         account_id = connection.execute(
             insert_if_absent(connection, schema.account, "handle")
@@ -81,31 +83,15 @@ def create_account(
 
 def get_person(connection: Connection, account: int) -> Person:
     """Who has this account, with the roles in every project."""
-    account_row = connection.execute(
-        select(schema.account.c.handle, schema.account.c.name, schema.account.c.owner, schema.account.c.erased).where(
-            schema.account.c.id == account
-        )
-    ).first()
-    if account_row is None or account_row.erased is not None:
+    person, member = schema.account, schema.member
+    rows = connection.execute(
+        select(person.c.id, person.c.handle, person.c.name, person.c.owner, member.c.project, member.c.role)
+        .outerjoin(member, member.c.account == person.c.id)
+        .where(person.c.id == account, person.c.erased.is_(None))
+    ).all()
+    if not rows:
         raise NotFoundError(f"there is no account {account}")
-    member = schema.member
-    member_rows = connection.execute(select(member.c.project, member.c.role).where(member.c.account == account))
-    return Person(
-        id=account,
-        handle=account_row.handle,
-        name=account_row.name,
-        owner=account_row.owner,
-        roles=group_roles_by_project((row.project, row.role) for row in member_rows),
-    )
-
-
-def group_roles_by_project(rows: Iterable[tuple[int | None, str | None]]) -> dict[int, frozenset[str]]:
-    """Rows of (project, role) as project → roles; rows of nothing, as an outer join makes them, are left out."""
-    roles: defaultdict[int, set[str]] = defaultdict(set)
-    for project, role in rows:
-        if project is not None and role is not None:
-            roles[project].add(role)
-    return {project: frozenset(role_names) for project, role_names in roles.items()}
+    return person_from_rows(rows)
 
 
 def find_password_hash(connection: Connection, handle: str) -> tuple[int, str] | None:
@@ -121,9 +107,7 @@ def find_password_hash(connection: Connection, handle: str) -> tuple[int, str] |
 
 def set_password(connection: Connection, account: int, password_hash: str, *, now: float) -> None:
     """Keep the hash of a new password; whatever opened the account before is useless: visits, tokens, reset links."""
-    is_active_account = schema.account.c.id == account, schema.account.c.erased.is_(None)
-    if not connection.execute(update(schema.account).where(*is_active_account).values(password=password_hash)).rowcount:
-        raise NotFoundError(f"there is no account {account}")
+    _update_active_account(connection, account, password=password_hash)
     connection.execute(delete(schema.login).where(schema.login.c.account == account))
     token, link = schema.token, schema.invitation
     connection.execute(update(token).where(token.c.account == account, token.c.revoked.is_(None)).values(revoked=now))
@@ -145,12 +129,16 @@ def set_owner(connection: Connection, account: int, owner: bool, *, now: float, 
     """
     if not owner:
         _require_another_owner(connection, account)
-    is_active_account = schema.account.c.id == account, schema.account.c.erased.is_(None)
-    if not connection.execute(update(schema.account).where(*is_active_account).values(owner=owner)).rowcount:
-        raise NotFoundError(f"there is no account {account}")
+    _update_active_account(connection, account, owner=owner)
     if by is not None:
         action = "make owner" if owner else "unmake owner"
         record_action(connection, action, now=now, account=by, detail={"account": account})
+
+
+def _update_active_account(connection: Connection, account: int, **values: object) -> None:
+    is_active_account = schema.account.c.id == account, schema.account.c.erased.is_(None)
+    if not connection.execute(update(schema.account).where(*is_active_account).values(**values)).rowcount:
+        raise NotFoundError(f"there is no account {account}")
 
 
 def _require_another_owner(connection: Connection, account: int) -> None:
@@ -190,7 +178,9 @@ def remove_member(
 def load_accounts(connection: Connection, project: int | None = None) -> list[Account]:
     """Everybody who ever had a part in a project, or everybody, by handle."""
     account, member, task = schema.account, schema.member, schema.task
-    accounts, roles = select(account).order_by(account.c.handle), select(member.c.account, member.c.role).distinct()
+    listed = [account.c[name] for name in ("id", "handle", "name", "kind", "owner", "created", "erased")]
+    accounts = select(*listed, account.c.password.is_not(None).label("has_password")).order_by(account.c.handle)
+    roles = select(member.c.account, member.c.role).distinct()
     if project is not None:
         is_member = exists().where(member.c.account == account.c.id, member.c.project == project)
         has_task = exists().where(task.c.account == account.c.id, task.c.project == project)
@@ -198,20 +188,7 @@ def load_accounts(connection: Connection, project: int | None = None) -> list[Ac
     roles_by_account: defaultdict[int, list[str]] = defaultdict(list)
     for account_id, role in connection.execute(roles.order_by(member.c.role)):
         roles_by_account[account_id].append(role)
-    return [
-        Account(
-            id=row.id,
-            handle=row.handle,
-            name=row.name,
-            kind=row.kind,
-            owner=row.owner,
-            created=row.created,
-            erased=row.erased,
-            has_password=row.password is not None,
-            roles=tuple(roles_by_account[row.id]),
-        )
-        for row in connection.execute(accounts)
-    ]
+    return [Account(**row._mapping, roles=tuple(roles_by_account[row.id])) for row in connection.execute(accounts)]
 
 
 def erase_account(connection: Connection, account: int, now: float, *, by: int | None = None) -> str:
@@ -227,9 +204,8 @@ def erase_account(connection: Connection, account: int, now: float, *, by: int |
     if account_row.erased is not None:
         return str(account_row.handle)
     _require_another_owner(connection, account)
-    handle = next(
-        candidate for candidate in candidate_handles(f"erased-{account}") if not _is_handle_taken(connection, candidate)
-    )
+    candidates = _candidate_handles(f"erased-{account}")
+    handle = next(candidate for candidate in candidates if not _is_handle_taken(connection, candidate))
     link, visit, attempt = schema.invitation, schema.visit, schema.attempt
     for link_id in find_link_notes(connection, account):
         revoked_time = func.coalesce(link.c.revoked, case((link.c.left > 0, now)))
@@ -256,21 +232,51 @@ def find_link_notes(connection: Connection, account: int) -> dict[int, str]:
 
     Notes are free text, so somebody else with the same name is found too.
     """
-    account_table = schema.account
-    account_row = connection.execute(
-        select(account_table.c.handle, account_table.c.name, account_table.c.erased).where(
-            account_table.c.id == account
-        )
+    is_active_account = schema.account.c.id == account, schema.account.c.erased.is_(None)
+    person = connection.execute(
+        select(schema.account.c.handle, schema.account.c.name).where(*is_active_account)
     ).first()
-    if account_row is None or account_row.erased is not None:
+    if person is None:
         return {}
     link, visit = schema.invitation, schema.visit
     noted_links = select(link.c.id, link.c.note).where(link.c.note.is_not(None), link.c.kind == "named")
     notes = {link_id: str(note) for link_id, note in connection.execute(noted_links.order_by(link.c.id))}
     used_link_ids = set(connection.execute(select(visit.c.invitation).where(visit.c.account == account)).scalars())
     used_notes = {notes[link_id].casefold() for link_id in used_link_ids & notes.keys()}
-    names_pattern = "|".join(re.escape(word) for word in (account_row.name, account_row.handle) if word)
+    names_pattern = "|".join(re.escape(word) for word in (person.name, person.handle) if word)
     their_name = re.compile(rf"(?<!\w)({names_pattern})(?!\w)", re.IGNORECASE)
     return {
         link_id: note for link_id, note in notes.items() if note.casefold() in used_notes or their_name.search(note)
     }
+
+
+def _normalise_handle(handle: str) -> str:
+    """A handle that somebody chose, as it is kept."""
+    handle = handle.strip().lower()
+    if not HANDLE.fullmatch(handle):
+        raise UsageError(
+            f"a log-in name has small letters, digits, '.', '_' and '-', 63 at most, and begins with a letter or a "
+            f"digit; found '{handle}'"
+        )
+    if RESERVED.fullmatch(handle):
+        raise UsageError(f"log-in names such as '{handle}' are made by the server; choose another one")
+    return handle
+
+
+def _slugify_handle(name: str) -> str:
+    """A name as a handle.
+
+    Examples:
+        >>> _slugify_handle("Zoë van der Berg")
+        'zoe-van-der-berg'
+        >>> _slugify_handle("李")
+        'judge'
+    """
+    slug = slugify(name, 50)
+    return "judge" if not slug or RESERVED.fullmatch(slug) else slug
+
+
+def _candidate_handles(handle: str) -> Iterator[str]:
+    """A handle, and those to be tried in turn where it is taken."""
+    yield handle
+    yield from (f"{handle}-{number}" for number in count(2))

@@ -1,4 +1,4 @@
-"""Connections to the two databases: how they are made, kept and known to be alive."""
+"""Connections to the two databases: how they are made, kept and known to be alive; and their errors, in our words."""
 
 from __future__ import annotations
 
@@ -6,15 +6,40 @@ import os
 import select
 import sqlite3
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ringtrue.errors import StoreError
+from ringtrue.errors import InputError, StoreError, UnavailableError
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine
+    from sqlalchemy.exc import DBAPIError
+
+LOCKED = "the database is locked by another program"
+FULL = "the disk of the database is full: make room on it"
+READ_ONLY = "the database may not be written: look at who may write its file and folder"
+AWAY = "the database does not answer"  # why it does not may name its host, and is for who opens it, not for judges
+BUSY = "the database has too much to do"
+SQLITE = {  # https://www.sqlite.org/rescode.html, the lower byte
+    5: LOCKED,
+    6: LOCKED,
+    8: READ_ONLY,
+    13: FULL,
+    10: "the disk of the database fails",
+    14: "the file of the database cannot be opened: look at whether its folder is there and who may write it",
+}
+SQLITE_BROKEN = {11: "the file of the database is damaged: restore a backup", 26: "the file is no SQLite database"}
+POSTGRESQL = {  # https://www.postgresql.org/docs/current/errcodes-appendix.html
+    "40P01": LOCKED,
+    "40001": LOCKED,
+    "55P03": LOCKED,
+    "53100": FULL,
+    "53300": BUSY,
+    "25006": READ_ONLY,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +78,42 @@ def create_engines(url: str, *, pool_size: int, patience: float) -> Engines:
         writing=_postgresql_engine(database_url, pool_options, patience, read_only=False),
         reading=_postgresql_engine(database_url, pool_options, patience, read_only=True),
     )
+
+
+@contextmanager
+def translate_db_errors() -> Iterator[None]:
+    """Raise our own errors where the database failed; what is a fault of the program stays as it is."""
+    from sqlalchemy.exc import DataError, DBAPIError, TimeoutError as PoolTimeout
+
+    try:
+        yield
+    except PoolTimeout:
+        raise UnavailableError(f"{BUSY}; trying again is safe") from None
+    except DataError as error:
+        raise InputError(
+            f"the database cannot keep this: {_error_text(error)}; take it out of the text or file"
+        ) from error
+    except DBAPIError as error:
+        message, is_transient = _classify_error(error)
+        if message is None:
+            raise
+        if is_transient:
+            raise UnavailableError(f"{message}; trying again is safe") from error
+        raise StoreError(message) from error
+
+
+@contextmanager
+def translate_opening_errors(database: str) -> Iterator[None]:
+    """The same where a database is opened: the message names it."""
+    from sqlalchemy.exc import DBAPIError
+
+    try:
+        yield
+    except DBAPIError as error:
+        message, is_transient = _classify_error(error)
+        raise (UnavailableError if is_transient else StoreError)(
+            f"cannot open the database {database}: {_error_text(error) if message in (None, AWAY) else message}"
+        ) from error
 
 
 def _sqlite_engine(url: URL, pool_options: dict[str, Any], patience: float, *, in_memory: bool) -> Engine:
@@ -149,3 +210,25 @@ def _has_input(descriptor: int) -> bool:
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
     return bool(poll.poll(0))
+
+
+def _classify_error(error: DBAPIError) -> tuple[str | None, bool]:
+    """What the driver says has happened, and whether it may pass; None where the database is not at fault.
+
+    Codes tell it, not the message, which may quote what somebody wrote.
+    """
+    from sqlalchemy.exc import InterfaceError, InternalError, OperationalError
+
+    code = getattr(error.orig, "sqlite_errorcode", None)
+    if isinstance(code, int):
+        if code & 0xFF in SQLITE_BROKEN:
+            return SQLITE_BROKEN[code & 0xFF], False
+        return SQLITE.get(code & 0xFF), True
+    state = getattr(error.orig, "sqlstate", None)
+    if state in POSTGRESQL:
+        return POSTGRESQL[state], True
+    return (AWAY, True) if isinstance(error, OperationalError | InterfaceError | InternalError) else (None, False)
+
+
+def _error_text(error: DBAPIError) -> str:
+    return " ".join(str(error.orig).split())

@@ -10,23 +10,17 @@ import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
 from sqlalchemy import insert, or_, select, update
 
 from ringtrue.errors import LateError, NotFoundError, UsageError
 from ringtrue.service.store import schema
-from ringtrue.service.store.accounts import (
-    add_member,
-    create_account,
-    has_owner,
-    set_owner,
-    set_password,
-)
+from ringtrue.service.store.accounts import add_member, create_account, has_owner, set_owner, set_password
 from ringtrue.service.store.audit_log import record_action
 from ringtrue.service.store.dialects import insert_if_absent
-from ringtrue.service.store.hashing import hash_secret
 from ringtrue.service.store.records import Role
+from ringtrue.service.store.sessions import hash_secret
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Row
@@ -34,6 +28,7 @@ if TYPE_CHECKING:
 InvitationRole: TypeAlias = Literal["owner", "judge", "gold", "viewer", "reset"]
 InvitationKind: TypeAlias = Literal["named", "crowd"]
 FIRST_OWNER = "first owner"
+WORK_KINDS = ("answer", "unsure", "late")  # work was done for each of these, whether or not it counts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +50,15 @@ class Invitation:
     def is_open(self, now: float) -> bool:
         """Whether somebody could still come in by it."""
         return self.revoked is None and (self.expires is None or self.expires > now) and self.left != 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrowdWorker:
+    """Somebody who came by a crowd link: its completion code, who filled it in, and whether there were answers."""
+
+    code: str | None
+    from_prolific: bool
+    has_answered: bool
 
 
 def invite(
@@ -169,7 +173,7 @@ def _used_up_error(invitation: Invitation) -> LateError:
     return LateError("this link was used already; log in with the name and password chosen then, or ask for a new one")
 
 
-def _invitation_from_row(row: Row[tuple[object, ...]]) -> Invitation:
+def _invitation_from_row(row: Row[Any]) -> Invitation:
     columns = {name: value for name, value in row._mapping.items() if name != "hash"}
     return Invitation(**columns)
 
@@ -281,14 +285,38 @@ def _find_returning_account(
 
 def find_completion_code(connection: Connection, project: int, account: int) -> str | None:
     """The code that shows a crowd platform that the work was done: of the link by which somebody came last."""
+    last_visit = _find_last_crowd_visit(connection, project, account)
+    return None if last_visit is None else last_visit.code
+
+
+def find_crowd_worker(connection: Connection, project: int, account: int) -> CrowdWorker | None:
+    """What is known of somebody who came to this project by a crowd link, the last time; None for all others."""
+    last_visit = _find_last_crowd_visit(connection, project, account)
+    if last_visit is None:
+        return None
+    task, assignment, judgment = schema.task, schema.assignment, schema.judgment
+    first_answer = connection.execute(
+        select(judgment.c.id)
+        .join(assignment, assignment.c.id == judgment.c.assignment)
+        .join(task, task.c.id == assignment.c.task)
+        .where(task.c.project == project, task.c.account == account, judgment.c.kind.in_(WORK_KINDS))
+        .limit(1)
+    ).first()
+    parameters = json.loads(last_visit.parameters) if last_visit.parameters else {}
+    return CrowdWorker(
+        code=last_visit.code, from_prolific="PROLIFIC_PID" in parameters, has_answered=first_answer is not None
+    )
+
+
+def _find_last_crowd_visit(connection: Connection, project: int, account: int) -> Row[*tuple[Any, ...]] | None:
     invitation, visit = schema.invitation, schema.visit
     return connection.execute(
-        select(invitation.c.code)
-        .select_from(visit.join(invitation, invitation.c.id == visit.c.invitation))
+        select(invitation.c.code, visit.c.parameters)
+        .join(visit, visit.c.invitation == invitation.c.id)
         .where(visit.c.account == account, invitation.c.project == project, invitation.c.kind == "crowd")
         .order_by(visit.c.id.desc())
         .limit(1)
-    ).scalar()
+    ).first()
 
 
 def revoke_invitation(
@@ -296,11 +324,8 @@ def revoke_invitation(
 ) -> None:
     """Make a link to a project, or one that belongs to none, useless from now on; those who came by it stay."""
     table = schema.invitation
-    belongs_to_project = table.c.project.is_(None) if project is None else table.c.project == project
-    revocation = (
-        update(table).where(table.c.id == invitation, table.c.revoked.is_(None), belongs_to_project).values(revoked=now)
-    )
-    if connection.execute(revocation).rowcount and by is not None:
+    is_in_use = table.c.id == invitation, table.c.revoked.is_(None), table.c.project.is_not_distinct_from(project)
+    if connection.execute(update(table).where(*is_in_use).values(revoked=now)).rowcount and by is not None:
         detail = {"invitation": invitation}
         record_action(connection, "revoke invitation", now=now, account=by, project=project, detail=detail)
 
@@ -308,8 +333,5 @@ def revoke_invitation(
 def load_invitations(connection: Connection, project: int | None = None) -> list[Invitation]:
     """The links to a project, or those that belong to none, the newest first."""
     table = schema.invitation
-    belongs_to_project = table.c.project.is_(None) if project is None else table.c.project == project
-    return [
-        _invitation_from_row(row)
-        for row in connection.execute(select(table).where(belongs_to_project).order_by(table.c.id.desc()))
-    ]
+    links = select(table).where(table.c.project.is_not_distinct_from(project)).order_by(table.c.id.desc())
+    return [_invitation_from_row(row) for row in connection.execute(links)]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -14,10 +16,12 @@ from ringtrue.errors import ConflictError, NotFoundError, UsageError
 from ringtrue.service.store import schema
 from ringtrue.service.store.dialects import analyze_tables, dialect_insert
 from ringtrue.service.store.records import Project, Queue, Scale, Settings
+from ringtrue.service.store.schema import upload
 
 if TYPE_CHECKING:
     import numpy as np
     from sqlalchemy import Connection, Row, Table
+
 
 PROJECT_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 FLIPPED = {"left": "right", "right": "left"}  # an answer when the two documents change sides
@@ -283,3 +287,87 @@ def _chunks(rows: Rows) -> Iterator[list[Any]]:
     remaining = iter(rows)
     while chunk := list(islice(remaining, CHUNK)):
         yield chunk
+
+
+# Letters that Unicode does not take apart into a plain one and a mark.
+TRANSLITERATIONS = str.maketrans(
+    {"ø": "o", "æ": "ae", "œ": "oe", "ß": "ss", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ı": "i", "ħ": "h", "ŋ": "n"}
+)
+
+
+def slugify(text: str, max_length: int) -> str:
+    """A text in small letters a to z, digits and hyphens; nothing where it has none of them.
+
+    Examples:
+        >>> slugify("Smørrebrød & Größe", 60), slugify("李", 60)
+        ('smorrebrod-grosse', '')
+    """
+    ascii_text = (
+        unicodedata.normalize("NFKD", text.lower().translate(TRANSLITERATIONS)).encode("ascii", "ignore").decode()
+    )
+    return re.sub(r"[^a-z0-9]+", "-", ascii_text).strip("-")[:max_length].rstrip("-")
+
+
+HEAD_BYTES = 64  # bytes of a file that a list shows, to tell its size when unpacked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upload:
+    """A file that is kept with a project: how large it is in the database, and its first bytes there."""
+
+    id: int
+    kind: str
+    name: str
+    size: int
+    head: bytes
+    time: float
+
+
+def add_upload(connection: Connection, project: int, *, kind: str, name: str, content: bytes, now: float) -> int:
+    """Keep a file; answers its number."""
+    insertion = insert(upload).values(project=project, kind=kind, name=name, content=content, time=now)
+    return int(connection.execute(insertion.returning(upload.c.id)).scalar_one())
+
+
+def load_uploads(connection: Connection, project: int) -> list[Upload]:
+    """The files of a project, without what is in them, in the order in which they came."""
+    rows = connection.execute(
+        select(
+            upload.c.id,
+            upload.c.kind,
+            upload.c.name,
+            func.length(upload.c.content).label("size"),
+            func.substr(upload.c.content, 1, HEAD_BYTES).label("head"),
+            upload.c.time,
+        )
+        .where(upload.c.project == project)
+        .order_by(upload.c.id)
+    )
+    return [Upload(**{**row._mapping, "head": bytes(row.head)}) for row in rows]
+
+
+def get_upload(connection: Connection, project: int, upload_id: int) -> tuple[str, str, bytes]:
+    """The kind and the name of a file, and what is in it."""
+    row = connection.execute(
+        select(upload.c.kind, upload.c.name, upload.c.content).where(
+            upload.c.project == project, upload.c.id == upload_id
+        )
+    ).first()
+    if row is None:
+        raise NotFoundError(f"there is no file {upload_id} in this project")
+    return row.kind, row.name, bytes(row.content)
+
+
+def delete_upload(connection: Connection, project: int, upload_id: int) -> None:
+    """Keep a file no longer."""
+    connection.execute(delete(upload).where(upload.c.project == project, upload.c.id == upload_id))
+
+
+def load_upload_contents(connection: Connection, project: int, kind: str) -> list[tuple[str, bytes]]:
+    """The names and contents of all files of a kind, in the order in which they came."""
+    rows = connection.execute(
+        select(upload.c.name, upload.c.content)
+        .where(upload.c.project == project, upload.c.kind == kind)
+        .order_by(upload.c.id)
+    )
+    return [(row.name, bytes(row.content)) for row in rows]

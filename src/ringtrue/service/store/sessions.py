@@ -1,11 +1,14 @@
-"""Who comes in: the sessions of browsers, and the tokens of programs.
+"""Who comes in: the sessions of browsers, the tokens of programs, and a brake for those who guess passwords.
 
-Every secret is drawn by lot, given out once, and kept as a hash only.
+Every secret is drawn by lot, given out once, and kept as a hash only. Attempts to log in are counted by handle and by
+address, which are kept as hashes too.
 """
 
 from __future__ import annotations
 
+import hashlib
 import secrets
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,21 +17,23 @@ from sqlalchemy import delete, func, insert, select, text, update
 
 from ringtrue.errors import NotFoundError, UsageError, did_you_mean
 from ringtrue.service.store import schema
-from ringtrue.service.store.accounts import group_roles_by_project
 from ringtrue.service.store.audit_log import record_action
 from ringtrue.service.store.dialects import insert_if_absent
-from ringtrue.service.store.hashing import hash_secret
 from ringtrue.service.store.records import Person
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Row
+
 
 SCOPES = {
     "read": "see projects, progress and exports",
     "judge": "get questions and answer them",
     "manage": "make and change projects, people and everything else an owner may",
 }
-
+ATTEMPT_WINDOW = 15 * 60.0  # seconds in which attempts are counted
+# Attempts in that time. Few by one handle from one address; many more by a handle from everywhere, or anybody could
+# lock an owner out; and people of one office share an address.
+ATTEMPT_LIMITS = {"both": 10, "handle": 100, "address": 50}
 
 # Asked at every request: one statement for the login or token, the account and all its roles.
 LOGIN_BY_HASH = text("""
@@ -69,7 +74,7 @@ def log_in(connection: Connection, account: int, *, now: float, hours: float) ->
 def authenticate_login(connection: Connection, secret: str, now: float) -> tuple[Person, str] | None:
     """Who is logged in with this secret, and the word that their forms send back; None when nobody is (any more)."""
     rows = connection.execute(LOGIN_BY_HASH, {"hash": hash_secret(secret), "now": now}).all()
-    return (_person_from_rows(rows), rows[0].csrf) if rows else None
+    return (person_from_rows(rows), rows[0].csrf) if rows else None
 
 
 def log_out(connection: Connection, secret: str) -> None:
@@ -123,7 +128,7 @@ def issue_token(
 def authenticate_token(connection: Connection, secret: str, now: float) -> tuple[Person, frozenset[str]] | None:
     """Whose token this is and what it may be used for; None when it is unknown, revoked or too old."""
     rows = connection.execute(TOKEN_BY_HASH, {"hash": hash_secret(secret), "now": now}).all()
-    return (_person_from_rows(rows), frozenset(rows[0].scopes.split())) if rows else None
+    return (person_from_rows(rows), frozenset(rows[0].scopes.split())) if rows else None
 
 
 def revoke_token(connection: Connection, token: int, *, account: int, now: float) -> None:
@@ -139,19 +144,13 @@ def revoke_token(connection: Connection, token: int, *, account: int, now: float
 
 def load_tokens(connection: Connection, account: int) -> list[Token]:
     """The tokens of an account, the newest first."""
-    table = schema.token
-    rows = connection.execute(select(table).where(table.c.account == account).order_by(table.c.id.desc())).all()
-    return [
-        Token(
-            id=row.id,
-            name=row.name,
-            scopes=frozenset(row.scopes.split()),
-            created=row.created,
-            expires=row.expires,
-            revoked=row.revoked,
-        )
-        for row in rows
-    ]
+    columns = schema.token.c
+    rows = connection.execute(
+        select(columns.id, columns.name, columns.scopes, columns.created, columns.expires, columns.revoked)
+        .where(columns.account == account)
+        .order_by(columns.id.desc())
+    )
+    return [Token(**{**row._mapping, "scopes": frozenset(row.scopes.split())}) for row in rows]
 
 
 def get_or_create_signing_secret(connection: Connection) -> bytes:
@@ -165,9 +164,66 @@ def get_or_create_signing_secret(connection: Connection) -> bytes:
     return str(connection.execute(statement).scalar_one()).encode()
 
 
-def _person_from_rows(rows: Sequence[Row[Any]]) -> Person:
-    first_row = rows[0]
-    roles = group_roles_by_project((row.project, row.role) for row in rows)
+def record_login_attempt(connection: Connection, *, handle: str, address: str, now: float) -> float:
+    """Write down an attempt; answers how many seconds to wait, 0 when it may go on.
+
+    Attempts are written before the password is looked at, so that many at once are counted too;
+    `clear_login_attempts` takes them away when it was right. A handle that nobody has is counted like the others.
+    """
+    attempt = schema.attempt
+    connection.execute(delete(attempt).where(attempt.c.time <= now - ATTEMPT_WINDOW))
+    attempt_keys = _attempt_keys(handle, address)
+    wait = 0.0
+    for kind, attempt_key in attempt_keys.items():
+        latest = select(attempt.c.time).where(attempt.c.what == attempt_key).order_by(attempt.c.time.desc())
+        times = connection.execute(latest.limit(ATTEMPT_LIMITS[kind])).scalars().all()
+        if len(times) == ATTEMPT_LIMITS[kind]:
+            wait = max(wait, times[-1] + ATTEMPT_WINDOW - now)
+    if not wait:
+        connection.execute(insert(attempt), [{"what": key, "time": now} for key in attempt_keys.values()])
+    return wait
+
+
+def clear_login_attempts(connection: Connection, *, handle: str, address: str) -> None:
+    """Forget the attempts with this handle, and one from this address: the last was right."""
+    attempt, attempt_keys = schema.attempt, _attempt_keys(handle, address)
+    connection.execute(delete(attempt).where(attempt.c.what.in_([attempt_keys["both"], attempt_keys["handle"]])))
+    last = select(func.max(attempt.c.id)).where(attempt.c.what == attempt_keys["address"]).scalar_subquery()
+    connection.execute(delete(attempt).where(attempt.c.id == last))
+
+
+def hash_secret(secret: str) -> str:
+    """What is stored of a secret that was drawn by lot: enough to know it again, and of no use to a thief.
+
+    Examples:
+        >>> hash_secret("abc")[:12]
+        'ba7816bf8f01'
+    """
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def hash_attempt(kind: str, identifier: str) -> str:
+    """How an attempt to log in is written down: not as somebody's name or address in plain words."""
+    return f"{kind}:{hash_secret(identifier)[:32]}"
+
+
+def person_from_rows(rows: Sequence[Row[*tuple[Any, ...]]]) -> Person:
+    """Somebody by the rows of an account joined to its memberships; without any, project and role are null."""
+    roles: defaultdict[int, set[str]] = defaultdict(set)
+    for row in rows:
+        if row.project is not None:
+            roles[row.project].add(row.role)
+    account = rows[0]
     return Person(
-        id=first_row.id, handle=first_row.handle, name=first_row.name, owner=bool(first_row.owner), roles=roles
+        id=account.id,
+        handle=account.handle,
+        name=account.name,
+        owner=bool(account.owner),
+        roles={project: frozenset(names) for project, names in roles.items()},
     )
+
+
+def _attempt_keys(handle: str, address: str) -> dict[str, str]:
+    """What is counted of an attempt; what is about a handle begins alike, so that `erase_account` finds it."""
+    handle_key, address_key = hash_attempt("handle", handle), hash_attempt("address", address)
+    return {"both": f"{handle_key} {address_key}", "handle": handle_key, "address": address_key}

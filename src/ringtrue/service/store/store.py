@@ -14,8 +14,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from ringtrue.errors import RingtrueError, UnavailableError
-from ringtrue.service.store.connections import Engines, create_engines
-from ringtrue.service.store.db_errors import translate_db_errors, translate_opening_errors
+from ringtrue.service.store.connections import Engines, create_engines, translate_db_errors, translate_opening_errors
 from ringtrue.service.store.migrations import migrate
 
 if TYPE_CHECKING:

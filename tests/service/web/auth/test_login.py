@@ -12,8 +12,8 @@ from ringtrue.errors import UsageError
 from ringtrue.service.store import Store
 from ringtrue.service.store.accounts import create_account
 from ringtrue.service.store.audit_log import load_audit_entries
-from ringtrue.service.store.login_attempts import ATTEMPT_LIMITS, ATTEMPT_WINDOW, record_login_attempt
 from ringtrue.service.store.records import Project
+from ringtrue.service.store.sessions import ATTEMPT_LIMITS, ATTEMPT_WINDOW, record_login_attempt
 from ringtrue.service.web.app import create_app
 from ringtrue.service.web.auth.login import (
     DUMMY_HASH,

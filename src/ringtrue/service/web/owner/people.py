@@ -18,10 +18,10 @@ from ringtrue.service.store.accounts import (
     remove_member,
     set_owner,
 )
-from ringtrue.service.store.hashing import hash_secret
 from ringtrue.service.store.invitations import Invitation, invite, load_invitations, revoke_invitation
 from ringtrue.service.store.progress import load_worker_ids
 from ringtrue.service.store.records import Role
+from ringtrue.service.store.sessions import hash_secret
 from ringtrue.service.store.tasks import count_tasks_by_outcome
 from ringtrue.service.web.auth.dependencies import ProjectOwner, RequestContext, ServerOwner
 from ringtrue.service.web.auth.invitations import RESET_DAYS, invite_to_reset_password

@@ -12,9 +12,8 @@ from ringtrue.errors import ConflictError, InputError, UsageError
 from ringtrue.formatting.phrases import format_count
 from ringtrue.service.collect.project_setup import extend_project, make_project
 from ringtrue.service.collect.uploads import load_project_uploads
-from ringtrue.service.store.projects import change_project, close_project, delete_project
+from ringtrue.service.store.projects import change_project, close_project, delete_project, slugify
 from ringtrue.service.store.records import PREFERENCE, Scale, Settings
-from ringtrue.service.store.slugs import slugify
 from ringtrue.service.web.auth.dependencies import (
     ProjectOwner,
     ProjectOwnerUpload,
