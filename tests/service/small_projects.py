@@ -9,7 +9,8 @@ from sqlalchemy import insert, text
 
 from ringtrue.service.store import PREFERENCE, Answer, Scale, Settings, Store, schema
 from ringtrue.service.store.answers import record_answer, submit_task
-from ringtrue.service.store.projects import add_items, create_project
+from ringtrue.service.store.items import add_items
+from ringtrue.service.store.projects import create_project
 from ringtrue.service.store.records import Project, SavedAnswer, ShownQuestion, TaskState
 from ringtrue.service.store.tasks import get_or_create_task, load_next_question
 

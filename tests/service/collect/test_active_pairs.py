@@ -6,8 +6,8 @@ import threading
 
 from ringtrue.service.collect.active_pairs import LOCK_SECONDS, refill_pairs
 from ringtrue.service.store import Store
+from ringtrue.service.store.items import acquire_lock, load_queue_capacity, release_lock
 from ringtrue.service.store.label_queries import load_preferences
-from ringtrue.service.store.pair_queue import acquire_lock, load_queue_capacity, release_lock
 from ringtrue.service.store.projects import close_project, get_project_by_id
 from ringtrue.service.store.records import Project
 from service.collect.worlds import NOW, account, given, judge_all, pairs, rng

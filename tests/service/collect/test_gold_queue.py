@@ -17,7 +17,7 @@ from ringtrue.service.collect.uploads import load_project_uploads, read_upload_f
 from ringtrue.service.store import Answer, Store
 from ringtrue.service.store.adjudication import record_verdict
 from ringtrue.service.store.answers import record_answer
-from ringtrue.service.store.gold_items import load_undecided_gold, withdraw_gold_draw
+from ringtrue.service.store.items import load_undecided_gold, withdraw_gold_draw
 from ringtrue.service.store.progress import load_progress
 from ringtrue.service.store.records import Project, ShownQuestion
 from ringtrue.service.store.tasks import get_or_create_task, load_next_question

@@ -5,17 +5,14 @@ import pytest
 
 from ringtrue.errors import ConflictError, NotFoundError, UsageError
 from ringtrue.service.store import PREFERENCE, Label, Scale, Settings, Store
+from ringtrue.service.store.items import add_documents, add_items, add_queries, request_votes
 from ringtrue.service.store.projects import (
-    add_documents,
-    add_items,
-    add_queries,
     change_project,
     create_project,
     delete_project,
     get_project_by_id,
     get_project_by_name,
     load_projects,
-    request_votes,
 )
 from ringtrue.service.store.records import Project
 from ringtrue.service.store.tasks import release_all_expired

@@ -5,7 +5,8 @@ from collections import Counter
 import numpy as np
 
 from ringtrue.service.store import Store
-from ringtrue.service.store.projects import add_items, create_project
+from ringtrue.service.store.items import add_items
+from ringtrue.service.store.projects import create_project
 from ringtrue.service.store.records import Project, TaskState
 from ringtrue.service.store.tasks import release_expired
 from service.small_projects import GRADED, NOW, begin, finish, judge, rows, settings

@@ -14,7 +14,8 @@ from fastapi import FastAPI
 
 from ringtrue.service.store import PREFERENCE, Scale, Settings, Store
 from ringtrue.service.store.accounts import add_member, create_account
-from ringtrue.service.store.projects import add_documents, add_items, add_queries, create_project
+from ringtrue.service.store.items import add_documents, add_items, add_queries
+from ringtrue.service.store.projects import create_project
 from ringtrue.service.store.sessions import issue_token
 from ringtrue.service.web.app import create_app
 

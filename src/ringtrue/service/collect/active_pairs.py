@@ -13,15 +13,15 @@ from ringtrue.preference.candidates import Candidates
 from ringtrue.preference.choose_pairs import PairDesign
 from ringtrue.service.collect.items import normalise_pairs
 from ringtrue.service.collect.uploads import load_files, open_source
-from ringtrue.service.store.label_queries import load_preferences
-from ringtrue.service.store.pair_queue import (
+from ringtrue.service.store.items import (
     QueueCapacity,
     acquire_lock,
     find_seen_pairs,
     load_queue_capacity,
     release_lock,
+    request_votes,
 )
-from ringtrue.service.store.projects import request_votes
+from ringtrue.service.store.label_queries import load_preferences
 
 if TYPE_CHECKING:
     import numpy as np

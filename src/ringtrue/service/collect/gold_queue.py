@@ -16,7 +16,7 @@ from ringtrue.service.collect.consensus import resolve_labels
 from ringtrue.service.collect.items import read_runs
 from ringtrue.service.collect.plainly import plainly, without_options
 from ringtrue.service.collect.uploads import UploadedFile, load_files, open_source, store_file
-from ringtrue.service.store.gold_items import load_gold_items, record_gold_draw
+from ringtrue.service.store.items import load_gold_items, record_gold_draw
 from ringtrue.tables import Judgments
 
 if TYPE_CHECKING:

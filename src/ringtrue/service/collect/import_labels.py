@@ -17,9 +17,8 @@ from ringtrue.service.collect.inputs import find_line_number, require_kind, trap
 from ringtrue.service.collect.plainly import plainly, without_options
 from ringtrue.service.collect.uploads import UploadedFile, as_csv_file, open_source, store_file
 from ringtrue.service.store.import_dedup import ImportedLabel
-from ringtrue.service.store.imports import record_imported_labels
+from ringtrue.service.store.imports import RevertedImport, preview_revert, record_imported_labels, revert_imported_tasks
 from ringtrue.service.store.projects import delete_upload, get_upload
-from ringtrue.service.store.revisions import RevertedImport, preview_revert, revert_imported_tasks
 from ringtrue.tables.preferences import OUTCOMES
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from ringtrue.files import read_documents, read_judgments, read_preferences, rea
 from ringtrue.files.formats import recognise_format
 from ringtrue.formatting.phrases import format_count
 from ringtrue.service.collect.uploads import UploadedFile, open_source
-from ringtrue.service.store.projects import FLIPPED
+from ringtrue.service.store.records import swap_sides
 
 if TYPE_CHECKING:
     from ringtrue.service.store import Scale
@@ -96,7 +96,7 @@ def read_traps(file: UploadedFile, scale: Scale, note: Note) -> list[dict[str, A
             )
         docs = (row["doc"], row.get("other") or "")
         item_key = (row["query"], *sorted(docs))
-        answer = row["expected"] if list(docs) == sorted(docs) else FLIPPED.get(row["expected"], row["expected"])
+        answer = swap_sides(row["expected"], list(docs) != sorted(docs))
         if answer_by_item.setdefault(item_key, answer) != answer:
             raise InputError(
                 f"{file.name}: line {find_line_number(file, row_number)}: the trap of query '{row['query']}' and "

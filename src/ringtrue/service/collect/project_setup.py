@@ -14,8 +14,9 @@ from ringtrue.service.collect.inputs import iter_document_rows, read_document_te
 from ringtrue.service.collect.items import ItemsToJudge, read_items
 from ringtrue.service.collect.plainly import plainly, without_options
 from ringtrue.service.collect.uploads import UploadedFile, as_csv_file, register_documents_file, store_file
+from ringtrue.service.store.items import add_documents, add_items, add_queries, request_votes
 from ringtrue.service.store.progress import count_missing_texts
-from ringtrue.service.store.projects import add_documents, add_items, add_queries, create_project, request_votes
+from ringtrue.service.store.projects import create_project
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,19 +9,13 @@ from sqlalchemy import Double, Integer, and_, case, cast, distinct, func, insert
 
 from ringtrue.errors import NotFoundError, UsageError
 from ringtrue.service.store import schema
-from ringtrue.service.store.projects import FLIPPED
-from ringtrue.service.store.records import Project, Queue, ShownDocument
+from ringtrue.service.store.records import FLIPPED, Project, Queue, ShownDocument
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Select, Subquery
 
-account, assignment, item, judgment, verdict = (
-    schema.account,
-    schema.assignment,
-    schema.item,
-    schema.judgment,
-    schema.verdict,
-)
+account, assignment, item = schema.account, schema.assignment, schema.item
+judgment, verdict = schema.judgment, schema.verdict
 doc, other = schema.document.alias("doc"), schema.document.alias("other")
 REASON_LENGTH = 2_000
 

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import select, text
+from sqlalchemy import and_, select, text, update
 
 from ringtrue.errors import ConflictError, LateError, NotFoundError, UsageError
 from ringtrue.formatting.phrases import format_count
 from ringtrue.service.store import schema
 from ringtrue.service.store.dialects import with_row_locks
 from ringtrue.service.store.projects import parse_scale, parse_settings
-from ringtrue.service.store.records import Answer, SavedAnswer, SavedAnswers, ShownQuestion, SubmittedAnswer, TaskState
+from ringtrue.service.store.records import (
+    Answer,
+    Project,
+    SavedAnswer,
+    SavedAnswers,
+    ShownQuestion,
+    SubmittedAnswer,
+    TaskState,
+)
 from ringtrue.service.store.tasks import LOWER_GIVEN, close_task, get_task_state, load_question, renew_lease
 
 if TYPE_CHECKING:
@@ -21,6 +30,14 @@ if TYPE_CHECKING:
 STATE_BY_KIND = {"answer": "done", "unsure": "unsure", "skip": "skipped"}
 HELD_STATES = ("open", "done")  # the states in which an item is in this judge's hands
 REASON_LENGTH = 2_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReinstatedAnswers:
+    """How many answers count again, and how many do not: others have taken their places."""
+
+    again: int
+    not_again: int
 
 
 class _AnswerOutcome(NamedTuple):
@@ -133,6 +150,36 @@ def set_aside_task(connection: Connection, task: int, *, now: float) -> None:
     if connection.execute(select(schema.task.c.id).where(schema.task.c.id == task)).first() is None:
         raise NotFoundError(f"there is no task {task}")
     close_task(connection, task, "set_aside", now=now)
+
+
+def reinstate_task(connection: Connection, project: Project, task_id: int) -> ReinstatedAnswers:
+    """Count the answers of a task that was set aside, where their items still have room for them."""
+    task, assignment, item, judgment = schema.task, schema.assignment, schema.item, schema.judgment
+    is_this_task = (task.c.id == task_id, task.c.project == project.id)
+    if connection.execute(select(task.c.id).where(*is_this_task)).first() is None:
+        raise NotFoundError(f"there is no task {task_id} in '{project.title}'")
+    reinstatement = update(task).where(*is_this_task, task.c.outcome == "set_aside").values(outcome="handed_in")
+    if not connection.execute(reinstatement).rowcount:
+        raise ConflictError("this task is not set aside: what was answered in it counts already")
+    rows = connection.execute(
+        select(assignment.c.id, assignment.c.item, item.c.wanted)
+        .join(item, item.c.id == assignment.c.item)
+        .join(judgment, and_(judgment.c.assignment == assignment.c.id, judgment.c.version == assignment.c.version))
+        .where(assignment.c.task == task_id, assignment.c.state == "set_aside", judgment.c.kind == "answer")
+        .order_by(item.c.id)
+    ).all()
+    reinstated = ordinary = 0
+    for row in rows:
+        if row.wanted is not None:
+            ordinary += 1
+            free_item = update(item).where(item.c.id == row.item, item.c.given < item.c.wanted)
+            if not connection.execute(free_item.values(given=item.c.given + 1)).rowcount:
+                continue
+            reinstated += 1
+        connection.execute(update(assignment).where(assignment.c.id == row.id).values(state="done"))
+    if ordinary and not reinstated:
+        raise ConflictError("other judges have answered all its questions since: there is no room for these answers")
+    return ReinstatedAnswers(again=reinstated, not_again=ordinary - reinstated)
 
 
 def _require_own_question(connection: Connection, account: int, assignment: int) -> Row[Any]:

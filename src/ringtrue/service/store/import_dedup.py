@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from sqlalchemy import select
 
 from ringtrue.service.store import schema
-from ringtrue.service.store.projects import FLIPPED
-from ringtrue.service.store.records import Project
+from ringtrue.service.store.records import Project, swap_sides
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -131,8 +130,3 @@ def match_erased_judges(
                 matches[judge] = account_id
                 break
     return matches
-
-
-def swap_sides(answer: str, flipped: bool) -> str:
-    """The answer when the two documents change sides."""
-    return FLIPPED.get(answer, answer) if flipped else answer

@@ -1,17 +1,18 @@
-"""Labels from elsewhere: they become the finished work of judges who never log in."""
+"""Labels from elsewhere: they become the finished work of judges who never log in, and may be taken back."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, case, insert, select, update
+from sqlalchemy import bindparam, case, delete, exists, insert, select, update
 
 from ringtrue.errors import ConflictError
 from ringtrue.service.store import schema
 from ringtrue.service.store.accounts import create_account
+from ringtrue.service.store.dialects import chunks
 from ringtrue.service.store.import_dedup import (
     ExistingAssignment,
     ImportedLabel,
@@ -19,26 +20,20 @@ from ringtrue.service.store.import_dedup import (
     is_duplicate_label,
     load_existing_assignments,
     match_erased_judges,
-    swap_sides,
 )
-from ringtrue.service.store.projects import add_items
-from ringtrue.service.store.records import Project
+from ringtrue.service.store.items import add_items
+from ringtrue.service.store.records import Project, swap_sides
 
 if TYPE_CHECKING:
     import numpy as np
     from sqlalchemy import Connection
 
-CHUNK = 2_000
+TAKEN_BACK = "taken_back"  # outcome of a task whose labels were imported, and taken back
 # Ends the id of a judge where somebody here has the same.
 HANDLE_SUFFIXES = ("", "-imported", "-imported-2", "-imported-3")
 
-account, assignment, item, judgment, task = (
-    schema.account,
-    schema.assignment,
-    schema.item,
-    schema.judgment,
-    schema.task,
-)
+account, assignment, item = schema.account, schema.assignment, schema.item
+judgment, task, verdict = schema.judgment, schema.task, schema.verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +50,14 @@ class RecordedImport:
     items: int
     labels: tuple[tuple[ImportedLabel, int, int | None], ...] = ()
     erased: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevertedImport:
+    """How many labels are taken back, and how many items go with them, which nobody else had asked about or judged."""
+
+    labels: int
+    items: int
 
 
 def record_imported_labels(
@@ -112,6 +115,40 @@ def record_imported_labels(
     )
 
 
+def preview_revert(connection: Connection, project: Project, tasks: Collection[int]) -> RevertedImport:
+    """What `revert_imported_tasks` would do."""
+    counts = _count_labels_by_item(connection, project, tasks)
+    return RevertedImport(labels=sum(counts.values()), items=len(_find_orphaned_items(connection, counts, tasks)))
+
+
+def revert_imported_tasks(connection: Connection, project: Project, tasks: Collection[int]) -> RevertedImport:
+    """Count none of the labels of imported tasks; they stay in the history, and may be imported again.
+
+    Items that were made for these labels alone are deleted with them.
+    """
+    counts = _count_labels_by_item(connection, project, tasks)
+    orphans = _find_orphaned_items(connection, counts, tasks)
+    remaining = item.c.given - bindparam("fewer")
+    lower_counts = (
+        update(item)
+        .where(item.c.id == bindparam("item_id"))
+        .values(given=remaining, wanted=case((remaining > item.c.asked, remaining), else_=item.c.asked))
+    )
+    if counts:
+        connection.execute(
+            lower_counts, [{"item_id": item_id, "fewer": count} for item_id, count in sorted(counts.items())]
+        )
+    for chunk in chunks(sorted(tasks)):
+        imported = select(task.c.id).where(task.c.project == project.id, task.c.id.in_(chunk))
+        imported = imported.where(task.c.outcome == "imported")
+        expire = update(assignment).where(assignment.c.task.in_(imported), assignment.c.state == "done")
+        connection.execute(expire.values(state="expired"))
+        connection.execute(update(task).where(task.c.id.in_(imported)).values(outcome=TAKEN_BACK))
+    for chunk in chunks(orphans):
+        connection.execute(delete(item).where(item.c.id.in_(chunk)))
+    return RevertedImport(labels=sum(counts.values()), items=len(orphans))
+
+
 def _load_item_ids(connection: Connection, project: Project) -> dict[ItemKey, int]:
     doc, other = schema.document.alias("doc"), schema.document.alias("other")
     rows = connection.execute(
@@ -128,12 +165,9 @@ def _find_judge_accounts(connection: Connection, judges: Iterable[str]) -> dict[
     """Who may have said it before: whoever has the judge's id, and the one who was made for it."""
     judge_by_handle = {judge + suffix: judge for judge in judges for suffix in HANDLE_SUFFIXES}
     accounts_by_judge: dict[str, list[int]] = {}
-    handles = list(judge_by_handle)
-    for low in range(0, len(handles), CHUNK):
-        chunk = handles[low : low + CHUNK]
-        for handle, account_id in connection.execute(
-            select(account.c.handle, account.c.id).where(account.c.handle.in_(chunk))
-        ):
+    for chunk in chunks(judge_by_handle):
+        accounts = select(account.c.handle, account.c.id).where(account.c.handle.in_(chunk))
+        for handle, account_id in connection.execute(accounts):
             accounts_by_judge.setdefault(judge_by_handle[handle], []).append(account_id)
     return accounts_by_judge
 
@@ -160,8 +194,7 @@ def _add_imported_tasks(
     batches: dict[tuple[int, str | None], list[tuple[int, list[ImportedLabel]]]] = {}
     for (item_id, account_id), labels in new_labels.items():
         batches.setdefault((account_id, labels[-1].batch), []).append((item_id, labels))
-    assignments: list[dict[str, Any]] = []
-    versions: list[list[ImportedLabel]] = []
+    assignments: list[tuple[dict[str, Any], list[ImportedLabel]]] = []
     tasks: dict[tuple[int, int], int] = {}
     for (account_id, _), labels_by_item in batches.items():
         times = [now if label.time is None else label.time for _, labels in labels_by_item for label in labels]
@@ -179,28 +212,19 @@ def _add_imported_tasks(
             .returning(task.c.id)
         ).scalar_one()
         for place, (item_id, labels) in enumerate(labels_by_item, start=1):
-            assignments.append(
-                {
-                    "task": task_id,
-                    "item": item_id,
-                    "account": account_id,
-                    "place": place,
-                    "flipped": labels[0].flipped,
-                    "state": "done",
-                    "version": len(labels),
-                }
-            )
-            versions.append(labels)
+            whose = {"task": task_id, "item": item_id, "account": account_id, "place": place}
+            state = {"flipped": labels[0].flipped, "state": "done", "version": len(labels)}
+            assignments.append((whose | state, labels))
             tasks[item_id, account_id] = task_id
     _count_as_given(connection, Counter(item_id for item_id, _ in new_labels))
-    for low in range(0, len(assignments), CHUNK):
-        insertion = insert(assignment).returning(assignment.c.id, sort_by_parameter_order=True)
-        ids = connection.execute(insertion, assignments[low : low + CHUNK]).scalars().all()
+    insertion = insert(assignment).returning(assignment.c.id, sort_by_parameter_order=True)
+    for chunk in chunks(assignments):
+        ids = connection.execute(insertion, [row for row, _ in chunk]).scalars()
         connection.execute(
             insert(judgment),
             [
                 _judgment_row(assignment_id, version, label, labels[0].flipped, now)
-                for assignment_id, labels in zip(ids, versions[low : low + CHUNK], strict=True)
+                for assignment_id, (_, labels) in zip(ids, chunk, strict=True)
                 for version, label in enumerate(labels, start=1)
             ],
         )
@@ -228,9 +252,8 @@ def _count_as_given(connection: Connection, counts: Counter[int]) -> None:
         .where(item.c.id == bindparam("item_id"))
         .values(given=total, wanted=case((total > item.c.wanted, total), else_=item.c.wanted))
     )
-    rows = [{"item_id": item_id, "more": more} for item_id, more in counts.items()]
-    for low in range(0, len(rows), CHUNK):
-        connection.execute(raise_limits, rows[low : low + CHUNK])
+    for chunk in chunks({"item_id": item_id, "more": more} for item_id, more in counts.items()):
+        connection.execute(raise_limits, chunk)
 
 
 def _judgment_row(assignment_id: int, version: int, label: ImportedLabel, flipped: bool, now: float) -> dict[str, Any]:
@@ -245,3 +268,39 @@ def _judgment_row(assignment_id: int, version: int, label: ImportedLabel, flippe
         "seconds": label.seconds,
         "away": None,
     }
+
+
+def _count_labels_by_item(connection: Connection, project: Project, tasks: Collection[int]) -> Counter[int]:
+    """How many labels each item has from these tasks."""
+    counts: Counter[int] = Counter()
+    for chunk in chunks(sorted(tasks)):
+        counts.update(
+            connection.execute(
+                select(assignment.c.item)
+                .join(task, task.c.id == assignment.c.task)
+                .where(
+                    task.c.project == project.id,
+                    task.c.id.in_(chunk),
+                    task.c.outcome == "imported",
+                    assignment.c.state == "done",
+                )
+            ).scalars()
+        )
+    return counts
+
+
+def _find_orphaned_items(connection: Connection, counts: Counter[int], tasks: Collection[int]) -> list[int]:
+    """The items that are there for these labels alone: nobody asks about them, judged or decided them."""
+    orphans: list[int] = []
+    imported_tasks = set(tasks)
+    for chunk in chunks(sorted(counts)):
+        has_verdict = exists().where(verdict.c.item == item.c.id)
+        unrequested = select(item.c.id).where(item.c.id.in_(chunk), item.c.asked == 0, ~has_verdict)
+        assignments = select(assignment.c.item, assignment.c.task).where(
+            assignment.c.item.in_(chunk), assignment.c.state != "expired"
+        )
+        judged_elsewhere = {
+            item_id for item_id, task_id in connection.execute(assignments) if task_id not in imported_tasks
+        }
+        orphans += [item_id for item_id in connection.execute(unrequested).scalars() if item_id not in judged_elsewhere]
+    return orphans

@@ -1,8 +1,12 @@
-"""What was collected: labels and preferences that count, the known answers, and every answer that was ever given."""
+"""What was collected: labels and preferences that count, the known answers, and every answer that was ever given.
+
+Programs that follow answers as they come in get them a page at a time.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -17,14 +21,8 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Select
 
 FETCH_SIZE = 5_000  # rows that are fetched at a time
-account, assignment, item, judgment, query, task = (
-    schema.account,
-    schema.assignment,
-    schema.item,
-    schema.judgment,
-    schema.query,
-    schema.task,
-)
+account, assignment, item = schema.account, schema.assignment, schema.item
+judgment, query, task = schema.judgment, schema.query, schema.task
 doc, other = schema.document.alias("doc"), schema.document.alias("other")
 
 COMMON_DTYPES = {
@@ -36,6 +34,31 @@ COMMON_DTYPES = {
     "place": pl.Int64,
     "queue": pl.String,
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedAnswer:
+    """One answer as it was given: `left` is the document, or the one that stood left, and `right` is there for pairs.
+
+    `counts` tells whether it is the one that counts now; `batch` is the task. A late answer has a version below 0.
+    """
+
+    id: int
+    query: str
+    left: str
+    right: str | None
+    judge: str
+    kind: str
+    answer: str | None
+    reason: str | None
+    counts: bool
+    version: int
+    time: float
+    seconds: float | None
+    away: float | None
+    queue: str
+    batch: int
+    place: int
 
 
 def is_current_answer() -> ColumnElement[bool]:
@@ -133,6 +156,43 @@ def stream_history(connection: Connection, project: Project) -> Iterator[pl.Data
     for partition in connection.execute(statement.execution_options(yield_per=FETCH_SIZE)).partitions():
         rows = [tuple(row) for row in partition]
         yield pl.DataFrame(rows, schema=dtypes, orient="row", strict=False).with_columns(format_time("time"))
+
+
+def load_answers_after(
+    connection: Connection,
+    project: Project,
+    *,
+    queue: str = "main",
+    after: int = 0,
+    limit: int = 1000,
+    counting: bool = True,
+) -> list[ListedAnswer]:
+    """The answers of a queue with a number above `after`, by number; those that count, or every one.
+
+    With several writers, an answer may become visible after one with a higher number.
+    """
+    counts = is_current_answer()
+    columns = {
+        "id": judgment.c.id,
+        "query": query.c.name,
+        "left": _left_name(),
+        "right": _right_name(),
+        "judge": account.c.handle,
+        **{name: judgment.c[name] for name in ("kind", "answer", "reason", "version", "time", "seconds", "away")},
+        "counts": counts,
+        "queue": item.c.queue,
+        "batch": task.c.id,
+        "place": assignment.c.place,
+    }
+    statement = (
+        select(*(column.label(name) for name, column in columns.items()))
+        .select_from(_joined_answers())
+        .where(task.c.project == project.id, item.c.queue == queue, judgment.c.id > after)
+        .order_by(judgment.c.id)
+        .limit(limit)
+    )
+    rows = connection.execute(statement.where(counts) if counting else statement)
+    return [ListedAnswer(**row._mapping) for row in rows]
 
 
 def load_verdict_frame(connection: Connection, project: Project, *, queue: Queue = "main") -> pl.DataFrame:
@@ -262,9 +322,13 @@ def _joined_answers() -> Any:
     )
 
 
+def _is_flipped() -> ColumnElement[bool]:
+    return and_(assignment.c.flipped, item.c.other.is_not(None))
+
+
 def _left_name() -> ColumnElement[Any]:
-    return case((assignment.c.flipped, other.c.name), else_=doc.c.name)
+    return case((_is_flipped(), other.c.name), else_=doc.c.name)
 
 
 def _right_name() -> ColumnElement[Any]:
-    return case((assignment.c.flipped, doc.c.name), else_=other.c.name)
+    return case((_is_flipped(), doc.c.name), else_=other.c.name)

@@ -8,20 +8,15 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import and_, case, distinct, func, or_, select, union
 
 from ringtrue.service.store import schema
+from ringtrue.service.store.imports import TAKEN_BACK
 from ringtrue.service.store.label_queries import find_failed_task_ids
 from ringtrue.service.store.records import Progress, Project, Queue
-from ringtrue.service.store.revisions import TAKEN_BACK
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Row, Select, Subquery
 
-account, assignment, item, judgment, task = (
-    schema.account,
-    schema.assignment,
-    schema.item,
-    schema.judgment,
-    schema.task,
-)
+account, assignment, item = schema.account, schema.assignment, schema.item
+judgment, task = schema.judgment, schema.task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ Queue: TypeAlias = Literal["main", "gold"]
 Role: TypeAlias = Literal["judge", "gold", "viewer"]
 ScaleKind: TypeAlias = Literal["graded", "preference"]
 FailedTraps: TypeAlias = Literal["flag", "set_aside"]
+FLIPPED = {"left": "right", "right": "left"}  # an answer when the two documents change sides
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,3 +275,8 @@ class Progress:
     unsure: int
     skipped: int
     judges: int
+
+
+def swap_sides(answer: str, flipped: bool) -> str:
+    """The answer when the two documents change sides, if they do."""
+    return FLIPPED.get(answer, answer) if flipped else answer

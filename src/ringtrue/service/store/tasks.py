@@ -12,8 +12,8 @@ from sqlalchemy import case, func, select, text
 from ringtrue.errors import LateError, NotFoundError
 from ringtrue.service.store import schema
 from ringtrue.service.store.dialects import with_row_locks
-from ringtrue.service.store.projects import FLIPPED, parse_settings
-from ringtrue.service.store.records import Project, ShownDocument, ShownQuestion, TaskState
+from ringtrue.service.store.projects import parse_settings
+from ringtrue.service.store.records import Project, ShownDocument, ShownQuestion, TaskState, swap_sides
 from ringtrue.service.store.task_builder import plan_task
 
 if TYPE_CHECKING:
@@ -97,6 +97,11 @@ def find_task_of_question(connection: Connection, assignment_id: int, account: i
     if task_id is None:
         raise NotFoundError("there is no such question for you")
     return int(task_id)
+
+
+def is_task_in_project(connection: Connection, task_id: int, project: int) -> bool:
+    """Whether a task belongs to a project."""
+    return connection.execute(select(task.c.project).where(task.c.id == task_id)).scalar() == project
 
 
 def count_tasks_by_outcome(connection: Connection, project: int, now: float) -> dict[int, dict[str, int]]:
@@ -272,10 +277,7 @@ def _lock_if_closable(connection: Connection, task: int, outcome: str) -> bool:
 
 def _count_traps(connection: Connection, task: int) -> TrapCount:
     rows = [row for row in connection.execute(TASK_TRAPS, {"task": task}) if row.state != "open"]
-    are_right = [
-        row.state == "done" and row.answer == (FLIPPED.get(row.expected, row.expected) if row.flipped else row.expected)
-        for row in rows
-    ]
+    are_right = [row.state == "done" and row.answer == swap_sides(row.expected, row.flipped) for row in rows]
     return TrapCount(len(rows), sum(are_right))
 
 

@@ -17,7 +17,8 @@ from playwright.sync_api import Browser, Page, expect
 from browsers import comes_to, shows, violations
 from ringtrue.service.store import PREFERENCE, Scale, Settings, Store
 from ringtrue.service.store.accounts import add_member, create_account
-from ringtrue.service.store.projects import add_documents, add_items, add_queries, create_project
+from ringtrue.service.store.items import add_documents, add_items, add_queries
+from ringtrue.service.store.projects import create_project
 from ringtrue.service.store.sessions import get_or_create_signing_secret, log_in
 from ringtrue.service.web.context import ServerContext
 

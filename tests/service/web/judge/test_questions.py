@@ -22,15 +22,8 @@ from ringtrue.service.store import PREFERENCE, Label, Scale, Settings, Store
 from ringtrue.service.store.accounts import add_member, remove_member
 from ringtrue.service.store.answers import record_answer
 from ringtrue.service.store.invitations import accept_invitation, invite
-from ringtrue.service.store.pair_queue import acquire_lock
-from ringtrue.service.store.projects import (
-    add_documents,
-    add_items,
-    add_queries,
-    change_project,
-    close_project,
-    create_project,
-)
+from ringtrue.service.store.items import acquire_lock, add_documents, add_items, add_queries
+from ringtrue.service.store.projects import change_project, close_project, create_project
 from ringtrue.service.store.records import Answer, Project
 from ringtrue.service.store.tasks import get_or_create_task
 from ringtrue.service.web.judge import screen

@@ -12,7 +12,7 @@ from ringtrue.formatting.phrases import format_count
 from ringtrue.service.collect.gold_queue import draw_gold
 from ringtrue.service.collect.uploads import load_project_uploads
 from ringtrue.service.store.accounts import load_accounts
-from ringtrue.service.store.gold_items import load_undecided_gold, withdraw_gold_draw
+from ringtrue.service.store.items import load_undecided_gold, withdraw_gold_draw
 from ringtrue.service.store.progress import load_progress
 from ringtrue.service.web.auth.dependencies import ProjectOwner, ProjectOwnerUpload, RequestContext
 from ringtrue.service.web.owner.page_layout import (

@@ -1,4 +1,4 @@
-"""A task that was set aside counts again where nobody has taken its places; imported labels are taken back."""
+"""Labels from elsewhere are taken back, and a task that was set aside counts again where nobody has its places."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ import pytest
 
 from ringtrue.errors import ConflictError, NotFoundError
 from ringtrue.service.store import Store
-from ringtrue.service.store.answers import set_aside_task
+from ringtrue.service.store.answers import reinstate_task, set_aside_task
 from ringtrue.service.store.import_dedup import ImportedLabel
-from ringtrue.service.store.imports import record_imported_labels
+from ringtrue.service.store.imports import RevertedImport, preview_revert, record_imported_labels, revert_imported_tasks
 from ringtrue.service.store.label_queries import load_judgments
 from ringtrue.service.store.progress import load_progress
 from ringtrue.service.store.records import Project
-from ringtrue.service.store.revisions import RevertedImport, preview_revert, reinstate_task, revert_imported_tasks
 from service.small_projects import NOW, begin, finish, judge, project, rows
 
 HELD = """SELECT i.given, i.wanted, (SELECT COUNT(*) FROM assignment a WHERE a.item = i.id
