@@ -21,6 +21,7 @@ from pathlib import Path
 BINARIES = Path("/usr/lib/postgresql")
 USER = "postgres"  # PostgreSQL refuses to run as root; Debian's package makes this user
 PATIENCE = 30.0
+MEMORY_DISK, MEMORY_BYTES = Path("/dev/shm"), 2 << 30  # a folder in memory, and what must be free there
 SETTINGS = {
     "listen_addresses": "127.0.0.1", "unix_socket_directories": "", "max_connections": "200", "fsync": "on",
     "synchronous_commit": "on", "shared_buffers": "64MB", "log_min_messages": "warning",
@@ -110,18 +111,26 @@ class PostgreSQL:
         return (self.folder / "log").read_text(errors="replace")[-2000:]
 
 
+def memory_disk() -> Path | None:
+    """A folder in memory, where writing waits for no disk; None where there is none, or little room."""
+    has_room = MEMORY_DISK.is_dir() and shutil.disk_usage(MEMORY_DISK).free > MEMORY_BYTES
+    return MEMORY_DISK if has_room else None
+
+
 @contextmanager
 def running_postgresql(*, durable: bool = True) -> Iterator[PostgreSQL]:
     """The newest PostgreSQL that is installed, running on a folder that goes when it ends.
 
-    One that is not `durable` may lose something when the power fails, but nothing when a process is killed.
+    One that is not `durable` may lose something when the power fails, but nothing when a process is killed; it is in
+    memory where there is room.
     """
     versions = sorted(BINARIES.glob("*/bin/postgres"), key=_number)
     if not versions:
         raise MissingError("PostgreSQL")
     if os.geteuid() == 0 and not any(entry.pw_name == USER for entry in pwd.getpwall()):
         raise MissingError(f"PostgreSQL's user '{USER}'")
-    folder = Path(tempfile.mkdtemp(prefix="ringtrue-postgresql-"))  # the folders of tests cannot be entered by others
+    # The folders of tests cannot be entered by others.
+    folder = Path(tempfile.mkdtemp(prefix="ringtrue-postgresql-", dir=None if durable else memory_disk()))
     try:
         server = PostgreSQL(versions[-1].parent, folder, durable=durable)
         try:

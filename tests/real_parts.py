@@ -7,15 +7,19 @@ are skipped and say how to get them; in CI that is a failure.
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
-from benchmarks.servers import MissingError, PostgreSQL, running_postgresql
+from benchmarks.servers import MissingError, PostgreSQL, memory_disk, running_postgresql
 
 from ringtrue.service.store import Store
 
+# A mark on either, such as `pytest.param("postgresql", marks=pytest.mark.slow)`, holds for every test of a store in it.
+DATABASES = ("sqlite", "postgresql")
 BROWSERS = ("/usr/bin/chromium", "/usr/bin/chromium-browser")
 
 
@@ -44,9 +48,31 @@ def postgresql() -> Iterator[PostgreSQL]:
         missing(what)
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(scope="session")
+def fast_folder() -> Iterator[Path]:
+    """A folder for the databases of this process, in memory where there is room."""
+    with tempfile.TemporaryDirectory(prefix="ringtrue-", dir=memory_disk()) as folder:
+        yield Path(folder)
+
+
+@pytest.fixture(scope="session")
+def migrated_file(fast_folder: Path) -> Path:
+    """An SQLite database with all its tables and nothing in them, to be copied."""
+    path = fast_folder / "migrated.db"
+    Store.open(str(path)).close()
+    return path
+
+
+@pytest.fixture
+def sqlite_path(fast_folder: Path, migrated_file: Path) -> Iterator[Path]:
+    """The path of an SQLite database that only this test uses, with all its tables and nothing in them."""
+    with tempfile.TemporaryDirectory(dir=fast_folder) as folder:
+        yield Path(shutil.copy(migrated_file, Path(folder, "ringtrue.db")))
+
+
+@pytest.fixture(params=DATABASES)
 def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """The address of an empty database that only this test uses."""
+    """The address of a database without tables that only this test uses."""
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path / 'ringtrue.db'}"
         return
@@ -56,11 +82,11 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     server.drop(name)
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+@pytest.fixture(params=DATABASES)
+def store(request: pytest.FixtureRequest) -> Iterator[Store]:
     """An open store with all its tables and nothing in them, in each of the two databases."""
     if request.param == "sqlite":
-        with Store.open(f"sqlite:///{tmp_path / 'ringtrue.db'}") as opened:
+        with Store.open(str(request.getfixturevalue("sqlite_path"))) as opened:
             yield opened
         return
     server: PostgreSQL = request.getfixturevalue("postgresql")

@@ -17,7 +17,7 @@ from ringtrue.service.store.audit_log import record_action
 from ringtrue.service.store.dialects import insert_if_absent
 from ringtrue.service.store.projects import slugify
 from ringtrue.service.store.records import Person, Role
-from ringtrue.service.store.sessions import hash_attempt, person_from_rows
+from ringtrue.service.store.sessions import PERSON, ROLES, hash_attempt, person_from_rows
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -85,8 +85,8 @@ def get_person(connection: Connection, account: int) -> Person:
     """Who has this account, with the roles in every project."""
     person, member = schema.account, schema.member
     rows = connection.execute(
-        select(person.c.id, person.c.handle, person.c.name, person.c.owner, member.c.project, member.c.role)
-        .outerjoin(member, member.c.account == person.c.id)
+        select(*PERSON, *ROLES)
+        .select_from(person.outerjoin(member, member.c.account == person.c.id))
         .where(person.c.id == account, person.c.erased.is_(None))
     ).all()
     if not rows:

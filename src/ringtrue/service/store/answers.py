@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import and_, select, text, update
+from sqlalchemy import and_, bindparam, select, text, update
 
 from ringtrue.errors import ConflictError, LateError, NotFoundError, UsageError
 from ringtrue.formatting.phrases import format_count
 from ringtrue.service.store import schema
-from ringtrue.service.store.dialects import with_row_locks
 from ringtrue.service.store.projects import parse_scale, parse_settings
 from ringtrue.service.store.records import (
     Answer,
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
 STATE_BY_KIND = {"answer": "done", "unsure": "unsure", "skip": "skipped"}
 HELD_STATES = ("open", "done")  # the states in which an item is in this judge's hands
 REASON_LENGTH = 2_000
+assignment, item, judgment = schema.assignment, schema.item, schema.judgment
+project, task = schema.project, schema.task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,12 +49,19 @@ class _AnswerOutcome(NamedTuple):
     repeated: bool = False
 
 
-SELECT_QUESTIONS = """
-SELECT a.id, a.task, a.item, a.state, a.version, a.account, t.leased, t.deadline, t.closed, p.scale, p.settings
-FROM assignment a JOIN task t ON t.id = a.task JOIN project p ON p.id = t.project
-WHERE """
-LOCK_QUESTION = with_row_locks(f"{SELECT_QUESTIONS} a.id = :assignment", "FOR UPDATE OF a, t")
-LOCK_TASK_QUESTIONS = with_row_locks(f"{SELECT_QUESTIONS} a.task = :task", "ORDER BY a.id FOR UPDATE OF a, t")
+QUESTIONS = (
+    select(
+        *(assignment.c[name] for name in ("id", "task", "item", "state", "version", "account")),
+        *(task.c[name] for name in ("leased", "deadline", "closed")),
+        *(project.c[name] for name in ("scale", "settings")),
+    )
+    .join(task, task.c.id == assignment.c.task)
+    .join(project, project.c.id == task.c.project)
+    .order_by(assignment.c.id)
+    .with_for_update(of=[assignment, task])
+)
+LOCK_QUESTION = QUESTIONS.where(assignment.c.id == bindparam("assignment"))
+LOCK_TASK_QUESTIONS = QUESTIONS.where(assignment.c.task == bindparam("task"))
 STORED_ANSWER = text("SELECT kind, answer FROM judgment WHERE assignment = :assignment AND version = :version")
 ADD_JUDGMENT = text("""
 INSERT INTO judgment (assignment, version, kind, answer, reason, time, seconds, away)
@@ -96,8 +104,7 @@ def record_answers(
     connection: Connection, account: int, task: int, answers: Sequence[SubmittedAnswer], *, now: float
 ) -> SavedAnswers:
     """Keep several answers of one task, each as `record_answer` would; where one is refused, none is kept."""
-    rows_of_task = connection.execute(LOCK_TASK_QUESTIONS[connection.dialect.name], {"task": task})
-    questions = {question.id: question for question in rows_of_task}
+    questions = {question.id: question for question in connection.execute(LOCK_TASK_QUESTIONS, {"task": task})}
     late, repeated, rows = [], [], {}
     for assignment, version, answer in answers:
         question = questions.get(assignment)
@@ -154,7 +161,6 @@ def set_aside_task(connection: Connection, task: int, *, now: float) -> None:
 
 def reinstate_task(connection: Connection, project: Project, task_id: int) -> ReinstatedAnswers:
     """Count the answers of a task that was set aside, where their items still have room for them."""
-    task, assignment, item, judgment = schema.task, schema.assignment, schema.item, schema.judgment
     is_this_task = (task.c.id == task_id, task.c.project == project.id)
     if connection.execute(select(task.c.id).where(*is_this_task)).first() is None:
         raise NotFoundError(f"there is no task {task_id} in '{project.title}'")
@@ -182,15 +188,15 @@ def reinstate_task(connection: Connection, project: Project, task_id: int) -> Re
     return ReinstatedAnswers(again=reinstated, not_again=ordinary - reinstated)
 
 
-def _require_own_question(connection: Connection, account: int, assignment: int) -> Row[Any]:
-    question = connection.execute(LOCK_QUESTION[connection.dialect.name], {"assignment": assignment}).first()
+def _require_own_question(connection: Connection, account: int, assignment: int) -> Row[*tuple[Any, ...]]:
+    question = connection.execute(LOCK_QUESTION, {"assignment": assignment}).first()
     if question is None or question.account != account:
         raise NotFoundError("there is no such question for you")
     return question
 
 
 def _prepare_answer(
-    connection: Connection, question: Row[Any], version: int, answer: Answer, now: float
+    connection: Connection, question: Row[*tuple[Any, ...]], version: int, answer: Answer, now: float
 ) -> _AnswerOutcome:
     """What is to be written for an answer; one that is late is written here, as its version is another."""
     if answer.kind == "answer":
@@ -219,7 +225,7 @@ def _prepare_answer(
 
 
 def _require_same_answer(
-    connection: Connection, question: Row[Any], version: int, kind: str, answer: str | None
+    connection: Connection, question: Row[*tuple[Any, ...]], version: int, kind: str, answer: str | None
 ) -> _AnswerOutcome:
     """An answer to a version that is taken: the same one again, or another."""
     stored_answer = connection.execute(STORED_ANSWER, {"assignment": question.id, "version": version + 1}).first()
@@ -237,12 +243,12 @@ def _store_late_answer(connection: Connection, row: dict[str, Any]) -> _AnswerOu
     return _AnswerOutcome(late=True, repeated=repeated)
 
 
-def _is_task_over(question: Row[Any], now: float) -> bool:
+def _is_task_over(question: Row[*tuple[Any, ...]], now: float) -> bool:
     """Whether a task has ended; traps and others alike, so that nothing tells them apart."""
     return question.closed is not None or (question.deadline is not None and now > question.deadline)
 
 
-def _take_or_leave_item(connection: Connection, question: Row[Any], state: str) -> bool:
+def _take_or_leave_item(connection: Connection, question: Row[*tuple[Any, ...]], state: str) -> bool:
     """Take or leave the item of an assignment that is to be in a state; False where it is in other hands."""
     was_held, will_be_held = question.state in HELD_STATES, state in HELD_STATES
     if was_held and not will_be_held:
@@ -253,7 +259,9 @@ def _take_or_leave_item(connection: Connection, question: Row[Any], state: str) 
     return True
 
 
-def _write_answers(connection: Connection, rows: list[dict[str, Any]], question: Row[Any], now: float) -> None:
+def _write_answers(
+    connection: Connection, rows: list[dict[str, Any]], question: Row[*tuple[Any, ...]], now: float
+) -> None:
     """Write answers of one task, of which `question` is one, and keep the task for its judge."""
     connection.execute(SET_STATE, rows)
     connection.execute(ADD_JUDGMENT, rows)

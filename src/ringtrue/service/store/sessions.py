@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, insert, select, text, update
+from sqlalchemy import bindparam, delete, func, insert, or_, select, update
 
 from ringtrue.errors import NotFoundError, UsageError, did_you_mean
 from ringtrue.service.store import schema
@@ -22,7 +22,7 @@ from ringtrue.service.store.dialects import insert_if_absent
 from ringtrue.service.store.records import Person
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Row
+    from sqlalchemy import Column, Connection, Row, Select, Table
 
 
 SCOPES = {
@@ -35,15 +35,26 @@ ATTEMPT_WINDOW = 15 * 60.0  # seconds in which attempts are counted
 # lock an owner out; and people of one office share an address.
 ATTEMPT_LIMITS = {"both": 10, "handle": 100, "address": 50}
 
-# Asked at every request: one statement for the login or token, the account and all its roles.
-LOGIN_BY_HASH = text("""
-SELECT a.id, a.handle, a.name, a.owner, l.csrf, m.project, m.role
-FROM login l JOIN account a ON a.id = l.account LEFT JOIN member m ON m.account = a.id
-WHERE l.hash = :hash AND l.expires > :now""")
-TOKEN_BY_HASH = text("""
-SELECT a.id, a.handle, a.name, a.owner, t.scopes, m.project, m.role
-FROM token t JOIN account a ON a.id = t.account LEFT JOIN member m ON m.account = a.id
-WHERE t.hash = :hash AND t.revoked IS NULL AND (t.expires IS NULL OR t.expires > :now) AND a.erased IS NULL""")
+PERSON = [schema.account.c[name] for name in ("id", "handle", "name", "owner")]
+ROLES = [schema.member.c.project, schema.member.c.role]
+
+
+def _select_person(table: Table, *columns: Column[str]) -> Select[*tuple[Any, ...]]:
+    """The account behind a login or token with all its roles: one statement, as it is asked at every request."""
+    return (
+        select(*PERSON, *columns, *ROLES)
+        .join(table, table.c.account == schema.account.c.id)
+        .outerjoin(schema.member, schema.member.c.account == schema.account.c.id)
+        .where(table.c.hash == bindparam("hash"))
+    )
+
+
+LOGIN_BY_HASH = _select_person(schema.login, schema.login.c.csrf).where(schema.login.c.expires > bindparam("now"))
+TOKEN_BY_HASH = _select_person(schema.token, schema.token.c.scopes).where(
+    schema.token.c.revoked.is_(None),
+    or_(schema.token.c.expires.is_(None), schema.token.c.expires > bindparam("now")),
+    schema.account.c.erased.is_(None),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,10 +51,10 @@ TAKE_ITEMS_OF_QUERY = with_row_locks(f"{ITEMS_WITH_ROOM} AND i.query = :query {N
 TRAPS = f"{SELECT_ITEMS} AND i.queue = 'trap'"
 TRAPS_OF_QUERY = text(f"{TRAPS} AND i.query = :query {NOT_SEEN}")
 TRAPS_FROM = text(f"{TRAPS} AND i.position >= :start {NOT_SEEN} LIMIT :number")
-# Two statements, as an index answers each of them at once.
-FIRST_TRAP, LAST_TRAP = (
-    text(f"SELECT {which}(position) FROM item WHERE project = :project AND queue = 'trap'") for which in ("MIN", "MAX")
-)
+# Two subqueries, as an index answers each of them at once.
+FIRST_AND_LAST_TRAP = text("""
+SELECT (SELECT MIN(position) FROM item WHERE project = :project AND queue = 'trap'),
+       (SELECT MAX(position) FROM item WHERE project = :project AND queue = 'trap')""")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,8 +103,8 @@ def _draw_trap_candidates(
 ) -> list[_Item]:
     """Traps that this judge has not had, in random order: all of the items' queries, and some of others."""
     parameters: dict[str, Any] = {"project": project.id, "account": account, "twin": "main"}
-    first, last = (connection.execute(statement, parameters).scalar() for statement in (FIRST_TRAP, LAST_TRAP))
-    if first is None or last is None:
+    first, last = connection.execute(FIRST_AND_LAST_TRAP, parameters).one()
+    if first is None:
         return []
     queries = dict.fromkeys(item.query for item in items)
     traps = [trap for query in queries for trap in _load_items(connection, TRAPS_OF_QUERY, parameters, query=query)]

@@ -7,20 +7,21 @@ from collections import defaultdict
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from sqlalchemy import case, func, select, text
+from sqlalchemy import and_, bindparam, case, func, select, text, update
 
 from ringtrue.errors import LateError, NotFoundError
 from ringtrue.service.store import schema
-from ringtrue.service.store.dialects import with_row_locks
 from ringtrue.service.store.projects import parse_settings
 from ringtrue.service.store.records import Project, ShownDocument, ShownQuestion, TaskState, swap_sides
 from ringtrue.service.store.task_builder import plan_task
 
 if TYPE_CHECKING:
     import numpy as np
-    from sqlalchemy import Connection, Row, TextClause
+    from sqlalchemy import Connection, Row, Select
 
-assignment, task = schema.assignment, schema.task
+assignment, item, judgment = schema.assignment, schema.item, schema.judgment
+project, query, task = schema.project, schema.query, schema.task
+doc, other = schema.document.alias("doc"), schema.document.alias("other")
 
 
 # One judge less has an item; `wanted` falls to what is asked, or to as many as still have it.
@@ -31,7 +32,12 @@ WHERE wanted IS NOT NULL AND id IN (
   SELECT item FROM assignment WHERE task = :task AND (state = 'open' OR (state = 'done' AND :done)))""")
 END_ASSIGNMENTS = text("""
 UPDATE assignment SET state = :state WHERE task = :task AND (state = 'open' OR (state = 'done' AND :done))""")
-LOCK_TASK = with_row_locks("SELECT outcome FROM task WHERE id = :task", "FOR UPDATE")
+LOCK_TASK = (
+    select(task.c.outcome, project.c.settings)
+    .join(project, project.c.id == task.c.project)
+    .where(task.c.id == bindparam("task"))
+    .with_for_update(of=task)
+)
 COUNT_OPEN = text("SELECT COUNT(*) FROM assignment WHERE task = :task AND state = 'open'")
 CLOSE_TASK = text("""
 UPDATE task SET closed = COALESCE(closed, :now), outcome = :outcome, traps = :traps, passed = :passed,
@@ -40,7 +46,6 @@ TASK_TRAPS = text("""
 SELECT i.expected, a.flipped, a.state, j.answer FROM assignment a JOIN item i ON i.id = a.item
 LEFT JOIN judgment j ON j.assignment = a.id AND j.version = a.version AND j.kind = 'answer'
 WHERE a.task = :task AND i.queue = 'trap'""")
-TASK_SETTINGS = text("SELECT p.settings FROM project p JOIN task t ON t.project = p.id WHERE t.id = :task")
 
 
 class TrapCount(NamedTuple):
@@ -50,19 +55,25 @@ class TrapCount(NamedTuple):
     passed: int
 
 
-SELECT_TASK = """
-SELECT t.id, t.project, t.queue, t.opened, t.leased, t.deadline, t.closed, t.outcome, t.code,
-       (SELECT COUNT(*) FROM assignment a WHERE a.task = t.id) AS size,
-       (SELECT COUNT(*) FROM assignment a WHERE a.task = t.id AND a.state = 'open') AS open
-FROM task t WHERE t.account = :account AND """
-TASK_BY_ID = text(SELECT_TASK + "t.id = :task")
-OPEN_TASK = text(SELECT_TASK + "t.project = :project AND t.queue = :queue AND t.closed IS NULL")
-SELECT_EXPIRED = "SELECT id FROM task WHERE closed IS NULL AND leased < :now"
-ALL_EXPIRED = with_row_locks(SELECT_EXPIRED, "FOR UPDATE SKIP LOCKED")
-EXPIRED = with_row_locks(SELECT_EXPIRED + " AND project = :project", "FOR UPDATE SKIP LOCKED")
+QUESTION_COUNT = select(func.count()).where(assignment.c.task == task.c.id)
+TASKS = select(
+    *(task.c[name] for name in ("id", "project", "queue", "opened", "leased", "deadline", "closed", "outcome", "code")),
+    QUESTION_COUNT.scalar_subquery().label("size"),
+    QUESTION_COUNT.where(assignment.c.state == "open").scalar_subquery().label("open"),
+).where(task.c.account == bindparam("account"))
+TASK_BY_ID = TASKS.where(task.c.id == bindparam("task"))
+OPEN_TASK = TASKS.where(
+    task.c.project == bindparam("project"), task.c.queue == bindparam("queue"), task.c.closed.is_(None)
+)
+ALL_EXPIRED = (
+    select(task.c.id).where(task.c.closed.is_(None), task.c.leased < bindparam("now")).with_for_update(skip_locked=True)
+)
+EXPIRED = ALL_EXPIRED.where(task.c.project == bindparam("project"))
 # Two tabs of one judge open one task.
-LOCK_ACCOUNT = with_row_locks("SELECT id FROM account WHERE id = :account", "FOR NO KEY UPDATE")
-TAKE_ITEM = text("UPDATE item SET given = given + 1 WHERE id = :item")
+LOCK_ACCOUNT = (
+    select(schema.account.c.id).where(schema.account.c.id == bindparam("account")).with_for_update(key_share=True)
+)
+TAKE_ITEMS = update(item).where(item.c.id.in_(bindparam("items", expanding=True))).values(given=item.c.given + 1)
 NEW_TASK = text("""
 INSERT INTO task (project, account, queue, opened, leased, deadline)
 VALUES (:project, :account, :queue, :now, :leased, :deadline) RETURNING id""")
@@ -71,16 +82,37 @@ NEW_ASSIGNMENT = text("""
 INSERT INTO assignment (task, item, account, place, flipped, state, version)
 VALUES (:task, :item, :account, :place, :flipped, 'open', 0)""")
 DOC_COLUMNS = tuple(field.name for field in fields(ShownDocument))
-SELECT_QUESTIONS = f"""
-SELECT a.id AS assignment, a.version, a.place, q.name AS query, q.text AS query_text, q.description, q.narrative,
-       j.answer, a.flipped, {", ".join(f"d.{name} AS doc_{name}, o.{name} AS other_{name}" for name in DOC_COLUMNS)}
-FROM assignment a JOIN item i ON i.id = a.item JOIN query q ON q.id = i.query
-JOIN document d ON d.id = i.doc LEFT JOIN document o ON o.id = i.other
-LEFT JOIN judgment j ON j.assignment = a.id AND j.version = a.version AND a.state = 'done'
-WHERE a.account = :account AND """
-OPEN_QUESTIONS_SQL = SELECT_QUESTIONS + "a.task = :task AND a.state = 'open' ORDER BY a.place"
-OPEN_QUESTIONS, NEXT_QUESTION = text(OPEN_QUESTIONS_SQL), text(f"{OPEN_QUESTIONS_SQL} LIMIT 1")
-QUESTION_BY_ID = text(SELECT_QUESTIONS + "a.id = :assignment")
+QUESTIONS = (
+    select(
+        assignment.c.id.label("assignment"),
+        *(assignment.c[name] for name in ("version", "place", "flipped")),
+        query.c.name.label("query"),
+        query.c.text.label("query_text"),
+        *(query.c[name] for name in ("description", "narrative")),
+        *(doc.c[name].label(f"doc_{name}") for name in DOC_COLUMNS),
+        *(other.c[name].label(f"other_{name}") for name in DOC_COLUMNS),
+        judgment.c.answer,
+    )
+    .select_from(assignment)
+    .join(item, item.c.id == assignment.c.item)
+    .join(query, query.c.id == item.c.query)
+    .join(doc, doc.c.id == item.c.doc)
+    .outerjoin(other, other.c.id == item.c.other)
+    .outerjoin(
+        judgment,
+        and_(
+            judgment.c.assignment == assignment.c.id,
+            judgment.c.version == assignment.c.version,
+            assignment.c.state == "done",
+        ),
+    )
+    .where(assignment.c.account == bindparam("account"))
+)
+OPEN_QUESTIONS = QUESTIONS.where(assignment.c.task == bindparam("task"), assignment.c.state == "open").order_by(
+    assignment.c.place
+)
+NEXT_QUESTION = OPEN_QUESTIONS.limit(1)
+QUESTION_BY_ID = QUESTIONS.where(assignment.c.id == bindparam("assignment"))
 
 
 def has_had_task(connection: Connection, project: int, account: int) -> bool:
@@ -143,12 +175,14 @@ def close_task(
     A task that fails its traps is set aside, whether it was finished or not, where the project says so. One whose
     lease ends when all is answered was forgotten to be handed in, and is.
     """
-    if not _lock_if_closable(connection, task, outcome):
+    # Until the end of the transaction nobody else closes it.
+    task_row = connection.execute(LOCK_TASK, {"task": task}).first()
+    if task_row is None or task_row.outcome == "set_aside" or (task_row.outcome and outcome != "set_aside"):
         return
     if outcome == "expired" and not connection.execute(COUNT_OPEN, {"task": task}).scalar_one():
         outcome = "handed_in"
     trap_count = _count_traps(connection, task)
-    settings = parse_settings(connection.execute(TASK_SETTINGS, {"task": task}).scalar_one())
+    settings = parse_settings(task_row.settings)
     failed = not passes_traps(trap_count, needed=settings.traps_needed, usual=settings.traps)
     if failed and settings.failed_traps == "set_aside":
         outcome = "set_aside"
@@ -188,7 +222,7 @@ def get_or_create_task(
     A new task takes the first items that have room, so that what was begun is finished first, and mixes in traps of
     the same queries where there are any. Order and sides are drawn by lot for each judge, and kept.
     """
-    connection.execute(LOCK_ACCOUNT[connection.dialect.name], {"account": account})
+    connection.execute(LOCK_ACCOUNT, {"account": account})
     release_expired(connection, project.id, now)
     judge_and_queue = {"project": project.id, "account": account, "queue": queue}
     open_row = connection.execute(OPEN_TASK, judge_and_queue).first()
@@ -203,7 +237,7 @@ def get_or_create_task(
     leased = _lease_end(now, project.settings.lease_minutes, deadline)
     times = {"now": now, "deadline": deadline, "leased": leased}
     task_id = connection.execute(NEW_TASK, judge_and_queue | times).scalar_one()
-    connection.execute(TAKE_ITEM, [{"item": item} for item in plan.items])
+    connection.execute(TAKE_ITEMS, {"items": plan.items})
     connection.execute(
         NEW_ASSIGNMENT,
         [
@@ -267,28 +301,20 @@ def renew_lease(
         connection.execute(RENEW_LEASE, {"task": task, "leased": lease_end})
 
 
-def _lock_if_closable(connection: Connection, task: int, outcome: str) -> bool:
-    """Whether a task is not closed that way already; until the end of the transaction nobody else closes it."""
-    task_row = connection.execute(LOCK_TASK[connection.dialect.name], {"task": task}).first()
-    if task_row is None or task_row.outcome == "set_aside":
-        return False
-    return task_row.outcome is None or outcome == "set_aside"
-
-
 def _count_traps(connection: Connection, task: int) -> TrapCount:
     rows = [row for row in connection.execute(TASK_TRAPS, {"task": task}) if row.state != "open"]
     are_right = [row.state == "done" and row.answer == swap_sides(row.expected, row.flipped) for row in rows]
     return TrapCount(len(rows), sum(are_right))
 
 
-def _close_expired(connection: Connection, expired: dict[str, TextClause], parameters: dict[str, Any]) -> int:
-    task_ids = connection.execute(expired[connection.dialect.name], parameters).scalars().all()
+def _close_expired(connection: Connection, expired: Select[int], parameters: dict[str, Any]) -> int:
+    task_ids = connection.execute(expired, parameters).scalars().all()
     for task_id in task_ids:
         close_task(connection, task_id, "expired", now=parameters["now"])
     return len(task_ids)
 
 
-def _question_from_row(row: Row[Any]) -> ShownQuestion:
+def _question_from_row(row: Row[*tuple[Any, ...]]) -> ShownQuestion:
     columns = dict(row._mapping)
     first, second = ({name: columns.pop(f"{role}_{name}") for name in DOC_COLUMNS} for role in ("doc", "other"))
     left, right = ShownDocument(**first), None if second["name"] is None else ShownDocument(**second)
