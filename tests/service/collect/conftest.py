@@ -11,7 +11,7 @@ from ringtrue.service.store import Store
 
 
 @pytest.fixture
-def quick(tmp_path: Path) -> Iterator[Store]:
+def quick(sqlite_path: Path) -> Iterator[Store]:
     """An empty store in SQLite; `store` is one in each of the two databases."""
-    with Store.open(f"sqlite:///{tmp_path / 'quick.db'}") as opened:
+    with Store.open(str(sqlite_path)) as opened:
         yield opened

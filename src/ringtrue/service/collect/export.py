@@ -1,14 +1,17 @@
-"""What was collected → files: every format that `files` writes, the history, gold, and all of it."""
+"""What was collected → files: every format that `files` writes, the history, gold, and all of it.
+
+In tables for spreadsheets, what people wrote is never taken for a formula, and what readers need stays as it is.
+"""
 
 from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import rmtree
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import IO, TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
@@ -16,11 +19,10 @@ from ringtrue.errors import InputError, UsageError, did_you_mean
 from ringtrue.files import write_table
 from ringtrue.files.write import replace_file
 from ringtrue.formatting.phrases import format_count
-from ringtrue.service.collect.consensus import resolve_labels
 from ringtrue.service.collect.export_formats import JUDGES_COMMAND, ExportFormat, fill_command, list_export_formats
 from ringtrue.service.collect.gold_queue import load_gold_frame
 from ringtrue.service.collect.plainly import plainly
-from ringtrue.service.collect.safe_csv import note_formula_like_ids, write_safe_csv
+from ringtrue.service.collect.quality import resolve_labels
 from ringtrue.service.store.label_queries import load_collected, load_known_answers, load_verdict_frame, stream_history
 from ringtrue.tables import Judgments, Preferences
 
@@ -30,9 +32,13 @@ if TYPE_CHECKING:
     from ringtrue.service.store import Store
     from ringtrue.service.store.records import Project, Queue
 
+
 LabelSelection: TypeAlias = Literal["every", "one"]
 NoteHandler: TypeAlias = Callable[[str], None]
 README = "README.txt"
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+TEXT_COLUMNS = ("reason", "name", "title", "text")  # what people write; ids and numbers are read back as they are
+ID_COLUMNS = ("query", "doc", "left", "right", "judge")
 FILE_DESCRIPTIONS = {
     "labels.csv": "every judge's labels that count, without traps",
     "preferences.csv": "every judge's votes that count, sides as they were seen, without traps",
@@ -102,6 +108,33 @@ def export_project(
     return ExportedFile(path=path, name=path.name, media_type=export_format.media_type, rows=rows, notes=tuple(notes))
 
 
+def format_ties_note(project: Project, tied: int) -> str:
+    """What becomes of items on which as many judges say one thing as another."""
+    instead = "neither document is taken for better" if project.scale.kind == "preference" else "the lower is taken"
+    return (
+        f"judges tie on {format_count(tied, 'item')}: no answer has more votes than all others, and {instead}, until "
+        f"somebody decides under Disagreements"
+    )
+
+
+def write_safe_csv(path: Path, frames: Iterable[pl.DataFrame], note: NoteHandler) -> int:
+    """Write frames as one CSV as they come, free text guarded; answers how many rows they have."""
+    count = 0
+    formula_ids: set[str] = set()
+
+    def write(stream: IO[bytes]) -> None:
+        nonlocal count
+        for place, frame in enumerate(frames):
+            text = [_escape_formula(name) for name in TEXT_COLUMNS if name in frame.columns]
+            frame.with_columns(text).write_csv(stream, include_header=not place)
+            formula_ids.update(_formula_like_ids(frame))
+            count += frame.height
+
+    replace_file(path, write)
+    _note_formula_ids(formula_ids, note)
+    return count
+
+
 def _export_name(project: Project, export_format: ExportFormat, options: _ExportOptions) -> str:
     """How a file is called: two that differ in what is in them have different names."""
     judge = re.sub(r"[^\w-]+", "_", options.judge or "")[:60]
@@ -143,7 +176,7 @@ def _write_export(
     write_table(table, path, form=export_format.form or "csv", note=note)
     frame = table if isinstance(table, pl.DataFrame) else table.frame
     if path.suffix in (".csv", ".tsv"):
-        note_formula_like_ids(frame, note)
+        _note_formula_like_ids(frame, note)
     return frame.height
 
 
@@ -172,15 +205,6 @@ def _select_labels(
         near = did_you_mean(options.judge, judges) or f"; there is {', '.join(judges[:5])}"
         raise UsageError(f"no judge '{options.judge}' has labels here that count{near}")
     return type(labels)(labels.frame.filter(pl.col("judge") == options.judge))
-
-
-def format_ties_note(project: Project, tied: int) -> str:
-    """What becomes of items on which as many judges say one thing as another."""
-    instead = "neither document is taken for better" if project.scale.kind == "preference" else "the lower is taken"
-    return (
-        f"judges tie on {format_count(tied, 'item')}: no answer has more votes than all others, and {instead}, until "
-        f"somebody decides under Disagreements"
-    )
 
 
 def _write_all(connection: Connection, project: Project, path: Path, options: _ExportOptions, note: NoteHandler) -> int:
@@ -254,3 +278,28 @@ def _write_zip(stream: object, files: list[Path]) -> None:
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:  # type: ignore[call-overload]
         for file in files:
             archive.write(file, file.name)
+
+
+def _note_formula_like_ids(frame: pl.DataFrame, note: NoteHandler) -> None:
+    """A word on ids that a spreadsheet may take for formulas: they are left as they are, to be read back the same."""
+    _note_formula_ids(_formula_like_ids(frame), note)
+
+
+def _formula_like_ids(frame: pl.DataFrame) -> set[str]:
+    """The ids that begin like a formula."""
+    columns = (frame[name].drop_nulls().unique() for name in ID_COLUMNS if name in frame.columns)
+    return {identifier for column in columns for identifier in column if identifier.startswith(FORMULA_STARTS)}
+
+
+def _escape_formula(name: str) -> pl.Expr:
+    text = pl.col(name)
+    is_formula = pl.any_horizontal(text.str.starts_with(sign) for sign in FORMULA_STARTS)
+    return pl.when(is_formula).then(pl.lit("'") + text).otherwise(text).alias(name)
+
+
+def _note_formula_ids(formula_ids: set[str], note: NoteHandler) -> None:
+    if formula_ids:
+        note(
+            f"{format_count(len(formula_ids), 'id')} begin like a formula, such as {min(formula_ids)!r}, and stay as "
+            f"they are so that ringtrue reads them back: import the file into a spreadsheet as text"
+        )

@@ -10,8 +10,14 @@ import polars as pl
 
 from ringtrue.errors import MismatchError
 from ringtrue.formatting.phrases import format_count
-from ringtrue.service.collect.inputs import iter_document_rows, read_document_texts, read_topic_rows, read_traps
-from ringtrue.service.collect.items import ItemsToJudge, read_items
+from ringtrue.service.collect.inputs import (
+    ItemsToJudge,
+    iter_document_rows,
+    read_document_texts,
+    read_items,
+    read_topic_rows,
+    read_traps,
+)
 from ringtrue.service.collect.plainly import plainly, without_options
 from ringtrue.service.collect.uploads import UploadedFile, as_csv_file, register_documents_file, store_file
 from ringtrue.service.store.items import add_documents, add_items, add_queries, request_votes

@@ -1,4 +1,4 @@
-"""How far the judges agree so far, and how good each of them is."""
+"""What the labels so far say: one label from many, how far the judges agree, and how good each of them is."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ import numpy as np
 import polars as pl
 
 from ringtrue.errors import InputError
+from ringtrue.judges.aggregation import aggregate
 from ringtrue.judges.agreement import Agreement, agree
 from ringtrue.judges.quality import JudgeQuality, judge_quality
-from ringtrue.service.collect.consensus import resolve_labels
+from ringtrue.judges.votes.vote_table import FIRST, SECOND
 from ringtrue.service.collect.export_formats import trap_rule
 from ringtrue.service.collect.plainly import without_options
-from ringtrue.service.store.label_queries import load_collected, load_known_answers
+from ringtrue.service.store.label_queries import load_collected, load_known_answers, load_verdict_frame
 from ringtrue.tables import Judgments, Preferences
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from ringtrue.service.store import Store
-    from ringtrue.service.store.records import Project
+    from ringtrue.service.store.records import Project, Queue
 
 T = TypeVar("T")
 
@@ -35,6 +38,40 @@ class LabelQuality:
     judges: JudgeQuality | None
     judges_note: str | None
     notes: tuple[str, ...] = ()
+
+
+def resolve_labels(
+    connection: Connection, project: Project, *, queue: Queue = "main", failed: bool = True
+) -> Judgments | Preferences | None:
+    """One label, or one preference, for each item that has any; None while there is none.
+
+    Where judges tie, it is the lower label, and of a pair neither document. The column `by` says verdict, majority or
+    tie, `votes` how many judges there were, `share` how many of them said so.
+    """
+    votes = load_collected(connection, project, queue=queue, failed=failed)
+    verdicts = load_verdict_frame(connection, project, queue=queue)
+    is_pairs = project.scale.kind == "preference"
+    item_columns = ["query", "left", "right"] if is_pairs else ["query", "doc"]
+    verdicts = verdicts.rename({"doc": "left", "other": "right"} if is_pairs else {}).select(*item_columns, "answer")
+    if votes is None:
+        if not verdicts.height:
+            return None
+        frame = verdicts.with_columns(votes=pl.lit(0), share=pl.lit(None, dtype=pl.Float64), by=pl.lit("verdict"))
+    else:
+        verdicts = verdicts.rename({"answer": "verdict"})
+        majority = _majority_votes(votes)
+        frame = majority.join(verdicts, on=item_columns, how="full", coalesce=True, maintain_order="left_right")
+        verdict = pl.col("verdict")
+        frame = frame.select(
+            *item_columns,
+            pl.coalesce(verdict, "answer").alias("answer"),
+            pl.col("votes").fill_null(0),
+            "share",
+            by=pl.when(verdict.is_not_null()).then(pl.lit("verdict")).otherwise("by"),
+        )
+    if is_pairs:
+        return Preferences.of(frame.rename({"answer": "winner"}))
+    return Judgments.of(frame.rename({"answer": "label"}))
 
 
 def assess_quality(
@@ -71,6 +108,21 @@ def assess_quality(
     )
 
 
+def _majority_votes(votes: Judgments | Preferences) -> pl.DataFrame:
+    """What most said of each item, as text; `by` tells where as many said something else."""
+    aggregation = aggregate(votes, method="majority", repeats="last")
+    tied = np.isclose(aggregation.probabilities, aggregation.probabilities.max(axis=1, keepdims=True)).sum(axis=1) > 1
+    by = pl.when(pl.Series(tied)).then(pl.lit("tie")).otherwise(pl.lit("majority"))
+    items = aggregation.items.rename({"probability": "share"}).with_columns(by=by)
+    label = pl.col("label")
+    if isinstance(votes, Judgments):
+        return items.select("query", "doc", "share", "votes", "by", answer=label.cast(pl.String))
+    winner = pl.when(label == FIRST).then(pl.lit("left")).when(label == SECOND).then(pl.lit("right"))
+    return items.select(
+        "query", "share", "votes", "by", left="first", right="second", answer=winner.otherwise(pl.lit("tie"))
+    )
+
+
 def _measure_agreement(
     labels: Judgments | Preferences | None,
     scale: list[int] | None,
@@ -81,8 +133,7 @@ def _measure_agreement(
     """How far judges agree, in our own words where there is nobody to agree with."""
     if labels is None:
         raise InputError("nobody has answered yet but to traps")
-    judge_count = labels.frame["judge"].n_unique()
-    if judge_count < 2:
+    if labels.frame["judge"].n_unique() < 2:
         raise InputError("all answers are by one judge so far: agreement needs two")
     return agree(labels, scale=scale, repeats="last", resamples=resamples, level=level, rng=rng)
 
@@ -101,11 +152,8 @@ def _keep_if_overlapping(
     if known_answers is None:
         return None
     item_columns = ["query", "doc"] if isinstance(known_answers, Judgments) else ["query", "first", "second"]
-    return (
-        known_answers
-        if _item_keys(known_answers).join(_item_keys(labels), on=item_columns, how="semi").height
-        else None
-    )
+    overlap = _item_keys(known_answers).join(_item_keys(labels), on=item_columns, how="semi")
+    return known_answers if overlap.height else None
 
 
 def _item_keys(table: Judgments | Preferences) -> pl.DataFrame:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 account, assignment, item = schema.account, schema.assignment, schema.item
 judgment, verdict = schema.judgment, schema.verdict
-doc, other = schema.document.alias("doc"), schema.document.alias("other")
 REASON_LENGTH = 2_000
 
 
@@ -121,17 +120,15 @@ def load_verdicts(connection: Connection, project: Project) -> list[Verdict]:
         select(
             verdict.c.item,
             schema.query.c.name.label("query"),
-            doc.c.name.label("doc"),
-            other.c.name.label("other"),
+            schema.doc.c.name.label("doc"),
+            schema.other.c.name.label("other"),
             verdict.c.answer,
             verdict.c.reason,
             account.c.handle,
             verdict.c.time,
         )
-        .join(item, item.c.id == verdict.c.item)
-        .join(schema.query, schema.query.c.id == item.c.query)
-        .join(doc, doc.c.id == item.c.doc)
-        .outerjoin(other, other.c.id == item.c.other)
+        .select_from(schema.named_items)
+        .join(verdict, verdict.c.item == item.c.id)
         .join(account, account.c.id == verdict.c.account)
         .where(item.c.project == project.id)
         .order_by(verdict.c.id.desc())

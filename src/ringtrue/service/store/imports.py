@@ -150,12 +150,9 @@ def revert_imported_tasks(connection: Connection, project: Project, tasks: Colle
 
 
 def _load_item_ids(connection: Connection, project: Project) -> dict[ItemKey, int]:
-    doc, other = schema.document.alias("doc"), schema.document.alias("other")
     rows = connection.execute(
-        select(schema.query.c.name, doc.c.name, other.c.name, item.c.id)
-        .select_from(item.join(schema.query, schema.query.c.id == item.c.query))
-        .join(doc, doc.c.id == item.c.doc)
-        .outerjoin(other, other.c.id == item.c.other)
+        select(schema.query.c.name, schema.doc.c.name, schema.other.c.name, item.c.id)
+        .select_from(schema.named_items)
         .where(item.c.project == project.id, item.c.queue == "main")
     )
     return {(query, first, second): item_id for query, first, second, item_id in rows}

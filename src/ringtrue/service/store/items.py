@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 Rows = Iterable[Mapping[str, Any]]
 DRAW_COLUMNS = {"stratum": pl.String, "drawn": pl.Int64, "drawn_from": pl.String, "drawn_for": pl.String}
 UNDECIDED_STATES = ("unsure", "skipped")  # states of what a judge saw and did not decide
-assignment, document, item, query = schema.assignment, schema.document, schema.item, schema.query
+assignment, item, query = schema.assignment, schema.item, schema.query
 setting, task = schema.setting, schema.task
+doc, named_items = schema.doc, schema.named_items
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,9 +148,8 @@ def load_undecided_gold(connection: Connection, project: Project) -> list[tuple[
     is_judged = exists().where(assignment.c.item == item.c.id, assignment.c.state.in_(("done", "open")))
     is_decided = exists().where(schema.verdict.c.item == item.c.id)
     rows = connection.execute(
-        select(item.c.id, query.c.name, document.c.name)
-        .join(query, query.c.id == item.c.query)
-        .join(document, document.c.id == item.c.doc)
+        select(item.c.id, query.c.name, doc.c.name)
+        .select_from(named_items)
         .where(item.c.project == project.id, item.c.queue == "gold", was_passed_over, ~is_judged, ~is_decided)
         .order_by(item.c.id)
     )
@@ -162,14 +162,12 @@ def load_gold_items(connection: Connection, project: Project) -> pl.DataFrame:
     Undecided is what a judge saw and could not tell or skipped. Columns that say nothing are left out.
     """
     undecided_count = func.count(case((assignment.c.state.in_(UNDECIDED_STATES), 1))).label("undecided")
-    names = item.c.id.label("item"), query.c.name.label("query"), document.c.name.label("doc")
+    names = item.c.id.label("item"), query.c.name.label("query"), doc.c.name.label("doc")
     rows = connection.execute(
         select(*names, item.c.design, item.c.prob, item.c.extra, undecided_count)
-        .join(query, query.c.id == item.c.query)
-        .join(document, document.c.id == item.c.doc)
-        .outerjoin(assignment, assignment.c.item == item.c.id)
+        .select_from(named_items.outerjoin(assignment, assignment.c.item == item.c.id))
         .where(item.c.project == project.id, item.c.queue == "gold")
-        .group_by(item.c.id, query.c.name, document.c.name)
+        .group_by(item.c.id, query.c.name, doc.c.name)
         .order_by(item.c.id)
     )
     no_draw = dict.fromkeys(DRAW_COLUMNS)
@@ -211,13 +209,9 @@ def load_queue_capacity(connection: Connection, project: int, account: int | Non
 
 def find_seen_pairs(connection: Connection, project: int, account: int) -> set[tuple[str, str, str]]:
     """The pairs that a judge had before, as query, first and second name."""
-    doc, other = schema.document.alias("doc"), schema.document.alias("other")
     rows = connection.execute(
-        select(query.c.name, doc.c.name, other.c.name)
-        .select_from(item.join(query, query.c.id == item.c.query))
-        .join(doc, doc.c.id == item.c.doc)
-        .join(other, other.c.id == item.c.other)
-        .join(assignment, assignment.c.item == item.c.id)
+        select(query.c.name, doc.c.name, schema.other.c.name)
+        .select_from(named_items.join(assignment, assignment.c.item == item.c.id))
         .where(
             item.c.project == project,
             item.c.queue == "main",

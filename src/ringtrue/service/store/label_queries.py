@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FETCH_SIZE = 5_000  # rows that are fetched at a time
 account, assignment, item = schema.account, schema.assignment, schema.item
 judgment, query, task = schema.judgment, schema.query, schema.task
-doc, other = schema.document.alias("doc"), schema.document.alias("other")
+doc, named_items, other = schema.doc, schema.named_items, schema.other
 
 COMMON_DTYPES = {
     "judge": pl.String,
@@ -105,7 +105,7 @@ def load_known_answers(connection: Connection, project: Project) -> Judgments | 
     """The traps with their answers; None where there is none."""
     rows = connection.execute(
         select(query.c.name, doc.c.name, other.c.name, item.c.expected)
-        .select_from(_joined_items())
+        .select_from(named_items)
         .where(item.c.project == project.id, item.c.queue == "trap", item.c.expected.is_not(None))
         .order_by(item.c.id)
     ).all()
@@ -209,9 +209,9 @@ def load_verdict_frame(connection: Connection, project: Project, *, queue: Queue
             schema.verdict.c.reason,
         )
         .select_from(
-            _joined_items()
-            .join(schema.verdict, schema.verdict.c.item == item.c.id)
-            .join(account, account.c.id == schema.verdict.c.account)
+            named_items.join(schema.verdict, schema.verdict.c.item == item.c.id).join(
+                account, account.c.id == schema.verdict.c.account
+            )
         )
         .where(item.c.project == project.id, item.c.queue == queue, schema.verdict.c.id.in_(last_verdicts))
         .order_by(schema.verdict.c.id)
@@ -302,20 +302,10 @@ def _current_answers_statement(
     )
 
 
-def _joined_items() -> Any:
-    """Items with the names of what they are about."""
-    return (
-        item.join(query, query.c.id == item.c.query)
-        .join(doc, doc.c.id == item.c.doc)
-        .outerjoin(other, other.c.id == item.c.other)
-    )
-
-
 def _joined_answers() -> Any:
     """Every judgment with its assignment, task, judge and item."""
     return (
-        _joined_items()
-        .join(assignment, assignment.c.item == item.c.id)
+        named_items.join(assignment, assignment.c.item == item.c.id)
         .join(task, task.c.id == assignment.c.task)
         .join(account, account.c.id == assignment.c.account)
         .join(judgment, judgment.c.assignment == assignment.c.id)

@@ -263,6 +263,14 @@ upload = _table(
 # What the server keeps for itself: its signing secret, and locks.
 setting = Table("setting", metadata, Column("name", Text, primary_key=True), _text("value"))
 
+# Items with the names of what they are about: a query, and a document or the two of a pair.
+doc, other = document.alias("doc"), document.alias("other")
+named_items = (
+    item.join(query, query.c.id == item.c.query)
+    .join(doc, doc.c.id == item.c.doc)
+    .outerjoin(other, other.c.id == item.c.other)
+)
+
 INDEXES = (
     _index("member_account", member.c.account),
     _index(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 assignment, item, judgment = schema.assignment, schema.item, schema.judgment
 project, query, task = schema.project, schema.query, schema.task
-doc, other = schema.document.alias("doc"), schema.document.alias("other")
+doc, other = schema.doc, schema.other
 
 
 # One judge less has an item; `wanted` falls to what is asked, or to as many as still have it.
@@ -93,11 +93,7 @@ QUESTIONS = (
         *(other.c[name].label(f"other_{name}") for name in DOC_COLUMNS),
         judgment.c.answer,
     )
-    .select_from(assignment)
-    .join(item, item.c.id == assignment.c.item)
-    .join(query, query.c.id == item.c.query)
-    .join(doc, doc.c.id == item.c.doc)
-    .outerjoin(other, other.c.id == item.c.other)
+    .select_from(schema.named_items.join(assignment, assignment.c.item == item.c.id))
     .outerjoin(
         judgment,
         and_(
