@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, case, distinct, func, or_, select, union
+from sqlalchemy import and_, case, distinct, func, select, union
 
 from ringtrue.service.store import schema
 from ringtrue.service.store.imports import TAKEN_BACK
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 account, assignment, item = schema.account, schema.assignment, schema.item
 judgment, task = schema.judgment, schema.task
+NO_REASON = "no reason given"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,9 +76,6 @@ class MissingTexts:
     all_queries: int
     documents: int
     all_documents: int
-
-
-NO_REASON = "no reason given"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,29 +203,22 @@ def count_missing_texts(connection: Connection, project: int) -> MissingTexts:
     )
     is_empty_query = and_(query.c.text.is_(None), query.c.description.is_(None), query.c.narrative.is_(None))
     is_empty_document = and_(*(document.c[name].is_(None) for name in ("title", "url", "snippet", "text")))
-    queries = connection.execute(
-        select(func.count(), func.count(case((is_empty_query, 1)))).select_from(query).where(query.c.id.in_(query_ids))
-    ).one()
-    documents = connection.execute(
-        select(func.count(), func.count(case((is_empty_document, 1))))
-        .select_from(document)
-        .where(document.c.id.in_(document_ids))
-    ).one()
-    return MissingTexts(queries=queries[1], all_queries=queries[0], documents=documents[1], all_documents=documents[0])
+    counts: list[int] = []
+    for table, ids, is_empty in ((query, query_ids, is_empty_query), (document, document_ids, is_empty_document)):
+        texts = select(func.count(), func.count(case((is_empty, 1)))).select_from(table)
+        counts += connection.execute(texts.where(table.c.id.in_(ids))).one()
+    all_queries, queries, all_documents, documents = counts
+    return MissingTexts(queries=queries, all_queries=all_queries, documents=documents, all_documents=all_documents)
 
 
 def count_active_judges(connection: Connection, project: int, now: float) -> int:
     """How many judges have a task open whose lease has not ended."""
-    task = schema.task
-    statement = select(func.count(distinct(task.c.account))).where(
-        task.c.project == project, task.c.closed.is_(None), task.c.leased > now
-    )
-    return int(connection.execute(statement).scalar_one())
+    is_at_work = task.c.project == project, task.c.closed.is_(None), task.c.leased > now
+    return int(connection.execute(select(func.count(distinct(task.c.account))).where(*is_at_work)).scalar_one())
 
 
 def load_unsure_reasons(connection: Connection, project: int, *, limit: int = 20) -> list[UnsureReason]:
     """The reasons why judges could not tell, the most frequent first; traps, gold and what was undone do not count."""
-    assignment, judgment, item = schema.assignment, schema.judgment, schema.item
     reason = judgment.c.reason
     rows = connection.execute(
         select(reason, func.count())
@@ -292,11 +283,7 @@ def _median_seconds(connection: Connection, project: int) -> dict[int, float]:
         .where(task.c.project == project, assignment.c.state == "done", judgment.c.seconds.is_not(None))
         .subquery()
     )
-    is_middle = or_(
-        2 * ranked.c.place == ranked.c.size,
-        2 * ranked.c.place == ranked.c.size + 1,
-        2 * ranked.c.place == ranked.c.size + 2,
-    )
+    is_middle = (2 * ranked.c.place - ranked.c.size).between(0, 2)
     rows = connection.execute(
         select(ranked.c.account, func.avg(ranked.c.seconds)).where(is_middle).group_by(ranked.c.account)
     )

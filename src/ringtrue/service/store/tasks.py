@@ -24,6 +24,13 @@ project, query, task = schema.project, schema.query, schema.task
 doc, other = schema.doc, schema.other
 
 
+class TrapCount(NamedTuple):
+    """How many traps a judge met in a task, and passed; one that was skipped or not decided is not passed."""
+
+    seen: int
+    passed: int
+
+
 # One judge less has an item; `wanted` falls to what is asked, or to as many as still have it.
 LOWER_GIVEN = "UPDATE item SET given = given - 1, wanted = CASE WHEN given - 1 > asked THEN given - 1 ELSE asked END"
 RELEASE_ITEMS = text(f"""
@@ -46,15 +53,6 @@ TASK_TRAPS = text("""
 SELECT i.expected, a.flipped, a.state, j.answer FROM assignment a JOIN item i ON i.id = a.item
 LEFT JOIN judgment j ON j.assignment = a.id AND j.version = a.version AND j.kind = 'answer'
 WHERE a.task = :task AND i.queue = 'trap'""")
-
-
-class TrapCount(NamedTuple):
-    """How many traps a judge met in a task, and passed; one that was skipped or not decided is not passed."""
-
-    seen: int
-    passed: int
-
-
 QUESTION_COUNT = select(func.count()).where(assignment.c.task == task.c.id)
 TASKS = select(
     *(task.c[name] for name in ("id", "project", "queue", "opened", "leased", "deadline", "closed", "outcome", "code")),
