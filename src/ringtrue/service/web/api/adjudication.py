@@ -19,12 +19,11 @@ from ringtrue.service.store.adjudication import (
     load_verdicts,
     record_verdict,
 )
-from ringtrue.service.store.answer_feed import is_task_in_project
-from ringtrue.service.store.answers import set_aside_task
-from ringtrue.service.store.gold_items import withdraw_gold_draw
+from ringtrue.service.store.answers import ReinstatedAnswers, reinstate_task, set_aside_task
+from ringtrue.service.store.items import withdraw_gold_draw
 from ringtrue.service.store.progress import FailedTask, load_failed_tasks
 from ringtrue.service.store.records import MAX_ID, Queue
-from ringtrue.service.store.revisions import ReinstatedAnswers, reinstate_task
+from ringtrue.service.store.tasks import is_task_in_project
 from ringtrue.service.web.api.project_requests import FileText, encode_file_or_none
 from ringtrue.service.web.api.schemas import (
     DocumentResponse,

@@ -12,7 +12,7 @@ from pydantic import Field, StringConstraints
 from ringtrue.service.collect.export import export_project
 from ringtrue.service.collect.export_formats import list_export_formats
 from ringtrue.service.collect.quality import assess_quality
-from ringtrue.service.store.answer_feed import ListedAnswer, load_answers_after
+from ringtrue.service.store.label_queries import ListedAnswer, load_answers_after
 from ringtrue.service.store.progress import (
     JudgeProgress,
     QueryProgress,

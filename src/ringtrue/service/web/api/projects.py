@@ -13,7 +13,9 @@ from ringtrue.errors import UsageError
 from ringtrue.service.collect.import_labels import LabelImportSummary, import_labels, revert_import
 from ringtrue.service.collect.project_setup import ProjectSetup, extend_project, make_project
 from ringtrue.service.collect.uploads import load_project_uploads, read_upload_file
+from ringtrue.service.store.imports import RevertedImport
 from ringtrue.service.store.projects import (
+    Upload,
     change_project,
     close_project,
     delete_project,
@@ -21,8 +23,6 @@ from ringtrue.service.store.projects import (
     load_projects,
 )
 from ringtrue.service.store.records import Label, Project, Scale, Settings
-from ringtrue.service.store.revisions import RevertedImport
-from ringtrue.service.store.uploads import Upload
 from ringtrue.service.web.api.project_requests import (
     FilesRequest,
     ImportRequest,

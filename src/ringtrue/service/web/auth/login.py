@@ -17,9 +17,8 @@ from fastapi import APIRouter, Request, Response
 from ringtrue.errors import UsageError
 from ringtrue.service.store.accounts import find_password_hash, get_person, set_password
 from ringtrue.service.store.audit_log import record_action
-from ringtrue.service.store.login_attempts import clear_login_attempts, record_login_attempt
 from ringtrue.service.store.projects import load_projects
-from ringtrue.service.store.sessions import log_in, log_out
+from ringtrue.service.store.sessions import clear_login_attempts, log_in, log_out, record_login_attempt
 from ringtrue.service.web.auth.anonymous_forms import (
     KEPT_PREFIX,
     extract_answer_fields,

@@ -15,8 +15,7 @@ from fastapi.responses import JSONResponse, Response
 
 from ringtrue.errors import ConflictError, LateError, NotFoundError, UnavailableError, UsageError
 from ringtrue.service.store.answers import record_answer, submit_task, undo_last_answer
-from ringtrue.service.store.crowd_workers import CrowdWorker, find_crowd_worker
-from ringtrue.service.store.invitations import find_completion_code
+from ringtrue.service.store.invitations import CrowdWorker, find_completion_code, find_crowd_worker
 from ringtrue.service.store.records import MAX_ID, Answer, Queue
 from ringtrue.service.store.tasks import find_task_of_question, get_or_create_task, has_had_task, load_question
 from ringtrue.service.web.auth.anonymous_forms import ANSWER_FIELDS

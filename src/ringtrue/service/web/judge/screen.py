@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fastapi import Request, Response
     from sqlalchemy import Connection
 
-    from ringtrue.service.store.crowd_workers import CrowdWorker
+    from ringtrue.service.store.invitations import CrowdWorker
     from ringtrue.service.store.records import Project, Scale, ShownQuestion, TaskState
     from ringtrue.service.web.auth.dependencies import RequestContext
     from ringtrue.service.web.context import ServerContext

@@ -18,7 +18,7 @@ from ringtrue.judges.agreement.alpha_thresholds import describe_alpha
 from ringtrue.service.collect.quality import assess_quality
 from ringtrue.service.store.accounts import load_accounts
 from ringtrue.service.store.adjudication import count_disagreements
-from ringtrue.service.store.answers import set_aside_task
+from ringtrue.service.store.answers import reinstate_task, set_aside_task
 from ringtrue.service.store.invitations import load_invitations
 from ringtrue.service.store.progress import (
     JudgeProgress,
@@ -31,7 +31,6 @@ from ringtrue.service.store.progress import (
     load_query_progress,
     load_unsure_reasons,
 )
-from ringtrue.service.store.revisions import reinstate_task
 from ringtrue.service.web.auth.dependencies import Member, ProjectOwner, Viewer
 from ringtrue.service.web.owner.page_layout import (
     PathId,
