@@ -47,10 +47,7 @@ def read_cranfield(source: Source, column: str) -> pl.DataFrame:
     records = list(_parse_cranfield(source, column))
     if not records:
         raise FormatError(f"{source.display_name}: no line '.I id' in this file")
-    names = [
-        column,
-        *(name for name in CRANFIELD_PARTS.values() if any(name in record for record in records)),
-    ]
+    names = [column, *(name for name in CRANFIELD_PARTS.values() if any(name in record for record in records))]
     return require_unique_ids(pl.DataFrame(records, schema=dict.fromkeys(names, pl.String)), column, source)
 
 

@@ -34,11 +34,7 @@ FORMAT_BY_EXTENSION: dict[str, Format] = {
 
 
 def write_table(
-    table: Table,
-    path: str | Path,
-    *,
-    form: Format | None = None,
-    note: Callable[[str], None] = lambda _: None,
+    table: Table, path: str | Path, *, form: Format | None = None, note: Callable[[str], None] = lambda _: None
 ) -> Format:
     """Write a table in the format that the file's extension names, or in `form`; returns the format.
 

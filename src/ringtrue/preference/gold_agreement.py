@@ -99,9 +99,7 @@ class GoldComparison:
         return self._score_by_query(ratings, _grouped_tau_b)
 
     def _score_by_query(
-        self,
-        ratings: FloatArray,
-        measure: Callable[[FloatArray, FloatArray, NDArray[np.int32]], float | None],
+        self, ratings: FloatArray, measure: Callable[[FloatArray, FloatArray, NDArray[np.int32]], float | None]
     ) -> dict[str, float | None]:
         start, scores = self.matches.start, {}
         for query, low, high in zip(self.matches.queries, start[:-1], start[1:], strict=True):
