@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -11,35 +10,27 @@ import numpy as np
 from ringtrue.errors import UsageError
 from ringtrue.evaluation.inputs import Judges, MatchedRun, Missing, NoteCollector, match_runs_to_qrels, require_choice
 from ringtrue.evaluation.measures import Compat, FloatArray, RankedLists
-from ringtrue.evaluation.measures.binary import ELEVEN_POINTS, average_precision, interpolated_average
-from ringtrue.evaluation.measures.catalogue import PARAMETERS
-from ringtrue.evaluation.measures.curve_points import (
-    FALLOUT_LEVELS,
+from ringtrue.evaluation.measures.binary import (
+    ELEVEN_POINTS,
     RECALL_LEVELS,
-    area_under_roc,
+    average_precision,
     eleven_points,
-    num_nonrelevant,
+    interpolated_average,
     precision_recall,
-    roc,
 )
+from ringtrue.evaluation.measures.catalogue import PARAMETERS
+from ringtrue.evaluation.measures.set_based import FALLOUT_LEVELS, area_under_roc, num_nonrelevant, roc
 from ringtrue.stats.results import Curve, Curves
 
 CurveKind: TypeAlias = Literal["pr", "roc", "11pt"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _CurveFormula:
-    """A kind of curve: its levels, and for each list the value at each of them and the area."""
-
-    levels: tuple[float, ...]
-    values: Callable[..., FloatArray]
-    area: Callable[..., FloatArray]
-
-
-CURVE_FORMULAS: dict[CurveKind, _CurveFormula] = {
-    "pr": _CurveFormula(levels=RECALL_LEVELS, values=precision_recall, area=average_precision),
-    "roc": _CurveFormula(levels=FALLOUT_LEVELS, values=roc, area=area_under_roc),
-    "11pt": _CurveFormula(levels=ELEVEN_POINTS, values=eleven_points, area=interpolated_average),
+Formula: TypeAlias = Callable[..., FloatArray]
+# Of each kind the levels, and for each list the value at each of them and the area.
+CURVE_FORMULAS: dict[CurveKind, tuple[tuple[float, ...], Formula, Formula]] = {
+    "pr": (RECALL_LEVELS, precision_recall, average_precision),
+    "roc": (FALLOUT_LEVELS, roc, area_under_roc),
+    "11pt": (ELEVEN_POINTS, eleven_points, interpolated_average),
 }
 
 
@@ -97,11 +88,11 @@ def curve(
 
 def _mean_curve(matched: MatchedRun, kind: CurveKind, rel: int, missing: Missing) -> Curve:
     """The mean over the queries that count and have such a curve."""
-    formula = CURVE_FORMULAS[kind]
+    levels, values_of, area_of = CURVE_FORMULAS[kind]
 
     def curve_rows(lists: RankedLists) -> FloatArray:
         """The values at every level and the area behind them, for each query; NaN where it has no curve."""
-        values_and_area = np.column_stack([formula.values(lists, rel=rel), formula.area(lists, rel=rel)])
+        values_and_area = np.column_stack([values_of(lists, rel=rel), area_of(lists, rel=rel)])
         if kind == "roc":
             values_and_area[(lists.relevant(rel) == 0) | (num_nonrelevant(lists, rel=rel) == 0)] = np.nan
         return values_and_area
@@ -114,7 +105,7 @@ def _mean_curve(matched: MatchedRun, kind: CurveKind, rel: int, missing: Missing
         return Curve(x=(), y=(), area=None, n=0)
     # Each level in one piece, as evaluate has its values: sums of floats depend on their order.
     *y, area = np.ascontiguousarray(values[counted].T).mean(axis=1).tolist()
-    return Curve(x=formula.levels, y=tuple(y), area=area, n=int(counted.sum()))
+    return Curve(x=levels, y=tuple(y), area=area, n=int(counted.sum()))
 
 
 def _add_curve_notes(notes: NoteCollector, matched: MatchedRun, kind: CurveKind, rel: int) -> None:

@@ -13,7 +13,7 @@ from ringtrue.errors import UsageError, did_you_mean
 from ringtrue.evaluation.inputs import Judges, MatchedRun, Missing, NoteCollector, match_runs_to_qrels
 from ringtrue.evaluation.measures import Compat, FloatArray, Measure, RankedLists, parse_all
 from ringtrue.evaluation.measures.catalogue import NEEDS_COLLECTION
-from ringtrue.evaluation.measures.curve_points import num_nonrelevant
+from ringtrue.evaluation.measures.set_based import num_nonrelevant
 from ringtrue.tables import Scores
 from ringtrue.tables.column_aliases import rename_columns
 from ringtrue.tables.columns import make_frame

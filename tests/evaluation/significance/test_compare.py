@@ -11,13 +11,15 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given, strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import ringtrue as rt
 from ringtrue.errors import MismatchError, UsageError
-from ringtrue.evaluation.significance import Adjust, Family, Test, compare, compare_by
+from ringtrue.evaluation.significance import Adjust, Family, Test, compare, compare_by, differences, largest_differences
 from ringtrue.evaluation.significance.adjustment import benjamini_hochberg, holm
+from ringtrue.evaluation.significance.compare import presence_matrix, require_shared_queries, select_run_pairs
 from strategies import scores_of, wilcoxon_by_scipy
 
 TESTS = get_args(Test)
@@ -586,3 +588,149 @@ def test_one_pair_is_not_adjusted_by_tukey_either() -> None:
     one = compare(scores_of({"AP": {"a": [0.5, 0.6, 0.7], "b": [0.1, 0.2, 0.9]}}), adjust="tukey")
     assert one[0].p_adjusted == one[0].p_value
     assert one.family == "nothing to adjust for, with one comparison"
+
+
+SCORES = scores_of(
+    {
+        "AP": {"new": [0.1, 0.5, 0.3, None, 0.4], "old": [0.2, 0.1, 0.3, 0.9, 0.3]},
+        "RR": {"new": [1.0, 0.5], "old": [0.5, 0.5]},
+    }
+)
+
+
+def test_the_queries_that_both_runs_have_are_shown_the_largest_difference_first() -> None:
+    table = differences(SCORES, "new", "old", "AP")
+    assert table.columns == ["query", "a", "b", "difference"]
+    assert table["query"].to_list() == ["q1", "q4", "q2", "q0"]
+    assert table["difference"].to_list() == pytest.approx([0.4, 0.1, 0, -0.1])
+    assert table.row(0)[1:3] == (0.5, 0.1)
+
+
+def test_queries_that_differ_alike_keep_their_order() -> None:
+    table = differences(scores_of({"AP": {"a": [0.5, 0.7, 0.6], "b": [0.5, 0.7, 0.6]}}), "a", "b")
+    assert table["query"].to_list() == ["q0", "q1", "q2"]
+
+
+def test_the_other_way_round_is_the_same_upside_down() -> None:
+    there, back = differences(SCORES, "new", "old", "AP"), differences(SCORES, "old", "new", "AP")
+    assert back["query"].to_list() == there["query"].to_list()[::-1]
+    assert back["difference"].to_list() == [-value for value in there["difference"].to_list()[::-1]]
+
+
+def test_the_differences_are_those_of_the_comparison() -> None:
+    one = next(one for one in compare(SCORES, adjust="none") if one.measure == "AP")
+    table = differences(SCORES, one.a, one.b, "AP")
+    assert table.height == one.difference.n
+    assert table["difference"].mean() == pytest.approx(one.difference.value)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("new", "old"), "the scores have several measures, AP, RR: say which"),
+        (("nwe", "old", "AP"), "no run 'nwe' in the scores; did you mean 'new'?"),
+        (("new", "xyzzy", "AP"), "no run 'xyzzy' in the scores; there is new, old"),
+        (("new", "old", "MAP"), "no measure 'MAP' in the scores; did you mean 'AP'?"),
+    ],
+)
+def test_what_is_not_in_the_scores_is_refused_with_the_near_miss(words: tuple[str, ...], says: str) -> None:
+    with pytest.raises(UsageError) as error:
+        differences(SCORES, *words)
+    assert str(error.value) == says
+
+
+@given(st.lists(st.integers(-3, 3), max_size=12), st.integers(1, 4))
+def test_those_that_moved_most_are_the_ends_of_the_table_and_never_ties(moves: list[int], most: int) -> None:
+    ordered = sorted(moves, reverse=True)
+    table = pl.DataFrame(
+        {"query": [f"q{i}" for i in range(len(ordered))], "difference": ordered},
+        schema={"query": pl.String, "difference": pl.Float64},
+    )
+    ahead, behind = largest_differences(table, most)
+    assert ahead["difference"].to_list() == [value for value in ordered if value > 0][:most]
+    assert behind["difference"].to_list() == sorted(value for value in ordered if value < 0)[:most]
+
+
+def test_rounding_is_no_movement() -> None:
+    table = differences(scores_of({"AP": {"a": [0.3, 0.5], "b": [0.1 + 0.2, 0.1]}}), "a", "b")
+    assert table["difference"].to_list() == [0.4, 0]
+    assert largest_differences(table)[1].height == 0
+
+
+RUNS = ["bm25", "dense", "mixed", "random"]
+
+
+@pytest.mark.parametrize(
+    ("baselines", "pairs"),
+    [
+        ([], [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]),
+        (["bm25"], [(1, 0), (2, 0), (3, 0)]),
+        (["random"], [(0, 3), (1, 3), (2, 3)]),
+        (["random", "bm25"], [(1, 3), (1, 0), (2, 3), (2, 0), (3, 0)]),
+        (["bm25", "bm25"], [(1, 0), (2, 0), (3, 0)]),
+        (RUNS, [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]),
+    ],
+)
+def test_all_pairs_or_each_run_against_each_baseline(baselines: list[str], pairs: list[tuple[int, int]]) -> None:
+    assert [tuple(pair) for pair in select_run_pairs(RUNS, baselines).tolist()] == pairs
+
+
+@pytest.mark.parametrize("count", [2, 3, 37])
+def test_every_pair_is_there_once(count: int) -> None:
+    pairs = select_run_pairs([f"run{i}" for i in range(count)], []).tolist()
+    assert len({frozenset(pair) for pair in pairs}) == len(pairs) == count * (count - 1) // 2
+
+
+def test_one_run_makes_no_pair() -> None:
+    with pytest.raises(UsageError, match="two runs or more, found only 'bm25'"):
+        select_run_pairs(["bm25"], [])
+
+
+@pytest.mark.parametrize(
+    ("baseline", "says"),
+    [("bm52", "no run is called 'bm52', the baseline; did you mean 'bm25'?"), ("xyzzy", "the runs are bm25, dense")],
+)
+def test_an_unknown_baseline_brings_the_near_miss_or_the_names(baseline: str, says: str) -> None:
+    with pytest.raises(UsageError) as error:
+        select_run_pairs(RUNS, ["dense", baseline])
+    assert says in str(error.value)
+
+
+def test_a_run_has_a_query_unless_the_scores_say_that_it_lacks_it() -> None:
+    scores = scores_of({"AP": {"x": [0.1, 0, 0.3], "y": [0.1, 0.2, 0.3]}}, absent={"x": ["q1", "q9"], "z": ["q0"]})
+    np.testing.assert_array_equal(presence_matrix(scores, scores.cube()), [[True, False, True], [True, True, True]])
+
+
+def shared(lacking: dict[str, list[str]], queries: int = 6) -> list[str]:
+    scores = scores_of({"AP": {run: [0.5] * queries for run in ("x", "y", "z")}}, absent=lacking)
+    cube = scores.cube()
+    return require_shared_queries(cube, presence_matrix(scores, cube), select_run_pairs(cube.runs, []))
+
+
+def test_runs_over_the_same_queries_bring_no_word() -> None:
+    assert shared({}) == []
+    assert shared({run: ["q0", "q1", "q2", "q3", "q4"] for run in ("x", "y", "z")}) == []
+
+
+def test_half_of_the_queries_shared_is_enough_to_keep_silent() -> None:
+    assert shared({"x": ["q0", "q1", "q2"]}) == []
+
+
+def test_the_note_on_few_shared_queries_says_what_each_run_lacks() -> None:
+    (note,) = shared({"x": ["q0", "q1", "q2", "q3"], "z": ["q0", "q1", "q2"]})
+    assert note == "'x' and 'y' share only 2 of 6 queries: 'x' lacks q0, q1, q2 and 1 more, 'y' lacks none"
+
+
+def test_of_many_pairs_that_share_few_queries_the_worst_is_told_and_the_others_counted() -> None:
+    (note,) = shared({"x": ["q0", "q1", "q2", "q3"], "z": ["q4"]})
+    assert note.startswith("'x' and 'z' share only 1 of 6 queries: 'x' lacks q0, q1, q2 and 1 more, 'z' lacks q4")
+    assert "of 3 pairs, 2 share fewer than half" in note
+
+
+def test_runs_without_a_common_query_are_refused_and_told_what_each_lacks() -> None:
+    with pytest.raises(MismatchError) as error:
+        shared({"x": ["q0", "q1"], "y": ["q2", "q3", "q4", "q5"]})
+    assert str(error.value) == (
+        "'x' and 'y' have no query in common: 'x' lacks q0, q1, 'y' lacks q2, q3, q4 and 1 more; "
+        "only --test welch compares runs over different queries"
+    )

@@ -3,6 +3,7 @@
 from ringtrue.evaluation.measures.catalogue import CATALOGUE as CATALOGUE, Definition as Definition
 from ringtrue.evaluation.measures.measure import Measure as Measure, parse as parse, parse_all as parse_all
 from ringtrue.evaluation.measures.ranked_lists import (
+    BoolArray as BoolArray,
     Compat as Compat,
     FloatArray as FloatArray,
     IntArray as IntArray,

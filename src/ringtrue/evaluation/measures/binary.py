@@ -10,7 +10,9 @@ import numpy as np
 
 from ringtrue.evaluation.measures.ranked_lists import FloatArray, IntArray, RankedLists, divide_or_zero
 
+RECALL_LEVELS = tuple(i / 100 for i in range(101))
 ELEVEN_POINTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+EPSILON = 0.00001  # trec_eval's smoothing of infAP, for the share of relevant documents
 
 
 def precision(lists: RankedLists, *, k: int, rel: int = 1) -> FloatArray:
@@ -166,6 +168,77 @@ def precision_at_recall(lists: RankedLists, *, recall: float, rel: int = 1) -> F
     relevant_count = lists.running_count(is_relevant)
     reaches_recall = is_relevant & (relevant_count == np.maximum(_ceil_multiple(recall, relevant), 1)[lists.owner])
     return lists.total(reaches_recall * (relevant_count / lists.rank))
+
+
+def precision_recall(lists: RankedLists, *, rel: int = 1) -> FloatArray:
+    """Precision where each of 101 levels of recall, 0, 0.01, …, 1, is first reached; 0 where it never is.
+
+        P(r) = precision at the ⌈r·R⌉-th relevant document;  ∫ P(r) dr = AP    [Cambridge18]
+
+    Between two relevant documents it is constant, so that its integral is a sum: average precision. At
+    recall 0 stands its limit from the right, the precision at the first relevant document.
+
+    Examples:
+        >>> from ringtrue.evaluation.measures import ranked
+        >>> precision_recall(ranked([1, 0, 0, 1]))[0, [0, 50, 51, 100]]
+        array([1. , 1. , 0.5, 0.5])
+    """
+    return np.stack([precision_at_recall(lists, recall=level, rel=rel) for level in RECALL_LEVELS], axis=1)
+
+
+def eleven_points(lists: RankedLists, *, rel: int = 1) -> FloatArray:
+    """Interpolated precision at the recall levels 0, 0.1, …, 1.
+
+        IPrec@r = max_{r' ≥ r} P(r')    [Cambridge18]
+
+    Examples:
+        >>> from ringtrue.evaluation.measures import ranked
+        >>> eleven_points(ranked([0, 1, 0, 1]))
+        array([[0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5]])
+    """
+    return np.stack([interpolated_precision(lists, recall=level, rel=rel) for level in ELEVEN_POINTS], axis=1)
+
+
+def bpref(lists: RankedLists, *, rel: int = 1) -> FloatArray:
+    """How often a relevant document stands above a judged non-relevant one.
+
+        bpref = (1/R) Σ_{relevant r} 1 − min(n above r, R) / min(N, R)    [Buckley04]
+
+    n and N count judged non-relevant documents, those above r and all of them.
+
+    Examples:
+        >>> from ringtrue.evaluation.measures import ranked
+        >>> bpref(ranked([1, 0, 1, None], missed=[0]))
+        array([0.75])
+    """
+    relevant = lists.relevant(rel)
+    nonrelevant = lists.pool_total(lists.pool >= 0) - relevant
+    is_relevant = lists.label >= rel
+    nonrelevant_above = np.minimum(lists.running_count((lists.label >= 0) & ~is_relevant), relevant[lists.owner])
+    denominator = np.maximum(np.minimum(nonrelevant, relevant), 1)[lists.owner]
+    return divide_or_zero(lists.total(is_relevant * (1 - nonrelevant_above / denominator)), relevant)
+
+
+def inferred_ap(lists: RankedLists, *, rel: int = 1) -> FloatArray:
+    """Average precision inferred from a pool of which only a random part was judged.
+
+        infAP = (1/R) Σ_{relevant at i} 1/i + ((i−1)/i) · (pooled above / (i−1)) · (rel + ε)/(rel + nonrel + 2ε)
+
+    [Yilmaz06]. Documents of the pool that were not judged have a negative label; those without any label
+    were not in the pool and count as non-relevant.
+
+    Examples:
+        >>> from ringtrue.evaluation.measures import ranked
+        >>> inferred_ap(ranked([1, -1, 1]))
+        array([0.99999667])
+    """
+    is_relevant, judged = lists.label >= rel, lists.label >= 0
+    relevant_above = lists.running_count(is_relevant) - 1
+    nonrelevant_above = lists.running_count(judged & ~is_relevant)
+    pooled_above = lists.running_count(np.ones(len(lists.rank), dtype=bool)) - 1
+    relevance_probability = (relevant_above + EPSILON) / (relevant_above + nonrelevant_above + 2 * EPSILON)
+    expected_precision = (1 + pooled_above * relevance_probability) / lists.rank
+    return divide_or_zero(lists.total(is_relevant * expected_precision), lists.relevant(rel))
 
 
 def _ceil_multiple(factor: float, relevant: IntArray) -> IntArray:

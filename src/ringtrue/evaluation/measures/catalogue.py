@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from ringtrue.evaluation.measures import binary, curve_points, graded, incomplete, set_based
+from ringtrue.evaluation.measures import binary, graded, set_based
 from ringtrue.evaluation.measures.graded import MAX_GRADE
 from ringtrue.evaluation.measures.ranked_lists import FloatArray
 
@@ -153,9 +153,9 @@ FORMULAS: dict[str, Callable[..., FloatArray]] = {
     "IPrec": binary.interpolated_precision,
     "IAP": binary.interpolated_average,
     "PAtRecall": binary.precision_at_recall,
-    "AUC": curve_points.area_under_roc,
-    "Bpref": incomplete.bpref,
-    "infAP": incomplete.inferred_ap,
+    "AUC": set_based.area_under_roc,
+    "Bpref": binary.bpref,
+    "infAP": binary.inferred_ap,
     "Judged": set_based.judged_share,
     "SetP": set_based.set_precision,
     "SetR": set_based.set_recall,

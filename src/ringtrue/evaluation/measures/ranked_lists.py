@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
+BoolArray: TypeAlias = NDArray[np.bool_]
 Compat: TypeAlias = Literal["trec_eval-9", "trec_eval-10"]
 
 
@@ -57,11 +58,11 @@ class RankedLists:
         """The rank that each label of the pool has in the ideal list."""
         return np.arange(1, len(self.pool) + 1) - self.pool_offsets[self.pool_owner]
 
-    def total(self, values: FloatArray | NDArray[np.bool_]) -> FloatArray:
+    def total(self, values: FloatArray | BoolArray) -> FloatArray:
         """The sum over the entries of each list."""
         return np.bincount(self.owner, weights=values, minlength=len(self)).astype(np.float64)
 
-    def pool_total(self, values: FloatArray | NDArray[np.bool_]) -> FloatArray:
+    def pool_total(self, values: FloatArray | BoolArray) -> FloatArray:
         """The sum over the pool of each list."""
         return np.bincount(self.pool_owner, weights=values, minlength=len(self)).astype(np.float64)
 
@@ -77,11 +78,11 @@ class RankedLists:
         """How many documents each list has down to rank k."""
         return (self.retrieved if k is None else np.minimum(self.retrieved, k)).astype(np.float64)
 
-    def within(self, k: int | None) -> NDArray[np.bool_]:
+    def within(self, k: int | None) -> BoolArray:
         """Which entries stand among the first k."""
         return np.ones(len(self.rank), dtype=bool) if k is None else self.rank <= k
 
-    def running_count(self, flags: NDArray[np.bool_]) -> IntArray:
+    def running_count(self, flags: BoolArray) -> IntArray:
         """For each entry, how many entries of its list down to itself are flagged."""
         counts: IntArray = np.concatenate([[0], np.cumsum(flags)]).astype(np.int64)
         return counts[1:] - counts[self.offsets[self.owner]]

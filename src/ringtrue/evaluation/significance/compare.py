@@ -1,20 +1,30 @@
-"""Scores → comparisons, adjusted for the family that they belong to."""
+"""Scores → comparisons, adjusted for the family that they belong to, and the queries where a difference comes from."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import get_args
 
 import numpy as np
+import polars as pl
 
 from ringtrue.errors import MismatchError, UsageError, did_you_mean
 from ringtrue.evaluation.evaluate import split_by
-from ringtrue.evaluation.significance.families import Adjust, Family, adjust_by_tukey, adjust_p_values, describe_family
+from ringtrue.evaluation.measures import BoolArray, IntArray
+from ringtrue.evaluation.significance.adjustment import (
+    Adjust,
+    Family,
+    adjust_by_tukey,
+    adjust_p_values,
+    describe_family,
+)
+from ringtrue.evaluation.significance.paired_statistics import paired_differences
 from ringtrue.evaluation.significance.pairwise_tests import ComparisonSettings, Test, compare_pairs, smallest_p
 from ringtrue.evaluation.significance.resampling_tests import Progress, is_exact
-from ringtrue.evaluation.significance.run_pairs import presence_matrix, require_shared_queries, select_run_pairs
+from ringtrue.formatting.phrases import join_first_few
 from ringtrue.stats.results import Comparison, Comparisons
 from ringtrue.tables import Scores
 from ringtrue.tables.scores import Cube
@@ -52,32 +62,19 @@ def compare(
         >>> print(compare(rt.evaluate(runs, judgments, "RR"))[0])
         RR: new − old = 0.44 (95% CI 0.29 to 0.59), p = 0.00021 (adjusted 0.00021), won 7, tied 1, lost 0
     """
-    settings = _make_settings(
-        test=test,
-        adjust=adjust,
-        family=family,
-        mid_p=mid_p,
-        resamples=resamples,
-        level=level,
-        rng=rng,
-        progress=progress,
-    )
-    raw, cube, notes = _compare_all_pairs(scores, _list_baselines(baselines), settings)
+    settings = _make_settings(test, adjust, family, mid_p, resamples, level, rng, progress)
+    raw, cube, pairs, notes = _compare_all_pairs(scores, baselines, settings)
     several = len(cube.measures) > 1 and family == "measure"
-    pairs = select_run_pairs(cube.runs, _list_baselines(baselines))
     if adjust == "tukey" and len(pairs) > 1:
         comparisons, left_out = adjust_by_tukey(raw, cube, pairs, settings)
         notes += left_out
-        family_description = (
-            f"randomised Tukey HSD ({resamples:,} resamples, a test of its own) over the {len(pairs):,} pairs"
-        )
-        family_description += " of each measure" if several else ""
+        own_test = f"randomised Tukey HSD ({resamples:,} resamples, a test of its own)"
+        family_description = f"{own_test} over the {len(pairs):,} pairs{' of each measure' * several}"
     else:
         comparisons = adjust_p_values(raw, adjust, family)
         members = "comparisons" if family == "all" and len(cube.measures) > 1 else "pairs"
-        family_description = describe_family(
-            len(raw) // (len(cube.measures) if several else 1), members, adjust, level, several=several
-        )
+        count = len(raw) // (len(cube.measures) if several else 1)
+        family_description = describe_family(count, members, adjust, level, several=several)
     if test == "bootstrap" and adjust == "holm" and len(pairs) > MANY_PAIRS:
         notes += ("at the small levels that many comparisons need, the bootstrap errs more often than it says",)
     return _collect_comparisons(comparisons, settings, family_description, notes)
@@ -115,25 +112,17 @@ def compare_by(
     """
     if adjust == "tukey":
         raise UsageError("Tukey's family is the runs over all queries: with groups of queries, adjust by holm or bh")
-    settings = _make_settings(
-        test=test,
-        adjust=adjust,
-        family=family,
-        mid_p=mid_p,
-        resamples=resamples,
-        level=level,
-        rng=rng,
-        progress=progress,
-    )
+    settings = _make_settings(test, adjust, family, mid_p, resamples, level, rng, progress)
     runs = scores.cube().runs
-    select_run_pairs(runs, _list_baselines(baselines))
+    baselines = [baselines] if isinstance(baselines, str) else list(baselines)
+    select_run_pairs(runs, baselines)  # so that a wrong baseline is an error, and not a reason to leave out every group
     groups: dict[str, tuple[list[Comparison], tuple[str, ...]]] = {}
     left_out: list[str] = []
     for group, part in split_by(scores, table, column).items():
         try:
             if lacking := set(runs) - set(part.frame["run"]):
                 raise MismatchError(f"'{min(lacking)}' has none of its queries")
-            raw, _, notes = _compare_all_pairs(part, _list_baselines(baselines), settings)
+            raw, _, _, notes = _compare_all_pairs(part, baselines, settings)
             groups[group] = raw, notes
         except MismatchError as error:
             left_out.append(f"{column} '{group}' is left out: {error}")
@@ -151,12 +140,51 @@ def compare_by(
     }
 
 
-def _list_baselines(baselines: str | Iterable[str]) -> list[str]:
-    return [baselines] if isinstance(baselines, str) else list(baselines)
+def differences(scores: Scores, a: str, b: str, measure: str | None = None) -> pl.DataFrame:
+    """The value of both runs for each query they share, and a − b, the largest first.
+
+    `measure` may be left out where the scores have one only.
+
+    Examples:
+        >>> import ringtrue as rt
+        >>> runs = {"new": {"q1": {"d1": 1.0}, "q2": {"d2": 1.0}}, "old": {"q1": {"d3": 1.0}, "q2": {"d2": 1.0}}}
+        >>> scores = rt.evaluate(runs, {"q1": {"d1": 1}, "q2": {"d2": 1}}, "RR")
+        >>> differences(scores, "new", "old").rows()
+        [('q1', 1.0, 0.0, 1.0), ('q2', 1.0, 1.0, 0.0)]
+    """
+    measures = scores.frame["measure"].unique(maintain_order=True).to_list()
+    if measure is None:
+        if len(measures) > 1:
+            raise UsageError(f"the scores have several measures, {', '.join(measures)}: say which")
+        measure = measures[0]
+    runs = scores.frame["run"].unique(maintain_order=True).to_list()
+    for kind, name, names in (("run", a, runs), ("run", b, runs), ("measure", measure, measures)):
+        if name not in names:
+            near = did_you_mean(name, names) or f"; there is {', '.join(names[:5])}"
+            raise UsageError(f"no {kind} '{name}' in the scores{near}")
+    measure_scores = scores.frame.filter(pl.col("measure") == measure)
+    first, second = (
+        measure_scores.filter(pl.col("run") == run).select("query", pl.col("value").alias(side))
+        for run, side in ((a, "a"), (b, "b"))
+    )
+    both = first.join(second, on="query", maintain_order="left")
+    difference = paired_differences(both["a"].to_numpy(), both["b"].to_numpy())
+    return both.with_columns(difference=difference).sort("difference", descending=True, maintain_order=True)
+
+
+def largest_differences(table: pl.DataFrame, limit: int = 3) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Of `differences`, the queries where a is furthest ahead, and those where b is.
+
+    Examples:
+        >>> table = pl.DataFrame({"query": ["q1", "q2", "q3"], "difference": [0.5, 0.0, -0.2]})
+        >>> [part["query"].to_list() for part in largest_differences(table)]
+        [['q1'], ['q3']]
+    """
+    ahead, behind = table.filter(pl.col("difference") > 0), table.filter(pl.col("difference") < 0)
+    return ahead.head(limit), behind.reverse().head(limit)
 
 
 def _make_settings(
-    *,
     test: Test,
     adjust: Adjust,
     family: Family,
@@ -188,23 +216,82 @@ def _make_settings(
 
 
 def _compare_all_pairs(
-    scores: Scores, baselines: Sequence[str], settings: ComparisonSettings
-) -> tuple[list[Comparison], Cube, tuple[str, ...]]:
-    """Every pair of every measure, not yet adjusted."""
+    scores: Scores, baselines: str | Iterable[str], settings: ComparisonSettings
+) -> tuple[list[Comparison], Cube, IntArray, tuple[str, ...]]:
+    """Every pair of every measure, not yet adjusted; the scores as an array, the pairs, and notes."""
     cube = scores.cube()
     pairs = select_run_pairs(cube.runs, baselines)
     present = presence_matrix(scores, cube)
-    notes: list[str] = []
+    notes = [] if settings.test == "welch" else require_shared_queries(cube, present, pairs)
     if settings.test == "welch":
         cube = replace(cube, values=np.where(present, cube.values, np.nan))
-    else:
-        notes += require_shared_queries(cube, present, pairs)
     comparisons = [
         comparison
         for measure, values in zip(cube.measures, cube.values, strict=True)
         for comparison in compare_pairs(measure, cube.runs, values, pairs, settings)
     ]
-    return comparisons, cube, tuple(notes)
+    return comparisons, cube, pairs, tuple(notes)
+
+
+def select_run_pairs(runs: Sequence[str], baselines: str | Iterable[str]) -> IntArray:
+    """All pairs in the order given; with baselines, every other run against each, then these among themselves.
+
+    Examples:
+        >>> select_run_pairs(["x", "y", "z"], []).tolist()
+        [[0, 1], [0, 2], [1, 2]]
+        >>> select_run_pairs(["x", "y", "z"], ["x"]).tolist()
+        [[1, 0], [2, 0]]
+    """
+    if len(runs) < 2:
+        present_runs = f"only '{runs[0]}'" if runs else "none"
+        raise UsageError(f"a comparison needs two runs or more, found {present_runs}")
+    baselines = dict.fromkeys([baselines] if isinstance(baselines, str) else baselines)
+    for name in baselines:
+        if name not in runs:
+            near = did_you_mean(name, runs) or f"; the runs are {', '.join(runs[:5])}{', …' if len(runs) > 5 else ''}"
+            raise UsageError(f"no run is called '{name}', the baseline{near}")
+    baseline_indices = [runs.index(name) for name in baselines]
+    other_indices = [i for i in range(len(runs)) if i not in baseline_indices]
+    against_baselines = [(run, base) for run in other_indices for base in baseline_indices]
+    return np.array([*against_baselines, *combinations(baseline_indices or range(len(runs)), 2)], dtype=np.int64)
+
+
+def presence_matrix(scores: Scores, cube: Cube) -> BoolArray:
+    """Which run truly has which query (runs × queries), not only a 0 for a query that it lacks."""
+    column = {query: i for i, query in enumerate(cube.queries)}
+    present = np.ones((len(cube.runs), len(cube.queries)), dtype=bool)
+    for run, missing in scores.absent.items():
+        if run in cube.runs:
+            present[cube.runs.index(run), [column[query] for query in missing if query in column]] = False
+    return present
+
+
+def require_shared_queries(cube: Cube, present: BoolArray, pairs: IntArray) -> list[str]:
+    """An error where a pair has no query in common; a note where it has few."""
+
+    def describe_missing(*runs: int) -> str:
+        lacking = ([cube.queries[i] for i in np.flatnonzero(~present[run])] for run in runs)
+        return ", ".join(
+            f"'{cube.runs[run]}' lacks {join_first_few(missing) if missing else 'none'}"
+            for run, missing in zip(runs, lacking, strict=True)
+        )
+
+    few = []
+    for a, b in pairs.tolist():
+        shared, either = int((present[a] & present[b]).sum()), int((present[a] | present[b]).sum())
+        if not shared:
+            raise MismatchError(
+                f"'{cube.runs[a]}' and '{cube.runs[b]}' have no query in common: {describe_missing(a, b)}; "
+                f"only --test welch compares runs over different queries"
+            )
+        if shared < either / 2:
+            few.append((shared / either, shared, either, a, b))
+    if not few:
+        return []
+    _, shared, either, a, b = min(few)
+    more = f"; of {len(pairs)} pairs, {len(few)} share fewer than half" if len(few) > 1 else ""
+    share = f"'{cube.runs[a]}' and '{cube.runs[b]}' share only {shared} of {either} queries"
+    return [f"{share}: {describe_missing(a, b)}{more}"]
 
 
 def _collect_comparisons(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from string import ascii_lowercase, ascii_uppercase
 
-from ringtrue.evaluation.significance.run_pairs import BoolArray
+from ringtrue.evaluation.measures import BoolArray
 
 LETTERS = ascii_lowercase + ascii_uppercase
 MAX_GROUPS = 300  # groups: where there would be more, fewer that also do are looked for

@@ -6,12 +6,11 @@ Every function takes the whole matrix and gives one p for each row, two-sided.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ringtrue.evaluation.measures import FloatArray
 from ringtrue.evaluation.significance.resampling_tests import count_extreme_flips, enumerate_sign_flips
 from ringtrue.stats.student_t import t_tail
 
-FloatArray = NDArray[np.float64]
 DIGITS = 12  # significant; 0.3 − 0.2 is 0.1, and a sum does not depend on its order
 EXACT_RANKS = 50  # up to here the exact distribution of Wilcoxon's statistic is used where no differences tie
 ENUMERATED_RANKS = 13  # queries that do not tie: up to here all ways to flip their signs are tried

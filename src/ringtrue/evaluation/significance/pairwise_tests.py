@@ -9,9 +9,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from ringtrue.errors import MismatchError
+from ringtrue.evaluation.measures import BoolArray, FloatArray, IntArray
 from ringtrue.evaluation.significance import paired_statistics, resampling_tests
-from ringtrue.evaluation.significance.paired_statistics import FloatArray
-from ringtrue.evaluation.significance.run_pairs import BoolArray, IntArray
 from ringtrue.stats.results import Comparison, Estimate
 from ringtrue.stats.student_t import normal_quantile, t_quantile
 

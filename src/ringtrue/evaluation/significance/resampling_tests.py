@@ -13,11 +13,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ringtrue.evaluation.measures import FloatArray, IntArray
 from ringtrue.stats.bootstrap import resample_query_counts
 from ringtrue.stats.student_t import t_quantile, t_tail
 
-FloatArray: TypeAlias = NDArray[np.float64]
-IntArray: TypeAlias = NDArray[np.int64]
 Progress: TypeAlias = Callable[[int], None]  # is told how many pairs × resamples were done
 
 PAIR_BATCH = 4096  # pairs at a time: what belongs to one batch of draws stays below 20 MB

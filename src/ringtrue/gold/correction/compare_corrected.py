@@ -13,8 +13,8 @@ from ringtrue.evaluation.evaluate import evaluate
 from ringtrue.evaluation.inputs import require_choice
 from ringtrue.evaluation.measures import Measure
 from ringtrue.evaluation.significance import Adjust, Family, compare
-from ringtrue.evaluation.significance.families import adjust_p_values, describe_family
-from ringtrue.evaluation.significance.run_pairs import select_run_pairs
+from ringtrue.evaluation.significance.adjustment import adjust_p_values, describe_family
+from ringtrue.evaluation.significance.compare import select_run_pairs
 from ringtrue.gold.correction.correct import build_problem, make_estimator, require_measures
 from ringtrue.gold.correction.estimator import CorrectedDifference, Method
 from ringtrue.gold.correction.joint_estimate import Population

@@ -15,15 +15,15 @@ from scipy.stats import mannwhitneyu
 
 from ringtrue.errors import MeasureError
 from ringtrue.evaluation.measures import RankedLists, parse, ranked
-from ringtrue.evaluation.measures.binary import ELEVEN_POINTS, average_precision, precision_at_recall
-from ringtrue.evaluation.measures.curve_points import (
-    FALLOUT_LEVELS,
+from ringtrue.evaluation.measures.binary import (
+    ELEVEN_POINTS,
     RECALL_LEVELS,
-    area_under_roc,
+    average_precision,
     eleven_points,
+    precision_at_recall,
     precision_recall,
-    roc,
 )
+from ringtrue.evaluation.measures.set_based import FALLOUT_LEVELS, area_under_roc, roc
 
 spec = importlib.util.spec_from_file_location("oracle", Path(__file__).with_name("oracle.py"))
 assert spec is not None
