@@ -15,9 +15,8 @@ from scipy.optimize import minimize
 
 import ringtrue as rt
 from preference.random_votes import matches, preferences, random_votes
-from ringtrue.preference.bradley_terry import fit_bradley_terry
+from ringtrue.preference.bradley_terry import OutcomeModel, fit_bradley_terry
 from ringtrue.preference.matches import FloatArray, Matches
-from ringtrue.preference.outcome_model import OutcomeModel
 from ringtrue.preference.rating_methods import RatingSettings
 from ringtrue.tables import Preferences
 

@@ -14,11 +14,16 @@ from hypothesis import given, settings, strategies as st
 
 import ringtrue as rt
 from preference.random_votes import matches, random_votes
-from ringtrue.preference.elo import elo, find_inverted, play_elo_pass
-from ringtrue.preference.glicko import glicko, learn_from_match, update_rating
-from ringtrue.preference.match_rounds import MatchRounds
-from ringtrue.preference.matches import Matches
-from ringtrue.preference.win_rate import win_rate
+from ringtrue.preference.elo_and_glicko import (
+    elo,
+    find_inverted,
+    glicko,
+    learn_from_match,
+    play_elo_pass,
+    update_rating,
+    win_rate,
+)
+from ringtrue.preference.matches import Matches, MatchRounds
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ import pytest
 import ringtrue as rt
 from preference.random_votes import preferences, random_votes
 from ringtrue.errors import UsageError
+from ringtrue.preference.bradley_terry import OutcomeModel
 from ringtrue.preference.judge_aware_ratings import CROWD_PRIOR, SENSITIVITY_SPREAD, fit_crowd_bt, fit_sensitivities
 from ringtrue.preference.matches import FloatArray, Matches
-from ringtrue.preference.outcome_model import OutcomeModel
 
 
 def crowd(

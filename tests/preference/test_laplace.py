@@ -10,13 +10,11 @@ from hypothesis import given, settings, strategies as st
 import ringtrue as rt
 from preference.random_votes import preferences, random_votes
 from ringtrue.preference import laplace
-from ringtrue.preference.bradley_terry import fit_bradley_terry
+from ringtrue.preference.bradley_terry import OutcomeModel, fit_bradley_terry
 from ringtrue.preference.judge_aware_ratings import fit_sensitivities
 from ringtrue.preference.laplace import MatchInformation, covariance, standard_errors
 from ringtrue.preference.matches import FloatArray, Matches
-from ringtrue.preference.outcome_model import OutcomeModel
-from ringtrue.preference.rating_intervals import next_ranked
-from ringtrue.preference.vote_bootstrap import _distinct_votes, bootstrap_ratings
+from ringtrue.preference.rating_fit import _distinct_votes, bootstrap_ratings, next_ranked
 
 
 def in_full(

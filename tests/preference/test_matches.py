@@ -9,8 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from preference.random_votes import matches, preferences, random_votes
 from ringtrue.errors import DuplicateError
-from ringtrue.preference.match_rounds import MatchRounds
-from ringtrue.preference.matches import Matches
+from ringtrue.preference.matches import Matches, MatchRounds
 
 
 def test_whichever_side_a_document_stands_on_the_match_is_the_same() -> None:

@@ -15,9 +15,9 @@ import ringtrue as rt
 from preference.random_votes import preferences, random_votes
 from ringtrue.errors import InputError, MismatchError, UsageError
 from ringtrue.preference.gold_agreement import auc
-from ringtrue.preference.label_cutoffs import label_by_gaps, label_by_quantiles, label_by_thresholds
 from ringtrue.preference.matches import Matches
 from ringtrue.preference.rating_methods import RatingSettings
+from ringtrue.preference.results import label_by_gaps, label_by_quantiles, label_by_thresholds
 
 
 def test_documents_that_no_chain_joins_are_named() -> None:

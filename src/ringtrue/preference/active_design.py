@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from ringtrue.errors import UsageError
-from ringtrue.preference.bradley_terry import fit_bradley_terry
+from ringtrue.preference.bradley_terry import OutcomeModel, fit_bradley_terry
 from ringtrue.preference.laplace import covariance
-from ringtrue.preference.outcome_model import OutcomeModel
 from ringtrue.preference.pair_designs import RIDGE, Pairs
 from ringtrue.stats.student_t import normal_quantile
 from ringtrue.tables.groups import IntArray

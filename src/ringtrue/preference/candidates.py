@@ -111,32 +111,26 @@ class Candidates:
 
     def to_matches(self, preferences: Preferences | None) -> Matches:
         """The votes so far between these documents, the rows of which they name; repeats all count."""
-        left, right = np.array([], dtype=np.int32), np.array([], dtype=np.int32)
-        left_score = np.array([])
-        if preferences is not None:
-            left, right = (self._row_numbers(preferences.frame.select("query", doc=side)) for side in ("left", "right"))
-            winner = pl.col("winner")
-            left_score = preferences.frame.select(
-                pl.when(winner == "left").then(1.0).when(winner == "right").then(0.0).otherwise(0.5)
-            )["literal"].to_numpy()
-        swapped = left > right
-        return Matches(
+        empty = pl.DataFrame(schema=dict.fromkeys(("query", "left", "right", "winner"), pl.String))
+        votes, numbered = empty if preferences is None else preferences.frame, self.docs.with_row_index("row")
+        left, right = (
+            votes.select("query", doc=side)
+            .join(numbered, on=["query", "doc"], how="left", maintain_order="left")["row"]
+            .to_numpy()
+            .astype(np.int32)
+            for side in ("left", "right")
+        )
+        nobody = np.full(len(left), -1, dtype=np.int32)
+        return Matches.between(
+            left,
+            right,
+            votes["winner"],
+            judge=nobody,
+            judges=(),
             docs=self.docs,
             queries=self.queries,
             start=self.start,
-            first=np.where(swapped, right, left),
-            second=np.where(swapped, left, right),
-            score=np.where(swapped, 1 - left_score, left_score),
-            weight=np.ones(len(left)),
-            tied=(left_score == 0.5).astype(np.float64),
-            judge=np.full(len(left), -1, dtype=np.int32),
-            judges=(),
         )
-
-    def _row_numbers(self, names: pl.DataFrame) -> NDArray[np.int32]:
-        numbered = self.docs.with_row_index("row")
-        rows = names.join(numbered, on=["query", "doc"], how="left", maintain_order="left")["row"]
-        return rows.to_numpy().astype(np.int32)
 
 
 def list_tables(source: object) -> list[object]:

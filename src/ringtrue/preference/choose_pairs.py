@@ -69,15 +69,8 @@ class PairChoice:
 
     def as_dict(self) -> dict[str, object]:
         """The choice as plain data, in the key order of the command line's JSON."""
-        return {
-            "pairs": self.pairs,
-            "votes": self.votes,
-            "queries": self.queries,
-            "tasks": self.tasks,
-            "traps": self.traps,
-            "design": self.design,
-            "notes": list(self.notes),
-        }
+        names = ("pairs", "votes", "queries", "tasks", "traps", "design")
+        return {name: getattr(self, name) for name in names} | {"notes": list(self.notes)}
 
 
 def choose_pairs(

@@ -12,7 +12,6 @@ from ringtrue.errors import TableError, UsageError, did_you_mean
 from ringtrue.preference.gold_agreement import GoldComparison
 from ringtrue.preference.matches import Matches
 from ringtrue.preference.rate import drop_traps, group_notes, trap_notes
-from ringtrue.preference.rating_fit import RatingFit
 from ringtrue.preference.rating_methods import RatingSettings
 from ringtrue.stats.bootstrap import require_generator
 from ringtrue.tables import Preferences
@@ -232,33 +231,20 @@ def _predict_held_out(settings: RatingSettings, votes: Matches, fold: FloatArray
     loss, correct, predicted, decided = 0.0, 0.0, 0, 0
     for held_fold in range(int(fold.max()) + 1):
         rating_fit, unseen = settings.rate_votes(votes.keep(fold != held_fold)), votes.keep(fold == held_fold)
-        losses = _log_losses(rating_fit, unseen)
-        loss, predicted = loss + losses.sum(), predicted + len(losses)
-        untied = unseen.score != 0.5
-        predicted_sign = _predicted_signs(rating_fit, unseen)[untied]
+        chance, untied = rating_fit.expected_scores(unseen), unseen.score != 0.5
+        if chance is None:  # by this method, only who is ahead
+            margin = rating_fit.ratings[unseen.first] - rating_fit.ratings[unseen.second]
+        else:
+            margin = chance - 0.5
+            clipped = np.clip(chance, MIN_CHANCE, 1 - MIN_CHANCE)
+            loss -= (unseen.score * np.log(clipped) + (1 - unseen.score) * np.log(1 - clipped)).sum()
+            predicted += unseen.size
+        predicted_sign = np.sign(np.where(np.abs(margin) < MIN_CHANCE, 0, margin))[untied]
         actual_sign = np.sign(unseen.score[untied] - 0.5)
-        correct, decided = (
-            correct + np.where(predicted_sign == 0, 0.5, predicted_sign == actual_sign).sum(),
-            decided + int(untied.sum()),
-        )
+        correct += np.where(predicted_sign == 0, 0.5, predicted_sign == actual_sign).sum()
+        decided += int(untied.sum())
     return HeldOut(
         accuracy=float(correct / decided) if decided else None,
         log_loss=float(loss / predicted) if predicted else None,
         votes=votes.size,
     )
-
-
-def _log_losses(rating_fit: RatingFit, unseen: Matches) -> FloatArray:
-    """−log of the chance given to each vote, a tie half a win; nothing where the method gives no chances."""
-    chance = rating_fit.expected_scores(unseen)
-    if chance is None:
-        return np.empty(0)
-    clipped = np.clip(chance, MIN_CHANCE, 1 - MIN_CHANCE)
-    return np.asarray(-(unseen.score * np.log(clipped) + (1 - unseen.score) * np.log(1 - clipped)))
-
-
-def _predicted_signs(rating_fit: RatingFit, unseen: Matches) -> FloatArray:
-    """1 where the first document is foretold to win, −1 where the other is, 0 where neither."""
-    chance = rating_fit.expected_scores(unseen)
-    margin = rating_fit.ratings[unseen.first] - rating_fit.ratings[unseen.second] if chance is None else chance - 0.5
-    return np.sign(np.where(np.abs(margin) < MIN_CHANCE, 0, margin))

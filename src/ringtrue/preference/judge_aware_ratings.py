@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from ringtrue.preference.bradley_terry import fit_bradley_terry
+from ringtrue.preference.bradley_terry import OutcomeModel, fit_bradley_terry
 from ringtrue.preference.laplace import JudgeEvidence, MatchInformation, pair_variances
-from ringtrue.preference.outcome_model import OutcomeModel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

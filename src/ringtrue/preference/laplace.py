@@ -193,9 +193,7 @@ def pair_variances(matches: Matches, information: FloatArray, *, ridge: float) -
         >>> pair_variances(two, np.array([0.25]), ridge=0.5).tolist()
         [2.0]
     """
-    size = matches.docs.height
-    diagonal = ridge + np.bincount(matches.first, weights=information, minlength=size)
-    diagonal += np.bincount(matches.second, weights=information, minlength=size)
+    size, diagonal = matches.docs.height, _precision_diagonal(matches, information, ridge)
     pair = encode_keys(matches.first.astype(np.int64) * size + matches.second)[1]
     shared = np.bincount(pair, weights=information)[pair]
     first_diagonal, second_diagonal = diagonal[matches.first], diagonal[matches.second]
@@ -227,15 +225,19 @@ def _query_covariance(
     for _ in range(PROBES // PROBES_PER_BATCH):
         signs = rng.choice([-1.0, 1.0], (size, PROBES_PER_BATCH))
         probes = signs * _subtract_group_means(solve(_subtract_group_means(signs, groups)), groups)
-        probe_mean, probe_square = (
-            probe_mean + probes.sum(axis=1) / PROBES,
-            probe_square + (probes**2).sum(axis=1) / PROBES,
-        )
+        probe_mean += probes.sum(axis=1) / PROBES
+        probe_square += (probes**2).sum(axis=1) / PROBES
     unreliable = np.sqrt(np.maximum(probe_square - probe_mean**2, 0) / PROBES) > MAX_RELATIVE_ERROR * probe_mean
-    diagonal = ridge + np.bincount(matches.first, weights=information, minlength=size)
-    diagonal += np.bincount(matches.second, weights=information, minlength=size)
     probe_mean[unreliable] = np.nan
-    return solve, (lambda vectors: vectors / np.sqrt(diagonal)[:, None]), probe_mean, np.full(size, np.nan)
+    root = np.sqrt(_precision_diagonal(matches, information, ridge))[:, None]
+    return solve, (lambda vectors: vectors / root), probe_mean, np.full(size, np.nan)
+
+
+def _precision_diagonal(matches: Matches, information: FloatArray, ridge: float) -> FloatArray:
+    """What is known of each document, all others held where they are."""
+    size = matches.docs.height
+    diagonal = ridge + np.bincount(matches.first, weights=information, minlength=size)
+    return np.asarray(diagonal + np.bincount(matches.second, weights=information, minlength=size))
 
 
 def ridge_shrinkage(

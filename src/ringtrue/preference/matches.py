@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -18,6 +18,7 @@ from ringtrue.tables.preferences import OUTCOMES
 
 FloatArray: TypeAlias = NDArray[np.float64]
 SCORE_BY_OUTCOME = np.array([{"left": 1.0, "right": 0.0}.get(outcome, 0.5) for outcome in OUTCOMES])
+MIN_BATCH = 24  # matches at once from which arrays are faster than one after another
 MATCHES_PER_DOC = 8  # matches a document that usually join all of them
 
 
@@ -63,20 +64,30 @@ class Matches:
             docs = pl.DataFrame({"query": queries.gather(keys // len(names)), "doc": names.gather(keys % len(names))})
             start = np.searchsorted(keys, np.arange(len(queries) + 1) * len(names))
         left, right = doc_row[: frame.height], doc_row[frame.height :]
-        left_score = SCORE_BY_OUTCOME[frame["winner"].cast(pl.Enum(OUTCOMES)).to_physical().to_numpy()]
-        swapped = left > right
         judge, judges = encode_column(frame["judge"])
-        return cls(
+        return cls.between(
+            left,
+            right,
+            frame["winner"],
+            judge=judge,
+            judges=tuple(judges),
             docs=docs,
             queries=tuple(queries),
             start=start,
+        )
+
+    @classmethod
+    def between(cls, left: Codes, right: Codes, winner: pl.Series, *, judge: Codes, **shared: Any) -> Self:
+        """A match for each vote between the documents on the left and on the right; `shared` are the other fields."""
+        left_score = SCORE_BY_OUTCOME[winner.cast(pl.Enum(OUTCOMES)).to_physical().to_numpy()]
+        return cls(
             first=np.minimum(left, right),
             second=np.maximum(left, right),
-            score=np.where(swapped, 1 - left_score, left_score),
-            weight=np.ones(frame.height),
+            score=np.where(left > right, 1 - left_score, left_score),
+            weight=np.ones(len(left)),
             tied=(left_score == 0.5).astype(np.float64),
             judge=judge,
-            judges=tuple(judges),
+            **shared,
         )
 
     @property
@@ -120,15 +131,8 @@ class Matches:
 
     def keep(self, rows: NDArray[np.bool_] | NDArray[np.integer]) -> Self:
         """These matches alone; documents and judges stay, also those that are left without one."""
-        return replace(
-            self,
-            first=self.first[rows],
-            second=self.second[rows],
-            score=self.score[rows],
-            weight=self.weight[rows],
-            tied=self.tied[rows],
-            judge=self.judge[rows],
-        )
+        columns = ("first", "second", "score", "weight", "tied", "judge")
+        return replace(self, **{name: getattr(self, name)[rows] for name in columns})
 
     def by_query(self) -> Iterator[tuple[NDArray[np.int64], Self]]:
         """The matches of each query by themselves, and which rows they are."""
@@ -138,21 +142,12 @@ class Matches:
         for q, rows in enumerate(np.split(order, ends[:-1])):
             low, high = int(self.start[q]), int(self.start[q + 1])
             part = self.keep(rows)
-            yield (
-                rows,
-                replace(
-                    part,
-                    docs=self.docs[low:high],
-                    queries=self.queries[q : q + 1],
-                    start=np.array([0, high - low]),
-                    first=part.first - np.int32(low),
-                    second=part.second - np.int32(low),
-                ),
+            first, second, own_docs = part.first - np.int32(low), part.second - np.int32(low), self.docs[low:high]
+            own_query = self.queries[q : q + 1]
+            part = replace(
+                part, docs=own_docs, queries=own_query, start=np.array([0, high - low]), first=first, second=second
             )
-
-    def with_scores(self, score: FloatArray) -> Self:
-        """The same matches with other scores, such as those that are probable once the judges are known."""
-        return replace(self, score=score, tied=np.zeros(self.size))
+            yield rows, part
 
     def components(self) -> NDArray[np.int32]:
         """For each document the group that it is in: documents that chains of matches join."""
@@ -178,3 +173,42 @@ def resolve_repeats(preferences: Preferences, repeats: Repeats | None) -> Prefer
     keep = ~named
     keep[named] = Votes.of_preferences(Preferences(frame.filter(pl.Series(named)))).rows_without_repeats(repeats)
     return preferences if keep.all() else Preferences(frame.filter(pl.Series(keep)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchRounds:
+    """First the rows of `batches`, the matches in each of different queries; then `sequential`, one after another.
+
+    Each query's matches keep their order. Queries know nothing of each other, so that the first match of all of them,
+    then the second and so on, can be played at once; of the few that have more matches than others, the rest is left.
+
+    Examples:
+        >>> from ringtrue.preference.matches import Matches
+        >>> from ringtrue.tables import Preferences
+        >>> votes = {"query": [*"ppq"], "left": [*"aac"], "right": [*"bcd"], "winner": [*"aac"]}
+        >>> rounds = MatchRounds.of(Matches.of(Preferences.of(votes)), min_batch=1)
+        >>> [rows.tolist() for rows in rounds.batches], rounds.sequential.tolist()
+        ([[0, 2], [1]], [])
+    """
+
+    batches: tuple[NDArray[np.int64], ...]
+    sequential: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, matches: Matches, *, min_batch: int = MIN_BATCH) -> Self:
+        """The rounds of these matches, at least so many played at once."""
+        if len(matches.queries) < min_batch:
+            return cls(batches=(), sequential=np.arange(matches.size))
+        query = matches.query[matches.first]
+        counts = np.bincount(query, minlength=len(matches.queries))
+        rows = np.argsort(query, kind="stable") if len(counts) > 1 else np.arange(matches.size)
+        begin = np.cumsum(counts) - counts
+        longest = np.argsort(-counts, kind="stable")
+        # In round t the queries with more than t matches play; there are fewer of them each time.
+        playing = np.searchsorted(np.sort(-counts), -np.arange(counts.max(initial=0)), side="left")
+        batched_rounds = int(np.count_nonzero(playing >= min_batch))
+        round_number = np.arange(matches.size) - np.repeat(begin, counts)
+        return cls(
+            batches=tuple(rows[begin[longest[: playing[t]]] + t] for t in range(batched_rounds)),
+            sequential=rows[round_number >= batched_rounds],
+        )

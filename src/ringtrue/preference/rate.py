@@ -11,7 +11,7 @@ import polars as pl
 
 from ringtrue.errors import TableError, UsageError
 from ringtrue.formatting.phrases import format_count
-from ringtrue.preference.elo import find_inverted
+from ringtrue.preference.elo_and_glicko import find_inverted
 from ringtrue.preference.gold_agreement import GoldComparison
 from ringtrue.preference.matches import Matches
 from ringtrue.preference.rating_fit import RatingFit

@@ -9,21 +9,20 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
+import polars as pl
 
 from ringtrue.errors import UsageError, did_you_mean
-from ringtrue.preference.bradley_terry import fit_bradley_terry, fit_tie_parameter
-from ringtrue.preference.elo import elo
-from ringtrue.preference.expected_outcomes import estimate_probable_scores
-from ringtrue.preference.glicko import glicko
+from ringtrue.judges.aggregation import aggregate
+from ringtrue.judges.votes import FIRST, SECOND, TIE, Votes
+from ringtrue.preference.bradley_terry import OutcomeModel, fit_bradley_terry, fit_tie_parameter
+from ringtrue.preference.elo_and_glicko import elo, glicko, win_rate
 from ringtrue.preference.judge_aware_ratings import JudgeKind, fit_crowd_bt, fit_sensitivities
 from ringtrue.preference.laplace import MatchInformation
-from ringtrue.preference.outcome_model import OutcomeModel
-from ringtrue.preference.rating_fit import RatingFit
-from ringtrue.preference.rating_intervals import add_bootstrap_intervals, add_laplace_intervals
-from ringtrue.preference.win_rate import win_rate
+from ringtrue.preference.rating_fit import RatingFit, add_bootstrap_intervals, add_laplace_intervals
 
 if TYPE_CHECKING:
     from ringtrue.preference.matches import FloatArray, Matches
+
 
 Method: TypeAlias = Literal["bradley-terry", "elo", "glicko", "win-rate"]
 TieModel: TypeAlias = Literal["half", "davidson"]
@@ -66,9 +65,8 @@ class RatingSettings:
     def __post_init__(self) -> None:
         for name, choices in SETTING_CHOICES.items():
             if (choice := getattr(self, name)) not in choices:
-                suggestion = did_you_mean(
-                    str(choice), [option for option in choices if option]
-                ) or "; there is " + ", ".join(option for option in choices if option)
+                options = [option for option in choices if option]
+                suggestion = did_you_mean(str(choice), options) or "; there is " + ", ".join(options)
                 raise UsageError(f"no {name.replace('_', '-')} '{choice}'{suggestion}")
         for name in ("k", "start", "scale", "variance", "ridge", "balance", "level"):
             if not isinstance(setting := getattr(self, name), Real):
@@ -77,16 +75,11 @@ class RatingSettings:
             if not isinstance(setting := getattr(self, name), Integral | None):
                 raise UsageError(f"{name} must be a whole number, found {setting!r}")
         for name in ("k", "scale", "variance", "ridge"):
-            setting = getattr(self, name)
+            setting, usual = getattr(self, name), f"{_format_default(name)} is usual"
             if not (math.isfinite(setting) and setting > 0):
-                raise UsageError(
-                    f"{name} must be a number above 0, found {setting:g}; {_format_default(name)} is usual"
-                )
+                raise UsageError(f"{name} must be a number above 0, found {setting:g}; {usual}")
             if not MIN_SETTING <= setting <= MAX_SETTING:
-                raise UsageError(
-                    f"{name} lies between {MIN_SETTING:g} and {MAX_SETTING:g}, found {setting:g}; "
-                    f"{_format_default(name)} is usual"
-                )
+                raise UsageError(f"{name} lies between {MIN_SETTING:g} and {MAX_SETTING:g}, found {setting:g}; {usual}")
         if self.method == "elo" and self.k > MAX_K_SCALES * self.scale:
             raise UsageError(
                 f"k is at most {MAX_K_SCALES} times the scale of {self.scale:g}, found {self.k:g}; 16 is usual"
@@ -163,22 +156,17 @@ def _rate_by_bradley_terry(
         return rating_fit
     if settings.em:
         note = "no intervals: after --em they would take the probable scores for votes; --by-judge gives intervals"
-        return replace(rating_fit, notes=(note,))
-    if (narrow_note := _narrow_ridge_note(settings)) is not None:
-        return replace(rating_fit, notes=(narrow_note,))
+        return rating_fit.with_note(note)
+    if narrow_note := _narrow_ridge_note(settings):
+        return rating_fit.with_note(narrow_note)
+    ridge, level = settings.ridge, settings.level
     if settings.interval == "bootstrap":
         return add_bootstrap_intervals(
-            votes,
-            rating_fit,
-            ridge=settings.ridge,
-            level=settings.level,
-            resamples=settings.resamples,
-            rng=rng,
-            progress=progress,
+            votes, rating_fit, ridge=ridge, level=level, resamples=settings.resamples, rng=rng, progress=progress
         )
     difference = ratings[matches.first] - ratings[matches.second]
     information = MatchInformation(difference=matches.weight * outcome.information(difference))
-    return add_laplace_intervals(matches, rating_fit, information, ridge=settings.ridge, level=settings.level)
+    return add_laplace_intervals(matches, rating_fit, information, ridge=ridge, level=level)
 
 
 def _fit_with_ties(matches: Matches, ratings: FloatArray, ridge: float) -> tuple[OutcomeModel, FloatArray]:
@@ -203,18 +191,17 @@ def _rate_with_judges(settings: RatingSettings, votes: Matches) -> RatingFit:
     notes = () if judge_fit.converged else ("documents and judges still moved when the turns were over",)
     rating_fit = RatingFit(ratings=judge_fit.ratings, unit=1.0, outcome=outcome, judge_fit=judge_fit, notes=notes)
     if judge_fit.mirror_probability > MAX_MIRROR_PROBABILITY:
-        mirror_note = (
+        return rating_fit.with_note(
             f"no intervals: judges contradict each other so much that the opposite order of all documents has a "
             f"probability of {judge_fit.mirror_probability:.0%}; who of them is right, votes cannot tell"
         )
-        return replace(rating_fit, notes=(*notes, mirror_note))
     if settings.interval == "none":
         return rating_fit
     if judge_fit.information is None:
         note = "no intervals: votes cannot tell well how honest judges are and how far apart documents; sensitivity can"
-        return replace(rating_fit, notes=(*notes, note))
-    if (narrow_note := _narrow_ridge_note(settings)) is not None:
-        return replace(rating_fit, notes=(*notes, narrow_note))
+        return rating_fit.with_note(note)
+    if narrow_note := _narrow_ridge_note(settings):
+        return rating_fit.with_note(narrow_note)
     return add_laplace_intervals(votes, rating_fit, judge_fit.information, ridge=settings.ridge, level=settings.level)
 
 
@@ -237,25 +224,18 @@ def _rate_by_elo(settings: RatingSettings, votes: Matches, *_: object) -> Rating
 
 
 def _rate_by_glicko(settings: RatingSettings, votes: Matches, *_: object) -> RatingFit:
-    unit = settings.scale / math.log(10)
-    passes = settings.passes or 1
-    pass_ratings, variances = glicko(
-        settings.select_matches(votes),
-        start=settings.start,
-        variance=settings.variance,
-        scale=settings.scale,
-        passes=passes,
-    )
-    rating_fit = RatingFit(ratings=pass_ratings[-1], unit=unit, pass_ratings=tuple(pass_ratings))
+    start, variance, scale, passes = settings.start, settings.variance, settings.scale, settings.passes or 1
+    matches = settings.select_matches(votes)
+    pass_ratings, variances = glicko(matches, start=start, variance=variance, scale=scale, passes=passes)
+    rating_fit = RatingFit(ratings=pass_ratings[-1], unit=scale / math.log(10), pass_ratings=tuple(pass_ratings))
     if settings.interval == "none":
         return rating_fit
     if passes > 1:
-        return replace(rating_fit, notes=("no standard errors: each pass beyond the first counts every vote again",))
-    note = (
+        return rating_fit.with_note("no standard errors: each pass beyond the first counts every vote again")
+    return replace(rating_fit, errors=np.sqrt(variances)).with_note(
         "no intervals: the variance of glicko depends on the order of the matches and on the one it began with, and "
         "intervals from it hold too seldom; se is its root"
     )
-    return replace(rating_fit, errors=np.sqrt(variances), notes=(note,))
 
 
 def _rate_by_win_rate(settings: RatingSettings, votes: Matches, *_: object) -> RatingFit:
@@ -280,3 +260,31 @@ SETTING_CHOICES: dict[str, tuple[str | None, ...]] = {
 
 def _format_default(name: str) -> str:
     return f"{RatingSettings.__dataclass_fields__[name].default:g}"
+
+
+def estimate_probable_scores(matches: Matches) -> Matches:
+    """One match for each pair; its score is what the first document probably got, by an EM algorithm over judges.
+
+    S = P(first won | votes) + ½ P(tie | votes)    [Dawid79] [Bashir13]
+    """
+    pairs, docs = matches.merge_by_pair(), matches.docs["doc"]
+    keys = pairs.first.astype(np.int64) * matches.docs.height + pairs.second
+    order = np.argsort(keys)
+    vote_keys = matches.first.astype(np.int64) * matches.docs.height + matches.second
+    votes = Votes(
+        items=pl.DataFrame(
+            {
+                "query": matches.docs["query"].gather(pairs.first),
+                "first": docs.gather(pairs.first),
+                "second": docs.gather(pairs.second),
+            }
+        ),
+        judges=matches.judges,
+        labels=(SECOND, TIE, FIRST),
+        item=order[np.searchsorted(keys[order], vote_keys)].astype(np.int32),
+        judge=matches.judge,
+        label=np.rint(2 * matches.score).astype(np.int32),
+        others=pl.DataFrame(),
+    )
+    probabilities = aggregate(votes, method="dawid-skene", repeats="all").probabilities
+    return replace(pairs, score=probabilities @ np.array([0.0, 0.5, 1.0]), tied=np.zeros(pairs.size))

@@ -1,17 +1,18 @@
-"""What comes out when documents are rated by preferences."""
+"""What comes out when documents are rated by preferences, and how ratings become labels."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from ringtrue.errors import UsageError, did_you_mean
-from ringtrue.preference.label_cutoffs import label_by_gaps, label_by_quantiles, label_by_thresholds
-from ringtrue.preference.outcome_model import OutcomeModel
+from ringtrue.preference.bradley_terry import OutcomeModel
 from ringtrue.tables import Judgments, Run
 
 if TYPE_CHECKING:
@@ -43,14 +44,7 @@ class JudgeRating:
 
     def as_dict(self, name: str) -> dict[str, object]:
         """The judge as plain data; `name` says what the value is."""
-        return {
-            "judge": self.judge,
-            "votes": self.votes,
-            name: self.value,
-            "se": self.se,
-            "low": self.low,
-            "high": self.high,
-        }
+        return {name if key == "value" else key: value for key, value in asdict(self).items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -104,11 +98,8 @@ class Ratings:
         Each pair stands once, the better document first; half of the ties are in `chance`, and `tie` is empty where
         ties are half wins. Pairs that no chain of votes joins are left out.
         """
-        pair_frames = [
-            self._pair_chances(rows)
-            for rows in ([self._rows_of_query(query)] if query else self._frames_by_query().values())
-        ]
-        return pl.concat(pair_frames)
+        frames = [self._rows_of_query(query)] if query else self._frames_by_query().values()
+        return pl.concat([self._pair_chances(rows) for rows in frames])
 
     def labels(
         self,
@@ -232,3 +223,65 @@ class Ratings:
             },
             schema_overrides={"tie": pl.Float64},
         )
+
+
+def label_by_thresholds(ratings: FloatArray, thresholds: Sequence[float]) -> NDArray[np.int32]:
+    """0 below the first threshold, 1 from there on, 2 from the second, and so on.
+
+    Examples:
+        >>> label_by_thresholds(np.array([-1.0, 0.0, 2.0]), [0, 1]).tolist()
+        [0, 1, 2]
+    """
+    require_increasing("thresholds", thresholds)
+    return np.searchsorted(np.asarray(thresholds, dtype=np.float64), ratings, side="right").astype(np.int32)
+
+
+def label_by_quantiles(ratings: FloatArray, quantiles: Sequence[float]) -> NDArray[np.int32]:
+    """0 for the documents below the first quantile, 1 from there on, and so on; equal ratings get equal labels.
+
+    A document's place is the share of the others of its query that are rated below it, those rated the same half.
+
+    Examples:
+        >>> label_by_quantiles(np.array([5.0, 1.0, 3.0, 2.0]), [0.5, 0.9]).tolist()
+        [2, 0, 1, 0]
+    """
+    require_quantiles(quantiles)
+    ordered, other_count = np.sort(ratings), max(len(ratings) - 1, 1)
+    below, up_to = (np.searchsorted(ordered, ratings, side=side) for side in ("left", "right"))
+    percentile = (below + (up_to - below - 1) / 2) / other_count
+    return np.searchsorted(np.asarray(quantiles, dtype=np.float64), percentile, side="right").astype(np.int32)
+
+
+def label_by_gaps(ratings: FloatArray, labels: int) -> NDArray[np.int32]:
+    """So many labels, cut where the ratings leave the widest gaps; fewer where fewer ratings differ.
+
+    Examples:
+        >>> label_by_gaps(np.array([0.0, 0.1, 2.0, 2.1, 5.0]), 3).tolist()
+        [0, 0, 1, 1, 2]
+    """
+    if labels < 2:
+        raise UsageError(f"gaps cut ratings into 2 labels or more, found {labels}")
+    distinct = np.unique(ratings)
+    widest = np.sort(np.argsort(-np.diff(distinct), kind="stable")[: labels - 1])
+    return np.searchsorted(distinct[widest + 1], ratings, side="right").astype(np.int32)
+
+
+def require_quantiles(quantiles: Sequence[float]) -> None:
+    """Refuse what does not rise from above 0 to below 1."""
+    require_increasing("quantiles", quantiles)
+    if not all(0 < quantile < 1 for quantile in quantiles):
+        raise UsageError(f"quantiles lie between 0 and 1, found {_format_cutoffs(quantiles)}")
+
+
+def require_increasing(name: str, numbers: Sequence[float]) -> None:
+    """Refuse no number, numbers that do not rise, and what is none."""
+    if not numbers:
+        raise UsageError(f"{name} need at least one number")
+    if not np.isfinite(numbers).all():
+        raise UsageError(f"{name} must be finite numbers, found {_format_cutoffs(numbers)}")
+    if not all(lower < upper for lower, upper in pairwise(numbers)):
+        raise UsageError(f"{name} must rise, found {_format_cutoffs(numbers)}")
+
+
+def _format_cutoffs(numbers: Sequence[float]) -> str:
+    return ", ".join(f"{number:g}" for number in numbers)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ringtrue.errors import UsageError
-from ringtrue.preference.glicko import glicko
+from ringtrue.preference.elo_and_glicko import glicko
 from ringtrue.preference.pair_designs import choose_random_pairs
 from ringtrue.preference.rating_fit import RatingFit
 from ringtrue.preference.rating_methods import ELO_PASSES, RatingSettings

@@ -10,8 +10,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.errors import UsageError
+from ringtrue.preference.bradley_terry import OutcomeModel
 from ringtrue.preference.matches import FloatArray, Matches
-from ringtrue.preference.outcome_model import OutcomeModel
 from ringtrue.preference.pair_designs import Pairs
 
 IntArray: TypeAlias = NDArray[np.int64]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ringtrue.errors import UsageError
-from ringtrue.preference.label_cutoffs import label_by_gaps, label_by_quantiles, label_by_thresholds
+from ringtrue.preference.results import label_by_gaps, label_by_quantiles, label_by_thresholds
 
 RATINGS = st.lists(st.floats(-5, 5), min_size=1, max_size=20).map(np.array)
 
