@@ -35,7 +35,7 @@ def source(tmp_path: Path, content: str | bytes) -> Source:
 
 
 def rows(tmp_path: Path, content: str | bytes, layout: Layout = QRELS) -> list[tuple[object, ...]]:
-    return read_fields(source(tmp_path, content), layout).frame.rows()
+    return read_fields(source(tmp_path, content), layout).rows()
 
 
 def refusal(tmp_path: Path, content: str | bytes, layout: Layout = QRELS) -> str:
@@ -126,11 +126,13 @@ def test_a_wrong_number_of_fields_names_the_line(tmp_path: Path, text: str, layo
 
 def test_fields_after_the_tag_are_ignored_with_a_note(tmp_path: Path) -> None:
     text = "q1 Q0 d1 1 3.5 tag and more\nq1 Q0 d2 2 2.5 tag\nq1 Q0 d3 3 1.5 tag x\n"
-    read = read_fields(source(tmp_path, text), RUN)
-    assert read.frame.rows() == [("q1", "d1", 3.5), ("q1", "d2", 2.5), ("q1", "d3", 1.5)]
-    (note,) = read.notes
+    notes: list[str] = []
+    frame = read_fields(source(tmp_path, text), RUN, notes.append)
+    assert frame.rows() == [("q1", "d1", 3.5), ("q1", "d2", 2.5), ("q1", "d3", 1.5)]
+    (note,) = notes
     assert "2 lines have more than 6 fields" in note
-    assert read_fields(source(tmp_path, "q1 Q0 d1 1 3.5 tag\n"), RUN).notes == ()
+    read_fields(source(tmp_path, "q1 Q0 d1 1 3.5 tag\n"), RUN, notes.append)
+    assert notes == [note]
 
 
 @pytest.mark.parametrize("text", ["#\n", "# only\n# comments", "\n\n", " \r\n"])
@@ -160,10 +162,11 @@ def test_an_error_beyond_the_first_piece_names_the_right_line(tmp_path: Path, la
 def test_pieces_of_different_tidiness_make_one_table(tmp_path: Path) -> None:
     tidy = "q1 Q0 a-rather-long-document-id-to-fill-the-piece 1 1.5 t\n" * (CHUNK_SIZE // 50)
     text = "# a comment\n" + tidy + "q2\tQ0  d2 1 .5 t more\r\n" + tidy
-    read = read_fields(source(tmp_path, text), RUN)
-    assert read.frame.height == 2 * (CHUNK_SIZE // 50) + 1
-    assert read.frame.filter(query="q2").rows() == [("q2", "d2", 0.5)]
-    assert len(read.notes) == 1
+    notes: list[str] = []
+    frame = read_fields(source(tmp_path, text), RUN, notes.append)
+    assert frame.height == 2 * (CHUNK_SIZE // 50) + 1
+    assert frame.filter(query="q2").rows() == [("q2", "d2", 0.5)]
+    assert len(notes) == 1
 
 
 def test_lines_are_found_by_their_fields(tmp_path: Path) -> None:

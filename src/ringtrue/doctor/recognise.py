@@ -137,7 +137,7 @@ def _is_single_json_object(head: bytes) -> bool:
 
 
 def _json_object_kind(source: Source) -> FileKind:
-    from ringtrue.files.json_objects import read_json
+    from ringtrue.files.json_files import read_json
 
     content = read_json(source, "JSON")
     if isinstance(content, dict) and isinstance(content.get("gains"), dict):

@@ -50,23 +50,28 @@ class Source:
         """What messages call it."""
         return "standard input" if self.path == STDIN else self.path
 
+    @classmethod
+    def of(cls, path: str | Path | Source, progress: Callable[[int], None] | None = None) -> Source:
+        """The source at a path, or the source itself."""
+        return path if isinstance(path, Source) else cls(str(path), progress)
+
+    def fault(self, message: str, *, line: int | None = None) -> FormatError:
+        """What is wrong with it, and in which line."""
+        return FormatError(f"{self.display_name}{'' if line is None else f':{line}'}: {message}")
+
     def read_head(self, size: int = HEAD_SIZE) -> bytes:
         """The first bytes, decompressed, without a byte-order mark; refuses what can be no text."""
         with self._open() as stream:
             first_bytes = stream.read(size).removeprefix(BOM)
         if not first_bytes:
-            raise FormatError(f"{self.display_name}: the file is empty")
+            raise self.fault("the file is empty")
         if first_bytes.startswith(BOM16):
-            raise FormatError(f"{self.display_name}: the text is UTF-16; save it as UTF-8")
+            raise self.fault("the text is UTF-16; save it as UTF-8")
         for magic, name in OTHER_COMPRESSIONS.items():
             if first_bytes.startswith(magic):
-                raise FormatError(
-                    f"{self.display_name}: this is packed with {name}; unpack it, or pack it with gzip or zstd"
-                )
+                raise self.fault(f"this is packed with {name}; unpack it, or pack it with gzip or zstd")
         if b"\0" in first_bytes and not first_bytes.startswith(PARQUET):
-            raise FormatError(
-                f"{self.display_name}: this is a binary file; expected text (plain, .gz or .zst) or Parquet"
-            )
+            raise self.fault("this is a binary file; expected text (plain, .gz or .zst) or Parquet")
         return first_bytes
 
     def chunks(self, size: int = CHUNK_SIZE) -> Iterator[bytes]:
@@ -85,7 +90,17 @@ class Source:
         for chunk in self.chunks():
             for line in chunk[:-1].split(b"\n"):
                 number += 1
-                yield number, decode_line(line, self.display_name, number).rstrip("\r")
+                yield number, self.decode_line(line, number).rstrip("\r")
+
+    def decode_line(self, line: bytes, number: int) -> str:
+        """A line as text, or an error that names it."""
+        if b"\0" in line:
+            raise self.fault("a zero byte: this is no text file", line=number)
+        try:
+            return line.decode()
+        except UnicodeDecodeError as error:
+            byte = f"{line[error.start]:#04x}"
+            raise self.fault(f"not UTF-8 (byte {byte}); convert the file to UTF-8", line=number) from error
 
     def read_all(self) -> bytes:
         """All of it."""
@@ -182,15 +197,3 @@ class _ZstdStream(io.RawIOBase):
         chunk = bytes(self._decompressed[:size])
         del self._decompressed[:size]
         return chunk
-
-
-def decode_line(line: bytes, display_name: str, number: int) -> str:
-    """A line as text, or an error that names it."""
-    if b"\0" in line:
-        raise FormatError(f"{display_name}:{number}: a zero byte: this is no text file")
-    try:
-        return line.decode()
-    except UnicodeDecodeError as error:
-        raise FormatError(
-            f"{display_name}:{number}: not UTF-8 (byte {line[error.start]:#04x}); convert the file to UTF-8"
-        ) from error

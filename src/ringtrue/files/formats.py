@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Literal, TypeAlias
 
-from ringtrue.errors import FormatError
 from ringtrue.files.byte_source import HEAD_SIZE, PARQUET, Source
 from ringtrue.files.whitespace_fields import NUMBER, Layout, split_fields
 from ringtrue.tables.column_aliases import COLUMN_ALIASES
@@ -74,15 +73,13 @@ def _refuse_other_kinds(source: Source, kind: TableKind, first_line: str, field_
     separator = find_separator(first_line)
     if separator in (",", ";") and first_line.count(separator) > 1:
         names = [name.strip() for name in first_line.split(separator)]
-        raise FormatError(
-            f"{source.display_name}: this looks like a table with the columns {', '.join(names)[:80]}; say what they "
+        raise source.fault(
+            f"this looks like a table with the columns {', '.join(names)[:80]}; say what they "
             f"are: --columns query=…,doc=…,{'score' if kind == 'run' else 'label'}=…"
         )
     apparent_kind = {6: "a run (6 fields a line)", 4: "judgments (4 fields a line)"}.get(field_count)
     if apparent_kind:
-        raise FormatError(
-            f"{source.display_name}: this looks like {apparent_kind}, expected {'a run' if kind == 'run' else kind}"
-        )
+        raise source.fault(f"this looks like {apparent_kind}, expected {'a run' if kind == 'run' else kind}")
 
 
 def recognise_kind(source: Source, *, columns: Mapping[str, str] | None = None) -> TableKind:
@@ -110,9 +107,8 @@ def recognise_kind(source: Source, *, columns: Mapping[str, str] | None = None) 
         return "run" if _have_ranks(lines) else "judgments"
     if "\t" in lines[0]:
         return "topics"
-    raise FormatError(
-        f"{source.display_name}: neither run, judgments nor preferences: the first line has {len(fields)} fields; "
-        f"say what it is with --as"
+    raise source.fault(
+        f"neither run, judgments nor preferences: the first line has {len(fields)} fields; say what it is with --as"
     )
 
 
@@ -173,7 +169,7 @@ def _recognise_text_format(first_line: str, source: Source, kind: TableKind) -> 
         return "cranfield"
     if "\t" in first_line:
         return "id-text"
-    raise FormatError(
-        f"{source.display_name}: expected {kind} as <top>…</top>, as Cranfield's .I, as lines of id, tab, text, "
+    raise source.fault(
+        f"expected {kind} as <top>…</top>, as Cranfield's .I, as lines of id, tab, text, "
         f"or as a table with named columns; found '{first_line[:40]}'"
     )

@@ -1,24 +1,27 @@
-"""A file → a table: the doors that everybody uses."""
+"""A file → a table: the doors that everybody uses, and errors that say where in a file something is wrong."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self, TypeAlias, TypeVar
 
 import polars as pl
 
-from ringtrue.errors import DuplicateError, FormatError
+from ringtrue.errors import DuplicateError, TableError, UsageError, did_you_mean
 from ringtrue.files.byte_source import COMPRESSED_SUFFIXES, STDIN, Source
-from ringtrue.files.formats import LAYOUTS, TABLE_FORMATS, Format, TableKind
-from ringtrue.files.table_file import ColumnMapping, NoteHandler, TableFile, with_message
-from ringtrue.files.tabular import map_columns
+from ringtrue.files.formats import FORMATS, LAYOUTS, TABLE_FORMATS, Format, TableKind, recognise_format
+from ringtrue.files.tabular import NoteHandler, map_columns, read_table
 from ringtrue.files.texts import read_cranfield, read_id_text, read_trec_topics, require_unique_ids
-from ringtrue.files.whitespace_fields import find_lines, line_of_row, split_fields
+from ringtrue.files.whitespace_fields import find_lines, line_of_row, read_fields, split_fields
 from ringtrue.tables import Judgments, Preferences, Run
 from ringtrue.tables.column_aliases import COLUMN_ALIASES, rename_columns, suggest_column
 from ringtrue.tables.columns import parse_ids
 from ringtrue.tables.preferences import find_invalid_row
+
+ColumnMapping: TypeAlias = Mapping[str, str] | None
+T = TypeVar("T")
 
 
 def read_run(
@@ -76,8 +79,8 @@ def read_judgments(
     file = TableFile.open(path, "judgments", form, columns, where)
     frame = file.read_rows(note)
     judgments = file.locate_errors(lambda: Judgments.of(frame, needs_query=needs_query))
-    if not needs_query and not _has_query_column(frame):
-        note(_missing_query_message(file.source, "document", judgments.frame))
+    if not needs_query:
+        _note_missing_query(file.source, frame, judgments.frame, "document", note)
     return judgments
 
 
@@ -102,8 +105,10 @@ def read_preferences(
     """
     file = TableFile.open(path, "preferences", form, columns, where)
     frame = file.read_rows(note)
-    if file.form == "pairs":
-        _refuse_invalid_rows(frame, file.source)
+    # In lines without names for columns, only our own words for an outcome are understood.
+    if file.form == "pairs" and (invalid_row := find_invalid_row(frame)) is not None:
+        row, reason = invalid_row
+        raise file.source.fault(reason, line=line_of_row(file.source, row))
     if file.form == "trec-prefs":
         from ringtrue.files.trec_prefs import groups_to_pairs
 
@@ -113,8 +118,7 @@ def read_preferences(
         note(
             f"{file.source.display_name}: {unanswered:,} of {frame.height:,} pairs have no winner yet, and are left out"
         )
-    if not _has_query_column(frame):
-        note(_missing_query_message(file.source, "pair", preferences.frame))
+    _note_missing_query(file.source, frame, preferences.frame, "pair", note)
     return preferences
 
 
@@ -183,22 +187,11 @@ def explain_duplicate(
     return TableFile.open(path, kind, form, columns, where).with_lines(error)
 
 
-def _has_query_column(frame: pl.DataFrame) -> bool:
-    return bool({name.lower() for name in frame.columns} & set(COLUMN_ALIASES["query"]))
-
-
-def _missing_query_message(source: Source, unit: str, frame: pl.DataFrame) -> str:
-    return (
-        f"{source.display_name}: no column names the query: each {unit} is an item of its own"
-        f"{suggest_column('query', frame.columns)}"
-    )
-
-
-def _refuse_invalid_rows(frame: pl.DataFrame, source: Source) -> None:
-    """Refuse lines that are no preference; in lines without names for columns, only our own words are understood."""
-    if (invalid_row := find_invalid_row(frame)) is not None:
-        row, reason = invalid_row
-        raise FormatError(f"{source.display_name}:{line_of_row(source, row)}: {reason}")
+def _note_missing_query(source: Source, rows: pl.DataFrame, table: pl.DataFrame, unit: str, note: NoteHandler) -> None:
+    """A word where no column of what was read names the query."""
+    if not {name.lower() for name in rows.columns} & set(COLUMN_ALIASES["query"]):
+        own_item = f"no column names the query: each {unit} is an item of its own"
+        note(f"{source.display_name}: {own_item}{suggest_column('query', table.columns)}")
 
 
 def _read_tag(source: Source) -> str | None:
@@ -215,9 +208,10 @@ def _ranks_to_scores(frame: pl.DataFrame, source: Source) -> pl.DataFrame:
     if invalid.height:
         query, doc, rank = invalid.row(0)
         line = find_lines(source, LAYOUTS["msmarco-run"], query=query, doc=doc)[0]
-        raise FormatError(
-            f"{source.display_name}:{line}: with three fields the last is a rank (1, 2, …), found {rank:g}; "
-            f"a run with scores has six: query Q0 doc rank score tag"
+        raise source.fault(
+            f"with three fields the last is a rank (1, 2, …), found {rank:g}; "
+            f"a run with scores has six: query Q0 doc rank score tag",
+            line=line,
         )
     return frame.with_columns(-pl.col("score"))
 
@@ -254,3 +248,74 @@ def _name_title_column(frame: pl.DataFrame, kind: TableKind) -> pl.DataFrame:
     """A topic's only text is its title, whatever the file calls it."""
     needs_rename = kind == "topics" and "text" in frame.columns and "title" not in frame.columns
     return frame.rename({"text": "title"}) if needs_rename else frame
+
+
+@dataclass(frozen=True, slots=True)
+class TableFile:
+    """A file whose format is known, and what was asked of its columns and rows."""
+
+    source: Source
+    form: Format
+    columns: ColumnMapping
+    where: ColumnMapping
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path | Source,
+        kind: TableKind,
+        form: Format | None,
+        columns: ColumnMapping,
+        where: ColumnMapping,
+        progress: Callable[[int], None] | None = None,
+    ) -> Self:
+        """The file at a path, in the format that was said or is recognised."""
+        source = Source.of(path, progress)
+        if form is not None and form not in FORMATS[kind]:
+            near = did_you_mean(form, FORMATS[kind]) or "; choose from " + ", ".join(FORMATS[kind])
+            raise UsageError(f"{source.display_name}: '{form}' is no format for {kind}{near}")
+        source.read_head()
+        form = form or recognise_format(source, kind, columns=(columns or {}).values())
+        if form not in TABLE_FORMATS and (columns or where):
+            raise UsageError(
+                f"{source.display_name}: --columns and --where need a table with named columns, this is {form}"
+            )
+        return cls(source, form, columns, where)
+
+    def read_rows(self, note: NoteHandler) -> pl.DataFrame:
+        """All of it, as the format has it."""
+        if self.form not in LAYOUTS:
+            return read_table(self.source, self.form, columns=self.columns, where=self.where, note=note)
+        return read_fields(self.source, LAYOUTS[self.form], note)
+
+    def locate_errors(self, build: Callable[[], T]) -> T:
+        """What `build` gives; its errors get the file's name, and lines where there are any."""
+        try:
+            return build()
+        except DuplicateError as error:
+            raise self.with_lines(error) from error
+        except TableError as error:
+            conditions = "".join(f", where {name}={value}" for name, value in (self.where or {}).items())
+            raise TableError(f"{self.source.display_name}{conditions}: {error}") from error
+
+    def with_lines(self, error: DuplicateError) -> DuplicateError:
+        """The error, with the lines of the file, or the rows of the table, that it is about."""
+        field_values = {"query": error.query, "doc": error.doc}
+        if self.form in LAYOUTS:
+            if error.judge is not None and "judge" in LAYOUTS[self.form].kept_fields:
+                field_values["judge"] = error.judge
+            unit, numbers = "lines", find_lines(self.source, LAYOUTS[self.form], **field_values)
+        else:
+            table = read_table(self.source, self.form, columns=self.columns, where=self.where)
+            table = rename_columns(table, required=["doc"], optional=["query", "judge"], table_kind=error.table)
+            is_duplicate = parse_ids(table, "doc") == error.doc
+            for column, value in (("query", error.query), ("judge", error.judge)):
+                if value is not None and column in table.columns:
+                    is_duplicate &= parse_ids(table, column) == value  # type: ignore[arg-type]  # the two are columns
+            unit, numbers = "rows", [row + 1 for row in is_duplicate.arg_true().to_list()]
+        return with_message(error, f"{self.source.display_name}: {error} ({unit} {', '.join(map(str, numbers[:4]))})")
+
+
+def with_message(error: DuplicateError, message: str) -> DuplicateError:
+    """The same error in other words."""
+    return DuplicateError(message, table=error.table, query=error.query, doc=error.doc, judge=error.judge)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import polars as pl
 
-from ringtrue.errors import FormatError, UsageError, did_you_mean
+from ringtrue.errors import UsageError, did_you_mean
 from ringtrue.files.byte_source import Source
 from ringtrue.files.formats import Format, find_separator
 from ringtrue.tables.column_aliases import COLUMN_ALIASES, REPLACED_SUFFIX, find_free_name
@@ -49,7 +49,7 @@ def read_table(
     for theirs in (columns or {}).values():
         _require_column(frame, theirs, source, option="--columns")
     if not frame.height:
-        raise FormatError(f"{source.display_name}: a header but no rows")
+        raise source.fault("a header but no rows")
     return map_columns(frame, columns or {})
 
 
@@ -94,7 +94,7 @@ def _read_header(source: Source, form: Format) -> tuple[list[str], str]:
     line = source.read_head().decode("utf-8", "replace").split("\n")[0].rstrip("\r")
     separator = "\t" if form == "tsv" else find_separator(line) or ","
     if "\r" in line:
-        raise FormatError(f"{source.display_name}:1: a carriage return in the header; end lines with a line feed")
+        raise source.fault("a carriage return in the header; end lines with a line feed", line=1)
     return next(csv.reader([line], delimiter=separator), []), separator
 
 
@@ -108,14 +108,14 @@ def _read_frame(source: Source, form: Format, note: NoteHandler) -> pl.DataFrame
         return _read_separated(source, form, note)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         reason = (str(error).splitlines() or ["unreadable"])[0]
-        raise FormatError(f"{source.display_name}: cannot be read as {form}: {reason}") from error
+        raise source.fault(f"cannot be read as {form}: {reason}") from error
 
 
 def _read_separated(source: Source, form: Format, note: NoteHandler) -> pl.DataFrame:
     names, separator = _read_header(source, form)
     names = [name.strip() for name in names]
     if duplicates := [name for name in names if name and names.count(name) > 1]:
-        raise FormatError(f"{source.display_name}:1: column '{duplicates[0]}' stands there twice; rename one of them")
+        raise source.fault(f"column '{duplicates[0]}' stands there twice; rename one of them", line=1)
     content = source.read_all()
     try:
         is_text = b"\0" not in content and (content.isascii() or bool(content.decode()))
@@ -147,10 +147,10 @@ def _raise_csv_fault(text: str, separator: str, source: Source) -> None:
         width = len(next(rows))
         for row in rows:
             if len(row) > width:
-                where = f"{source.display_name}:{rows.line_num}"
-                raise FormatError(f"{where}: expected {width} fields as in the header, found {len(row)}")
+                expected = f"expected {width} fields as in the header"
+                raise source.fault(f"{expected}, found {len(row)}", line=rows.line_num)
     except csv.Error as error:
-        raise FormatError(f"{source.display_name}:{rows.line_num}: {error}; is a quote left open?") from error
+        raise source.fault(f"{error}; is a quote left open?", line=rows.line_num) from error
 
 
 def _note_short_rows(frame: pl.DataFrame, content: bytes, separator: str, source: Source, note: NoteHandler) -> None:
@@ -159,9 +159,8 @@ def _note_short_rows(frame: pl.DataFrame, content: bytes, separator: str, source
     Spreadsheets leave out what is empty at the end of a row; a copy that was cut short looks the same.
     """
     is_complete = content.count(separator.encode()) == (frame.height + 1) * (frame.width - 1)
-    if (
-        frame.width == 1 or is_complete or not frame[:, -1].has_nulls()
-    ):  # which is told without reading it all once more
+    # Told without reading it all once more.
+    if frame.width == 1 or is_complete or not frame[:, -1].has_nulls():
         return
     rows = csv.reader(io.StringIO(content.decode(), newline=""), delimiter=separator)
     try:
@@ -187,16 +186,16 @@ def _read_json_lines(source: Source) -> pl.DataFrame:
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise FormatError(f"{source.display_name}:{number}: not JSON ({error})") from error
+            raise source.fault(f"not JSON ({error})", line=number) from error
         if not isinstance(record, dict):
-            raise FormatError(f"{source.display_name}:{number}: expected an object {{…}}, found {line[:30]}")
+            raise source.fault(f"expected an object {{…}}, found {line[:30]}", line=number)
         records.append(record)
     if not records:
-        raise FormatError(f"{source.display_name}: no line of data in this file")
+        raise source.fault("no line of data in this file")
     try:
         return pl.DataFrame(records, infer_schema_length=None, strict=False)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise FormatError(f"{source.display_name}: no table can be made of these objects ({error})") from error
+        raise source.fault(f"no table can be made of these objects ({error})") from error
 
 
 def _require_column(frame: pl.DataFrame, name: str, source: Source, *, option: str) -> None:

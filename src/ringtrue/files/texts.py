@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from ringtrue.errors import FormatError
 from ringtrue.files.byte_source import Source
 
 TOPIC_TAG = re.compile(r"<(/?)(top|num|title|desc|narr)\b[^>]*>", re.IGNORECASE)
@@ -29,15 +28,15 @@ def read_trec_topics(source: Source) -> pl.DataFrame:
             topics.append({})
             continue
         if not topics:
-            raise FormatError(f"{source.display_name}: <{name}> before the first <top>")
+            raise source.fault(f"<{name}> before the first <top>")
         content = text[tag.end() : following.start() if following else len(text)]
         content = PART_LABEL.sub("", content)
         topics[-1][TOPIC_PARTS[name]] = " ".join(content.split())
     if not topics:
-        raise FormatError(f"{source.display_name}: no <top> in this file")
+        raise source.fault("no <top> in this file")
     for number, topic in enumerate(topics, start=1):
         if not topic.get("query"):
-            raise FormatError(f"{source.display_name}: topic {number} has no <num>")
+            raise source.fault(f"topic {number} has no <num>")
     columns = [name for name in TOPIC_PARTS.values() if any(name in topic for topic in topics)]
     return require_unique_ids(pl.DataFrame(topics, schema=dict.fromkeys(columns, pl.String)), "query", source)
 
@@ -46,7 +45,7 @@ def read_cranfield(source: Source, column: str) -> pl.DataFrame:
     """`.I id` followed by `.T`, `.A`, `.B` and `.W` parts: one row for each text, its id in `column`."""
     records = list(_parse_cranfield(source, column))
     if not records:
-        raise FormatError(f"{source.display_name}: no line '.I id' in this file")
+        raise source.fault("no line '.I id' in this file")
     names = [column, *(name for name in CRANFIELD_PARTS.values() if any(name in record for record in records))]
     return require_unique_ids(pl.DataFrame(records, schema=dict.fromkeys(names, pl.String)), column, source)
 
@@ -60,13 +59,13 @@ def _parse_cranfield(source: Source, column: str) -> Iterator[dict[str, str]]:
                 yield record
             record, part = {column: line[2:].strip()}, None
             if not record[column]:
-                raise FormatError(f"{source.display_name}:{number}: expected '.I id', found no id")
+                raise source.fault("expected '.I id', found no id", line=number)
         elif record and line.strip() in CRANFIELD_PARTS:
             part = CRANFIELD_PARTS[line.strip()]
             record.setdefault(part, "")
         elif line.strip():
             if part is None or not record:
-                raise FormatError(f"{source.display_name}:{number}: text before '.I id' and '.T', '.A', '.B' or '.W'")
+                raise source.fault("text before '.I id' and '.T', '.A', '.B' or '.W'", line=number)
             record[part] = f"{record[part]} {' '.join(line.split())}".strip()
     if record:
         yield record
@@ -80,11 +79,11 @@ def read_id_text(source: Source, column: str) -> pl.DataFrame:
             continue
         text_id, tab, text = line.partition("\t")
         if not tab or not text_id.strip():
-            raise FormatError(f"{source.display_name}:{number}: expected an id, a tab and a text, found '{line[:40]}'")
+            raise source.fault(f"expected an id, a tab and a text, found '{line[:40]}'", line=number)
         ids.append(text_id.strip())
         texts.append(text.strip())
     if not ids:
-        raise FormatError(f"{source.display_name}: no line of data in this file; expected an id, a tab and a text")
+        raise source.fault("no line of data in this file; expected an id, a tab and a text")
     text_column = "title" if column == "query" else "text"
     return require_unique_ids(pl.DataFrame({column: ids, text_column: texts}), column, source)
 
@@ -93,5 +92,5 @@ def require_unique_ids(frame: pl.DataFrame, column: str, source: Source) -> pl.D
     """The frame, unless an id stands there twice."""
     repeated = frame.filter(pl.col(column).is_duplicated())
     if repeated.height:
-        raise FormatError(f"{source.display_name}: {column} '{repeated[column][0]}' stands there twice")
+        raise source.fault(f"{column} '{repeated[column][0]}' stands there twice")
     return frame

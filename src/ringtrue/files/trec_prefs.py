@@ -7,10 +7,11 @@ from collections.abc import Callable
 import numpy as np
 import polars as pl
 
-from ringtrue.errors import FormatError, TableError
+from ringtrue.errors import TableError
 from ringtrue.files.byte_source import Source
 from ringtrue.files.formats import LAYOUTS
 from ringtrue.files.whitespace_fields import find_lines
+from ringtrue.files.write import note_lost_columns
 from ringtrue.preference.implied_preferences import LabelGroups, build_pair_table, keep_usable_labels
 from ringtrue.tables import Judgments
 
@@ -25,9 +26,10 @@ def groups_to_pairs(frame: pl.DataFrame, source: Source) -> pl.DataFrame:
         query, judge, subgroup, doc = duplicates.select(keys).row(0)
         layout = LAYOUTS["trec-prefs"]
         lines = find_lines(source, layout, query=query, judge=judge, subgroup=subgroup, doc=doc)
-        raise FormatError(
-            f"{source.display_name}:{lines[1]}: document '{doc}' stands twice in subgroup '{subgroup}' of query "
-            f"'{query}' by '{judge}' (lines {', '.join(map(str, lines[:4]))}); keep one of them"
+        raise source.fault(
+            f"document '{doc}' stands twice in subgroup '{subgroup}' of query "
+            f"'{query}' by '{judge}' (lines {', '.join(map(str, lines[:4]))}); keep one of them",
+            line=lines[1],
         )
     left, right = LabelGroups.of(frame, keys[:3], "score").pairs()
     if not len(left):
@@ -43,7 +45,7 @@ def pairs_to_groups(frame: pl.DataFrame, note: Callable[[str], None]) -> pl.Data
         raise TableError("trec-prefs has no place for ties, and there is nothing else here; write csv instead")
     if ties := frame.height - decided.height:
         note(f"trec-prefs has no place for ties: {ties:,} pair{'s' * (ties > 1)} left out")
-    _note_lost_columns(frame, ("query", "left", "right", "judge", "winner"), note)
+    note_lost_columns(frame, ("query", "left", "right", "judge", "winner"), "trec-prefs", note)
     if (cycle := _find_cycle(decided)) is not None:
         query, judge = cycle
         note(
@@ -72,14 +74,8 @@ def labels_to_groups(judgments: Judgments, note: Callable[[str], None]) -> pl.Da
     left_out = judgments.frame.height - frame.height
     if left_out:
         note(f"trec-prefs has no place for labels below 0 ('not judged'): {left_out:,} left out")
-    _note_lost_columns(frame, ("query", "doc", "judge", "label"), note)
+    note_lost_columns(frame, ("query", "doc", "judge", "label"), "trec-prefs", note)
     return frame.select("query", "judge", pl.lit("0").alias("subgroup"), "doc", pl.col("label").alias("level"))
-
-
-def _note_lost_columns(frame: pl.DataFrame, kept_columns: tuple[str, ...], note: Callable[[str], None]) -> None:
-    lost_columns = [name for name in frame.columns if name not in kept_columns]
-    if lost_columns:
-        note(f"trec-prefs has no place for {', '.join(lost_columns)}; csv keeps every column")
 
 
 def _find_cycle(decided: pl.DataFrame) -> tuple[str, str] | None:

@@ -8,15 +8,14 @@ read line by line, slowly, by the code that also finds the words for what is wro
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from ringtrue.errors import FormatError
-from ringtrue.files.byte_source import BOM, Source, decode_line
+from ringtrue.files.byte_source import BOM, Source
 from ringtrue.tables.columns import INT32
 
 BLOCK_SIZE = 1 << 18
@@ -47,16 +46,8 @@ class Layout:
         return {name: position for position, name in enumerate(self.fields) if name != "_"}
 
 
-@dataclass(slots=True)
-class ParsedFields:
-    """What was read, and what is worth a word."""
-
-    frame: pl.DataFrame
-    notes: tuple[str, ...] = ()
-
-
-def read_fields(source: Source, layout: Layout) -> ParsedFields:
-    """All lines of a file; blank lines and those that begin with # are passed over."""
+def read_fields(source: Source, layout: Layout, note: Callable[[str], None] = lambda _: None) -> pl.DataFrame:
+    """All lines of a file; blank lines and those that begin with # are passed over, and `note` is told of long ones."""
     frames, first_line, with_extra = [], 1, 0
     for chunk in source.chunks():
         if (parsed := _parse_with_polars(chunk, layout)) is None:
@@ -66,14 +57,11 @@ def read_fields(source: Source, layout: Layout) -> ParsedFields:
             frames.append(parsed.frame)
         first_line += parsed.line_count
     if not frames:
-        raise FormatError(f"{source.display_name}: no line of data in this file; expected {layout.description}")
-    notes = []
+        raise source.fault(f"no line of data in this file; expected {layout.description}")
     if with_extra:
-        notes.append(
-            f"{source.display_name}: {with_extra} lines have more than {len(layout.fields)} fields; "
-            f"what follows the last was ignored"
-        )
-    return ParsedFields(pl.concat(frames, rechunk=False), tuple(notes))
+        many = f"{with_extra} lines have more than {len(layout.fields)} fields"
+        note(f"{source.display_name}: {many}; what follows the last was ignored")
+    return pl.concat(frames, rechunk=False)
 
 
 def find_lines(source: Source, layout: Layout, **field_values: str) -> list[int]:
@@ -193,46 +181,43 @@ def _parse_line_by_line(chunk: bytes, layout: Layout, source: Source, first_line
     columns: dict[str, list[Any]] = {name: [] for name in layout.kept_fields}
     kept_fields, field_count, with_extra = layout.kept_fields.items(), len(layout.fields), 0
     for number, raw in enumerate(chunk[:-1].split(b"\n"), start=first_line):
-        if raw.startswith(b"#") or not (fields := split_fields(decode_line(raw, source.display_name, number))):
+        if raw.startswith(b"#") or not (fields := split_fields(source.decode_line(raw, number))):
             continue
         if b"\r" in raw.strip():
-            raise FormatError(
-                f"{source.display_name}:{number}: a carriage return inside a line; end lines with a line feed"
-            )
+            raise source.fault("a carriage return inside a line; end lines with a line feed", line=number)
         if len(fields) != field_count:
             if len(fields) < field_count or not layout.allows_extra:
-                raise FormatError(
-                    f"{source.display_name}:{number}: expected {field_count} fields ({layout.description}), "
-                    f"found {len(fields)}"
+                raise source.fault(
+                    f"expected {field_count} fields ({layout.description}), found {len(fields)}", line=number
                 )
             with_extra += 1
         for name, position in kept_fields:
             field: Any = fields[position]
             if name == "score":
-                field = _parse_score(field, f"{source.display_name}:{number}")
+                field = _parse_score(field, source, number)
             elif name == "label":
-                field = _parse_label(field, f"{source.display_name}:{number}")
+                field = _parse_label(field, source, number)
             columns[name].append(field)
     types = {"score": pl.Float64, "label": pl.Int32}
     frame = pl.DataFrame(columns, schema={name: types.get(name, pl.String) for name in columns})
     return _ParsedChunk(frame=frame, line_count=chunk.count(b"\n"), with_extra=with_extra)
 
 
-def _parse_score(text: str, where: str) -> float:
+def _parse_score(text: str, source: Source, line: int) -> float:
     if NUMBER.fullmatch(text):
         score = float(text)
         if score in (float("inf"), float("-inf")):
-            raise FormatError(f"{where}: the score {text} is too large for a 64-bit number")
+            raise source.fault(f"the score {text} is too large for a 64-bit number", line=line)
         return score
     if NOT_FINITE.fullmatch(text):
-        raise FormatError(f"{where}: expected a finite score, found '{text}': it has no place in a ranking")
-    raise FormatError(f"{where}: expected a number as score, found '{text}'")
+        raise source.fault(f"expected a finite score, found '{text}': it has no place in a ranking", line=line)
+    raise source.fault(f"expected a number as score, found '{text}'", line=line)
 
 
-def _parse_label(text: str, where: str) -> int:
+def _parse_label(text: str, source: Source, line: int) -> int:
     label = float(text) if NUMBER.fullmatch(text) else float("nan")
     if label != label or label in (float("inf"), float("-inf")) or label != int(label):
-        raise FormatError(f"{where}: expected a whole number as label, found '{text}'")
+        raise source.fault(f"expected a whole number as label, found '{text}'", line=line)
     if int(label) not in INT32:
-        raise FormatError(f"{where}: the label {text} does not fit 32 bits; labels are small grades such as 0 to 3")
+        raise source.fault(f"the label {text} does not fit 32 bits; labels are small grades such as 0 to 3", line=line)
     return int(label)

@@ -6,7 +6,7 @@ import gzip
 import os
 import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import IO, TypeAlias, cast
 
@@ -110,18 +110,16 @@ def _select_columns(table: Table, form: Format, note: Callable[[str], None]) -> 
         )
     elif form in ("trec-qrels", "qrels-3") and isinstance(table, Judgments):
         names = ["query", "judge", "doc", "label"] if form == "trec-qrels" else ["query", "doc", "label"]
-        lost_columns = [name for name in table.frame.columns if name not in names]
-        if lost_columns:
-            note(f"{form} has no place for {', '.join(lost_columns)}; csv keeps every column")
+        note_lost_columns(table.frame, names, form, note)
         frame = table.frame.select(names)
     elif form == "pairs" and isinstance(table, Preferences):
         kept_columns = ["query", "left", "right", "winner"]
         if (table.frame["judge"] == NO_JUDGE).all():  # which reading it gives back
             kept_columns.append("judge")
-        lost_columns = [name for name in table.frame.columns if name not in kept_columns]
-        if lost_columns:
-            note(f"pairs has no place for {', '.join(lost_columns)}; csv keeps every column")
-        frame = table.frame.select("query", "left", "right", _winner_id())
+        note_lost_columns(table.frame, kept_columns, form, note)
+        left_won, right_won = pl.col("winner") == "left", pl.col("winner") == "right"
+        winner = pl.when(left_won).then("left").when(right_won).then("right").otherwise("winner").alias("winner")
+        frame = table.frame.select("query", "left", "right", winner)
     elif form == "trec-prefs" and isinstance(table, Judgments | Preferences):
         from ringtrue.files.trec_prefs import labels_to_groups, pairs_to_groups
 
@@ -144,36 +142,25 @@ def _id_and_text(table: pl.DataFrame, note: Callable[[str], None]) -> pl.DataFra
         raise TableError(
             f"id-text needs columns '{id_column}' and '{text_columns[0]}', found {', '.join(table.columns)}"
         )
-    lost_columns = [name for name in table.columns if name not in (id_column, text_column)]
-    if lost_columns:
-        note(f"id-text has no place for {', '.join(lost_columns)}; csv keeps every column")
+    note_lost_columns(table, (id_column, text_column), "id-text", note)
     return table.select(pl.col(id_column, text_column).cast(pl.String).fill_null(""))
 
 
-def _winner_id() -> pl.Expr:
-    winner = pl.col("winner")
-    return (
-        pl.when(winner == "left")
-        .then(pl.col("left"))
-        .when(winner == "right")
-        .then(pl.col("right"))
-        .otherwise(winner)
-        .alias("winner")
-    )
+def note_lost_columns(frame: pl.DataFrame, kept: Collection[str], form: Format, note: Callable[[str], None]) -> None:
+    """A word on the columns that a format has no place for."""
+    if lost_columns := [name for name in frame.columns if name not in kept]:
+        note(f"{form} has no place for {', '.join(lost_columns)}; csv keeps every column")
 
 
 def _refuse_blanks(frame: pl.DataFrame, blanks: str) -> None:
     """Refuse what would be read back as something else: separators in a field, a line that begins a comment."""
+    faults = {blanks: "has a blank in it, which this format cannot hold"}
+    first_column_faults = faults | {"^[#\ufeff]": "would begin a comment in this format"}
     for position, (name, dtype) in enumerate(frame.schema.items()):
-        if dtype == pl.String:
-            is_refused = frame[name].str.contains(blanks)
-            if is_refused.any():
+        for pattern, fault in (faults if position else first_column_faults).items():
+            if dtype == pl.String and (is_refused := frame[name].str.contains(pattern)).any():
                 cell = frame[name][int(is_refused.arg_true()[0])]
-                raise TableError(f"{cell!r} has a blank in it, which this format cannot hold; write csv instead")
-            is_refused = frame[name].str.contains("^[#\ufeff]")
-            if position == 0 and is_refused.any():
-                cell = frame[name][int(is_refused.arg_true()[0])]
-                raise TableError(f"{cell!r} would begin a comment in this format; write csv instead")
+                raise TableError(f"{cell!r} {fault}; write csv instead")
 
 
 def _write_frame(frame: pl.DataFrame, form: Format, stream: IO[bytes]) -> None:

@@ -98,7 +98,7 @@ class LabelInputs:
             if error.judge is None:  # in a file of known labels, which was told when it was read
                 raise
             if len(self.labels) > 1:
-                from ringtrue.files.table_file import with_message
+                from ringtrue.files.read import with_message
 
                 raise with_message(error, f"{self._file_names}: {error}") from error
             raise self._with_line_numbers(error, self.labels[0], *self._selection_per_file()[0]) from error

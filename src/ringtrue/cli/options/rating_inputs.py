@@ -143,7 +143,7 @@ class RatingFiles:
         import polars as pl
 
         from ringtrue.files.formats import TABLE_FORMATS
-        from ringtrue.files.table_file import TableFile
+        from ringtrue.files.read import TableFile
         from ringtrue.tables.column_aliases import rename_columns
         from ringtrue.tables.columns import parse_ids
 
