@@ -24,7 +24,7 @@ from ringtrue.evaluation.measures import CATALOGUE, Definition
 from ringtrue.evaluation.measures.catalogue import PARAMETERS
 from ringtrue.evaluation.measures.measure import SYNONYMS, TREC_EVAL
 from ringtrue.files import FORMATS
-from ringtrue.tables.column_aliases import COLUMN_ALIASES
+from ringtrue.tables.columns import COLUMN_ALIASES
 
 DOCS = Path(__file__).parent
 PART = re.compile(r"(?P<open><!-- generated: (?P<name>[^\n]+?) -->\n).*?(?P<close><!-- /generated -->)", re.S)

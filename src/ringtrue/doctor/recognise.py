@@ -14,7 +14,7 @@ from ringtrue.files.byte_source import Source
 from ringtrue.files.formats import TABLE_FORMATS, Format, TableKind, find_separator, recognise_format
 from ringtrue.files.tabular import read_column_names
 from ringtrue.files.whitespace_fields import NUMBER
-from ringtrue.tables.column_aliases import COLUMN_ALIASES, Column
+from ringtrue.tables.columns import COLUMN_ALIASES, Column
 
 SCORE_COLUMNS = {"run", "query", "measure", "value"}  # what `evaluate --per-query --format csv` prints
 RATING_COLUMNS = {"doc", "rating", "matches", "votes"}  # what `rate -o` writes

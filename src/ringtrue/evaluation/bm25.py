@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from ringtrue.errors import DuplicateError, TableError, UsageError
 from ringtrue.tables import Run
-from ringtrue.tables.column_aliases import Column
-from ringtrue.tables.columns import parse_ids
+from ringtrue.tables.columns import Column, parse_ids
 
 WORD = re.compile(r"\w+")
 

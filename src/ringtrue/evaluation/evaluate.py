@@ -15,8 +15,7 @@ from ringtrue.evaluation.measures import Compat, FloatArray, Measure, RankedList
 from ringtrue.evaluation.measures.catalogue import NEEDS_COLLECTION
 from ringtrue.evaluation.measures.set_based import num_nonrelevant
 from ringtrue.tables import Scores
-from ringtrue.tables.column_aliases import rename_columns
-from ringtrue.tables.columns import make_frame
+from ringtrue.tables.columns import make_frame, rename_columns
 
 NO_VALUE = "(none)"
 BLIND_TO_LABELS = {"Judged", "NumRet"}

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from ringtrue.files.byte_source import HEAD_SIZE, PARQUET, Source
 from ringtrue.files.whitespace_fields import NUMBER, Layout, split_fields
-from ringtrue.tables.column_aliases import COLUMN_ALIASES
+from ringtrue.tables.columns import COLUMN_ALIASES
 from ringtrue.tables.preferences import OUTCOMES
 
 TableKind: TypeAlias = Literal["run", "judgments", "preferences", "topics", "documents"]

@@ -16,8 +16,7 @@ from ringtrue.files.tabular import NoteHandler, map_columns, read_table
 from ringtrue.files.texts import read_cranfield, read_id_text, read_trec_topics, require_unique_ids
 from ringtrue.files.whitespace_fields import find_lines, line_of_row, read_fields, split_fields
 from ringtrue.tables import Judgments, Preferences, Run
-from ringtrue.tables.column_aliases import COLUMN_ALIASES, rename_columns, suggest_column
-from ringtrue.tables.columns import parse_ids
+from ringtrue.tables.columns import COLUMN_ALIASES, parse_ids, rename_columns, suggest_column
 from ringtrue.tables.preferences import find_invalid_row
 
 ColumnMapping: TypeAlias = Mapping[str, str] | None

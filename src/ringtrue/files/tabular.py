@@ -12,7 +12,7 @@ import polars as pl
 from ringtrue.errors import UsageError, did_you_mean
 from ringtrue.files.byte_source import Source
 from ringtrue.files.formats import Format, find_separator
-from ringtrue.tables.column_aliases import COLUMN_ALIASES, REPLACED_SUFFIX, find_free_name
+from ringtrue.tables.columns import COLUMN_ALIASES, REPLACED_SUFFIX, find_free_name
 
 NoteHandler: TypeAlias = Callable[[str], None]
 KNOWN_COLUMNS = {name for names in COLUMN_ALIASES.values() for name in names}

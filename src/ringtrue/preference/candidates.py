@@ -14,8 +14,7 @@ from ringtrue.errors import InputError, MismatchError, TableError, UsageError
 from ringtrue.evaluation.pooling import pool
 from ringtrue.preference.matches import Matches
 from ringtrue.tables import Preferences, Run
-from ringtrue.tables.column_aliases import COLUMN_ALIASES, rename_columns
-from ringtrue.tables.columns import make_frame, parse_ids
+from ringtrue.tables.columns import COLUMN_ALIASES, make_frame, parse_ids, rename_columns
 from ringtrue.tables.groups import first_duplicate, group_rows
 
 MAX_DEPTH = 2**31 - 1  # of a pool: everything

@@ -8,8 +8,15 @@ from typing import Literal, Self
 import polars as pl
 
 from ringtrue.errors import DuplicateError, TableError, UsageError, did_you_mean
-from ringtrue.tables.column_aliases import Column, rename_columns
-from ringtrue.tables.columns import make_frame, parse_ids, parse_labels, parse_numbers, require_schema
+from ringtrue.tables.columns import (
+    Column,
+    make_frame,
+    parse_ids,
+    parse_labels,
+    parse_numbers,
+    rename_columns,
+    require_schema,
+)
 from ringtrue.tables.groups import first_duplicate, group_rows
 
 NO_JUDGE = NO_QUERY = "0"

@@ -10,8 +10,7 @@ import numpy as np
 import polars as pl
 
 from ringtrue.errors import TableError, did_you_mean
-from ringtrue.tables.column_aliases import COLUMN_ALIASES, rename_columns
-from ringtrue.tables.columns import make_frame, parse_ids, require_schema
+from ringtrue.tables.columns import COLUMN_ALIASES, make_frame, parse_ids, rename_columns, require_schema
 from ringtrue.tables.judgments import NO_JUDGE, Judgments
 
 TableT = TypeVar("TableT", Judgments, "Preferences")

@@ -10,8 +10,7 @@ import numpy as np
 import polars as pl
 
 from ringtrue.errors import DuplicateError, TableError
-from ringtrue.tables.column_aliases import rename_columns
-from ringtrue.tables.columns import make_frame, parse_ids, parse_numbers, require_schema
+from ringtrue.tables.columns import make_frame, parse_ids, parse_numbers, rename_columns, require_schema
 from ringtrue.tables.groups import Groups, first_duplicate, group_rows
 
 SCHEMA = {"query": pl.String, "doc": pl.String, "score": pl.Float64}

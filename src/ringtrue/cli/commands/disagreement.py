@@ -175,7 +175,7 @@ def _read_labels_in_words(
     from ringtrue.cli.options.files import formats_by_kind
     from ringtrue.files.formats import TABLE_FORMATS, recognise_format
     from ringtrue.files.tabular import read_table
-    from ringtrue.tables.column_aliases import COLUMN_ALIASES, suggest_column
+    from ringtrue.tables.columns import COLUMN_ALIASES, suggest_column
 
     if label_inputs.scale is not None:
         raise UsageError("--levels says which labels there are; leave --scale out")

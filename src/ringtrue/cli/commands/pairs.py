@@ -263,8 +263,7 @@ class _PairFiles:
         from ringtrue.files import read_run, recognise_kind
         from ringtrue.files.formats import TABLE_FORMATS, recognise_format
         from ringtrue.files.tabular import read_table
-        from ringtrue.tables.column_aliases import rename_columns
-        from ringtrue.tables.columns import parse_ids
+        from ringtrue.tables.columns import parse_ids, rename_columns
 
         source, selection = self.sources[path], self._selection_of(path)
         kind = recognise_kind(source, columns=selection["columns"]) if self._forced_format("run") is None else "run"

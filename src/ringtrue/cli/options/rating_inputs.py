@@ -144,8 +144,7 @@ class RatingFiles:
 
         from ringtrue.files.formats import TABLE_FORMATS
         from ringtrue.files.read import TableFile
-        from ringtrue.tables.column_aliases import rename_columns
-        from ringtrue.tables.columns import parse_ids
+        from ringtrue.tables.columns import parse_ids, rename_columns
 
         read_settings = self._read_settings("preferences")
         if len(self.preferences) > 1:

@@ -14,8 +14,7 @@ from ringtrue.files.byte_source import Source
 from ringtrue.files.formats import recognise_format
 from ringtrue.files.tabular import read_table
 from ringtrue.formatting.phrases import format_count, join_first_few
-from ringtrue.tables.column_aliases import COLUMN_ALIASES, rename_columns
-from ringtrue.tables.columns import parse_ids
+from ringtrue.tables.columns import COLUMN_ALIASES, parse_ids, rename_columns
 
 DOMINANT_SHARE = 0.5
 MIN_VOTES_PER_JUDGE = 20  # votes of a judge that let a habit show

@@ -26,7 +26,7 @@ from ringtrue.judges.votes import Outside, Repeats, Votes
 from ringtrue.stats.encoding import encode_column
 from ringtrue.stats.intervals import require_level
 from ringtrue.stats.results import Estimate
-from ringtrue.tables.column_aliases import COLUMN_ALIASES
+from ringtrue.tables.columns import COLUMN_ALIASES
 from ringtrue.tables.judgments import NO_JUDGE
 
 FEW_CASES = 50

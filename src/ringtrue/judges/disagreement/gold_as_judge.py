@@ -10,7 +10,7 @@ import polars as pl
 from ringtrue.errors import TableError, UsageError, did_you_mean
 from ringtrue.judges.disagreement.levels import Levels, encode_levels
 from ringtrue.judges.votes import Repeats, Votes, align_with_gold, make_votes
-from ringtrue.tables.column_aliases import find_free_name
+from ringtrue.tables.columns import find_free_name
 
 
 def add_gold_as_judge(votes: Votes, gold: object, levels: Levels, *, repeats: Repeats | None = None) -> Votes:

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from ringtrue.errors import TableError, UsageError, did_you_mean
 from ringtrue.judges.votes import Outside, Votes, make_votes
 from ringtrue.tables import Judgments
-from ringtrue.tables.column_aliases import COLUMN_ALIASES
-from ringtrue.tables.columns import make_frame
+from ringtrue.tables.columns import COLUMN_ALIASES, make_frame
 
 LevelNames: TypeAlias = Sequence[str] | Mapping[str, Sequence[str]] | None
 INTEGER = r"^-?\d+$"

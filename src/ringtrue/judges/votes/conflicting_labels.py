@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringtrue.errors import DuplicateError
-from ringtrue.tables.column_aliases import Column, suggest_column
+from ringtrue.tables.columns import Column, suggest_column
 from ringtrue.tables.judgments import NO_JUDGE
 
 if TYPE_CHECKING:

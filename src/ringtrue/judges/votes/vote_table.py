@@ -17,8 +17,7 @@ from ringtrue.judges.votes.scale import Outside, apply_scale
 from ringtrue.judges.votes.timestamps import parse_times
 from ringtrue.stats.encoding import Codes, encode_column, encode_keys
 from ringtrue.tables import Judgments, Preferences
-from ringtrue.tables.column_aliases import COLUMN_ALIASES
-from ringtrue.tables.columns import make_frame
+from ringtrue.tables.columns import COLUMN_ALIASES, make_frame
 from ringtrue.tables.judgments import NO_QUERY
 
 Repeats: TypeAlias = Literal["first", "last", "all"]
