@@ -7,7 +7,7 @@ import pytest
 
 import ringtrue as rt
 from ringtrue.errors import UsageError
-from ringtrue.evaluation.inputs import MatchedRun, NoteCollector, match_runs_to_qrels
+from ringtrue.evaluation.inputs import MatchedRun, MatchSettings, NoteCollector, match_runs_to_qrels
 from ringtrue.evaluation.measures import parse
 
 RUN = {"q1": {"d1": 2.0, "d2": 1.0}, "q2": {"d1": 1.0}}
@@ -17,11 +17,10 @@ FRAME = {
     "judge": ["ann", "bob", "bob", "ann"],
     "label": [1, 0, 1, 1],
 }
-USUAL = {"missing": "zero", "judges": "average", "depth": None, "compat": None, "collection_size": None}
 
 
 def only_entry(labels: object) -> MatchedRun:
-    (entry,) = match_runs_to_qrels(RUN, labels, notes=NoteCollector(), **USUAL)  # type: ignore[arg-type]
+    (entry,) = match_runs_to_qrels(RUN, labels, MatchSettings(judges="average"), notes=NoteCollector())
     return entry
 
 
@@ -49,7 +48,7 @@ def test_a_judge_under_whom_it_is_undefined_has_no_say() -> None:
 @pytest.mark.parametrize("size", [0, -1, "many", 2.5, 2**53 + 1])
 def test_a_collection_size_that_is_none_is_refused_at_once(size: object) -> None:
     with pytest.raises(UsageError, match="collection_size must be a whole number"):
-        match_runs_to_qrels(RUN, FRAME, notes=NoteCollector(), **{**USUAL, "collection_size": size})  # type: ignore[arg-type]
+        MatchSettings(judges="average", collection_size=size)  # type: ignore[arg-type]
 
 
 def test_the_same_doubt_about_several_runs_is_told_once() -> None:

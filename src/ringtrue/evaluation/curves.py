@@ -8,7 +8,15 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from ringtrue.errors import UsageError
-from ringtrue.evaluation.inputs import Judges, MatchedRun, Missing, NoteCollector, match_runs_to_qrels, require_choice
+from ringtrue.evaluation.inputs import (
+    Judges,
+    MatchedRun,
+    MatchSettings,
+    Missing,
+    NoteCollector,
+    match_runs_to_qrels,
+    require_choice,
+)
 from ringtrue.evaluation.measures import Compat, FloatArray, RankedLists
 from ringtrue.evaluation.measures.binary import (
     ELEVEN_POINTS,
@@ -68,19 +76,11 @@ def curve(
     require_choice("kind", kind, get_args(CurveKind))
     if not PARAMETERS["rel"].accepts(rel):
         raise UsageError(f"rel is {PARAMETERS['rel'].expected}; found {rel!r}")
-    notes = NoteCollector()
-    matched_runs = match_runs_to_qrels(
-        runs,
-        judgments,
-        notes=notes,
-        missing=missing,
-        judges=judges,
-        depth=depth,
-        compat=compat,
-        collection_size=collection_size,
+    settings = MatchSettings(
+        missing=missing, judges=judges, depth=depth, compat=compat, collection_size=collection_size
     )
-    curves: dict[str, Curve] = {}
-    for matched in matched_runs:
+    notes, curves = NoteCollector(), dict[str, Curve]()
+    for matched in match_runs_to_qrels(runs, judgments, settings, notes=notes):
         _add_curve_notes(notes, matched, kind, rel)
         curves[matched.run.name] = _mean_curve(matched, kind, rel, missing)
     return Curves(kind=kind, runs=curves, notes=notes.messages())

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from ringtrue.errors import UsageError, did_you_mean
-from ringtrue.evaluation.inputs import Judges, MatchedRun, Missing, NoteCollector, match_runs_to_qrels
+from ringtrue.evaluation.inputs import Judges, MatchedRun, MatchSettings, Missing, NoteCollector, match_runs_to_qrels
 from ringtrue.evaluation.measures import Compat, FloatArray, Measure, RankedLists, parse_all
 from ringtrue.evaluation.measures.catalogue import NEEDS_COLLECTION
 from ringtrue.evaluation.measures.set_based import num_nonrelevant
@@ -51,21 +51,14 @@ def evaluate(
     parsed_measures = parse_all(measures if isinstance(measures, Iterable) else [])
     if not parsed_measures:
         raise UsageError("no measure was asked for; nDCG@10 is a good first one")
-    notes = NoteCollector()
-    matched_runs = match_runs_to_qrels(
-        runs,
-        judgments,
-        notes=notes,
-        missing=missing,
-        judges=judges,
-        depth=depth,
-        compat=compat,
-        collection_size=collection_size,
-        top=_deepest_cutoff(parsed_measures),
+    settings = MatchSettings(
+        missing=missing, judges=judges, depth=depth, compat=compat, collection_size=collection_size
     )
+    reaches, notes = [measure.reach for measure in parsed_measures], NoteCollector()
+    top = None if None in reaches else max(rank for rank in reaches if rank is not None)
     frames: list[pl.DataFrame] = []
     absent: dict[str, tuple[str, ...]] = {}
-    for matched in matched_runs:
+    for matched in match_runs_to_qrels(runs, judgments, settings, notes=notes, top=top):
         _add_measure_notes(notes, matched, parsed_measures)
         queries = pl.Series(matched.queries, dtype=pl.String)
         if matched.absent:
@@ -119,12 +112,6 @@ def split_by(scores: Scores, table: object, column: str) -> dict[str, Scores]:
         group: Scores(parts[group], scores.notes, scores.absent)
         for group in sorted(parts, key=lambda v: (v == NO_VALUE, v))
     }
-
-
-def _deepest_cutoff(measures: list[Measure]) -> int | None:
-    """The lowest rank that any of the measures looks at; None where one of them looks at the whole list."""
-    cutoffs = [measure.reach for measure in measures]
-    return None if None in cutoffs else max(rank for rank in cutoffs if rank is not None)
 
 
 def _add_measure_notes(notes: NoteCollector, matched: MatchedRun, measures: list[Measure]) -> None:

@@ -53,31 +53,37 @@ class MatchedRun:
         return mean
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchSettings:
+    """How runs are held against judgments, as `evaluate` explains it."""
+
+    missing: Missing = "zero"
+    judges: Judges = "one"
+    depth: int | None = None
+    compat: Compat | None = None
+    collection_size: int | None = None
+
+    def __post_init__(self) -> None:
+        depth, size = self.depth, self.collection_size
+        if depth is not None and not (isinstance(depth, int) and 1 <= depth < 2**31):
+            raise UsageError(f"depth must be a whole number of at least 1, found {depth!r}")
+        if size is not None and not (isinstance(size, Integral) and 1 <= size <= 2**53):
+            raise UsageError(f"collection_size must be a whole number from 1 to 2**53, found {size!r}")
+        require_choice("missing", self.missing, get_args(Missing))
+        require_choice("judges", self.judges, get_args(Judges))
+        require_choice("compat", self.compat, (None, *get_args(Compat)))
+
+
 def match_runs_to_qrels(
-    runs: object,
-    judgments: object,
-    *,
-    notes: NoteCollector,
-    missing: Missing,
-    judges: Judges,
-    depth: int | None,
-    compat: Compat | None,
-    collection_size: int | None,
-    top: int | None = None,
+    runs: object, judgments: object, settings: MatchSettings, *, notes: NoteCollector, top: int | None = None
 ) -> Iterator[MatchedRun]:
     """Each run against the judgments, in turn; what is doubtful about the two goes into `notes`.
 
     `top` says that nothing will look further down the lists.
     """
-    if depth is not None and not (isinstance(depth, int) and 1 <= depth < 2**31):
-        raise UsageError(f"depth must be a whole number of at least 1, found {depth!r}")
-    if collection_size is not None and not (isinstance(collection_size, Integral) and 1 <= collection_size <= 2**53):
-        raise UsageError(f"collection_size must be a whole number from 1 to 2**53, found {collection_size!r}")
-    require_choice("missing", missing, get_args(Missing))
-    require_choice("judges", judges, get_args(Judges))
-    require_choice("compat", compat, (None, *get_args(Compat)))
+    missing, depth, compat = settings.missing, settings.depth, settings.compat
     qrels = Judgments.of(judgments)
-    qrels_per_judge = [qrels.by(judge) for judge in qrels.judges] if judges == "average" else [qrels]
+    qrels_per_judge = [qrels.by(judge) for judge in qrels.judges] if settings.judges == "average" else [qrels]
     max_label = int(qrels.frame.select(pl.col("label").max()).item())
     matchers = [Matcher(judge_qrels, max_label=max_label) for judge_qrels in qrels_per_judge]
     queries = tuple(dict.fromkeys(query for matcher in matchers for query in matcher.queries))
@@ -95,7 +101,7 @@ def match_runs_to_qrels(
                 f"trec_eval 10 stops here unless they count as 0 (--missing zero)"
             )
         lists = [
-            matcher.match(run, depth=depth, top=top, compat=compat, collection_size=collection_size)
+            matcher.match(run, depth=depth, top=top, compat=compat, collection_size=settings.collection_size)
             for matcher in matchers
         ]
         per_judge = list(zip(matchers, lists, strict=True))

@@ -200,13 +200,8 @@ def choose_most_informative(
         gain = np.where(remaining > 0, pair_weight * np.log1p(information * variance), NO_GAIN)
         shortlist = _shortlist_pairs(gain, inside[first] | inside[second])
         bound = _best_gain_off_shortlist(gain, shortlist, first, second, size)
-        variance, near_first, near_second, near_information, near_weight = (
-            variance[shortlist],
-            first[shortlist],
-            second[shortlist],
-            information[shortlist],
-            pair_weight[shortlist],
-        )
+        near_first, near_second = first[shortlist], second[shortlist]
+        variance, near_information, near_weight = variance[shortlist], information[shortlist], pair_weight[shortlist]
         # What each vote takes from the covariance, as m mᵀ.
         updates = np.empty((min(count - len(chosen), MAX_STEPS), size))
         step = 0

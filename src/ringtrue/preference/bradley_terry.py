@@ -95,9 +95,8 @@ def fit_bradley_terry(
 
     Examples:
         >>> from ringtrue.preference.matches import Matches
-        >>> from ringtrue.tables import Preferences
         >>> votes = {"left": [*"aab"], "right": [*"bbc"], "winner": [*"abb"]}
-        >>> fit_bradley_terry(Matches.of(Preferences.of(votes)), ridge=0.25).round(3).tolist()
+        >>> fit_bradley_terry(Matches.of(votes), ridge=0.25).round(3).tolist()
         [0.333, 0.5, -0.834]
     """
     from scipy.sparse.linalg import LinearOperator, cg

@@ -183,27 +183,20 @@ def _select_methods(names: Sequence[str] | None, votes: Matches) -> dict[str, Ra
             raise UsageError(
                 f"no method '{name}'{did_you_mean(name, RATING_METHODS) or '; there is ' + ', '.join(RATING_METHODS)}"
             )
-        if _weighs_judges(RATING_METHODS[name]) and len(votes.judges) == 1:
+        if RATING_METHODS[name].weighs_judges and len(votes.judges) == 1:
             raise UsageError(
                 f"{name} weighs judges against each other, and there is one; name them in a column 'judge'"
             )
     if names:
         return {name: RATING_METHODS[name] for name in names}
-    return {
-        name: settings
-        for name, settings in RATING_METHODS.items()
-        if len(votes.judges) > 1 or not _weighs_judges(settings)
-    }
-
-
-def _weighs_judges(settings: RatingSettings) -> bool:
-    return settings.em or settings.by_judge is not None
+    several = len(votes.judges) > 1
+    return {name: settings for name, settings in RATING_METHODS.items() if several or not settings.weighs_judges}
 
 
 def _left_out_notes(names: Sequence[str] | None, votes: Matches) -> tuple[str, ...]:
     if names or len(votes.judges) > 1:
         return ()
-    weighing = ", ".join(name for name, settings in RATING_METHODS.items() if _weighs_judges(settings))
+    weighing = ", ".join(name for name, settings in RATING_METHODS.items() if settings.weighs_judges)
     return (f"nothing tells the judges apart: {weighing} are left out",)
 
 
@@ -219,12 +212,11 @@ def _assign_folds(votes: int, folds: int, rng: np.random.Generator) -> FloatArra
 def _score_method(
     settings: RatingSettings, votes: Matches, gold_comparison: GoldComparison | None, fold: FloatArray | None
 ) -> MethodScores:
-    ratings = None if gold_comparison is None else settings.rate_votes(votes).ratings
-    return MethodScores(
-        auc=None if gold_comparison is None or ratings is None else gold_comparison.aucs(ratings),
-        tau=None if gold_comparison is None or ratings is None else gold_comparison.taus(ratings),
-        held_out=None if fold is None else _predict_held_out(settings, votes, fold),
-    )
+    held_out = None if fold is None else _predict_held_out(settings, votes, fold)
+    if gold_comparison is None:
+        return MethodScores(auc=None, tau=None, held_out=held_out)
+    ratings = settings.rate_votes(votes).ratings
+    return MethodScores(auc=gold_comparison.aucs(ratings), tau=gold_comparison.taus(ratings), held_out=held_out)
 
 
 def _predict_held_out(settings: RatingSettings, votes: Matches, fold: FloatArray) -> HeldOut:

@@ -24,9 +24,8 @@ def elo(matches: Matches, *, k: float, start: float, scale: float, passes: int =
 
     Examples:
         >>> from ringtrue.preference.matches import Matches
-        >>> from ringtrue.tables import Preferences
         >>> votes = {"left": ["a"], "right": ["b"], "winner": ["a"]}
-        >>> elo(Matches.of(Preferences.of(votes)), k=32, start=1500, scale=400)[0].round(6).tolist()
+        >>> elo(Matches.of(votes), k=32, start=1500, scale=400)[0].round(6).tolist()
         [1516.0, 1484.0]
     """
     rounds = MatchRounds.of(matches)
@@ -78,9 +77,8 @@ def glicko(
 
     Examples:
         >>> from ringtrue.preference.matches import Matches
-        >>> from ringtrue.tables import Preferences
         >>> votes = {"left": ["a"], "right": ["b"], "winner": ["a"]}
-        >>> ratings, variances = glicko(Matches.of(Preferences.of(votes)), start=1500, variance=350**2, scale=400)
+        >>> ratings, variances = glicko(Matches.of(votes), start=1500, variance=350**2, scale=400)
         >>> ratings[0].round(1).tolist(), np.sqrt(variances).round(1).tolist()
         ([1662.2, 1337.8], [290.2, 290.2])
     """
@@ -169,9 +167,8 @@ def win_rate(matches: Matches, *, balance: float = 0.5) -> FloatArray:
 
     Examples:
         >>> from ringtrue.preference.matches import Matches
-        >>> from ringtrue.tables import Preferences
         >>> votes = {"left": [*"aab"], "right": [*"bcc"], "winner": [*"aab"]}
-        >>> win_rate(Matches.of(Preferences.of(votes)), balance=1).tolist()
+        >>> win_rate(Matches.of(votes), balance=1).tolist()
         [1.0, 0.5, 0.0]
     """
     wins, match_counts, query = matches.win_totals(), matches.match_counts(), matches.query

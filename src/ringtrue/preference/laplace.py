@@ -188,8 +188,7 @@ def pair_variances(matches: Matches, information: FloatArray, *, ridge: float) -
 
     Examples:
         >>> from ringtrue.preference.matches import Matches
-        >>> from ringtrue.tables import Preferences
-        >>> two = Matches.of(Preferences.of({"left": ["a"], "right": ["b"], "winner": ["a"]}))
+        >>> two = Matches.of({"left": ["a"], "right": ["b"], "winner": ["a"]})
         >>> pair_variances(two, np.array([0.25]), ridge=0.5).tolist()
         [2.0]
     """
@@ -247,8 +246,7 @@ def ridge_shrinkage(
 
     Examples:
         >>> from ringtrue.preference.matches import Matches
-        >>> from ringtrue.tables import Preferences
-        >>> two = Matches.of(Preferences.of({"left": ["a"], "right": ["b"], "winner": ["a"]}))
+        >>> two = Matches.of({"left": ["a"], "right": ["b"], "winner": ["a"]})
         >>> information = MatchInformation(difference=np.array([0.25]))
         >>> ridge_shrinkage(two, information, np.array([1.0, -1.0]), ridge=0.5).round(6).tolist()
         [0.5, -0.5]

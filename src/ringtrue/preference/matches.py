@@ -32,7 +32,7 @@ class Matches:
 
     Examples:
         >>> votes = {"query": ["q"] * 3, "left": ["a", "b", "b"], "right": ["b", "a", "c"], "winner": ["a", "a", "tie"]}
-        >>> matches = Matches.of(Preferences.of(votes), repeats="all")
+        >>> matches = Matches.of(votes, repeats="all")
         >>> matches.docs["doc"].to_list(), matches.first.tolist(), matches.score.tolist()
         (['a', 'b', 'c'], [0, 0, 1], [1.0, 1.0, 0.5])
         >>> matches.merge_by_pair().weight.tolist()
@@ -51,9 +51,9 @@ class Matches:
     judges: tuple[str, ...]
 
     @classmethod
-    def of(cls, preferences: Preferences, *, repeats: Repeats | None = None) -> Self:
+    def of(cls, preferences: object, *, repeats: Repeats | None = None) -> Self:
         """Each vote as a match. Where a judge who has a name voted on a pair again, `repeats` says what counts."""
-        frame = resolve_repeats(preferences, repeats).frame
+        frame = resolve_repeats(Preferences.of(preferences), repeats).frame
         query, queries = encode_column(frame["query"])
         doc_codes, names = encode_column(pl.concat([frame["left"], frame["right"]]))
         if len(queries) == 1:
@@ -183,10 +183,8 @@ class MatchRounds:
     then the second and so on, can be played at once; of the few that have more matches than others, the rest is left.
 
     Examples:
-        >>> from ringtrue.preference.matches import Matches
-        >>> from ringtrue.tables import Preferences
         >>> votes = {"query": [*"ppq"], "left": [*"aac"], "right": [*"bcd"], "winner": [*"aac"]}
-        >>> rounds = MatchRounds.of(Matches.of(Preferences.of(votes)), min_batch=1)
+        >>> rounds = MatchRounds.of(Matches.of(votes), min_batch=1)
         >>> [rows.tolist() for rows in rounds.batches], rounds.sequential.tolist()
         ([[0, 2], [1]], [])
     """

@@ -109,27 +109,35 @@ def rate(
     )
     answered, trap_votes = drop_traps(Preferences.of(preferences, answered_only=True))
     votes = Matches.of(answered, repeats=repeats)
-    require_several_judges(settings, votes)
-    rating_fit = settings.rate_votes(votes, rng=rng, progress=progress)
-    gold_comparison = None if gold is None else GoldComparison.of(gold, votes, rel=rel)
-    group = votes.components()
-    return _build_ratings(
-        settings,
-        votes,
-        rating_fit,
-        group,
-        gold_comparison,
-        (*trap_notes(trap_votes), *_rating_notes(settings, votes, group)),
-    )
-
-
-def require_several_judges(settings: RatingSettings, votes: Matches) -> None:
-    """Refuse to weigh judges where there is only one."""
-    if (settings.em or settings.by_judge) and len(votes.judges) == 1:
-        option = "--em" if settings.em else "--by-judge"
+    if settings.weighs_judges and len(votes.judges) == 1:
+        option = "--em" if em else "--by-judge"
         raise UsageError(
             f"{option} weighs judges against each other, and there is one; name the judges in a column 'judge'"
         )
+    rating_fit = settings.rate_votes(votes, rng=rng, progress=progress)
+    gold_comparison = None if gold is None else GoldComparison.of(gold, votes, rel=rel)
+    matches, group = votes if each == "vote" else votes.merge_by_pair(), votes.components()
+    return Ratings(
+        method=method + "+em" * em,
+        frame=_rating_table(votes, matches, rating_fit, group),
+        settings=settings.describe() | ({"nu": rating_fit.outcome.ties} if rating_fit.outcome.ties else {}),
+        level=level,
+        votes=votes.size,
+        unit=rating_fit.unit,
+        outcome=rating_fit.outcome,
+        judge_model=by_judge,
+        judges=_build_judge_ratings(settings, votes, rating_fit),
+        passes=_count_inversions(matches, rating_fit.pass_ratings),
+        auc=None if gold_comparison is None else gold_comparison.aucs(rating_fit.ratings),
+        tau=None if gold_comparison is None else gold_comparison.taus(rating_fit.ratings),
+        notes=(
+            *trap_notes(trap_votes),
+            *_rating_notes(settings, votes, group),
+            *rating_fit.notes,
+            *_shrinkage_notes(settings, rating_fit),
+            *(() if gold_comparison is None else gold_comparison.notes),
+        ),
+    )
 
 
 def drop_traps(preferences: Preferences) -> tuple[Preferences, int]:
@@ -147,21 +155,13 @@ def drop_traps(preferences: Preferences) -> tuple[Preferences, int]:
     return Preferences(frame.filter(~is_trap)), int(is_trap.sum())
 
 
-def _build_ratings(
-    settings: RatingSettings,
-    votes: Matches,
-    rating_fit: RatingFit,
-    group: NDArray[np.int32],
-    gold_comparison: GoldComparison | None,
-    notes: tuple[str, ...],
-) -> Ratings:
-    matches, missing = votes if settings.each == "vote" else votes.merge_by_pair(), np.full(votes.docs.height, np.nan)
+def _rating_table(votes: Matches, matches: Matches, rating_fit: RatingFit, group: NDArray[np.int32]) -> pl.DataFrame:
+    """Every document in its place: by query, then by group, the largest first, then by rating."""
+    columns = {"se": rating_fit.errors, "low": rating_fit.low, "high": rating_fit.high, "ahead": rating_fit.ahead}
+    missing = np.full(votes.docs.height, np.nan)
     frame = votes.docs.with_columns(
         rating=rating_fit.ratings,
-        se=missing if rating_fit.errors is None else rating_fit.errors,
-        low=missing if rating_fit.low is None else rating_fit.low,
-        high=missing if rating_fit.high is None else rating_fit.high,
-        ahead=missing if rating_fit.ahead is None else rating_fit.ahead,
+        **{name: missing if values is None else values for name, values in columns.items()},
         matches=matches.match_counts(),
         votes=votes.match_counts(),
         group=group,
@@ -169,26 +169,7 @@ def _build_ratings(
         size=np.bincount(group)[group],
     ).with_columns(pl.col("se", "low", "high", "ahead").fill_nan(None))
     frame = frame.sort("place", "size", "group", "rating", "doc", descending=[False, True, False, True, False])
-    return Ratings(
-        method=settings.method + "+em" * settings.em,
-        frame=frame.with_columns(pl.col("group").rle_id().over("query") + 1).drop("place", "size"),
-        settings=settings.describe() | ({"nu": rating_fit.outcome.ties} if rating_fit.outcome.ties else {}),
-        level=settings.level,
-        votes=votes.size,
-        unit=rating_fit.unit,
-        outcome=rating_fit.outcome,
-        judge_model=settings.by_judge,
-        judges=_build_judge_ratings(settings, votes, rating_fit),
-        passes=_count_inversions(matches, rating_fit.pass_ratings),
-        auc=None if gold_comparison is None else gold_comparison.aucs(rating_fit.ratings),
-        tau=None if gold_comparison is None else gold_comparison.taus(rating_fit.ratings),
-        notes=(
-            *notes,
-            *rating_fit.notes,
-            *_shrinkage_notes(settings, rating_fit),
-            *(() if gold_comparison is None else gold_comparison.notes),
-        ),
-    )
+    return frame.with_columns(pl.col("group").rle_id().over("query") + 1).drop("place", "size")
 
 
 def _count_inversions(matches: Matches, pass_ratings: tuple[FloatArray, ...]) -> pl.DataFrame:
@@ -250,7 +231,7 @@ def _rating_notes(settings: RatingSettings, votes: Matches, group: NDArray[np.in
     tied = float(votes.tied.mean())
     if settings.method == "bradley-terry" and settings.ties == "half" and tied > MANY_TIES and not settings.em:
         yield f"{tied:.0%} of the votes are ties, half a win each; --ties davidson gives ties a chance of their own"
-    if settings.em or settings.by_judge:
+    if settings.weighs_judges:
         few = int((np.bincount(votes.judge, minlength=len(votes.judges)) == 1).sum())
         if few:
             yield f"{format_count(few, 'judge')} with a single vote: what is said of them is mostly what was assumed"

@@ -115,6 +115,11 @@ class RatingSettings:
                 f"--passes is for {' and '.join(METHODS_WITH_PASSES)}, and {self.method} takes all matches at once"
             )
 
+    @property
+    def weighs_judges(self) -> bool:
+        """Whether some judges count for more than others."""
+        return self.em or self.by_judge is not None
+
     def describe(self) -> dict[str, object]:
         """The numbers that this method uses, by name."""
         names = {

@@ -19,7 +19,7 @@ from ringtrue.evaluation.measures.ranked_lists import FloatArray
 Cutoff: TypeAlias = Literal["none", "optional", "required", "recall"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Parameter:
     """What values a parameter takes, in words and as a check."""
 
@@ -77,60 +77,41 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and value == value
 
 
+def _is_gain_table(value: Any) -> bool:
+    is_table = isinstance(value, Mapping) and bool(value)
+    return is_table and all(_is_integer(label) and _is_number(g) and abs(g) < 1e100 for label, g in value.items())
+
+
+def _are_recall_levels(value: Any) -> bool:
+    return isinstance(value, list | tuple) and bool(value) and all(_is_number(r) and 0 <= r <= 1 for r in value)
+
+
+def _number(low: float, high: float, meaning: str) -> Parameter:
+    return Parameter(f"a number from {low:g} to {high:g}, {meaning}", lambda v: _is_number(v) and low <= v <= high)
+
+
+def _choice(expected: str, *choices: str) -> Parameter:
+    return Parameter(expected, lambda value: value in choices)
+
+
 PARAMETERS: dict[str, Parameter] = {
     "rel": Parameter(
-        expected="a whole number of at least 1, the lowest label that counts as relevant",
-        accepts=lambda value: _is_integer(value) and value >= 1,
+        "a whole number of at least 1, the lowest label that counts as relevant", lambda v: _is_integer(v) and v >= 1
     ),
     "max_rel": Parameter(
-        expected=f"a whole number from 1 to {MAX_GRADE}, the top grade",
-        accepts=lambda value: _is_integer(value) and 1 <= value <= MAX_GRADE,
+        f"a whole number from 1 to {MAX_GRADE}, the top grade", lambda v: _is_integer(v) and 1 <= v <= MAX_GRADE
     ),
-    "p": Parameter(
-        expected="a number between 0 and 1, the probability of going on",
-        accepts=lambda value: _is_number(value) and 0 < value < 1,
-    ),
-    "beta": Parameter(
-        expected="a number from 0.001 to 1000, how much recall weighs against precision",
-        accepts=lambda value: _is_number(value) and 0.001 <= value <= 1000,
-    ),
-    "alpha": Parameter(
-        expected="a number from 0.001 to 0.999, how much precision weighs against recall",
-        accepts=lambda value: _is_number(value) and 0.001 <= value <= 0.999,
-    ),
-    "mult": Parameter(
-        expected="a number from 0.001 to 1000, the multiple of R",
-        accepts=lambda value: _is_number(value) and 0.001 <= value <= 1000,
-    ),
-    "dcg": Parameter(
-        expected="log2 (the gain is the label) or exp-log2 (the gain is 2^label − 1)",
-        accepts=lambda value: value in ("log2", "exp-log2"),
-    ),
-    "discount": Parameter(
-        expected="log2 (gains are divided by log₂(rank + 1)) or zipf (by the rank)",
-        accepts=lambda value: value in ("log2", "zipf"),
-    ),
-    "among": Parameter(
-        expected="judged or retrieved: the documents that could be found",
-        accepts=lambda value: value in ("judged", "retrieved"),
-    ),
-    "gains": Parameter(
-        expected="what each label is worth, such as {1:1, 2:3}",
-        accepts=lambda value: (
-            isinstance(value, Mapping)
-            and bool(value)
-            and all(_is_integer(label) and _is_number(gain) and abs(gain) < 1e100 for label, gain in value.items())
-        ),
-    ),
-    "at": Parameter(
-        expected="recall levels from 0 to 1, such as [0.25, 0.5, 0.75]",
-        accepts=lambda value: (
-            isinstance(value, list | tuple) and bool(value) and all(_is_number(r) and 0 <= r <= 1 for r in value)
-        ),
-    ),
+    "p": Parameter("a number between 0 and 1, the probability of going on", lambda v: _is_number(v) and 0 < v < 1),
+    "beta": _number(0.001, 1000, "how much recall weighs against precision"),
+    "alpha": _number(0.001, 0.999, "how much precision weighs against recall"),
+    "mult": _number(0.001, 1000, "the multiple of R"),
+    "dcg": _choice("log2 (the gain is the label) or exp-log2 (the gain is 2^label − 1)", "log2", "exp-log2"),
+    "discount": _choice("log2 (gains are divided by log₂(rank + 1)) or zipf (by the rank)", "log2", "zipf"),
+    "among": _choice("judged or retrieved: the documents that could be found", "judged", "retrieved"),
+    "gains": Parameter("what each label is worth, such as {1:1, 2:3}", _is_gain_table),
+    "at": Parameter("recall levels from 0 to 1, such as [0.25, 0.5, 0.75]", _are_recall_levels),
     "judged_only": Parameter(
-        expected="True or False: leave out the documents that nobody judged",
-        accepts=lambda value: isinstance(value, bool),
+        "True or False: leave out the documents that nobody judged", lambda v: isinstance(v, bool)
     ),
 }
 

@@ -10,7 +10,26 @@ import numpy as np
 
 from ringtrue.errors import MismatchError
 from ringtrue.evaluation.measures import BoolArray, FloatArray, IntArray
-from ringtrue.evaluation.significance import paired_statistics, resampling_tests
+from ringtrue.evaluation.significance.paired_statistics import (
+    ENUMERATED_RANKS,
+    TINY,
+    paired_differences,
+    sign_test,
+    signed_ranks,
+    standard_error,
+    strip_rounding_noise,
+    t_test,
+    welch_test,
+    wilcoxon_test,
+)
+from ringtrue.evaluation.significance.resampling_tests import (
+    Progress,
+    bca,
+    bootstrap_means,
+    is_exact,
+    permutation_test,
+    smallest_bootstrap_p,
+)
 from ringtrue.stats.results import Comparison, Estimate
 from ringtrue.stats.student_t import normal_quantile, t_quantile
 
@@ -31,7 +50,7 @@ class ComparisonSettings:
     resamples: int
     seed: int
     mid_p: bool
-    progress: resampling_tests.Progress = lambda _: None
+    progress: Progress = lambda _: None
 
     @property
     def rng(self) -> np.random.Generator:
@@ -41,7 +60,7 @@ class ComparisonSettings:
     def is_resampled(self, queries: int) -> bool:
         """Whether p comes from random resamples, and so has a smallest value."""
         if self.test == "permutation":
-            return not resampling_tests.is_exact(queries, self.resamples)
+            return not is_exact(queries, self.resamples)
         return self.test == "bootstrap"
 
 
@@ -59,12 +78,8 @@ def compare_pairs(
     comparisons: dict[int, Comparison] = {}
     for members, queries in _group_by_shared_queries(shared):
         first, second = (values[pairs[members, side]][:, queries] for side in (0, 1))
-        batch = _compare_paired(
-            measure,
-            [(runs[a], runs[b]) for a, b in pairs[members]],
-            paired_statistics.paired_differences(first, second),
-            settings,
-        )
+        names = [(runs[a], runs[b]) for a, b in pairs[members]]
+        batch = _compare_paired(measure, names, paired_differences(first, second), settings)
         comparisons |= dict(zip(members.tolist(), batch, strict=True))
     return [comparisons[i] for i in range(len(pairs))]
 
@@ -85,9 +100,9 @@ def _compare_paired(
 ) -> list[Comparison]:
     n = d.shape[1]
     constant = np.ptp(d, axis=1) == 0
-    p = np.where(d[:, 0] == 0, 1.0, max(2.0 ** (1 - n), paired_statistics.TINY))
+    p = np.where(d[:, 0] == 0, 1.0, max(2.0 ** (1 - n), TINY))
     mean = np.where(constant, d[:, 0], d.mean(axis=1))
-    se = np.zeros(len(d)) if n == 1 else np.where(constant, 0.0, paired_statistics.standard_error(d))
+    se = np.zeros(len(d)) if n == 1 else np.where(constant, 0.0, standard_error(d))
     half_width = 0.0 if n == 1 else t_quantile((1 + settings.level) / 2, n - 1) * se
     low, high = mean - half_width, mean + half_width
     rows = np.flatnonzero(~constant | (settings.test == "sign"))
@@ -100,6 +115,12 @@ def _compare_paired(
     wins, ties, losses = ((compared(d, 0)).sum(axis=1) for compared in (np.greater, np.equal, np.less))
     method = "BCa" if settings.test == "bootstrap" else "t"
     has_interval = (constant | (settings.test != "bootstrap") | (n >= MIN_BOOTSTRAP_QUERIES)) & (n > 1)
+
+    def notes_on(i: int) -> tuple[str, ...]:
+        if constant[i]:
+            return _constant_difference_notes(n, float(mean[i]), settings.test)
+        return () if has_interval[i] else TOO_FEW_NOTES
+
     return [
         Comparison(
             measure=measure,
@@ -122,11 +143,7 @@ def _compare_paired(
             ties=int(ties[i]),
             losses=int(losses[i]),
             detectable=float(detectable[i]) if not constant[i] else None,
-            notes=_constant_difference_notes(n, float(mean[i]), settings.test)
-            if constant[i]
-            else ()
-            if has_interval[i]
-            else TOO_FEW_NOTES,
+            notes=notes_on(i),
         )
         for i, (a, b) in enumerate(names)
     ]
@@ -134,19 +151,17 @@ def _compare_paired(
 
 def _test_statistic(d: FloatArray, test: Test) -> FloatArray:
     """What speaks for a where it is above 0: the mean, or what the test looks at instead."""
-    scores = np.sign(d) if test == "sign" else paired_statistics.signed_ranks(d) if test == "wilcoxon" else d
+    scores = np.sign(d) if test == "sign" else signed_ranks(d) if test == "wilcoxon" else d
     mean: FloatArray = scores.mean(axis=1)
     return mean
 
 
 def _p_values(d: FloatArray, settings: ComparisonSettings) -> FloatArray:
     if settings.test == "permutation":
-        return resampling_tests.permutation_test(
-            d, resamples=settings.resamples, rng=settings.rng, progress=settings.progress
-        )
+        return permutation_test(d, resamples=settings.resamples, rng=settings.rng, progress=settings.progress)
     if settings.test == "sign":
-        return paired_statistics.sign_test(d, mid_p=settings.mid_p)
-    return paired_statistics.wilcoxon_test(d) if settings.test == "wilcoxon" else paired_statistics.t_test(d)
+        return sign_test(d, mid_p=settings.mid_p)
+    return wilcoxon_test(d) if settings.test == "wilcoxon" else t_test(d)
 
 
 def _bootstrap_p_and_bounds(d: FloatArray, settings: ComparisonSettings) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -155,10 +170,8 @@ def _bootstrap_p_and_bounds(d: FloatArray, settings: ComparisonSettings) -> tupl
     batches = [np.empty((3, 0))]
     for first in range(0, len(d), size):
         batch = d[first : first + size]
-        means = resampling_tests.bootstrap_means(
-            batch, resamples=settings.resamples, rng=settings.rng, progress=settings.progress
-        )
-        batches.append(np.array(resampling_tests.bca(means, batch, level=settings.level)))
+        means = bootstrap_means(batch, resamples=settings.resamples, rng=settings.rng, progress=settings.progress)
+        batches.append(np.array(bca(means, batch, level=settings.level)))
     p, low, high = np.concatenate(batches, axis=1)
     return p, low, high
 
@@ -189,15 +202,13 @@ def _compare_unpaired(
     measure: str, runs: Sequence[str], values: FloatArray, a: int, b: int, settings: ComparisonSettings
 ) -> Comparison:
     """Welch's test for one pair: each run over its own queries."""
-    samples = [paired_statistics.strip_rounding_noise(values[run][~np.isnan(values[run])]) for run in (a, b)]
+    samples = [strip_rounding_noise(values[run][~np.isnan(values[run])]) for run in (a, b)]
     for run, sample in zip((a, b), samples, strict=True):
         if not len(sample):
             raise MismatchError(f"'{runs[run]}' has no query with a value of {measure}")
-    counts, means = (
-        np.array([len(sample) for sample in samples], dtype=float),
-        np.array([sample.mean() for sample in samples]),
-    )
-    difference = float(paired_statistics.paired_differences(means[:1], means[1:])[0])
+    counts = np.array([len(sample) for sample in samples], dtype=float)
+    means = np.array([sample.mean() for sample in samples])
+    difference = float(paired_differences(means[:1], means[1:])[0])
     both = ~np.isnan(values[a]) & ~np.isnan(values[b])
     notes: tuple[str, ...] = (f"queries: {len(samples[0])} of '{runs[a]}', {len(samples[1])} of '{runs[b]}', unpaired",)
     if both.sum() > counts.min() / 2:
@@ -210,7 +221,7 @@ def _compare_unpaired(
         p = 1.0 if difference == 0 else None
     else:
         variances = np.array([sample.var(ddof=1) for sample in samples])
-        welch_p, welch_se, welch_df = paired_statistics.welch_test(means, variances, counts)
+        welch_p, welch_se, welch_df = welch_test(means, variances, counts)
         p, se, df = float(welch_p), float(welch_se), float(welch_df)
         half_width = t_quantile((1 + settings.level) / 2, df) * se
         low, high = difference - half_width, difference + half_width
@@ -219,7 +230,7 @@ def _compare_unpaired(
     estimate = Estimate(
         value=difference, se=se, low=low, high=high, level=settings.level, n=int(counts.sum()), method="Welch"
     )
-    paired = paired_statistics.paired_differences(values[a, both], values[b, both])
+    paired = paired_differences(values[a, both], values[b, both])
     return Comparison(
         measure=measure,
         a=runs[a],
@@ -241,10 +252,10 @@ def smallest_p(comparison: Comparison, settings: ComparisonSettings) -> float:
     """The smallest p that this test can give for as many queries, however far apart the runs lie."""
     n, untied = comparison.difference.n, comparison.wins + comparison.losses
     if settings.test == "bootstrap":
-        return resampling_tests.smallest_bootstrap_p(n, settings.resamples) if n > 1 else 1.0
+        return smallest_bootstrap_p(n, settings.resamples) if n > 1 else 1.0
     if settings.is_resampled(n):
         return 1 / (settings.resamples + 1)
-    enumerated = settings.test == "wilcoxon" and untied <= paired_statistics.ENUMERATED_RANKS
+    enumerated = settings.test == "wilcoxon" and untied <= ENUMERATED_RANKS
     if enumerated or settings.test in ("permutation", "sign"):
         min_p = 2.0 ** (1 - untied)
         return min_p / 2 if settings.mid_p else min_p
