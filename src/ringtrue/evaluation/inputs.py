@@ -180,16 +180,11 @@ class NoteCollector:
     def add_no_relevant_note(self, matched: MatchedRun, *, rel: int, treatment: str) -> None:
         """Which queries have nothing to find, and what was done about them."""
         empty_queries = _queries_with_none(matched, lambda lists: lists.relevant(rel))
-        if empty_queries and len(matched.per_judge) == 1:
-            self.add(
-                f"{_format_query_count(empty_queries)} without a document of label {rel} or higher, {treatment}: "
-                f"{join_first_few(empty_queries)}"
-            )
-        elif empty_queries:
-            self.add(
-                f"{_format_query_count(empty_queries)} to which some judges gave no label of {rel} or higher, "
-                f"{treatment} for those judges: {join_first_few(empty_queries)}"
-            )
+        if empty_queries:
+            reason = f"without a document of label {rel} or higher, {treatment}"
+            if len(matched.per_judge) > 1:
+                reason = f"to which some judges gave no label of {rel} or higher, {treatment} for those judges"
+            self.add(f"{_format_query_count(empty_queries)} {reason}: {join_first_few(empty_queries)}")
 
     def add_no_nonrelevant_note(
         self, matched: MatchedRun, *, count: Callable[[RankedLists], FloatArray], treatment: str

@@ -98,14 +98,8 @@ def _play_glicko_pass(matches: Matches, rounds: MatchRounds, ratings: FloatArray
     """One pass through the matches, in log odds and in place."""
     for rows in rounds.batches:
         first, second = matches.first[rows], matches.second[rows]
-        updated_first, updated_second = _update_both(
-            ratings[first],
-            variances[first],
-            ratings[second],
-            variances[second],
-            matches.score[rows],
-            matches.weight[rows],
-        )
+        before = ratings[first], variances[first], ratings[second], variances[second]
+        updated_first, updated_second = _update_both(*before, matches.score[rows], matches.weight[rows])
         (ratings[first], variances[first]), (ratings[second], variances[second]) = updated_first, updated_second
     if not len(rounds.sequential):
         return

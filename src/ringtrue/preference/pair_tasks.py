@@ -59,9 +59,7 @@ def build_task_table(
             .iter_rows()
         ]
         trap_rows = pl.concat(drawn_by_task).select(
-            "query",
-            "first",
-            "second",
+            pl.col("query", "first", "second"),
             pl.col("task").cast(pl.Int64),
             trap=pl.lit(value=True),
             vote=pl.lit(None, dtype=pl.Int64),
@@ -185,11 +183,7 @@ def _shuffle_tasks(rows: pl.DataFrame, before: int, rng: np.random.Generator) ->
         .select(
             pl.col("task").alias("batch") + before + 1,
             pl.int_range(1, pl.len() + 1).over("task").alias("place"),
-            "query",
-            "left",
-            "right",
-            "trap",
-            "vote",
+            pl.col("query", "left", "right", "trap", "vote"),
         )
     )
 

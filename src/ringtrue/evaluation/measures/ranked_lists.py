@@ -7,7 +7,7 @@ lines is reduced to the few documents that were judged before any measure looks 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, TypeAlias
 
@@ -92,17 +92,9 @@ class RankedLists:
         """The lists without the documents that nobody judged, the rest moved up."""
         judged = self.label >= 0
         counts = self.total(judged).astype(np.int64)
-        return RankedLists(
-            offsets=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-            rank=self.running_count(judged)[judged],
-            label=self.label[judged],
-            retrieved=counts,
-            pool_offsets=self.pool_offsets,
-            pool=self.pool,
-            max_label=self.max_label,
-            collection_size=self.collection_size,
-            compat=self.compat,
-        )
+        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        rank = self.running_count(judged)[judged]
+        return replace(self, offsets=offsets, rank=rank, label=self.label[judged], retrieved=counts)
 
 
 def ranked(labels: Sequence[int | None], *, missed: Sequence[int] = ()) -> RankedLists:

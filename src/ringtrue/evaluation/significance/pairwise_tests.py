@@ -10,26 +10,7 @@ import numpy as np
 
 from ringtrue.errors import MismatchError
 from ringtrue.evaluation.measures import BoolArray, FloatArray, IntArray
-from ringtrue.evaluation.significance.paired_statistics import (
-    ENUMERATED_RANKS,
-    TINY,
-    paired_differences,
-    sign_test,
-    signed_ranks,
-    standard_error,
-    strip_rounding_noise,
-    t_test,
-    welch_test,
-    wilcoxon_test,
-)
-from ringtrue.evaluation.significance.resampling_tests import (
-    Progress,
-    bca,
-    bootstrap_means,
-    is_exact,
-    permutation_test,
-    smallest_bootstrap_p,
-)
+from ringtrue.evaluation.significance import paired_statistics as paired, resampling_tests as resampling
 from ringtrue.stats.results import Comparison, Estimate
 from ringtrue.stats.student_t import normal_quantile, t_quantile
 
@@ -50,7 +31,7 @@ class ComparisonSettings:
     resamples: int
     seed: int
     mid_p: bool
-    progress: Progress = lambda _: None
+    progress: resampling.Progress = lambda _: None
 
     @property
     def rng(self) -> np.random.Generator:
@@ -60,7 +41,7 @@ class ComparisonSettings:
     def is_resampled(self, queries: int) -> bool:
         """Whether p comes from random resamples, and so has a smallest value."""
         if self.test == "permutation":
-            return not is_exact(queries, self.resamples)
+            return not resampling.is_exact(queries, self.resamples)
         return self.test == "bootstrap"
 
 
@@ -79,7 +60,7 @@ def compare_pairs(
     for members, queries in _group_by_shared_queries(shared):
         first, second = (values[pairs[members, side]][:, queries] for side in (0, 1))
         names = [(runs[a], runs[b]) for a, b in pairs[members]]
-        batch = _compare_paired(measure, names, paired_differences(first, second), settings)
+        batch = _compare_paired(measure, names, paired.paired_differences(first, second), settings)
         comparisons |= dict(zip(members.tolist(), batch, strict=True))
     return [comparisons[i] for i in range(len(pairs))]
 
@@ -100,9 +81,9 @@ def _compare_paired(
 ) -> list[Comparison]:
     n = d.shape[1]
     constant = np.ptp(d, axis=1) == 0
-    p = np.where(d[:, 0] == 0, 1.0, max(2.0 ** (1 - n), TINY))
+    p = np.where(d[:, 0] == 0, 1.0, max(2.0 ** (1 - n), paired.TINY))
     mean = np.where(constant, d[:, 0], d.mean(axis=1))
-    se = np.zeros(len(d)) if n == 1 else np.where(constant, 0.0, standard_error(d))
+    se = np.zeros(len(d)) if n == 1 else np.where(constant, 0.0, paired.standard_error(d))
     half_width = 0.0 if n == 1 else t_quantile((1 + settings.level) / 2, n - 1) * se
     low, high = mean - half_width, mean + half_width
     rows = np.flatnonzero(~constant | (settings.test == "sign"))
@@ -151,17 +132,19 @@ def _compare_paired(
 
 def _test_statistic(d: FloatArray, test: Test) -> FloatArray:
     """What speaks for a where it is above 0: the mean, or what the test looks at instead."""
-    scores = np.sign(d) if test == "sign" else signed_ranks(d) if test == "wilcoxon" else d
+    scores = np.sign(d) if test == "sign" else paired.signed_ranks(d) if test == "wilcoxon" else d
     mean: FloatArray = scores.mean(axis=1)
     return mean
 
 
 def _p_values(d: FloatArray, settings: ComparisonSettings) -> FloatArray:
     if settings.test == "permutation":
-        return permutation_test(d, resamples=settings.resamples, rng=settings.rng, progress=settings.progress)
+        return resampling.permutation_test(
+            d, resamples=settings.resamples, rng=settings.rng, progress=settings.progress
+        )
     if settings.test == "sign":
-        return sign_test(d, mid_p=settings.mid_p)
-    return wilcoxon_test(d) if settings.test == "wilcoxon" else t_test(d)
+        return paired.sign_test(d, mid_p=settings.mid_p)
+    return paired.wilcoxon_test(d) if settings.test == "wilcoxon" else paired.t_test(d)
 
 
 def _bootstrap_p_and_bounds(d: FloatArray, settings: ComparisonSettings) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -170,8 +153,10 @@ def _bootstrap_p_and_bounds(d: FloatArray, settings: ComparisonSettings) -> tupl
     batches = [np.empty((3, 0))]
     for first in range(0, len(d), size):
         batch = d[first : first + size]
-        means = bootstrap_means(batch, resamples=settings.resamples, rng=settings.rng, progress=settings.progress)
-        batches.append(np.array(bca(means, batch, level=settings.level)))
+        means = resampling.bootstrap_means(
+            batch, resamples=settings.resamples, rng=settings.rng, progress=settings.progress
+        )
+        batches.append(np.array(resampling.bca(means, batch, level=settings.level)))
     p, low, high = np.concatenate(batches, axis=1)
     return p, low, high
 
@@ -202,13 +187,13 @@ def _compare_unpaired(
     measure: str, runs: Sequence[str], values: FloatArray, a: int, b: int, settings: ComparisonSettings
 ) -> Comparison:
     """Welch's test for one pair: each run over its own queries."""
-    samples = [strip_rounding_noise(values[run][~np.isnan(values[run])]) for run in (a, b)]
+    samples = [paired.strip_rounding_noise(values[run][~np.isnan(values[run])]) for run in (a, b)]
     for run, sample in zip((a, b), samples, strict=True):
         if not len(sample):
             raise MismatchError(f"'{runs[run]}' has no query with a value of {measure}")
     counts = np.array([len(sample) for sample in samples], dtype=float)
     means = np.array([sample.mean() for sample in samples])
-    difference = float(paired_differences(means[:1], means[1:])[0])
+    difference = float(paired.paired_differences(means[:1], means[1:])[0])
     both = ~np.isnan(values[a]) & ~np.isnan(values[b])
     notes: tuple[str, ...] = (f"queries: {len(samples[0])} of '{runs[a]}', {len(samples[1])} of '{runs[b]}', unpaired",)
     if both.sum() > counts.min() / 2:
@@ -221,7 +206,7 @@ def _compare_unpaired(
         p = 1.0 if difference == 0 else None
     else:
         variances = np.array([sample.var(ddof=1) for sample in samples])
-        welch_p, welch_se, welch_df = welch_test(means, variances, counts)
+        welch_p, welch_se, welch_df = paired.welch_test(means, variances, counts)
         p, se, df = float(welch_p), float(welch_se), float(welch_df)
         half_width = t_quantile((1 + settings.level) / 2, df) * se
         low, high = difference - half_width, difference + half_width
@@ -230,7 +215,7 @@ def _compare_unpaired(
     estimate = Estimate(
         value=difference, se=se, low=low, high=high, level=settings.level, n=int(counts.sum()), method="Welch"
     )
-    paired = paired_differences(values[a, both], values[b, both])
+    differences = paired.paired_differences(values[a, both], values[b, both])
     return Comparison(
         measure=measure,
         a=runs[a],
@@ -240,9 +225,9 @@ def _compare_unpaired(
         test="welch",
         ahead=runs[a] if difference > 0 else runs[b] if difference < 0 else None,
         effect_size=effect,
-        wins=int((paired > 0).sum()),
-        ties=int((paired == 0).sum()),
-        losses=int((paired < 0).sum()),
+        wins=int((differences > 0).sum()),
+        ties=int((differences == 0).sum()),
+        losses=int((differences < 0).sum()),
         detectable=detectable,
         notes=notes,
     )
@@ -252,10 +237,10 @@ def smallest_p(comparison: Comparison, settings: ComparisonSettings) -> float:
     """The smallest p that this test can give for as many queries, however far apart the runs lie."""
     n, untied = comparison.difference.n, comparison.wins + comparison.losses
     if settings.test == "bootstrap":
-        return smallest_bootstrap_p(n, settings.resamples) if n > 1 else 1.0
+        return resampling.smallest_bootstrap_p(n, settings.resamples) if n > 1 else 1.0
     if settings.is_resampled(n):
         return 1 / (settings.resamples + 1)
-    enumerated = settings.test == "wilcoxon" and untied <= ENUMERATED_RANKS
+    enumerated = settings.test == "wilcoxon" and untied <= paired.ENUMERATED_RANKS
     if enumerated or settings.test in ("permutation", "sign"):
         min_p = 2.0 ** (1 - untied)
         return min_p / 2 if settings.mid_p else min_p
