@@ -22,8 +22,7 @@ from ringtrue.preference import choose_pairs
 from ringtrue.preference.candidates import Candidates
 from ringtrue.service.collect.uploads import UploadedFile, as_csv_file, open_source
 from ringtrue.service.store.records import swap_sides
-from ringtrue.tables.column_aliases import COLUMN_ALIASES, rename_columns
-from ringtrue.tables.columns import parse_ids
+from ringtrue.tables.columns import COLUMN_ALIASES, parse_ids, rename_columns
 
 if TYPE_CHECKING:
     import numpy as np
