@@ -1,4 +1,4 @@
-"""The designs: the ways in which gold labels come to be, by name, for the command line and the correction alike.
+"""The designs, which are the ways in which gold labels come to be, and the populations that an answer can be about.
 
 They stand apart from what is done with them so that the command line knows their names before NumPy and Polars are
 loaded.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 Design: TypeAlias = Literal["pool_random", "pool_stratified", "whole_queries", "external", "known"]
+Population: TypeAlias = Literal["these", "like-these"]
 
 DESIGNS: dict[Design, str] = {
     "pool_random": "drawn at random from the documents that the runs show",

@@ -5,10 +5,11 @@ from ringtrue.simulation.studies.agreement_coverage import (
     coverage_of_agreement as coverage_of_agreement,
     judged_labels as judged_labels,
 )
-from ringtrue.simulation.studies.goldberg import NoisyScores as NoisyScores, noisy_scores as noisy_scores
 from ringtrue.simulation.studies.rate_coverage import (
+    NoisyScores as NoisyScores,
     RatesCoverage as RatesCoverage,
     coverage_of_rates as coverage_of_rates,
+    noisy_scores as noisy_scores,
 )
 from ringtrue.simulation.studies.significance_errors import (
     error_rates as error_rates,
@@ -16,11 +17,14 @@ from ringtrue.simulation.studies.significance_errors import (
     paired_scores as paired_scores,
     system_scores as system_scores,
 )
-from ringtrue.simulation.worlds.collection import Collection as Collection, simulate_collection as simulate_collection
+from ringtrue.simulation.worlds.collection import (
+    Collection as Collection,
+    simulate_collection as simulate_collection,
+    simulate_texts as simulate_texts,
+)
 from ringtrue.simulation.worlds.crowd import (
     Crowd as Crowd,
     Voters as Voters,
     simulate_crowd as simulate_crowd,
     simulate_voters as simulate_voters,
 )
-from ringtrue.simulation.worlds.texts import simulate_texts as simulate_texts

@@ -19,9 +19,8 @@ import pytest
 import ringtrue as rt
 from ringtrue.gold.correction import RatesDesign
 from ringtrue.gold.correction.estimator import Method
-from ringtrue.gold.correction.joint_estimate import Population
 from ringtrue.gold.correction.proportion import Interval
-from ringtrue.gold.designs import Design
+from ringtrue.gold.designs import Design, Population
 
 ESTIMATE = ["value", "se", "low", "high", "level", "n", "method", "notes"]
 CORRECTED = ["runs", "corrected", "gold_only", "methods", "design", "population", "judge", "checks", "notes"]

@@ -17,11 +17,10 @@ import ringtrue as rt
 from gold.correction.worlds import World, world
 from ringtrue.errors import InputError, UsageError
 from ringtrue.evaluation.significance import compare
-from ringtrue.gold.correction.compare_corrected import compare_corrected
-from ringtrue.gold.correction.difference import correct_means
-from ringtrue.gold.correction.gain_regression import build_predictors
+from ringtrue.gold.correction.correct import compare_corrected
+from ringtrue.gold.correction.difference import build_predictors, correct_means
 from ringtrue.gold.correction.gold_sample import GoldSample
-from ringtrue.gold.correction.joint_estimate import Population
+from ringtrue.gold.designs import Population
 
 SEEDS = st.integers(0, 2**32 - 1)
 POPULATIONS: st.SearchStrategy[Population] = st.sampled_from(["these", "like-these"])

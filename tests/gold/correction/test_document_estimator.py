@@ -12,8 +12,8 @@ from hypothesis import given, settings, strategies as st
 import ringtrue as rt
 from gold.correction.worlds import World, world
 from ringtrue.errors import InputError
-from ringtrue.gold.correction.joint_estimate import Population
 from ringtrue.gold.correction.post_stratified import post_stratified_share
+from ringtrue.gold.designs import Population
 from ringtrue.stats.results import Estimate
 from ringtrue.stats.student_t import t_quantile
 

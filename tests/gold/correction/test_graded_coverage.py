@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ringtrue.gold.correction.graded_gain import correct_gain
-from ringtrue.gold.correction.mixture_ml import fit_grade_shares
+from ringtrue.gold.correction.graded_gain import correct_gain, fit_grade_shares
 from ringtrue.stats.confusion import Confusion
 
 pytestmark = pytest.mark.simulation

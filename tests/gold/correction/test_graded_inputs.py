@@ -6,9 +6,9 @@ from hypothesis import given, strategies as st
 from numpy.typing import ArrayLike
 
 from ringtrue.errors import InputError, UsageError
-from ringtrue.gold.correction.calculator_inputs import Rates
 from ringtrue.gold.correction.graded_inputs import BronzeLists, Grades
 from ringtrue.gold.correction.proportion import why_uncorrectable
+from ringtrue.gold.correction.rate_inversion import Rates
 from ringtrue.stats.confusion import Confusion
 
 GOOD = [[80, 15, 5], [10, 80, 10], [2, 8, 90]]

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ringtrue.gold.correction import BronzeScore, Rates
-from ringtrue.gold.correction.joint_estimate import Population
 from ringtrue.gold.correction.post_stratified import is_too_few, post_stratified_share, run_precision
 from ringtrue.gold.correction.proportion import correct_share_by_label
+from ringtrue.gold.designs import Population
 
 COUNTS = st.integers(0, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 SHARES = st.floats(0, 1)

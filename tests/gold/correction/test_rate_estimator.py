@@ -15,7 +15,7 @@ import ringtrue as rt
 from gold.correction.worlds import World, world
 from ringtrue.errors import InputError, MismatchError, UsageError
 from ringtrue.gold.correction import BronzeScore, Rates, correct_share, shared_judge_test
-from ringtrue.gold.correction.compare_corrected import compare_corrected
+from ringtrue.gold.correction.correct import compare_corrected
 from ringtrue.stats.confusion import Confusion
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ringtrue.evaluation.measures import parse
-from ringtrue.gold.correction.gain_regression import Predictors, build_predictors
+from ringtrue.gold.correction.difference import Predictors, build_predictors
 from ringtrue.gold.correction.gold_sample import GoldSample
-from ringtrue.gold.correction.linear_measures import linearise
-from ringtrue.gold.correction.pool import Pool, build_pool
+from ringtrue.gold.correction.pool import Pool, build_pool, linearise
 from ringtrue.tables import Judgments, Run
 
 Values = NDArray[np.float64]

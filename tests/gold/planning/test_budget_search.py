@@ -10,7 +10,6 @@ from hypothesis import given, settings, strategies as st
 
 from ringtrue.errors import UsageError
 from ringtrue.gold.planning.assumptions import KnownQuantities, assume
-from ringtrue.gold.planning.available_methods import available_methods
 from ringtrue.gold.planning.budget_search import Prices, find_best, find_cheapest
 from ringtrue.gold.planning.goals import Goal
 from ringtrue.gold.planning.methods import (
@@ -20,6 +19,7 @@ from ringtrue.gold.planning.methods import (
     RateInversion,
     SpreadGold,
     StratifiedDifference,
+    available_methods,
 )
 
 PRICES = Prices(bronze=1.0, gold=20.0, documents=10)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from scipy import stats
+from scipy import special, stats
+from scipy.integrate import simpson
 from statsmodels.stats.power import TTestPower
 
 from ringtrue.errors import UsageError
-from ringtrue.gold.planning.goals import Goal, require_share
+from ringtrue.gold.planning.goals import Goal, needed_ratio, power, require_share
 
 
 def test_a_half_width_by_hand() -> None:
@@ -78,3 +79,98 @@ def test_the_ends_count_where_they_may() -> None:
     require_share("an accuracy", 1.0, inclusive=True)
     with pytest.raises(UsageError, match=r"both included, found 1\.2; is it 1\.2%"):
         require_share("an accuracy", 1.2, inclusive=True)
+
+
+LEVELS = [0.5, 0.9, 0.95, 0.99, 0.9999]
+
+
+def at(ratio: float, df: float, level: float) -> float:
+    t = special.stdtrit(df, (1 + level) / 2)
+    return float(power(np.array([ratio]), np.array([df]), np.array([t]))[0])
+
+
+def integrate(ratio: float, df: float, t: float) -> float:
+    """∫ P(t S < δ + z) φ(z) dz with S² = χ²_df / df, by Simpson's rule."""
+    z = np.linspace(max(-ratio, -12), 12, 20_001)
+    exceedance = special.gammainc(df / 2, df * ((ratio + z) / t) ** 2 / 2)
+    return float(simpson(exceedance * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi), x=z))
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+@pytest.mark.parametrize("level", [0.6, *LEVELS[1:]])
+@pytest.mark.parametrize("df", [1, 2, 3, 4, 7, 12, 29, 59, 99, 300, 1000])
+def test_power_is_the_integral_over_the_mean(df: float, level: float, sides: int) -> None:
+    t = float(special.stdtrit(df, 1 - (1 - level) / sides))
+    ratios = [*np.linspace(0, 12, 25), t, t + 1, t + 3, 20, 34, 37, 38, 45, 60, 300]
+    expected = [integrate(ratio, df, t) for ratio in ratios]
+    assert power(np.array(ratios), np.array([df]), np.array([t])) == pytest.approx(expected, abs=3e-8)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("df", [1, 2, 3, 5, 9, 29, 99, 1e4, 1e7])
+@pytest.mark.parametrize("ratio", [0.01, 0.5, 1, 2, 3, 5])
+def test_power_is_scipys(ratio: float, df: float, level: float) -> None:
+    theirs = stats.nct.sf(stats.t.ppf((1 + level) / 2, df), df, ratio)
+    assert at(ratio, df, level) == pytest.approx(theirs, abs=1e-8)
+
+
+# By Gauss–Legendre quadrature with 96 nodes, as this was computed before.
+BY_QUADRATURE = {
+    (1, 0.5, 0.95): 0.043694440429, (1, 0.5, 0.99): 0.008745314813, (1, 2.0, 0.95): 0.125223497498,
+    (1, 2.0, 0.99): 0.025167550953, (1, 3.5, 0.95): 0.216385356515, (1, 3.5, 0.99): 0.043842838671,
+    (1, 6.0, 0.95): 0.362183992955, (1, 6.0, 0.99): 0.075084590297, (4, 0.5, 0.95): 0.058763575036,
+    (4, 0.5, 0.99): 0.012741863281, (4, 2.0, 0.95): 0.335810930364, (4, 2.0, 0.99): 0.100945144493,
+    (4, 3.5, 0.95): 0.744869598446, (4, 3.5, 0.99): 0.341829555163, (4, 6.0, 0.95): 0.990958428070,
+    (4, 6.0, 0.99): 0.816563996465, (29, 0.5, 0.95): 0.069932929827, (29, 0.5, 0.99): 0.017710689962,
+    (29, 2.0, 0.95): 0.489487828846, (29, 2.0, 0.99): 0.245448402887, (29, 3.5, 0.95): 0.922481821522,
+    (29, 3.5, 0.99): 0.764929860501, (29, 6.0, 0.95): 0.999936515317, (29, 6.0, 0.99): 0.998917132061,
+    (59, 0.5, 0.95): 0.071045585694, (59, 0.5, 0.99): 0.018323916622, (59, 2.0, 0.95): 0.502965586182,
+    (59, 2.0, 0.99): 0.263770266972, (59, 3.5, 0.95): 0.930898552505, (59, 3.5, 0.99): 0.795385913582,
+    (59, 6.0, 0.95): 0.999959276814, (59, 6.0, 0.99): 0.999426334682, (999, 0.5, 0.95): 0.072083980473,
+    (999, 0.5, 0.99): 0.018916533968, (999, 2.0, 0.95): 0.515201273417, (999, 2.0, 0.99): 0.281244267077,
+    (999, 3.5, 0.95): 0.937812853702, (999, 3.5, 0.99): 0.820784059289, (999, 6.0, 0.95): 0.999972612671,
+    (999, 6.0, 0.99): 0.999680145024,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("df", "ratio", "level"), BY_QUADRATURE)
+def test_power_is_what_it_was_by_quadrature(df: float, ratio: float, level: float) -> None:
+    assert at(ratio, df, level) == pytest.approx(BY_QUADRATURE[df, ratio, level], abs=1e-10)
+
+
+@pytest.mark.parametrize(("df", "ratio"), [(5, 50.31926191221873), (29, 40.59619375484743), (1e9, 37.947379943784455)])
+def test_power_is_1_where_scipy_has_no_number(df: float, ratio: float) -> None:
+    assert np.isnan(special.nctdtr(df, ratio, special.stdtrit(df, 0.975)))
+    assert at(ratio, df, 0.95) == 1
+
+
+@pytest.mark.parametrize("ratio", [9_999.0, 10_001.0, 6_366.2, 30_000.0])
+def test_large_ratios_join_without_a_step(ratio: float) -> None:
+    t = 6366.197671316637  # df = 1 at a level of 0.9999
+    share = 2 * special.ndtr(ratio / t) - 1
+    assert at(ratio, 1, 0.9999) == pytest.approx(share, abs=2e-8)
+
+
+def test_with_no_difference_half_of_the_false_findings_point_in_this_direction() -> None:
+    assert at(0.0, 12, 0.95) == pytest.approx(0.025)
+
+
+def test_with_no_end_of_queries_it_is_the_normal_distribution() -> None:
+    assert at(2.8015852, 1e9, 0.95) == pytest.approx(0.8, abs=1e-7)
+
+
+def test_a_difference_of_very_many_standard_errors_is_always_found() -> None:
+    assert at(1e9, 10, 0.95) == pytest.approx(1)
+    assert at(1e9, 1, 0.95) == pytest.approx(1)
+
+
+@given(wanted=st.floats(0.06, 0.9999), df=st.floats(1, 1e9), level=st.sampled_from([0.95, 0.99, 0.9999, 0.999999]))
+def test_the_ratio_that_is_needed_gives_the_power_that_is_wanted(wanted: float, df: float, level: float) -> None:
+    t = np.array([special.stdtrit(df, (1 + level) / 2)])
+    ratio = needed_ratio(wanted, np.array([df]), t)
+    assert float(power(ratio, np.array([df]), t)[0]) == pytest.approx(wanted, abs=1e-8)
+
+
+@given(ratio=st.floats(0, 20), more=st.floats(0.001, 5), df=st.floats(1, 1e6))
+def test_a_larger_difference_is_found_no_less_often(ratio: float, more: float, df: float) -> None:
+    assert at(ratio + more, df, 0.95) >= at(ratio, df, 0.95) - 1e-10

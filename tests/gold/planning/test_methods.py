@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ringtrue.gold.planning.assumptions import Assumptions, KnownQuantities, assume
-from ringtrue.gold.planning.available_methods import available_methods
 from ringtrue.gold.planning.methods import (
     Method,
     RandomDifference,
@@ -19,6 +18,7 @@ from ringtrue.gold.planning.methods import (
     SharedJudge,
     SpreadGold,
     StratifiedDifference,
+    available_methods,
     relative_efficiency,
 )
 

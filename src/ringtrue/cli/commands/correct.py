@@ -17,8 +17,8 @@ from ringtrue.errors import UsageError
 
 if TYPE_CHECKING:
     from ringtrue.gold.correction import BronzeScore, Rates, RatesDesign, ScoreCorrection
-    from ringtrue.gold.correction.calculator_inputs import Rate
     from ringtrue.gold.correction.proportion import Interval
+    from ringtrue.gold.correction.rate_inversion import Rate
 
 INTERVALS = ("fieller", "wald", "bootstrap", "bayes")
 DESIGNS = ("pool_random", "external", "known")

@@ -15,8 +15,7 @@ from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid
 
 if TYPE_CHECKING:
-    from ringtrue.simulation.studies.goldberg import NoisyScores
-    from ringtrue.simulation.studies.rate_coverage import RatesCoverage
+    from ringtrue.simulation.studies.rate_coverage import NoisyScores, RatesCoverage
 
 GOLDBERG_SETTINGS: dict[str, Number] = {
     "first": 0.49,
@@ -54,7 +53,7 @@ def study_goldberg(parameters: StudyParameters) -> StudyOutput:
     """Algorithm 2 of [Goldberg17], with its histogram."""
     import numpy as np
 
-    from ringtrue.simulation.studies.goldberg import noisy_scores
+    from ringtrue.simulation.studies.rate_coverage import noisy_scores
 
     settings, k = parameters.settings, parameters.int_setting("k")
     with progress_bar(

@@ -12,7 +12,7 @@ from ringtrue.stats.results import Comparison, Comparisons, Estimate
 
 if TYPE_CHECKING:
     from ringtrue.gold.correction import Correction
-    from ringtrue.gold.correction.joint_estimate import Population
+    from ringtrue.gold.designs import Population
 
 FEW_PAIRS = 10  # of one measure: more are shown run by run
 FEW_SENTENCES = 4

@@ -10,9 +10,9 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from ringtrue.errors import UsageError, did_you_mean
-from ringtrue.gold.correction.calculator_inputs import BronzeScore, Rates
 from ringtrue.gold.correction.diagnostics import CHECK_ALPHA, sample_share_p
 from ringtrue.gold.correction.proportion import Interval, correct_share, correct_share_by_label
+from ringtrue.gold.correction.rate_inversion import BronzeScore, Rates
 from ringtrue.gold.correction.score_tests import ScoreDifference, naive_test, separate_judges_test, shared_judge_test
 from ringtrue.stats.intervals import wilson
 from ringtrue.stats.results import Estimate

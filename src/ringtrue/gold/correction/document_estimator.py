@@ -10,16 +10,20 @@ import numpy as np
 from ringtrue.errors import InputError
 from ringtrue.evaluation.measures import IntArray, Measure
 from ringtrue.gold.correction import difference
-from ringtrue.gold.correction.diagnostics import Check, run_checks, sample_coverage
-from ringtrue.gold.correction.estimator import CorrectedDifference, CorrectionProblem
-from ringtrue.gold.correction.gain_regression import Predictors, build_predictors
+from ringtrue.gold.correction.diagnostics import (
+    Check,
+    require_drawn_for,
+    require_representative,
+    run_checks,
+    sample_coverage,
+    withhold_if_unrepresentative,
+)
+from ringtrue.gold.correction.difference import Predictors, build_predictors
+from ringtrue.gold.correction.estimator import CorrectedDifference, CorrectionProblem, JointEstimate
 from ringtrue.gold.correction.gold_sample import GoldSample, build_gold_sample, comparison_measures
-from ringtrue.gold.correction.joint_estimate import JointEstimate
-from ringtrue.gold.correction.judge_rates import summarise_judge
-from ringtrue.gold.correction.linear_measures import LINEAR, LinearMeasure, is_linear, linearise
-from ringtrue.gold.correction.pool import Pool, build_pool
+from ringtrue.gold.correction.pool import LINEAR, LinearMeasure, Pool, build_pool, is_linear, linearise
 from ringtrue.gold.correction.post_stratified import MIN_LABELS, post_stratified_precision
-from ringtrue.gold.correction.validity import require_drawn_for, require_representative, withhold_if_unrepresentative
+from ringtrue.gold.correction.results import summarise_judge
 from ringtrue.stats.results import Estimate
 from ringtrue.stats.student_t import t_quantile
 from ringtrue.tables import Judgments

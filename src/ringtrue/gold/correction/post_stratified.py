@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ringtrue.evaluation.measures import FloatArray, IntArray
 from ringtrue.gold.correction.gold_sample import GoldSample
-from ringtrue.gold.correction.joint_estimate import Population
 from ringtrue.gold.correction.pool import Pool
+from ringtrue.gold.designs import Population
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -7,10 +7,203 @@ the score by the gold judge. [Rogan78] found the same for the prevalence of a di
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from ringtrue.errors import UsageError
+from ringtrue.stats.intervals import wilson
+from ringtrue.stats.results import Estimate
+
+Rate: TypeAlias = tuple[int, int] | float
+NEGLIGIBLE_SD = 1e-12  # the spread that rounding leaves where all queries are equal
+ROUNDING = 0.005  # scores are often told with two decimals: so far may a mean and a spread be off
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rates:
+    """How often the bronze judge is right: on documents that gold calls relevant, and on the others.
+
+    Each is (right, labels), such as (43, 59); or a share, such as 0.9, which is then taken for exactly known.
+
+    Examples:
+        >>> rates = Rates(relevant=(43, 59), nonrelevant=(67, 84))
+        >>> round(rates.youden, 4), rates.known
+        (0.5264, False)
+    """
+
+    relevant: Rate
+    nonrelevant: Rate
+
+    def __post_init__(self) -> None:
+        for name, rate in (("relevant", self.relevant), ("nonrelevant", self.nonrelevant)):
+            _require_rate(name, rate)
+
+    @property
+    def on_relevant(self) -> tuple[float, float]:
+        """The share of relevant documents that are called so, and of how many; of infinitely many if known."""
+        return _share_and_n(self.relevant)
+
+    @property
+    def on_nonrelevant(self) -> tuple[float, float]:
+        """The share of other documents that are called non-relevant, and of how many; of infinitely many if known."""
+        return _share_and_n(self.nonrelevant)
+
+    @property
+    def youden(self) -> float:
+        """Youden's index J = m_R + m_N − 1: 1 for a judge who never errs, 0 for one who guesses."""
+        return self.on_relevant[0] + self.on_nonrelevant[0] - 1
+
+    @property
+    def known(self) -> bool:
+        """Whether both rates are taken for exactly known."""
+        return math.isinf(self.on_relevant[1]) and math.isinf(self.on_nonrelevant[1])
+
+    @property
+    def bronze_relevant(self) -> tuple[int, int] | None:
+        """Gold labels on documents that bronze calls relevant, and all of them; None where that is not told."""
+        if isinstance(self.relevant, tuple) and isinstance(self.nonrelevant, tuple):
+            (hits, relevant), (rejections, nonrelevant) = self.relevant, self.nonrelevant
+            return hits + nonrelevant - rejections, relevant + nonrelevant
+        return None
+
+    def estimates(self, level: float = 0.95) -> dict[str, Estimate]:
+        """Both rates with Wilson's interval, and J with the interval that follows from theirs [Newcombe98].
+
+        Examples:
+            >>> print(Rates(relevant=(43, 59), nonrelevant=(67, 84)).estimates()["relevant"])
+            0.73 (95% CI 0.60 to 0.83)
+        """
+        relevant, nonrelevant = _estimate_rate(self.relevant, level), _estimate_rate(self.nonrelevant, level)
+        (sensitivity, sensitivity_low, sensitivity_high), (specificity, specificity_low, specificity_high) = (
+            _value_and_bounds(relevant),
+            _value_and_bounds(nonrelevant),
+        )
+        youden = Estimate(
+            value=self.youden,
+            se=math.hypot(relevant.se or 0, nonrelevant.se or 0),
+            low=self.youden - math.hypot(sensitivity - sensitivity_low, specificity - specificity_low),
+            high=self.youden + math.hypot(sensitivity_high - sensitivity, specificity_high - specificity),
+            level=level,
+            n=relevant.n + nonrelevant.n,
+            method="known" if self.known else "newcombe",
+        )
+        return {"relevant": relevant, "nonrelevant": nonrelevant, "youden": youden}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BronzeScore:
+    """A mean over queries by the bronze judge: P@k, or the share of queries whose one document is relevant.
+
+    `sd` is the standard deviation of the values of single queries, and `k` the number of documents in each. With
+    k = 1 and no sd, the queries are taken for that many coins.
+
+    Examples:
+        >>> score = BronzeScore(mean=0.626, sd=0.414, queries=10278, k=3)
+        >>> f"{score.variance:.3g}", round(score.worth)
+        ('1.67e-05', 14040)
+    """
+
+    mean: float
+    queries: int
+    sd: float | None = None
+    k: int | None = None
+
+    def __post_init__(self) -> None:
+        _require_unit_share("the score", self.mean)
+        if self.queries < 1:
+            raise UsageError(f"a score needs at least 1 query, found {self.queries}")
+        if self.k is not None and self.k < 1:
+            raise UsageError(f"k, the number of documents in each query's score, is 1 or more; found {self.k}")
+        if self.sd is not None:
+            _require_sd(self.mean, self.sd, self.queries)
+        elif self.k != 1:
+            raise UsageError(
+                "the spread of the score over queries is not given; say the standard deviation of its values (sd), or "
+                "k = 1 where there is one document for each query"
+            )
+
+    @property
+    def variance(self) -> float:
+        """Of the mean: s²/n, or j(1−j)/n with one document for each query [Goldberg17]."""
+        if self.sd is None:
+            return self.mean * (1 - self.mean) / self.queries
+        return self.sd**2 / self.queries if self.sd > NEGLIGIBLE_SD else 0.0
+
+    @property
+    def worth(self) -> float:
+        """How many single documents the queries are worth: j(1−j)/V_J, and all of them where no query differs."""
+        if self.variance == 0:
+            return float(self.queries * (self.k or 1))
+        return self.mean * (1 - self.mean) / self.variance
+
+
+def _share_and_n(rate: Rate) -> tuple[float, float]:
+    return (rate[0] / rate[1], float(rate[1])) if isinstance(rate, tuple) else (float(rate), math.inf)
+
+
+def _estimate_rate(rate: Rate, level: float) -> Estimate:
+    share, n = _share_and_n(rate)
+    if not isinstance(rate, tuple):
+        return Estimate(value=share, se=0.0, low=share, high=share, level=level, n=0, method="known")
+    low, high = wilson(share, n, level=level)
+    se = math.sqrt(share * (1 - share) / n)
+    return Estimate(value=share, se=se, low=float(low), high=float(high), level=level, n=rate[1], method="wilson")
+
+
+def _value_and_bounds(estimate: Estimate) -> tuple[float, float, float]:
+    value, low, high = estimate.value, estimate.low, estimate.high
+    assert value is not None
+    assert low is not None
+    assert high is not None
+    return value, low, high
+
+
+def _require_rate(name: str, rate: Rate) -> None:
+    if not isinstance(rate, tuple):
+        _require_unit_share(f"the rate on {name} documents", rate)
+        return
+    hits, n = rate
+    if n < 1:
+        raise UsageError(
+            f"no gold label is on a {name} document ({hits}/{n}): how often the judge is right there is unknown; "
+            f"have some {name} documents judged by gold"
+        )
+    if not 0 <= hits <= n:
+        raise UsageError(f"nobody is right on {hits} of {n} {name} documents; write right/labels, as in 43/59")
+
+
+def _require_unit_share(what: str, value: float) -> None:
+    if 1 < value <= 100:
+        raise UsageError(f"{what} lies between 0 and 1, found {value:g}; write {value:g}% as {value / 100:g}")
+    if not 0 <= value <= 1:
+        raise UsageError(f"{what} lies between 0 and 1, found {value:g}")
+
+
+def _require_sd(mean: float, sd: float, queries: int) -> None:
+    if not sd >= 0 or math.isinf(sd):
+        raise UsageError(f"a standard deviation is 0 or more, found {sd:g}")
+    if sd <= NEGLIGIBLE_SD:
+        return
+    if queries == 1:
+        raise UsageError("one query has no standard deviation; leave sd out and say k = 1, or give more queries")
+    if mean in (0, 1):
+        raise UsageError(
+            f"a mean of {mean:g} leaves no room for a standard deviation of {sd:g}: all queries are {mean:g}; "
+            f"give the score with more digits"
+        )
+    rounded_mean = mean + math.copysign(min(ROUNDING, abs(0.5 - mean)), 0.5 - mean)
+    largest = math.sqrt(rounded_mean * (1 - rounded_mean) * queries / (queries - 1))
+    if sd > largest + ROUNDING:
+        hint = f"; write {sd:g}% as {sd / 100:g}" if 1 < sd <= 100 else "; is it a variance, or of another score?"
+        raise UsageError(
+            f"values from 0 to 1 with the mean {mean:g} have a standard deviation of {largest:.3g} at most, "
+            f"found {sd:g}{hint}"
+        )
+
 
 Array: TypeAlias = NDArray[np.float64]
 

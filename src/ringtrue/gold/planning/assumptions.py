@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from ringtrue.errors import UsageError
+from ringtrue.gold.designs import Population
 from ringtrue.gold.planning.goals import require_share
 
-Population: TypeAlias = Literal["like-these", "these"]
 Source: TypeAlias = Literal["given", "files", "guess", "follows"]
 
 DEFAULT_ACCURACY = (0.85, 0.9)

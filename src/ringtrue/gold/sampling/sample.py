@@ -12,7 +12,7 @@ import polars as pl
 from ringtrue.errors import InputError, UsageError
 from ringtrue.evaluation.inputs import iterate_runs, require_overlap
 from ringtrue.evaluation.measures import FloatArray, IntArray, Measure, parse_all
-from ringtrue.gold.correction.gain_regression import build_predictors, fit_gains
+from ringtrue.gold.correction.difference import build_predictors, fit_gains
 from ringtrue.gold.correction.gold_sample import (
     COMPARISON_PREFIX,
     DRAWN_COLUMN,
@@ -23,11 +23,16 @@ from ringtrue.gold.correction.gold_sample import (
     comparison_measures,
     drop_unjudged,
 )
-from ringtrue.gold.correction.linear_measures import LinearMeasure, is_linear, linearise
-from ringtrue.gold.correction.pool import Pool, build_pool
+from ringtrue.gold.correction.pool import LinearMeasure, Pool, build_pool, is_linear, linearise
 from ringtrue.gold.designs import Design
-from ringtrue.gold.sampling.allocation import OTHER_LABEL_SD, assumed_residual_sd, importance, neyman, require_budget
-from ringtrue.gold.sampling.pivotal import pivotal_sample
+from ringtrue.gold.sampling.allocation import (
+    OTHER_LABEL_SD,
+    assumed_residual_sd,
+    importance,
+    neyman,
+    pivotal_sample,
+    require_budget,
+)
 from ringtrue.stats.intervals import require_level
 from ringtrue.stats.student_t import normal_quantile
 from ringtrue.tables import Judgments, Run

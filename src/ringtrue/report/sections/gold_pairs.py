@@ -13,7 +13,7 @@ from ringtrue.errors import MismatchError
 from ringtrue.evaluation.measures import FloatArray, IntArray
 from ringtrue.gold.correction.correct import build_problem
 from ringtrue.gold.correction.gold_sample import comparison_measures
-from ringtrue.gold.correction.judge_rates import count_confusion, weighted_rate
+from ringtrue.gold.correction.results import count_confusion, weighted_rate
 from ringtrue.report.display_limits import DEFAULT_DEPTH
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.results import Estimate

@@ -11,7 +11,7 @@ import numpy as np
 from ringtrue.errors import InputError
 from ringtrue.gold.correction import correct
 from ringtrue.gold.correction.gold_sample import comparison_measures, resolve_design
-from ringtrue.gold.correction.linear_measures import is_linear
+from ringtrue.gold.correction.pool import is_linear
 from ringtrue.gold.sampling import sample
 from ringtrue.report.inputs import ReportInputs
 from ringtrue.report.run_order import order_runs, score_as_labelled

@@ -9,16 +9,24 @@ from itertools import product
 import numpy as np
 
 from ringtrue.evaluation.measures import Measure, parse
-from ringtrue.gold.correction.difference import correct_means
-from ringtrue.gold.correction.gain_regression import Predictors, build_predictors
+from ringtrue.gold.correction.difference import Predictors, build_predictors, correct_means
+from ringtrue.gold.correction.estimator import JointEstimate
 from ringtrue.gold.correction.gold_sample import GoldSample
-from ringtrue.gold.correction.joint_estimate import JointEstimate, Population
-from ringtrue.gold.correction.linear_measures import linearise
-from ringtrue.gold.correction.pool import Pool
-from ringtrue.gold.correction.whole_queries import correct_by_query
-from ringtrue.simulation.studies.coverage_tally import QUESTIONS, IntervalCoverage, Progress, Tally, simulate_with_truth
-from ringtrue.simulation.worlds.gold_draws import DESIGN_OF, Draw, draw_gold, make_document_estimator
-from ringtrue.simulation.worlds.judged_world import BronzeJudge, JudgedWorld
+from ringtrue.gold.correction.pool import Pool, linearise
+from ringtrue.gold.correction.query_estimator import correct_by_query
+from ringtrue.gold.designs import Population
+from ringtrue.simulation.studies.coverage_tally import (
+    DESIGN_OF,
+    QUESTIONS,
+    Draw,
+    IntervalCoverage,
+    Progress,
+    Tally,
+    draw_gold,
+    make_document_estimator,
+    simulate_with_truth,
+)
+from ringtrue.simulation.worlds.judged_runs import BronzeJudge, JudgedWorld
 
 POPULATIONS: tuple[Population, ...] = ("these", "like-these")
 FEW_LABEL_METHODS = tuple(f"{form}, {draw}" for draw in DESIGN_OF for form in ("by label", "plain"))

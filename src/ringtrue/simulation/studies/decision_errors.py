@@ -11,14 +11,19 @@ import numpy as np
 from ringtrue.errors import InputError
 from ringtrue.evaluation.inputs import require_choice
 from ringtrue.evaluation.measures import FloatArray, parse
-from ringtrue.gold.correction.calculator_inputs import BronzeScore, Rates
-from ringtrue.gold.correction.gain_regression import build_predictors
+from ringtrue.gold.correction.difference import build_predictors
+from ringtrue.gold.correction.query_estimator import correct_by_query
+from ringtrue.gold.correction.rate_inversion import BronzeScore, Rates
 from ringtrue.gold.correction.score_tests import naive_test, separate_judges_test, shared_judge_test
-from ringtrue.gold.correction.whole_queries import correct_by_query
-from ringtrue.simulation.studies.coverage_tally import Progress, simulate_batches
-from ringtrue.simulation.worlds.gold_draws import DESIGN_OF, Draw, draw_gold, make_document_estimator
-from ringtrue.simulation.worlds.judged_runs import JudgedRuns
-from ringtrue.simulation.worlds.judged_world import BronzeJudge, JudgedWorld
+from ringtrue.simulation.studies.coverage_tally import (
+    DESIGN_OF,
+    Draw,
+    Progress,
+    draw_gold,
+    make_document_estimator,
+    simulate_batches,
+)
+from ringtrue.simulation.worlds.judged_runs import BronzeJudge, JudgedRuns, JudgedWorld
 
 PValues: TypeAlias = list[float | None]
 SYSTEM_PAIR = np.array([[0, 1]])

@@ -10,9 +10,9 @@ import numpy as np
 from ringtrue.errors import InputError
 from ringtrue.evaluation.evaluate import evaluate
 from ringtrue.evaluation.measures import FloatArray, Measure, parse
-from ringtrue.gold.correction.joint_estimate import JointEstimate
+from ringtrue.gold.correction.estimator import JointEstimate
+from ringtrue.gold.correction.query_estimator import correct_by_query
 from ringtrue.gold.correction.rate_inversion import inversion_variance, invert_rates
-from ringtrue.gold.correction.whole_queries import correct_by_query
 from ringtrue.simulation.worlds.real_collection import JudgedCollection, build_world, draw_dissimilar_pairs, gold_means
 from ringtrue.stats.student_t import normal_quantile, t_quantile
 from ringtrue.tables import Judgments

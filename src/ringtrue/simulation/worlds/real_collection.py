@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
-from ringtrue.gold.correction.difference import correct_means, gold_only_means
-from ringtrue.gold.correction.gain_regression import Predictors, build_predictors
+from ringtrue.gold.correction.difference import Predictors, build_predictors, correct_means, gold_only_means
+from ringtrue.gold.correction.estimator import JointEstimate
 from ringtrue.gold.correction.gold_sample import GoldSample
-from ringtrue.gold.correction.joint_estimate import JointEstimate
-from ringtrue.gold.correction.linear_measures import linearise
-from ringtrue.gold.correction.pool import Pool, build_pool
+from ringtrue.gold.correction.pool import Pool, build_pool, linearise
 from ringtrue.gold.correction.post_stratified import post_stratified_precision
-from ringtrue.gold.sampling.pivotal import pivotal_sample
+from ringtrue.gold.sampling.allocation import pivotal_sample
 from ringtrue.gold.sampling.sample import inclusion_probabilities, weigh_measure
 from ringtrue.stats.student_t import normal_quantile, t_quantile
 from ringtrue.tables import Judgments, Run

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from ringtrue.gold.correction.judge_rates import count_confusion, summarise_judge, weighted_rate
+from ringtrue.gold.correction.results import count_confusion, summarise_judge, weighted_rate
 from ringtrue.stats.intervals import estimate_share, wilson
 
 
