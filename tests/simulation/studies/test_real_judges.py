@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,13 +14,7 @@ import ringtrue as rt
 from ringtrue.errors import InputError
 from ringtrue.evaluation.measures import parse
 from ringtrue.gold.correction.correct import build_problem, make_estimator
-from ringtrue.simulation.studies.real_judges import (
-    MethodCoverage,
-    study_differences,
-    study_means,
-    study_published,
-    study_queries,
-)
+from ringtrue.simulation.studies.real_judges import MethodCoverage, RealJudgeStudy
 from ringtrue.simulation.worlds.real_collection import JudgedCollection
 from ringtrue.tables import Judgments, Run
 
@@ -47,11 +42,22 @@ def small(
     return JudgedCollection(runs=runs, gold=Judgments.of(gold)), Judgments.of(bronze)
 
 
+def study(
+    collection: JudgedCollection,
+    bronze: Judgments,
+    *,
+    draws: int,
+    judge: str = "j",
+    level: float = 0.95,
+    **settings: Any,
+) -> RealJudgeStudy:
+    return RealJudgeStudy(collection=collection, judge=judge, bronze=bronze, draws=draws, level=level, **settings)
+
+
 def test_where_gold_judges_everything_every_draw_is_the_truth() -> None:
     collection, bronze = small(queries=5, docs=12)
     with np.errstate(invalid="ignore"):  # no width, relative to none
-        ours, alone = study_means(collection, "j", bronze, "P@5", budget=500, draws=3, level=0.95,
-                                     rng=np.random.default_rng(1))  # fmt: skip
+        ours, alone = study(collection, bronze, draws=3).means("P@5", budget=500, rng=np.random.default_rng(1))
     for one in (ours, alone):
         assert (one.coverage, one.lowest, one.runs, one.draws) == (1, 1, 3, 3)
         assert one.bias == pytest.approx(0, abs=1e-12)
@@ -62,8 +68,9 @@ def test_the_truth_is_the_mean_by_gold_and_what_gold_did_not_judge_counts_nothin
     """A judge who is gold has rates of 1, and the published method gives what `evaluate` finds."""
     collection, _ = small(queries=12, docs=20)
     some = Judgments(collection.gold.frame.filter(pl.col("doc") != "d3"))
-    (found,) = study_published(JudgedCollection(runs=collection.runs, gold=some), "gold", some, "P@5", budget=60,
-                               draws=3, level=0.95, rng=np.random.default_rng(1))  # fmt: skip
+    (found,) = study(JudgedCollection(runs=collection.runs, gold=some), some, judge="gold", draws=3).published(
+        "P@5", budget=60, rng=np.random.default_rng(1)
+    )
     assert found.bias == pytest.approx(0, abs=1e-12)
     assert (found.coverage, found.width) == (1, None)
 
@@ -71,8 +78,9 @@ def test_the_truth_is_the_mean_by_gold_and_what_gold_did_not_judge_counts_nothin
 def test_a_study_counts_every_draw_and_tells_how_far_it_is() -> None:
     collection, bronze = small()
     told: list[int] = []
-    found = study_means(collection, "j", bronze, "DCG@5", budget=60, draws=7, level=0.9,
-                           rng=np.random.default_rng(1), progress=told.append)  # fmt: skip
+    found = study(collection, bronze, draws=7, level=0.9, progress=told.append).means(
+        "DCG@5", budget=60, rng=np.random.default_rng(1)
+    )
     assert sum(told) == 7
     assert [one.method for one in found] == ["difference, 60 labels by sample", "gold alone, 60 random labels"]
     shares = {round(one.lowest * 7, 9) for one in found}
@@ -82,33 +90,29 @@ def test_a_study_counts_every_draw_and_tells_how_far_it_is() -> None:
 def test_the_same_draws_come_from_the_same_seed() -> None:
     collection, bronze = small()
 
-    def study(seed: int) -> list[MethodCoverage]:
-        return study_means(collection, "j", bronze, "P@5", budget=60, draws=4, level=0.95,
-                              rng=np.random.default_rng(seed))  # fmt: skip
+    def coverages(seed: int) -> list[MethodCoverage]:
+        return study(collection, bronze, draws=4).means("P@5", budget=60, rng=np.random.default_rng(seed))
 
-    assert study(1) == study(1)
-    assert study(1) != study(2)
+    assert coverages(1) == coverages(1)
+    assert coverages(1) != coverages(2)
 
 
 def test_pairs_that_share_nearly_all_are_not_compared() -> None:
     collection, bronze = small(queries=10)  # of the two tops at most 100 documents are not shared
-    assert study_differences(collection, "j", bronze, "P@5", budget=40, draws=2, level=0.95,
-                                rng=np.random.default_rng(1)) == []  # fmt: skip
+    assert study(collection, bronze, draws=2).differences("P@5", budget=40, rng=np.random.default_rng(1)) == []
 
 
 def test_more_queries_than_there_are_cannot_be_drawn() -> None:
     collection, bronze = small(queries=10)
     with pytest.raises(InputError, match="30 queries were to be drawn, and the collection has only 10"):
-        study_queries(collection, "j", bronze, "nDCG@5", queries=30, draws=1, level=0.95,
-                         rng=np.random.default_rng(1))  # fmt: skip
+        study(collection, bronze, draws=1).whole_queries("nDCG@5", queries=30, rng=np.random.default_rng(1))
 
 
 @pytest.mark.simulation
 def test_the_published_method_holds_where_the_judge_errs_alike_everywhere() -> None:
     """So that its failure on real judges is theirs, not ours."""
     collection, bronze = small(queries=60)
-    (found,) = study_published(collection, "j", bronze, "P@10", budget=300, draws=400, level=0.95,
-                                  rng=np.random.default_rng(1))  # fmt: skip
+    (found,) = study(collection, bronze, draws=400).published("P@10", budget=300, rng=np.random.default_rng(1))
     assert found.coverage > 0.9
     assert abs(found.bias) < 0.05
 
@@ -116,10 +120,10 @@ def test_the_published_method_holds_where_the_judge_errs_alike_everywhere() -> N
 @pytest.mark.simulation
 def test_the_difference_estimator_and_whole_queries_hold_in_a_small_world() -> None:
     collection, bronze = small(queries=60)
-    how = {"draws": 300, "level": 0.95, "rng": np.random.default_rng(1)}
+    rng, repeated = np.random.default_rng(1), study(collection, bronze, draws=300)
     for found in (
-        study_means(collection, "j", bronze, "P@10", budget=300, **how)[0],
-        study_queries(collection, "j", bronze, "nDCG@10", queries=25, **how)[0],
+        repeated.means("P@10", budget=300, rng=rng)[0],
+        repeated.whole_queries("nDCG@10", queries=25, rng=rng)[0],
     ):
         assert 0.90 < found.lowest <= found.coverage < 0.98
         assert found.width is not None
@@ -149,9 +153,9 @@ def test_300_gold_labels_hold_the_truth_and_more_sharply_than_alone(
     data: Path, name: str, judge: str, measure: str
 ) -> None:
     folder = data / name
-    ours, alone = study_means(real(folder), judge, judged(folder, judge), measure, budget=300,
-                                 draws=120 if name == "dl19" else 600, level=0.95,
-                                 rng=np.random.default_rng([5, len(judge), len(measure)]))  # fmt: skip
+    ours, alone = study(real(folder), judged(folder, judge), judge=judge, draws=120 if name == "dl19" else 600).means(
+        measure, budget=300, rng=np.random.default_rng([5, len(judge), len(measure)])
+    )
     assert ours.runs == (37 if name == "dl19" else 3)
     assert 0.90 <= ours.coverage <= 0.99
     assert ours.lowest >= 0.86
@@ -166,8 +170,9 @@ def test_300_gold_labels_hold_the_truth_and_more_sharply_than_alone(
 @pytest.mark.parametrize("judge", [GOOD, WEAK])
 def test_150_labels_of_what_two_runs_do_not_share_tell_them_apart(data: Path, judge: str, measure: str) -> None:
     folder = data / "dl19"
-    found = study_differences(real(folder), judge, judged(folder, judge), measure, budget=150, draws=40, level=0.95,
-                                 rng=np.random.default_rng(3))  # fmt: skip
+    found = study(real(folder), judged(folder, judge), judge=judge, draws=40).differences(
+        measure, budget=150, rng=np.random.default_rng(3)
+    )
     assert [one.runs for one in found] == [20] * 5
     for one in found:
         assert 0.90 <= one.coverage <= 0.99
@@ -186,8 +191,9 @@ def test_150_labels_of_what_two_runs_do_not_share_tell_them_apart(data: Path, ju
 @pytest.mark.parametrize("name", ["dl19", "dl21"])
 def test_ndcg_from_20_whole_queries_holds_the_truth(data: Path, name: str, judge: str) -> None:
     folder = data / name
-    ours, alone = study_queries(real(folder), judge, judged(folder, judge), NDCG, queries=20, draws=500, level=0.95,
-                                   rng=np.random.default_rng(4))  # fmt: skip
+    ours, alone = study(real(folder), judged(folder, judge), judge=judge, draws=500).whole_queries(
+        NDCG, queries=20, rng=np.random.default_rng(4)
+    )
     assert 0.92 <= ours.coverage <= 0.98
     assert ours.lowest >= 0.86
     assert abs(ours.bias) < 0.01
@@ -202,8 +208,9 @@ def test_ndcg_from_20_whole_queries_holds_the_truth(data: Path, name: str, judge
 def test_the_published_method_with_a_sample_of_the_judged_pool_misses_the_truth(data: Path, judge: str) -> None:
     """The judges err more on what runs rank high, and rates from elsewhere do not hold there."""
     folder = data / "dl19"
-    (found,) = study_published(real(folder), judge, judged(folder, judge), PRECISION, budget=300, draws=500,
-                                  level=0.95, rng=np.random.default_rng(6))  # fmt: skip
+    (found,) = study(real(folder), judged(folder, judge), judge=judge, draws=500).published(
+        PRECISION, budget=300, rng=np.random.default_rng(6)
+    )
     assert found.coverage < 0.10
     assert found.bias > 0.2
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from functools import partial
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ringtrue.cli.output import progress_bar
 from ringtrue.cli.studies.study import Number, StudyOutput, StudyParameters
@@ -84,29 +84,28 @@ def _study_one_judge(
 ) -> list[MethodCoverage]:
     import numpy as np
 
-    from ringtrue.simulation.studies import real_judges as studies
+    from ringtrue.simulation.studies.real_judges import RealJudgeStudy
 
     k = parameters.int_setting("k")
     precision, dcg, ndcg = f"P(rel={parameters.int_setting('rel')})@{k}", f"DCG@{k}", f"nDCG@{k}"
-    settings: dict[str, Any] = {"draws": parameters.replications, "level": parameters.level, "progress": progress}
-    study_inputs = (collection, judge, bronze)
+    labels, pair_labels = parameters.int_setting("labels"), parameters.int_setting("pair_labels")
+    study = RealJudgeStudy(
+        collection=collection,
+        judge=judge,
+        bronze=bronze,
+        draws=parameters.replications,
+        level=parameters.level,
+        progress=progress,
+    )
     # Each judge has draws of its own, whichever others there are.
     rngs = iter(np.random.default_rng([parameters.seed, index]).spawn(6))
     coverages: list[MethodCoverage] = []
     for measure in (precision, dcg):
-        coverages += studies.study_means(
-            *study_inputs, measure, budget=parameters.int_setting("labels"), rng=next(rngs), **settings
-        )
+        coverages += study.means(measure, budget=labels, rng=next(rngs))
     for measure in (precision, dcg):
-        coverages += studies.study_differences(
-            *study_inputs, measure, budget=parameters.int_setting("pair_labels"), rng=next(rngs), **settings
-        )
-    coverages += studies.study_queries(
-        *study_inputs, ndcg, queries=parameters.int_setting("queries"), rng=next(rngs), **settings
-    )
-    coverages += studies.study_published(
-        *study_inputs, precision, budget=parameters.int_setting("labels"), rng=next(rngs), **settings
-    )
+        coverages += study.differences(measure, budget=pair_labels, rng=next(rngs))
+    coverages += study.whole_queries(ndcg, queries=parameters.int_setting("queries"), rng=next(rngs))
+    coverages += study.published(precision, budget=labels, rng=next(rngs))
     return coverages
 
 
