@@ -16,7 +16,7 @@ from ringtrue.simulation.studies.correction_coverage import (
     coverage_by_label,
     coverage_by_queries,
 )
-from ringtrue.simulation.studies.coverage_tally import IntervalCoverage
+from ringtrue.simulation.studies.experiments import IntervalCoverage
 
 
 def rng(seed: int = 7) -> np.random.Generator:

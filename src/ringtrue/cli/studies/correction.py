@@ -13,8 +13,8 @@ from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid
 
 if TYPE_CHECKING:
-    from ringtrue.simulation.studies.coverage_tally import IntervalCoverage
     from ringtrue.simulation.studies.decision_errors import DecisionErrorRates
+    from ringtrue.simulation.studies.experiments import IntervalCoverage
 
 LIKE_THESE_SETTINGS: dict[str, Number] = {"worlds": 0}
 COMPARISON_SETTINGS: dict[str, Number] = {"effect": 0.08}

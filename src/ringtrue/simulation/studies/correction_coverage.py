@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -15,18 +16,21 @@ from ringtrue.gold.correction.gold_sample import GoldSample
 from ringtrue.gold.correction.pool import Pool, linearise
 from ringtrue.gold.correction.query_estimator import correct_by_query
 from ringtrue.gold.designs import Population
-from ringtrue.simulation.studies.coverage_tally import (
+from ringtrue.simulation.studies.experiments import (
     DESIGN_OF,
     QUESTIONS,
     Draw,
     IntervalCoverage,
     Progress,
     Tally,
+    Truth,
     draw_gold,
+    estimate_bounds,
+    interval_bounds,
     make_document_estimator,
-    simulate_with_truth,
+    tally_world,
 )
-from ringtrue.simulation.worlds.judged_runs import BronzeJudge, JudgedWorld
+from ringtrue.simulation.worlds.judged_runs import BronzeJudge, JudgedRuns, JudgedWorld
 
 POPULATIONS: tuple[Population, ...] = ("these", "like-these")
 FEW_LABEL_METHODS = tuple(f"{form}, {draw}" for draw in DESIGN_OF for form in ("by label", "plain"))
@@ -89,38 +93,30 @@ def coverage_by_documents(
         [('these', 'drawn queries', True), ('these', 'all queries', False), ('like-these', 'all queries', True)]
     """
     parsed = {name: parse(name) for name in measures}
-    rows = []
-    for n_queries, (name, judge) in product(queries, judges.items()):
-        world, tally = JudgedWorld(queries=n_queries, judge=judge, grades=3), Tally()
-        for batch, truths in simulate_with_truth(rng, world, parsed, replications, level):
-            for experiment in range(len(batch)):
-                pool, gold = batch.pool(experiment), batch.pool_gold(experiment)
-                pool_predictors = build_predictors(pool)
-                for n_labels, draw in product(labels, draws):
-                    sample = draw_gold(rng, pool, gold, labels=n_labels, draw=draw, measures=list(parsed.values()))
-                    for population in POPULATIONS:
-                        estimator = make_document_estimator(
-                            pool, pool_predictors, sample, design=DESIGN_OF[draw], population=population, level=level
-                        )
-                        for measure_name, measure in parsed.items():
-                            tally.add_estimates(
-                                (measure_name, draw, n_labels), estimator, measure, truths[measure_name], experiment
-                            )
-            progress(len(batch) * n_queries)
-        rows += [
-            tally.row(
-                (measure_name, draw, n_labels),
-                *question,
-                setting=f"{name} judge",
-                measure=measure_name,
-                queries=n_queries,
-                gold=n_labels,
-                method=f"difference, {draw}",
-                replications=replications,
-            )
-            for measure_name, draw, n_labels, question in product(parsed, draws, labels, QUESTIONS)
-        ]
-    return rows
+
+    def add_batch(tally: Tally, batch: JudgedRuns, truths: Mapping[str, Truth]) -> None:
+        for experiment in range(len(batch)):
+            pool, gold = batch.pool(experiment), batch.pool_gold(experiment)
+            pool_predictors = build_predictors(pool)
+            for n_labels, draw in product(labels, draws):
+                sample = draw_gold(rng, pool, gold, labels=n_labels, draw=draw, measures=list(parsed.values()))
+                for population in POPULATIONS:
+                    estimator = make_document_estimator(
+                        pool, pool_predictors, sample, design=DESIGN_OF[draw], population=population, level=level
+                    )
+                    for name, measure in parsed.items():
+                        cell, bounds = (name, f"difference, {draw}", n_labels), estimate_bounds(estimator, measure)
+                        tally.add(cell, population, bounds, truths[name], experiment)
+
+    run_world = partial(tally_world, rng, replications=replications, level=level, progress=progress)
+    cells = list(product(parsed, [f"difference, {draw}" for draw in draws], labels))
+    return [
+        row
+        for n_queries, (name, judge) in product(queries, judges.items())
+        for row in run_world(
+            JudgedWorld(queries=n_queries, judge=judge, grades=3), parsed, add_batch, cells, setting=f"{name} judge"
+        )
+    ]
 
 
 def coverage_by_label(
@@ -140,49 +136,36 @@ def coverage_by_label(
         [('by label, sample', True), ('plain, sample', True), ('by label, random', True), ('plain, random', True)]
     """
     measure = parse("P@10")
+
+    def add_batch(tally: Tally, batch: JudgedRuns, truths: Mapping[str, Truth]) -> None:
+        for experiment in range(len(batch)):
+            pool, gold = batch.pool(experiment), batch.pool_gold(experiment)
+            pool_predictors = build_predictors(pool)
+            for n_labels, (draw, design), population in product(labels, DESIGN_OF.items(), POPULATIONS):
+                sample = draw_gold(rng, pool, gold, labels=n_labels, draw=draw, measures=[measure])
+                estimator = make_document_estimator(
+                    pool, pool_predictors, sample, design=design, population=population, level=level
+                )
+                plain = _estimate_by_difference(pool, pool_predictors, sample, measure, population)
+                forms = {
+                    "by label": estimate_bounds(estimator, measure),
+                    "plain": interval_bounds([plain.estimate(0, level=level, method="plain")]),
+                }
+                for form, bounds in forms.items():
+                    tally.add(("P@10", f"{form}, {draw}", n_labels), population, bounds, truths["P@10"], experiment)
+
+    run_world = partial(tally_world, rng, replications=replications, level=level, progress=progress)
+    questions = [question for question in QUESTIONS if question != ("these", "all queries")]
     rows = []
     for label_world in worlds:
-        judge = BronzeJudge(relevant=label_world.relevant, nonrelevant=label_world.nonrelevant)
         world = JudgedWorld(
-            queries=label_world.queries, shares=(label_world.share,), query_icc=label_world.icc, judge=judge
+            queries=label_world.queries,
+            shares=(label_world.share,),
+            query_icc=label_world.icc,
+            judge=BronzeJudge(relevant=label_world.relevant, nonrelevant=label_world.nonrelevant),
         )
-        tally = Tally()
-        for batch, truths in simulate_with_truth(rng, world, {"P@10": measure}, replications, level):
-            for experiment in range(len(batch)):
-                pool, gold = batch.pool(experiment), batch.pool_gold(experiment)
-                pool_predictors = build_predictors(pool)
-                for n_labels, (draw, design), population in product(labels, DESIGN_OF.items(), POPULATIONS):
-                    sample = draw_gold(rng, pool, gold, labels=n_labels, draw=draw, measures=[measure])
-                    estimator = make_document_estimator(
-                        pool, pool_predictors, sample, design=design, population=population, level=level
-                    )
-                    tally.add_estimates((f"by label, {draw}", n_labels), estimator, measure, truths["P@10"], experiment)
-                    estimate = _estimate_by_difference(pool, pool_predictors, sample, measure, population).estimate(
-                        0, level=level, method="plain"
-                    )
-                    for asked_population, about in QUESTIONS:
-                        if asked_population == population:
-                            tally.add(
-                                (f"plain, {draw}", n_labels, asked_population, about),
-                                np.array(estimate.low),
-                                np.array(estimate.high),
-                                truths["P@10"].about(about, experiment),
-                            )
-            progress(len(batch) * label_world.queries)
-        rows += [
-            tally.row(
-                (form, n_labels),
-                *question,
-                setting=str(label_world),
-                measure="P@10",
-                queries=label_world.queries,
-                gold=n_labels,
-                method=form,
-                replications=replications,
-            )
-            for form, n_labels, question in product(FEW_LABEL_METHODS, labels, QUESTIONS)
-            if question != ("these", "all queries")
-        ]
+        cells = product(["P@10"], FEW_LABEL_METHODS, labels)
+        rows += run_world(world, {"P@10": measure}, add_batch, cells, setting=str(label_world), questions=questions)
     return rows
 
 
@@ -222,28 +205,29 @@ def coverage_by_queries(
         [('difference, whole queries', True), ('gold only, whole queries', True)]
     """
     parsed = {name: parse(name) for name in measures}
-    rows = []
-    for n_queries, (name, judge) in product(queries, judges.items()):
-        world, tally = JudgedWorld(queries=n_queries, judge=judge, grades=3, unseen=10), Tally()
-        for batch, truths in simulate_with_truth(rng, world, parsed, replications, level):
-            for measure_name, measure in parsed.items():
-                gold, bronze = (batch.values(measure, by).reshape(-1, n_queries) for by in ("gold", "bronze"))
-                for n_judged, population in product(judged, POPULATIONS):
-                    # Queries are drawn alike: the first of them are as good as any.
-                    by_query = correct_by_query(bronze, gold[:, :n_judged], np.arange(n_judged), population=population)
-                    tally.add_rows((measure_name, n_judged), by_query, truths[measure_name], population, level)
-            progress(len(batch) * n_queries)
-        rows += [
-            tally.row(
-                (measure_name, n_judged, method),
-                *question,
-                setting=f"{name} judge",
-                measure=measure_name,
-                queries=n_queries,
-                gold=n_judged,
-                method=method,
-                replications=replications,
-            )
-            for measure_name, method, n_judged, question in product(parsed, WHOLE_QUERY_METHODS, judged, QUESTIONS)
-        ]
-    return rows
+
+    def add_batch(tally: Tally, batch: JudgedRuns, truths: Mapping[str, Truth]) -> None:
+        for name, measure in parsed.items():
+            gold, bronze = (batch.values(measure, by).reshape(-1, batch.world.queries) for by in ("gold", "bronze"))
+            for n_judged, population in product(judged, POPULATIONS):
+                # Queries are drawn alike: the first of them are as good as any.
+                means = correct_by_query(bronze, gold[:, :n_judged], np.arange(n_judged), population=population)
+                for method, gold_only in zip(WHOLE_QUERY_METHODS, (False, True), strict=True):
+                    bounds = interval_bounds(
+                        means.estimate(row, level=level, gold_only=gold_only) for row in range(len(gold))
+                    )
+                    tally.add((name, method, n_judged), population, bounds, truths[name])
+
+    run_world = partial(tally_world, rng, replications=replications, level=level, progress=progress)
+    cells = list(product(parsed, WHOLE_QUERY_METHODS, judged))
+    return [
+        row
+        for n_queries, (name, judge) in product(queries, judges.items())
+        for row in run_world(
+            JudgedWorld(queries=n_queries, judge=judge, grades=3, unseen=10),
+            parsed,
+            add_batch,
+            cells,
+            setting=f"{name} judge",
+        )
+    ]

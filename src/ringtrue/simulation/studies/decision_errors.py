@@ -15,7 +15,7 @@ from ringtrue.gold.correction.difference import build_predictors
 from ringtrue.gold.correction.query_estimator import correct_by_query
 from ringtrue.gold.correction.rate_inversion import BronzeScore, Rates
 from ringtrue.gold.correction.score_tests import naive_test, separate_judges_test, shared_judge_test
-from ringtrue.simulation.studies.coverage_tally import (
+from ringtrue.simulation.studies.experiments import (
     DESIGN_OF,
     Draw,
     Progress,

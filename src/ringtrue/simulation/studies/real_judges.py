@@ -14,7 +14,7 @@ from ringtrue.evaluation.measures import FloatArray, Measure, parse
 from ringtrue.gold.correction.estimator import JointEstimate
 from ringtrue.gold.correction.query_estimator import correct_by_query
 from ringtrue.gold.correction.rate_inversion import inversion_variance, invert_rates
-from ringtrue.simulation.studies.coverage_tally import Progress
+from ringtrue.simulation.studies.experiments import Progress
 from ringtrue.simulation.worlds.real_collection import (
     JudgedCollection,
     RealWorld,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NotRequired, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,16 @@ SCORE_SHAPES: dict[MeasureKind, ScoreShape] = {
     "P@10": ScoreShape(mean=0.55, sd=0.3, correlation=0.8, grid=np.linspace(0, 1, 11)),
     "RR": ScoreShape(mean=0.75, sd=0.3, correlation=0.4, grid=np.append(0, 1 / np.arange(10, 0, -1))),
 }
+
+
+class PairedWorld(TypedDict):
+    """What `paired_scores` takes: a study of pairs passes it on."""
+
+    queries: int
+    replications: int
+    effect: NotRequired[float]
+    kind: NotRequired[MeasureKind]
+    lopsided: NotRequired[bool]
 
 
 def paired_scores(
@@ -105,16 +115,12 @@ def system_scores(
 def error_rates(
     rng: np.random.Generator,
     *,
-    queries: int,
-    replications: int,
-    effect: float = 0.0,
-    kind: MeasureKind = "nDCG",
-    lopsided: bool = False,
     tests: Iterable[str] = tuple(TESTS),
     resamples: int = 2_000,
     level: float = 0.95,
+    **world: Unpack[PairedWorld],
 ) -> dict[str, float]:
-    """How often each test says that two runs differ: falsely, where there is no effect; else that is its power.
+    """How often each test says that two runs of a world differ: falsely, with no effect; else that is its power.
 
     Welch's test gets what it is made for: the second run over other queries, as many as the first has.
 
@@ -123,9 +129,7 @@ def error_rates(
         >>> {test: round(share, 3) for test, share in rates.items()}
         {'t': 0.052, 'sign': 0.043}
     """
-    first, second = paired_scores(
-        rng, queries=queries, replications=replications, effect=effect, kind=kind, lopsided=lopsided
-    )
+    first, second = paired_scores(rng, **world)
     seed = int(rng.integers(2**32))
     rates = {}
     for test in tests:
@@ -142,15 +146,7 @@ def error_rates(
 
 
 def miss_rates(
-    rng: np.random.Generator,
-    *,
-    queries: int,
-    replications: int,
-    effect: float = 0.0,
-    kind: MeasureKind = "nDCG",
-    lopsided: bool = False,
-    resamples: int = 2_000,
-    level: float = 0.95,
+    rng: np.random.Generator, *, resamples: int = 2_000, level: float = 0.95, **world: Unpack[PairedWorld]
 ) -> dict[str, tuple[float, float]]:
     """How often the interval of the difference misses the truth: how often it ends below, and begins above it.
 
@@ -160,11 +156,9 @@ def miss_rates(
         >>> miss_rates(np.random.default_rng(1), queries=50, replications=1_000, resamples=500)["t"]
         (0.021, 0.026)
     """
-    first, second = paired_scores(
-        rng, queries=queries, replications=replications, effect=effect, kind=kind, lopsided=lopsided
-    )
+    first, second = paired_scores(rng, **world)
     seed = int(rng.integers(2**32))
-    missed = {}
+    effect, missed = world.get("effect", 0.0), {}
     for method, test in (("t", "t"), ("BCa", "bootstrap")):
         differences = [
             comparison.difference for comparison in _compare_in_batches(first, second, test, resamples, level, seed)

@@ -15,7 +15,7 @@ from ringtrue.gold.correction.correct import compare_corrected, correct
 from ringtrue.gold.correction.difference import build_predictors
 from ringtrue.gold.correction.pool import build_pool
 from ringtrue.gold.sampling import sample
-from ringtrue.simulation.studies.coverage_tally import (
+from ringtrue.simulation.studies.experiments import (
     DESIGN_OF,
     Draw,
     IntervalCoverage,
@@ -28,7 +28,7 @@ from ringtrue.simulation.studies.coverage_tally import (
 )
 from ringtrue.simulation.worlds.judged_runs import JudgedRuns, JudgedWorld, simulate_judged_runs
 
-ABOUT = {"setting": "any", "measure": "P@10", "queries": 5, "gold": 20, "method": "by hand", "replications": 4}
+CELL = ("P@10", "by hand", 20)
 
 
 def rng() -> np.random.Generator:
@@ -36,24 +36,28 @@ def rng() -> np.random.Generator:
 
 
 def row(tally: Tally) -> IntervalCoverage:
-    return tally.row(("x",), "these", "drawn queries", **ABOUT)  # type: ignore[arg-type]
+    return tally.row(CELL, "these", "drawn queries", setting="any", queries=5, replications=4)
+
+
+def add(tally: Tally, *bounds: tuple[float, float], truth: float) -> None:
+    tally.add(CELL, "these", np.array(bounds), Truth(of_all=np.array([0.0]), of_drawn=np.array([[truth]])), 0)
 
 
 def test_a_truth_is_held_where_it_lies_between_the_ends_or_on_one() -> None:
     tally = Tally()
-    tally.add(("x", "these", "drawn queries"), np.array([0.1, 0.2, 0.3]), np.array([0.3, 0.4, 0.5]), np.array(0.3))
-    tally.add(("x", "these", "drawn queries"), np.array([0.4]), np.array([0.8]), np.array([0.3]))
+    add(tally, (0.1, 0.3), (0.2, 0.4), (0.3, 0.5), truth=0.3)
+    add(tally, (0.4, 0.8), truth=0.3)
     found = row(tally)
     assert (found.coverage, found.width, found.unanswered) == (0.75, pytest.approx(0.25), 0.0)
 
 
 def test_experiments_without_an_interval_are_counted_apart() -> None:
     tally = Tally()
-    tally.add(("x", "these", "drawn queries"), np.array([0.1, np.nan]), np.array([0.3, np.nan]), np.array(0.2))
+    add(tally, (0.1, 0.3), (np.nan, np.nan), truth=0.2)
     found = row(tally)
     assert (found.coverage, found.unanswered) == (1.0, 0.5)
     tally = Tally()
-    tally.add(("x", "these", "drawn queries"), np.array([np.nan]), np.array([np.nan]), np.array(0.2))
+    add(tally, (np.nan, np.nan), truth=0.2)
     assert (row(tally).coverage, row(tally).width, row(tally).unanswered) == (None, None, 1.0)
 
 
@@ -61,6 +65,8 @@ def test_a_truth_is_that_of_all_queries_or_of_those_drawn() -> None:
     truth = Truth(of_all=np.array([0.4, 0.5]), of_drawn=np.array([[0.3, 0.35], [0.6, 0.65]]))
     assert truth.about("all queries", 1).tolist() == [0.4, 0.5]
     assert truth.about("drawn queries", 1).tolist() == [0.35, 0.65]
+    assert truth.about("all queries", None).tolist() == [0.4, 0.4, 0.5, 0.5]
+    assert truth.about("drawn queries", None).tolist() == [0.3, 0.35, 0.6, 0.65]
 
 
 def test_experiments_come_in_batches_with_their_truth() -> None:
@@ -80,7 +86,7 @@ def test_a_study_that_cannot_be_is_refused() -> None:
 
 def test_a_row_is_plain_data() -> None:
     tally = Tally()
-    tally.add(("x", "these", "drawn queries"), np.array([0.1]), np.array([0.3]), np.array(0.2))
+    add(tally, (0.1, 0.3), truth=0.2)
     assert list(row(tally).as_dict()) == [
         "setting", "measure", "queries", "gold", "method", "population", "about", "replications", "coverage", "width",
         "unanswered",
