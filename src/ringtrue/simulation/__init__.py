@@ -19,12 +19,10 @@ from ringtrue.simulation.studies.significance_errors import (
 )
 from ringtrue.simulation.worlds.collection import (
     Collection as Collection,
-    simulate_collection as simulate_collection,
-    simulate_texts as simulate_texts,
-)
-from ringtrue.simulation.worlds.crowd import (
     Crowd as Crowd,
     Voters as Voters,
+    simulate_collection as simulate_collection,
     simulate_crowd as simulate_crowd,
+    simulate_texts as simulate_texts,
     simulate_voters as simulate_voters,
 )

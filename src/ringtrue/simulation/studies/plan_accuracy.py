@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ringtrue.errors import UsageError
-from ringtrue.gold.planning import Plan, Plans, plan
+from ringtrue.gold.correction.rate_inversion import invert_rates
+from ringtrue.gold.planning import Plans, plan
 from ringtrue.stats.student_t import normal_quantile, t_quantile
 
 Array: TypeAlias = NDArray[np.float64]
@@ -70,18 +72,15 @@ def planned_against_achieved(
     rows: list[dict[str, str | float]] = []
     for setting in settings:
         goal = setting.half_width if setting.difference is None else setting.power
-        carry_out = _achieved_half_widths if setting.difference is None else _achieved_powers
-        for method, achieved in carry_out(rng, setting, _make_plans(rng, setting), replications).items():
-            assert goal is not None
-            rows.append(
-                {
-                    "setting": setting.name,
-                    "method": method,
-                    "asked": goal,
-                    "achieved": achieved,
-                    "ratio": achieved / goal,
-                }
-            )
+        carry_out = _achieved_half_width if setting.difference is None else _achieved_power
+        for plan_of_method in _make_plans(rng, setting):
+            method, queries, gold = plan_of_method.method, plan_of_method.queries, plan_of_method.gold
+            if plan_of_method.reached and queries is not None and gold is not None and goal is not None:
+                achieved = carry_out(rng, setting, method, queries, gold, replications)
+                ratio = achieved / goal
+                rows.append(
+                    {"setting": setting.name, "method": method, "asked": goal, "achieved": achieved, "ratio": ratio}
+                )
     return rows
 
 
@@ -139,66 +138,65 @@ def _draw_beta_shares(rng: np.random.Generator, mean: float, icc: float, shape: 
     return rng.beta(mean * concentration, (1 - mean) * concentration, shape)
 
 
-def _achieved_half_widths(
-    rng: np.random.Generator, setting: PlanSetting, plans: Plans, replications: int
-) -> dict[str, float]:
-    """The half-width that each method's plan achieves: the quantile times the sd of the estimates."""
-    half_widths = {}
-    for method_plan in plans:
-        if method_plan.reached and method_plan.queries is not None:
-            estimates = ESTIMATORS[method_plan.method](rng, setting, method_plan, replications)
-            level = (1 + LEVEL) / 2
-            quantile = (
-                normal_quantile(level)
-                if method_plan.method == "confusion"
-                else t_quantile(level, method_plan.queries - 1)
-            )
-            half_widths[method_plan.method] = quantile * float(np.std(estimates, ddof=1))
-    return half_widths
+def _achieved_half_width(
+    rng: np.random.Generator, setting: PlanSetting, method: str, queries: int, gold: int, replications: int
+) -> float:
+    """The half-width that a method's plan achieves: the quantile times the sd of the estimates."""
+    estimates = ESTIMATORS[method](rng, setting, queries, gold, replications)
+    level = (1 + LEVEL) / 2
+    quantile = normal_quantile(level) if method == "confusion" else t_quantile(level, queries - 1)
+    return quantile * float(np.std(estimates, ddof=1))
 
 
 def _estimate_whole_queries(
-    rng: np.random.Generator, setting: PlanSetting, method_plan: Plan, replications: int
+    rng: np.random.Generator,
+    setting: PlanSetting,
+    queries: int,
+    gold: int,  # noqa: ARG001 - as the others
+    replications: int,
 ) -> Array:
-    gold, _, _ = _draw_counts(rng, setting, (replications, method_plan.queries or 0))
-    return np.asarray(gold.mean(axis=1) / setting.k, dtype=np.float64)
+    relevant, _, _ = _draw_counts(rng, setting, (replications, queries))
+    return np.asarray(relevant.mean(axis=1) / setting.k, dtype=np.float64)
 
 
 def _estimate_gold_sample(
-    rng: np.random.Generator, setting: PlanSetting, method_plan: Plan, replications: int
+    rng: np.random.Generator, setting: PlanSetting, queries: int, gold: int, replications: int
 ) -> Array:
-    """As many labels of each query as of the other, or one more."""
-    assert method_plan.queries is not None
-    assert method_plan.gold is not None
-    gold, _, _ = _draw_counts(rng, setting, (replications, method_plan.queries))
-    labels = method_plan.gold // method_plan.queries + (
-        np.arange(method_plan.queries) < method_plan.gold % method_plan.queries
+    relevant, _, _ = _draw_counts(rng, setting, (replications, queries))
+    labels = _labels_per_query(queries, gold)
+    relevant_drawn = rng.hypergeometric(
+        relevant.astype(np.int64), (setting.k - relevant).astype(np.int64), labels[None, :]
     )
-    relevant_drawn = rng.hypergeometric(gold.astype(np.int64), (setting.k - gold).astype(np.int64), labels[None, :])
     return np.asarray((relevant_drawn / labels).mean(axis=1), dtype=np.float64)
 
 
-def _estimate_by_stratum(rng: np.random.Generator, setting: PlanSetting, method_plan: Plan, replications: int) -> Array:
+def _labels_per_query(queries: int, gold: int) -> NDArray[np.int64]:
+    """As many labels of each query as of the other, or one more."""
+    return gold // queries + (np.arange(queries) < gold % queries)
+
+
+def _estimate_by_stratum(
+    rng: np.random.Generator,
+    setting: PlanSetting,
+    queries: int,
+    gold: int,
+    replications: int,
+    *,
+    stratified: bool,
+) -> Array:
     """Gold at random among all documents, or apart by what bronze says; j P + (1−j) Q."""
-    assert method_plan.queries is not None
-    assert method_plan.gold is not None
-    gold, hits, false = (part.sum(axis=1) for part in _draw_counts(rng, setting, (replications, method_plan.queries)))
-    documents = method_plan.queries * setting.k
-    called, missed = hits + false, gold - hits
-    if method_plan.method == "difference":
-        first_gold = rng.hypergeometric(
-            called.astype(np.int64), (documents - called).astype(np.int64), method_plan.gold
-        )
-    else:
-        share = _neyman_share(setting)
-        wanted = np.full(replications, round(method_plan.gold * share))
-        first_gold = np.minimum(wanted, called.astype(np.int64))
-    second_gold = method_plan.gold - first_gold
-    right = rng.hypergeometric(hits.astype(np.int64), false.astype(np.int64), first_gold) / first_gold
-    wrong = (
-        rng.hypergeometric(missed.astype(np.int64), (documents - called - missed).astype(np.int64), second_gold)
-        / second_gold
+    relevant, hits, false = (
+        part.sum(axis=1).astype(np.int64) for part in _draw_counts(rng, setting, (replications, queries))
     )
+    documents = queries * setting.k
+    called, missed = hits + false, relevant - hits
+    if stratified:
+        first_gold = np.minimum(round(gold * _neyman_share(setting)), called)
+    else:
+        first_gold = rng.hypergeometric(called, documents - called, gold)
+    second_gold = gold - first_gold
+    right = rng.hypergeometric(hits, false, first_gold) / first_gold
+    wrong = rng.hypergeometric(missed, documents - called - missed, second_gold) / second_gold
     score = called / documents
     return np.asarray(score * right + (1 - score) * wrong, dtype=np.float64)
 
@@ -213,30 +211,26 @@ def _neyman_share(setting: PlanSetting) -> float:
 
 
 def _estimate_by_inversion(
-    rng: np.random.Generator, setting: PlanSetting, method_plan: Plan, replications: int
+    rng: np.random.Generator, setting: PlanSetting, queries: int, gold: int, replications: int
 ) -> Array:
     """The judge's rates from documents elsewhere, and the bronze score turned round by them."""
-    assert method_plan.queries is not None
-    assert method_plan.gold is not None
     right, wrong = setting.accuracy
     deviations = (
         setting.prevalence * np.sqrt(right * (1 - right)),
         (1 - setting.prevalence) * np.sqrt(wrong * (1 - wrong)),
     )
-    relevant = round(method_plan.gold * float(deviations[0] / sum(deviations)))
-    _, hits, false = _draw_counts(rng, setting, (replications, method_plan.queries))
+    relevant = round(gold * float(deviations[0] / sum(deviations)))
+    _, hits, false = _draw_counts(rng, setting, (replications, queries))
     score = (hits + false).mean(axis=1) / setting.k
-    rates = [
-        rng.binomial(n, rate, replications) / n for n, rate in ((relevant, right), (method_plan.gold - relevant, wrong))
-    ]
-    return np.asarray((score - 1 + rates[1]) / (rates[0] + rates[1] - 1), dtype=np.float64)
+    rates = [rng.binomial(n, rate, replications) / n for n, rate in ((relevant, right), (gold - relevant, wrong))]
+    return invert_rates(score, *rates)
 
 
-ESTIMATORS: dict[str, Callable[[np.random.Generator, PlanSetting, Plan, int], Array]] = {
+ESTIMATORS: dict[str, Callable[[np.random.Generator, PlanSetting, int, int, int], Array]] = {
     "gold": _estimate_whole_queries,
     "gold sample": _estimate_gold_sample,
-    "difference": _estimate_by_stratum,
-    "stratified": _estimate_by_stratum,
+    "difference": partial(_estimate_by_stratum, stratified=False),
+    "stratified": partial(_estimate_by_stratum, stratified=True),
     "confusion": _estimate_by_inversion,
 }
 
@@ -257,49 +251,39 @@ def _draw_labels(rng: np.random.Generator, setting: PlanSetting, shape: tuple[in
     return gold.astype(np.float64), bronze.astype(np.float64)
 
 
-def _achieved_powers(
-    rng: np.random.Generator, setting: PlanSetting, plans: Plans, replications: int
-) -> dict[str, float]:
+def _achieved_power(
+    rng: np.random.Generator, setting: PlanSetting, method: str, queries: int, gold: int, replications: int
+) -> float:
     """How often the paired t test on what each query adds to the estimate finds the difference."""
-    powers = {}
-    for method_plan in plans:
-        if not method_plan.reached or method_plan.queries is None:
-            continue
-        batch = max(1, MAX_DOCS // (method_plan.queries * setting.k))
-        critical = t_quantile((1 + LEVEL) / 2, method_plan.queries - 1)
-        hits = 0
-        for start in range(0, replications, batch):
-            gold, bronze = _draw_labels(rng, setting, (min(batch, replications - start), method_plan.queries))
-            values = _query_contributions(rng, setting, method_plan, gold, bronze)
-            se = values.std(axis=1, ddof=1) / np.sqrt(method_plan.queries)
-            hits += int((values.mean(axis=1) > critical * se).sum())
-        powers[method_plan.method] = hits / replications
-    return powers
+    batch = max(1, MAX_DOCS // (queries * setting.k))
+    critical = t_quantile((1 + LEVEL) / 2, queries - 1)
+    hits = 0
+    for start in range(0, replications, batch):
+        labels = _draw_labels(rng, setting, (min(batch, replications - start), queries))
+        values = _query_contributions(rng, setting, method, gold, *labels)
+        se = values.std(axis=1, ddof=1) / np.sqrt(queries)
+        hits += int((values.mean(axis=1) > critical * se).sum())
+    return hits / replications
 
 
 def _query_contributions(
-    rng: np.random.Generator, setting: PlanSetting, method_plan: Plan, gold: Array, bronze: Array
+    rng: np.random.Generator, setting: PlanSetting, method: str, budget: int, gold: Array, bronze: Array
 ) -> Array:
-    """What each query adds to the estimate of the difference: replications × queries."""
+    """What each query adds to the estimate of the difference, from so many gold labels: replications × queries."""
     sign = _run_signs(setting) / setting.k
-    if method_plan.method in ("gold", "shared judge"):
-        return np.asarray((gold if method_plan.method == "gold" else bronze) @ sign, dtype=np.float64)
-    assert method_plan.queries is not None
-    assert method_plan.gold is not None
-    if method_plan.method == "gold sample":
-        labels = method_plan.gold // method_plan.queries + (
-            np.arange(method_plan.queries) < method_plan.gold % method_plan.queries
-        )
+    if method in ("gold", "shared judge"):
+        return np.asarray((gold if method == "gold" else bronze) @ sign, dtype=np.float64)
+    if method == "gold sample":
+        labels = _labels_per_query(gold.shape[1], budget)
         order = rng.random(gold.shape).argsort(axis=2).argsort(axis=2)
         weights = (order < labels[:, None]) * (setting.k / labels[:, None])
         return np.asarray((gold * weights) @ sign, dtype=np.float64)
     called = bronze.reshape(len(bronze), -1) > 0
-    strata = [np.ones_like(called)] if method_plan.method == "difference" else [called, ~called]
-    first = round(method_plan.gold * _neyman_share(setting))
-    sizes = [method_plan.gold] if method_plan.method == "difference" else [first, method_plan.gold - first]
-    weights = np.sum(
-        [_draw_weights(rng, in_stratum, size) for in_stratum, size in zip(strata, sizes, strict=True)], axis=0
-    )
+    strata = [(np.ones_like(called), budget)]
+    if method == "stratified":
+        first = round(budget * _neyman_share(setting))
+        strata = [(called, first), (~called, budget - first)]
+    weights = np.sum([_draw_weights(rng, in_stratum, size) for in_stratum, size in strata], axis=0)
     inverse_probability = weights.reshape(gold.shape)
     predicted = _predict_gold(gold, bronze, inverse_probability)
     return np.asarray((predicted + inverse_probability * (gold - predicted)) @ sign, dtype=np.float64)

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from ringtrue.errors import UsageError
-from ringtrue.tables import Judgments, Run
+from ringtrue.evaluation.pooling import pool
+from ringtrue.tables import Judgments, Preferences, Run
 
 GRADES = (0.78, 0.11, 0.07, 0.04)  # how common the grades 0 to 3 are among the candidates
 DEPTH = 50
@@ -153,3 +155,167 @@ def _offer(wanted: tuple[str, str, str], label: int, bronze: int, rng: np.random
     if label == 2:
         return f"{thing.capitalize()} for {use}", f"A {other_trait} {thing}, made for {use}. {closing}"
     return f"{trait.capitalize()} {thing} for {use}", f"A {trait} {thing}, made for {use}. {closing}"
+
+
+JUDGED_DEPTH = 10  # of the runs
+TRAP_SHARE = 0.1  # of the items whose label is plain
+ODD_JUDGES = ("guesses", "always 1", "lenient", "tires")  # what is the matter with the last four judges
+START_TIME = 1_767_600_000  # 2026-01-05 08:00 UTC
+ODD_VOTERS = ("guesses", "contrary", "always left")  # what is the matter with the last three voters
+CLEAR_PAIRS, MIN_CLEAR_GRADE = 5, 2  # traps that every voter meets; the least grade of their better document
+TIE_MARGIN = 0.3  # grades: documents that seem nearer than that are called a tie
+WITHIN_GRADE_SD = 0.35  # how far documents of one grade differ, in grades
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Crowd:
+    """The crowd's labels with the time and the seconds each took, questions with a plain answer, and who is odd how."""
+
+    labels: Judgments
+    traps: Judgments
+    odd: dict[str, str]
+
+
+def simulate_crowd(world: Collection, *, rng: np.random.Generator, judges: int = 24, each: int = 5) -> Crowd:
+    """Labels of the runs' first ten documents by a crowd, `each` labels a document.
+
+    A judge sees the true grade through noise of his own. Four judges are odd: one guesses, quickly; one always says 1;
+    one is a grade too kind; one stops looking halfway. Traps are documents of the lowest and highest grade.
+
+    Examples:
+        >>> from ringtrue.simulation import simulate_collection
+        >>> rng = np.random.default_rng(1)
+        >>> crowd = simulate_crowd(simulate_collection(rng=rng, queries=5), rng=rng)
+        >>> crowd.odd
+        {'w21': 'guesses', 'w22': 'always 1', 'w23': 'lenient', 'w24': 'tires'}
+    """
+    if judges < len(ODD_JUDGES) + each:
+        raise UsageError(f"{each} labels a document and {len(ODD_JUDGES)} odd judges need more than {judges} judges")
+    items = pool(world.runs, depth=JUDGED_DEPTH).join(world.gold.frame, on=["query", "doc"], maintain_order="left")
+    truth = items["label"].to_numpy()
+    top = int(truth.max())
+    names = np.array([f"w{number:02d}" for number in range(1, judges + 1)])
+    judge = rng.permuted(np.tile(np.arange(judges), (len(truth), 1)), axis=1)[:, :each].ravel()
+    item = np.repeat(np.arange(len(truth)), each)
+    order = rng.permutation(len(item))  # everybody works through his documents in an order of his own
+    item, judge = item[order], judge[order]
+    elapsed = np.arange(len(item)) / len(item)
+    guesses, constant, lenient, tired = (
+        judge == judges - len(ODD_JUDGES) + position for position in range(len(ODD_JUDGES))
+    )
+    noise = np.where(tired, 0.3, rng.uniform(0.45, 0.85, judges)[judge])
+    perceived = truth[item] + np.where(lenient, 1.0, 0.0) + noise * rng.normal(size=len(item))
+    label = np.clip(np.rint(perceived), 0, top).astype(np.int32)
+    careless = guesses | (tired & (elapsed > 0.5))
+    label = np.where(careless, rng.integers(0, top + 1, len(item)), label)
+    label = np.where(constant, 1, label)
+    seconds = np.exp(rng.normal(np.log(14.0), 0.5, len(item))) * np.where(guesses, 0.15, 1.0)
+    clock = START_TIME + np.round(elapsed * 5 * 86_400).astype(np.int64)
+    frame = pl.DataFrame(
+        {
+            "query": items["query"].gather(item),
+            "doc": items["doc"].gather(item),
+            "judge": names[judge],
+            "label": label,
+            "time": pl.Series(clock * 1_000_000).cast(pl.Datetime("us")).dt.strftime("%Y-%m-%d %H:%M:%S"),
+            "seconds": seconds.round(1),
+        }
+    )
+    clear_items = np.flatnonzero((truth == 0) | (truth == top))
+    chosen = np.sort(rng.choice(clear_items, max(1, round(TRAP_SHARE * len(clear_items))), replace=False))
+    traps = items[chosen].select("query", "doc", "label")
+    odd = {str(name): flaw for name, flaw in zip(names[-len(ODD_JUDGES) :], ODD_JUDGES, strict=True)}
+    return Crowd(labels=Judgments.of(frame), traps=Judgments.of(traps), odd=odd)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Voters:
+    """Votes between two documents, some of them on traps, what is right on these, and who is odd how."""
+
+    preferences: Preferences
+    traps: Preferences
+    odd: dict[str, str]
+
+
+def simulate_voters(
+    world: Collection, *, rng: np.random.Generator, queries: int = 6, docs: int = 8, judges: int = 12, each: int = 3
+) -> Voters:
+    """Votes of a crowd between all pairs of a few documents of the first queries, `each` votes a pair.
+
+    A voter sees by how much one document is better through noise of his own, and calls small differences a tie. Three
+    voters are odd: one guesses, one misread the task and says the opposite, one always takes the left. Traps are other
+    documents of the same queries, one of a high grade and one of the lowest; everybody meets all of them. Sides are
+    drawn at random.
+
+    Examples:
+        >>> from ringtrue.simulation import simulate_collection
+        >>> rng = np.random.default_rng(1)
+        >>> voters = simulate_voters(simulate_collection(rng=rng, queries=5), rng=rng)
+        >>> voters.odd
+        {'v10': 'guesses', 'v11': 'contrary', 'v12': 'always left'}
+    """
+    if judges < len(ODD_VOTERS) + each or docs < 2:
+        raise UsageError(
+            f"{each} votes a pair and {len(ODD_VOTERS)} odd voters need more than {judges} judges, and pairs need 2 "
+            f"documents or more"
+        )
+    graded = world.gold.frame.select("query", "doc", "label")
+    graded = graded.filter(pl.col("query").is_in(graded["query"].unique(maintain_order=True)[:queries].implode()))
+    pooled = pool(world.runs, depth=JUDGED_DEPTH).filter(pl.int_range(pl.len()).over("query") < docs)
+    traps = _clear_pairs(graded.join(pooled, on=["query", "doc"], how="anti", maintain_order="left"), rng)
+    pairs = _all_pairs(graded.join(pooled, on=["query", "doc"], how="semi", maintain_order="left"), rng)
+    voter = rng.permuted(np.tile(np.arange(judges), (pairs.height, 1)), axis=1)[:, :each].ravel()
+    votes = pairs[np.repeat(np.arange(pairs.height), each)].with_columns(voter=pl.Series(voter), trap=False)
+    trap_votes = traps.join(pl.DataFrame({"voter": np.arange(judges)}), how="cross").with_columns(trap=True)
+    votes = pl.concat([votes, trap_votes])[rng.permutation(votes.height + trap_votes.height)]
+    swapped = pl.Series(rng.random(votes.height) < 0.5)  # sides are drawn anew for every vote
+    votes = votes.with_columns(
+        left=pl.when(swapped).then("other").otherwise("doc"),
+        right=pl.when(swapped).then("doc").otherwise("other"),
+        margin=pl.when(swapped).then(-pl.col("margin")).otherwise("margin"),
+    )
+    names = [f"v{number:02d}" for number in range(1, judges + 1)]
+    frame = votes.select(
+        "query",
+        "left",
+        "right",
+        judge=pl.Series(np.array(names)[votes["voter"].to_numpy()]),
+        winner=pl.Series(_draw_votes(votes["margin"].to_numpy(), votes["voter"].to_numpy(), judges, rng)),
+        trap="trap",
+    )
+    answer_key = traps.select("query", left="doc", right="other", winner=pl.lit("left"))
+    odd = dict(zip(names[-len(ODD_VOTERS) :], ODD_VOTERS, strict=True))
+    return Voters(preferences=Preferences.of(frame), traps=Preferences.of(answer_key), odd=odd)
+
+
+def _all_pairs(graded: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
+    """Every two documents of a query: query, doc, other, and by how much the first is better."""
+    items = graded.with_row_index("place").with_columns(
+        quality=pl.Series(WITHIN_GRADE_SD * rng.normal(size=graded.height))
+    )
+    items = items.with_columns(pl.col("quality") + pl.col("label"))
+    pairs = items.join(items, on="query", suffix="_other", maintain_order="left_right")
+    return pairs.filter(pl.col("place") < pl.col("place_other")).select(
+        "query", "doc", other="doc_other", margin=pl.col("quality") - pl.col("quality_other")
+    )
+
+
+def _clear_pairs(graded: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
+    """A few pairs whose answer is plain, the better document first, with the columns of `_all_pairs`."""
+    high, low = graded.filter(pl.col("label") >= MIN_CLEAR_GRADE), graded.filter(pl.col("label") == 0)
+    pairs = high.join(low, on="query", suffix="_other", maintain_order="left_right")
+    chosen = pairs[rng.choice(pairs.height, CLEAR_PAIRS, replace=False)]
+    return chosen.select("query", "doc", other="doc_other", margin=pl.col("label").cast(pl.Float64))
+
+
+def _draw_votes(
+    margin: NDArray[np.float64], voter: NDArray[np.int64], judges: int, rng: np.random.Generator
+) -> NDArray[np.str_]:
+    """What each voter says of a pair whose left document is better by so much."""
+    perceived = margin + rng.uniform(0.3, 0.8, judges)[voter] * rng.normal(size=len(margin))
+    guesses, contrary, always_left = (
+        voter == judges - len(ODD_VOTERS) + position for position in range(len(ODD_VOTERS))
+    )
+    perceived = np.where(guesses, rng.choice([-1.0, 1.0], len(margin)), np.where(contrary, -perceived, perceived))
+    perceived = np.where(always_left, 1.0, perceived)
+    return np.where(np.abs(perceived) < TIE_MARGIN, "tie", np.where(perceived > 0, "left", "right"))
