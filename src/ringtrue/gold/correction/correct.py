@@ -1,4 +1,4 @@
-"""Runs, bronze labels and gold labels → what the measures would be with a perfect judge."""
+"""What the measures would be with a perfect judge, and whether one run is better than another by it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Do the gold labels fit the pool, and is the judge equally good everywhere? Reported, never a gate."""
+"""Do the gold labels fit the pool, and is the judge equally good everywhere?
+
+Checks are reported and refuse nothing; at the end stands when a sample is refused, because it does not stand for the
+documents that are asked about.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +34,8 @@ NEGLIGIBLE = 1e-9  # of a statistic that is rounding alone
 RANK_BAND_ENDS = (3, 10)  # the last ranks of what people see first, and of what they look at
 # a sample that stands for so little of a run, so surely, was not drawn from it
 MAX_COVERAGE_ERROR, MAX_COVERAGE_Z = 0.1, 4.0
+UNDISCOUNTED = ("P", "CG")  # measures in which all ranks weigh the same
+IMPLAUSIBLE_P = 1e-8  # p: no honest sample looks so
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -313,10 +319,6 @@ def _check_query_spread(pool: Pool, sample: GoldSample) -> Check:
     finding = f"the gold labels lie in {queries} of {total_queries} queries, at most {max_per_query} in one"
     warning = "" if passed else ": so few queries say little about others"
     return Check(name="spread over queries", passed=passed, p_value=None, text=finding + warning)
-
-
-UNDISCOUNTED = ("P", "CG")  # measures in which all ranks weigh the same
-IMPLAUSIBLE_P = 1e-8  # p: no honest sample looks so
 
 
 def require_drawn_for(drawn_for: Sequence[Measure], measure: Measure, *, comparing: bool) -> None:

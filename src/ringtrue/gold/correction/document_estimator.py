@@ -9,7 +9,6 @@ import numpy as np
 
 from ringtrue.errors import InputError
 from ringtrue.evaluation.measures import IntArray, Measure
-from ringtrue.gold.correction import difference
 from ringtrue.gold.correction.diagnostics import (
     Check,
     require_drawn_for,
@@ -18,7 +17,7 @@ from ringtrue.gold.correction.diagnostics import (
     sample_coverage,
     withhold_if_unrepresentative,
 )
-from ringtrue.gold.correction.difference import Predictors, build_predictors
+from ringtrue.gold.correction.difference import Predictors, build_predictors, correct_means, gold_only_means
 from ringtrue.gold.correction.estimator import CorrectedDifference, CorrectionProblem, JointEstimate
 from ringtrue.gold.correction.gold_sample import GoldSample, build_gold_sample, comparison_measures
 from ringtrue.gold.correction.pool import LINEAR, LinearMeasure, Pool, build_pool, is_linear, linearise
@@ -46,7 +45,6 @@ class _PreparedMeasure:
     """One measure, made ready: the pool at its depth, what the documents weigh, and the gold gains of the sample."""
 
     pool: Pool
-    predictors: Predictors
     sample: GoldSample
     measure: LinearMeasure
     weights: csr_array
@@ -108,10 +106,7 @@ class DocumentEstimator:
         """Each run's own gold labels and nothing else."""
         require_drawn_for(comparison_measures(self.gold), measure, comparing=False)
         prepared = self._prepare(measure)
-        gains = prepared.measure.gain(prepared.sample.labels)
-        joint = difference.gold_only_means(
-            prepared.pool, prepared.weights, prepared.sample, gains, population=self.problem.population
-        )
+        joint = self._gold_only_joint(prepared)
         estimates = [
             _note_identical_gains(
                 joint.estimate(run, level=self.problem.level, method="gold only"), prepared.sample, "this run"
@@ -126,14 +121,8 @@ class DocumentEstimator:
         """Each pair on the documents that they do not have in common: what both have at the same rank cancels."""
         require_drawn_for(comparison_measures(self.gold), measure, comparing=True)
         prepared = self._prepare(measure)
-        joint = prepared.joint
-        test = "difference"
-        if self.problem.method == "gold":
-            gains = prepared.measure.gain(prepared.sample.labels)
-            joint = difference.gold_only_means(
-                prepared.pool, prepared.weights, prepared.sample, gains, population=self.problem.population
-            )
-            test = "gold only"
+        gold_only = self.problem.method == "gold"
+        joint, test = (self._gold_only_joint(prepared), "gold only") if gold_only else (prepared.joint, "difference")
         weight_differences = prepared.weights[pairs[:, 0]] - prepared.weights[pairs[:, 1]]
         require_representative(prepared.pool, prepared.sample, abs(weight_differences).sum(axis=0) > 0)
         shares, z = sample_coverage(weight_differences, prepared.sample)
@@ -143,7 +132,7 @@ class DocumentEstimator:
         for row, (a, b) in enumerate(pairs.tolist()):
             if not runs_differ[row]:
                 estimate = _no_difference(self.problem.level, test)
-            elif test == "gold only" and not (_has_interval(joint, a) and _has_interval(joint, b)):
+            elif gold_only and not (_has_interval(joint, a) and _has_interval(joint, b)):
                 fewer = min((a, b), key=lambda run: (_has_interval(joint, run), joint.labels[run]))
                 estimate = _missing_estimate(
                     self.problem.level, int(joint.labels[fewer]), of=self.problem.run_names[fewer]
@@ -209,7 +198,7 @@ class DocumentEstimator:
             pool, pool_predictors, sample, _ = self._pool_at(depth)
             linear_measure = linearise(measure, sample.labels, depth=depth)
             weights, gains = pool.weights(linear_measure.discounts), linear_measure.gain(sample.labels)
-            joint = difference.correct_means(
+            joint = correct_means(
                 pool,
                 pool_predictors,
                 weights,
@@ -220,7 +209,6 @@ class DocumentEstimator:
             )
             self._prepared[measure] = _PreparedMeasure(
                 pool=pool,
-                predictors=pool_predictors,
                 sample=sample,
                 measure=linear_measure,
                 weights=weights,
@@ -235,11 +223,16 @@ class DocumentEstimator:
             self._pools[depth] = pool, build_predictors(pool), sample, (*pool.notes, *notes)
         return self._pools[depth]
 
+    def _gold_only_joint(self, prepared: _PreparedMeasure) -> JointEstimate:
+        gains = prepared.measure.gain(prepared.sample.labels)
+        return gold_only_means(
+            prepared.pool, prepared.weights, prepared.sample, gains, population=self.problem.population
+        )
+
     def _relevance(self, prepared: _PreparedMeasure, measure: Measure) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Which gold labels say relevant, and which documents of the pool bronze calls so."""
-        rel = measure.rel
         bronze_relevant = np.array(prepared.pool.levels)[prepared.pool.level] >= self.problem.bronze_threshold(measure)
-        return prepared.sample.labels >= rel, bronze_relevant
+        return prepared.sample.labels >= measure.rel, bronze_relevant
 
     def _post_stratify(self, prepared: _PreparedMeasure, estimates: list[Estimate]) -> list[Estimate]:
         """P@k by bronze label for runs with few gold labels of a kind, and never surer than the plain form."""

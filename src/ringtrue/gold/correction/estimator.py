@@ -1,4 +1,4 @@
-"""What is to be corrected, and how: the question that every estimator answers."""
+"""What is to be corrected, what every estimator answers, and estimates of several runs with their covariance."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from ringtrue.tables import Judgments, Run
 SINGLE_QUERY_NOTE = (
     "a single query says nothing about others: no interval can be given (--population these: about this one)"
 )
+Method: TypeAlias = Literal["difference", "confusion", "gold"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -71,9 +72,6 @@ class JointEstimate:
             method=method,
             notes=notes,
         )
-
-
-Method: TypeAlias = Literal["difference", "confusion", "gold"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

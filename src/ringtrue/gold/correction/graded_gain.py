@@ -25,6 +25,9 @@ MIN_QUERIES = 20
 MAX_QUERY_GROUPS = 2_000  # of queries to draw from; more would tell no more about the spread
 MAX_CELLS = 1_000_000  # drawn at a time
 ROUNDING = 1e-12
+BARRIER_FACTOR = 0.1  # of the distance from the edges, after each turn
+MAX_STEP = 0.995  # of the way to the nearest edge is as far as a step may go
+TINY = 1e-300  # keeps a division by 0 from being one
 
 
 def remap_gains(confusion: Confusion, gains: ArrayLike) -> Array:
@@ -241,11 +244,6 @@ def _unconverged_note(unconverged: int, resamples: int) -> tuple[str, ...]:
     if not unconverged:
         return ()
     return (f"in {unconverged:,} of {resamples + 1:,} searches the likeliest shares were not found in time",)
-
-
-BARRIER_FACTOR = 0.1  # of the distance from the edges, after each turn
-MAX_STEP = 0.995  # of the way to the nearest edge is as far as a step may go
-TINY = 1e-300  # keeps a division by 0 from being one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

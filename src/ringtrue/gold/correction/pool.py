@@ -1,4 +1,4 @@
-"""What the runs show: every document of their tops, its ranks, and what the bronze judge says of it."""
+"""What the runs show: every document of their tops, its bronze label, and what a measure makes of both."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 NO_LABEL = -1  # the level of documents that the bronze judge did not label, or labelled as not judged
 MAX_CELLS = 400_000_000  # of runs × documents
+LINEAR = ("P", "CG", "DCG", "SDCG", "RBP")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -137,9 +138,6 @@ def _unlabelled_note(label: IntArray, depth: int) -> tuple[str, ...]:
         return ()
     subject = "1 document has" if unlabelled == 1 else f"{unlabelled:,} documents have"
     return (f"of {len(label):,} documents in the top {depth}, {subject} no bronze label: a level of their own",)
-
-
-LINEAR = ("P", "CG", "DCG", "SDCG", "RBP")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -1,4 +1,4 @@
-"""Correction from whole queries that gold judged anew, for any measure."""
+"""Correction from whole queries that gold judged, for measures that need all of a query: nDCG, AP, RR, ERR."""
 
 from __future__ import annotations
 
@@ -21,6 +21,10 @@ from ringtrue.tables import Judgments
 
 DEFAULT_DEPTH = 10  # where a measure looks at the whole list: what has to be judged at the least
 MIN_JUDGED_SHARE, MIN_JUDGED_IN_TOP = 0.95, 0.8  # of what bronze judged; of what a run shows
+MIN_QUERIES = 20  # queries: below, intervals cover less than they say
+MAX_LEVERAGE = 0.95  # of 1: the line goes through a query that nothing else supports
+ROUNDING = 1e-24  # of squares
+MIN_QUERIES_FOR_SLOPE = 10  # queries: below, the slope would be a guess, and 1 is taken
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -167,12 +171,6 @@ class QueryEstimator:
 
 def _sample_variance(values: FloatArray) -> float:
     return float(values.var(ddof=1))
-
-
-MIN_QUERIES = 20  # queries: below, intervals cover less than they say
-MAX_LEVERAGE = 0.95  # of 1: the line goes through a query that nothing else supports
-ROUNDING = 1e-24  # of squares
-MIN_QUERIES_FOR_SLOPE = 10  # queries: below, the slope would be a guess, and 1 is taken
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -1,4 +1,4 @@
-"""A bronze score turned into a gold one with the judge's rates: the formulas, on any number of scores at once.
+"""A bronze score, the judge's rates, and the formulas that turn it into a gold one, on any number of scores at once.
 
 Throughout, j is the bronze score, m_R and m_N are how often the judge is right on relevant documents and on others,
 n_R and n_N on how many gold labels that was measured (infinite for rates that are known), J = m_R + m_N − 1, and θ is
@@ -21,6 +21,7 @@ from ringtrue.stats.results import Estimate
 Rate: TypeAlias = tuple[int, int] | float
 NEGLIGIBLE_SD = 1e-12  # the spread that rounding leaves where all queries are equal
 ROUNDING = 0.005  # scores are often told with two decimals: so far may a mean and a spread be off
+Array: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,9 +204,6 @@ def _require_sd(mean: float, sd: float, queries: int) -> None:
             f"values from 0 to 1 with the mean {mean:g} have a standard deviation of {largest:.3g} at most, "
             f"found {sd:g}{hint}"
         )
-
-
-Array: TypeAlias = NDArray[np.float64]
 
 
 def invert_rates(score: ArrayLike, relevant: ArrayLike, nonrelevant: ArrayLike) -> Array:

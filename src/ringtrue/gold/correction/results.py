@@ -1,4 +1,4 @@
-"""The answer to: what would the measure be with a perfect judge?"""
+"""What the measures would be with a perfect judge, and how the bronze judge does by the gold labels."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from ringtrue.stats.results import Estimate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+SHARED_CAVEAT = "holds where the judge errs on these documents"  # the note about the whole says it once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,9 +70,6 @@ class Correction:
             "checks": [check.as_dict() for check in self.checks],
             "notes": list(self.notes),
         }
-
-
-SHARED_CAVEAT = "holds where the judge errs on these documents"  # the note about the whole says it once
 
 
 def correction_footnotes(correction: Correction) -> list[str]:

@@ -1,4 +1,4 @@
-"""Is the difference between two bronze scores real? Several answers, and what each takes for granted."""
+"""Is the difference between two bronze scores real? Several answers, and what would explain it otherwise."""
 
 from __future__ import annotations
 

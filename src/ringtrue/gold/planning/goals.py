@@ -1,4 +1,8 @@
-"""What a plan is asked for: an interval so wide, or a difference found so often; and how far a variance serves it."""
+"""What a plan is asked for: an interval so wide, or a difference found so often; and how far a variance serves it.
+
+SciPy has the noncentral t, and so the power of a t test; its inverse never comes back for some numbers, and the ratio
+that a power needs is searched for here.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,9 @@ Array: TypeAlias = NDArray[np.float64]
 MAX_POWER = 0.9999  # of a power: no test finds a difference always
 NORMAL_DF = 1e9  # degrees of freedom with which Student's t is the normal distribution
 MAX_HALF_WIDTH = 0.5  # half of 0 to 1: an interval that says nothing
+LARGE_RATIO = 1e4
+TAIL_SDS = 9.0  # standard deviations, beyond which next to nothing is left of a normal distribution
+MAX_STEPS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,11 +116,6 @@ def require_share(what: str, value: float, *, inclusive: bool = False) -> None:
         return
     hint = f"; is it {value:g}%? Write it as {value / 100:g}" if 1 < value <= 100 else ""
     raise UsageError(f"{what} must lie between 0 and 1{', both included' if inclusive else ''}, found {value:g}{hint}")
-
-
-LARGE_RATIO = 1e4
-TAIL_SDS = 9.0  # standard deviations, beyond which next to nothing is left of a normal distribution
-MAX_STEPS = 60
 
 
 def power(ratio: Array, df: Array, t: Array) -> Array:

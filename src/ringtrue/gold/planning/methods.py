@@ -13,8 +13,9 @@ This is exact for any judge, also for one whose errors go together within a quer
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -109,12 +110,9 @@ class SpreadGold(DocumentMethod):
         labels_per_query = np.maximum(gold / queries, 1)
         fewer = np.floor(labels_per_query)
         inverse = (1 - (labels_per_query - fewer)) / fewer + (labels_per_query - fewer) / (fewer + 1)
-        several = self.documents > 1
-        within = (
-            self.documents / (self.documents - 1) * max(self.label_variance - self.between_variance, 0)
-            if several
-            else 0.0
-        )
+        within = 0.0
+        if self.documents > 1:
+            within = self.documents / (self.documents - 1) * max(self.label_variance - self.between_variance, 0)
         sampling_variance = within * np.maximum(inverse - 1 / self.documents, 0) / queries
         return np.asarray(self.between_variance / queries + sampling_variance, dtype=np.float64)
 
@@ -279,53 +277,33 @@ def available_methods(assumptions: Assumptions) -> tuple[list[Method], RandomGol
 
     Beside them, gold by itself on documents drawn at random, to measure the others by.
     """
-    documents, these_queries = assumptions.documents, assumptions.population == "these"
-    between_variance = 0.0 if these_queries else assumptions.gold_sd**2
+    these_queries, prevalence, score = assumptions.population == "these", assumptions.prevalence, assumptions.score
     weight_squared = assumptions.weight**2
     p, q = assumptions.gold_if_relevant, assumptions.gold_if_not
     label_variances = p * (1 - p) * weight_squared, q * (1 - q) * weight_squared
-    mean_label_variance = assumptions.score * label_variances[0] + (1 - assumptions.score) * label_variances[1]
+    mean_label_variance = score * label_variances[0] + (1 - score) * label_variances[1]
     gold_variance = weight_squared * (
-        assumptions.prevalence - assumptions.shift**2
-        if assumptions.paired
-        else assumptions.prevalence * (1 - assumptions.prevalence)
+        prevalence - assumptions.shift**2 if assumptions.paired else prevalence * (1 - prevalence)
     )
-    random_gold = RandomGold(
-        documents=documents, between_variance=between_variance, label_variance=gold_variance, normal=these_queries
-    )
+    common: dict[str, Any] = {
+        "documents": assumptions.documents,
+        "between_variance": 0.0 if these_queries else assumptions.gold_sd**2,
+        "normal": these_queries,
+    }
+    random_gold = RandomGold(label_variance=gold_variance, **common)
     methods: list[Method] = [
-        AllGold(documents=documents, between_variance=between_variance, normal=these_queries),
-        random_gold
-        if these_queries
-        else SpreadGold(documents=documents, between_variance=between_variance, label_variance=gold_variance),
-        RandomDifference(
-            documents=documents,
-            between_variance=between_variance,
-            label_variance=mean_label_variance,
-            normal=these_queries,
-        ),
-        StratifiedDifference(
-            documents=documents,
-            between_variance=between_variance,
-            shares=(assumptions.score, 1 - assumptions.score),
-            label_variances=label_variances,
-            normal=these_queries,
-        ),
+        AllGold(**common),
+        random_gold if these_queries else SpreadGold(label_variance=gold_variance, **common),
+        RandomDifference(label_variance=mean_label_variance, **common),
+        StratifiedDifference(shares=(score, 1 - score), label_variances=label_variances, **common),
     ]
     if assumptions.youden <= 0:
         return methods, random_gold
     bronze_variance = assumptions.noise if these_queries else assumptions.bronze_sd**2
     if assumptions.paired:
-        return [
-            *methods,
-            SharedJudge(between_variance=bronze_variance, youden=assumptions.youden, normal=these_queries),
-        ], random_gold
-    sensitivity, specificity = assumptions.relevant, assumptions.nonrelevant
-    rate_sds = (
-        assumptions.prevalence * np.sqrt(sensitivity * (1 - sensitivity)),
-        (1 - assumptions.prevalence) * np.sqrt(specificity * (1 - specificity)),
-    )
-    rate_inversion = RateInversion(
-        between_variance=bronze_variance, rate_sds=(float(rate_sds[0]), float(rate_sds[1])), youden=assumptions.youden
-    )
-    return [*methods, rate_inversion], random_gold
+        shared_judge = SharedJudge(between_variance=bronze_variance, youden=assumptions.youden, normal=these_queries)
+        return [*methods, shared_judge], random_gold
+    m_r, m_n = assumptions.relevant, assumptions.nonrelevant
+    rate_sds = prevalence * math.sqrt(m_r * (1 - m_r)), (1 - prevalence) * math.sqrt(m_n * (1 - m_n))
+    inversion = RateInversion(between_variance=bronze_variance, rate_sds=rate_sds, youden=assumptions.youden)
+    return [*methods, inversion], random_gold

@@ -1,9 +1,9 @@
-"""How many queries and gold labels, by each method, and which is cheapest."""
+"""How many queries and gold labels, by each method, which is cheapest, and what other sums would buy."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from ringtrue.tables import Judgments, Run
 
 DEFAULT_POWER = 0.8
 DEFAULT_PRICE_RATIO = 10.0  # the price of a gold label, in bronze ones
+CURVE_POINTS = 9  # points of a curve, from a quarter of the cost to four times as much
 
 
 def plan(
@@ -115,10 +116,8 @@ def plan(
         gold_baseline=gold_baseline,
     )
     plans = [drafter.draft_plan(method) for method in methods] + explanations.refused_plans(assumptions)
-    cheapest, safest = (
-        drafter.choose_plan(plans),
-        drafter.choose_plan([candidate for candidate in plans if candidate.any_judge]),
-    )
+    cheapest = drafter.choose_plan(plans)
+    safest = drafter.choose_plan([candidate for candidate in plans if candidate.any_judge])
     curve_cost = budget if budget is not None or safest is None else safest.cost
     return Plans(
         plans=tuple(plans),
@@ -222,9 +221,6 @@ def _build_prices(
     return Prices(bronze=bronze, gold=gold, query=query, documents=assumptions.documents), notes
 
 
-CURVE_POINTS = 9  # points of a curve, from a quarter of the cost to four times as much
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanDrafter:
     """What every plan of one question shares: the goal, the prices, the budget, and how many queries there are."""
@@ -240,11 +236,9 @@ class PlanDrafter:
         """The numbers for this method, and what is to be said about them."""
         if self.budget is not None:
             sample_size = find_best(method, self.goal, self.prices, self.budget, queries=self._query_range(method))
-            return (
-                self._refuse(method, explanations.explain_small_budget(method, self.prices, self.fixed_queries))
-                if sample_size is None
-                else (self._build_plan(method, sample_size))
-            )
+            if sample_size is None:
+                return self._refuse(method, explanations.explain_small_budget(method, self.prices, self.fixed_queries))
+            return self._build_plan(method, sample_size)
         sample_size = find_cheapest(method, self.goal, self.prices, queries=self._query_range(method))
         return self._best_effort(method) if sample_size is None else self._build_plan(method, sample_size)
 
@@ -264,16 +258,7 @@ class PlanDrafter:
             for budget in np.geomspace(centre / 4, centre * 4, CURVE_POINTS).tolist():
                 sample_size = find_best(method, self.goal, self.prices, budget, queries=self._query_range(method))
                 if sample_size is not None:
-                    points.append(
-                        BudgetPoint(
-                            method=method.name,
-                            budget=budget,
-                            cost=sample_size.cost,
-                            queries=sample_size.queries,
-                            gold=sample_size.gold,
-                            achieved=sample_size.achieved,
-                        )
-                    )
+                    points.append(BudgetPoint(method=method.name, budget=budget, **asdict(sample_size)))
         return points
 
     def _query_range(self, method: Method) -> tuple[int, int]:
@@ -286,21 +271,19 @@ class PlanDrafter:
 
     def _build_plan(self, method: Method, sample_size: SampleSize) -> Plan:
         """A plan of these numbers."""
-        plan = Plan(
+        queries, gold = sample_size.queries, sample_size.gold
+        return Plan(
             method=method.name,
-            queries=sample_size.queries,
-            bronze=round(sample_size.queries * self.assumptions.documents) if method.bronze else 0,
-            gold=sample_size.gold,
+            queries=queries,
+            bronze=round(queries * self.assumptions.documents) if method.bronze else 0,
+            gold=gold,
             cost=sample_size.cost,
-            worth=relative_efficiency(method, self.gold_baseline, sample_size.queries, sample_size.gold)
-            if method.bronze
-            else None,
+            half_width=sample_size.achieved if self.goal.difference is None else None,
+            power=None if self.goal.difference is None else sample_size.achieved,
+            worth=relative_efficiency(method, self.gold_baseline, queries, gold) if method.bronze else None,
             any_judge=method.any_judge,
             notes=tuple(explanations.plan_notes(method, sample_size, self.assumptions)),
         )
-        if self.goal.difference is None:
-            return replace(plan, half_width=sample_size.achieved)
-        return replace(plan, power=sample_size.achieved)
 
     def _best_effort(self, method: Method) -> Plan:
         """As many gold labels as there are, where the queries are too few to reach the goal."""

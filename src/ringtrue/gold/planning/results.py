@@ -136,14 +136,7 @@ class Plans:
             "asked": goal_settings | ({} if self.budget is None else {"budget": self.budget}),
             "taken": {name: asdict(assumed) for name, assumed in self.taken.items()},
             "curve": [
-                {
-                    "method": point.method,
-                    "budget": point.budget,
-                    "cost": point.cost,
-                    "queries": point.queries,
-                    "gold": point.gold,
-                    target: point.achieved,
-                }
+                {target if name == "achieved" else name: value for name, value in asdict(point).items()}
                 for point in self.curve
             ],
             "judge": None if self.confusion is None else self.confusion.as_dict(),

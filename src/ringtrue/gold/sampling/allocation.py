@@ -1,4 +1,4 @@
-"""How probable it should be to draw each document, so that the answer becomes as sharp as the budget allows."""
+"""How probable it should be to draw each document, for the sharpest answer that the budget allows; and the draw."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 MIN_RATE = 0.1  # of the rate of a draw at random: no document that counts may be out of reach
 # the spread of gold around its prediction, in ranges of the gain: lowest bronze label, others
 LOWEST_LABEL_SD, OTHER_LABEL_SD = 0.2, 0.4
+ROUNDING = 1e-9  # sums of halves and thirds must not lose a document to rounding
 
 
 def assumed_residual_sd(pool: Pool) -> FloatArray:
@@ -92,9 +93,6 @@ def require_budget(budget: int) -> None:
     """Refuse a budget that can tell nothing."""
     if budget < 2:
         raise UsageError(f"a sample needs a budget of at least 2 documents, found {budget}; 100 or more are usual")
-
-
-ROUNDING = 1e-9  # sums of halves and thirds must not lose a document to rounding
 
 
 def pivotal_sample(prob: FloatArray, query: IntArray, similarity_key: IntArray, rng: np.random.Generator) -> IntArray:

@@ -1,4 +1,4 @@
-"""How often the intervals of a corrected score hold the truth, over many worlds of judges, queries and labels."""
+"""How often intervals of a score corrected by rates hold the truth, in many worlds and in the published simulation."""
 
 from __future__ import annotations
 
@@ -17,6 +17,10 @@ from ringtrue.stats.student_t import normal_quantile, t_quantile
 
 Array: TypeAlias = NDArray[np.float64]
 MAX_DRAWS = 2_000_000  # bootstrap draws held at once
+SHARES = tuple(0.49 - 0.02 * rank for rank in range(10))  # of relevant documents at each rank
+MAX_LABELS = 1_000_000  # labels drawn at a time
+BIN_WIDTH = 0.01
+SCORE_RANGE = (-0.2, 1.2)  # with a bad judge, corrected scores lie anywhere
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,12 +242,6 @@ def _resample_rates(rates: Array, n: int, resamples: int, rng: np.random.Generat
     """Draws around each different rate that was found, and which of them each experiment found."""
     distinct, position = np.unique(rates, return_inverse=True)
     return rng.binomial(n, distinct[:, None], (len(distinct), resamples)) / n, position
-
-
-SHARES = tuple(0.49 - 0.02 * rank for rank in range(10))  # of relevant documents at each rank
-MAX_LABELS = 1_000_000  # labels drawn at a time
-BIN_WIDTH = 0.01
-SCORE_RANGE = (-0.2, 1.2)  # with a bad judge, corrected scores lie anywhere
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

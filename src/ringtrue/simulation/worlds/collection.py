@@ -1,4 +1,4 @@
-"""A small search collection with known truth: queries, documents, three systems, a gold and a bronze judge."""
+"""A small search collection with known truth: three systems, two judges, texts to be read, and a crowd."""
 
 from __future__ import annotations
 
@@ -17,6 +17,28 @@ DEPTH = 50
 
 # How much each system's score owes to relevance and how much to mere likeness of words.
 SYSTEMS = {"keyword": (0.55, 1.00), "neural": (1.05, 0.25), "hybrid": (0.85, 0.55)}
+THINGS = ("coat", "tent", "lamp", "backpack", "kettle", "jacket", "bicycle", "desk", "radio", "blanket")
+TRAITS = ("waterproof", "light", "foldable", "quiet", "cheap", "warm", "sturdy", "small", "washable", "bright")
+USES = ("winter", "children", "long journeys", "the office", "camping", "small rooms", "night shifts", "beginners")
+CLOSING = (
+    "Delivered in three days.",
+    "Returned free of charge within a month.",
+    "The makers repair it for five years.",
+    "Customers who bought it often buy a second one.",
+    "Last season's model, as long as there are any.",
+    "Made in a small workshop by the sea.",
+    "The picture shows it in blue.",
+    "Sizes run a little small.",
+)
+MIN_FOOLED_LABEL = 2  # the label of bronze from which on a document shares the words of the query
+JUDGED_DEPTH = 10  # of the runs
+TRAP_SHARE = 0.1  # of the items whose label is plain
+ODD_JUDGES = ("guesses", "always 1", "lenient", "tires")  # what is the matter with the last four judges
+START_TIME = 1_767_600_000  # 2026-01-05 08:00 UTC
+ODD_VOTERS = ("guesses", "contrary", "always left")  # what is the matter with the last three voters
+CLEAR_PAIRS, MIN_CLEAR_GRADE = 5, 2  # traps that every voter meets; the least grade of their better document
+TIE_MARGIN = 0.3  # grades: documents that seem nearer than that are called a tie
+WITHIN_GRADE_SD = 0.35  # how far documents of one grade differ, in grades
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -70,22 +92,6 @@ def simulate_collection(*, rng: np.random.Generator, queries: int = 50, candidat
     gold = Judgments.of(pl.DataFrame(pairs | {"judge": "gold", "label": grade.ravel()}))
     bronze = Judgments.of(pl.DataFrame(pairs | {"judge": "bronze", "label": bronze_grade.ravel()}))
     return Collection(runs=tuple(runs), gold=gold, bronze=bronze)
-
-
-THINGS = ("coat", "tent", "lamp", "backpack", "kettle", "jacket", "bicycle", "desk", "radio", "blanket")
-TRAITS = ("waterproof", "light", "foldable", "quiet", "cheap", "warm", "sturdy", "small", "washable", "bright")
-USES = ("winter", "children", "long journeys", "the office", "camping", "small rooms", "night shifts", "beginners")
-CLOSING = (
-    "Delivered in three days.",
-    "Returned free of charge within a month.",
-    "The makers repair it for five years.",
-    "Customers who bought it often buy a second one.",
-    "Last season's model, as long as there are any.",
-    "Made in a small workshop by the sea.",
-    "The picture shows it in blue.",
-    "Sizes run a little small.",
-)
-MIN_FOOLED_LABEL = 2  # the label of bronze from which on a document shares the words of the query
 
 
 def simulate_texts(world: Collection, *, rng: np.random.Generator) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -155,16 +161,6 @@ def _offer(wanted: tuple[str, str, str], label: int, bronze: int, rng: np.random
     if label == 2:
         return f"{thing.capitalize()} for {use}", f"A {other_trait} {thing}, made for {use}. {closing}"
     return f"{trait.capitalize()} {thing} for {use}", f"A {trait} {thing}, made for {use}. {closing}"
-
-
-JUDGED_DEPTH = 10  # of the runs
-TRAP_SHARE = 0.1  # of the items whose label is plain
-ODD_JUDGES = ("guesses", "always 1", "lenient", "tires")  # what is the matter with the last four judges
-START_TIME = 1_767_600_000  # 2026-01-05 08:00 UTC
-ODD_VOTERS = ("guesses", "contrary", "always left")  # what is the matter with the last three voters
-CLEAR_PAIRS, MIN_CLEAR_GRADE = 5, 2  # traps that every voter meets; the least grade of their better document
-TIE_MARGIN = 0.3  # grades: documents that seem nearer than that are called a tie
-WITHIN_GRADE_SD = 0.35  # how far documents of one grade differ, in grades
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -1,4 +1,4 @@
-"""Runs drawn in a seeded world, whose documents a gold and a bronze judge labelled, many experiments at once."""
+"""A seeded world of runs and two judges: what is true in it, and many experiments at once."""
 
 from __future__ import annotations
 
@@ -14,6 +14,13 @@ from ringtrue.errors import UsageError
 from ringtrue.evaluation.measures import FloatArray, IntArray, Measure, RankedLists
 from ringtrue.gold.correction.pool import Pool
 from ringtrue.tables import Judgments, Run
+
+By: TypeAlias = Literal["gold", "bronze"]
+GRADE_STEP_CHANCE = 0.4  # how probable each grade above the lowest relevant one is, by gold
+GRADE_ERROR_CHANCE = (
+    0.2  # how often bronze is a grade too high, and as often too low, on what it rightly calls relevant
+)
+MANY_QUERIES = 50_000  # queries that stand for all there could be
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,14 +96,6 @@ class JudgedWorld:
         return np.divide(
             lift, own_share * (1 - base), out=np.where(lift > 0, np.inf, 0.0), where=own_share * (1 - base) > 0
         )
-
-
-By: TypeAlias = Literal["gold", "bronze"]
-GRADE_STEP_CHANCE = 0.4  # how probable each grade above the lowest relevant one is, by gold
-GRADE_ERROR_CHANCE = (
-    0.2  # how often bronze is a grade too high, and as often too low, on what it rightly calls relevant
-)
-MANY_QUERIES = 50_000  # queries that stand for all there could be
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
