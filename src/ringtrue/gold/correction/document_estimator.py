@@ -208,11 +208,7 @@ class DocumentEstimator:
                 gain_range=linear_measure.gain_range,
             )
             self._prepared[measure] = _PreparedMeasure(
-                pool=pool,
-                sample=sample,
-                measure=linear_measure,
-                weights=weights,
-                joint=joint,
+                pool=pool, sample=sample, measure=linear_measure, weights=weights, joint=joint
             )
         return self._prepared[measure]
 

@@ -262,10 +262,5 @@ def correct_by_query(
         variances = variances + gold_variance / total_queries
         gold_variances = gold_variance / n
     return QueryMeans(
-        values=values,
-        variances=variances,
-        df=df,
-        gold=gold.mean(axis=1),
-        gold_variances=gold_variances,
-        queries=n,
+        values=values, variances=variances, df=df, gold=gold.mean(axis=1), gold_variances=gold_variances, queries=n
     )

@@ -54,11 +54,7 @@ class ScoreDifference:
 
     def as_dict(self) -> dict[str, object]:
         """The answer as plain data, in the key order of the command line's JSON."""
-        plain: dict[str, object] = {
-            "difference": self.difference.as_dict(),
-            "p_value": self.p_value,
-            "test": self.test,
-        }
+        plain: dict[str, object] = {"difference": self.difference.as_dict(), "p_value": self.p_value, "test": self.test}
         if self.tipping is not None:
             tipping = {name: asdict(point) for name, point in self.tipping.items()}
             plain |= {"p_wald": self.p_wald, "tipping_points": tipping}
@@ -110,12 +106,7 @@ def naive_test(
 
 
 def shared_judge_test(
-    first: BronzeScore,
-    second: BronzeScore,
-    rates: Rates,
-    *,
-    difference_sd: float | None = None,
-    level: float = 0.95,
+    first: BronzeScore, second: BronzeScore, rates: Rates, *, difference_sd: float | None = None, level: float = 0.95
 ) -> ScoreDifference:
     """The difference by the gold judge, where one judge with one pair of rates labelled both systems.
 

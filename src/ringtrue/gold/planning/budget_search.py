@@ -76,12 +76,7 @@ def find_cheapest(
 
 
 def find_best(
-    method: Method,
-    goal: Goal,
-    prices: Prices,
-    budget: float,
-    *,
-    queries: tuple[int, int] = (MIN_QUERIES, MAX_QUERIES),
+    method: Method, goal: Goal, prices: Prices, budget: float, *, queries: tuple[int, int] = (MIN_QUERIES, MAX_QUERIES)
 ) -> SampleSize | None:
     """The numbers that make the interval shortest, or the power largest, for this much; None if it buys too little."""
 

@@ -176,13 +176,7 @@ def _labels_per_query(queries: int, gold: int) -> NDArray[np.int64]:
 
 
 def _estimate_by_stratum(
-    rng: np.random.Generator,
-    setting: PlanSetting,
-    queries: int,
-    gold: int,
-    replications: int,
-    *,
-    stratified: bool,
+    rng: np.random.Generator, setting: PlanSetting, queries: int, gold: int, replications: int, *, stratified: bool
 ) -> Array:
     """Gold at random among all documents, or apart by what bronze says; j P + (1−j) Q."""
     relevant, hits, false = (

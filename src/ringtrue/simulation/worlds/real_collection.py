@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
 from ringtrue.gold.correction.difference import Predictors, build_predictors, correct_means, gold_only_means
 from ringtrue.gold.correction.estimator import JointEstimate
 from ringtrue.gold.correction.gold_sample import GoldSample
-from ringtrue.gold.correction.pool import Pool, build_pool, linearise
+from ringtrue.gold.correction.pool import NO_LABEL, Pool, build_pool, linearise
 from ringtrue.gold.correction.post_stratified import post_stratified_precision
 from ringtrue.gold.sampling.allocation import pivotal_sample
 from ringtrue.gold.sampling.sample import inclusion_probabilities, weigh_measure
@@ -21,7 +21,6 @@ from ringtrue.stats.student_t import normal_quantile, t_quantile
 from ringtrue.tables import Judgments, Run
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
 MIN_UNSHARED = 300  # documents that two runs must not share to be compared
@@ -105,11 +104,9 @@ def build_world(
     collection: JudgedCollection, bronze: Judgments, measure: Measure, *, budget: int, compare: bool
 ) -> RealWorld:
     """Everything about a measure and a judge that does not depend on the draw of gold."""
-    full_pool = build_pool(collection.runs, bronze, depth=measure.reach or MAX_DEPTH)
-    pool, labels = _keep_judged(full_pool, collection.gold)
+    pool, labels = _judged_pool(collection, bronze, measure)
     linear_measure = linearise(measure, labels, depth=pool.depth)
     weights, gains = pool.weights(linear_measure.discounts), linear_measure.gain(labels)
-    prob = inclusion_probabilities([weigh_measure(measure, pool)], budget, compare=compare)
     return RealWorld(
         measure=measure,
         pool=pool,
@@ -118,31 +115,28 @@ def build_world(
         gains=gains,
         labels=labels,
         truth=np.asarray(weights @ gains),
-        prob=prob,
+        prob=inclusion_probabilities([weigh_measure(measure, pool)], budget, compare=compare),
     )
 
 
-def _keep_judged(pool: Pool, gold: Judgments) -> tuple[Pool, IntArray]:
-    """The documents of the pool that gold judged, and their labels."""
-    gold_labels = pool.docs.join(
-        gold.frame.select("query", "doc", "label"), on=["query", "doc"], how="left", maintain_order="left"
-    )["label"]
-    is_judged: NDArray[np.bool_] = gold_labels.is_not_null().to_numpy() & (gold_labels.fill_null(-1).to_numpy() >= 0)
-    new_place = np.cumsum(is_judged) - 1
+def _judged_pool(collection: JudgedCollection, bronze: Judgments, measure: Measure) -> tuple[Pool, IntArray]:
+    """What the runs show at the depth of the measure, as far as gold judged it, and the gold labels."""
+    pool = build_pool(collection.runs, bronze, depth=measure.reach or MAX_DEPTH)
+    gold = collection.gold.frame.select("query", "doc", "label")
+    joined = pool.docs.join(gold, on=["query", "doc"], how="left", maintain_order="left")
+    label = joined["label"].fill_null(NO_LABEL).to_numpy().astype(np.int64)
+    is_judged = label >= 0
     is_kept = is_judged[pool.doc_index]
-    judged_pool = Pool(
-        runs=pool.runs,
-        queries=pool.queries,
-        levels=pool.levels,
-        depth=pool.depth,
-        docs=pool.docs.filter(gold_labels.is_not_null() & (gold_labels >= 0)),
+    judged_pool = replace(
+        pool,
+        docs=pool.docs.filter(is_judged),
         query=pool.query[is_judged],
         level=pool.level[is_judged],
         run=pool.run[is_kept],
-        doc_index=new_place[pool.doc_index[is_kept]],
+        doc_index=(np.cumsum(is_judged) - 1)[pool.doc_index[is_kept]],
         rank=pool.rank[is_kept],
     )
-    return judged_pool, gold_labels.filter(gold_labels.is_not_null() & (gold_labels >= 0)).to_numpy().astype(np.int64)
+    return judged_pool, label[is_judged]
 
 
 def draw_dissimilar_pairs(pool: Pool, rng: np.random.Generator) -> list[tuple[int, int]]:
@@ -157,6 +151,6 @@ def draw_dissimilar_pairs(pool: Pool, rng: np.random.Generator) -> list[tuple[in
 
 def gold_means(collection: JudgedCollection, bronze: Judgments, measure: Measure) -> FloatArray:
     """The mean by gold over the queries that bronze judged."""
-    pool, labels = _keep_judged(build_pool(collection.runs, bronze, depth=measure.reach or MAX_DEPTH), collection.gold)
+    pool, labels = _judged_pool(collection, bronze, measure)
     linear_measure = linearise(measure, labels, depth=pool.depth)
     return np.asarray(pool.weights(linear_measure.discounts) @ linear_measure.gain(labels))
