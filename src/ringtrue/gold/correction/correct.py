@@ -14,8 +14,8 @@ from ringtrue.evaluation.evaluate import evaluate
 from ringtrue.evaluation.inputs import iterate_runs, require_choice
 from ringtrue.evaluation.measures import Measure, parse_all
 from ringtrue.evaluation.significance import Adjust, Family, compare
-from ringtrue.evaluation.significance.families import adjust_p_values, describe_family
-from ringtrue.evaluation.significance.run_pairs import select_run_pairs
+from ringtrue.evaluation.significance.adjustment import adjust_p_values, describe_family
+from ringtrue.evaluation.significance.compare import select_run_pairs
 from ringtrue.gold.correction.document_estimator import DocumentEstimator
 from ringtrue.gold.correction.estimator import CorrectedDifference, CorrectionProblem, Estimator, Method
 from ringtrue.gold.correction.gold_sample import drop_unjudged, resolve_design
