@@ -1,4 +1,4 @@
-"""Values as small numbers: the position of each among the different ones."""
+"""Values as small numbers, the position of each among the different ones, and what is counted by them."""
 
 from __future__ import annotations
 
@@ -77,11 +77,48 @@ def encode_keys(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], Codes]:
         >>> uniques.tolist(), codes.tolist()
         ([3, 7], [1, 0, 1])
     """
-    if (
-        len(keys) and keys.min() >= 0 and keys.max() < MAX_KEYS_PER_ROW * len(keys)
-    ):  # a table of all keys beats sorting them
+    # A table of all keys beats sorting them.
+    if len(keys) and keys.min() >= 0 and keys.max() < MAX_KEYS_PER_ROW * len(keys):
         seen = np.zeros(int(keys.max()) + 1, dtype=bool)
         seen[keys] = True
         return np.flatnonzero(seen), (np.cumsum(seen, dtype=np.int32) - np.int32(1))[keys]
     uniques, codes = np.unique(keys, return_inverse=True)
     return uniques, codes.astype(np.int32)
+
+
+def cross_tabulate(
+    rows: NDArray[np.integer], columns: NDArray[np.integer], n_rows: int, n_columns: int
+) -> NDArray[np.int64]:
+    """How often each row position stands together with each column position: rows × columns.
+
+    Examples:
+        >>> cross_tabulate(np.array([0, 0, 1]), np.array([2, 2, 0]), 2, 3).tolist()
+        [[0, 0, 2], [1, 0, 0]]
+    """
+    cells = np.bincount(rows * np.int64(n_columns) + columns, minlength=n_rows * n_columns)
+    return cells.reshape(n_rows, n_columns)
+
+
+def rows_by_group(group: NDArray[np.integer], n_groups: int) -> list[NDArray[np.intp]]:
+    """The positions of each group's values, in their order.
+
+    Examples:
+        >>> [rows.tolist() for rows in rows_by_group(np.array([1, 0, 1]), 3)]
+        [[1], [0, 2], []]
+    """
+    order = np.argsort(group, kind="stable")
+    return np.split(order, np.searchsorted(group[order], np.arange(1, n_groups)))
+
+
+def mean_by_group(group: NDArray[np.integer], values: NDArray[np.generic], n_groups: int) -> NDArray[np.float64]:
+    """The mean of the values of each group, such as a judge; NaN where there is none."""
+    return divide_or_nan(np.bincount(group, weights=values, minlength=n_groups), np.bincount(group, minlength=n_groups))
+
+
+def divide_or_nan(
+    numerator: NDArray[np.floating] | NDArray[np.integer], denominator: NDArray[np.floating] | NDArray[np.integer]
+) -> NDArray[np.float64]:
+    """The quotient, and NaN where the denominator is not above 0."""
+    quotient = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
+    np.divide(numerator, denominator, out=quotient, where=denominator > 0)
+    return quotient

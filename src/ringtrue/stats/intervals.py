@@ -36,19 +36,11 @@ def estimate_mean(values: NDArray[np.float64], *, level: float = 0.95) -> Estima
     if n == 1:
         note = "a single query: no interval can be given"
         return Estimate(value=mean, level=level, n=1, method="t", notes=(note,))
-    se = float(np.std(values, ddof=1)) / math.sqrt(n)
     if np.all(values == values[0]):
+        mean = float(values[0])
         note = f"all {n} queries have the same value: the interval cannot show what other queries would give"
-        return Estimate(
-            value=float(values[0]),
-            se=0.0,
-            low=float(values[0]),
-            high=float(values[0]),
-            level=level,
-            n=n,
-            method="t",
-            notes=(note,),
-        )
+        return Estimate(value=mean, se=0.0, low=mean, high=mean, level=level, n=n, method="t", notes=(note,))
+    se = float(np.std(values, ddof=1)) / math.sqrt(n)
     half = t_quantile((1 + level) / 2, n - 1) * se
     return Estimate(value=mean, se=se, low=mean - half, high=mean + half, level=level, n=n, method="t")
 

@@ -4,14 +4,38 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import polars as pl
 
 MAX_SHOWN = 20  # comparisons in a printed text
 LEADING_COLUMNS = ("measure", "a", "b", "difference")
+PLAIN_TYPES = (str, int, float, type(None))
+
+
+def to_plain(part: Any) -> Any:
+    """A part of a result as plain data for JSON: what has fields is a dictionary of them, a tuple a list.
+
+    Examples:
+        >>> to_plain({"mean": Estimate(value=0.5, n=1, method="t")})["mean"]["value"]
+        0.5
+    """
+    if isinstance(part, PLAIN_TYPES):
+        return part
+    if hasattr(part, "as_dict"):
+        return part.as_dict()
+    if is_dataclass(part):
+        return plain_fields(part)
+    if isinstance(part, Mapping):
+        return {name: to_plain(inner) for name, inner in part.items()}
+    return [to_plain(inner) for inner in part] if isinstance(part, tuple | list) else part
+
+
+def plain_fields(result: Any) -> dict[str, Any]:
+    """The fields of a dataclass by name, in their order, each as plain data."""
+    return {field.name: to_plain(getattr(result, field.name)) for field in fields(result)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,8 +78,7 @@ class Estimate:
 
     def as_dict(self) -> dict[str, object]:
         """The estimate as plain data, in the key order of the command line's JSON."""
-        plain = {field.name: getattr(self, field.name) for field in fields(self)}
-        return plain | {"notes": list(self.notes)}
+        return plain_fields(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,13 +154,8 @@ class Comparison:
 
     def as_dict(self) -> dict[str, object]:
         """The comparison as plain data, in the key order of the command line's JSON."""
-        plain = {field.name: getattr(self, field.name) for field in fields(self)}
         naive = self.naive or self
-        return plain | {
-            "difference": self.difference.as_dict(),
-            "naive": {"difference": naive.difference.as_dict(), "p_value": naive.p_value},
-            "notes": list(self.notes),
-        }
+        return plain_fields(self) | {"naive": {"difference": naive.difference.as_dict(), "p_value": naive.p_value}}
 
 
 def _bronze_phrase(naive: Comparison) -> str:
@@ -234,5 +252,4 @@ class Curves:
 
     def as_dict(self) -> dict[str, object]:
         """The curves as plain data, in the key order of the command line's JSON."""
-        runs = {name: curve.as_dict() for name, curve in self.runs.items()}
-        return {"runs": runs, "kind": self.kind, "notes": list(self.notes)}
+        return {"runs": to_plain(self.runs), "kind": self.kind, "notes": list(self.notes)}

@@ -104,7 +104,7 @@ def aggregate(
     gold_labels: Codes = np.full(votes.items.height, -1, dtype=np.int32)
     if gold is not None:
         votes, gold_labels = align_with_gold(votes, make_votes(gold, scale=scale, outside=outside))
-    rule: TieRule = "middle" if has_pairs(votes) else ties
+    rule: TieRule = "middle" if votes.is_pairwise else ties
     if method in VOTE_METHODS:
         return _aggregate_by_vote(votes, gold_labels, method, rule, rng, level)
     if len(votes.judges) == 1 and gold is None:  # a model of one judge, with nothing to check them, may say anything
@@ -136,7 +136,7 @@ def _fit_model(
         max_iterations=max_iterations,
         tolerance=tolerance,
         progress=progress or (lambda _: None),
-        pairs=has_pairs(votes),
+        pairs=votes.is_pairwise,
     )
     return em_fit, notes
 
@@ -248,7 +248,7 @@ def _model_notes(votes: Votes, em_fit: EmFit) -> Iterator[str]:
             f"fewer than {FEW_LABELS} labels an item: judges are hard to tell apart, and their intervals are too narrow"
         )
     vote_share = np.bincount(votes.label, minlength=len(votes.labels)) / votes.size
-    if has_pairs(votes):
+    if votes.is_pairwise:
         vote_share = symmetrise_labels(vote_share)
     label = int((em_fit.shares - vote_share).argmax())
     if em_fit.shares[label] - vote_share[label] > MAX_SHIFT:

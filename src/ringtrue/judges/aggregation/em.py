@@ -122,7 +122,7 @@ def expectation_step(
 
 def has_pairs(votes: Votes) -> bool:
     """Whether the items are pairs of documents: query, first, second."""
-    return len(votes.items.columns) == 3
+    return votes.is_pairwise
 
 
 def symmetrise_labels(table: FloatArray) -> FloatArray:

@@ -35,7 +35,7 @@ def make_start(
     for code in known_codes:
         rates[code] = earlier_rates[votes.judges[code]].T
     class_shares = np.array(list(earlier.class_shares.values()))
-    if has_pairs(votes):
+    if votes.is_pairwise:
         rates, class_shares = symmetrise_labels(rates), symmetrise_labels(class_shares)
     expectation_step(shares, votes_matrix, np.maximum(rates, MIN_RATE), np.maximum(class_shares, MIN_RATE), gold)
     return EmStart(truth=shares, rates=rates), ()

@@ -77,7 +77,7 @@ def agree(
     n_repeats = 0 if votes is all_votes and repeats != "all" else int(all_votes.find_repeats().sum())
     if not alone:
         _require_comparable_labels(all_votes, gold_labels, n_repeats)
-    is_pairwise = "first" in votes.items.columns
+    is_pairwise = votes.is_pairwise
     own_scale_votes = _drop_gold_only_labels(votes, judge_votes)
     # Each part has draws of its own, so that its answer does not depend on what else was asked.
     for_all, for_pairs, for_gold = (

@@ -113,7 +113,7 @@ def _why_undefined(name: str, votes: Votes, seen: NDArray[np.int64]) -> str:
         return "there is one judge, whose habits cannot be compared"
     if name == "alpha_ratio" and min(votes.labels) < 0:
         return "labels below 0 have no ratio"
-    if name == "overlap" and "first" in votes.items.columns:
+    if name == "overlap" and votes.is_pairwise:
         return "of two documents one is preferred, and neither is called relevant"
     if name == "overlap":
         return "no item that two judges labelled was called relevant; --rel sets the lowest label that is"

@@ -99,7 +99,7 @@ def disagree(
         ),
     )
     votes, resolved_levels = read_votes_on_levels(labels, levels=levels, top=top, scale=scale, outside=outside)
-    if "first" in votes.items.columns:
+    if votes.is_pairwise:
         raise TableError("these are preferences, which have no top level; give judgments (query, doc, judge, label)")
     if len(resolved_levels.names) < 2:
         raise TableError(

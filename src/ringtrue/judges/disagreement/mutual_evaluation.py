@@ -183,7 +183,7 @@ def _expected_tied_ndcg(joint: Counts, weights: Floats, *, zipf: bool = False) -
 
 def _joint_label_counts(votes: Votes, judges: Sequence[str] | None) -> tuple[Counts, dict[str, tuple[str, str]]]:
     """How many documents of each query have each label by one judge and by the other; and who the two are."""
-    if "first" in votes.items.columns:
+    if votes.is_pairwise:
         raise UsageError("these are preferences; mutual evaluation takes judgments (query, doc, judge, label)")
     judge_codes = _find_judge_codes(votes, judges)
     frame = pl.DataFrame({"item": votes.item, "judge": votes.judge, "label": votes.label}).with_columns(

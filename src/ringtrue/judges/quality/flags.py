@@ -132,7 +132,7 @@ def _p_of_low_skill(gold: CheckedLabels) -> FloatArray:
 def _flag_one_label(evidence: Evidence) -> list[FlagFinding]:
     """One label in nine cases of ten or more, and the other labels half as often as the others use them, or less."""
     work, n_judges = evidence.work, evidence.n_judges
-    if len(work.items.columns) == 3:  # of two documents neither is the first; a habit is one of sides
+    if work.is_pairwise:  # of two documents neither is the first; a habit is one of sides
         return []
     tally = work.tally(work.judge, n_judges)
     common = tally.argmax(axis=1)
@@ -163,7 +163,7 @@ def _flag_one_label(evidence: Evidence) -> list[FlagFinding]:
 def _flag_lenient(evidence: Evidence) -> list[FlagFinding]:
     """Labels higher or lower than the others' on the same items, by half a standard deviation of all labels."""
     work = evidence.work
-    if len(work.items.columns) == 3 or not work.size:
+    if work.is_pairwise or not work.size:
         return []
     grade = np.array(work.labels, dtype=np.float64)[work.label]
     sums = sums_within_strata(work.judge, evidence.n_judges, grade, work.item, share=False)
@@ -237,7 +237,7 @@ def _flag_too_fast(evidence: Evidence) -> list[FlagFinding]:
 def _flag_side_bias(evidence: Evidence) -> list[FlagFinding]:
     """One side wins by ten points more often than half, and more often than the others say of the same pairs."""
     work = evidence.work
-    if "side" not in work.others.columns or len(work.items.columns) == 2:
+    if "side" not in work.others.columns or not work.is_pairwise:
         return []
     side = work.others["side"].to_numpy()
     rows = np.flatnonzero(side != "tie")

@@ -20,7 +20,7 @@ from ringtrue.judges.quality.results import JudgeQuality, JudgeReport
 from ringtrue.judges.quality.timing import measure_durations
 from ringtrue.judges.quality.traps import accept_rule_note, match_traps, record_traps, require_accept_rule
 from ringtrue.judges.votes import Outside, Repeats, Votes, align_with_gold, make_votes
-from ringtrue.judges.votes.consensus import NO_OTHERS, TIED, OthersConsensus, leave_one_out_consensus
+from ringtrue.judges.votes.reference_labels import NO_OTHERS, TIED, OthersConsensus, leave_one_out_consensus
 from ringtrue.stats.intervals import estimate_share, require_level
 
 LABEL_FLAGS = {"worse", "guessing", "one label", "lenient", "strict", "side bias", "drift"}  # the last of each item
@@ -83,7 +83,7 @@ def judge_quality(
     trap_labels = None if trap_votes is None else match_traps(votes, trap_votes)
     work = _drop_traps(votes, trap_labels)
     others = leave_one_out_consensus(work)
-    is_pairwise = len(votes.items.columns) == 3  # whose sides can be told without anybody else
+    is_pairwise = votes.is_pairwise  # whose sides can be told without anybody else
     if gold_labels is None and trap_labels is None and (others.label == NO_OTHERS).all() and not is_pairwise:
         raise _nothing_to_check_error(votes)
 

@@ -18,7 +18,7 @@ from ringtrue.judges.quality.judge_statistics import (
 )
 from ringtrue.judges.quality.results import JudgeReport
 from ringtrue.judges.votes import Votes
-from ringtrue.judges.votes.consensus import NO_OTHERS, OthersConsensus
+from ringtrue.judges.votes.reference_labels import NO_OTHERS, OthersConsensus
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.intervals import estimate_share
 from ringtrue.stats.results import Estimate
@@ -121,7 +121,7 @@ def _uncounted_notes(work: Votes, others: OthersConsensus) -> list[tuple[str, ..
 def _estimate_leniencies(
     work: Votes, others: OthersConsensus, cluster: Codes, level: float
 ) -> list[Estimate] | list[None]:
-    if len(work.items.columns) == 3:
+    if work.is_pairwise:
         return [None] * len(work.judges)
     rows = np.flatnonzero(~np.isnan(others.mean))
     difference = np.array(work.labels, dtype=np.float64)[work.label[rows]] - others.mean[rows]
@@ -132,7 +132,7 @@ def _estimate_leniencies(
 
 def _estimate_side_biases(work: Votes, cluster: Codes, level: float) -> list[SideBias] | None:
     """Left and right among verdicts for a side; None where these are no preferences."""
-    if len(work.items.columns) == 2 or "side" not in work.others.columns:
+    if not work.is_pairwise or "side" not in work.others.columns:
         return None
     side = work.others["side"].to_numpy()
     rows = np.flatnonzero(side != "tie")

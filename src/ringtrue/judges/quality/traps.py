@@ -28,7 +28,7 @@ def require_accept_rule(accept: tuple[int, int]) -> None:
 def match_traps(votes: Votes, traps: Votes) -> NDArray[np.int32]:
     """The known label of each item, as a position; −1 where it is no trap. The scales must be the same already."""
     if votes.items.columns != traps.items.columns:
-        kinds = ["documents" if len(table.items.columns) == 2 else "pairs of documents" for table in (votes, traps)]
+        kinds = ["pairs of documents" if table.is_pairwise else "documents" for table in (votes, traps)]
         raise MismatchError(f"the judges labelled {kinds[0]}, the traps are {kinds[1]}; give traps of the same kind")
     n_met = votes.items.join(traps.items, on=votes.items.columns, how="semi").height
     if not n_met:
@@ -66,7 +66,7 @@ def chance_accepted(n: int, accept: tuple[int, int], guess: float) -> float:
 
 def guess_chance(votes: Votes) -> float:
     """How often a trap is passed by luck: 1 of as many labels as there are; one half for a pair."""
-    return 0.5 if len(votes.items.columns) == 3 else 1 / max(len(votes.labels), 2)
+    return 0.5 if votes.is_pairwise else 1 / max(len(votes.labels), 2)
 
 
 def record_traps(

@@ -4,17 +4,15 @@ What agreement, aggregation and the quality of judges are computed from. An item
 pair of documents that were compared.
 """
 
-from ringtrue.judges.votes.consensus import (
+from ringtrue.judges.votes.conflicting_labels import require_one_label_each as require_one_label_each
+from ringtrue.judges.votes.reference_labels import (
     NO_OTHERS as NO_OTHERS,
     TIED as TIED,
     OthersConsensus as OthersConsensus,
+    align_with_gold as align_with_gold,
     find_isolated_judges as find_isolated_judges,
     leave_one_out_consensus as leave_one_out_consensus,
     majority as majority,
-)
-from ringtrue.judges.votes.gold_labels import (
-    align_with_gold as align_with_gold,
-    require_one_label_each as require_one_label_each,
 )
 from ringtrue.judges.votes.scale import Outside as Outside
 from ringtrue.judges.votes.timestamps import parse_times as parse_times

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from ringtrue.errors import TableError, UsageError, did_you_mean
 from ringtrue.judges.votes.conflicting_labels import repeated_label_error
-from ringtrue.judges.votes.consensus import majority
+from ringtrue.judges.votes.reference_labels import majority
 from ringtrue.judges.votes.scale import Outside, apply_scale
 from ringtrue.judges.votes.timestamps import parse_times
-from ringtrue.stats.encoding import Codes, encode_column, encode_keys
+from ringtrue.stats.encoding import Codes, cross_tabulate, encode_column, encode_keys
 from ringtrue.tables import Judgments, Preferences
 from ringtrue.tables.columns import COLUMN_ALIASES, make_frame
 from ringtrue.tables.judgments import NO_QUERY
@@ -119,6 +119,11 @@ class Votes:
         return len(self.item)
 
     @property
+    def is_pairwise(self) -> bool:
+        """Whether the items are pairs of documents: query, first, second."""
+        return "first" in self.items.columns
+
+    @property
     def has_queries(self) -> bool:
         """Whether anything told the query of an item."""
         return bool((self.items["query"] != NO_QUERY).any())
@@ -129,10 +134,7 @@ class Votes:
 
     def tally(self, group: NDArray[np.integer], n_groups: int) -> NDArray[np.int64]:
         """How many votes each group has for each label, where `group` is a position for each vote."""
-        n_labels = len(self.labels)
-        return np.bincount(group * np.int64(n_labels) + self.label, minlength=n_groups * n_labels).reshape(
-            n_groups, n_labels
-        )
+        return cross_tabulate(group, self.label, n_groups, len(self.labels))
 
     def clusters(self) -> tuple[Codes, int, Literal["queries", "items"]]:
         """What is drawn anew in a bootstrap: the query of each item; where there is one query, the items themselves."""
@@ -143,17 +145,29 @@ class Votes:
 
     def times(self) -> NDArray[np.float64] | None:
         """When each vote was given, as a number that rises; None where no column tells the time."""
-        if "time" not in self.others.columns:
-            return None
-        return parse_times(self.others["time"])
+        return parse_times(self.others["time"]) if "time" in self.others.columns else None
 
     def widen_scale(self, labels: Sequence[int]) -> Self:
         """The same votes on a scale that has further labels."""
-        wider = tuple(sorted({*self.labels, *labels}))
-        if wider == self.labels:
+        return self.on_scale(tuple(sorted({*self.labels, *labels})))
+
+    def on_scale(self, labels: tuple[int, ...]) -> Self:
+        """The same votes on a scale that has all labels that were given."""
+        if labels == self.labels:
             return self
-        new_codes = np.searchsorted(np.array(wider), np.array(self.labels)).astype(np.int32)
-        return replace(self, labels=wider, label=new_codes[self.label])
+        new_codes = np.searchsorted(np.array(labels), np.array(self.labels)).astype(np.int32)
+        return replace(self, labels=labels, label=new_codes[self.label])
+
+    def with_judge(self, name: str, item: Codes, label: Codes) -> Self:
+        """These votes and those of one more judge; the columns that came along are left behind."""
+        return replace(
+            self,
+            judges=(*self.judges, name),
+            item=np.concatenate([self.item, item]),
+            judge=np.concatenate([self.judge, np.full(len(item), len(self.judges), dtype=np.int32)]),
+            label=np.concatenate([self.label, label]),
+            others=pl.DataFrame(),
+        )
 
     def split_panels(self, column: str, *, repeats: Repeats | None = None) -> tuple[Self, dict[str, Self]]:
         """Each value of a column as one judge who says what most of its votes say, and the votes of each value.
@@ -161,24 +175,16 @@ class Votes:
         Of several labels with equally many votes, the lowest counts.
         """
         if column not in self.others.columns:
-            suggestion = did_you_mean(column, self.others.columns) or "; there is " + (
-                ", ".join(self.others.columns) or "none"
-            )
+            columns = self.others.columns
+            suggestion = did_you_mean(column, columns) or f"; there is {', '.join(columns) or 'none'}"
             raise UsageError(f"no column '{column}' beside query, doc, judge and label to tell panels by{suggestion}")
         panel, names = encode_column(self.others[column].cast(pl.String).fill_null(""))
         parts = {name: self.keep(panel == code).resolve_repeats(repeats) for code, name in enumerate(names)}
-        majorities = [majority(part.counts()) for part in parts.values()]
-        items = [np.flatnonzero(label >= 0).astype(np.int32) for label in majorities]
-        panel_votes = replace(
-            self,
-            judges=tuple(parts),
-            item=np.concatenate(items),
-            judge=np.repeat(np.arange(len(parts), dtype=np.int32), [len(panel_items) for panel_items in items]),
-            label=np.concatenate(
-                [label[panel_items] for label, panel_items in zip(majorities, items, strict=True)]
-            ).astype(np.int32),
-            others=pl.DataFrame(),
-        )
+        panel_votes = replace(self, judges=(), item=self.item[:0], judge=self.judge[:0], label=self.label[:0])
+        for name, part in parts.items():
+            labels = majority(part.counts()).astype(np.int32)
+            items = np.flatnonzero(labels >= 0).astype(np.int32)
+            panel_votes = panel_votes.with_judge(name, items, labels[items])
         return panel_votes, {name: part._compact() for name, part in parts.items()}
 
     def _compact(self) -> Self:
@@ -202,6 +208,23 @@ class Votes:
             label=self.label[rows],
             others=self.others.filter(pl.Series(rows)) if self.others.width else self.others,
         )
+
+    def keep_items(self, rows: NDArray[np.bool_]) -> Self:
+        """The votes about these items alone, which move up."""
+        new_positions = (np.cumsum(rows) - 1).astype(np.int32)
+        votes = self.keep(rows[self.item])
+        return replace(votes, items=self.items.filter(pl.Series(rows)), item=new_positions[votes.item])
+
+    def overlapping_judges(self) -> list[tuple[int, int]]:
+        """The pairs of judges who have items in common, those with the most first."""
+        from scipy.sparse import csr_array, triu
+
+        ones, shape = np.ones(self.size, dtype=np.int64), (self.items.height, len(self.judges))
+        seen = csr_array((ones, (self.item, self.judge)), shape=shape)
+        seen.data[:] = 1
+        common = triu(seen.T @ seen, k=1).tocoo()
+        order = np.lexsort((common.col, common.row, -common.data))
+        return list(zip(common.row[order].tolist(), common.col[order].tolist(), strict=True))
 
     def by_judge_and_item(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Every pair of an item and a judge that has a vote: its item, its judge, and for each vote its pair."""
@@ -261,7 +284,7 @@ class Votes:
     def describe_labels(self, item: int, labels: Iterable[int]) -> str:
         """Labels of an item, given as positions, in words: grades, or who won."""
         grades = [self.labels[label] for label in labels]
-        if len(self.items.columns) == 2:
+        if not self.is_pairwise:
             return ", ".join(map(str, grades))
         _, first, second = self.items.row(item)
         words = {FIRST: f"'{first}'", SECOND: f"'{second}'", TIE: "tie"}

@@ -1,4 +1,4 @@
-"""What most say of an item, and what most of the others say."""
+"""What votes are held against: gold labels, what most say of an item, and what most of the others say."""
 
 from __future__ import annotations
 
@@ -6,13 +6,53 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
+
+from ringtrue.errors import MismatchError
+from ringtrue.judges.votes.conflicting_labels import require_one_label_each
+from ringtrue.stats.encoding import Codes, divide_or_nan
 
 if TYPE_CHECKING:
     from ringtrue.judges.votes.vote_table import Votes
 
 TIED, NO_OTHERS = -1, -2  # no consensus: the others tie, or there are none
 MAX_CELLS = 4_000_000  # cells of the largest array that is held at once
+
+
+def align_with_gold(votes: Votes, gold: Votes) -> tuple[Votes, Codes]:
+    """The votes on a scale that has the gold labels too, and the gold label of each item; −1 where there is none.
+
+    The same gold label may stand there several times; two different ones for an item are refused.
+
+    Examples:
+        >>> from ringtrue.judges.votes import make_votes
+        >>> votes = make_votes({"item": ["a", "b"], "worker": ["x", "x"], "label": [0, 1]})
+        >>> align_with_gold(votes, make_votes({"item": ["b"], "label": [2]}))[1].tolist()
+        [-1, 2]
+    """
+    if votes.items.columns != gold.items.columns:
+        kinds = ["pairs of documents" if table.is_pairwise else "documents" for table in (votes, gold)]
+        raise MismatchError(f"the judges labelled {kinds[0]}, gold has labels of {kinds[1]}; give two files of a kind")
+    require_one_label_each(gold)
+    votes, gold = votes.widen_scale(gold.labels), gold.widen_scale(votes.labels)
+    gold_items = gold.items.with_columns(gold=pl.Series(majority(gold.counts()), dtype=pl.Int32))
+    matched_items = votes.items.join(gold_items, on=votes.items.columns, how="left", maintain_order="left")
+    gold_labels = matched_items["gold"].fill_null(-1).to_numpy()
+    if not (gold_labels >= 0).any():
+        raise MismatchError(
+            f"no gold item was labelled by the judges: gold has {gold.describe_item(0)}, "
+            f"the judges {votes.describe_item(0)}; {_no_overlap_hint(votes, gold)}"
+        )
+    return votes, gold_labels
+
+
+def _no_overlap_hint(votes: Votes, gold: Votes) -> str:
+    """Why gold and judges may have no item in common."""
+    if votes.has_queries == gold.has_queries:
+        return "do both use the same ids?"
+    table, option = ("gold", "--gold-columns") if votes.has_queries else ("the judges' table", "--columns")
+    return f"{table} has no queries: which column names them? {option} query=NAME"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -55,17 +95,15 @@ def leave_one_out_consensus(votes: Votes) -> OthersConsensus:
         last = min(first + step, len(item))
         own_votes = order[starts[first] : starts[last]]
         other_counts = counts[item[first:last]]
-        np.subtract.at(other_counts, (pair[own_votes] - first, votes.label[own_votes]), 1)
+        own_pairs = pair[own_votes] - first
+        np.subtract.at(other_counts, (own_pairs, votes.label[own_votes]), 1)
         max_count = other_counts.max(axis=1)
         is_top = (other_counts == max_count[:, None]) & (max_count > 0)[:, None]
         n_top = is_top.sum(axis=1)
         label[first:last] = np.where(max_count == 0, NO_OTHERS, np.where(n_top > 1, TIED, other_counts.argmax(axis=1)))
         label_credit = is_top / np.maximum(n_top, 1)[:, None]
-        credit[own_votes] = np.where(
-            max_count[pair[own_votes] - first] > 0,
-            label_credit[pair[own_votes] - first, votes.label[own_votes]],
-            np.nan,
-        )
+        own_credit = label_credit[own_pairs, votes.label[own_votes]]
+        credit[own_votes] = np.where(max_count[own_pairs] > 0, own_credit, np.nan)
         for code in range(n_labels):
             weights = label_credit[:, code] * n_votes[first:last]
             consensus_counts[:, code] += np.bincount(judge[first:last], weights=weights, minlength=len(votes.judges))
@@ -73,11 +111,9 @@ def leave_one_out_consensus(votes: Votes) -> OthersConsensus:
     total, n = np.bincount(votes.item, weights=grade, minlength=n_items), np.bincount(votes.item, minlength=n_items)
     n_others = (n[item] - n_votes).astype(np.float64)
     others_total = total[item] - np.bincount(pair, weights=grade, minlength=len(item))
-    mean = np.full(len(item), np.nan)
-    np.divide(others_total, n_others, out=mean, where=n_others > 0)
     return OthersConsensus(
         label=label[pair],
-        mean=mean[pair],
+        mean=divide_or_nan(others_total, n_others)[pair],
         credit=credit,
         consensus_counts=consensus_counts,
         max_others=int(n_others.max(initial=0)),

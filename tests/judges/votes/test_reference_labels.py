@@ -7,9 +7,9 @@ from collections import Counter
 import numpy as np
 from hypothesis import given, strategies as st
 
-import ringtrue.judges.votes.consensus as consensus
+import ringtrue.judges.votes.reference_labels as reference_labels
 from ringtrue.judges.votes import Votes, make_votes
-from ringtrue.judges.votes.consensus import NO_OTHERS, TIED, leave_one_out_consensus
+from ringtrue.judges.votes.reference_labels import NO_OTHERS, TIED, leave_one_out_consensus
 
 rows = st.lists(
     st.tuples(st.sampled_from("abc"), st.sampled_from("vwxyz"), st.integers(0, 3)), min_size=1, max_size=30
@@ -40,9 +40,9 @@ def test_it_is_what_a_slow_loop_over_the_others_finds(rows: list[tuple[str, str,
 @given(rows)
 def test_pieces_change_nothing(rows: list[tuple[str, str, int]]) -> None:
     whole = leave_one_out_consensus(voted(rows))
-    before, consensus.MAX_CELLS = consensus.MAX_CELLS, 1
+    before, reference_labels.MAX_CELLS = reference_labels.MAX_CELLS, 1
     try:
         pieces = leave_one_out_consensus(voted(rows))
     finally:
-        consensus.MAX_CELLS = before
+        reference_labels.MAX_CELLS = before
     assert pieces.label.tolist() == whole.label.tolist()
