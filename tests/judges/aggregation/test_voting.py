@@ -97,3 +97,35 @@ def test_a_vote_has_no_objective(method: Any) -> None:
     answer = aggregate(table([0, 1, 1]), method=method)
     assert (answer.objective, answer.log_likelihood, answer.iterations, answer.prior) == ((), None, 0, None)
     assert answer.converged
+
+
+def test_a_judge_is_held_against_the_majority_of_the_others() -> None:
+    # On the first item the others of a and b tie, on the second those of b and c; nobody else labelled the third.
+    table = {"item": [1, 1, 1, 2, 2, 2, 3], "worker": [*"abcabcc"], "label": [1, 1, 0, 0, 1, 1, 1]}
+    answer = aggregate(table, method="majority")
+    a, b, c = answer.judges
+    assert (a.accuracy.value, a.accuracy.n, a.labels) == (0.25, 2, 2)
+    assert (b.accuracy.value, b.accuracy.n) == (0.5, 2)
+    assert (c.accuracy.value, c.accuracy.n, c.labels) == (0.25, 2, 3)
+    assert c.confusion.counts.tolist() == [[0, 0], [1, 0]]
+    assert c.rates is None
+
+
+def test_labels_that_a_judge_repeated_are_not_the_others() -> None:
+    table = {"item": [1, 1, 1, 1], "worker": [*"aaab"], "label": [0, 0, 0, 1]}
+    a, b = aggregate(table, method="majority", repeats="all").judges
+    assert (a.accuracy.value, a.accuracy.n) == (0.0, 3)
+    assert (b.accuracy.value, b.confusion.counts.tolist()) == (0.0, [[0, 1], [0, 0]])
+
+
+def test_gold_counts_more_than_the_others() -> None:
+    table = {"item": [1, 1, 1], "worker": [*"abc"], "label": [0, 0, 1]}
+    judges = aggregate(table, method="majority", gold={"item": [1], "label": [1]}).judges
+    assert [one.accuracy.value for one in judges] == [0, 0, 1]
+
+
+def test_a_judge_whom_nobody_can_check_has_no_accuracy_by_a_vote() -> None:
+    table = {"item": [1, 1, 2], "worker": [*"abc"], "label": [0, 0, 1]}
+    answer = aggregate(table, method="majority")
+    assert str(answer.judges[2].accuracy) == "undefined: there is no item that another judge labelled"
+    assert "1 judge whose items nobody else labelled: what is said of them is guesswork" in answer.notes

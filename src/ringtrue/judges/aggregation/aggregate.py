@@ -11,9 +11,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.errors import UsageError, did_you_mean
-from ringtrue.judges.aggregation.em import EmFit, fit_em, has_pairs, incidence_matrix, symmetrise_labels, vote_shares
-from ringtrue.judges.aggregation.initial_estimates import make_start
-from ringtrue.judges.aggregation.judge_accuracy import estimate_judges_by_model, estimate_judges_by_others
+from ringtrue.formatting.phrases import format_count
+from ringtrue.judges.aggregation.em import EmFit, estimate_judges_by_model, fit_em, symmetrise_labels, vote_shares
 from ringtrue.judges.aggregation.judge_models import (
     DEFAULT_PRIOR,
     DawidSkene,
@@ -29,6 +28,7 @@ from ringtrue.judges.aggregation.voting import (
     Ties,
     VoteOutcome,
     choose_labels,
+    estimate_judges_by_others,
     majority_vote,
     mean_vote,
     median_vote,
@@ -105,40 +105,22 @@ def aggregate(
     if gold is not None:
         votes, gold_labels = align_with_gold(votes, make_votes(gold, scale=scale, outside=outside))
     rule: TieRule = "middle" if votes.is_pairwise else ties
-    if method in VOTE_METHODS:
-        return _aggregate_by_vote(votes, gold_labels, method, rule, rng, level)
-    if len(votes.judges) == 1 and gold is None:  # a model of one judge, with nothing to check them, may say anything
-        return replace(_aggregate_by_vote(votes, gold_labels, "majority", rule, rng, level), method=method, prior=prior)
-    em_fit, start_notes = _fit_model(
-        votes, gold_labels, MODEL_METHODS[method](prior=prior or NO_PRIOR), start, max_iterations, tolerance, progress
-    )
-    aggregation = _aggregate_by_model(votes, gold_labels, em_fit, method, rule, rng, level)
-    return replace(aggregation, prior=prior, notes=(*aggregation.notes, *start_notes, *_model_notes(votes, em_fit)))
-
-
-def _fit_model(
-    votes: Votes,
-    gold_labels: Codes,
-    model: ErrorModel,
-    earlier: Aggregation | None,
-    max_iterations: int,
-    tolerance: float,
-    progress: Callable[[int], None] | None,
-) -> tuple[EmFit, tuple[str, ...]]:
-    """What the model finds, and a note where the start was of no use; all that is large on the way is let go."""
-    votes_matrix = incidence_matrix(votes)
-    start, notes = make_start(votes, votes_matrix, gold_labels, earlier)
-    em_fit = fit_em(
-        votes_matrix,
-        model,
-        start,
-        gold=gold_labels,
-        max_iterations=max_iterations,
-        tolerance=tolerance,
-        progress=progress or (lambda _: None),
-        pairs=votes.is_pairwise,
-    )
-    return em_fit, notes
+    # A model of one judge, with nothing to check them, may say anything.
+    if method in VOTE_METHODS or (len(votes.judges) == 1 and gold is None):
+        aggregation = _aggregate_by_vote(votes, gold_labels, method, rule, rng, level)
+    else:
+        model = MODEL_METHODS[method](prior=prior or NO_PRIOR)
+        em_fit = fit_em(
+            votes,
+            gold_labels,
+            model,
+            earlier=start,
+            max_iterations=max_iterations,
+            tolerance=tolerance,
+            progress=progress or (lambda _: None),
+        )
+        aggregation = _aggregate_by_model(votes, gold_labels, em_fit, method, rule, rng, level)
+    return aggregation if method in VOTE_METHODS else replace(aggregation, prior=prior)
 
 
 def _require_aggregation_options(
@@ -164,30 +146,27 @@ def _drop_unlabelled_items(votes: Votes) -> Votes:
         return votes
     n_missing = int((~has_vote).sum())
     subject = "1 item has no label and is" if n_missing == 1 else f"{n_missing:,} items have no label and are"
-    new_codes = (np.cumsum(has_vote) - 1).astype(np.int32)
-    items = votes.items.filter(pl.Series(has_vote))
-    return replace(votes, items=items, item=new_codes[votes.item], notes=(*votes.notes, f"{subject} left out"))
+    return replace(votes.keep_items(has_vote), notes=(*votes.notes, f"{subject} left out"))
 
 
 def _aggregate_by_vote(
-    votes: Votes, gold_labels: Codes, method: str, ties: TieRule, rng: np.random.Generator, level: float
+    votes: Votes, gold_labels: Codes, method: Method, ties: TieRule, rng: np.random.Generator, level: float
 ) -> Aggregation:
-    outcome = VOTE_METHODS[method](votes.counts(), votes.labels, ties, rng)
-    label, value = outcome.label, outcome.value
+    vote = VOTE_METHODS.get(method, majority_vote)
+    outcome = vote(votes.counts(), votes.labels, ties, rng)
+    label, value = np.where(gold_labels < 0, outcome.label, gold_labels), outcome.value
+    tie_phrase = "has several labels with the most votes"
     if value is not None:
+        tie_phrase = f"has a {method} halfway between two labels"
         value = np.where(gold_labels < 0, value, np.array(votes.labels)[gold_labels])
-    label = np.where(gold_labels < 0, label, gold_labels)
     n_tied = int((outcome.tied & (gold_labels < 0)).sum())
-    shares = vote_shares(incidence_matrix(votes), len(votes.labels), gold_labels)
-    tie_phrase = (
-        "has several labels with the most votes" if value is None else f"has a {method} halfway between two labels"
-    )
+    shares = vote_shares(votes, gold_labels)
     return Aggregation(
         method=method,
         labels=votes.labels,
         items=_item_frame(votes, label, shares, value),
         probabilities=shares,
-        class_shares=_shares_by_label(votes.labels, np.bincount(label, minlength=len(votes.labels)) / len(label)),
+        class_shares=_shares_by_label(votes, np.bincount(label, minlength=len(votes.labels)) / len(label)),
         judges=estimate_judges_by_others(votes, gold_labels, level=level),
         ties=n_tied,
         gold=int((gold_labels >= 0).sum()),
@@ -196,39 +175,46 @@ def _aggregate_by_vote(
 
 
 def _aggregate_by_model(
-    votes: Votes, gold_labels: Codes, em_fit: EmFit, method: str, ties: TieRule, rng: np.random.Generator, level: float
+    votes: Votes,
+    gold_labels: Codes,
+    em_fit: EmFit,
+    method: Method,
+    ties: TieRule,
+    rng: np.random.Generator,
+    level: float,
 ) -> Aggregation:
     outcome = choose_labels(em_fit.truth, ties, rng)
     n_tied = int((outcome.tied & (gold_labels < 0)).sum())
+    tie_notes = _tie_notes(n_tied, "has several labels equally probable", ties)
     return Aggregation(
         method=method,
         labels=votes.labels,
         items=_item_frame(votes, outcome.label, em_fit.truth),
         probabilities=em_fit.truth,
-        class_shares=_shares_by_label(votes.labels, em_fit.shares),
+        class_shares=_shares_by_label(votes, em_fit.shares),
         judges=estimate_judges_by_model(votes, em_fit, level=level),
         objective=em_fit.objective,
         log_likelihood=em_fit.log_likelihood,
         converged=em_fit.converged,
         ties=n_tied,
         gold=int((gold_labels >= 0).sum()),
-        notes=(*votes.notes, *_vote_notes(votes), *_tie_notes(n_tied, "has several labels equally probable", ties)),
+        notes=(*votes.notes, *_vote_notes(votes), *tie_notes, *em_fit.notes, *_model_notes(votes, em_fit)),
     )
 
 
 def _item_frame(
     votes: Votes, label: NDArray[np.integer], probabilities: FloatArray, value: FloatArray | None = None
 ) -> pl.DataFrame:
-    columns = {
-        "label": pl.Series(np.array(votes.labels, dtype=np.int32)[label]),
-        "probability": probabilities[np.arange(len(label)), label],
-        "votes": np.bincount(votes.item, minlength=len(label)),
-    }
-    return votes.items.with_columns(**columns, **({} if value is None else {"value": value}))
+    items = votes.items.with_columns(
+        label=pl.Series(np.array(votes.labels, dtype=np.int32)[label]),
+        probability=probabilities[np.arange(len(label)), label],
+        votes=np.bincount(votes.item, minlength=len(label)),
+    )
+    return items if value is None else items.with_columns(value=value)
 
 
-def _shares_by_label(labels: tuple[int, ...], shares: FloatArray) -> dict[int, float]:
-    return {label: float(share) for label, share in zip(labels, shares, strict=True)}
+def _shares_by_label(votes: Votes, shares: FloatArray) -> dict[int, float]:
+    return dict(zip(votes.labels, shares.tolist(), strict=True))
 
 
 def _vote_notes(votes: Votes) -> Iterator[str]:
@@ -238,8 +224,7 @@ def _vote_notes(votes: Votes) -> Iterator[str]:
         return
     n_isolated = int(find_isolated_judges(votes).sum())
     if n_isolated:
-        judges = "1 judge" if n_isolated == 1 else f"{n_isolated:,} judges"
-        yield f"{judges} whose items nobody else labelled: what is said of them is guesswork"
+        yield f"{format_count(n_isolated, 'judge')} whose items nobody else labelled: what is said of them is guesswork"
 
 
 def _model_notes(votes: Votes, em_fit: EmFit) -> Iterator[str]:
@@ -258,17 +243,13 @@ def _model_notes(votes: Votes, em_fit: EmFit) -> Iterator[str]:
             f"the same; compare a majority vote"
         )
     if not em_fit.converged:
-        turns = "1 iteration" if len(em_fit.objective) == 1 else f"{len(em_fit.objective):,} iterations"
+        turns = format_count(len(em_fit.objective), "iteration")
         yield f"the probabilities still moved after {turns}; --max-iterations allows more"
 
 
 def _tie_notes(n_tied: int, tie_phrase: str, ties: TieRule) -> Iterator[str]:
     if n_tied:
-        chose = {
-            "low": "the lowest of them is taken (--ties)",
-            "high": "the highest of them is taken (--ties)",
-            "random": "one of them at random is taken (--ties)",
-            "middle": "a tie is taken",
-        }[ties]
-        items = "1 item" if n_tied == 1 else f"{n_tied:,} items"
-        yield f"{items} {tie_phrase if n_tied == 1 else tie_phrase.replace('has', 'have', 1)}; {chose}"
+        choices = {"low": "the lowest of them", "high": "the highest of them", "random": "one of them at random"}
+        chose = f"{choices[ties]} is taken (--ties)" if ties in choices else "a tie is taken"
+        tie_phrase = tie_phrase if n_tied == 1 else tie_phrase.replace("has", "have", 1)
+        yield f"{format_count(n_tied, 'item')} {tie_phrase}; {chose}"

@@ -6,8 +6,8 @@ the rates from the parameters; all else of the EM algorithm is the same for all.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,24 +43,41 @@ class Prior:
 DEFAULT_PRIOR = Prior()
 
 
-class ErrorModel(Protocol):
-    """A shape of the judges' matrices."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorModel(ABC):
+    """A shape of the judges' matrices, with a prior."""
 
+    prior: Prior
+
+    @abstractmethod
     def parameters(self, rates: FloatArray) -> FloatArray:
         """The parameters that come nearest to given rates."""
 
+    @abstractmethod
     def fit(self, counts: FloatArray, old: FloatArray) -> FloatArray:
         """The parameters that explain expected counts best, or better than the old ones did."""
 
+    @abstractmethod
     def rates(self, parameters: FloatArray, n_labels: int) -> FloatArray:
         """How often each judge says each of the `n_labels` labels where another is true."""
 
+    @abstractmethod
+    def pseudo_counts(self, n_labels: int) -> FloatArray:
+        """What the prior adds to the counts of each parameter."""
+
     def log_prior(self, parameters: FloatArray, n_labels: int) -> float:
-        """The logarithm of the prior, but for a constant."""
+        """The logarithm of the prior, but for a constant: Σ pseudo-count · log parameter over all judges.
+
+        A count of 0 adds nothing, not even where the parameter is 0.
+        """
+        pseudo = self.pseudo_counts(n_labels)
+        is_counted = np.broadcast_to(pseudo > 0, parameters.shape)
+        logs = np.log(parameters, out=np.zeros(parameters.shape), where=is_counted)
+        return float((logs * pseudo).sum())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DawidSkene:
+class DawidSkene(ErrorModel):
     """Every judge has a matrix of their own.
 
         π[j, k, l] ∝ N[j, k, l] + cell + diagonal·[k = l]    [Dawid79, Passonneau14]
@@ -73,34 +90,25 @@ class DawidSkene:
         [[[0.8, 0.25], [0.2, 0.75]]]
     """
 
-    prior: Prior
-
     def parameters(self, rates: FloatArray) -> FloatArray:
         """The rates themselves."""
         return rates
 
-    def fit(self, counts: FloatArray, old: FloatArray) -> FloatArray:  # noqa: ARG002 - the protocol's signature
+    def fit(self, counts: FloatArray, old: FloatArray) -> FloatArray:  # noqa: ARG002 - all models share one signature
         """Shares of the counts, those of the prior included."""
-        counts = counts + self._pseudo_counts(counts.shape[1])
-        totals = counts.sum(axis=1, keepdims=True)
-        rates = np.full(counts.shape, 1 / counts.shape[1])
-        np.divide(counts, totals, out=rates, where=totals > 0)
-        return rates
+        return _normalise_rows(counts + self.pseudo_counts(counts.shape[1]))
 
     def rates(self, parameters: FloatArray, n_labels: int) -> FloatArray:  # noqa: ARG002
         """The parameters themselves."""
         return parameters
 
-    def log_prior(self, parameters: FloatArray, n_labels: int) -> float:
-        """Σ pseudo-count · log π."""
-        return _log_prior(self._pseudo_counts(n_labels), parameters)
-
-    def _pseudo_counts(self, n_labels: int) -> FloatArray:
+    def pseudo_counts(self, n_labels: int) -> FloatArray:
+        """The prior, in each cell of a matrix."""
         return self.prior.cell + self.prior.diagonal * np.eye(n_labels)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OneCoin:
+class OneCoin(ErrorModel):
     """Every judge has one accuracy, the same for all labels; errors are spread evenly over the others.
 
         a[j] ∝ Σ_k N[j, k, k] + diagonal + cell,    1 − a[j] ∝ Σ_{k≠l} N[j, k, l] + cell·(K − 1)
@@ -113,8 +121,6 @@ class OneCoin:
         [[[0.8, 0.2], [0.2, 0.8]]]
     """
 
-    prior: Prior
-
     def parameters(self, rates: FloatArray) -> FloatArray:
         """Each judge's mean on the diagonal, and the rest."""
         right = np.trace(rates, axis1=1, axis2=2) / rates.shape[1]
@@ -124,7 +130,7 @@ class OneCoin:
         """The shares of right and wrong labels."""
         right = np.trace(counts, axis1=1, axis2=2)
         wrong = counts.sum(axis=(1, 2)) - right
-        return _normalise_rows(np.stack([right, np.maximum(wrong, 0)], axis=1) + self._pseudo_counts(counts.shape[1]))
+        return _normalise_rows(np.stack([right, np.maximum(wrong, 0)], axis=1) + self.pseudo_counts(counts.shape[1]))
 
     def rates(self, parameters: FloatArray, n_labels: int) -> FloatArray:
         """The accuracy on the diagonal, and the rest spread evenly."""
@@ -133,16 +139,13 @@ class OneCoin:
         right, wrong = parameters[:, 0, None, None], parameters[:, 1, None, None] / (n_labels - 1)
         return np.where(np.eye(n_labels, dtype=bool), right, wrong)
 
-    def log_prior(self, parameters: FloatArray, n_labels: int) -> float:
-        """Σ pseudo-count · log of right and wrong."""
-        return _log_prior(self._pseudo_counts(n_labels), parameters)
-
-    def _pseudo_counts(self, n_labels: int) -> FloatArray:
+    def pseudo_counts(self, n_labels: int) -> FloatArray:
+        """Those of one row of a matrix, right and wrong."""
         return np.array([self.prior.diagonal + self.prior.cell, self.prior.cell * (n_labels - 1)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mace:
+class Mace(ErrorModel):
     """Every judge knows the label, or does not look and says one by habit.
 
         π[j, k, l] = φ[j, 0]·[k = l] + φ[j, l]    [Hovy13]
@@ -158,8 +161,6 @@ class Mace:
         [[0.429, 0.476, 0.095]]
     """
 
-    prior: Prior
-
     def parameters(self, rates: FloatArray) -> FloatArray:
         """Habits are what is said whatever is true; the rest is knowledge."""
         habits = rates.min(axis=2)
@@ -172,30 +173,20 @@ class Mace:
         knowing = np.divide(right * old[:, :1], either, out=np.zeros(right.shape), where=either > 0)
         habits = counts.sum(axis=2) - knowing
         new = np.concatenate([knowing.sum(axis=1, keepdims=True), np.maximum(habits, 0)], axis=1)
-        return _normalise_rows(new + self._pseudo_counts(counts.shape[1]))
+        return _normalise_rows(new + self.pseudo_counts(counts.shape[1]))
 
     def rates(self, parameters: FloatArray, n_labels: int) -> FloatArray:
         """Habits for whatever is true, and knowledge on the diagonal."""
         return parameters[:, 1:, None] + parameters[:, 0, None, None] * np.eye(n_labels)
 
-    def log_prior(self, parameters: FloatArray, n_labels: int) -> float:
-        """Σ pseudo-count · log φ."""
-        return _log_prior(self._pseudo_counts(n_labels), parameters)
-
-    def _pseudo_counts(self, n_labels: int) -> FloatArray:
+    def pseudo_counts(self, n_labels: int) -> FloatArray:
+        """Those of knowing, and of each habit."""
         return np.array([self.prior.diagonal, *[self.prior.cell] * n_labels])
 
 
 def _normalise_rows(counts: FloatArray) -> FloatArray:
-    """Rows that sum to 1; even ones where there is nothing to count."""
+    """Counts that sum to 1 along the second axis; even ones where there is nothing to count."""
     totals = counts.sum(axis=1, keepdims=True)
     shares = np.full(counts.shape, 1 / counts.shape[1])
     np.divide(counts, totals, out=shares, where=totals > 0)
     return shares
-
-
-def _log_prior(pseudo: FloatArray, parameters: FloatArray) -> float:
-    """Σ pseudo-count · log parameter over all judges; a count of 0 adds nothing, not even where the parameter is 0."""
-    is_counted = np.broadcast_to(pseudo > 0, parameters.shape)
-    logs = np.log(parameters, out=np.zeros(parameters.shape), where=is_counted)
-    return float((logs * pseudo).sum())

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.errors import UsageError
+from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.aggregation.judge_models import Prior
 from ringtrue.stats.confusion import Confusion
-from ringtrue.stats.results import Estimate
+from ringtrue.stats.results import Estimate, to_plain
 from ringtrue.tables import Judgments
 
 
@@ -103,8 +104,7 @@ class Aggregation:
 
     def __str__(self) -> str:
         shares = ", ".join(f"{label} for {share:.1%}" for label, share in self.class_shares.items())
-        judges = f"{len(self.judges):,} judge{'s' * (len(self.judges) > 1)}"
-        items = f"{self.items.height:,} item{'s' * (self.items.height > 1)}"
+        items, judges = format_count(self.items.height, "item"), format_count(len(self.judges), "judge")
         return f"{items} by {self.method}: {shares}; {judges}"
 
     def as_dict(self) -> dict[str, object]:
@@ -115,11 +115,11 @@ class Aggregation:
             "class_shares": {str(label): share for label, share in self.class_shares.items()},
             "objective": list(self.objective),
             "log_likelihood": self.log_likelihood,
-            "judges": [judge.as_dict() for judge in self.judges],
+            "judges": to_plain(self.judges),
             "iterations": self.iterations,
             "converged": self.converged,
             "ties": self.ties,
             "gold": self.gold,
-            "prior": None if self.prior is None else asdict(self.prior),
+            "prior": to_plain(self.prior),
             "notes": list(self.notes),
         }

@@ -1,4 +1,4 @@
-"""Labels by a vote: majority, mean and median."""
+"""Labels by a vote, majority, mean or median, and each judge against the others."""
 
 from __future__ import annotations
 
@@ -7,6 +7,12 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ringtrue.judges.aggregation.results import JudgeModel
+from ringtrue.judges.votes import Codes, Votes, leave_one_out_consensus
+from ringtrue.stats.confusion import Confusion
+from ringtrue.stats.encoding import cross_tabulate, rows_by_group
+from ringtrue.stats.intervals import estimate_share
 
 Ties: TypeAlias = Literal["low", "high", "random"]
 TieRule: TypeAlias = Ties | Literal["middle"]  # the middle label, whichever tie: for pairs, that neither wins
@@ -88,3 +94,26 @@ def _choose_nearest(
     if ties == "middle":
         label = np.where(tied, len(grades) // 2, label)
     return VoteOutcome(label=label, tied=tied, value=numerator / denominator)
+
+
+def estimate_judges_by_others(votes: Votes, gold: Codes, *, level: float) -> tuple[JudgeModel, ...]:
+    """Each judge against the majority of the others, and against gold where there is any.
+
+    Labels of items that nobody else labelled count for nothing. Where the others tie between m labels, saying one of
+    them is right by 1/m, and is not in the matrix. Labels of one query are taken for alike.
+    """
+    cluster, _, _ = votes.clusters()
+    n_labels = len(votes.labels)
+    others, gold_label = leave_one_out_consensus(votes), gold[votes.item]
+    truth = np.where(gold_label >= 0, gold_label, others.label)
+    hit = np.where(gold_label >= 0, gold_label == votes.label, others.credit)
+    models = []
+    for name, rows in zip(votes.judges, rows_by_group(votes.judge, len(votes.judges)), strict=True):
+        in_matrix, checked = rows[truth[rows] >= 0], rows[~np.isnan(hit[rows])]
+        table = cross_tabulate(truth[in_matrix], votes.label[in_matrix], n_labels, n_labels)
+        accuracy = estimate_share(
+            hit[checked], cluster[votes.item[checked]], level=level, case_name="item that another judge labelled"
+        )
+        confusion = Confusion(rows="majority of the others", columns=name, labels=votes.labels, counts=table)
+        models.append(JudgeModel(judge=name, labels=len(rows), accuracy=accuracy, confusion=confusion))
+    return tuple(models)
