@@ -11,8 +11,9 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from ringtrue.judges.agreement import coefficients as formulas
-from ringtrue.judges.agreement.agreement_sums import sum_by_group, unpack_sums
-from ringtrue.judges.agreement.coefficients import METRICS, AgreementSums, Metric, pair_sums
+from ringtrue.judges.agreement.coefficients import METRICS, AgreementSums, Metric, pair_sums, sum_by_group, unpack_sums
+from ringtrue.judges.votes import Votes, make_votes
+from strategies import judged
 
 Array = NDArray[np.float64]
 
@@ -269,3 +270,37 @@ def test_perfect_agreement_is_1_and_no_coefficient_is_above_it(table: NDArray[np
     for one in found:
         assert np.isnan(one) or one <= 1 + 1e-12
         assert np.isnan(one) or (one == pytest.approx(1)) == unanimous
+
+
+def sums(votes: Votes, group: np.ndarray, groups: int) -> AgreementSums:
+    relevant = np.array(votes.labels) > 0
+    return unpack_sums(sum_by_group(votes.counts(), relevant, group=group, n_groups=groups), len(votes.labels))
+
+
+def test_sums_of_each_query_by_hand() -> None:
+    votes = make_votes(
+        {
+            "query": ["q", "q", "q", "q", "r", "r"],
+            "doc": list("aaabaa"),
+            "judge": list("xyzxxy"),
+            "label": [0, 0, 1, 1, 1, 1],
+        }
+    )
+    found = sums(votes, *votes.clusters()[:2])
+    assert found.coincidences.tolist() == [[[1, 1], [1, 0]], [[0, 0], [0, 2]]]
+    assert found.pairable.tolist() == [1, 1]
+    assert found.agreeing.tolist() == pytest.approx([1 / 3, 1])
+    assert found.rated.tolist() == [2, 1]
+    np.testing.assert_allclose(found.shares, [[2 / 3, 4 / 3], [0, 1]])
+    assert (found.relevant.tolist(), found.unanimous.tolist()) == ([1, 1], [0, 1])
+
+
+@given(judged())
+def test_the_sums_of_queries_add_up_to_those_of_all(votes: Votes) -> None:
+    by_query = sums(votes, *votes.clusters()[:2])
+    whole = sums(votes, np.zeros(votes.items.height, dtype=np.int32), 1)
+    for field in AgreementSums.__slots__:
+        np.testing.assert_allclose(getattr(by_query, field).sum(axis=0), getattr(whole, field)[0])
+    pairable = votes.counts().sum(axis=1)
+    assert whole.coincidences.sum() == pytest.approx(pairable[pairable > 1].sum())
+    assert whole.shares.sum() == pytest.approx(votes.items.height)

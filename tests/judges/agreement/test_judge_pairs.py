@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given
 
 import ringtrue as rt
 from ringtrue.judges.agreement.bootstrap_intervals import AgreementSettings
-from ringtrue.judges.agreement.judge_pairs import estimate_pair_agreements
+from ringtrue.judges.agreement.judge_pairs import choose_judge_pairs, estimate_pair_agreements, match_pair_labels
 from ringtrue.judges.votes import Votes, make_votes
 from strategies import judged
 
@@ -222,3 +223,47 @@ def test_ratings_from_0_to_100_have_pairs_with_intervals() -> None:
     (pair,) = rt.agree(table).pairs
     assert pair.kappa_quadratic.low is not None
     assert pair.kappa_quadratic.low > 0.9
+
+
+@given(judged())
+def test_every_meeting_of_two_judges_is_found_as_by_a_double_loop(votes: Votes) -> None:
+    everything = list(zip(votes.item.tolist(), votes.judge.tolist(), votes.label.tolist(), strict=True))
+    pairs = [(a, b) for a in range(len(votes.judges)) for b in range(len(votes.judges)) if a != b]
+    for (a, b), found in zip(pairs, match_pair_labels(votes, pairs), strict=True):
+        expected = Counter(
+            (item, one, other)
+            for item, judge, one in everything
+            for again, second, other in everything
+            if (judge, second) == (a, b) and item == again
+        )
+        assert Counter(zip(*(column.tolist() for column in found), strict=True)) == expected
+
+
+def crowd() -> Votes:
+    """Judge a shares a document with everybody, c, d and e share five with each other."""
+    sizes = {"a": 1, "b": 1, "c": 5, "d": 5, "e": 5}
+    rows = [(f"d{place}", judge) for judge, size in sizes.items() for place in range(size)]
+    return make_votes(
+        {"doc": [doc for doc, _ in rows], "judge": [judge for _, judge in rows], "label": [0] * len(rows)}
+    )
+
+
+def test_all_pairs_are_given_where_they_are_few() -> None:
+    assert choose_judge_pairs(crowd(), 10) == [(a, b) for a in range(5) for b in range(a + 1, 5)]
+
+
+@pytest.mark.parametrize("most", [1, 3, 4, 7, 9])
+def test_of_many_pairs_those_with_the_most_items_in_common_are_given(most: int) -> None:
+    found = choose_judge_pairs(crowd(), most)
+    assert len(found) == most
+    assert set(found[:3]) <= {(2, 3), (2, 4), (3, 4)}
+    assert found[3:] == [(0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (1, 3)][: max(most - 3, 0)]
+
+
+def test_no_pair_is_given_where_none_is_asked_for() -> None:
+    assert choose_judge_pairs(crowd(), 0) == []
+
+
+def test_a_judges_repeats_do_not_make_items_more_common() -> None:
+    table = {"doc": ["a"] * 6 + ["b", "b", "c", "c"], "judge": list("xxxxxyyzyz"), "label": [0] * 10}
+    assert choose_judge_pairs(make_votes(table), 1) == [(1, 2)]

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-import polars as pl
 
 from ringtrue.errors import MismatchError, TableError, UsageError
-from ringtrue.judges.agreement.agreement_sums import choose_judge_pairs
 from ringtrue.judges.agreement.all_judges import estimate_overall
 from ringtrue.judges.agreement.bootstrap_intervals import FEW_CLUSTERS, AgreementSettings
-from ringtrue.judges.agreement.consistency import estimate_consistency
-from ringtrue.judges.agreement.drift import estimate_drift
-from ringtrue.judges.agreement.judge_pairs import estimate_pair_agreements
+from ringtrue.judges.agreement.consistency import estimate_consistency, estimate_drift, estimate_transitivity
+from ringtrue.judges.agreement.judge_pairs import choose_judge_pairs, estimate_pair_agreements
 from ringtrue.judges.agreement.results import Agreement, PairAgreement
-from ringtrue.judges.agreement.transitivity import estimate_transitivity
 from ringtrue.judges.votes import (
     Codes,
     Outside,
@@ -77,22 +72,25 @@ def agree(
     n_repeats = 0 if votes is all_votes and repeats != "all" else int(all_votes.find_repeats().sum())
     if not alone:
         _require_comparable_labels(all_votes, gold_labels, n_repeats)
-    is_pairwise = votes.is_pairwise
-    own_scale_votes = _drop_gold_only_labels(votes, judge_votes)
+    # How many labels there are matters to AC1 and Brennan–Prediger: those that only gold has are left out.
+    own_scale_votes = votes.on_scale(judge_votes.labels)
     # Each part has draws of its own, so that its answer does not depend on what else was asked.
     for_all, for_pairs, for_gold = (
         AgreementSettings(
-            relevant=np.array([label >= rel for label in part_votes.labels]) & (not is_pairwise),
+            relevant=np.array([label >= rel for label in part_votes.labels]) & (not votes.is_pairwise),
             resamples=resamples,
             level=level,
             rng=part_rng,
             progress=progress,
-            mirrored=is_pairwise,
+            mirrored=votes.is_pairwise,
         )
         for part_votes, part_rng in zip((own_scale_votes, votes, votes), rng.spawn(3), strict=True)
     )
     judge_pairs = estimate_pair_agreements(votes, choose_judge_pairs(votes, pairs), for_pairs)
     gold_pairs, consensus = _estimate_gold_agreement(votes, gold_labels, for_gold)
+    gold_notes = []
+    if gold_labels is not None:
+        gold_notes = [f"{int((gold_labels >= 0).sum()):,} of {votes.items.height:,} items have a gold label"]
     return Agreement(
         judges=votes.judges,
         labels=votes.labels,
@@ -106,28 +104,15 @@ def agree(
         gold=gold_pairs,
         consensus=consensus,
         drift=estimate_drift(votes, level=level),
-        transitivity=estimate_transitivity(votes, level=level) if is_pairwise else None,
-        notes=tuple(
-            _agreement_notes(
-                all_votes,
-                votes,
-                n_repeats,
-                repeats,
-                n_shown=len(judge_pairs),
-                max_pairs=pairs,
-                gold_labels=gold_labels,
-                resamples=resamples,
-            )
+        transitivity=estimate_transitivity(votes, level=level) if votes.is_pairwise else None,
+        notes=(
+            *all_votes.notes,
+            *_repeat_notes(n_repeats, repeats),
+            *_overlap_notes(votes, n_shown=len(judge_pairs), max_pairs=pairs),
+            *(_few_cluster_notes(votes) if resamples else ()),
+            *gold_notes,
         ),
     )
-
-
-def _drop_gold_only_labels(votes: Votes, judge_votes: Votes) -> Votes:
-    """The votes without labels that only gold has: how many labels there are matters to AC1 and Brennan–Prediger."""
-    if votes.labels == judge_votes.labels:
-        return votes
-    codes = np.searchsorted(np.array(judge_votes.labels), np.array(votes.labels)).astype(np.int32)
-    return replace(votes, labels=judge_votes.labels, label=codes[votes.label])
 
 
 def _require_comparable_labels(votes: Votes, gold_labels: Codes | None, n_repeats: int) -> None:
@@ -157,16 +142,9 @@ def _estimate_gold_agreement(
         return (), None
     majority_labels = majority(votes.counts())
     item = np.flatnonzero((gold_labels >= 0) & (majority_labels >= 0)).astype(np.int32)
-    majority_labels = majority_labels[item]
+    with_gold_judges = votes.with_judge("gold", item, gold_labels[item])
+    with_gold_judges = with_gold_judges.with_judge("majority", item, majority_labels[item].astype(np.int32))
     n_judges = len(votes.judges)
-    with_gold_judges = replace(
-        votes,
-        judges=(*votes.judges, "gold", "majority"),
-        item=np.concatenate([votes.item, item, item]),
-        judge=np.concatenate([votes.judge, np.repeat(np.array([n_judges, n_judges + 1], dtype=np.int32), len(item))]),
-        label=np.concatenate([votes.label, gold_labels[item], majority_labels.astype(np.int32)]),
-        others=pl.DataFrame(),
-    )
     pairs = [(n_judges, judge) for judge in (n_judges + 1, *range(n_judges))]
     consensus, *gold_pairs = estimate_pair_agreements(with_gold_judges, pairs, settings)
     min_items = MIN_GOLD_SHARE * max((pair.n for pair in gold_pairs), default=0)
@@ -177,47 +155,34 @@ def _estimate_gold_agreement(
     return tuple(sorted(gold_pairs, key=closeness, reverse=True)), consensus
 
 
-def _agreement_notes(
-    all_votes: Votes,
-    votes: Votes,
-    n_repeats: int,
-    repeats: Repeats | None,
-    *,
-    n_shown: int,
-    max_pairs: int,
-    gold_labels: Codes | None,
-    resamples: int,
-) -> list[str]:
-    notes = list(all_votes.notes)
+def _repeat_notes(n_repeats: int, repeats: Repeats | None) -> Iterator[str]:
+    repetition = "1 label repeats" if n_repeats == 1 else f"{n_repeats:,} labels repeat"
     if n_repeats and repeats == "all":
-        notes.append(
-            f"{_repeats_phrase(n_repeats)} a judge's own label of an item, and each counts as another judge's would: "
+        yield (
+            f"{repetition} a judge's own label of an item, and each counts as another judge's would: "
             f"agreement is partly that of judges with themselves (--repeats last or first takes one)"
         )
     elif n_repeats:
-        notes.append(f"{_repeats_phrase(n_repeats)} a judge's own label of an item; the {repeats} one counts")
-    per_item = np.bincount(votes.item, minlength=votes.items.height)
-    n_single = int((per_item == 1).sum())
-    if n_single and len(votes.judges) > 1:
-        notes.append(
-            f"{n_single:,} of {votes.items.height:,} items have a single label and say nothing about agreement"
-        )
+        yield f"{repetition} a judge's own label of an item; the {repeats} one counts"
+
+
+def _overlap_notes(votes: Votes, *, n_shown: int, max_pairs: int) -> Iterator[str]:
+    n_judges = len(votes.judges)
+    n_single = int((np.bincount(votes.item, minlength=votes.items.height) == 1).sum())
+    if n_single and n_judges > 1:
+        yield f"{n_single:,} of {votes.items.height:,} items have a single label and say nothing about agreement"
     isolated = [votes.judges[code] for code in np.flatnonzero(find_isolated_judges(votes))]
-    if isolated and len(votes.judges) > 1:
+    if isolated and n_judges > 1:
         names = ", ".join(isolated[:3]) + (", …" if len(isolated) > 3 else "")
-        notes.append(f"{len(isolated):,} of {len(votes.judges):,} judges share no item with another: {names}")
-    n_pairs = len(votes.judges) * (len(votes.judges) - 1) // 2
+        yield f"{len(isolated):,} of {n_judges:,} judges share no item with another: {names}"
+    n_pairs = n_judges * (n_judges - 1) // 2
     if 0 < n_shown < n_pairs and n_shown == max_pairs:
-        notes.append(f"{n_shown:,} of {n_pairs:,} pairs of judges are given, those with the most items in common")
+        yield f"{n_shown:,} of {n_pairs:,} pairs of judges are given, those with the most items in common"
     elif 0 < n_shown < n_pairs:
-        notes.append(f"{n_pairs - n_shown:,} of {n_pairs:,} pairs of judges have no item in common")
+        yield f"{n_pairs - n_shown:,} of {n_pairs:,} pairs of judges have no item in common"
+
+
+def _few_cluster_notes(votes: Votes) -> Iterator[str]:
     _, n_clusters, unit = votes.clusters()
-    if n_clusters < FEW_CLUSTERS and resamples:
-        notes.append(f"only {n_clusters} {unit}: trust the intervals with care")
-    if gold_labels is not None:
-        notes.append(f"{int((gold_labels >= 0).sum()):,} of {votes.items.height:,} items have a gold label")
-    return notes
-
-
-def _repeats_phrase(n_repeats: int) -> str:
-    return "1 label repeats" if n_repeats == 1 else f"{n_repeats:,} labels repeat"
+    if n_clusters < FEW_CLUSTERS:
+        yield f"only {n_clusters} {unit}: trust the intervals with care"

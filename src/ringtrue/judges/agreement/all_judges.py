@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringtrue.judges.agreement import coefficients as formulas
-from ringtrue.judges.agreement.agreement_sums import sum_by_group, unpack_sums
 from ringtrue.judges.agreement.bootstrap_intervals import (
     AgreementSettings,
     BootstrapDraws,
@@ -17,8 +16,9 @@ from ringtrue.judges.agreement.bootstrap_intervals import (
     choose_resampling_groups,
     make_estimates,
 )
-from ringtrue.judges.agreement.coefficients import METRICS, AgreementSums
+from ringtrue.judges.agreement.coefficients import METRICS, AgreementSums, sum_by_group, unpack_sums
 from ringtrue.stats.bootstrap import resample_query_counts
+from ringtrue.stats.encoding import cross_tabulate
 
 if TYPE_CHECKING:
     from ringtrue.judges.votes import Votes
@@ -39,8 +39,7 @@ def estimate_overall(
     context = EstimateContext(
         level=settings.level, unit=votes.clusters()[2], undefined=lambda name, _: _why_undefined(name, votes, seen)
     )
-    (estimates_by_name,) = make_estimates(draws, context)
-    return estimates_by_name
+    return make_estimates(draws, context)[0]
 
 
 def bootstrap_coefficients(votes: Votes, settings: AgreementSettings) -> BootstrapDraws:
@@ -96,11 +95,7 @@ def _judge_label_counts(votes: Votes, cluster: NDArray[np.int32], n_groups: int)
     column = votes.judge.astype(np.int64) * len(votes.labels) + votes.label
     row = cluster[votes.item]
     if n_groups * n_columns <= MAX_DENSE_CELLS:
-        return (
-            np.bincount(row * np.int64(n_columns) + column, minlength=n_groups * n_columns)
-            .reshape(n_groups, n_columns)
-            .astype(float)
-        )
+        return cross_tabulate(row, column, n_groups, n_columns).astype(float)
     from scipy.sparse import csr_array
 
     return csr_array((np.ones(votes.size), (row, column)), shape=(n_groups, n_columns))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,17 +26,27 @@ ROUNDING = 1e-12  # resamples that differ by less are the same
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class AgreementSettings:
-    """Which labels are relevant, how often to draw anew, and how sure intervals should be.
+class BootstrapSettings:
+    """How often to draw queries anew, and how sure intervals should be."""
+
+    resamples: int
+    level: float
+    rng: np.random.Generator
+    progress: Callable[[int], None] = lambda _: None
+
+    def spawn(self) -> Self:
+        """The same with draws of its own, so that an answer does not depend on what else was asked."""
+        return replace(self, rng=self.rng.spawn(1)[0])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AgreementSettings(BootstrapSettings):
+    """Which labels are relevant, too.
 
     Of two documents neither is the first by nature: `mirrored` counts every vote the other way round too, by half.
     """
 
     relevant: NDArray[np.bool_]
-    resamples: int
-    level: float
-    rng: np.random.Generator
-    progress: Callable[[int], None]
     mirrored: bool = False
 
 
@@ -61,7 +72,7 @@ class BootstrapDraws:
     clusters: NDArray[np.int64]
 
 
-def choose_resampling_groups(votes: Votes, settings: AgreementSettings) -> tuple[Codes, int, str]:
+def choose_resampling_groups(votes: Votes, settings: BootstrapSettings) -> tuple[Codes, int, str]:
     """What is drawn anew: the group of each item, how many groups, and what they are made of, queries or items.
 
     Many queries or items are thrown together by chance into some hundreds of groups, which tell as much about the
@@ -85,38 +96,24 @@ def make_estimates(draws: BootstrapDraws, context: EstimateContext) -> list[dict
     1/2n, half an item, keeps the logarithm finite where a resample agrees perfectly. With few clusters this covers
     where percentiles fall short: see `docs/ideas/agreement.md`.
     """
-    n_cases = len(draws.items)
-    estimates_by_case: list[dict[str, Estimate]] = [{} for _ in range(n_cases)]
+    estimates_by_case: list[dict[str, Estimate]] = [{} for _ in draws.items]
     method = f"bootstrap over {context.unit}"
     for name, values in draws.values.items():
         interval = _log_scale_interval(name, values, draws.resampled.get(name), draws, context.level)
-        for case in range(n_cases):
-            n, n_clusters = int(draws.items[case]), int(draws.clusters[case])
-            coefficient = float(values[case])
+        for case, coefficient in enumerate(values.tolist()):
+            make_estimate = partial(Estimate, level=context.level, n=int(draws.items[case]))
             if np.isnan(coefficient):
-                note = context.undefined(name, case)
-                estimates_by_case[case][name] = Estimate(
-                    value=None, level=context.level, n=n, method=method, notes=(note,)
+                estimate = make_estimate(value=None, method=method, notes=(context.undefined(name, case),))
+            elif interval is None:
+                estimate = make_estimate(value=coefficient, method="no interval asked")
+            else:
+                se, low, high, undefined_share = (float(bound[case]) for bound in interval)
+                notes = _interval_notes(se, undefined_share, int(draws.clusters[case]), context.unit)
+                ends = (None, None, None) if np.isnan(low) else (se, low, high)
+                estimate = make_estimate(
+                    value=coefficient, se=ends[0], low=ends[1], high=ends[2], method=method, notes=notes
                 )
-                continue
-            if interval is None:
-                estimates_by_case[case][name] = Estimate(
-                    value=coefficient, level=context.level, n=n, method="no interval asked"
-                )
-                continue
-            se, low, high, undefined_share = (float(bound[case]) for bound in interval)
-            notes = _interval_notes(se, undefined_share, n_clusters, context.unit)
-            has_interval = not np.isnan(low)
-            estimates_by_case[case][name] = Estimate(
-                value=coefficient,
-                se=se if has_interval else None,
-                low=low if has_interval else None,
-                high=high if has_interval else None,
-                level=context.level,
-                n=n,
-                method=method,
-                notes=notes,
-            )
+            estimates_by_case[case][name] = estimate
     return estimates_by_case
 
 

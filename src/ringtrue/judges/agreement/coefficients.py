@@ -1,4 +1,6 @@
-"""Coefficients of agreement, each a formula on sums; leading axes are a batch, such as resamples or pairs.
+"""Coefficients of agreement, each a formula on sums over items; leading axes are a batch, such as resamples or pairs.
+
+The sums are kept for each query or item, so that these can be drawn anew.
 
 NaN stands for 0/0 in here; whoever asks turns it into words.
 """
@@ -33,6 +35,52 @@ class AgreementSums:
     shares: Array
     relevant: Array
     unanimous: Array
+
+
+def sum_by_group(
+    counts: NDArray[np.int64], relevant: NDArray[np.bool_], *, group: NDArray[np.int32], n_groups: int
+) -> Array:
+    """The sums of each group of items as a row; `unpack_sums` takes rows, or sums of rows, apart.
+
+    `counts` has the number of votes of each item for each label, `group` the row that an item belongs to.
+    """
+    n_votes = counts.sum(axis=1)
+    pairable = n_votes > 1
+    weight = np.divide(1, n_votes - 1, where=pairable, out=np.zeros(len(n_votes)))
+    share = counts / np.maximum(n_votes, 1)[:, None]
+    n_relevant = counts[:, relevant].sum(axis=1)
+
+    def group_total(values: NDArray[np.floating] | NDArray[np.bool_]) -> Array:
+        return np.bincount(group, weights=values.astype(np.float64), minlength=n_groups).astype(np.float64)
+
+    labels = range(counts.shape[1])
+    coincidences = {
+        (c, k): group_total((counts[:, c] * (counts[:, k] - (c == k))) * weight)
+        for c in labels
+        for k in labels
+        if c <= k
+    }
+    columns = [coincidences[min(c, k), max(c, k)] for c in labels for k in labels]
+    agreeing = (counts * (counts - 1)).sum(axis=1) * weight / np.maximum(n_votes, 1)
+    columns += [group_total(pairable), group_total(agreeing), group_total(n_votes > 0)]
+    columns += [group_total(pairable & (n_relevant > 0)), group_total(pairable & (n_relevant == n_votes))]
+    columns += [group_total(share[:, k]) for k in labels]
+    return np.stack(columns, axis=1)
+
+
+def unpack_sums(rows: Array, n_labels: int) -> AgreementSums:
+    """The sums that a row stands for; any leading axes stay."""
+    square = n_labels * n_labels
+    pairable, agreeing, rated, relevant, unanimous = np.moveaxis(rows[..., square : square + 5], -1, 0)
+    return AgreementSums(
+        coincidences=rows[..., :square].reshape(*rows.shape[:-1], n_labels, n_labels),
+        pairable=pairable,
+        agreeing=agreeing,
+        rated=rated,
+        shares=rows[..., square + 5 :],
+        relevant=relevant,
+        unanimous=unanimous,
+    )
 
 
 def pair_sums(confusion: Array, relevant: NDArray[np.bool_]) -> AgreementSums:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -9,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringtrue.judges.agreement import coefficients as formulas
-from ringtrue.judges.agreement.agreement_sums import match_pair_labels
 from ringtrue.judges.agreement.bootstrap_intervals import (
     AgreementSettings,
     BootstrapDraws,
@@ -19,9 +19,10 @@ from ringtrue.judges.agreement.bootstrap_intervals import (
 )
 from ringtrue.judges.agreement.coefficients import pair_sums
 from ringtrue.judges.agreement.results import PairAgreement
-from ringtrue.judges.votes import Votes
+from ringtrue.judges.votes import Codes, Votes
 from ringtrue.stats.bootstrap import resample_query_counts
 from ringtrue.stats.confusion import Confusion
+from ringtrue.stats.encoding import cross_tabulate
 from ringtrue.stats.results import Estimate
 from ringtrue.stats.student_t import normal_quantile
 
@@ -29,6 +30,14 @@ Array: TypeAlias = NDArray[np.float64]
 MAX_NUMBERS = 4_000_000  # in memory at once, for each array
 MAX_RESAMPLED_CELLS = 2_000_000  # with very many labels, resamples × cells of a table
 MIN_RESAMPLES = 100  # the least of them, however many cells
+
+
+def choose_judge_pairs(votes: Votes, max_pairs: int) -> list[tuple[int, int]]:
+    """All pairs of judges, or the `max_pairs` that have the most items in common, where there are more."""
+    n_judges = len(votes.judges)
+    if n_judges * (n_judges - 1) // 2 <= max_pairs:
+        return [(a, b) for a in range(n_judges) for b in range(a + 1, n_judges)]
+    return votes.overlapping_judges()[:max_pairs] if max_pairs else []
 
 
 def estimate_pair_agreements(
@@ -83,9 +92,8 @@ class _JudgeOverlap:
         return len(np.unique(self.item))
 
 
-def _count_cells(group: NDArray[np.int32], cell: NDArray[np.int32], n_groups: int, n_cells: int) -> Array:
-    flat = np.bincount(group * np.int64(n_cells) + cell, minlength=n_groups * n_cells)
-    return flat.reshape(n_groups, n_cells).astype(np.float64)
+def _count_cells(group: Codes, cell: Codes, n_groups: int, n_cells: int) -> Array:
+    return cross_tabulate(group, cell, n_groups, n_cells).astype(np.float64)
 
 
 def _resample_queries(tables: Array, resamples: int, rng: np.random.Generator) -> Array:
@@ -189,3 +197,16 @@ def _why_pair_undefined(name: str, table: Array, labels: tuple[int, ...], releva
     if len(seen) == 1:
         return f"both gave the label {labels[seen[0]]} throughout: agreement beyond chance cannot be told"
     return "chance alone would give as much: agreement beyond it cannot be told"
+
+
+def match_pair_labels(votes: Votes, pairs: list[tuple[int, int]]) -> Iterator[tuple[Codes, Codes, Codes]]:
+    """For each pair of judges, every meeting on an item: the item, the one's label and the other's."""
+    order = np.lexsort((votes.item, votes.judge))
+    start = np.searchsorted(votes.judge[order], np.arange(len(votes.judges) + 1))
+    item, label = votes.item[order], votes.label[order]
+    for judge_a, judge_b in pairs:
+        votes_a, votes_b = slice(start[judge_a], start[judge_a + 1]), slice(start[judge_b], start[judge_b + 1])
+        first = np.searchsorted(item[votes_b], item[votes_a], side="left")
+        n_matches = np.searchsorted(item[votes_b], item[votes_a], side="right") - first
+        matches_b = np.repeat(first - np.cumsum(n_matches) + n_matches, n_matches) + np.arange(n_matches.sum())
+        yield np.repeat(item[votes_a], n_matches), np.repeat(label[votes_a], n_matches), label[votes_b][matches_b]

@@ -1,4 +1,4 @@
-"""Krippendorff's alpha alone, from arrays."""
+"""Krippendorff's alpha alone, from arrays, and what it is good for by the marks that its inventor set."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ringtrue.errors import TableError, UsageError, did_you_mean
 from ringtrue.judges.agreement.coefficients import METRICS, Metric, alpha_from_coincidences
+from ringtrue.stats.encoding import cross_tabulate
+from ringtrue.stats.results import Estimate
 
 MAX_LABELS = 5_000  # labels: tables of label by label must fit the memory
+TENTATIVE, RELIABLE = 2 / 3, 0.8  # [Krippendorff04]
 
 
 def krippendorff_alpha(items: ArrayLike, labels: ArrayLike, *, metric: Metric = "ordinal") -> float | None:
@@ -42,11 +45,7 @@ def krippendorff_alpha(items: ArrayLike, labels: ArrayLike, *, metric: Metric = 
         raise TableError(
             f"expected grades, at most {MAX_LABELS:,} different ones, found {n_labels:,}; round them first"
         )
-    counts = (
-        np.bincount(item * n_labels + label, minlength=len(item_ids) * n_labels)
-        .reshape(-1, n_labels)
-        .astype(np.float64)
-    )
+    counts = cross_tabulate(item, label, len(item_ids), n_labels).astype(np.float64)
     n_others = counts @ np.ones(n_labels) - 1
     weight = np.divide(1, n_others, out=np.zeros_like(n_others), where=n_others > 0)
     coincidences = counts.T @ (counts * weight[:, None]) - np.diag(weight @ counts)
@@ -66,3 +65,22 @@ def _encode_sorted(values: NDArray[np.generic]) -> tuple[NDArray[np.int64], NDAr
             return (numbers if seen.all() else (np.cumsum(seen) - 1)[numbers]), uniques
     uniques, codes = np.unique(values, return_inverse=True)
     return codes, uniques
+
+
+def describe_alpha(alpha: Estimate) -> str:
+    """What Krippendorff would conclude, at the interval's cautious end, as the end of a sentence.
+
+    Examples:
+        >>> describe_alpha(Estimate(value=0.9, low=0.85, high=0.95, n=50, method="bootstrap"))
+        "reliable by Krippendorff's mark of 0.80."
+    """
+    cautious = alpha.value if alpha.low is None else alpha.low
+    if cautious is None or alpha.value is None:
+        return ""
+    if cautious >= RELIABLE:
+        return "reliable by Krippendorff's mark of 0.80."
+    if cautious >= TENTATIVE:
+        return "enough for tentative conclusions by Krippendorff's mark of 0.67, short of 0.80."
+    if alpha.value >= TENTATIVE:
+        return "around Krippendorff's mark of 0.67 for tentative conclusions, and not surely above it."
+    return "below Krippendorff's mark of 0.67 for even tentative conclusions."

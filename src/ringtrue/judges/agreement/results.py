@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from ringtrue.stats.confusion import Confusion
-from ringtrue.stats.results import Estimate
+from ringtrue.stats.results import Estimate, plain_fields, to_plain
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,10 +47,7 @@ class PairAgreement:
 
     def as_dict(self) -> dict[str, object]:
         """The pair as plain data, in the key order of the command line's JSON; rows of the confusion are a's labels."""
-        plain: dict[str, object] = {}
-        for field in fields(self):
-            attribute = getattr(self, field.name)
-            plain[field.name] = attribute.as_dict() if isinstance(attribute, Estimate) else attribute
+        plain = {field.name: to_plain(getattr(self, field.name)) for field in fields(self) if field.name != "confusion"}
         return plain | {"confusion": self.confusion.counts.tolist(), "labels": list(self.confusion.labels)}
 
 
@@ -74,13 +71,7 @@ class Period:
 
     def as_dict(self) -> dict[str, object]:
         """The period as plain data."""
-        return {
-            "first": self.first,
-            "last": self.last,
-            "labels": self.labels,
-            "agreement": self.agreement.as_dict(),
-            "leniency": self.leniency.as_dict(),
-        }
+        return plain_fields(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +96,7 @@ class Transitivity:
     def as_dict(self) -> dict[str, object]:
         """The two shares and a cycle as plain data."""
         cycle = None if self.cycle is None else {"query": self.cycle[0], "docs": list(self.cycle[1:])}
-        return {"within": self.within.as_dict(), "majority": self.majority.as_dict(), "cycle": cycle}
+        return plain_fields(self) | {"cycle": cycle}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -164,15 +155,15 @@ class Agreement:
     def as_dict(self) -> dict[str, object]:
         """The answer as plain data, in the key order of the command line's JSON; pairs with gold come first."""
         return {
-            "overall": {name: estimate.as_dict() for name, estimate in self.overall.items()},
-            "pairs": [pair.as_dict() for pair in (*self.gold, *self.pairs)],
-            "consensus": None if self.consensus is None else self.consensus.as_dict(),
+            "overall": to_plain(self.overall),
+            "pairs": to_plain((*self.gold, *self.pairs)),
+            "consensus": to_plain(self.consensus),
             "labels": list(self.labels),
             "judges": len(self.judges),
             "items": self.items,
             "queries": self.queries,
             "votes": self.votes,
-            "drift": [period.as_dict() for period in self.drift],
-            "transitivity": None if self.transitivity is None else self.transitivity.as_dict(),
+            "drift": to_plain(self.drift),
+            "transitivity": to_plain(self.transitivity),
             "notes": list(self.notes),
         }

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from ringtrue.errors import TableError, UsageError, did_you_mean
+from ringtrue.judges.agreement.bootstrap_intervals import BootstrapSettings
 from ringtrue.judges.disagreement.gold_as_judge import add_gold_as_judge
 from ringtrue.judges.disagreement.label_pairs import (
     LabelledDocuments,
@@ -18,7 +19,7 @@ from ringtrue.judges.disagreement.label_pairs import (
     top_given_label,
 )
 from ringtrue.judges.disagreement.levels import LevelNames, Levels, read_votes_on_levels
-from ringtrue.judges.disagreement.ratio_estimates import BootstrapSettings, Ratios, transform_estimate
+from ringtrue.judges.disagreement.ratio_estimates import Ratios, transform_estimate
 from ringtrue.judges.disagreement.results import Disagreement, Verification
 from ringtrue.judges.disagreement.self_consistency import estimate_consistency
 from ringtrue.judges.disagreement.user_weights import UserShare, fixed_weight, parse_user_share, weight

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ringtrue.judges.disagreement.ratio_estimates import BootstrapSettings, Ratios, estimate_ratios
+from ringtrue.judges.agreement.bootstrap_intervals import BootstrapSettings
+from ringtrue.judges.disagreement.ratio_estimates import Ratios, estimate_ratios
 from ringtrue.judges.disagreement.user_weights import UserShare
 
 if TYPE_CHECKING:

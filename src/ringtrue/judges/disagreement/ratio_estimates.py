@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ringtrue.judges.agreement.bootstrap_intervals import FEW_CLUSTERS, AgreementSettings, choose_resampling_groups
+from ringtrue.judges.agreement.bootstrap_intervals import FEW_CLUSTERS, BootstrapSettings, choose_resampling_groups
 from ringtrue.stats.bootstrap import resample_query_counts
 from ringtrue.stats.intervals import wilson
 from ringtrue.stats.results import Estimate
@@ -22,22 +22,6 @@ Array: TypeAlias = NDArray[np.float64]
 MAX_CELLS = 4_000_000  # in memory at once
 CONSTANT_SE = 1e-12  # resamples that differ by less are the same
 MAX_UNDEFINED_SHARE = 0.05  # of the resamples
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BootstrapSettings:
-    """How often to draw queries anew, and how sure intervals should be."""
-
-    resamples: int
-    level: float
-    rng: np.random.Generator
-    progress: Callable[[int], None] = lambda _: None
-
-    def spawn(self) -> BootstrapSettings:
-        """The same with draws of its own, so that an answer does not depend on what else was asked."""
-        return BootstrapSettings(
-            resamples=self.resamples, level=self.level, rng=self.rng.spawn(1)[0], progress=self.progress
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -115,14 +99,7 @@ def estimate_ratios(
     votes: Votes, numerators: Array, denominators: Array, bootstrap: BootstrapSettings, *, item: NDArray[np.int64]
 ) -> Ratios:
     """The sums of `numerators` over those of `denominators`, whose rows belong to the items `item`, by column."""
-    settings = AgreementSettings(
-        relevant=np.zeros(len(votes.labels), dtype=bool),
-        resamples=bootstrap.resamples,
-        level=bootstrap.level,
-        rng=bootstrap.rng,
-        progress=bootstrap.progress,
-    )
-    group, groups, unit = choose_resampling_groups(votes, settings)
+    group, groups, unit = choose_resampling_groups(votes, bootstrap)
     width = numerators.shape[1]
     rows = np.zeros((groups, 2 * width))
     np.add.at(rows, group[item], np.hstack([numerators, denominators]))

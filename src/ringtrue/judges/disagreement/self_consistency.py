@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ringtrue.judges.disagreement.ratio_estimates import BootstrapSettings, Ratios, estimate_ratios, transform_estimate
+from ringtrue.judges.agreement.bootstrap_intervals import BootstrapSettings
+from ringtrue.judges.disagreement.ratio_estimates import Ratios, estimate_ratios, transform_estimate
 from ringtrue.judges.disagreement.results import Consistency, Histogram
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import polars as pl
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.agreement import agree
-from ringtrue.judges.agreement.alpha_thresholds import describe_alpha
+from ringtrue.judges.agreement.krippendorff import describe_alpha
 from ringtrue.report.display_limits import MAX_CHART_ROWS
 from ringtrue.report.inputs import ReportInputs
 from ringtrue.report.model import Figure, Heatmap, Section
