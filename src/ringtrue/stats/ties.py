@@ -26,6 +26,18 @@ def divisor(rank: NDArray[np.integer], discount: Discount = "log2") -> Floats:
     return np.log2(rank + 1) if discount == "log2" else rank.astype(np.float64)
 
 
+def discounts_to(n: int, k: int | None = None, discount: Discount = "log2") -> Floats:
+    """What a gain is worth at each of n ranks, and nothing below rank k.
+
+    Examples:
+        >>> discounts_to(4, 3).round(2).tolist()
+        [1.0, 0.63, 0.5, 0.0]
+    """
+    discounts = 1 / divisor(np.arange(1, n + 1), discount)
+    discounts[n if k is None else k :] = 0.0
+    return discounts
+
+
 def tied_dcg(joint: Counts, gain: Floats, *, k: int | None = None, discount: Discount = "log2") -> Floats:
     """The expected DCG of lists sorted by one judge and scored by another, what is tied in random order.
 
@@ -36,9 +48,7 @@ def tied_dcg(joint: Counts, gain: Floats, *, k: int | None = None, discount: Dis
         >>> tied_dcg(np.array([[[0, 1], [0, 1]]]), np.array([0.0, 1.0])).round(4)  # one good, one bad, tied
         array([0.8155])
     """
-    discounts = 1 / divisor(np.arange(1, _longest_list(joint) + 1), discount)
-    discounts[len(discounts) if k is None else k :] = 0.0
-    _, _, mean_discount = _tie_blocks(joint, discounts)
+    _, _, mean_discount = _tie_blocks(joint, discounts_to(_longest_list(joint), k, discount))
     dcg: Floats = np.einsum("qij,qi,qj->q", joint, _broadcast_to_lists(joint, gain), mean_discount)
     return dcg
 

@@ -15,8 +15,7 @@ from ringtrue.errors import DuplicateError, MismatchError, TableError, UsageErro
 from ringtrue.judges.agreement.all_judges import bootstrap_coefficients
 from ringtrue.judges.agreement.bootstrap_intervals import AgreementSettings
 from ringtrue.judges.agreement.coefficients import cohen_kappa
-from ringtrue.judges.agreement.judge_pairs import match_pair_labels
-from ringtrue.judges.votes import Votes, make_votes
+from ringtrue.judges.votes import Votes, make_votes, match_pair_labels
 from ringtrue.simulation import judged_labels
 from ringtrue.stats.bootstrap import resample_query_counts
 from strategies import judged

@@ -11,8 +11,8 @@ from hypothesis import given
 
 import ringtrue as rt
 from ringtrue.judges.agreement.bootstrap_intervals import AgreementSettings
-from ringtrue.judges.agreement.judge_pairs import choose_judge_pairs, estimate_pair_agreements, match_pair_labels
-from ringtrue.judges.votes import Votes, make_votes
+from ringtrue.judges.agreement.judge_pairs import choose_judge_pairs, estimate_pair_agreements
+from ringtrue.judges.votes import Votes, make_votes, match_pair_labels
 from strategies import judged
 
 COEFFICIENTS = ["agreement", "overlap", "kappa", "kappa_linear", "kappa_quadratic", "scott_pi", "ac1", "alpha_ordinal"]

@@ -7,9 +7,9 @@ import pytest
 
 import ringtrue as rt
 from ringtrue.errors import DuplicateError, MeasureError, MismatchError, UsageError
+from ringtrue.judges.ceiling.expected_dcg import ideal_dcg
 from ringtrue.judges.ceiling.label_counts import (
     count_labels_per_query,
-    ideal_dcg,
     label_gains,
     measure_name,
     ordered_confusion_matrix,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -19,7 +18,7 @@ from ringtrue.judges.agreement.bootstrap_intervals import (
 )
 from ringtrue.judges.agreement.coefficients import pair_sums
 from ringtrue.judges.agreement.results import PairAgreement
-from ringtrue.judges.votes import Codes, Votes
+from ringtrue.judges.votes import Codes, Votes, match_pair_labels
 from ringtrue.stats.bootstrap import resample_query_counts
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.encoding import cross_tabulate
@@ -197,16 +196,3 @@ def _why_pair_undefined(name: str, table: Array, labels: tuple[int, ...], releva
     if len(seen) == 1:
         return f"both gave the label {labels[seen[0]]} throughout: agreement beyond chance cannot be told"
     return "chance alone would give as much: agreement beyond it cannot be told"
-
-
-def match_pair_labels(votes: Votes, pairs: list[tuple[int, int]]) -> Iterator[tuple[Codes, Codes, Codes]]:
-    """For each pair of judges, every meeting on an item: the item, the one's label and the other's."""
-    order = np.lexsort((votes.item, votes.judge))
-    start = np.searchsorted(votes.judge[order], np.arange(len(votes.judges) + 1))
-    item, label = votes.item[order], votes.label[order]
-    for judge_a, judge_b in pairs:
-        votes_a, votes_b = slice(start[judge_a], start[judge_a + 1]), slice(start[judge_b], start[judge_b + 1])
-        first = np.searchsorted(item[votes_b], item[votes_a], side="left")
-        n_matches = np.searchsorted(item[votes_b], item[votes_a], side="right") - first
-        matches_b = np.repeat(first - np.cumsum(n_matches) + n_matches, n_matches) + np.arange(n_matches.sum())
-        yield np.repeat(item[votes_a], n_matches), np.repeat(label[votes_a], n_matches), label[votes_b][matches_b]

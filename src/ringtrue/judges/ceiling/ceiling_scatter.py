@@ -6,11 +6,12 @@ import numpy as np
 import polars as pl
 
 from ringtrue.errors import MismatchError, UsageError
-from ringtrue.evaluation.measures import FloatArray, IntArray
+from ringtrue.evaluation.measures import FloatArray
+from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.ceiling.estimate_confusion import read_document_votes
+from ringtrue.judges.ceiling.expected_dcg import ideal_dcg
 from ringtrue.judges.ceiling.label_counts import (
     Gain,
-    ideal_dcg,
     label_gains,
     measure_name,
     ordered_confusion_matrix,
@@ -18,21 +19,15 @@ from ringtrue.judges.ceiling.label_counts import (
 )
 from ringtrue.judges.ceiling.ndcg_ceiling import CeilingMethod, expected_ndcg, require_settings
 from ringtrue.judges.ceiling.results import CeilingScatter
-from ringtrue.judges.votes import Repeats, Votes
+from ringtrue.judges.votes import Repeats, Votes, match_pair_labels
 from ringtrue.stats.confusion import Confusion
-from ringtrue.stats.encoding import Codes, encode_column
+from ringtrue.stats.encoding import cross_tabulate, encode_column
 from ringtrue.stats.intervals import estimate_mean
 from ringtrue.stats.ties import tied_dcg
 
 CONSTANT_RANGE = 1e-9  # numbers that differ by less are one
-SCHEMA = {
-    "training": pl.String,
-    "testing": pl.String,
-    "query": pl.String,
-    "documents": pl.Int64,
-    "real": pl.Float64,
-    "predicted": pl.Float64,
-}
+TEXTS = dict.fromkeys(("training", "testing", "query"), pl.String)
+SCHEMA = TEXTS | {"documents": pl.Int64, "real": pl.Float64, "predicted": pl.Float64}
 
 
 def ceiling_scatter(
@@ -80,8 +75,11 @@ def ceiling_scatter(
     query, names = encode_column(votes.items["query"])
     judge_pairs, left_out = _largest_overlaps(votes, pairs)
     frames, single = [], 0
-    for testing, training in judge_pairs:
-        joint = _joint_label_counts(votes, testing, training, query, len(names))
+    n_labels = len(votes.labels)
+    for (testing, training), meetings in zip(judge_pairs, match_pair_labels(votes, judge_pairs), strict=True):
+        item, testing_label, training_label = meetings
+        cells = cross_tabulate(query[item], testing_label * n_labels + training_label, len(names), n_labels**2)
+        joint = cells.reshape(len(names), n_labels, n_labels)
         counts = joint.sum(axis=2)
         ideal = ideal_dcg(counts, gains, k=k)
         single += int(((ideal > 0) & (counts.sum(axis=1) == 1)).sum())
@@ -105,13 +103,12 @@ def ceiling_scatter(
             )
         )
     points = pl.concat(frames)
-    differences = points.group_by("query", maintain_order=True).agg((pl.col("real") - pl.col("predicted")).mean())[
-        "real"
-    ]
+    difference = (pl.col("real") - pl.col("predicted")).mean()
+    differences = points.group_by("query", maintain_order=True).agg(difference)["real"]
     notes = [f"{left_out:,} more pairs of judges, with fewer documents in common, not taken"] if left_out else []
     if single:
         notes.append(
-            f"{single:,} list{'s' * (single != 1)} of one document left out of the scatter: there is nothing to rank"
+            f"{format_count(single, 'list')} of one document left out of the scatter: there is nothing to rank"
         )
     return CeilingScatter(
         points=points,
@@ -126,31 +123,13 @@ def ceiling_scatter(
 
 def _largest_overlaps(votes: Votes, limit: int) -> tuple[list[tuple[int, int]], int]:
     """The pairs of judges with the most items in common, both ways, and how many more there are."""
-    from scipy.sparse import coo_array, triu
-
-    shape = (len(votes.judges), votes.items.height)
-    incidence = coo_array((np.ones(votes.size, dtype=np.int64), (votes.judge, votes.item)), shape=shape).tocsr()
-    overlaps = coo_array(triu(incidence @ incidence.T, k=1))
-    if not overlaps.nnz:
-        reason = (
-            f"only one judge ('{votes.judges[0]}') labelled" if len(votes.judges) == 1 else "no document has two judges"
-        )
+    overlaps = votes.overlapping_judges()
+    if not overlaps:
+        is_alone = len(votes.judges) == 1
+        reason = f"only one judge ('{votes.judges[0]}') labelled" if is_alone else "no document has two judges"
         raise MismatchError(f"{reason}: there is no pair of judges to compare")
-    order = np.lexsort((overlaps.col, overlaps.row, -overlaps.data))[:limit]
-    chosen = [(int(overlaps.row[i]), int(overlaps.col[i])) for i in order]
-    return [direction for pair in chosen for direction in (pair, pair[::-1])], overlaps.nnz - len(chosen)
-
-
-def _joint_label_counts(votes: Votes, testing: int, training: int, query: Codes, queries: int) -> IntArray:
-    """How many documents of each query have each label by the one judge and by the other."""
-    testing_rows, training_rows = (np.flatnonzero(votes.judge == judge) for judge in (testing, training))
-    item, testing_index, training_index = np.intersect1d(
-        votes.item[testing_rows], votes.item[training_rows], assume_unique=True, return_indices=True
-    )
-    n_labels = len(votes.labels)
-    cell = query[item].astype(np.int64) * n_labels + votes.label[testing_rows[testing_index]]
-    cell = cell * n_labels + votes.label[training_rows[training_index]]
-    return np.bincount(cell, minlength=queries * n_labels**2).reshape(queries, n_labels, n_labels)
+    chosen = overlaps[:limit]
+    return [direction for pair in chosen for direction in (pair, pair[::-1])], len(overlaps) - len(chosen)
 
 
 def _pearson(real: FloatArray, predicted: FloatArray) -> float | None:

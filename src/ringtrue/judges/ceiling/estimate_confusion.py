@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -10,6 +12,7 @@ from ringtrue.errors import MismatchError, UsageError, did_you_mean
 from ringtrue.evaluation.measures import FloatArray
 from ringtrue.judges.votes import Repeats, Votes, align_with_gold, make_votes
 from ringtrue.stats.confusion import Confusion
+from ringtrue.stats.encoding import cross_tabulate
 
 TESTING, TRAINING = "testing judge", "training judge"
 
@@ -40,37 +43,17 @@ def estimate_confusion(
         >>> estimate_confusion(labels, testing="ann", training="bob").matrix.tolist()
         [[0.5, 0.5], [0.0, 1.0]]
     """
-    votes = read_document_votes(labels).resolve_repeats(repeats)
-    training_votes = _votes_by_judge(votes, training, TRAINING)
-    if gold is not None:
-        if testing is not None:
-            raise UsageError(f"the testing judge is '{testing}' or gold, not both; leave one out")
-        rescaled, truth = align_with_gold(votes, read_document_votes(gold))
-        testing_counts = np.zeros((votes.items.height, len(rescaled.labels)))
-        testing_counts[truth >= 0, truth[truth >= 0]] = 1
-        training_counts = rescaled.keep(training_votes).counts().astype(np.float64)
-        counts = _weighted_confusion(
-            testing_counts, training_counts, np.zeros_like(testing_counts[:0]), np.zeros(0, dtype=np.int64)
-        )
-        return Confusion(rows="gold", columns=_format_role(TRAINING, training), labels=rescaled.labels, counts=counts)
-    if testing is not None and testing == training:
-        raise UsageError(f"'{testing}' is named as testing and as training judge: name two, or one")
-    if len(votes.judges) < 2:
+    sides = _read_sides(labels, testing=testing, training=training, gold=gold, repeats=repeats)
+    if gold is None and not sides.pairs.any():
         raise MismatchError(
-            f"only one judge ('{votes.judges[0]}') labelled: nothing tells how judges disagree; give labels of two "
-            f"judges or more, gold labels beside these (--gold), or a confusion matrix (--confusion)"
-        )
-    counts = pair_confusion(votes, _votes_by_judge(votes, testing, TESTING), training_votes)
-    if not counts.any():
-        raise MismatchError(
-            f"no document was labelled by {describe_judge_pair(testing, training)}: nothing tells how they disagree; "
+            f"no document was labelled by {_describe_judge_pair(testing, training)}: nothing tells how they disagree; "
             f"give labels of the same documents"
         )
     return Confusion(
-        rows=_format_role(TESTING, testing),
+        rows="gold" if gold is not None else _format_role(TESTING, testing),
         columns=_format_role(TRAINING, training),
-        labels=votes.labels,
-        counts=counts,
+        labels=sides.labels,
+        counts=sides.confusion(),
     )
 
 
@@ -91,62 +74,80 @@ def confusion_documents(
         >>> confusion_documents(labels, gold={"doc": ["b"], "label": [1]})["doc"].to_list()
         ['b']
     """
+    sides = _read_sides(labels, testing=testing, training=training, gold=gold, repeats=repeats)
+    return sides.items.filter(pl.Series(sides.pairs > 0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Sides:
+    """How many votes of each label an item has on either side; `own` are a judge's on both sides, about `own_item`."""
+
+    items: pl.DataFrame
+    labels: tuple[int, ...]
+    testing: FloatArray
+    training: FloatArray
+    own: FloatArray
+    own_item: NDArray[np.integer]
+
+    @property
+    def pairs(self) -> FloatArray:
+        """How many pairs of votes of two judges each item has."""
+        pairs: FloatArray = self.testing.sum(axis=1) * self.training.sum(axis=1)
+        return pairs - np.bincount(self.own_item, weights=self.own.sum(axis=1) ** 2, minlength=len(pairs))
+
+    def confusion(self) -> FloatArray:
+        """Σ over items of all pairs but a judge's with itself, each item weighing 1."""
+        pairs = self.pairs
+        weight = np.divide(1.0, pairs, out=np.zeros(len(pairs)), where=pairs > 0)
+        own_pairs = (self.own * weight[self.own_item, None]).T @ self.own
+        counts: FloatArray = (self.testing * weight[:, None]).T @ self.training - own_pairs
+        return np.maximum(counts.round(12), 0.0)  # pairs that are not there must not leave a trace
+
+
+def _read_sides(
+    labels: object, *, testing: str | None, training: str | None, gold: object | None, repeats: Repeats | None
+) -> _Sides:
     votes = read_document_votes(labels).resolve_repeats(repeats)
-    training_votes = _votes_by_judge(votes, training, TRAINING)
+    is_training = _votes_by_judge(votes, training, TRAINING)
     if gold is not None:
-        truth = align_with_gold(votes, read_document_votes(gold))[1]
-        counted = (truth >= 0) & (votes.keep(training_votes).counts().sum(axis=1) > 0)
+        if testing is not None:
+            raise UsageError(f"the testing judge is '{testing}' or gold, not both; leave one out")
+        votes, truth = align_with_gold(votes, read_document_votes(gold))
+        testing_counts = np.zeros((votes.items.height, len(votes.labels)))
+        testing_counts[truth >= 0, truth[truth >= 0]] = 1
+        own, own_item = np.zeros((0, len(votes.labels))), np.zeros(0, dtype=np.int64)
     else:
-        counted = _count_judge_pairs(*_count_sides(votes, _votes_by_judge(votes, testing, TESTING), training_votes)) > 0
-    return votes.items.filter(pl.Series(counted))
-
-
-def pair_confusion(votes: Votes, testing: NDArray[np.bool_], training: NDArray[np.bool_]) -> FloatArray:
-    """The counts of pairs of votes by two judges, of which one is among `testing` and the other among `training`."""
-    return _weighted_confusion(*_count_sides(votes, testing, training))
-
-
-def _count_sides(
-    votes: Votes, testing: NDArray[np.bool_], training: NDArray[np.bool_]
-) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.integer]]:
-    """How many votes of each label an item has on either side, and of each judge who is on both, with its item."""
-    testing_counts, training_counts = (votes.keep(rows).counts().astype(np.float64) for rows in (testing, training))
-    item, _, pair = votes.by_judge_and_item()
-    both = testing & training  # only such a judge can be held against itself
-    own_counts = np.zeros((len(item), len(votes.labels)))
-    np.add.at(own_counts, (pair[both], votes.label[both]), 1)
-    return testing_counts, training_counts, own_counts, item
-
-
-def _count_judge_pairs(
-    testing_counts: FloatArray, training_counts: FloatArray, own_counts: FloatArray, item: NDArray[np.integer]
-) -> FloatArray:
-    """How many pairs of votes of two judges each item has."""
-    pairs: FloatArray = testing_counts.sum(axis=1) * training_counts.sum(axis=1)
-    return pairs - np.bincount(item, weights=own_counts.sum(axis=1) ** 2, minlength=len(pairs))
-
-
-def _weighted_confusion(
-    testing_counts: FloatArray, training_counts: FloatArray, own_counts: FloatArray, item: NDArray[np.integer]
-) -> FloatArray:
-    """Σ over items of all pairs but a judge's with itself, each item weighing 1; `own_counts` are votes on `item`."""
-    pairs = _count_judge_pairs(testing_counts, training_counts, own_counts, item)
-    weight = np.divide(1.0, pairs, out=np.zeros(len(pairs)), where=pairs > 0)
-    counts: FloatArray = (testing_counts * weight[:, None]).T @ training_counts - (
-        own_counts * weight[item, None]
-    ).T @ own_counts
-    return np.maximum(counts.round(12), 0.0)  # pairs that are not there must not leave a trace
+        if testing is not None and testing == training:
+            raise UsageError(f"'{testing}' is named as testing and as training judge: name two, or one")
+        if len(votes.judges) < 2:
+            raise MismatchError(
+                f"only one judge ('{votes.judges[0]}') labelled: nothing tells how judges disagree; give labels of two "
+                f"judges or more, gold labels beside these (--gold), or a confusion matrix (--confusion)"
+            )
+        is_testing = _votes_by_judge(votes, testing, TESTING)
+        testing_counts = votes.keep(is_testing).counts().astype(np.float64)
+        own_item, _, pair = votes.by_judge_and_item()
+        both = is_testing & is_training  # only such a judge can be held against itself
+        own = cross_tabulate(pair[both], votes.label[both], len(own_item), len(votes.labels)).astype(np.float64)
+    return _Sides(
+        items=votes.items,
+        labels=votes.labels,
+        testing=testing_counts,
+        training=votes.keep(is_training).counts().astype(np.float64),
+        own=own,
+        own_item=own_item,
+    )
 
 
 def read_document_votes(labels: object) -> Votes:
     """Votes about documents; preferences are refused, for they have no grades."""
     votes = make_votes(labels)
-    if "doc" not in votes.items.columns:
+    if votes.is_pairwise:
         raise UsageError("these are preferences between documents, and a ceiling needs labels of documents")
     return votes
 
 
-def describe_judge_pair(testing: str | None, training: str | None) -> str:
+def _describe_judge_pair(testing: str | None, training: str | None) -> str:
     """Whose labels are held against whose."""
     named = [f"'{name}'" for name in (testing, training) if name is not None]
     return " and by ".join(named) if len(named) == 2 else f"{named[0]} and by another judge" if named else "two judges"

@@ -11,9 +11,9 @@ import numpy as np
 from ringtrue.errors import MeasureError, MismatchError, UsageError
 from ringtrue.evaluation.measures import FloatArray, IntArray
 from ringtrue.evaluation.measures.graded import gain_of
+from ringtrue.formatting.phrases import format_count
 from ringtrue.stats.confusion import Confusion
-from ringtrue.stats.encoding import encode_column
-from ringtrue.stats.ties import divisor
+from ringtrue.stats.encoding import cross_tabulate, encode_column
 from ringtrue.tables import Judgments
 
 Gain: TypeAlias = Literal["exp", "linear"] | Mapping[int, float]
@@ -45,7 +45,7 @@ def count_labels_per_query(judgments: Judgments, labels: Sequence[int]) -> Label
     query, names = encode_column(judgments.frame["query"])
     notes = []
     if left_out := judgments.frame.height - frame.height:
-        notes.append(f"{left_out:,} document{'s' * (left_out > 1)} with a label below 0 ('not judged') left out")
+        notes.append(f"{format_count(left_out, 'document')} with a label below 0 ('not judged') left out")
     used_labels = tuple(frame["label"].unique().sort().to_list())
     if unknown := [label for label in used_labels if label not in ascending]:
         raise MismatchError(
@@ -58,8 +58,7 @@ def count_labels_per_query(judgments: Judgments, labels: Sequence[int]) -> Label
             f"{_format_labels(used_labels)}: if {_format_labels(unused)} should be there, the two are not on one scale"
         )
     label_index = np.searchsorted(np.array(ascending), frame["label"].to_numpy())
-    cell = query[judged.to_numpy()].astype(np.int64) * len(ascending) + label_index
-    counts = np.bincount(cell, minlength=len(names) * len(ascending)).reshape(len(names), len(ascending))
+    counts = cross_tabulate(query[judged.to_numpy()], label_index, len(names), len(ascending))
     return LabelCounts(queries=tuple(names), labels=ascending, counts=counts, notes=tuple(notes))
 
 
@@ -133,23 +132,6 @@ def measure_name(gain: Gain, k: int | None) -> str:
     """
     parameters = "(dcg='exp-log2')" if gain == "exp" else "" if gain == "linear" else "(gains=…)"
     return f"nDCG{parameters}" + (f"@{k}" if k else "")
-
-
-def ideal_dcg(counts: IntArray, gain: FloatArray, *, k: int | None = None) -> FloatArray:
-    """The DCG of each list when it is sorted by gain.
-
-    Examples:
-        >>> ideal_dcg(np.array([[5, 2]]), np.array([0.0, 1.0])).round(4)
-        array([1.6309])
-    """
-    longest = int(counts.sum(axis=1).max(initial=0))
-    discount = 1 / divisor(np.arange(1, longest + 1))
-    discount[longest if k is None else k :] = 0.0
-    cumulative_discount = np.concatenate([[0.0], np.cumsum(discount)])
-    best_first = np.argsort(-gain)
-    ends = counts[:, best_first].cumsum(axis=1)
-    label_discounts = cumulative_discount[ends] - cumulative_discount[ends - counts[:, best_first]]
-    return np.asarray(label_discounts @ gain[best_first])
 
 
 def _format_labels(labels: Sequence[int]) -> str:

@@ -11,22 +11,21 @@ import numpy as np
 import polars as pl
 
 from ringtrue.errors import UsageError
-from ringtrue.evaluation.inputs import MatchSettings, Missing, NoteCollector, match_runs_to_qrels, require_choice
+from ringtrue.evaluation.inputs import Missing, NoteCollector, match_runs_to_qrels, require_choice
 from ringtrue.evaluation.measures import FloatArray, IntArray, RankedLists
 from ringtrue.evaluation.measures.graded import ndcg
 from ringtrue.evaluation.measures.set_based import judged_share
-from ringtrue.judges.ceiling.exact_dcg import exact_dcg
+from ringtrue.formatting.phrases import format_count
+from ringtrue.judges.ceiling.expected_dcg import closed_form_dcg, exact_dcg, ideal_dcg, simulated_dcg
 from ringtrue.judges.ceiling.label_counts import (
     Gain,
+    LabelCounts,
     count_labels_per_query,
-    ideal_dcg,
     label_gains,
     measure_name,
     ordered_confusion_matrix,
     require_matrix,
 )
-from ringtrue.judges.ceiling.monte_carlo import simulated_dcg
-from ringtrue.judges.ceiling.normal_approximation import closed_form_dcg
 from ringtrue.judges.ceiling.results import Ceiling, RunCeiling
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.intervals import estimate_mean
@@ -80,24 +79,23 @@ def ceiling(
     require_matrix(confusion)
     qrels = Judgments.of(judgments)
     query_counts = count_labels_per_query(qrels, confusion.labels)
-    matrix, gains = (
-        ordered_confusion_matrix(confusion, query_counts.counts.sum(axis=0)),
-        label_gains(query_counts.labels, gain),
-    )
+    matrix = ordered_confusion_matrix(confusion, query_counts.counts.sum(axis=0))
+    gains = label_gains(query_counts.labels, gain)
     ideal = ideal_dcg(query_counts.counts, gains, k=k)
     has_gain = ideal > 0
     rng = np.random.default_rng(0) if rng is None else rng
     counts = query_counts.counts[has_gain]
     values, errors = expected_ndcg(counts, matrix, gains, method=method, k=k, draws=draws, rng=rng)
-    skipped = tuple(query for query, is_used in zip(query_counts.queries, has_gain, strict=True) if not is_used)
+    used, skipped = (
+        [query for query, is_used in zip(query_counts.queries, rows, strict=True) if is_used]
+        for rows in (has_gain, ~has_gain)
+    )
     notes = [*query_counts.notes, *_ceiling_notes(confusion, query_counts.labels, counts, method, k, skipped)]
     documents = int(query_counts.counts.sum())
     covered_is_exact = covered is not None
     if covered is None and confusion.worth is None:
         covered = round(float(confusion.counts.sum()))
-    by_query = dict(
-        zip((query for query in query_counts.queries if query not in set(skipped)), values.tolist(), strict=True)
-    )
+    by_query = dict(zip(used, values.tolist(), strict=True))
     run_ceilings, run_notes = _measure_runs(runs, qrels, by_query, gain, k, missing, level)
     per_query = pl.DataFrame(
         {
@@ -120,11 +118,7 @@ def ceiling(
         covered=None if covered is None else min(covered, documents),
     )
     if ndcg_ceiling.is_stretched:
-        notes.append(
-            _stretched_matrix_note(
-                ndcg_ceiling, query_counts.labels, query_counts.counts, covered_is_exact=covered_is_exact
-            )
-        )
+        notes.append(_stretched_matrix_note(ndcg_ceiling, query_counts, covered_is_exact=covered_is_exact))
     return replace(ndcg_ceiling, notes=(*notes, *run_notes, *_thinly_judged_notes(run_ceilings, k)))
 
 
@@ -173,12 +167,12 @@ def _ceiling_notes(
     notes = []
     if skipped:
         shown = ", ".join(skipped[:MAX_SHOWN]) + ", …" * (len(skipped) > MAX_SHOWN)
-        notes.append(f"{_format_query_count(len(skipped))} in which no label is worth anything, left out: {shown}")
+        notes.append(f"{format_count(len(skipped), 'query')} in which no label is worth anything, left out: {shown}")
     if method == "closed-form":
         if short := int((counts.sum(axis=1) < LONG_LIST).sum()):
             notes.append(
-                f"{_format_query_count(short)} with fewer than {LONG_LIST} documents, where the closed form may be far "
-                f"off; method exact is right for any number"
+                f"{format_count(short, 'query')} with fewer than {LONG_LIST} documents, where the closed form may be "
+                f"far off; method exact is right for any number"
             )
         if k is not None:
             notes.append("with a cutoff the closed form errs more, by a few hundredths near the top; exact does not")
@@ -194,22 +188,19 @@ def _ceiling_notes(
     return notes
 
 
-def _stretched_matrix_note(
-    ndcg_ceiling: Ceiling, labels: Sequence[int], counts: IntArray, *, covered_is_exact: bool
-) -> str:
+def _stretched_matrix_note(ndcg_ceiling: Ceiling, query_counts: LabelCounts, *, covered_is_exact: bool) -> str:
     """What is doubtful where a matrix of few documents is applied to many."""
-    lowest, lowest_shares = labels[0], ""
-    if ndcg_ceiling.confusion.worth is None and (cases := ndcg_ceiling.confusion.counts.sum()) > 0:
-        lowest_share = ndcg_ceiling.confusion.counts[ndcg_ceiling.confusion.labels.index(lowest)].sum() / cases
-        lowest_shares = (
-            f" (label {lowest}: {lowest_share:.0%} of these, {counts[:, 0].sum() / counts.sum():.0%} of all)"
+    confusion, counts = ndcg_ceiling.confusion, query_counts.counts
+    lowest, lowest_shares = query_counts.labels[0], ""
+    if confusion.worth is None and (cases := confusion.counts.sum()) > 0:
+        share, share_of_all = (
+            confusion.counts[confusion.labels.index(lowest)].sum() / cases,
+            counts[:, 0].sum() / counts.sum(),
         )
+        lowest_shares = f" (label {lowest}: {share:.0%} of these, {share_of_all:.0%} of all)"
     covered, documents = f"{ndcg_ceiling.covered:,}", f"{ndcg_ceiling.documents:,} judged documents"
-    origin = (
-        f"comes from {covered} of {documents}"
-        if covered_is_exact
-        else f"has {covered} cases, and there are {documents}"
-    )
+    of_cases = f"has {covered} cases, and there are {documents}"
+    origin = f"comes from {covered} of {documents}" if covered_is_exact else of_cases
     return (
         f"the confusion matrix {origin}: promising documents get a second label more often than others{lowest_shares}, "
         f"and if judges mistake a {lowest} among them more often than elsewhere, the ceiling of all is too low; take "
@@ -220,9 +211,7 @@ def _stretched_matrix_note(
 
 def _thinly_judged_notes(runs: Mapping[str, RunCeiling], k: int | None) -> list[str]:
     """What is doubtful where nobody judged much of what a run found."""
-    thin_runs = [
-        f"{name} {run_ceiling.judged:.0%}" for name, run_ceiling in runs.items() if run_ceiling.is_thinly_judged
-    ]
+    thin_runs = [f"{name} {run.judged:.0%}" for name, run in runs.items() if run.is_thinly_judged]
     if not thin_runs:
         return []
     scope = f"of the first {k} documents (Judged@{k})" if k else "of the whole list (Judged)"
@@ -260,15 +249,25 @@ def _measure_runs(
         return ndcg(lists, k=k, dcg="exp-log2" if gain == "exp" else "log2")
 
     by_run = {}
-    for matched in match_runs_to_qrels(runs, judgments, MatchSettings(missing=missing), notes=notes, top=k):
-        values = dict(zip(matched.queries, matched.average_over_judges(formula).tolist(), strict=True))
-        is_present = dict(zip(matched.queries, matched.present.tolist(), strict=True))
+    for matched in match_runs_to_qrels(
+        runs,
+        judgments,
+        notes=notes,
+        missing=missing,
+        judges="one",
+        depth=None,
+        compat=None,
+        collection_size=None,
+        top=k,
+    ):
+        judged_by_query = matched.average_over_judges(partial(judged_share, k=k))
+        values, judged, is_present = (
+            dict(zip(matched.queries, column.tolist(), strict=True))
+            for column in (matched.average_over_judges(formula), judged_by_query, matched.present)
+        )
         counted = [query for query in ceilings if missing == "zero" or is_present[query]]
         run_values, ceiling_values = (
             np.array([by_query[query] for query in counted], dtype=np.float64) for by_query in (values, ceilings)
-        )
-        judged = dict(
-            zip(matched.queries, matched.average_over_judges(partial(judged_share, k=k)).tolist(), strict=True)
         )
         judged_shares = [judged[query] for query in counted if is_present[query]]
         mean_ceiling = float(ceiling_values.mean()) if len(ceiling_values) else None
@@ -282,7 +281,3 @@ def _measure_runs(
             per_query=dict(zip(counted, run_values.tolist(), strict=True)),
         )
     return by_run, notes.messages()
-
-
-def _format_query_count(n: int) -> str:
-    return f"{n:,} quer{'y' if n == 1 else 'ies'}"

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ringtrue.formatting.phrases import format_count
 from ringtrue.stats.confusion import Confusion
-from ringtrue.stats.results import Estimate
+from ringtrue.stats.results import Estimate, to_plain
 
 if TYPE_CHECKING:
     import polars as pl
@@ -120,9 +121,9 @@ class Ceiling:
     def __str__(self) -> str:
         if self.estimate.value is None:
             return str(self.estimate)
-        query_count = f"{self.queries:,} quer{'y' if self.queries == 1 else 'ies'}"
         runs = [f"{name}: {run_ceiling}" for name, run_ceiling in self.runs.items()]
-        return "\n".join([f"{self.measure} {self.estimate} at most over {query_count}: {self.orientation}", *runs])
+        mean = f"{self.measure} {self.estimate} at most over {format_count(self.queries, 'query')}"
+        return "\n".join([f"{mean}: {self.orientation}", *runs])
 
     def as_dict(self, *, per_query: bool = False) -> dict[str, object]:
         """The ceiling as plain data, in the key order of the command line's JSON."""
@@ -130,18 +131,14 @@ class Ceiling:
             "ceiling": self.estimate.as_dict(),
             "queries": self.queries,
             "skipped": self.skipped,
-            "runs": {name: run_ceiling.as_dict() for name, run_ceiling in self.runs.items()},
+            "runs": to_plain(self.runs),
         }
         if per_query:
             plain["per_query"] = {
                 query: {
                     "documents": documents,
                     "ceiling": value,
-                    "runs": {
-                        name: run_ceiling.per_query[query]
-                        for name, run_ceiling in self.runs.items()
-                        if query in run_ceiling.per_query
-                    },
+                    "runs": {name: run.per_query[query] for name, run in self.runs.items() if query in run.per_query},
                 }
                 for query, documents, value in self.per_query.iter_rows()
             }
@@ -189,9 +186,7 @@ class CeilingScatter:
 
     def __str__(self) -> str:
         correlation = "undefined" if self.correlation is None else f"{self.correlation:.3f}"
-        points = (
-            f"{self.points.height:,} point{'s' * (self.points.height != 1)} of {self.pairs:,} ordered pairs of judges"
-        )
+        points = f"{format_count(self.points.height, 'point')} of {self.pairs:,} ordered pairs of judges"
         return f"{points}: real − predicted {self.difference}, correlation {correlation}"
 
     def as_dict(self) -> dict[str, object]:

@@ -23,5 +23,6 @@ from ringtrue.judges.votes.vote_table import (
     Repeats as Repeats,
     Votes as Votes,
     make_votes as make_votes,
+    match_pair_labels as match_pair_labels,
 )
 from ringtrue.stats.encoding import Codes as Codes

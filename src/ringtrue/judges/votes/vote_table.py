@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Self, TypeAlias, get_args
 
@@ -316,3 +316,16 @@ def make_votes(data: object, *, scale: Sequence[int] | None = None, outside: Out
     if {name.lower() for name in frame.columns} & set(COLUMN_ALIASES["winner"]):
         return make_votes(Preferences.of(frame), scale=scale)
     return Votes.of(Judgments.of(frame, needs_query=False), scale=scale, outside=outside)
+
+
+def match_pair_labels(votes: Votes, pairs: list[tuple[int, int]]) -> Iterator[tuple[Codes, Codes, Codes]]:
+    """For each pair of judges, every meeting on an item: the item, the one's label and the other's."""
+    order = np.lexsort((votes.item, votes.judge))
+    start = np.searchsorted(votes.judge[order], np.arange(len(votes.judges) + 1))
+    item, label = votes.item[order], votes.label[order]
+    for judge_a, judge_b in pairs:
+        votes_a, votes_b = slice(start[judge_a], start[judge_a + 1]), slice(start[judge_b], start[judge_b + 1])
+        first = np.searchsorted(item[votes_b], item[votes_a], side="left")
+        n_matches = np.searchsorted(item[votes_b], item[votes_a], side="right") - first
+        matches_b = np.repeat(first - np.cumsum(n_matches) + n_matches, n_matches) + np.arange(n_matches.sum())
+        yield np.repeat(item[votes_a], n_matches), np.repeat(label[votes_a], n_matches), label[votes_b][matches_b]
