@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import polars as pl
 
 from ringtrue.errors import TableError, UsageError, did_you_mean
+from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.agreement.bootstrap_intervals import BootstrapSettings
-from ringtrue.judges.disagreement.gold_as_judge import add_gold_as_judge
-from ringtrue.judges.disagreement.label_pairs import (
+from ringtrue.judges.disagreement.levels import LevelNames, Levels, add_gold_as_judge, read_votes_on_levels
+from ringtrue.judges.disagreement.ratio_estimates import Ratios, transform_estimate
+from ringtrue.judges.disagreement.results import Disagreement, Verification
+from ringtrue.judges.disagreement.top_given_label import (
     LabelledDocuments,
+    estimate_consistency,
     observed_top_shares,
     select_labelled_documents,
     top_given_label,
 )
-from ringtrue.judges.disagreement.levels import LevelNames, Levels, read_votes_on_levels
-from ringtrue.judges.disagreement.ratio_estimates import Ratios, transform_estimate
-from ringtrue.judges.disagreement.results import Disagreement, Verification
-from ringtrue.judges.disagreement.self_consistency import estimate_consistency
 from ringtrue.judges.disagreement.user_weights import UserShare, fixed_weight, parse_user_share, weight
 from ringtrue.judges.votes import Outside, Repeats, Votes
 from ringtrue.stats.encoding import encode_column
@@ -143,15 +144,15 @@ def _estimate_disagreement(all_votes: Votes, levels: Levels, settings: _Disagree
     documents = select_labelled_documents(votes, levels.top, settings.min_labels)
     _require_two_judges(votes, documents, settings.min_labels)
     ratios = top_given_label(documents, settings.bootstrap.spawn())
-    cases = dict(zip(levels.names, documents.cases.tolist(), strict=True))
+    # How many ordered pairs of labels begin with each level.
+    pair_counts = (documents.counts * (documents.label_totals - 1)[:, None]).sum(axis=0)
+    cases = dict(zip(levels.names, pair_counts.tolist(), strict=True))
     p = {
         name: ratios.estimate(i, f"nobody said {name} of a document with {settings.min_labels} labels or more")
         for i, name in enumerate(levels.names)
     }
-    weights, verifications = (
-        _estimate_weights(p, ratios, levels, settings),
-        _verify_predictions(documents, levels, settings),
-    )
+    weights = _estimate_weights(p, ratios, levels, settings)
+    verifications = _verify_predictions(documents, levels, settings)
     return Disagreement(
         at_least=settings.at_least,
         levels=levels.names,
@@ -203,25 +204,14 @@ def _estimate_weights(
     for i, (name, estimate) in enumerate(p.items()):
         is_top = bool(levels.top[i])
         fixed = fixed_weight(*settings.at_least, top=is_top)
-        method, notes = "by definition", list[str]()
+        method, notes = "by definition", tuple[str, ...]()
         if levels.lowest[i] and not is_top and not settings.keep_lowest:
-            fixed, method, notes = 0.0, "lowest level", ["worth nothing unless the lowest level is kept"]
+            fixed, method, notes = 0.0, "lowest level", ("worth nothing unless the lowest level is kept",)
         if fixed is not None:
-            weights[name] = Estimate(
-                value=fixed,
-                se=0.0,
-                low=fixed,
-                high=fixed,
-                level=estimate.level,
-                n=estimate.n,
-                method=method,
-                notes=tuple(notes),
-            )
+            weights[name] = replace(estimate, value=fixed, se=0.0, low=fixed, high=fixed, method=method, notes=notes)
             continue
 
-        def weigh(probabilities: np.typing.NDArray[np.float64], top: bool = is_top) -> np.typing.NDArray[np.float64]:
-            return weight(probabilities, *settings.at_least, top=top)
-
+        weigh = partial(weight, least=settings.at_least[0], users=settings.at_least[1], top=is_top)
         weights[name] = transform_estimate(estimate, weigh, ratios.standard_error(i, weigh))
     return weights
 
@@ -231,32 +221,23 @@ def _verify_predictions(
 ) -> tuple[Verification, ...]:
     """What the model predicts beside what happened, on the documents that have N labels."""
     verifications = []
-    for least, users in settings.verify:
-        with_enough_labels = select_labelled_documents(documents.votes, levels.top, users)
+    for share in settings.verify:
+        with_enough_labels = select_labelled_documents(documents.votes, levels.top, share[1])
         if not len(with_enough_labels.counts):
             continue
         bootstrap = settings.bootstrap.spawn()
         # The same queries drawn anew for both: with two users they are the same number.
-        observed = observed_top_shares(
-            with_enough_labels, [(least, users)], replace(bootstrap, rng=deepcopy(bootstrap.rng))
-        )
+        observed = observed_top_shares(with_enough_labels, share, replace(bootstrap, rng=deepcopy(bootstrap.rng)))
         ratios = top_given_label(with_enough_labels, bootstrap)
-        unseen = f"nobody said it of a document with {users} labels or more"
+        unseen = f"nobody said it of a document with {share[1]} labels or more"
         p = {name: ratios.estimate(i, unseen) for i, name in enumerate(levels.names)}
-        keeping_lowest = replace(settings, at_least=(least, users), keep_lowest=True)
-        predicted = _estimate_weights(p, ratios, levels, keeping_lowest)
-        verifications += [
-            Verification(
-                at_least=(least, users),
-                level=name,
-                predicted=predicted[name],
-                # What holds for any labels needs no interval.
-                experimental=predicted[name]
-                if predicted[name].method == "by definition"
-                else observed.estimate(i, unseen),
+        predicted = _estimate_weights(p, ratios, levels, replace(settings, at_least=share, keep_lowest=True))
+        for i, (name, weight_estimate) in enumerate(predicted.items()):
+            is_certain = weight_estimate.method == "by definition"  # what holds for any labels needs no interval
+            experimental = weight_estimate if is_certain else observed.estimate(i, unseen)
+            verifications.append(
+                Verification(at_least=share, level=name, predicted=weight_estimate, experimental=experimental)
             )
-            for i, name in enumerate(levels.names)
-        ]
     return tuple(verifications)
 
 
@@ -286,7 +267,7 @@ def _few_case_flags(cases: dict[str, int]) -> list[str]:
         if n == 0:
             flags.append(f"level {name}: never seen, p is undefined")
         elif n < FEW_CASES:
-            flags.append(f"level {name}: {n} case{'s' * (n > 1)}, fewer than {FEW_CASES}: p is not accurate")
+            flags.append(f"level {name}: {format_count(n, 'case')}, fewer than {FEW_CASES}: p is not accurate")
     return flags
 
 
@@ -300,28 +281,21 @@ def _disagreement_notes(
 ) -> list[str]:
     notes = list(all_votes.notes)
     repeated = int(all_votes.find_repeats().sum())
+    repetition = f"{repeated:,} label{'s repeat' if repeated > 1 else ' repeats'} a judge's own label of a document"
     if repeated and settings.repeats == "all":
-        notes.append(
-            f"{repeated:,} label{'s repeat' if repeated > 1 else ' repeats'} a judge's own label of a document, and "
-            f"each counts as another user's would (--repeats last or first takes one)"
-        )
+        notes.append(f"{repetition}, and each counts as another user's would (--repeats last or first takes one)")
     elif repeated:
-        notes.append(
-            f"{repeated:,} label{'s repeat' if repeated > 1 else ' repeats'} a judge's own label of a document; "
-            f"the {settings.repeats} one counts"
-        )
+        notes.append(f"{repetition}; the {settings.repeats} one counts")
     else:
         notes.append("no judge labelled a document again: how far each contradicts himself cannot be told")
     if votes is not settled:
         added = len(np.unique(votes.item[settled.size :]))
-        notes.append(f"gold counts as one more judge of {added:,} document{'s' * (added != 1)}")
+        notes.append(f"gold counts as one more judge of {format_count(added, 'document')}")
     with_any = len(np.unique(votes.item))
     few = with_any - len(documents.counts)
     if few:
-        too_few = (
-            "a single label and say" if settings.min_labels == 2 else f"fewer than {settings.min_labels} labels and say"
-        )
-        notes.append(f"{few:,} of {with_any:,} documents have {too_few} nothing here")
+        too_few = "a single label" if settings.min_labels == 2 else f"fewer than {settings.min_labels} labels"
+        notes.append(f"{few:,} of {with_any:,} documents have {too_few} and say nothing here")
     if not documents.counts[:, levels.top].any():
         highest = " or ".join(np.array(levels.names)[levels.top])
         notes.append(f"nobody said {highest}, the top level: no p can be told from 0")

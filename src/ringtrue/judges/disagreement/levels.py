@@ -1,4 +1,4 @@
-"""What the labels are: whole numbers, words in an order, or the combinations of two columns."""
+"""What the labels are, whole numbers, words in an order or combinations of columns, and gold as one more of them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.errors import TableError, UsageError, did_you_mean
-from ringtrue.judges.votes import Outside, Votes, make_votes
+from ringtrue.formatting.phrases import format_count
+from ringtrue.judges.votes import Outside, Repeats, Votes, align_with_gold, make_votes
 from ringtrue.tables import Judgments
-from ringtrue.tables.columns import COLUMN_ALIASES, make_frame
+from ringtrue.tables.column_aliases import COLUMN_ALIASES, find_free_name
+from ringtrue.tables.columns import make_frame
 
 LevelNames: TypeAlias = Sequence[str] | Mapping[str, Sequence[str]] | None
 INTEGER = r"^-?\d+$"
@@ -66,9 +68,8 @@ def read_votes_on_levels(
         return _combine_levels(frame, levels, top)
     if top is not None:
         raise UsageError(f"top '{top}' names one of several columns, and the levels are of one")
-    column_by_spelling = {name.lower(): name for name in reversed(frame.columns)} | {
-        name: name for name in frame.columns
-    }
+    exact_names = {name: name for name in frame.columns}
+    column_by_spelling = {name.lower(): name for name in reversed(frame.columns)} | exact_names
     column = next((column_by_spelling[name] for name in COLUMN_ALIASES["label"] if name in column_by_spelling), None)
     if column is None:
         raise TableError(
@@ -109,21 +110,19 @@ def _combine_levels(frame: pl.DataFrame, levels: Mapping[str, Sequence[str]], to
     top_column = list(levels).index(top) if top is not None else None
     last_words = list(levels.values())[-1]
     single_words = tuple(str(word) for word in last_words) if len(levels) == 1 else None
-    numbers = (
-        [int(word) for word in last_words]
-        if single_words and all(re.fullmatch(INTEGER, word) for word in single_words)
-        else None
-    )
+    labels: Sequence[int] = range(len(names))
+    if single_words and all(re.fullmatch(INTEGER, word) for word in single_words):
+        labels = [int(word) for word in last_words]
     resolved = Levels(
         names=tuple("/".join(map(str, name)) for name in names),
-        labels=tuple(numbers or range(len(names))),
+        labels=tuple(labels),
         top=np.asarray(is_highest.all(axis=1) if top_column is None else is_highest[:, top_column]),
         lowest=np.array([name[-1] == last_words[0] for name in names]),
         words=single_words,
     )
     votes = make_votes(judged, scale=range(len(names)))
     left_out = frame.height - judged.height
-    note = f"{left_out:,} label{'s' * (left_out > 1)} below 0 ('not judged') left out"
+    note = f"{format_count(left_out, 'label')} below 0 ('not judged') left out"
     return (replace(votes, notes=(*votes.notes, note)) if left_out else votes), resolved
 
 
@@ -161,3 +160,67 @@ def encode_levels(column: pl.Series, words: Sequence[str]) -> pl.Series:
             f"{near or '; name every level, the lowest first'}"
         )
     return codes
+
+
+def add_gold_as_judge(votes: Votes, gold: object, levels: Levels, *, repeats: Repeats | None = None) -> Votes:
+    """The votes and gold's; `gold` is a table, or a column that came along.
+
+    Gold is a judge like others: where it has several labels for a document, `repeats` says which of them count, and
+    without a word they are refused.
+
+    Examples:
+        >>> table = {"doc": ["a", "a"], "judge": ["x", "y"], "label": [0, 1], "gold": [1, None]}
+        >>> votes, levels = read_votes_on_levels(table, levels=None, top=None, scale=None, outside="refuse")
+        >>> more = add_gold_as_judge(votes, "gold", levels)
+        >>> more.judges, more.label.tolist()
+        (('x', 'y', 'gold'), [0, 1, 1])
+    """
+    gold_votes = _gold_from_column(votes, gold, levels) if isinstance(gold, str) else _gold_from_table(gold, levels)
+    if unknown := sorted(set(gold_votes.labels) - set(votes.labels)):
+        raise TableError(f"gold says {unknown[0]}, and no judge does; --scale declares all the labels there are")
+    gold_votes = replace(
+        gold_votes.widen_scale(votes.labels), judges=("gold",), judge=np.zeros(gold_votes.size, dtype=np.int32)
+    )
+    gold_votes = _deduplicate_gold(gold_votes, repeats)
+    # Refuses gold of other documents, and several labels for one where nobody said which counts.
+    align_with_gold(votes, gold_votes if repeats is None else gold_votes.resolve_repeats("first"))
+    gold_votes = gold_votes if repeats is None else gold_votes.resolve_repeats(repeats)
+    positions = votes.items.with_row_index("position")
+    gold_items = gold_votes.items.join(positions, on=votes.items.columns, how="left", maintain_order="left")
+    item = gold_items["position"].cast(pl.Int32).fill_null(-1).to_numpy()[gold_votes.item]
+    matched = item >= 0
+    return votes.with_judge(find_free_name("gold", votes.judges), item[matched], gold_votes.label[matched])
+
+
+def _deduplicate_gold(gold: Votes, repeats: Repeats | None) -> Votes:
+    """Each of gold's labels of a document once: a column says the same in every row of it."""
+    keys = gold.item.astype(np.int64) * len(gold.labels) + gold.label
+    rows = np.zeros(gold.size, dtype=bool)
+    if repeats == "first":
+        rows[np.unique(keys, return_index=True)[1]] = True
+    else:
+        rows[gold.size - 1 - np.unique(keys[::-1], return_index=True)[1]] = True
+    return gold.keep(rows)
+
+
+def _gold_from_column(votes: Votes, name: str, levels: Levels) -> Votes:
+    if name not in votes.others.columns:
+        columns = votes.others.columns
+        near = did_you_mean(name, columns) or f"; there is {', '.join(columns) or 'none'}"
+        raise UsageError(
+            f"no column '{name}' beside the labels to take gold from{near}; a file has it with --gold FILE"
+        )
+    cells = votes.others[name]
+    filled = cells.is_not_null() & (cells.cast(pl.String) != "")
+    rows = votes.items[votes.item].with_columns(cells.alias("label")).filter(filled)
+    if not rows.height:
+        raise TableError(f"column '{name}' is empty: there is no gold")
+    return _gold_from_table(rows, levels)
+
+
+def _gold_from_table(gold: object, levels: Levels) -> Votes:
+    if levels.words is None or isinstance(gold, Votes):
+        return make_votes(gold)
+    if not isinstance(gold, pl.DataFrame) or "label" not in gold.columns:
+        raise UsageError("with levels that are words, gold is a column of the labels; name it")
+    return make_votes(gold.with_columns(label=encode_levels(gold["label"], levels.words)))

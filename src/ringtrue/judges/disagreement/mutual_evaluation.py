@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -14,13 +15,15 @@ from ringtrue.errors import MismatchError, UsageError, did_you_mean
 from ringtrue.judges.disagreement.levels import read_votes_on_levels
 from ringtrue.judges.disagreement.user_weights import UserShare, parse_user_share, weight
 from ringtrue.judges.votes import Outside, Repeats, Votes
+from ringtrue.stats.encoding import cross_tabulate, divide_or_nan
 from ringtrue.stats.ties import Discount, tied_dcg, tied_gap
 
 USUAL_SHARES = ("1/2", "1/3", "1/4")  # M/N of the source
+SUMMARY_SCHEMA = {"measure": pl.String, "mean": pl.Float64, "sd": pl.Float64, "queries": pl.Int64, "left_out": pl.Int64}
 
 Counts: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
-Formula: TypeAlias = Callable[[Counts], Floats]
+Formula: TypeAlias = Callable[[Counts, Floats], Floats]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -90,47 +93,40 @@ def mutual_evaluation(
     with np.errstate(invalid="ignore"):
         p = elsewhere[:, :, -1] / elsewhere.sum(axis=2)  # NaN: never seen elsewhere
     needed = both.sum(axis=2) > 0
-    values: dict[str, Floats] = {}
-    top = (np.arange(joint.shape[1]) == joint.shape[1] - 1).astype(np.float64)
-    values["AP"] = _average_directions(
-        joint, lambda counts: _divide_by_total_weight(tied_gap(counts, top), counts, top)
-    )
+    weights_by_share, usable_by_share = {}, {}
     for least, users in shares:
         weights = _level_weights(p, least, users, keep_lowest=keep_lowest)
-        usable = ~(needed & np.isnan(weights)).any(axis=1)
-        weights = np.where(np.isnan(weights), 0.0, weights)
-        scores = _average_directions(
-            joint,
-            lambda counts, weights=weights: _divide_by_total_weight(tied_gap(counts, weights), counts, weights),  # type: ignore[misc]
-        )
-        values[f"GAP({least}/{users})"] = np.where(usable, scores, np.nan)
-        scores = _average_directions(joint, lambda counts, weights=weights: _expected_tied_ndcg(counts, weights))  # type: ignore[misc]
-        values[f"nDCG({least}/{users})"] = np.where(usable, scores, np.nan)
+        usable_by_share[f"{least}/{users}"] = ~(needed & np.isnan(weights)).any(axis=1)
+        weights_by_share[f"{least}/{users}"] = np.where(np.isnan(weights), 0.0, weights)
+
+    def by_share(measure: str, formula: Formula) -> dict[str, Floats]:
+        return {
+            f"{measure}({share})": np.where(
+                usable_by_share[share], _average_directions(joint, formula, weights), np.nan
+            )
+            for share, weights in weights_by_share.items()
+        }
+
+    top = (np.arange(joint.shape[1]) == joint.shape[1] - 1).astype(np.float64)
     exp = np.exp2(np.array(votes.labels) - min(votes.labels)) - 1  # from the lowest level, as the weights
-    values["nDCG(exp, zipf)"] = _average_directions(joint, lambda counts: _expected_tied_ndcg(counts, exp, zipf=True))
-    values["nDCG(exp)"] = _average_directions(joint, lambda counts: _expected_tied_ndcg(counts, exp))
-    order = [
-        name
-        for start in ("AP", "GAP", "nDCG(exp, zipf)", "nDCG(exp)", "nDCG(")
-        for name in values
-        if name.startswith(start) and (start != "nDCG(" or "exp" not in name)
-    ]
+    values = {
+        "AP": _average_directions(joint, _expected_tied_gap, top),
+        **by_share("GAP", _expected_tied_gap),
+        "nDCG(exp, zipf)": _average_directions(joint, partial(_expected_tied_ndcg, discount="zipf"), exp),
+        "nDCG(exp)": _average_directions(joint, _expected_tied_ndcg, exp),
+        **by_share("nDCG", _expected_tied_ndcg),
+    }
     return MutualEvaluation(
         table=pl.DataFrame(
-            [_summarise_values(name, values[name]) for name in order], schema=SUMMARY_SCHEMA, orient="row"
+            [_summarise_values(*entry) for entry in values.items()], schema=SUMMARY_SCHEMA, orient="row"
         ),
         values=pl.concat(
-            [
-                pl.DataFrame({"query": list(pairs), "measure": [name] * len(pairs), "value": values[name]})
-                for name in order
-            ]
+            pl.DataFrame({"query": list(pairs), "measure": [name] * len(pairs), "value": by_query})
+            for name, by_query in values.items()
         ).with_columns(pl.col("value").fill_nan(None)),
         judges=pairs,
         notes=votes.notes,
     )
-
-
-SUMMARY_SCHEMA = {"measure": pl.String, "mean": pl.Float64, "sd": pl.Float64, "queries": pl.Int64, "left_out": pl.Int64}
 
 
 def _summarise_values(name: str, values: Floats) -> tuple[str, float | None, float | None, int, int]:
@@ -153,32 +149,25 @@ def _level_weights(p: Floats, least: int, users: int, *, keep_lowest: bool) -> F
     return weights
 
 
-def _average_directions(joint: Counts, formula: Formula) -> Floats:
+def _average_directions(joint: Counts, formula: Formula, weights: Floats) -> Floats:
     """The mean of both directions; NaN where either is undefined."""
-    mean: Floats = (formula(joint) + formula(joint.transpose(0, 2, 1))) / 2
-    return mean
+    return (formula(joint, weights) + formula(joint.transpose(0, 2, 1), weights)) / 2
 
 
-def _divide_by_total_weight(scores: Floats, joint: Counts, weights: Floats) -> Floats:
+def _expected_tied_gap(joint: Counts, weights: Floats) -> Floats:
+    """Expected graded average precision."""
     total_weight = np.einsum("qij,qi->q", joint, np.broadcast_to(weights, joint.shape[:2]))
-    normalised: Floats = np.divide(scores, total_weight, out=np.full(len(scores), np.nan), where=total_weight > 0)
-    return normalised
+    return divide_or_nan(tied_gap(joint, weights), total_weight)
 
 
-def _expected_tied_ndcg(joint: Counts, weights: Floats, *, zipf: bool = False) -> Floats:
+def _expected_tied_ndcg(joint: Counts, weights: Floats, *, discount: Discount = "log2") -> Floats:
     """Expected nDCG; the ideal is sorted by worth, not by label."""
-    discount: Discount = "zipf" if zipf else "log2"
     weights = np.broadcast_to(weights, joint.shape[:2])
     by_weight = np.argsort(weights, axis=1, kind="stable")
     counts = np.take_along_axis(joint.sum(axis=2), by_weight, axis=1)
-    ideal = tied_dcg(
-        counts[:, :, None] * np.eye(counts.shape[1], dtype=np.int64),
-        np.take_along_axis(weights, by_weight, 1),
-        discount=discount,
-    )
-    dcg = tied_dcg(joint, weights, discount=discount)
-    ndcg: Floats = np.divide(dcg, ideal, out=np.full(len(ideal), np.nan), where=ideal > 0)
-    return ndcg
+    ideal_joint = counts[:, :, None] * np.eye(counts.shape[1], dtype=np.int64)
+    ideal = tied_dcg(ideal_joint, np.take_along_axis(weights, by_weight, 1), discount=discount)
+    return divide_or_nan(tied_dcg(joint, weights, discount=discount), ideal)
 
 
 def _joint_label_counts(votes: Votes, judges: Sequence[str] | None) -> tuple[Counts, dict[str, tuple[str, str]]]:
@@ -193,16 +182,14 @@ def _joint_label_counts(votes: Votes, judges: Sequence[str] | None) -> tuple[Cou
     if judge_codes is not None:
         label_pairs = label_pairs.filter(pl.col("judge").is_in(judge_codes) & pl.col("judge_b").is_in(judge_codes))
     overlaps = label_pairs.group_by("query", "judge", "judge_b", maintain_order=True).len()
-    largest_overlaps = overlaps.sort("len", descending=True, maintain_order=True).unique(
-        "query", keep="first", maintain_order=True
-    )
+    overlaps = overlaps.sort("len", descending=True, maintain_order=True)
+    largest_overlaps = overlaps.unique("query", keep="first", maintain_order=True)
+    chosen = label_pairs.join(largest_overlaps, on=["query", "judge", "judge_b"])
     n_labels = len(votes.labels)
     joint, pairs = [], {}
-    for (query,), rows in label_pairs.join(largest_overlaps, on=["query", "judge", "judge_b"]).group_by(
-        "query", maintain_order=True
-    ):
-        cell = rows["label"].to_numpy().astype(np.int64) * n_labels + rows["label_b"].to_numpy()
-        joint.append(np.bincount(cell, minlength=n_labels**2).reshape(n_labels, n_labels))
+    for (query,), rows in chosen.group_by("query", maintain_order=True):
+        labels, other_labels = rows["label"].to_numpy(), rows["label_b"].to_numpy()
+        joint.append(cross_tabulate(labels, other_labels, n_labels, n_labels))
         pairs[str(query)] = (votes.judges[rows["judge"][0]], votes.judges[rows["judge_b"][0]])
     return np.array(joint, dtype=np.int64).reshape(-1, n_labels, n_labels), pairs
 

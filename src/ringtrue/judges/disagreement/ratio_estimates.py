@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -48,16 +49,15 @@ class Ratios:
         V is the variance over the resamples, times G/(G−1), for the G queries with a case. Where every resample gives
         the same, each query counts as a case.
         """
-        value, n = float(self.values[i]), int(self.documents[i])
-        method = f"bootstrap over {self.unit}"
+        value, clusters, method = float(self.values[i]), int(self.clusters[i]), f"bootstrap over {self.unit}"
+        make_estimate = partial(Estimate, level=self.level, n=int(self.documents[i]))
         if np.isnan(value):
-            return Estimate(value=None, level=self.level, n=n, method=method, notes=(undefined,))
+            return make_estimate(value=None, method=method, notes=(undefined,))
         if not len(self.resampled):
-            return Estimate(value=value, level=self.level, n=n, method="no interval asked")
-        clusters = int(self.clusters[i])
+            return make_estimate(value=value, method="no interval asked")
         if clusters < 2:
             note = f"all of it from one of the {self.unit}: no interval can be given"
-            return Estimate(value=value, level=self.level, n=n, method=method, notes=(note,))
+            return make_estimate(value=value, method=method, notes=(note,))
         se, undefined_share = self._spread(self.resampled[:, i], clusters)
         effective_n = float(self.effective_clusters[i])
         if se > CONSTANT_SE and 0 < value < 1:
@@ -69,16 +69,7 @@ class Ratios:
             notes.append(f"the same in every resample: each of the {self.unit} counts as one case")
         if undefined_share > MAX_UNDEFINED_SHARE:
             notes.append(f"undefined in {100 * undefined_share:.0f}% of the resamples, which were left out")
-        return Estimate(
-            value=value,
-            se=se,
-            low=float(low),
-            high=float(high),
-            level=self.level,
-            n=n,
-            method=method,
-            notes=tuple(notes),
-        )
+        return make_estimate(value=value, se=se, low=float(low), high=float(high), method=method, notes=tuple(notes))
 
     def _spread(self, resampled: Array, clusters: int) -> tuple[float, float]:
         """The standard error, and the share of the resamples that were undefined."""
@@ -108,9 +99,8 @@ def estimate_ratios(
         values = rows[:, :width].sum(axis=0) / rows[:, width:].sum(axis=0)
         effective_clusters = rows[:, width:].sum(axis=0) ** 2 / (rows[:, width:] ** 2).sum(axis=0)
         resampled = []
-        for counts in resample_query_counts(
-            groups, bootstrap.resamples, batch=max(1, MAX_CELLS // groups), rng=bootstrap.rng
-        ):
+        batch = max(1, MAX_CELLS // groups)
+        for counts in resample_query_counts(groups, bootstrap.resamples, batch=batch, rng=bootstrap.rng):
             sums = counts @ rows
             resampled.append(sums[:, :width] / sums[:, width:])
             bootstrap.progress(len(counts) * votes.size)
@@ -132,13 +122,10 @@ def transform_estimate(estimate: Estimate, transform: Callable[[Array], Array], 
     def transform_number(number: float | None) -> float | None:
         return None if number is None else float(transform(np.array(number)))
 
-    return Estimate(
+    return replace(
+        estimate,
         value=transform_number(estimate.value),
         se=None if estimate.value is None else se,
         low=transform_number(estimate.low),
         high=transform_number(estimate.high),
-        level=estimate.level,
-        n=estimate.n,
-        method=estimate.method,
-        notes=estimate.notes,
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ringtrue.stats.results import Estimate
+from ringtrue.stats.results import Estimate, plain_fields, to_plain
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,12 +34,7 @@ class Verification:
 
     def as_dict(self) -> dict[str, object]:
         """The two as plain data."""
-        return {
-            "at_least": "/".join(map(str, self.at_least)),
-            "level": self.level,
-            "experimental": self.experimental.as_dict(),
-            "predicted": self.predicted.as_dict(),
-        }
+        return plain_fields(self) | {"at_least": "/".join(map(str, self.at_least))}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,14 +72,9 @@ class Consistency:
 
     def as_dict(self) -> dict[str, object]:
         """The answer as plain data."""
-        return {
-            "documents": self.documents,
-            "within": {name: estimate.as_dict() for name, estimate in self.within.items()},
-            "across": {name: estimate.as_dict() for name, estimate in self.across.items()},
-            "overlap_within": self.overlap_within.as_dict(),
-            "overlap_across": self.overlap_across.as_dict(),
-            "histograms": {"judges": self.by_judge.as_dict(), "documents": self.by_document.as_dict()},
-        }
+        plain = plain_fields(self)
+        plain["histograms"] = {"judges": plain.pop("by_judge"), "documents": plain.pop("by_document")}
+        return plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -135,23 +125,14 @@ class Disagreement:
         """A row for each level: its label, cases, p and weight, with their intervals."""
         import polars as pl
 
-        rows = [
-            {
-                "level": name,
-                "label": label,
-                "top": name in self.top,
-                "cases": self.cases[name],
-                "p": self.p[name].value,
-                "p_low": self.p[name].low,
-                "p_high": self.p[name].high,
-                "weight": self.weights[name].value,
-                "weight_low": self.weights[name].low,
-                "weight_high": self.weights[name].high,
-            }
-            for name, label in zip(self.levels, self.labels, strict=True)
-        ]
         schema = {"level": pl.String, "label": pl.Int64, "top": pl.Boolean, "cases": pl.Int64}
-        return pl.DataFrame(rows, schema=schema | {name: pl.Float64 for name in rows[0] if name not in schema})
+        columns = [f"{statistic}{end}" for statistic in ("p", "weight") for end in ("", "_low", "_high")]
+        rows = []
+        for name, label in zip(self.levels, self.labels, strict=True):
+            p, weight = self.p[name], self.weights[name]
+            ends = (p.value, p.low, p.high, weight.value, weight.low, weight.high)
+            rows.append((name, label, name in self.top, self.cases[name], *ends))
+        return pl.DataFrame(rows, schema=schema | dict.fromkeys(columns, pl.Float64), orient="row")
 
     def __str__(self) -> str:
         least, users = self.at_least
@@ -164,8 +145,8 @@ class Disagreement:
     def as_dict(self) -> dict[str, object]:
         """The answer as plain data, in the key order of the command line's JSON."""
         return {
-            "p": {name: estimate.as_dict() for name, estimate in self.p.items()},
-            "weights": {name: estimate.as_dict() for name, estimate in self.weights.items()},
+            "p": to_plain(self.p),
+            "weights": to_plain(self.weights),
             "cases": dict(self.cases),
             "flags": list(self.flags),
             "at_least": "/".join(map(str, self.at_least)),
@@ -177,8 +158,8 @@ class Disagreement:
             "judges": self.judges,
             "votes": self.votes,
             "min_labels": self.min_labels,
-            "strata": {name: stratum.as_dict() for name, stratum in self.strata.items()},
-            "verification": [verification.as_dict() for verification in self.verified],
-            "consistency": None if self.consistency is None else self.consistency.as_dict(),
+            "strata": to_plain(self.strata),
+            "verification": to_plain(self.verified),
+            "consistency": to_plain(self.consistency),
             "notes": list(self.notes),
         }

@@ -1,23 +1,99 @@
-"""The same judge again, and other judges on the same documents."""
+"""How likely the top is, given a label of a document: by another judge, by M of N of them, by the same judge again."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ringtrue.judges.agreement.bootstrap_intervals import BootstrapSettings
 from ringtrue.judges.disagreement.ratio_estimates import Ratios, estimate_ratios, transform_estimate
 from ringtrue.judges.disagreement.results import Consistency, Histogram
 
 if TYPE_CHECKING:
+    from ringtrue.judges.agreement.bootstrap_intervals import BootstrapSettings
     from ringtrue.judges.disagreement.levels import Levels
+    from ringtrue.judges.disagreement.user_weights import UserShare
     from ringtrue.judges.votes import Votes
     from ringtrue.stats.results import Estimate
 
 Array: TypeAlias = NDArray[np.float64]
 BINS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LabelledDocuments:
+    """Documents with enough labels: their `votes`, and how many each has for each level, documents × levels."""
+
+    votes: Votes
+    counts: NDArray[np.int64]
+    top: NDArray[np.bool_]
+
+    @property
+    def label_totals(self) -> NDArray[np.int64]:
+        """How many labels each document has."""
+        totals: NDArray[np.int64] = self.counts.sum(axis=1)
+        return totals
+
+    @property
+    def label_shares(self) -> Array:
+        """How likely a label that is drawn from a document is of each level: documents × levels."""
+        shares: Array = self.counts / self.label_totals[:, None]
+        return shares
+
+
+def select_labelled_documents(votes: Votes, top: NDArray[np.bool_], min_labels: int) -> LabelledDocuments:
+    """The documents with at least so many labels."""
+    selected = votes.keep_items(np.bincount(votes.item, minlength=votes.items.height) >= min_labels)
+    return LabelledDocuments(votes=selected, counts=selected.counts(), top=top)
+
+
+def top_given_label(documents: LabelledDocuments, bootstrap: BootstrapSettings) -> Ratios:
+    """How likely another user says the top, given a label of each level.
+
+        p_{T|i} = Σ_d n_i/n · (n_T − [i = T])/(n − 1)  /  Σ_d n_i/n    [Demeester14]
+
+    What comes of drawing a document, one of its n labels and then another, again and again: each document weighs the
+    same, and two judges are asked in both directions.
+    """
+    counts = documents.counts
+    other_top = np.where(counts > 0, counts[:, documents.top].sum(axis=1)[:, None] - documents.top, 0)
+    numerators = documents.label_shares * other_top / (documents.label_totals - 1)[:, None]
+    return estimate_ratios(documents.votes, numerators, documents.label_shares, bootstrap, item=np.arange(len(counts)))
+
+
+def observed_top_shares(documents: LabelledDocuments, share: UserShare, bootstrap: BootstrapSettings) -> Ratios:
+    """How often at least M of N labels of a document are of the top, one of the N being the given one.
+
+        Σ_d n_i/n · P(at least M − [i = T] of the N − 1 others, drawn from the n − 1, are T)  /  Σ_d n_i/n
+
+    Every way to draw them counts, none is drawn. The ratios stand level by level.
+    """
+    (least, users), counts = share, documents.counts
+    labels_and_top = np.stack([documents.label_totals, counts[:, documents.top].sum(axis=1)])
+    distinct, inverse = np.unique(labels_and_top, axis=1, return_inverse=True)
+    chances = np.array(
+        [
+            [_hypergeometric_tail(least - top, n - 1, all_top - top, users - 1) for top in (False, True)]
+            for n, all_top in distinct.T.tolist()
+        ]
+    )
+    chance = np.where(counts > 0, chances[inverse.ravel()][:, documents.top.astype(int)], 0)
+    shares = documents.label_shares
+    return estimate_ratios(documents.votes, shares * chance, shares, bootstrap, item=np.arange(len(counts)))
+
+
+def _hypergeometric_tail(least: int, labels: int, top: int, drawn: int) -> float:
+    """How likely at least so many of the labels drawn without putting back are of the top."""
+    if top < 0 or top > labels:  # no such label can have been given
+        return 0.0
+    ways = sum(
+        math.comb(top, hits) * math.comb(labels - top, drawn - hits)
+        for hits in range(max(least, 0), min(top, drawn) + 1)
+    )
+    return ways / math.comb(labels, drawn)
 
 
 def estimate_consistency(votes: Votes, levels: Levels, bootstrap: BootstrapSettings) -> Consistency | None:
@@ -31,6 +107,7 @@ def estimate_consistency(votes: Votes, levels: Levels, bootstrap: BootstrapSetti
         >>> from ringtrue.judges.disagreement.levels import read_votes_on_levels
         >>> table = {"doc": ["a"] * 3, "judge": ["x", "x", "y"], "label": [1, 1, 0]}
         >>> votes, levels = read_votes_on_levels(table, levels=None, top=None, scale=None, outside="refuse")
+        >>> from ringtrue.judges.agreement.bootstrap_intervals import BootstrapSettings
         >>> bootstrap = BootstrapSettings(resamples=0, level=0.95, rng=np.random.default_rng(0))
         >>> consistency = estimate_consistency(votes, levels, bootstrap)
         >>> consistency.within["1"].value, consistency.across["1"].value
@@ -56,10 +133,9 @@ def estimate_consistency(votes: Votes, levels: Levels, bootstrap: BootstrapSetti
     total, total_top = counts.sum(axis=1)[item], counts[:, top].sum(axis=1)[item]
     has_others = relabelled[item] & (total > n)
     cross_pairs = np.bincount(item, weights=n * (total - n), minlength=votes.items.height)[item]
-    across_numerators = (
-        given_counts[has_others] * (total_top - own_top)[has_others, None] / cross_pairs[has_others, None]
-    )
-    across_denominators = given_counts[has_others] * (total - n)[has_others, None] / cross_pairs[has_others, None]
+    cross_pairs = cross_pairs[has_others, None]
+    across_numerators = given_counts[has_others] * (total_top - own_top)[has_others, None] / cross_pairs
+    across_denominators = given_counts[has_others] * (total - n)[has_others, None] / cross_pairs
     within = estimate_ratios(votes, within_numerators, within_denominators, bootstrap.spawn(), item=item[has_repeats])
     across = estimate_ratios(votes, across_numerators, across_denominators, bootstrap.spawn(), item=item[has_others])
     undefined_within, undefined_across = (
