@@ -306,15 +306,12 @@ class _PairFiles:
 
 def _acceptance_note(choice: PairChoice) -> str:
     """How many people who guess get through, as `ringtrue judges` counts, with the traps that the tasks have."""
-    from ringtrue.judges.quality.checked_labels import format_whole_percent
     from ringtrue.judges.quality.traps import chance_accepted
 
     trap_counts = choice.frame.filter("trap").group_by("batch").len()["len"].to_list()
 
     def share_accepted(rule: tuple[int, int]) -> str:
-        return format_whole_percent(
-            sum(chance_accepted(count, rule, GUESS_CHANCE) for count in trap_counts) / len(trap_counts)
-        )
+        return f"{sum(chance_accepted(count, rule, GUESS_CHANCE) for count in trap_counts) / len(trap_counts):.0%}"
 
     fewest, most = min(trap_counts), max(trap_counts)
     traps_text = f"{fewest} to {most} traps" if fewest < most else format_count(fewest, "trap")

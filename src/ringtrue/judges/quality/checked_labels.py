@@ -7,9 +7,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ringtrue.judges.quality.judge_findings import Against
+from ringtrue.judges.quality.results import Against
 from ringtrue.judges.quality.tail_bounds import ChanceSums, sums_within_strata
 from ringtrue.judges.votes import OthersConsensus, Votes
+from ringtrue.stats.encoding import cross_tabulate, divide_or_nan, mean_by_group, rows_by_group
 
 FloatArray = NDArray[np.float64]
 
@@ -41,7 +42,7 @@ class CheckedLabels:
     @cached_property
     def rows_by_judge(self) -> list[NDArray[np.intp]]:
         """The positions of each judge's cases."""
-        return rows_by_judge(self.judge, self.n_judges)
+        return rows_by_group(self.judge, self.n_judges)
 
     @cached_property
     def accuracy(self) -> FloatArray:
@@ -60,14 +61,10 @@ class CheckedLabels:
         """For each case, the share of the other judges' labels of its item that are right; NaN where there is none."""
         n_items = int(self.item.max(initial=-1)) + 1
         judge_item = np.unique(self.item.astype(np.int64) * self.n_judges + self.judge, return_inverse=True)[1]
-        n = np.bincount(self.item, minlength=n_items)[self.item] - np.bincount(judge_item)[judge_item].astype(
-            np.float64
-        )
+        n = np.bincount(self.item, minlength=n_items)[self.item] - np.bincount(judge_item)[judge_item]
         hits = np.bincount(self.item, weights=self.hit, minlength=n_items)[self.item]
         hits -= np.bincount(judge_item, weights=self.hit)[judge_item]
-        share = np.full(len(n), np.nan)
-        np.divide(hits, n, out=share, where=n > 0)
-        return share
+        return divide_or_nan(hits, n)
 
     @cached_property
     def others_accuracy(self) -> FloatArray:
@@ -91,11 +88,7 @@ class CheckedLabels:
         """How often each judge would be right if the same labels were shuffled among the cases."""
         label_counts = self._tally(self.label)
         reference_counts = self._tally(self.reference) if self.consensus_counts is None else self.consensus_counts
-        chance = np.full(self.n_judges, np.nan)
-        np.divide(
-            (label_counts * reference_counts).sum(axis=1), self.n.astype(np.float64) ** 2, out=chance, where=self.n > 0
-        )
-        return chance
+        return divide_or_nan((label_counts * reference_counts).sum(axis=1), self.n.astype(np.float64) ** 2)
 
     def chance_sums(self) -> ChanceSums:
         """Each judge's number of right labels, had the labels of an item been dealt out among its judges."""
@@ -103,34 +96,4 @@ class CheckedLabels:
         return sums_within_strata(self.judge, self.n_judges, self.hit, self.item, share=is_binary)
 
     def _tally(self, label: NDArray[np.integer]) -> NDArray[np.int64]:
-        cells = np.bincount(self.judge * np.int64(self.n_labels) + label, minlength=self.n_judges * self.n_labels)
-        return cells.reshape(self.n_judges, self.n_labels)
-
-
-def mean_by_group(group: NDArray[np.integer], values: NDArray[np.generic], n_groups: int) -> FloatArray:
-    """The mean of the values of each group, such as a judge; NaN where there is none."""
-    n = np.bincount(group, minlength=n_groups)
-    mean = np.full(n_groups, np.nan)
-    np.divide(np.bincount(group, weights=values, minlength=n_groups), n, out=mean, where=n > 0)
-    return mean
-
-
-def rows_by_judge(judge: NDArray[np.integer], n_judges: int) -> list[NDArray[np.intp]]:
-    """The positions of each judge's values, in their order.
-
-    Examples:
-        >>> [rows.tolist() for rows in rows_by_judge(np.array([1, 0, 1]), 3)]
-        [[1], [0, 2], []]
-    """
-    order = np.argsort(judge, kind="stable")
-    return np.split(order, np.searchsorted(judge[order], np.arange(1, n_judges)))
-
-
-def format_whole_percent(share: float) -> str:
-    """A share in words.
-
-    Examples:
-        >>> format_whole_percent(0.8125)
-        '81%'
-    """
-    return f"{100 * share:.0f}%"
+        return cross_tabulate(self.judge, label, self.n_judges, self.n_labels)

@@ -9,20 +9,19 @@ look at anybody.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ringtrue.evaluation.significance.adjustment import holm
-from ringtrue.judges.quality.checked_labels import CheckedLabels, format_whole_percent, mean_by_group
-from ringtrue.judges.quality.judge_findings import FlagKind
-from ringtrue.judges.quality.judge_statistics import RepeatedLabels
-from ringtrue.judges.quality.results import JudgeReport
+from ringtrue.judges.quality.checked_labels import CheckedLabels
+from ringtrue.judges.quality.judge_reports import Evidence
+from ringtrue.judges.quality.results import FlagKind
 from ringtrue.judges.quality.tail_bounds import bennett, binomial_tail, sums_of_hits, sums_within_strata
-from ringtrue.judges.quality.timing import Durations
-from ringtrue.judges.votes import FIRST, Votes
+from ringtrue.judges.votes import FIRST
+from ringtrue.stats.encoding import mean_by_group
 
 FloatArray = NDArray[np.float64]
 MIN_DIFFERENCE = 0.1  # a difference of shares that matters: ten points
@@ -33,48 +32,21 @@ MIN_SPEED_RATIO = 3  # times as fast as the typical judge
 MIN_SKILL = 0.2  # of the way from chance to perfect: less is no better than guessing
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlagFinding:
-    """A flag on a judge, by position, before its effect is known."""
-
-    judge: int
-    kind: FlagKind
-    reason: str
-    p_adjusted: float
+Finding: TypeAlias = tuple[int, FlagKind, str, float]  # a judge's position, the kind, the reason, the adjusted p
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Evidence:
-    """What the rules look at; `work` are the votes that are no traps, `all_traps` those met again too."""
-
-    reports: list[JudgeReport]
-    work: Votes
-    consensus: CheckedLabels
-    gold: CheckedLabels | None
-    traps: CheckedLabels | None
-    all_traps: CheckedLabels | None
-    accept: tuple[int, int]
-    durations: Durations | None
-    repeats: RepeatedLabels
-    level: float
-
-    @property
-    def n_judges(self) -> int:
-        """How many judges there are."""
-        return len(self.reports)
-
-    def significant_judges(self, p: FloatArray) -> list[tuple[int, float]]:
-        """The judges for whom chance is no explanation, with Holm's p."""
-        adjusted = holm(p)
-        return [(int(j), float(adjusted[j])) for j in np.flatnonzero(adjusted < 1 - self.level)]
-
-
-def find_flags(evidence: Evidence) -> list[FlagFinding]:
-    """Every flag on every judge, kind by kind."""
+def find_flags(evidence: Evidence) -> list[Finding]:
+    """Every flag on every judge, kind by kind, before its effect is known."""
     return [finding for rule in RULES for finding in rule(evidence)]
 
 
-def _flag_worse(evidence: Evidence) -> list[FlagFinding]:
+def _significant_judges(evidence: Evidence, p: FloatArray) -> list[tuple[int, float]]:
+    """The judges for whom chance is no explanation, with Holm's p."""
+    adjusted = holm(p)
+    return [(int(j), float(adjusted[j])) for j in np.flatnonzero(adjusted < 1 - evidence.level)]
+
+
+def _flag_worse(evidence: Evidence) -> Iterator[Finding]:
     """Right less often than the others on the same items, by ten points or more; or no better than guessing.
 
     Gold is asked where it covers half as many labels as the consensus of the others does, or more; else both are,
@@ -92,8 +64,7 @@ def _flag_worse(evidence: Evidence) -> list[FlagFinding]:
         by_gold = enough_gold | (gold_p < p)
         p = np.where(by_gold, gold_p, p) * np.where(both, 2, 1)
         p = np.where(np.isnan(p) & np.isnan(gold.others_accuracy), _p_of_low_skill(gold), p)
-    findings = []
-    for j, adjusted in evidence.significant_judges(np.minimum(p, 1)):
+    for j, adjusted in _significant_judges(evidence, np.minimum(p, 1)):
         checked = gold if by_gold[j] and gold is not None else consensus
         own_share, others_share, chance = (
             float(statistic[j]) for statistic in (checked.shared_accuracy, checked.others_accuracy, checked.chance)
@@ -103,18 +74,11 @@ def _flag_worse(evidence: Evidence) -> list[FlagFinding]:
         if others_share - own_share < MIN_DIFFERENCE or (np.isnan(others_share) and not guessing):
             continue
         against = "gold" if checked is gold else "the consensus of the others"
-        others_phrase = (
-            "" if np.isnan(others_share) else f", the others on {format_whole_percent(others_share)} of the same items"
-        )
-        shuffled = f"; shuffled, the same labels would be right on {format_whole_percent(chance)}" if guessing else ""
+        others_phrase = "" if np.isnan(others_share) else f", the others on {others_share:.0%} of the same items"
+        shuffled = f"; shuffled, the same labels would be right on {chance:.0%}" if guessing else ""
         right, labels = (checked.accuracy[j], n) if np.isnan(own_share) else (own_share, int(checked.shared[j]))
-        reason = (
-            f"right on {format_whole_percent(right)} of {labels:,} labels{others_phrase} (against {against}){shuffled}"
-        )
-        findings.append(
-            FlagFinding(judge=j, kind="guessing" if guessing else "worse", reason=reason, p_adjusted=adjusted)
-        )
-    return findings
+        reason = f"right on {right:.0%} of {labels:,} labels{others_phrase} (against {against}){shuffled}"
+        yield j, "guessing" if guessing else "worse", reason, adjusted
 
 
 def _p_of_low_skill(gold: CheckedLabels) -> FloatArray:
@@ -129,11 +93,11 @@ def _p_of_low_skill(gold: CheckedLabels) -> FloatArray:
     )
 
 
-def _flag_one_label(evidence: Evidence) -> list[FlagFinding]:
+def _flag_one_label(evidence: Evidence) -> Iterator[Finding]:
     """One label in nine cases of ten or more, and the other labels half as often as the others use them, or less."""
     work, n_judges = evidence.work, evidence.n_judges
     if work.is_pairwise:  # of two documents neither is the first; a habit is one of sides
-        return []
+        return
     tally = work.tally(work.judge, n_judges)
     common = tally.argmax(axis=1)
     is_common = work.label == common[work.judge]
@@ -147,28 +111,20 @@ def _flag_one_label(evidence: Evidence) -> list[FlagFinding]:
     )
     own_share = mean_by_group(work.judge[is_shared], is_common[is_shared], n_judges)
     n_shared = np.bincount(work.judge[is_shared], minlength=n_judges)
-    return [
-        FlagFinding(
-            judge=j,
-            kind="one label",
-            p_adjusted=adjusted,
-            reason=f"says {work.labels[common[j]]} in {format_whole_percent(own_share[j])} of {n_shared[j]:,} labels, "
-            f"the others in {format_whole_percent(others_share[j])} on the same items",
-        )
-        for j, adjusted in evidence.significant_judges(np.minimum(p, 1))
-        if own_share[j] >= MIN_COMMON_SHARE and 1 - own_share[j] <= MAX_RARE_RATIO * (1 - others_share[j])
-    ]
+    for j, adjusted in _significant_judges(evidence, np.minimum(p, 1)):
+        if own_share[j] >= MIN_COMMON_SHARE and 1 - own_share[j] <= MAX_RARE_RATIO * (1 - others_share[j]):
+            own = f"says {work.labels[common[j]]} in {own_share[j]:.0%} of {n_shared[j]:,} labels"
+            yield j, "one label", f"{own}, the others in {others_share[j]:.0%} on the same items", adjusted
 
 
-def _flag_lenient(evidence: Evidence) -> list[FlagFinding]:
+def _flag_lenient(evidence: Evidence) -> Iterator[Finding]:
     """Labels higher or lower than the others' on the same items, by half a standard deviation of all labels."""
     work = evidence.work
     if work.is_pairwise or not work.size:
-        return []
+        return
     grade = np.array(work.labels, dtype=np.float64)[work.label]
     sums = sums_within_strata(work.judge, evidence.n_judges, grade, work.item, share=False)
-    findings = []
-    for j, adjusted in evidence.significant_judges(sums.p_two_sided()):
+    for j, adjusted in _significant_judges(evidence, sums.p_two_sided()):
         leniency = evidence.reports[j].leniency
         if (
             leniency is not None
@@ -181,64 +137,55 @@ def _flag_lenient(evidence: Evidence) -> list[FlagFinding]:
                 f"labels lie {abs(leniency.value):.2f} {direction} the others' on the same {leniency.n:,} items, "
                 f"on average"
             )
-            findings.append(FlagFinding(judge=j, kind=kind, reason=reason, p_adjusted=adjusted))
-    return findings
+            yield j, kind, reason, adjusted
 
 
-def _flag_traps(evidence: Evidence) -> list[FlagFinding]:
+def _flag_traps(evidence: Evidence) -> Iterator[Finding]:
     """A batch that is not accepted, and fewer traps passed than by the others.
 
     Where nobody else met the same traps, fewer than the rule of acceptance asks for.
     """
     checked, all_traps = evidence.traps, evidence.all_traps
     if checked is None or all_traps is None:
-        return []
+        return
     p = checked.chance_sums().p_low()
     min_rate = np.full(evidence.n_judges, evidence.accept[0] / evidence.accept[1])
     shortfall = np.nan_to_num(checked.n * (min_rate - checked.accuracy))
     by_rule = bennett(shortfall, checked.n * min_rate * (1 - min_rate), min_rate)
     unmatched = np.isnan(p) & (checked.n > 0) & np.isnan(checked.others_accuracy)
-    findings = []
-    for j, adjusted in evidence.significant_judges(np.where(unmatched, by_rule, p)):
+    for j, adjusted in _significant_judges(evidence, np.where(unmatched, by_rule, p)):
         traps = evidence.reports[j].traps
         if traps is None or traps.accepted == traps.batches:
             continue
-        others_phrase = (
-            ""
-            if unmatched[j]
-            else f", the others {format_whole_percent(float(all_traps.others_accuracy[j]))} of the same"
-        )
+        others_phrase = "" if unmatched[j] else f", the others {float(all_traps.others_accuracy[j]):.0%} of the same"
         batches_phrase = (
             f"{traps.accepted} of {traps.batches:,} batches accepted" if traps.batches > 1 else "not accepted"
         )
         reason = f"passed {traps.passed:,} of {traps.n:,} traps{others_phrase}; {batches_phrase}"
-        findings.append(FlagFinding(judge=j, kind="traps", reason=reason, p_adjusted=adjusted))
-    return findings
+        yield j, "traps", reason, adjusted
 
 
-def _flag_too_fast(evidence: Evidence) -> list[FlagFinding]:
+def _flag_too_fast(evidence: Evidence) -> Iterator[Finding]:
     """Most labels in less than a third of the time of the typical judge, by the medians."""
     durations = evidence.durations
     medians = [report.speed.median for report in evidence.reports if report.speed is not None]
     if durations is None or len(medians) < 2:
-        return []
+        return
     typical = float(np.median(medians))
     is_fast = durations.seconds < typical / MIN_SPEED_RATIO
     p = sums_of_hits(durations.judge, evidence.n_judges, is_fast, np.full(len(is_fast), 0.5)).p_high()
-    findings = []
-    for j, adjusted in evidence.significant_judges(p):
+    for j, adjusted in _significant_judges(evidence, p):
         speed = evidence.reports[j].speed
         if speed is not None:
             reason = f"{speed.median:.3g} seconds a label (median of {speed.n:,}), the typical judge {typical:.3g}"
-            findings.append(FlagFinding(judge=j, kind="too fast", reason=reason, p_adjusted=adjusted))
-    return findings
+            yield j, "too fast", reason, adjusted
 
 
-def _flag_side_bias(evidence: Evidence) -> list[FlagFinding]:
+def _flag_side_bias(evidence: Evidence) -> Iterator[Finding]:
     """One side wins by ten points more often than half, and more often than the others say of the same pairs."""
     work = evidence.work
     if "side" not in work.others.columns or not work.is_pairwise:
-        return []
+        return
     side = work.others["side"].to_numpy()
     rows = np.flatnonzero(side != "tie")
     judge, item, left = work.judge[rows], work.item[rows], side[rows] == "left"
@@ -249,9 +196,8 @@ def _flag_side_bias(evidence: Evidence) -> list[FlagFinding]:
     biases = [report.side_bias for report in evidence.reports]
     half_p = np.array([np.nan if bias is None or bias.p_value is None else bias.p_value for bias in biases])
     others = mean_by_group(judge, chance, evidence.n_judges)
-    findings = []
     shared = sums.cases > 0
-    for j, adjusted in evidence.significant_judges(np.where(shared, np.fmax(half_p, sums.p_two_sided()), half_p)):
+    for j, adjusted in _significant_judges(evidence, np.where(shared, np.fmax(half_p, sums.p_two_sided()), half_p)):
         bias = evidence.reports[j].side_bias
         if bias is None or bias.left.value is None:
             continue
@@ -263,17 +209,14 @@ def _flag_side_bias(evidence: Evidence) -> list[FlagFinding]:
         side_name, side_share, others_share = (
             ("left", left_share, expected_share) if left_share > 0.5 else ("right", 1 - left_share, 1 - expected_share)
         )
-        reason = f"{side_name} wins in {format_whole_percent(side_share)} of {bias.left.n:,} verdicts for a side"
+        reason = f"{side_name} wins in {side_share:.0%} of {bias.left.n:,} verdicts for a side"
         comparison = (
-            f"by all judges of the same pairs in {format_whole_percent(others_share)}"
-            if shared[j]
-            else "and half if sides are random"
+            f"by all judges of the same pairs in {others_share:.0%}" if shared[j] else "and half if sides are random"
         )
-        findings.append(FlagFinding(judge=j, kind="side bias", reason=f"{reason}, {comparison}", p_adjusted=adjusted))
-    return findings
+        yield j, "side bias", f"{reason}, {comparison}", adjusted
 
 
-def _flag_drift(evidence: Evidence) -> list[FlagFinding]:
+def _flag_drift(evidence: Evidence) -> Iterator[Finding]:
     """Accuracy changes by ten points or more from the first half to the second, and not because the items do."""
     p = np.array(
         [
@@ -281,8 +224,7 @@ def _flag_drift(evidence: Evidence) -> list[FlagFinding]:
             for report in evidence.reports
         ]
     )
-    findings = []
-    for j, adjusted in evidence.significant_judges(p):
+    for j, adjusted in _significant_judges(evidence, p):
         drift = evidence.reports[j].drift
         if drift is None:
             continue
@@ -294,14 +236,13 @@ def _flag_drift(evidence: Evidence) -> list[FlagFinding]:
         others_change = drift.others_change or 0
         others_phrase = f"; the others change by {100 * others_change:+.0f} points on the same items".replace("-", "−")
         reason = (
-            f"right on {format_whole_percent(first.value or 0)} of the first {first.n:,} labels and on "
-            f"{format_whole_percent(second.value or 0)} of the last {second.n:,}{others_phrase}"
+            f"right on {first.value or 0:.0%} of the first {first.n:,} labels and on "
+            f"{second.value or 0:.0%} of the last {second.n:,}{others_phrase}"
         )
-        findings.append(FlagFinding(judge=j, kind="drift", reason=reason, p_adjusted=adjusted))
-    return findings
+        yield j, "drift", reason, adjusted
 
 
-def _flag_inconsistent(evidence: Evidence) -> list[FlagFinding]:
+def _flag_inconsistent(evidence: Evidence) -> Iterator[Finding]:
     """Another label when asked again, by ten points more often than the other judges, whatever items they were asked.
 
     For each item of a judge it is the share of equal pairs among the labels that counts, however often it was asked.
@@ -310,20 +251,18 @@ def _flag_inconsistent(evidence: Evidence) -> list[FlagFinding]:
     sums = sums_within_strata(judge, evidence.n_judges, equal_share, np.zeros(len(judge), dtype=np.int64), share=False)
     n = np.bincount(judge, minlength=evidence.n_judges)
     equal_sum = np.bincount(judge, weights=equal_share, minlength=evidence.n_judges)
-    findings = []
-    for j, adjusted in evidence.significant_judges(sums.p_low()):
+    for j, adjusted in _significant_judges(evidence, sums.p_low()):
         n_others = len(equal_share) - n[j]
         others_share = float((equal_share.sum() - equal_sum[j]) / n_others) if n_others else 0.0
         if others_share - equal_sum[j] / n[j] >= MIN_DIFFERENCE:
             reason = (
-                f"gave the same label again in {format_whole_percent(equal_sum[j] / n[j])} of cases ({n[j]:,} items), "
-                f"the other judges in {format_whole_percent(others_share)}"
+                f"gave the same label again in {equal_sum[j] / n[j]:.0%} of cases ({n[j]:,} items), "
+                f"the other judges in {others_share:.0%}"
             )
-            findings.append(FlagFinding(judge=j, kind="inconsistent", reason=reason, p_adjusted=adjusted))
-    return findings
+            yield j, "inconsistent", reason, adjusted
 
 
-RULES: tuple[Callable[[Evidence], list[FlagFinding]], ...] = (
+RULES: tuple[Callable[[Evidence], Iterator[Finding]], ...] = (
     _flag_worse,
     _flag_one_label,
     _flag_lenient,

@@ -4,25 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ringtrue.errors import MismatchError
 from ringtrue.formatting.phrases import join_first_few
-from ringtrue.judges.quality.checked_labels import CheckedLabels, rows_by_judge
-from ringtrue.judges.quality.flags import Evidence, FlagFinding, find_flags
-from ringtrue.judges.quality.judge_findings import Flag
-from ringtrue.judges.quality.judge_reports import FEW_CHECKED, make_judge_reports
-from ringtrue.judges.quality.judge_statistics import find_repeated_labels
-from ringtrue.judges.quality.leave_one_out import LeaveOneOut
-from ringtrue.judges.quality.results import JudgeQuality, JudgeReport
-from ringtrue.judges.quality.timing import measure_durations
-from ringtrue.judges.quality.traps import accept_rule_note, match_traps, record_traps, require_accept_rule
-from ringtrue.judges.votes import Outside, Repeats, Votes, align_with_gold, make_votes
-from ringtrue.judges.votes.reference_labels import NO_OTHERS, TIED, OthersConsensus, leave_one_out_consensus
+from ringtrue.judges.quality.flags import find_flags
+from ringtrue.judges.quality.judge_reports import FEW_CHECKED, Evidence
+from ringtrue.judges.quality.results import Effect, Flag, JudgeQuality, JudgeReport
+from ringtrue.judges.quality.traps import accept_rule_note, match_traps, require_accept_rule
+from ringtrue.judges.votes import (
+    NO_OTHERS,
+    TIED,
+    OthersConsensus,
+    Outside,
+    Repeats,
+    Votes,
+    align_with_gold,
+    majority,
+    make_votes,
+)
+from ringtrue.stats.encoding import rows_by_group
 from ringtrue.stats.intervals import estimate_share, require_level
+from ringtrue.stats.results import Estimate
 
+Counts = NDArray[np.int64]
 LABEL_FLAGS = {"worse", "guessing", "one label", "lenient", "strict", "side bias", "drift"}  # the last of each item
 
 
@@ -81,37 +88,17 @@ def judge_quality(
     votes = all_votes.resolve_repeats(repeats)
     gold_labels = None if gold_votes is None else align_with_gold(votes, gold_votes)[1]
     trap_labels = None if trap_votes is None else match_traps(votes, trap_votes)
-    work = _drop_traps(votes, trap_labels)
-    others = leave_one_out_consensus(work)
-    is_pairwise = votes.is_pairwise  # whose sides can be told without anybody else
-    if gold_labels is None and trap_labels is None and (others.label == NO_OTHERS).all() and not is_pairwise:
-        raise _nothing_to_check_error(votes)
-
-    evidence = _gather_evidence(
-        all_votes, votes, others, gold_labels, trap_labels, accept=accept, level=level, progress=progress
-    )
-    leave_out = LeaveOneOut(work, gold_labels)
-    tested_evidence = evidence
+    gather = partial(Evidence, gold=gold_labels, traps=trap_labels, accept=accept, level=level)
+    evidence = tested = gather(all_votes, votes, progress=progress or (lambda _: None))
+    leave_out = tested_leave_out = LeaveOneOut(evidence.work, gold_labels)
     if repeats == "all":  # labels of one item by one judge are no independent witnesses: each counts once in the tests
-        last_votes = all_votes.resolve_repeats("last")
-        last_others = leave_one_out_consensus(_drop_traps(last_votes, trap_labels))
-        tested_evidence = _gather_evidence(
-            all_votes,
-            last_votes,
-            last_others,
-            gold_labels,
-            trap_labels,
-            accept=accept,
-            level=level,
-            full_evidence=evidence,
-        )
-    flags = _flags_by_judge(
-        tested_evidence, leave_out if tested_evidence is evidence else LeaveOneOut(tested_evidence.work, gold_labels)
-    )
+        tested = gather(all_votes, all_votes.resolve_repeats("last"), full=evidence)
+        tested_leave_out = LeaveOneOut(tested.work, gold_labels)
+    flags = _flags_by_judge(tested, tested_leave_out)
     reports = tuple(
         replace(report, flags=flags.get(j, ())) for j, report in enumerate(evidence.reports) if report.labels
     )
-    cluster = votes.clusters()[0]
+    cluster = evidence.cluster
     checked = evidence.gold or evidence.consensus
     return JudgeQuality(
         judges=reports,
@@ -124,98 +111,29 @@ def judge_quality(
         level=level,
         notes=(
             *(() if isinstance(labels, Votes) else all_votes.notes),
-            *_quality_notes(reports, others, gold=gold_labels is not None),
-            *_last_label_notes(reports, evidence, tested_evidence),
+            *_quality_notes(reports, evidence.others, gold=gold_labels is not None),
+            *_last_label_notes(reports, evidence, tested),
             *((accept_rule_note(votes, accept), *_trap_notes(reports)) if trap_labels is not None else ()),
-            *(_undefined_alpha_notes(work) if leave_out.alpha is None and len(reports) > 1 else ()),
+            *(_undefined_alpha_notes(evidence.work) if leave_out.alpha is None and len(reports) > 1 else ()),
         ),
-    )
-
-
-def _nothing_to_check_error(votes: Votes) -> MismatchError:
-    judges = np.unique(votes.judge)
-    reason = (
-        f"there is one judge, '{votes.judges[judges[0]]}', and nobody to compare with"
-        if len(judges) == 1
-        else f"no two of the {len(judges):,} judges labelled the same item"
-    )
-    return MismatchError(
-        f"{reason}; give gold labels (--gold), traps (--traps), or more judges' labels of the same items"
-    )
-
-
-def _drop_traps(votes: Votes, traps: NDArray[np.int32] | None) -> Votes:
-    return votes if traps is None else votes.keep(traps[votes.item] < 0)
-
-
-def _gather_evidence(
-    all_votes: Votes,
-    votes: Votes,
-    others: OthersConsensus,
-    gold: NDArray[np.int32] | None,
-    traps: NDArray[np.int32] | None,
-    *,
-    accept: tuple[int, int],
-    level: float,
-    progress: Callable[[int], None] | None = None,
-    full_evidence: Evidence | None = None,
-) -> Evidence:
-    """What `votes` say of each judge; `all_votes` are those with all repeats, and `others` is about the work alone.
-
-    Every batch is accepted or not by all of its traps: where `votes` lack repeats, `full_evidence` has them.
-    """
-    work, times, repeats = _drop_traps(votes, traps), measure_durations(all_votes), find_repeated_labels(all_votes)
-    gold_cases = None if gold is None else CheckedLabels(votes, gold[votes.item], "gold")
-    consensus = CheckedLabels(work, others.label, "consensus", others)
-    trap_cases = None if traps is None else CheckedLabels(votes, traps[votes.item], "gold")
-    records = None if traps is None else record_traps(votes, traps, accept=accept, level=level)
-    if full_evidence is not None:
-        records = [report.traps for report in full_evidence.reports if report.traps is not None] or None
-    reports = make_judge_reports(
-        votes,
-        work,
-        others,
-        gold=gold_cases,
-        consensus=consensus,
-        repeats=repeats,
-        traps=records,
-        speeds=times.speeds(len(votes.judges)) if times else None,
-        level=level,
-        progress=progress or (lambda _: None),
-    )
-    return Evidence(
-        reports=reports,
-        work=work,
-        gold=gold_cases,
-        consensus=consensus,
-        traps=trap_cases,
-        all_traps=trap_cases if full_evidence is None else full_evidence.traps,
-        accept=accept,
-        durations=times,
-        repeats=repeats,
-        level=level,
     )
 
 
 def _flags_by_judge(evidence: Evidence, leave_out: LeaveOneOut) -> dict[int, tuple[Flag, ...]]:
     """The flags of each judge who has any, by position, with the effect of leaving the judge out."""
-    findings_by_judge: dict[int, list[FlagFinding]] = {}
-    for finding in find_flags(evidence):
-        findings_by_judge.setdefault(finding.judge, []).append(finding)
-    rows = rows_by_judge(evidence.work.judge, len(evidence.reports))
-    flags = {}
-    for j, findings in findings_by_judge.items():
-        effect = leave_out.effect_without(rows[j])
-        flags[j] = tuple(
-            Flag(kind=finding.kind, reason=finding.reason, p_adjusted=finding.p_adjusted, effect=effect)
-            for finding in findings
-        )
+    rows = rows_by_group(evidence.work.judge, evidence.n_judges)
+    effects: dict[int, Effect] = {}
+    flags: dict[int, tuple[Flag, ...]] = {}
+    for j, kind, reason, p_adjusted in find_flags(evidence):
+        effects[j] = effects.get(j) or leave_out.effect_without(rows[j])
+        flag = Flag(kind=kind, reason=reason, p_adjusted=p_adjusted, effect=effects[j])
+        flags[j] = (*flags.get(j, ()), flag)
     return flags
 
 
-def _last_label_notes(reports: Sequence[JudgeReport], evidence: Evidence, tested_evidence: Evidence) -> Iterator[str]:
+def _last_label_notes(reports: Sequence[JudgeReport], evidence: Evidence, tested: Evidence) -> Iterator[str]:
     """A word where the reasons of flags count fewer labels than everything else."""
-    has_repeats = tested_evidence.work.size < evidence.work.size
+    has_repeats = tested.work.size < evidence.work.size
     if has_repeats and any(flag.kind in LABEL_FLAGS for report in reports for flag in report.flags):
         yield "flags count a judge's last label of an item, all other numbers every label (--repeats all)"
 
@@ -252,10 +170,8 @@ def _trap_notes(reports: Sequence[JudgeReport]) -> Iterator[str]:
     unmet = [report.judge for report in reports if report.traps is not None and not report.traps.n]
     if unmet:
         yield f"{join_first_few(unmet)} met no trap"
-    n_refused, n_batches = (
-        sum(record.batches - record.accepted for record in records),
-        sum(record.batches for record in records),
-    )
+    n_batches = sum(record.batches for record in records)
+    n_refused = n_batches - sum(record.accepted for record in records)
     if n_refused:
         yield f"{n_refused:,} of {n_batches:,} batches with traps are not accepted"
 
@@ -265,3 +181,74 @@ def _undefined_alpha_notes(work: Votes) -> Iterator[str]:
         yield f"everybody gave the label {work.labels[work.label[0]]}: alpha is undefined"
     else:
         yield "no item has labels of two judges: alpha is undefined"
+
+
+class LeaveOneOut:
+    """All votes counted once, so that a judge can be taken out of them; `gold` is a label for each item, or −1."""
+
+    def __init__(self, votes: Votes, gold: NDArray[np.integer] | None) -> None:
+        self.votes = votes
+        self.gold = np.full(votes.items.height, -1) if gold is None else gold
+        self.counts = votes.counts()
+        self.disagreement, self.pairable = _alpha_terms(self.counts)
+        self.n_right, self.n_gold = self._count_right(self.counts, self.gold)
+        self.items = int(self.counts.any(axis=1).sum())
+
+    @property
+    def alpha(self) -> float | None:
+        """Krippendorff's alpha of all judges; None where it is undefined."""
+        return _nominal_alpha(self.disagreement, self.pairable)
+
+    def majority_accuracy(self, cluster: NDArray[np.integer], level: float) -> Estimate:
+        """How often the majority label of a gold item is the gold one."""
+        gold_items = np.flatnonzero((self.gold >= 0) & self.counts.any(axis=1))
+        is_right = majority(self.counts[gold_items]) == self.gold[gold_items]
+        return estimate_share(is_right, cluster[gold_items], level=level, case_name="gold item with a majority label")
+
+    def effect_without(self, rows: NDArray[np.integer]) -> Effect:
+        """The effect of leaving out these votes, which are one judge's."""
+        items, item_code = np.unique(self.votes.item[rows], return_inverse=True)
+        before = self.counts[items]
+        after = before.copy()
+        np.subtract.at(after, (item_code, self.votes.label[rows]), 1)
+        has_label = after.any(axis=1)
+        terms_before, terms_after = _alpha_terms(before), _alpha_terms(after)
+        right_before, gold_before = self._count_right(before, self.gold[items])
+        right_after, gold_after = self._count_right(after, self.gold[items])
+        n_gold = self.n_gold - gold_before + gold_after
+        return Effect(
+            items=self.items,
+            changed=int((majority(before) != majority(after))[has_label].sum()),
+            lost=int((~has_label).sum()),
+            alpha=self.alpha,
+            alpha_without=_nominal_alpha(
+                self.disagreement - terms_before[0] + terms_after[0], self.pairable - terms_before[1] + terms_after[1]
+            ),
+            accuracy=self.n_right / self.n_gold if self.n_gold else None,
+            accuracy_without=(self.n_right - right_before + right_after) / n_gold if n_gold else None,
+            gold=self.n_gold,
+        )
+
+    @staticmethod
+    def _count_right(counts: Counts, gold: NDArray[np.integer]) -> tuple[int, int]:
+        """On how many items the majority label is the gold one, and of how many."""
+        has_both = (gold >= 0) & counts.any(axis=1)
+        return int((majority(counts) == gold)[has_both].sum()), int(has_both.sum())
+
+
+def _alpha_terms(counts: Counts) -> tuple[float, Counts]:
+    """The pairs of labels that differ, each item's weighed by 1 / (labels − 1), and the labels that have a partner."""
+    n = counts.sum(axis=1)
+    pairable = counts[n > 1]
+    n = n[n > 1]
+    return float(((n**2 - (pairable**2).sum(axis=1)) / (n - 1)).sum()), pairable.sum(axis=0)
+
+
+def _nominal_alpha(disagreement: float, labels: Counts) -> float | None:
+    """Krippendorff's alpha, nominal.
+
+    α = 1 − (n − 1) Σ_i (n_i² − Σ_c n_ic²) / (n_i − 1) / (n² − Σ_c n_c²)    [Krippendorff11]
+    """
+    n = int(labels.sum())
+    expected = n**2 - int((labels**2).sum())
+    return 1 - (n - 1) * disagreement / expected if expected else None

@@ -1,4 +1,4 @@
-"""A report on each judge, from everything that was counted."""
+"""What there is to go by, and a report on each judge made of it."""
 
 from __future__ import annotations
 
@@ -7,52 +7,92 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ringtrue.judges.quality.checked_labels import CheckedLabels, rows_by_judge
-from ringtrue.judges.quality.judge_findings import Against, Drift, SideBias, Speed, Traps
+from ringtrue.errors import MismatchError
+from ringtrue.judges.quality.checked_labels import CheckedLabels
 from ringtrue.judges.quality.judge_statistics import (
     MIN_DRIFT_LABELS,
-    RepeatedLabels,
     estimate_judge_drift,
     estimate_leniency,
     estimate_side_bias,
+    find_repeated_labels,
+    measure_durations,
 )
-from ringtrue.judges.quality.results import JudgeReport
-from ringtrue.judges.votes import Votes
-from ringtrue.judges.votes.reference_labels import NO_OTHERS, OthersConsensus
+from ringtrue.judges.quality.results import Drift, JudgeReport, SideBias, Traps
+from ringtrue.judges.quality.traps import record_traps
+from ringtrue.judges.votes import NO_OTHERS, OthersConsensus, Votes, leave_one_out_consensus
 from ringtrue.stats.confusion import Confusion
+from ringtrue.stats.encoding import cross_tabulate, rows_by_group
 from ringtrue.stats.intervals import estimate_share
 from ringtrue.stats.results import Estimate
 
 FEW_CHECKED = 10  # labels that can be checked: fewer say too little
-Codes = NDArray[np.integer]
 
 
-def make_judge_reports(
-    votes: Votes,
-    work: Votes,
-    others: OthersConsensus,
-    *,
-    gold: CheckedLabels | None,
-    consensus: CheckedLabels,
-    repeats: RepeatedLabels,
-    traps: list[Traps] | None,
-    speeds: list[Speed | None] | None,
-    level: float,
-    progress: Callable[[int], None],
-) -> list[JudgeReport]:
-    """A report on each judge, without flags. `votes` are all votes, `work` those that are no traps."""
-    cluster, no_values = votes.clusters()[0], [None] * len(votes.judges)
+class Evidence:
+    """What flags and reports are made of, and the reports: `votes` are those that count, of `all_votes` with repeats.
+
+    `work` are the votes that are no traps. Every batch is accepted or not by all of its traps: where `votes` lack
+    repeats, `full` has them.
+    """
+
+    def __init__(
+        self,
+        all_votes: Votes,
+        votes: Votes,
+        *,
+        gold: NDArray[np.int32] | None,
+        traps: NDArray[np.int32] | None,
+        accept: tuple[int, int],
+        level: float,
+        progress: Callable[[int], None] = lambda _: None,
+        full: Evidence | None = None,
+    ) -> None:
+        self.votes, self.accept, self.level, self.n_judges = votes, accept, level, len(votes.judges)
+        self.work = votes if traps is None else votes.keep(traps[votes.item] < 0)
+        self.others = leave_one_out_consensus(self.work)
+        # Which side wins can be told without anybody else.
+        if gold is None and traps is None and not votes.is_pairwise and (self.others.label == NO_OTHERS).all():
+            raise _nothing_to_check_error(votes)
+        self.cluster = votes.clusters()[0]
+        self.durations, self.repeats = measure_durations(all_votes), find_repeated_labels(all_votes)
+        self.gold, self.traps = (
+            None if known is None else CheckedLabels(votes, known[votes.item], "gold") for known in (gold, traps)
+        )
+        self.consensus = CheckedLabels(self.work, self.others.label, "consensus", self.others)
+        self.all_traps: CheckedLabels | None = self.traps if full is None else full.traps
+        self.trap_records: list[Traps] | None = None
+        if traps is not None:
+            self.trap_records = full.trap_records if full else record_traps(votes, traps, accept=accept, level=level)
+        self.reports = _make_judge_reports(self, progress)
+
+
+def _nothing_to_check_error(votes: Votes) -> MismatchError:
+    judges = np.unique(votes.judge)
+    reason = (
+        f"there is one judge, '{votes.judges[judges[0]]}', and nobody to compare with"
+        if len(judges) == 1
+        else f"no two of the {len(judges):,} judges labelled the same item"
+    )
+    return MismatchError(
+        f"{reason}; give gold labels (--gold), traps (--traps), or more judges' labels of the same items"
+    )
+
+
+def _make_judge_reports(evidence: Evidence, progress: Callable[[int], None]) -> list[JudgeReport]:
+    """A report on each judge, without flags."""
+    votes, gold, consensus, repeats = evidence.votes, evidence.gold, evidence.consensus, evidence.repeats
+    cluster, level, no_values = evidence.cluster, evidence.level, [None] * evidence.n_judges
     columns = zip(
-        rows_by_judge(votes.judge, len(votes.judges)),
-        _estimate_accuracies(gold, cluster, level, "gold item that this judge met") if gold else no_values,
-        _estimate_accuracies(consensus, cluster, level, "item that another judge labelled"),
-        _uncounted_notes(work, others),
-        _estimate_leniencies(work, others, cluster, level),
-        [repeats.consistency(rows, cluster, level=level) for rows in rows_by_judge(repeats.judge, len(votes.judges))],
-        traps or no_values,
-        speeds or no_values,
-        _estimate_side_biases(work, cluster, level) or no_values,
-        _estimate_drifts(votes, work, gold, consensus, cluster, level) or no_values,
+        rows_by_group(votes.judge, evidence.n_judges),
+        _estimate_accuracies(evidence, gold, "gold item that this judge met") if gold else no_values,
+        _estimate_accuracies(evidence, consensus, "item that another judge labelled"),
+        _uncounted_notes(evidence.work, evidence.others),
+        _estimate_leniencies(evidence) or no_values,
+        [repeats.consistency(rows, cluster, level=level) for rows in rows_by_group(repeats.judge, evidence.n_judges)],
+        evidence.trap_records or no_values,
+        evidence.durations.speeds(evidence.n_judges) if evidence.durations else no_values,
+        _estimate_side_biases(evidence) or no_values,
+        _estimate_drifts(evidence) or no_values,
         strict=True,
     )
     reports = []
@@ -93,9 +133,10 @@ def _none_if_nan(number: float) -> float | None:
     return None if np.isnan(number) else float(number)
 
 
-def _estimate_accuracies(checked: CheckedLabels, cluster: Codes, level: float, case_name: str) -> list[Estimate]:
+def _estimate_accuracies(evidence: Evidence, checked: CheckedLabels, case_name: str) -> list[Estimate]:
+    clusters = evidence.cluster[checked.item]
     return [
-        estimate_share(checked.hit[rows], cluster[checked.item[rows]], level=level, case_name=case_name)
+        estimate_share(checked.hit[rows], clusters[rows], level=evidence.level, case_name=case_name)
         for rows in checked.rows_by_judge
     ]
 
@@ -103,11 +144,8 @@ def _estimate_accuracies(checked: CheckedLabels, cluster: Codes, level: float, c
 def _judge_confusion(votes: Votes, checked: CheckedLabels, judge: int) -> Confusion:
     rows, n_labels = checked.rows_by_judge[judge], checked.n_labels
     rows = rows[checked.reference[rows] >= 0]  # without those on which the others tie
-    counts = np.bincount(checked.reference[rows] * n_labels + checked.label[rows], minlength=n_labels**2).reshape(
-        n_labels, n_labels
-    )
-    against: Against = checked.against
-    return Confusion(rows=against, columns=votes.judges[judge], labels=votes.labels, counts=counts)
+    counts = cross_tabulate(checked.reference[rows], checked.label[rows], n_labels, n_labels)
+    return Confusion(rows=checked.against, columns=votes.judges[judge], labels=votes.labels, counts=counts)
 
 
 def _uncounted_notes(work: Votes, others: OthersConsensus) -> list[tuple[str, ...]]:
@@ -118,55 +156,52 @@ def _uncounted_notes(work: Votes, others: OthersConsensus) -> list[tuple[str, ..
     ]
 
 
-def _estimate_leniencies(
-    work: Votes, others: OthersConsensus, cluster: Codes, level: float
-) -> list[Estimate] | list[None]:
+def _estimate_leniencies(evidence: Evidence) -> list[Estimate] | None:
+    """Own labels less those of the others; None where these are preferences."""
+    work, others = evidence.work, evidence.others
     if work.is_pairwise:
-        return [None] * len(work.judges)
+        return None
     rows = np.flatnonzero(~np.isnan(others.mean))
     difference = np.array(work.labels, dtype=np.float64)[work.label[rows]] - others.mean[rows]
-    clusters = cluster[work.item[rows]]
-    judge_rows = rows_by_judge(work.judge[rows], len(work.judges))
-    return [estimate_leniency(difference[own_rows], clusters[own_rows], level=level) for own_rows in judge_rows]
+    clusters = evidence.cluster[work.item[rows]]
+    return [
+        estimate_leniency(difference[own_rows], clusters[own_rows], level=evidence.level)
+        for own_rows in rows_by_group(work.judge[rows], evidence.n_judges)
+    ]
 
 
-def _estimate_side_biases(work: Votes, cluster: Codes, level: float) -> list[SideBias] | None:
+def _estimate_side_biases(evidence: Evidence) -> list[SideBias] | None:
     """Left and right among verdicts for a side; None where these are no preferences."""
+    work = evidence.work
     if not work.is_pairwise or "side" not in work.others.columns:
         return None
     side = work.others["side"].to_numpy()
     rows = np.flatnonzero(side != "tie")
-    left, clusters = side[rows] == "left", cluster[work.item[rows]]
+    left, clusters = side[rows] == "left", evidence.cluster[work.item[rows]]
     return [
-        estimate_side_bias(left[own_rows], clusters[own_rows], level=level)
-        for own_rows in rows_by_judge(work.judge[rows], len(work.judges))
+        estimate_side_bias(left[own_rows], clusters[own_rows], level=evidence.level)
+        for own_rows in rows_by_group(work.judge[rows], evidence.n_judges)
     ]
 
 
-def _estimate_drifts(
-    votes: Votes, work: Votes, gold: CheckedLabels | None, consensus: CheckedLabels, cluster: Codes, level: float
-) -> list[Drift | None] | None:
+def _estimate_drifts(evidence: Evidence) -> list[Drift | None] | None:
     """Change over time, against gold where that is enough to test it, else against the consensus."""
-    times = votes.times(), work.times()
-    if times[0] is None or times[1] is None:
+    times, work_times = evidence.votes.times(), evidence.work.times()
+    if times is None or work_times is None:
         return None
+    gold, consensus = evidence.gold, evidence.consensus
     drifts: list[Drift | None] = []
-    for j in range(len(votes.judges)):
+    for j in range(evidence.n_judges):
         by_gold = gold is not None and gold.n[j] >= min(MIN_DRIFT_LABELS, max(consensus.n[j], 1))
-        checked, timestamps = (gold, times[0]) if by_gold and gold is not None else (consensus, times[1])
-        own_rows = checked.rows_by_judge[j]
-        stamps = timestamps[checked.rows[own_rows]]
-        if not len(own_rows) or stamps.min() == stamps.max():  # no order in time
+        checked, timestamps = (gold, times) if by_gold and gold is not None else (consensus, work_times)
+        rows = checked.rows_by_judge[j]
+        stamps = timestamps[checked.rows[rows]]
+        if not len(rows) or stamps.min() == stamps.max():  # no order in time
             drifts.append(None)
             continue
-        own_rows = own_rows[np.argsort(stamps, kind="stable")]
+        rows = rows[np.argsort(stamps, kind="stable")]
+        hit, share, others = checked.hit[rows], checked.item_share[rows], checked.others_hit[rows]
         drifts.append(
-            estimate_judge_drift(
-                checked.hit[own_rows],
-                checked.item_share[own_rows],
-                checked.others_hit[own_rows],
-                cluster[checked.item[own_rows]],
-                level=level,
-            )
+            estimate_judge_drift(hit, share, others, evidence.cluster[checked.item[rows]], level=evidence.level)
         )
     return drifts

@@ -1,16 +1,20 @@
-"""What one judge's labels say: leniency, change over time, side, and the same question asked again."""
+"""What one judge's labels say: leniency, side, change over time, the same question asked again, and speed."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
-from ringtrue.judges.quality.judge_findings import Drift, SideBias
+from ringtrue.errors import TableError
+from ringtrue.judges.quality.results import Drift, SideBias, Speed
 from ringtrue.judges.quality.tail_bounds import binomial_tail
 from ringtrue.judges.votes import Votes
+from ringtrue.stats.encoding import rows_by_group
 from ringtrue.stats.intervals import estimate_share
 from ringtrue.stats.results import Estimate
 from ringtrue.stats.student_t import t_quantile, t_tail
@@ -85,16 +89,13 @@ def estimate_judge_drift(
     first, second = (
         estimate_share(hit[part], cluster[part], level=level) for part in (slice(None, half), slice(half, None))
     )
-    p = None
-    if n >= MIN_DRIFT_LABELS:
-        p = _change_p_value(hit - share, half, cluster)
     has_others = ~np.isnan(others)
     early, late = others[:half][has_others[:half]], others[half:][has_others[half:]]
     return Drift(
         first=first,
         second=second,
         change=_estimate_change(first, second),
-        p_value=p,
+        p_value=_change_p_value(hit - share, half, cluster) if n >= MIN_DRIFT_LABELS else None,
         others_change=float(late.mean() - early.mean()) if len(early) and len(late) else None,
     )
 
@@ -168,3 +169,54 @@ def find_repeated_labels(votes: Votes) -> RepeatedLabels:
         pairs=(times * (times - 1) // 2)[is_repeated_pair],
         equal=equal[is_repeated_pair],
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Durations:
+    """Seconds that labels took: `seconds[i]` is one of `judge[i]`."""
+
+    judge: NDArray[np.int32]
+    seconds: NDArray[np.float64]
+    source: Literal["seconds", "time"]
+
+    def speeds(self, judges: int) -> list[Speed | None]:
+        """The median for each judge; None for a judge of whom no duration is known."""
+        return [
+            Speed(median=float(np.median(self.seconds[rows])), n=len(rows), source=self.source) if len(rows) else None
+            for rows in rows_by_group(self.judge, judges)
+        ]
+
+
+def measure_durations(votes: Votes) -> Durations | None:
+    """How long each label took: the column `seconds`, else the gaps between a judge's stamps in `time`.
+
+    Examples:
+        >>> from ringtrue.judges.votes import make_votes
+        >>> table = {"item": ["a", "b", "c"], "judge": ["x", "x", "x"], "label": [0, 1, 1], "time": [100, 107, 110]}
+        >>> measure_durations(make_votes(table)).speeds(1)
+        [Speed(median=5.0, n=2, source='time')]
+    """
+    if "seconds" in votes.others.columns:
+        seconds = _parse_seconds(votes.others["seconds"])
+        is_known = ~np.isnan(seconds)
+        return Durations(judge=votes.judge[is_known], seconds=seconds[is_known], source="seconds")
+    timestamps = votes.times()
+    if timestamps is None:
+        return None
+    order = np.lexsort((timestamps, votes.judge))
+    judge = votes.judge[order]
+    same_judge = judge[1:] == judge[:-1]
+    return Durations(judge=judge[1:][same_judge], seconds=np.diff(timestamps[order])[same_judge], source="time")
+
+
+def _parse_seconds(column: pl.Series) -> NDArray[np.float64]:
+    """Durations; NaN where the cell is empty."""
+    seconds = column.cast(pl.Float64, strict=False)
+    bad = (seconds.is_null() & column.is_not_null()) | ~seconds.is_finite() | (seconds < 0)
+    if bad.any():
+        row = int(bad.arg_true()[0])
+        raise TableError(
+            f"row {row + 1}: expected seconds, 0 or more, in column 'seconds', found {column[row]!r}; "
+            f"leave the cell empty where it is not known"
+        )
+    return seconds.fill_null(float("nan")).to_numpy()

@@ -1,19 +1,132 @@
-"""What comes out when judges are looked at: a report on each, and on all of them."""
+"""What is found about a judge, piece by piece, the report made of it, and that on all judges."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ringtrue.errors import UsageError, did_you_mean
 from ringtrue.formatting.phrases import join_first_few
-from ringtrue.judges.quality.judge_findings import Against, Drift, Flag, SideBias, Speed, Traps
 from ringtrue.stats.confusion import Confusion
-from ringtrue.stats.results import Estimate
+from ringtrue.stats.results import Estimate, plain_fields, to_plain
 
 if TYPE_CHECKING:
     import polars as pl
+
+Against: TypeAlias = Literal["gold", "consensus"]
+FlagKind: TypeAlias = Literal[
+    "worse", "guessing", "one label", "lenient", "strict", "traps", "too fast", "side bias", "drift", "inconsistent"
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """What leaving a judge out would do to the others' labels.
+
+    `changed` items get another majority label (of labels that tie, the lowest), `lost` items are left with no label
+    at all. `alpha` is Krippendorff's alpha, nominal, of all judges and `alpha_without` that of the others;
+    `accuracy` and `accuracy_without` are how often the majority label is the gold one, on `gold` items. None where
+    undefined.
+    """
+
+    items: int
+    changed: int
+    lost: int
+    alpha: float | None
+    alpha_without: float | None
+    accuracy: float | None = None
+    accuracy_without: float | None = None
+    gold: int = 0
+
+    def __str__(self) -> str:
+        same = f"changes the majority label of {self.changed:,} of {self.items:,} items"
+        phrases = [same if self.changed else "changes no majority label"]
+        if self.lost:
+            phrases.append(f"leaves {self.lost:,} {'item' if self.lost == 1 else 'items'} without a label")
+        if self.alpha is not None and self.alpha_without is not None:
+            phrases.append(f"moves nominal alpha from {self.alpha:.4f} to {self.alpha_without:.4f}".replace("-", "−"))
+        if self.accuracy is not None and self.accuracy_without is not None:
+            before, after = (f"{100 * share:.2f}%" for share in (self.accuracy, self.accuracy_without))
+            moved = f"moves the majority's accuracy on {self.gold:,} gold items from {before} to {after}"
+            phrases.append(moved if before != after else f"leaves the majority's accuracy on gold at {before}")
+        return "without this judge: " + "; ".join(phrases)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flag:
+    """A reason to look at a judge, in words with its numbers; never a reason to drop one unseen.
+
+    `p_adjusted` is Holm's, for all judges that this kind of flag was asked about; `effect` is what leaving the judge
+    out would do.
+
+    Examples:
+        >>> effect = Effect(items=100, changed=3, lost=0, alpha=0.51, alpha_without=0.55)
+        >>> print(Flag(kind="guessing", reason="right on 31% where the others are on 80%", p_adjusted=0.001,
+        ...            effect=effect))
+        guessing: right on 31% where the others are on 80%
+    """
+
+    kind: FlagKind
+    reason: str
+    p_adjusted: float
+    effect: Effect
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traps:
+    """How often a judge said of a trap what is known; `accepted` of `batches` that had traps passed enough of them.
+
+    `guessing` is the chance that a batch of such a size is accepted when every trap is guessed.
+    """
+
+    passed: int
+    n: int
+    rate: Estimate
+    accepted: int
+    batches: int
+    guessing: float | None
+
+    def as_dict(self) -> dict[str, object]:
+        """Plain data for JSON."""
+        plain = plain_fields(self)
+        plain["guessing_accepted"] = plain.pop("guessing")
+        return plain
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speed:
+    """The median of seconds for a label; `source` is the column `seconds`, or gaps between stamps in `time`."""
+
+    median: float
+    n: int
+    source: Literal["seconds", "time"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideBias:
+    """How often the left document won where a side did; `p_value` is that of the exact test against one half."""
+
+    left: Estimate
+    p_value: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """Accuracy in the first and in the second half of a judge's labels in order of time, and the change.
+
+    `others_change` is how the others' accuracy changes between the same items. `p_value` is for the change that is
+    left when each item's own share of right labels is taken off: the items of one half may be harder.
+    """
+
+    first: Estimate
+    second: Estimate
+    change: Estimate
+    others_change: float | None
+    p_value: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -56,32 +169,7 @@ class JudgeReport:
 
     def as_dict(self) -> dict[str, object]:
         """The report as plain data, in the key order of the command line's JSON."""
-
-        def plain(finding: Estimate | Traps | Drift | None) -> dict[str, object] | None:
-            return None if finding is None else finding.as_dict()
-
-        return {
-            "judge": self.judge,
-            "labels": self.labels,
-            "items": self.items,
-            "accuracy": self.accuracy.as_dict(),
-            "against": self.against,
-            "others_accuracy": self.others_accuracy,
-            "chance": self.chance,
-            "gold_accuracy": plain(self.gold_accuracy),
-            "consensus_accuracy": self.consensus_accuracy.as_dict(),
-            "confusion": self.confusion.as_dict(),
-            "leniency": plain(self.leniency),
-            "self_consistency": plain(self.self_consistency),
-            "traps": plain(self.traps),
-            "speed": asdict(self.speed) if self.speed else None,
-            "side_bias": asdict(self.side_bias) | {"left": self.side_bias.left.as_dict()} if self.side_bias else None,
-            "drift": plain(self.drift),
-            "common_label": self.common_label,
-            "common_share": self.common_share,
-            "flags": [asdict(flag) for flag in self.flags],
-            "notes": list(self.notes),
-        }
+        return plain_fields(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -157,7 +245,7 @@ class JudgeQuality:
     def as_dict(self) -> dict[str, object]:
         """The answer as plain data, in the key order of the command line's JSON."""
         return {
-            "judges": [report.as_dict() for report in self.judges],
+            "judges": to_plain(self.judges),
             "overall": {
                 "judges": len(self),
                 "labels": self.labels,
@@ -165,7 +253,7 @@ class JudgeQuality:
                 "accuracy": self.accuracy.as_dict(),
                 "against": self.against,
                 "alpha_nominal": self.alpha,
-                "majority_accuracy": self.majority_accuracy.as_dict() if self.majority_accuracy else None,
+                "majority_accuracy": to_plain(self.majority_accuracy),
                 "flagged": [report.judge for report in self.flagged],
             },
             "notes": list(self.notes),
@@ -173,38 +261,30 @@ class JudgeQuality:
 
 
 def _report_row(report: JudgeReport) -> dict[str, object]:
-    row: dict[str, object] = {
-        "judge": report.judge,
-        "labels": report.labels,
-        "items": report.items,
-        "against": report.against,
-    }
+    traps, speed, side_bias, drift = report.traps, report.speed, report.side_bias, report.drift
 
-    def put_estimate(name: str, estimate: Estimate | None) -> None:
-        row[name] = estimate.value if estimate else None
-        row[f"{name}_low"] = estimate.low if estimate else None
-        row[f"{name}_high"] = estimate.high if estimate else None
-        row[f"{name}_n"] = estimate.n if estimate else None
+    def columns(name: str, estimate: Estimate | None) -> dict[str, object]:
+        ends = (None,) * 4 if estimate is None else (estimate.value, estimate.low, estimate.high, estimate.n)
+        return dict(zip((name, f"{name}_low", f"{name}_high", f"{name}_n"), ends, strict=True))
 
-    put_estimate("accuracy", report.accuracy)
-    row |= {"others_accuracy": report.others_accuracy, "chance": report.chance}
-    put_estimate("gold_accuracy", report.gold_accuracy)
-    put_estimate("consensus_accuracy", report.consensus_accuracy)
-    put_estimate("leniency", report.leniency)
-    put_estimate("self_consistency", report.self_consistency)
-    traps, speed = report.traps, report.speed
-    row |= {
+    return {
+        **{name: getattr(report, name) for name in ("judge", "labels", "items", "against")},
+        **columns("accuracy", report.accuracy),
+        "others_accuracy": report.others_accuracy,
+        "chance": report.chance,
+        **columns("gold_accuracy", report.gold_accuracy),
+        **columns("consensus_accuracy", report.consensus_accuracy),
+        **columns("leniency", report.leniency),
+        **columns("self_consistency", report.self_consistency),
         "traps_passed": traps.passed if traps else None,
         "traps": traps.n if traps else None,
         "batches_accepted": traps.accepted if traps else None,
         "batches": traps.batches if traps else None,
         "seconds": speed.median if speed else None,
-    }
-    put_estimate("left_share", report.side_bias.left if report.side_bias else None)
-    put_estimate("drift", report.drift.change if report.drift else None)
-    row |= {"common_label": report.common_label, "common_share": report.common_share}
-    row |= {
+        **columns("left_share", side_bias.left if side_bias else None),
+        **columns("drift", drift.change if drift else None),
+        "common_label": report.common_label,
+        "common_share": report.common_share,
         "flags": "; ".join(flag.kind for flag in report.flags),
-        "reasons": "; ".join(f.reason for f in report.flags),
+        "reasons": "; ".join(flag.reason for flag in report.flags),
     }
-    return row

@@ -44,20 +44,19 @@ class ChanceSums:
 
     def p_low(self) -> FloatArray:
         """At most how often chance alone takes the sum so low; NaN where nothing could differ."""
-        p = bennett(-self.excess, self.variance, self.down)
-        if self.expected is not None:
-            for j in np.flatnonzero((self.cases > 0) & (self.excess <= -1)):
-                hits, n = round(self.expected[j] + self.excess[j]), int(self.cases[j])
-                p[j] = min(p[j], binomial_tail(hits, n, float(self.expected[j]) / n))
-        return np.where(self.cases > 0, p, np.nan)
+        return self._p_beyond(-1, self.down)
 
     def p_high(self) -> FloatArray:
         """At most how often chance alone takes the sum so high; NaN where nothing could differ."""
-        p = bennett(self.excess, self.variance, self.up)
+        return self._p_beyond(1, self.up)
+
+    def _p_beyond(self, sign: int, farthest: FloatArray) -> FloatArray:
+        p = bennett(sign * self.excess, self.variance, farthest)
         if self.expected is not None:
-            for j in np.flatnonzero((self.cases > 0) & (self.excess >= 1)):
+            for j in np.flatnonzero((self.cases > 0) & (sign * self.excess >= 1)):
                 hits, n = round(self.expected[j] + self.excess[j]), int(self.cases[j])
-                p[j] = min(p[j], binomial_tail(n - hits, n, 1 - float(self.expected[j]) / n))
+                chance = float(self.expected[j]) / n
+                p[j] = min(p[j], binomial_tail(hits, n, chance) if sign < 0 else binomial_tail(n - hits, n, 1 - chance))
         return np.where(self.cases > 0, p, np.nan)
 
     def p_two_sided(self) -> FloatArray:
@@ -78,40 +77,21 @@ def sums_within_strata(judge: Codes, n_judges: int, values: FloatArray, stratum:
         >>> sums.p_low().round(2)
         array([0.43, 1.  , 1.  , 1.  ])
     """
-    if not len(judge):
-        empty = np.zeros(0)
-        return ChanceSums(judge, n_judges, values=empty, mean=empty, variance=empty, high=empty, low=empty, share=share)
     n = np.maximum(np.bincount(stratum), 1)
     mean = np.bincount(stratum, weights=values) / n
-    residuals = values - mean[stratum]
-    variance = np.bincount(stratum, weights=residuals**2) / n
+    variance = np.bincount(stratum, weights=(values - mean[stratum]) ** 2) / n
     high, low = np.full(len(n), -np.inf), np.full(len(n), np.inf)
     np.maximum.at(high, stratum, values)
     np.minimum.at(low, stratum, values)
-    return ChanceSums(
-        judge,
-        n_judges,
-        values=values,
-        mean=mean[stratum],
-        variance=variance[stratum],
-        high=high[stratum],
-        low=low[stratum],
-        share=share,
-    )
+    mean, variance, high, low = (statistic[stratum] for statistic in (mean, variance, high, low))
+    return ChanceSums(judge, n_judges, values=values, mean=mean, variance=variance, high=high, low=low, share=share)
 
 
 def sums_of_hits(judge: Codes, n_judges: int, hit: NDArray[np.bool_], chance: FloatArray) -> ChanceSums:
     """Each judge's number of hits, where each case is one by a chance of its own."""
-    ones = np.ones(len(judge))
+    values, variance, high = hit.astype(np.float64), chance * (1 - chance), np.ones(len(judge))
     return ChanceSums(
-        judge,
-        n_judges,
-        values=hit.astype(np.float64),
-        mean=chance,
-        variance=chance * (1 - chance),
-        high=ones,
-        low=0 * ones,
-        share=True,
+        judge, n_judges, values=values, mean=chance, variance=variance, high=high, low=0 * high, share=True
     )
 
 
@@ -151,15 +131,11 @@ def binomial_tail(hits: int, n: int, chance: float) -> float:
     if chance >= 1:
         return 0.0
     i = np.arange(hits + 1)
-    logs = _log_factorials(n)
+    logs = _log_factorials(1 << n.bit_length())
     terms = logs[n] - logs[i] - logs[n - i] + i * np.log(chance) + (n - i) * np.log1p(-chance)
     return float(min(np.exp(terms - terms.max()).sum() * np.exp(terms.max()), 1.0))
 
 
-def _log_factorials(n: int) -> FloatArray:
-    return _log_factorial_table(1 << n.bit_length())
-
-
 @lru_cache(maxsize=24)
-def _log_factorial_table(n: int) -> FloatArray:
+def _log_factorials(n: int) -> FloatArray:
     return np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])

@@ -7,10 +7,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.errors import DuplicateError, MismatchError, TableError, UsageError
-from ringtrue.judges.quality.checked_labels import format_whole_percent, rows_by_judge
-from ringtrue.judges.quality.judge_findings import Traps
+from ringtrue.judges.quality.results import Traps
 from ringtrue.judges.quality.tail_bounds import binomial_tail
 from ringtrue.judges.votes import Votes, align_with_gold
+from ringtrue.stats.encoding import rows_by_group
 from ringtrue.stats.intervals import estimate_share
 
 MAX_GUESSED_SHARE = 0.2  # a rule that lets more guessers through than this is said to be weak
@@ -69,13 +69,7 @@ def guess_chance(votes: Votes) -> float:
     return 0.5 if votes.is_pairwise else 1 / max(len(votes.labels), 2)
 
 
-def record_traps(
-    votes: Votes,
-    trap: NDArray[np.int32],
-    *,
-    accept: tuple[int, int],
-    level: float,
-) -> list[Traps]:
+def record_traps(votes: Votes, trap: NDArray[np.int32], *, accept: tuple[int, int], level: float) -> list[Traps]:
     """What each judge did with the traps; a judge who met none has n = 0.
 
     A batch, or where there is no such column all of a judge's work, is accepted when the same share of its traps
@@ -89,35 +83,24 @@ def record_traps(
     if "batch" in votes.others.columns:
         names = votes.others["batch"].gather(trap_votes).cast(pl.String).fill_null("")
         batch = names.rank("dense").to_numpy().astype(np.int64)
-    settings = {"accept": accept, "guess": guess_chance(votes), "level": level}
-    return [
-        _record_judge_traps(passed[own_rows], cluster[item[own_rows]], batch[own_rows], **settings)  # type: ignore[arg-type]
-        for own_rows in rows_by_judge(judge, len(votes.judges))
-    ]
+    guess = guess_chance(votes)
 
+    def record(rows: NDArray[np.intp]) -> Traps:
+        _, batch_code, sizes = np.unique(batch[rows], return_inverse=True, return_counts=True)
+        n_passed = np.bincount(batch_code, weights=passed[rows], minlength=len(sizes))
+        n_required = [required_passes(int(n), accept) for n in sizes]
+        chances = [chance_accepted(int(n), accept, guess) for n in sizes]
+        clusters = cluster[item[rows]]
+        return Traps(
+            passed=int(passed[rows].sum()),
+            n=len(rows),
+            rate=estimate_share(passed[rows], clusters, level=level, case_name="trap that this judge met"),
+            accepted=int((n_passed >= n_required).sum()),
+            batches=len(sizes),
+            guessing=float(np.mean(chances)) if chances else None,
+        )
 
-def _record_judge_traps(
-    passed: NDArray[np.bool_],
-    cluster: NDArray[np.int32],
-    batch: NDArray[np.int64],
-    *,
-    accept: tuple[int, int],
-    guess: float,
-    level: float,
-) -> Traps:
-    rate = estimate_share(passed, cluster, level=level, case_name="trap that this judge met")
-    _, batch_code, sizes = np.unique(batch, return_inverse=True, return_counts=True)
-    n_passed = np.bincount(batch_code, weights=passed, minlength=len(sizes))
-    n_required = [required_passes(int(n), accept) for n in sizes]
-    chances = [chance_accepted(int(n), accept, guess) for n in sizes]
-    return Traps(
-        passed=int(passed.sum()),
-        n=len(passed),
-        rate=rate,
-        accepted=int((n_passed >= n_required).sum()),
-        batches=len(sizes),
-        guessing=float(np.mean(chances)) if chances else None,
-    )
+    return [record(rows) for rows in rows_by_group(judge, len(votes.judges))]
 
 
 def accept_rule_note(votes: Votes, accept: tuple[int, int]) -> str:
@@ -125,13 +108,8 @@ def accept_rule_note(votes: Votes, accept: tuple[int, int]) -> str:
     min_passed, n_traps = accept
     guess = guess_chance(votes)
     chance = chance_accepted(n_traps, accept, guess)
-    strict = chance_accepted(5, (4, 5), guess)
-    stricter = (
-        f"; 4 of 5 (--accept 4/5) would let {format_whole_percent(strict)} through"
-        if chance > MAX_GUESSED_SHARE
-        else ""
-    )
+    strict = f"; 4 of 5 (--accept 4/5) would let {chance_accepted(5, (4, 5), guess):.0%} through"
     return (
         f"a batch is accepted at {min_passed} of {n_traps} traps passed, and so are "
-        f"{format_whole_percent(chance)} of batches that are guessed, one label in {1 / guess:.0f}{stricter}"
+        f"{chance:.0%} of batches that are guessed, one label in {1 / guess:.0f}{strict * (chance > MAX_GUESSED_SHARE)}"
     )
