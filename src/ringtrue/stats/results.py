@@ -78,7 +78,8 @@ class Estimate:
 
     def as_dict(self) -> dict[str, object]:
         """The estimate as plain data, in the key order of the command line's JSON."""
-        return plain_fields(self)
+        plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        return plain | {"notes": list(self.notes)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
