@@ -17,7 +17,7 @@ from ringtrue.preference.candidates import Candidates, list_tables
 from ringtrue.preference.pair_designs import Pairs, choose_random_pairs, choose_seed_pairs, choose_swiss_pairs
 from ringtrue.preference.pair_tasks import build_task_table, last_batch_number, require_task_size
 from ringtrue.preference.rate import drop_traps, trap_notes
-from ringtrue.stats.bootstrap import require_generator
+from ringtrue.stats.intervals import require_generator
 from ringtrue.tables import Judgments, Preferences
 from ringtrue.tables.preferences import concat_tables
 

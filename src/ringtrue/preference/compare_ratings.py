@@ -13,7 +13,7 @@ from ringtrue.preference.gold_agreement import GoldComparison
 from ringtrue.preference.matches import Matches
 from ringtrue.preference.rate import drop_traps, group_notes, trap_notes
 from ringtrue.preference.rating_methods import RatingSettings
-from ringtrue.stats.bootstrap import require_generator
+from ringtrue.stats.intervals import require_generator
 from ringtrue.tables import Preferences
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from ringtrue.judges.agreement.bootstrap_intervals import AgreementSettings
 from ringtrue.judges.agreement.coefficients import cohen_kappa
 from ringtrue.judges.votes import Votes, make_votes, match_pair_labels
 from ringtrue.simulation import judged_labels
-from ringtrue.stats.bootstrap import resample_query_counts
+from ringtrue.stats.intervals import resample_query_counts
 from strategies import judged
 
 Table = dict[str, list[Any]]

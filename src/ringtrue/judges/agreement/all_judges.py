@@ -17,8 +17,8 @@ from ringtrue.judges.agreement.bootstrap_intervals import (
     make_estimates,
 )
 from ringtrue.judges.agreement.coefficients import METRICS, AgreementSums, sum_by_group, unpack_sums
-from ringtrue.stats.bootstrap import resample_query_counts
 from ringtrue.stats.encoding import cross_tabulate
+from ringtrue.stats.intervals import resample_query_counts
 
 if TYPE_CHECKING:
     from ringtrue.judges.votes import Votes

@@ -19,9 +19,9 @@ from ringtrue.judges.agreement.bootstrap_intervals import (
 from ringtrue.judges.agreement.coefficients import pair_sums
 from ringtrue.judges.agreement.results import PairAgreement
 from ringtrue.judges.votes import Codes, Votes, match_pair_labels
-from ringtrue.stats.bootstrap import resample_query_counts
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.encoding import cross_tabulate
+from ringtrue.stats.intervals import resample_query_counts
 from ringtrue.stats.results import Estimate
 from ringtrue.stats.student_t import normal_quantile
 
@@ -43,7 +43,7 @@ def estimate_pair_agreements(
     votes: Votes, pairs: list[tuple[int, int]], settings: AgreementSettings
 ) -> tuple[PairAgreement, ...]:
     """Each of these pairs of judges, without those that have no item in common; in chunks that fit the memory."""
-    n_cells = len(votes.labels) ** 2
+    n_labels, n_cells = len(votes.labels), len(votes.labels) ** 2
     settings = replace(settings, resamples=min(settings.resamples, max(MIN_RESAMPLES, MAX_RESAMPLED_CELLS // n_cells)))
     cluster, n_groups, unit = choose_resampling_groups(votes, settings)
     table_size = n_cells * (n_groups if unit == "queries" else 1)
@@ -53,12 +53,8 @@ def estimate_pair_agreements(
         chunk = pairs[first : first + step]
         settings.progress(settings.resamples * votes.size * len(chunk) // len(pairs))
         overlaps = [
-            _JudgeOverlap(
-                names=(votes.judges[judge_a], votes.judges[judge_b]),
-                item=item,
-                cell=label_a * len(votes.labels) + label_b,
-            )
-            for (judge_a, judge_b), (item, label_a, label_b) in zip(chunk, match_pair_labels(votes, chunk), strict=True)
+            _JudgeOverlap(names=(votes.judges[a], votes.judges[b]), item=item, cell=label_a * n_labels + label_b)
+            for (a, b), (item, label_a, label_b) in zip(chunk, match_pair_labels(votes, chunk), strict=True)
             if len(item)
         ]
         if not overlaps:
@@ -134,11 +130,8 @@ def _make_pair_agreements(
     grades = np.array(labels, dtype=np.float64)
     values = _pair_coefficients(tables, grades, relevant)
     n = counts.sum((-1, -2)).astype(np.int64)
-    resampled_values = (
-        _pair_coefficients(resampled.reshape(-1, len(overlaps), n_labels, n_labels), grades, relevant)
-        if len(resampled)
-        else {}
-    )
+    resampled = resampled.reshape(-1, len(overlaps), n_labels, n_labels)
+    resampled_values = _pair_coefficients(resampled, grades, relevant) if len(resampled) else {}
     items = np.array([pair.items for pair in overlaps])
     draws = BootstrapDraws(values=values, resampled=resampled_values, items=items, clusters=clusters)
     context = EstimateContext(

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringtrue.judges.agreement.bootstrap_intervals import FEW_CLUSTERS, BootstrapSettings, choose_resampling_groups
-from ringtrue.stats.bootstrap import resample_query_counts
-from ringtrue.stats.intervals import wilson
+from ringtrue.stats.intervals import resample_query_counts, wilson
 from ringtrue.stats.results import Estimate
 from ringtrue.stats.student_t import normal_quantile, t_quantile
 

@@ -126,18 +126,11 @@ def _flag_lenient(evidence: Evidence) -> Iterator[Finding]:
     sums = sums_within_strata(work.judge, evidence.n_judges, grade, work.item, share=False)
     for j, adjusted in _significant_judges(evidence, sums.p_two_sided()):
         leniency = evidence.reports[j].leniency
-        if (
-            leniency is not None
-            and leniency.value is not None
-            and abs(leniency.value) >= MIN_LENIENCY * float(grade.std())
-        ):
-            kind: FlagKind = "lenient" if leniency.value > 0 else "strict"
-            direction = "above" if leniency.value > 0 else "below"
-            reason = (
-                f"labels lie {abs(leniency.value):.2f} {direction} the others' on the same {leniency.n:,} items, "
-                f"on average"
-            )
-            yield j, kind, reason, adjusted
+        if leniency is None or leniency.value is None or abs(leniency.value) < MIN_LENIENCY * float(grade.std()):
+            continue
+        kind: FlagKind = "lenient" if leniency.value > 0 else "strict"
+        distance = f"labels lie {abs(leniency.value):.2f} {'above' if leniency.value > 0 else 'below'} the others'"
+        yield j, kind, f"{distance} on the same {leniency.n:,} items, on average", adjusted
 
 
 def _flag_traps(evidence: Evidence) -> Iterator[Finding]:

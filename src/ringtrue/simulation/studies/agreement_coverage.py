@@ -16,8 +16,7 @@ from ringtrue.judges.agreement.all_judges import bootstrap_coefficients, estimat
 from ringtrue.judges.agreement.bootstrap_intervals import AgreementSettings
 from ringtrue.judges.agreement.judge_pairs import estimate_pair_agreements
 from ringtrue.judges.votes import Votes, match_pair_labels
-from ringtrue.stats.bootstrap import resample_query_counts
-from ringtrue.stats.intervals import require_level
+from ringtrue.stats.intervals import require_level, resample_query_counts
 from ringtrue.stats.results import Estimate
 
 Array: TypeAlias = NDArray[np.float64]
