@@ -33,9 +33,9 @@ def to_plain(part: Any) -> Any:
     return [to_plain(inner) for inner in part] if isinstance(part, tuple | list) else part
 
 
-def plain_fields(result: Any) -> dict[str, Any]:
-    """The fields of a dataclass by name, in their order, each as plain data."""
-    return {field.name: to_plain(getattr(result, field.name)) for field in fields(result)}
+def plain_fields(result: Any, *names: str) -> dict[str, Any]:
+    """These fields and properties of a dataclass by name, or all of its fields in their order, each as plain data."""
+    return {name: to_plain(getattr(result, name)) for name in names or [field.name for field in fields(result)]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

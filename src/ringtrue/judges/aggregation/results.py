@@ -13,7 +13,7 @@ from ringtrue.errors import UsageError
 from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.aggregation.judge_models import Prior
 from ringtrue.stats.confusion import Confusion
-from ringtrue.stats.results import Estimate, to_plain
+from ringtrue.stats.results import Estimate, plain_fields
 from ringtrue.tables import Judgments
 
 
@@ -113,13 +113,6 @@ class Aggregation:
             "items": self.items.height,
             "method": self.method,
             "class_shares": {str(label): share for label, share in self.class_shares.items()},
-            "objective": list(self.objective),
-            "log_likelihood": self.log_likelihood,
-            "judges": to_plain(self.judges),
-            "iterations": self.iterations,
-            "converged": self.converged,
-            "ties": self.ties,
-            "gold": self.gold,
-            "prior": to_plain(self.prior),
-            "notes": list(self.notes),
+            **plain_fields(self, "objective", "log_likelihood", "judges", "iterations", "converged"),
+            **plain_fields(self, "ties", "gold", "prior", "notes"),
         }

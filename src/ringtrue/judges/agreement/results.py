@@ -160,10 +160,5 @@ class Agreement:
             "consensus": to_plain(self.consensus),
             "labels": list(self.labels),
             "judges": len(self.judges),
-            "items": self.items,
-            "queries": self.queries,
-            "votes": self.votes,
-            "drift": to_plain(self.drift),
-            "transitivity": to_plain(self.transitivity),
-            "notes": list(self.notes),
+            **plain_fields(self, "items", "queries", "votes", "drift", "transitivity", "notes"),
         }

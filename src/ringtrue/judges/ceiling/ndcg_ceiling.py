@@ -97,12 +97,9 @@ def ceiling(
         covered = round(float(confusion.counts.sum()))
     by_query = dict(zip(used, values.tolist(), strict=True))
     run_ceilings, run_notes = _measure_runs(runs, qrels, by_query, gain, k, missing, level)
+    query_ceilings = [by_query.get(query) for query in query_counts.queries]
     per_query = pl.DataFrame(
-        {
-            "query": query_counts.queries,
-            "documents": query_counts.counts.sum(axis=1),
-            "ceiling": [by_query.get(query) for query in query_counts.queries],
-        },
+        [query_counts.queries, query_counts.counts.sum(axis=1), query_ceilings],
         schema={"query": pl.String, "documents": pl.Int64, "ceiling": pl.Float64},
     )
     ndcg_ceiling = Ceiling(

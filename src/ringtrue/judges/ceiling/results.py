@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ringtrue.formatting.phrases import format_count
 from ringtrue.stats.confusion import Confusion
-from ringtrue.stats.results import Estimate, to_plain
+from ringtrue.stats.results import Estimate, plain_fields, to_plain
 
 if TYPE_CHECKING:
     import polars as pl
@@ -142,16 +142,8 @@ class Ceiling:
                 }
                 for query, documents, value in self.per_query.iter_rows()
             }
-        return plain | {
-            "method": self.method,
-            "measure": self.measure,
-            "simulated_se": self.simulated_se,
-            "documents": self.documents,
-            "covered": self.covered,
-            "orientation": self.orientation,
-            "confusion": self.confusion.as_dict(),
-            "notes": list(self.notes),
-        }
+        settings = plain_fields(self, "method", "measure", "simulated_se", "documents", "covered", "orientation")
+        return plain | settings | plain_fields(self, "confusion", "notes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -191,16 +183,8 @@ class CeilingScatter:
 
     def as_dict(self) -> dict[str, object]:
         """The scatter as plain data, in the key order of the command line's JSON."""
-        return {
-            "points": self.points.to_dicts(),
-            "pairs": self.pairs,
-            "correlation": self.correlation,
-            "difference": self.difference.as_dict(),
-            "measure": self.measure,
-            "documents": self.documents,
-            "single": self.single,
-            "notes": list(self.notes),
-        }
+        plain = plain_fields(self, "pairs", "correlation", "difference", "measure", "documents", "single", "notes")
+        return {"points": self.points.to_dicts()} | plain
 
 
 def describe_orientation(confusion: Confusion) -> str:

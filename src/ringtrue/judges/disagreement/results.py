@@ -145,21 +145,12 @@ class Disagreement:
     def as_dict(self) -> dict[str, object]:
         """The answer as plain data, in the key order of the command line's JSON."""
         return {
-            "p": to_plain(self.p),
-            "weights": to_plain(self.weights),
-            "cases": dict(self.cases),
-            "flags": list(self.flags),
+            **plain_fields(self, "p", "weights", "cases", "flags"),
             "at_least": "/".join(map(str, self.at_least)),
             "top": list(self.top),
             "gains": {str(label): gain for label, gain in self.gains.items()},
             "levels": dict(zip(self.levels, self.labels, strict=True)),
-            "documents": self.documents,
-            "queries": self.queries,
-            "judges": self.judges,
-            "votes": self.votes,
-            "min_labels": self.min_labels,
-            "strata": to_plain(self.strata),
+            **plain_fields(self, "documents", "queries", "judges", "votes", "min_labels", "strata"),
             "verification": to_plain(self.verified),
-            "consistency": to_plain(self.consistency),
-            "notes": list(self.notes),
+            **plain_fields(self, "consistency", "notes"),
         }

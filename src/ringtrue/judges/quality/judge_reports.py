@@ -68,11 +68,9 @@ class Evidence:
 
 def _nothing_to_check_error(votes: Votes) -> MismatchError:
     judges = np.unique(votes.judge)
-    reason = (
-        f"there is one judge, '{votes.judges[judges[0]]}', and nobody to compare with"
-        if len(judges) == 1
-        else f"no two of the {len(judges):,} judges labelled the same item"
-    )
+    reason = f"no two of the {len(judges):,} judges labelled the same item"
+    if len(judges) == 1:
+        reason = f"there is one judge, '{votes.judges[judges[0]]}', and nobody to compare with"
     return MismatchError(
         f"{reason}; give gold labels (--gold), traps (--traps), or more judges' labels of the same items"
     )
