@@ -36,7 +36,7 @@ def choose_judge_pairs(votes: Votes, max_pairs: int) -> list[tuple[int, int]]:
     n_judges = len(votes.judges)
     if n_judges * (n_judges - 1) // 2 <= max_pairs:
         return [(a, b) for a in range(n_judges) for b in range(a + 1, n_judges)]
-    return votes.overlapping_judges()[:max_pairs] if max_pairs else []
+    return votes.overlapping_judges(max_pairs)[0] if max_pairs else []
 
 
 def estimate_pair_agreements(

@@ -123,13 +123,12 @@ def ceiling_scatter(
 
 def _largest_overlaps(votes: Votes, limit: int) -> tuple[list[tuple[int, int]], int]:
     """The pairs of judges with the most items in common, both ways, and how many more there are."""
-    overlaps = votes.overlapping_judges()
-    if not overlaps:
+    chosen, left_out = votes.overlapping_judges(limit)
+    if not chosen:
         is_alone = len(votes.judges) == 1
         reason = f"only one judge ('{votes.judges[0]}') labelled" if is_alone else "no document has two judges"
         raise MismatchError(f"{reason}: there is no pair of judges to compare")
-    chosen = overlaps[:limit]
-    return [direction for pair in chosen for direction in (pair, pair[::-1])], len(overlaps) - len(chosen)
+    return [direction for pair in chosen for direction in (pair, pair[::-1])], left_out
 
 
 def _pearson(real: FloatArray, predicted: FloatArray) -> float | None:

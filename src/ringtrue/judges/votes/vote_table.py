@@ -215,16 +215,17 @@ class Votes:
         votes = self.keep(rows[self.item])
         return replace(votes, items=self.items.filter(pl.Series(rows)), item=new_positions[votes.item])
 
-    def overlapping_judges(self) -> list[tuple[int, int]]:
-        """The pairs of judges who have items in common, those with the most first."""
+    def overlapping_judges(self, limit: int) -> tuple[list[tuple[int, int]], int]:
+        """The pairs of judges who have the most items in common, and how many more have any."""
         from scipy.sparse import csr_array, triu
 
         ones, shape = np.ones(self.size, dtype=np.int64), (self.items.height, len(self.judges))
         seen = csr_array((ones, (self.item, self.judge)), shape=shape)
         seen.data[:] = 1
         common = triu(seen.T @ seen, k=1).tocoo()
-        order = np.lexsort((common.col, common.row, -common.data))
-        return list(zip(common.row[order].tolist(), common.col[order].tolist(), strict=True))
+        order = np.lexsort((common.col, common.row, -common.data))[:limit]
+        pairs = list(zip(common.row[order].tolist(), common.col[order].tolist(), strict=True))
+        return pairs, common.nnz - len(pairs)
 
     def by_judge_and_item(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Every pair of an item and a judge that has a vote: its item, its judge, and for each vote its pair."""
