@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringtrue.evaluation.measures import FloatArray, IntArray
-from ringtrue.stats.bootstrap import resample_query_counts
+from ringtrue.stats.intervals import resample_query_counts
 from ringtrue.stats.student_t import t_quantile, t_tail
 
 Progress: TypeAlias = Callable[[int], None]  # is told how many pairs × resamples were done

@@ -17,7 +17,7 @@ from ringtrue.errors import MeasureError, MismatchError, UsageError
 from ringtrue.evaluation.measures import BoolArray, FloatArray, Measure, parse
 from ringtrue.evaluation.stability.results import Flip, Stability, Standing
 from ringtrue.formatting.phrases import format_count, join_first_few
-from ringtrue.stats.bootstrap import resample_query_counts
+from ringtrue.stats.intervals import resample_query_counts
 from ringtrue.stats.rank_correlation import pair_signs, rbo, tau_ap, tau_from_signs
 from ringtrue.tables import Scores
 from ringtrue.tables.scores import Cube

@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ringtrue.errors import InputError, UsageError
 from ringtrue.gold.correction.graded_inputs import BronzeLists, Grades
-from ringtrue.stats.bootstrap import resample_query_counts
 from ringtrue.stats.confusion import Confusion
-from ringtrue.stats.intervals import require_level
+from ringtrue.stats.intervals import require_level, resample_query_counts
 from ringtrue.stats.results import Estimate
 from ringtrue.stats.student_t import t_quantile
 

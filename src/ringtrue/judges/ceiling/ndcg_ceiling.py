@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from ringtrue.errors import UsageError
-from ringtrue.evaluation.inputs import Missing, NoteCollector, match_runs_to_qrels, require_choice
+from ringtrue.evaluation.inputs import MatchSettings, Missing, NoteCollector, match_runs_to_qrels, require_choice
 from ringtrue.evaluation.measures import FloatArray, IntArray, RankedLists
 from ringtrue.evaluation.measures.graded import ndcg
 from ringtrue.evaluation.measures.set_based import judged_share
@@ -246,17 +246,7 @@ def _measure_runs(
         return ndcg(lists, k=k, dcg="exp-log2" if gain == "exp" else "log2")
 
     by_run = {}
-    for matched in match_runs_to_qrels(
-        runs,
-        judgments,
-        notes=notes,
-        missing=missing,
-        judges="one",
-        depth=None,
-        compat=None,
-        collection_size=None,
-        top=k,
-    ):
+    for matched in match_runs_to_qrels(runs, judgments, MatchSettings(missing=missing), notes=notes, top=k):
         judged_by_query = matched.average_over_judges(partial(judged_share, k=k))
         values, judged, is_present = (
             dict(zip(matched.queries, column.tolist(), strict=True))

@@ -16,8 +16,7 @@ from ringtrue.errors import TableError, UsageError, did_you_mean
 from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.votes import Outside, Repeats, Votes, align_with_gold, make_votes
 from ringtrue.tables import Judgments
-from ringtrue.tables.column_aliases import COLUMN_ALIASES, find_free_name
-from ringtrue.tables.columns import make_frame
+from ringtrue.tables.columns import COLUMN_ALIASES, find_free_name, make_frame
 
 LevelNames: TypeAlias = Sequence[str] | Mapping[str, Sequence[str]] | None
 INTEGER = r"^-?\d+$"
