@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ringtrue.cli.options.common import Command, output_options
+from ringtrue.cli.options.common import Command, option, output_options, seed_option
 from ringtrue.cli.options.confusion_out import confusion_out_option, require_documents, write_pooled_confusion
 from ringtrue.cli.options.labels import LabelInputs, label_options
 from ringtrue.cli.output import OutputFormat, emit, print_notes, progress_bar
@@ -30,37 +30,22 @@ OUTPUT_SUFFIXES = (*QRELS_SUFFIXES, ".csv", ".tsv", ".jsonl", ".ndjson", ".parqu
 
 @click.command("aggregate", cls=Command)
 @label_options
-@click.option(
-    "--method",
-    type=click.Choice(METHODS),
-    default="dawid-skene",
-    show_default=True,
-    help="A vote, or a model of how each judge errs.",
-)
-@click.option(
-    "--prior",
-    "prior_text",
-    metavar="PRIOR",
-    help="What a model believes of a judge before the first label: 'none', or DIAGONAL,CELL, the labels that "
+@option("--method", "A vote, or a model of how each judge errs.", choices=METHODS, default="dawid-skene")
+@option(
+    "--prior PRIOR",
+    "What a model believes of a judge before the first label: 'none', or DIAGONAL,CELL, the labels that "
     "count beside the real ones; 2,1 if not said.",
+    to="prior_text",
 )
-@click.option(
+@option(
     "--ties",
-    type=click.Choice(["low", "high", "random"]),
+    "Which of several labels that are equally good; of pairs, always neither document.",
+    choices=["low", "high", "random"],
     default="low",
-    show_default=True,
-    help="Which of several labels that are equally good; of pairs, always neither document.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For --ties random.")
-@click.option(
-    "--max-iterations", type=click.IntRange(min=1), default=500, show_default=True, help="When a model gives up."
-)
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    help="Where to write it: .qrels, or with probabilities .csv, .tsv, .jsonl, .parquet.",
-)
+@seed_option
+@option("--max-iterations", "When a model gives up.", type=click.IntRange(min=1), default=500)
+@option("-o, --output FILE", "Where to write it: .qrels, or with probabilities .csv, .tsv, .jsonl, .parquet.")
 @confusion_out_option
 @output_options
 def command(

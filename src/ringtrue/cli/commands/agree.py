@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ringtrue.cli.options.common import Command, output_options
-from ringtrue.cli.options.labels import LabelInputs, label_options
+from ringtrue.cli.options.common import Command, option, output_options, seed_option
+from ringtrue.cli.options.labels import LabelInputs, label_options, resamples_option
 from ringtrue.cli.output import OutputFormat, emit, print_notes, progress_bar
 
 if TYPE_CHECKING:
@@ -19,27 +19,16 @@ if TYPE_CHECKING:
 
 @click.command("agree", cls=Command)
 @label_options
-@click.option("--rel", type=int, default=1, show_default=True, help="The lowest label that is relevant, for overlap.")
-@click.option(
-    "--panels",
-    metavar="COLUMN",
-    help="Judges come in panels, told apart by this column: compare the panels' majorities.",
-)
-@click.option(
+@option("--rel", "The lowest label that is relevant, for overlap.", type=int, default=1)
+@option("--panels COLUMN", "Judges come in panels, told apart by this column: compare the panels' majorities.")
+@option(
     "--pairs",
+    "At most so many pairs of judges, those with the most items in common.",
     type=click.IntRange(min=0),
     default=1_000,
-    show_default=True,
-    help="At most so many pairs of judges, those with the most items in common.",
 )
-@click.option(
-    "--resamples",
-    type=click.IntRange(0, 1_000_000),
-    default=1_000,
-    show_default=True,
-    help="How often to draw the queries anew for intervals; 0 for none.",
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another seed, other draws.")
+@resamples_option
+@seed_option
 @output_options
 def command(
     label_inputs: LabelInputs, rel: int, panels: str | None, pairs: int, resamples: int, seed: int, form: OutputFormat

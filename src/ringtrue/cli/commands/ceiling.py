@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from ringtrue.cli.options import common
 from ringtrue.cli.options.ceiling_inputs import (
     CeilingFiles,
     check_testing_judge,
@@ -15,7 +16,7 @@ from ringtrue.cli.options.ceiling_inputs import (
     read_votes_and_confusion,
     restrict_to_labelled,
 )
-from ringtrue.cli.options.common import Command, input_options, is_given, output_options
+from ringtrue.cli.options.common import option
 from ringtrue.cli.output import OutputFormat, emit, print_notes
 from ringtrue.errors import UsageError
 
@@ -27,94 +28,50 @@ if TYPE_CHECKING:
 METHODS = ("exact", "simulation", "closed-form")
 
 
-@click.command("ceiling", cls=Command)
+@click.command("ceiling", cls=common.Command)
 @click.argument("more", nargs=-1, metavar="[RUN…]")
-@click.option("--judgments", "--qrels", required=True, metavar="FILE", help="The testing judge's labels.")
-@click.option(
-    "--confusion",
-    metavar="FILE",
-    help="What the training judge says given the testing judge's label: a matrix in JSON.",
-)
-@click.option("--labels", metavar="FILE", help="Or labels of several judges, to estimate that matrix from.")
-@click.option("--gold", metavar="FILE", help="With --labels: gold labels, which then are the testing judge's.")
-@click.option(
-    "--testing", metavar="NAME", help="With --labels: the testing judge; usually every pair counts both ways."
-)
-@click.option("--training", metavar="NAME", help="With --labels: the training judge.")
-@click.option(
+@option("--judgments, --qrels FILE", "The testing judge's labels.", required=True)
+@option("--confusion FILE", "What the training judge says given the testing judge's label: a matrix in JSON.")
+@option("--labels FILE", "Or labels of several judges, to estimate that matrix from.")
+@option("--gold FILE", "With --labels: gold labels, which then are the testing judge's.")
+@option("--testing NAME", "With --labels: the testing judge; usually every pair counts both ways.")
+@option("--training NAME", "With --labels: the training judge.")
+@option(
     "--method",
-    type=click.Choice(METHODS),
+    "Exact, or as the paper has it: by draws, or by taking ranks for normal.",
+    choices=METHODS,
     default="exact",
-    show_default=True,
-    help="Exact, or as the paper has it: by draws, or by taking ranks for normal.",
 )
-@click.option(
-    "--gain", type=click.Choice(["exp", "linear"]), help="What a label is worth: 2^label − 1 (usual), or the label."
+@option("--gain", "What a label is worth: 2^label − 1 (usual), or the label.", choices=["exp", "linear"])
+@common.gains_option
+@option("-k", "Of nDCG@k; usually of the whole list.", type=common.POSITIVE)
+@option("--run RUN", "Where does this run stand? May be repeated.", to="runs", multiple=True)
+@option("--per-query", "Every query as well.", is_flag=True)
+@option(
+    "--scatter", "With --labels: what each judge's ranking reaches by another, beside the prediction.", is_flag=True
 )
-@click.option("--gains", metavar="FILE", help="What each label is worth, as `ringtrue disagreement` writes it.")
-@click.option("-k", type=click.IntRange(1, 2**31 - 1), help="Of nDCG@k; usually of the whole list.")
-@click.option("--run", "runs", multiple=True, metavar="RUN", help="Where does this run stand? May be repeated.")
-@click.option("--per-query", is_flag=True, help="Every query as well.")
-@click.option(
-    "--scatter",
-    is_flag=True,
-    help="With --labels: what each judge's ranking reaches by another, beside the prediction.",
-)
-@click.option(
+@option(
     "--pairs",
+    "For --scatter: so many pairs of judges, those with the most documents in common.",
     type=click.IntRange(min=1),
     default=100,
-    show_default=True,
-    help="For --scatter: so many pairs of judges, those with the most documents in common.",
 )
-@click.option(
-    "--only-labelled",
-    is_flag=True,
-    help="With --labels: of the judged documents, only those that the matrix comes from.",
+@option(
+    "--only-labelled", "With --labels: of the judged documents, only those that the matrix comes from.", is_flag=True
 )
-@click.option("--confusion-out", metavar="FILE", help="With --labels: write the estimated matrix here.")
-@click.option("--renormalise", is_flag=True, help="Make rows of --confusion that do not add up to 1 do so.")
-@click.option(
-    "--draws",
-    type=click.IntRange(2, 10_000_000),
-    default=1_000,
-    show_default=True,
-    help="For --method simulation: draws for each query.",
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another seed, other draws.")
-@click.option(
-    "--level",
-    type=float,
-    default=0.95,
-    show_default=True,
-    help="How often such intervals hold, for queries like these.",
-)
-@click.option(
-    "--missing",
-    type=click.Choice(["zero", "skip"]),
-    default="zero",
-    show_default=True,
-    help="A judged query that a run does not have counts as 0, or is left out.",
-)
-@click.option("--judge", metavar="NAME", help="Use this judge's labels of --judgments only.")
-@click.option(
-    "--repeats",
-    type=click.Choice(["first", "last", "all"]),
-    help="Where a judge labelled a document again: which label counts; all only for --labels.",
-)
-@click.option(
-    "--label-columns",
-    multiple=True,
-    metavar="NAME=COLUMN",
-    help="What the file of --labels calls a column: judge=worker.",
-)
-@click.option("--label-where", multiple=True, metavar="COLUMN=VALUE", help="Keep only these rows of --labels.")
-@click.option("--gold-columns", multiple=True, metavar="NAME=COLUMN", help="What the file of --gold calls a column.")
-@click.option("--gold-where", multiple=True, metavar="COLUMN=VALUE", help="Keep only these rows of --gold.")
-@click.option("--run-columns", multiple=True, metavar="NAME=COLUMN", help="The same as --columns, for runs.")
-@click.option("--as", "forced", multiple=True, metavar="FORMAT", help="Force a format; see docs/reference/formats.md.")
-@input_options
-@output_options
+@option("--confusion-out FILE", "With --labels: write the estimated matrix here.")
+@option("--renormalise", "Make rows of --confusion that do not add up to 1 do so.", is_flag=True)
+@option("--draws", "For --method simulation: draws for each query.", type=click.IntRange(2, 10_000_000), default=1_000)
+@common.seed_option
+@common.level_option
+@common.missing_option
+@common.judge_option
+@common.repeats_option("; all only for --labels")
+@common.selection_options("label", "the file of --labels")
+@common.selection_options("gold", "the gold file")
+@common.run_columns_option
+@common.input_options
+@common.output_options
 def command(
     more: tuple[str, ...],
     method: CeilingMethod,
@@ -190,7 +147,12 @@ def command(
         form,
         payload=payload,
         grid=partial(
-            ceiling_grids, ndcg_ceiling, points, per_query=per_query, output=confusion_out, all_pairs=is_given("pairs")
+            ceiling_grids,
+            ndcg_ceiling,
+            points,
+            per_query=per_query,
+            output=confusion_out,
+            all_pairs=common.is_given("pairs"),
         ),
         csv_grid=partial(ceiling_csv, ndcg_ceiling, points, per_query=per_query),
     )
@@ -198,9 +160,9 @@ def command(
 
 def _refuse_unused_options(method: CeilingMethod, *, scatter: bool) -> None:
     """Refuse options that would change nothing."""
-    if method != "simulation" and is_given("draws"):
+    if method != "simulation" and common.is_given("draws"):
         raise UsageError(f"--draws is about --method simulation, and --method {method} draws nothing: leave it out")
-    if not scatter and is_given("pairs"):
+    if not scatter and common.is_given("pairs"):
         raise UsageError("--pairs is about --scatter, which was not asked for: leave it out")
 
 
@@ -242,5 +204,4 @@ def _require_consistent_options(
         raise UsageError("--renormalise is about the matrix of --confusion; one that is estimated adds up by itself")
     if scatter and per_query and form == "csv":
         raise UsageError("--format csv prints one table: --per-query or --scatter; --json has both")
-    if [files.judgments, files.confusion, files.labels, files.gold, *files.runs].count("-") > 1:
-        raise UsageError("standard input (-) can be read only once; put one of the two into a file")
+    common.require_one_stdin([files.judgments, files.confusion, files.labels, files.gold, *files.runs])

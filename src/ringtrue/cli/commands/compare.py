@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from ringtrue.cli.options.common import Command, is_given, output_options
+from ringtrue.cli.options import common
+from ringtrue.cli.options.common import option
 from ringtrue.cli.options.gold import GoldOptions, gold_options
-from ringtrue.cli.options.runs import RunInputs, evaluation_options, gains_option, level_option, runs_and_judgments
+from ringtrue.cli.options.runs import RunInputs, evaluation_options, runs_and_judgments
 from ringtrue.cli.output import OutputFormat, emit, means_as_dict, print_notes, progress_bar
 from ringtrue.errors import UsageError, did_you_mean
 from ringtrue.formatting.grid import Grid
@@ -29,69 +30,45 @@ DEFAULT_MEASURE = "nDCG@10"
 TESTS = ("t", "permutation", "bootstrap", "sign", "wilcoxon", "welch", "independent")
 
 
-@click.command("compare", cls=Command)
+@click.command("compare", cls=common.Command)
 @runs_and_judgments
-@click.option(
-    "-m",
-    "--measure",
-    "measures",
-    multiple=True,
-    metavar="MEASURE",
-    help=f"What to compare by; may be repeated, or a list. {DEFAULT_MEASURE} if not said.",
+@common.measure_option("What to compare by", f"Usually {DEFAULT_MEASURE}.")
+@option(
+    "--baseline RUN", "Compare with this run only, by name or by file; may be repeated.", to="baselines", multiple=True
 )
-@click.option(
-    "--baseline",
-    "baselines",
-    multiple=True,
-    metavar="RUN",
-    help="Compare with this run only, by name or by file; may be repeated.",
-)
-@click.option(
+@option(
     "--test",
-    type=click.Choice(TESTS),
-    default="t",
-    show_default=True,
-    help="How p is found; welch is for runs over different queries, independent the published test for gold "
+    "How p is found; welch is for runs over different queries, independent the published test for gold "
     "labels from elsewhere.",
+    choices=TESTS,
+    default="t",
 )
-@click.option("--mid-p", is_flag=True, help="A less cautious sign test.")
-@click.option(
+@option("--mid-p", "A less cautious sign test.", is_flag=True)
+@option(
     "--adjust",
-    type=click.Choice(["holm", "bh", "tukey", "none"]),
+    "What to do about many comparisons: bh guards the share of false findings, the others against any.",
+    choices=["holm", "bh", "tukey", "none"],
     default="holm",
-    show_default=True,
-    help="What to do about many comparisons: bh guards the share of false findings, the others against any.",
 )
-@click.option(
+@option(
     "--family",
-    type=click.Choice(["measure", "all"]),
+    "Adjust for the comparisons of one measure, or of all measures together.",
+    choices=["measure", "all"],
     default="measure",
-    show_default=True,
-    help="Adjust for the comparisons of one measure, or of all measures together.",
 )
-@click.option(
-    "--resamples",
-    type=int,
-    default=10_000,
-    show_default=True,
-    help="How often to draw in permutation, bootstrap and tukey.",
+@option("--resamples", "How often to draw in permutation, bootstrap and tukey.", type=int, default=10_000)
+@common.seed_option
+@option("--per-query", "Show the difference for every query, the largest first.", is_flag=True)
+@option("--by COLUMN", "Compare apart for each value of a column of the topics or judgments.")
+@option("--topics FILE", "A table with a row for each query: for --by, and to show what was asked.")
+@option(
+    "--layout", "A row for each pair (usual up to 10), or for each run, with those it beats.", choices=["pairs", "runs"]
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed, the same answer.")
-@click.option("--per-query", is_flag=True, help="Show the difference for every query, the largest first.")
-@click.option("--by", metavar="COLUMN", help="Compare apart for each value of a column of the topics or judgments.")
-@click.option(
-    "--topics", metavar="FILE", help="A table with a row for each query: for --by, and to show what was asked."
-)
-@click.option(
-    "--layout",
-    type=click.Choice(["pairs", "runs"]),
-    help="A row for each pair (usual up to 10), or for each run, with those it beats.",
-)
-@gains_option
-@level_option
+@common.gains_option
+@common.level_option
 @gold_options
 @evaluation_options
-@output_options
+@common.output_options
 def command(
     run_inputs: RunInputs,
     gold_opts: GoldOptions,
@@ -148,7 +125,7 @@ def command(
     if layout is not None and (by is not None or per_query):
         raise UsageError(f"--layout is for the whole: {'--by' if by else '--per-query'} has a layout of its own")
     if test == "welch":  # each run over its own queries
-        if run_inputs.missing == "zero" and is_given("missing"):
+        if run_inputs.missing == "zero" and common.is_given("missing"):
             raise UsageError("--test welch takes each run over its own queries: --missing zero does not go with it")
         run_inputs = replace(run_inputs, missing="skip")
     baselines = _split_baselines(baselines, run_inputs.runs)
@@ -244,7 +221,7 @@ def _compare_corrected(
     gold, labels, runs = gold_opts.read_gold(run_inputs), run_inputs.read_labels(), list(run_inputs.read_runs())
     parsed_measures = run_inputs.parse_measures(measures or gold_opts.default_measures(gold, [DEFAULT_MEASURE])[:1])
     run_names = [run.name for run in runs]
-    settings = gold_opts.correction_settings()
+    settings = gold_opts.correction_settings(seed)
     comparisons = run_inputs.explain_errors(
         lambda: compare_corrected(
             runs,
@@ -287,8 +264,8 @@ def _refuse_options_unused_with_gold() -> None:
         "topics": "no single query is shown",
     }
     for name, why in unused.items():
-        if is_given(name):
-            raise UsageError(f"--{name.replace('_', '-')} says nothing with --gold, where {why}: leave it out")
+        if common.is_given(name):
+            raise UsageError(f"{common.option_name(name)} says nothing with --gold, where {why}: leave it out")
 
 
 def _split_baselines(baselines: tuple[str, ...], paths: tuple[str, ...]) -> tuple[str, ...]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from ringtrue.cli.options.common import Command, input_options, output_options, parse_columns, parse_conditions
+from ringtrue.cli.options import common
+from ringtrue.cli.options.common import option
 from ringtrue.cli.output import OutputFormat, emit, print_notes
 from ringtrue.errors import DuplicateError, TableError, UsageError
 from ringtrue.formatting.grid import Grid
@@ -25,25 +26,21 @@ KINDS = ("run", "judgments", "preferences", "topics", "documents")
 Keep = Literal["first", "last"]
 
 
-@click.command("convert", cls=Command)
+@click.command("convert", cls=common.Command)
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
-@click.option("--kind", type=click.Choice(KINDS), help="What IN holds, where that cannot be told.")
-@click.option("--as", "source_format", metavar="FORMAT", help="The format of IN; see docs/reference/formats.md.")
-@click.option("--to", "target_format", metavar="FORMAT", help="The format of OUT.")
-@click.option(
+@option("--kind", "What IN holds, where that cannot be told.", choices=KINDS)
+@option("--as FORMAT", "The format of IN; see docs/reference/formats.md.", to="source_format")
+@option("--to FORMAT", "The format of OUT.", to="target_format")
+@option(
     "--to-kind",
-    type=click.Choice(["preferences"]),
-    help="Write the preferences that judgments imply; .pref, and .prefs for trec_eval, say so by themselves.",
+    "Write the preferences that judgments imply; .pref, and .prefs for trec_eval, say so by themselves.",
+    choices=["preferences"],
 )
-@click.option("--ties", is_flag=True, help="Documents with equal labels are ties; otherwise they are left out.")
-@click.option(
-    "--repeats",
-    type=click.Choice(["first", "last"]),
-    help="Which label implies preferences, where a judge labelled a document again.",
-)
-@input_options
-@output_options
+@option("--ties", "Documents with equal labels are ties; otherwise they are left out.", is_flag=True)
+@common.first_or_last_option
+@common.table_options
+@common.output_options
 def command(
     source: str,
     target: str,
@@ -74,7 +71,7 @@ def command(
 
     read_as, write_as = parse_format(source_format), parse_format(target_format)
     notes: list[str] = []
-    file, column_names, conditions = Source(source), parse_columns(columns), parse_conditions(where)
+    file, column_names, conditions = Source(source), common.parse_columns(columns), common.parse_conditions(where)
     _refuse_same_file(source, target)
     kind = kind or _only_kind_of(read_as) or files.recognise_kind(file, columns=column_names)
     readers: dict[TableKind, Callable[..., Run | Judgments | Preferences | pl.DataFrame]] = {
@@ -147,11 +144,11 @@ def _imply_preferences(
 def _refuse_preference_options(kind: TableKind, to_kind: str | None, ties: bool, repeats: str | None) -> None:
     """Refuse options that would change nothing."""
     preference_options = {"--to-kind preferences": to_kind, "--ties": ties, f"--repeats {repeats}": repeats}
-    for option, setting in preference_options.items():
+    for given, setting in preference_options.items():
         if setting and kind != "judgments":
-            raise UsageError(f"{option}: IN holds {kind}, and only judgments imply preferences; leave it out")
+            raise UsageError(f"{given}: IN holds {kind}, and only judgments imply preferences; leave it out")
         if setting:
-            raise UsageError(f"{option} is about preferences that labels imply; say --to-kind preferences as well")
+            raise UsageError(f"{given} is about preferences that labels imply; say --to-kind preferences as well")
 
 
 def _refuse_same_file(source: str, target: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ringtrue.cli.options.common import Command, output_options
+from ringtrue.cli.options.common import SHARE, Command, option, output_options, seed_option
 from ringtrue.cli.output import OutputFormat, emit, print_notes
 from ringtrue.cli.tables.calculator import calculator_csv, calculator_grids, comparisons_by_title
 from ringtrue.errors import UsageError
@@ -25,48 +25,31 @@ DESIGNS = ("pool_random", "external", "known")
 
 
 @click.command("correct", cls=Command)
-@click.option("--score", required=True, type=float, help="The mean over queries by the bronze judge, from 0 to 1.")
-@click.option("--sd", type=float, help="The standard deviation of the values of single queries; not needed with --k 1.")
-@click.option("--queries", required=True, type=click.IntRange(min=1), help="How many queries.")
-@click.option("--k", type=click.IntRange(min=1), help="How many documents of each query: 3 for P@3.")
-@click.option(
-    "--relevant",
+@option("--score", "The mean over queries by the bronze judge, from 0 to 1.", required=True, type=float)
+@option("--sd", "The standard deviation of the values of single queries; not needed with --k 1.", type=float)
+@option("--queries", "How many queries.", required=True, type=click.IntRange(min=1))
+@option("--k", "How many documents of each query: 3 for P@3.", type=click.IntRange(min=1))
+@option(
+    "--relevant X/N",
+    "Bronze is right on X of N documents that gold calls relevant; or a known share: 0.9.",
     required=True,
-    metavar="X/N",
-    help="Bronze is right on X of N documents that gold calls relevant; or a known share: 0.9.",
 )
-@click.option("--nonrelevant", required=True, metavar="X/N", help="The same for documents that gold does not.")
-@click.option("--versus-score", type=float, help="A second score, to compare with.")
-@click.option("--versus-sd", type=float, help="Its standard deviation over queries.")
-@click.option("--versus-queries", type=click.IntRange(min=1), help="Its number of queries.")
-@click.option("--versus-relevant", metavar="X/N", help="The rate of its judges, where they are others.")
-@click.option("--versus-nonrelevant", metavar="X/N", help="The same for documents that gold does not call relevant.")
-@click.option(
-    "--difference-sd", type=float, help="The standard deviation of the differences, where the queries are the same."
+@option("--nonrelevant X/N", "The same for documents that gold does not.", required=True)
+@option("--versus-score", "A second score, to compare with.", type=float)
+@option("--versus-sd", "Its standard deviation over queries.", type=float)
+@option("--versus-queries", "Its number of queries.", type=click.IntRange(min=1))
+@option("--versus-relevant X/N", "The rate of its judges, where they are others.")
+@option("--versus-nonrelevant X/N", "The same for documents that gold does not call relevant.")
+@option("--difference-sd", "The standard deviation of the differences, where the queries are the same.", type=float)
+@option(
+    "--design", "The rates come from a random draw from these documents, from others, or are known.", choices=DESIGNS
 )
-@click.option(
-    "--design",
-    type=click.Choice(DESIGNS),
-    help="The rates come from a random draw from these documents, from others, or are known.",
+@option("--interval", "How to make the interval.", choices=INTERVALS, default="fieller")
+@option("--level", "How often intervals hold the truth.", type=SHARE, default=0.95)
+@option(
+    "--resamples", "How often to draw, for bootstrap and bayes.", type=click.IntRange(1, 10_000_000), default=10_000
 )
-@click.option(
-    "--interval", type=click.Choice(INTERVALS), default="fieller", show_default=True, help="How to make the interval."
-)
-@click.option(
-    "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="How often intervals hold the truth.",
-)
-@click.option(
-    "--resamples",
-    type=click.IntRange(1, 10_000_000),
-    default=10_000,
-    show_default=True,
-    help="How often to draw, for bootstrap and bayes.",
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another seed, other draws.")
+@seed_option
 @output_options
 def command(
     score: float,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ringtrue.cli.options.common import Command, output_options
+from ringtrue.cli.options.common import Command, option, output_options
 from ringtrue.cli.options.runs import RunInputs, evaluation_options, runs_and_judgments
 from ringtrue.cli.output import OutputFormat, emit, print_notes
 from ringtrue.errors import UsageError
@@ -51,14 +51,13 @@ AXES: dict[str, _Axes] = {
 
 @click.command("curve", cls=Command)
 @runs_and_judgments
-@click.option(
+@option(
     "--kind",
-    type=click.Choice(list(AXES)),
+    "Precision by recall, recall by fallout, or interpolated precision at 11 levels.",
+    choices=list(AXES),
     default="pr",
-    show_default=True,
-    help="Precision by recall, recall by fallout, or interpolated precision at 11 levels.",
 )
-@click.option("--draw/--no-draw", default=None, help="Draw the best runs below the table; as a rule on a terminal.")
+@option("--draw/--no-draw", "Draw the best runs below the table; as a rule on a terminal.", default=None)
 @evaluation_options
 @output_options
 def command(run_inputs: RunInputs, kind: CurveKind, draw: bool | None, form: OutputFormat) -> None:

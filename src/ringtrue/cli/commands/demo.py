@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ringtrue.cli.options.common import Command, output_options
+from ringtrue.cli.options.common import Command, option, output_options
 from ringtrue.cli.output import OutputFormat, emit, means_as_dict, print_notes
 from ringtrue.errors import FileError, UsageError
 from ringtrue.formatting.grid import Grid
@@ -46,10 +46,12 @@ report.html                           all of it on one page (`ringtrue report`)
 
 
 @click.command("demo", cls=Command)
-@click.option("--folder", default="ringtrue-demo", show_default=True, help="Where to write the files.")
-@click.option("--queries", type=click.IntRange(2, 10_000), default=50, show_default=True, help="How many queries.")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Another seed, another world.")
-@click.option("--report/--no-report", "reports", default=True, help="Write the page too; it takes some seconds.")
+@option("--folder", "Where to write the files.", default="ringtrue-demo")
+@option("--queries", "How many queries.", type=click.IntRange(2, 10_000), default=50)
+@option("--seed", "Another seed, another world.", type=click.IntRange(min=0), default=1)
+@option(
+    "--report/--no-report", "Write the page too; it takes some seconds.", to="reports", default=True, show_default=False
+)
 @output_options
 def command(folder: str, queries: int, seed: int, reports: bool, form: OutputFormat) -> None:
     """See it work on data made on the spot.

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from ringtrue.cli.options.common import Command, output_options, parse_columns, parse_conditions
+from ringtrue.cli.options.common import Command, option, output_options, parse_columns, parse_conditions, seed_option
 from ringtrue.cli.options.files import columns_per_file, is_same_file
-from ringtrue.cli.options.labels import LabelInputs, label_options
+from ringtrue.cli.options.labels import LabelInputs, label_options, resamples_option
 from ringtrue.cli.output import OutputFormat, emit, print_notes, progress_bar
 from ringtrue.errors import UsageError
 
@@ -25,37 +25,28 @@ GOLD_COLUMN = "gold"  # the column that has it, where no file does
 
 @click.command("disagreement", cls=Command)
 @label_options
-@click.option("--at-least", required=True, metavar="M/N", help="How many of how many users should call it top: 1/3.")
-@click.option(
-    "--min-labels", type=click.IntRange(min=2), default=2, show_default=True, help="Only documents with so many labels."
-)
-@click.option(
-    "--levels",
-    "level_texts",
+@option("--at-least M/N", "How many of how many users should call it top: 1/3.", required=True)
+@option("--min-labels", "Only documents with so many labels.", type=click.IntRange(min=2), default=2)
+@option(
+    "--levels [COLUMN=]A,B,C",
+    "Labels that are words, the lowest first; of two columns, each combination is one.",
+    to="level_texts",
     multiple=True,
-    metavar="[COLUMN=]A,B,C",
-    help="Labels that are words, the lowest first; of two columns, each combination is one.",
 )
-@click.option("--top", metavar="COLUMN", help="Of combined levels: the column whose top counts. Usually all of them.")
-@click.option("--keep-lowest", is_flag=True, help="Weigh the lowest level as well; it is usually worth 0.")
-@click.option("--gold-as-judge", is_flag=True, help="Count gold as one more label: --gold FILE, or the column 'gold'.")
-@click.option("--by", metavar="COLUMN", help="The same for each value of a column, such as the kind of query.")
-@click.option("--verify", is_flag=True, help="Hold the model's predictions for several M/N against what happened.")
-@click.option(
+@option("--top COLUMN", "Of combined levels: the column whose top counts. Usually all of them.")
+@option("--keep-lowest", "Weigh the lowest level as well; it is usually worth 0.", is_flag=True)
+@option("--gold-as-judge", "Count gold as one more label: --gold FILE, or the column 'gold'.", is_flag=True)
+@option("--by COLUMN", "The same for each value of a column, such as the kind of query.")
+@option("--verify", "Hold the model's predictions for several M/N against what happened.", is_flag=True)
+@option(
     "--mutual",
+    "Rank by one judge and score by the other: how much each measure depends on whose labels it uses.",
     is_flag=True,
-    help="Rank by one judge and score by the other: how much each measure depends on whose labels it uses.",
 )
-@click.option("--between", metavar="JUDGE,JUDGE", help="With --mutual: these two judges, in every query.")
-@click.option(
-    "--resamples",
-    type=click.IntRange(0, 1_000_000),
-    default=1_000,
-    show_default=True,
-    help="How often to draw the queries anew for intervals; 0 for none.",
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another seed, other draws.")
-@click.option("-o", "--output", metavar="FILE", help="Where to write the weights as gains, such as gains.json.")
+@option("--between JUDGE,JUDGE", "With --mutual: these two judges, in every query.")
+@resamples_option
+@seed_option
+@option("-o, --output FILE", "Where to write the weights as gains, such as gains.json.")
 @output_options
 def command(
     label_inputs: LabelInputs,

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import click
 
-from ringtrue.cli.options.common import Command, output_options
+from ringtrue.cli.options.common import ALL_OTHERS, Command, output_options, require_one_stdin
 from ringtrue.cli.output import OutputFormat, emit, progress_bar
-from ringtrue.errors import UsageError
 
 
 @click.command("doctor", cls=Command)
@@ -28,8 +27,7 @@ def command(ctx: click.Context, files: tuple[str, ...], form: OutputFormat) -> N
     from ringtrue.cli.tables.doctor import as_grids, as_text
     from ringtrue.doctor import examine
 
-    if files.count("-") > 1:
-        raise UsageError("standard input (-) can be read only once; put the others into files")
+    require_one_stdin(files, ALL_OTHERS)
     size = sum(Path(path).stat().st_size for path in set(files) if Path(path).is_file())
     with progress_bar(size, description="reading") as advance:
         diagnosis = examine(files, progress=advance)

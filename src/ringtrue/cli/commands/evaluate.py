@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ringtrue.cli.options.common import Command, output_options
+from ringtrue.cli.options.common import Command, gains_option, level_option, measure_option, option, output_options
 from ringtrue.cli.options.gold import GoldOptions, gold_options
-from ringtrue.cli.options.runs import RunInputs, evaluation_options, gains_option, level_option, runs_and_judgments
+from ringtrue.cli.options.runs import RunInputs, evaluation_options, runs_and_judgments
 from ringtrue.cli.output import OutputFormat, emit, means_as_dict, print_notes
 from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid
@@ -26,17 +26,10 @@ ESTIMATE_FIELDS = ("value", "se", "low", "high", "level", "n", "method")
 
 @click.command("evaluate", cls=Command)
 @runs_and_judgments
-@click.option(
-    "-m",
-    "--measure",
-    "measures",
-    multiple=True,
-    metavar="MEASURE",
-    help=f"What to measure; may be repeated, or a list. Usually {', '.join(DEFAULT_MEASURES)}.",
-)
-@click.option("--per-query", is_flag=True, help="Show every query.")
-@click.option("--by", metavar="COLUMN", help="Means for each value of a column of the topics or judgments.")
-@click.option("--topics", metavar="FILE", help="A table with a row for each query, for --by.")
+@measure_option("What to measure", f"Usually {', '.join(DEFAULT_MEASURES)}.")
+@option("--per-query", "Show every query.", is_flag=True)
+@option("--by COLUMN", "Means for each value of a column of the topics or judgments.")
+@option("--topics FILE", "A table with a row for each query, for --by.")
 @gains_option
 @level_option
 @gold_options

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ringtrue.cli.options.common import Command, output_options
+from ringtrue.cli.options.common import Command, option, output_options, require_one_stdin
 from ringtrue.cli.options.confusion_out import confusion_out_option, require_documents, write_pooled_confusion
 from ringtrue.cli.options.labels import LabelInputs, label_options
 from ringtrue.cli.output import OutputFormat, emit, print_notes, progress_bar
@@ -30,14 +30,8 @@ WORK_PER_LABEL = 40  # units of the progress bar for a label: a million labels t
 
 @click.command("judges", cls=Command)
 @label_options
-@click.option("--traps", metavar="FILE", help="Items with a known label that were mixed in, to see who pays attention.")
-@click.option(
-    "--accept",
-    metavar="M/N",
-    default="2/5",
-    show_default=True,
-    help="A batch of work is accepted when this share of its traps was passed.",
-)
+@option("--traps FILE", "Items with a known label that were mixed in, to see who pays attention.")
+@option("--accept M/N", "A batch of work is accepted when this share of its traps was passed.", default="2/5")
 @confusion_out_option
 @output_options
 def command(
@@ -51,8 +45,7 @@ def command(
     """
     from ringtrue.judges.quality import judge_quality
 
-    if [*label_inputs.labels, label_inputs.gold, traps].count("-") > 1:
-        raise UsageError("standard input (-) can be read only once; put one of the two into a file")
+    require_one_stdin([*label_inputs.labels, label_inputs.gold, traps])
     acceptance = _parse_acceptance(accept)
     votes, gold = label_inputs.read_votes(), label_inputs.read_gold_votes()
     require_documents(confusion_out, votes)

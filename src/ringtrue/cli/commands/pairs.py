@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ringtrue.cli.options.common import Command, output_options, parse_columns, parse_conditions
+from ringtrue.cli.options import common
+from ringtrue.cli.options.common import option
 from ringtrue.cli.options.files import (
     Sources,
     columns_per_file,
@@ -44,68 +45,50 @@ def _check_design(ctx: click.Context, param: click.Parameter, design: str) -> st
     return design
 
 
-@click.command("pairs", cls=Command)
+@click.command("pairs", cls=common.Command)
 @click.argument("candidates", nargs=-1, metavar="[RUN…|POOL]")
-@click.option(
-    "--design",
+@option(
+    f"--design {'|'.join(DESIGNS)}",
+    "Which pairs: those that teach most about the top; the published design; neighbours in the order so far; any.",
     default=DESIGNS[0],
-    show_default=True,
-    metavar="|".join(DESIGNS),
     callback=_check_design,
-    help="Which pairs: those that teach most about the top; the published design; neighbours in the order so far; any.",
 )
-@click.option(
-    "--preferences",
-    multiple=True,
-    metavar="FILE",
-    help="What people preferred so far, to be continued; may be repeated.",
-)
-@click.option(
-    "--budget",
-    type=click.IntRange(1),
-    metavar="N",
-    help="How many pairs, over all queries; with active, which may choose a pair again, how many votes "
+@option("--preferences FILE", "What people preferred so far, to be continued; may be repeated.", multiple=True)
+@option(
+    "--budget N",
+    "How many pairs, over all queries; with active, which may choose a pair again, how many votes "
     "(choices, where --votes is more than 1). Usually a task a query for active, all of seed's, as many "
     "for random, a round of swiss.",
-)
-@click.option(
-    "--votes",
     type=click.IntRange(1),
-    metavar="N",
-    help="How many people should see each pair. Usually 4; with active 1 for each time that it chooses a "
+)
+@option(
+    "--votes N",
+    "How many people should see each pair. Usually 4; with active 1 for each time that it chooses a "
     "pair, up to 4 times.",
+    type=click.IntRange(1),
 )
-@click.option("--traps", metavar="FILE", help="Pairs with a known winner to mix in, to see who pays attention.")
-@click.option("--per-task", type=click.IntRange(1), default=20, show_default=True, help="How many pairs in a task.")
-@click.option(
-    "--traps-per-task", type=click.IntRange(0), metavar="N", help="How many of them are traps, with --traps. Usually 5."
-)
-@click.option(
+@option("--traps FILE", "Pairs with a known winner to mix in, to see who pays attention.")
+@option("--per-task", "How many pairs in a task.", type=click.IntRange(1), default=20)
+@option("--traps-per-task N", "How many of them are traps, with --traps. Usually 5.", type=click.IntRange(0))
+@option(
     "--depth",
+    "How many documents of each query, from the top; of several runs, of each run.",
     type=click.IntRange(2),
     default=100,
-    show_default=True,
-    help="How many documents of each query, from the top; of several runs, of each run.",
 )
-@click.option("--documents", metavar="FILE", help="Texts of documents, to be ranked by BM25 first; with --topics.")
-@click.option("--topics", metavar="FILE", help="Texts of queries, for BM25.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed, the same pairs.")
-@click.option("-o", "--output", required=True, metavar="FILE", help="Where to write it: .csv, .tsv, .jsonl, .parquet.")
-@click.option("--as", "forced", multiple=True, metavar="FORMAT", help="Force a format; see docs/reference/formats.md.")
-@click.option(
-    "--columns",
-    multiple=True,
-    metavar="NAME=COLUMN",
-    help="What the preferences, or another table, call a column: left=url_a.",
-)
-@click.option(
-    "--where",
-    multiple=True,
-    metavar="COLUMN=VALUE",
-    help="Keep only the preferences, and rows of other tables with this column, that have this value; "
+@option("--documents FILE", "Texts of documents, to be ranked by BM25 first; with --topics.")
+@option("--topics FILE", "Texts of queries, for BM25.")
+@common.seed_option
+@common.table_output_option
+@common.as_option
+@option("--columns NAME=COLUMN", "What the preferences, or another table, call a column: left=url_a.", multiple=True)
+@option(
+    "--where COLUMN=VALUE",
+    "Keep only the preferences, and rows of other tables with this column, that have this value; "
     "COLUMN!=VALUE, those without; COLUMN!= , those not empty.",
+    multiple=True,
 )
-@output_options
+@common.output_options
 def command(
     design: Any,
     budget: int | None,
@@ -181,8 +164,7 @@ class _PairFiles:
             raise UsageError("BM25 needs the texts of both: --documents FILE and --topics FILE")
         if not self.candidates and self.documents is None:
             raise UsageError("which documents? Runs, a pool (`ringtrue pool`), or --documents FILE --topics FILE")
-        if self.paths.count("-") > 1:
-            raise UsageError("standard input (-) can be read only once; put the others into files")
+        common.require_one_stdin(self.paths, common.ALL_OTHERS)
 
     @property
     def paths(self) -> list[str]:
@@ -255,7 +237,7 @@ class _PairFiles:
         from ringtrue.files import recognise_kind
 
         try:
-            return recognise_kind(self.sources[path], columns=parse_columns(self.columns)) == "judgments"
+            return recognise_kind(self.sources[path], columns=common.parse_columns(self.columns)) == "judgments"
         except InputError:  # nothing that we know
             return False
 
@@ -283,7 +265,7 @@ class _PairFiles:
 
     def _selection_of(self, path: str) -> dict[str, Any]:
         """What `--columns` and `--where` say about a file."""
-        columns, where = parse_columns(self.columns), parse_conditions(self.where)
+        columns, where = common.parse_columns(self.columns), common.parse_conditions(self.where)
         table_paths = [table_path for table_path in self.paths if self._is_table(table_path, columns)]
         if not table_paths:  # reading it says what is wrong
             return {"columns": columns, "where": where}

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ringtrue.cli.options.common import Command, input_options, output_options
+from ringtrue.cli.options import common
+from ringtrue.cli.options.common import option
 from ringtrue.cli.options.runs import RunInputs
 from ringtrue.cli.output import OutputFormat, emit, print_notes
 from ringtrue.errors import UsageError
@@ -35,61 +36,36 @@ QUANTITY_NAMES = {
 SOURCE_NAMES = {"given": "given", "files": "the files", "guess": "a guess", "follows": "follows from the others"}
 
 
-@click.command("plan", cls=Command)
+@click.command("plan", cls=common.Command)
 @click.argument("runs", nargs=-1, metavar="[RUN [RUN]]")
-@click.option("--half-width", type=float, metavar="H", help="Half of the interval of a mean P@k, such as 0.03.")
-@click.option("--difference", type=float, metavar="D", help="A difference of two runs that is to be found.")
-@click.option("--power", type=float, metavar="P", help="How often it is to be found; 0.8 if not said.")
-@click.option("--budget", type=float, metavar="COST", help="What may be spent, to ask what it buys.")
-@click.option(
-    "--queries", type=click.IntRange(2, 10**9), metavar="N", help="There are so many queries; only gold is to be found."
-)
-@click.option("--score", type=float, help="The mean P@k by the bronze labels.")
-@click.option("--sd", type=float, help="The standard deviation of P@k over queries.")
-@click.option(
-    "--accuracy",
-    metavar="X/N,X/N",
-    help="How often bronze is right on relevant documents, on others: 43/59,67/84 or .85,.90.",
-)
-@click.option("--prevalence", type=float, help="The share of the documents that gold calls relevant.")
-@click.option("--difference-sd", type=float, help="The standard deviation of the difference over queries.")
-@click.option("--gold-sd", type=float, help="The same as --sd or --difference-sd, by gold's labels.")
-@click.option("--unshared", type=float, help="How many documents of a query only one of the two runs has.")
-@click.option("--cost-bronze", type=float, metavar="COST", help="Of a bronze label, in any unit.")
-@click.option("--cost-gold", type=float, metavar="COST", help="Of a gold label; 10 bronze ones if not said.")
-@click.option("--cost-query", type=float, metavar="COST", default=0.0, show_default=True, help="Of one more query.")
-@click.option(
-    "-k", "--k", type=click.IntRange(1, 10**6), help="How many documents of each query count; 10 if not said."
-)
-@click.option(
-    "--population",
-    type=click.Choice(["like-these", "these"]),
-    default="like-these",
-    show_default=True,
-    help="Is the answer about all queries that there could be, or about these and no others?",
-)
-@click.option("--level", type=float, default=0.95, show_default=True, help="How often such intervals hold.")
-@click.option("--judgments", "--qrels", metavar="FILE", help="With a run: the bronze judge's labels.")
-@click.option("--gold", metavar="FILE", help="With a run: some labels of the gold judge.")
-@click.option("-m", "--measure", metavar="MEASURE", help="With a run: P@10, 'P(rel=2)@10'; the usual P@k if not said.")
-@click.option("--rel", type=click.IntRange(1, 2**31 - 1), help="The lowest gold label that is relevant; 1 if not said.")
-@click.option(
-    "--bronze-rel",
-    type=click.IntRange(1, 2**31 - 1),
-    help="The lowest bronze label that is relevant; that of --rel if not said.",
-)
-@click.option("--judge", metavar="NAME", help="Use this judge's labels in the bronze file only.")
-@click.option(
-    "--name",
-    type=click.Choice(["file", "tag"]),
-    default="file",
-    show_default=True,
-    help="Call a run by its file, or by the tag inside.",
-)
-@click.option("--run-columns", multiple=True, metavar="NAME=COLUMN", help="As --columns, for runs that are tables.")
-@click.option("--as", "forced", multiple=True, metavar="FORMAT", help="Force a format; see docs/reference/formats.md.")
-@input_options
-@output_options
+@option("--half-width H", "Half of the interval of a mean P@k, such as 0.03.", type=float)
+@option("--difference D", "A difference of two runs that is to be found.", type=float)
+@option("--power P", "How often it is to be found; 0.8 if not said.", type=float)
+@option("--budget COST", "What may be spent, to ask what it buys.", type=float)
+@option("--queries N", "There are so many queries; only gold is to be found.", type=click.IntRange(2, 10**9))
+@option("--score", "The mean P@k by the bronze labels.", type=float)
+@option("--sd", "The standard deviation of P@k over queries.", type=float)
+@option("--accuracy X/N,X/N", "How often bronze is right on relevant documents, on others: 43/59,67/84 or .85,.90.")
+@option("--prevalence", "The share of the documents that gold calls relevant.", type=float)
+@option("--difference-sd", "The standard deviation of the difference over queries.", type=float)
+@option("--gold-sd", "The same as --sd or --difference-sd, by gold's labels.", type=float)
+@option("--unshared", "How many documents of a query only one of the two runs has.", type=float)
+@option("--cost-bronze COST", "Of a bronze label, in any unit.", type=float)
+@option("--cost-gold COST", "Of a gold label; 10 bronze ones if not said.", type=float)
+@option("--cost-query COST", "Of one more query.", type=float, default=0.0)
+@option("-k, --k", "How many documents of each query count; 10 if not said.", type=click.IntRange(1, 10**6))
+@common.population_option("like-these")
+@common.level_option
+@option("--judgments, --qrels FILE", "With a run: the bronze judge's labels.")
+@option("--gold FILE", "With a run: some labels of the gold judge.")
+@option("-m, --measure MEASURE", "With a run: P@10, 'P(rel=2)@10'; the usual P@k if not said.")
+@common.rel_option
+@common.bronze_rel_option
+@common.judge_option
+@common.name_option
+@common.run_columns_option
+@common.input_options
+@common.output_options
 def command(
     runs: tuple[str, ...],
     measure: str | None,
@@ -132,8 +108,7 @@ def command(
     else:
         if judgments is None:
             raise UsageError("a run says nothing without the bronze judge's labels: --judgments FILE")
-        if [*runs, judgments, gold].count("-") > 1:
-            raise UsageError("standard input (-) can be read only once; put one of the two into a file")
+        common.require_one_stdin([*runs, judgments, gold])
         run_inputs = RunInputs(
             runs=runs,
             judgments=judgments,
@@ -201,7 +176,7 @@ def _parse_measure(measure: str | None, k: int | None, rel: int | None) -> tuple
 def _require_no_files(**options: object) -> None:
     for name, setting in options.items():
         if setting is not None:
-            raise UsageError(f"--{name.replace('_', '-')} says nothing without a run: plan RUN --judgments FILE …")
+            raise UsageError(f"{common.option_name(name)} says nothing without a run: plan RUN --judgments FILE …")
 
 
 def _plan_grids(plans: Plans, *, bars: bool) -> list[Grid]:

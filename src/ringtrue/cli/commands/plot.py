@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ringtrue.cli.options.common import Command, output_options
+from ringtrue.cli.options.common import Command, option, output_options
 from ringtrue.cli.options.files import refuse_to_overwrite
 from ringtrue.cli.options.report import ReportOptions, report_options
 from ringtrue.cli.output import OutputFormat, emit, print_notes
@@ -29,9 +29,9 @@ class _Plot(Command):
 @click.command("plot", cls=_Plot)
 @click.argument("figure")
 @report_options
-@click.option("-o", "--output", metavar="FILE", help="Where to write it: .svg, .png or .pdf. FIGURE.svg if not said.")
-@click.option("--width", type=click.FloatRange(2, 40), default=6.5, show_default=True, help="In inches.")
-@click.option("--dark", is_flag=True, help="Light on dark.")
+@option("-o, --output FILE", "Where to write it: .svg, .png or .pdf. FIGURE.svg if not said.")
+@option("--width", "In inches.", type=click.FloatRange(2, 40), default=6.5)
+@option("--dark", "Light on dark.", is_flag=True)
 @output_options
 def command(
     figure: str, report_opts: ReportOptions, output: str | None, width: float, dark: bool, form: OutputFormat

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import click
 
-from ringtrue.cli.options.common import Command, output_options, parse_columns
+from ringtrue.cli.options.common import (
+    POSITIVE,
+    Command,
+    as_option,
+    option,
+    output_options,
+    parse_columns,
+    table_output_option,
+)
 from ringtrue.cli.output import OutputFormat, emit, print_notes
 from ringtrue.formatting.grid import Grid
 
 
 @click.command("pool", cls=Command)
 @click.argument("runs", nargs=-1, required=True, metavar="RUN…")
-@click.option("--depth", type=click.IntRange(1, 2**31 - 1), required=True, help="How many documents of each run.")
-@click.option("-o", "--output", required=True, metavar="FILE", help="Where to write it: .csv, .tsv, .jsonl, .parquet.")
-@click.option("--as", "forced", multiple=True, metavar="FORMAT", help="Force a format; see docs/reference/formats.md.")
-@click.option("--columns", multiple=True, metavar="NAME=COLUMN", help="What the runs call a column: doc=url.")
+@option("--depth", "How many documents of each run.", type=POSITIVE, required=True)
+@table_output_option
+@as_option
+@option("--columns NAME=COLUMN", "What the runs call a column: doc=url.", multiple=True)
 @output_options
 def command(
     runs: tuple[str, ...],

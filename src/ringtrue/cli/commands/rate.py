@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ringtrue.cli.options.common import Command, input_options, is_given, output_options
+from ringtrue.cli.options import common
+from ringtrue.cli.options.common import option
 from ringtrue.cli.options.rating_inputs import RatingFiles
 from ringtrue.cli.options.rating_outputs import RatingTargets
 from ringtrue.cli.output import OutputFormat, emit, print_notes, progress_bar
@@ -48,102 +49,80 @@ WORK_PER_VOTE = 64  # drawing one anew takes as long as reading so many bytes
 MAX_VOTES = 100_000  # beyond which agreement would take longer than the ratings
 
 
-def _default_of(name: str) -> dict[str, Any]:
-    return {"default": DEFAULTS[name], "show_default": True}
-
-
-@click.command("rate", cls=Command)
+@click.command("rate", cls=common.Command)
 @click.argument("preferences", nargs=-1, required=True, metavar="PREFERENCES…")
-@click.option(
+@option(
     "--method",
-    type=click.Choice([*METHODS, ALL_METHODS]),
+    "How votes become ratings; all compares the methods, by --gold or --folds.",
+    choices=[*METHODS, ALL_METHODS],
     default=METHODS[0],
-    show_default=True,
-    help="How votes become ratings; all compares the methods, by --gold or --folds.",
 )
-@click.option("--em", is_flag=True, help="Weigh the judges first, by how often they are right.")
-@click.option("--by-judge", is_flag=True, help="Rate the judges along with the documents.")
-@click.option(
-    "--judge-model",
-    type=click.Choice(["sensitivity", "crowd-bt"]),
-    help="The same, and what is said of a judge; usually sensitivity.",
+@option("--em", "Weigh the judges first, by how often they are right.", is_flag=True)
+@option("--by-judge", "Rate the judges along with the documents.", is_flag=True)
+@option(
+    "--judge-model", "The same, and what is said of a judge; usually sensitivity.", choices=["sensitivity", "crowd-bt"]
 )
-@click.option(
-    "--ties",
-    type=click.Choice(["half", "davidson"]),
-    **_default_of("ties"),
-    help="A tie is half a win, or has a chance of its own.",
+@option(
+    "--ties", "A tie is half a win, or has a chance of its own.", choices=["half", "davidson"], default=DEFAULTS["ties"]
 )
-@click.option(
-    "--ridge", type=float, **_default_of("ridge"), help="How close to each other documents are before the first vote."
+@option(
+    "--ridge", "How close to each other documents are before the first vote.", type=float, default=DEFAULTS["ridge"]
 )
-@click.option(
+@option(
     "--passes",
+    "How often to go through the matches; usually 20 times by elo, once by glicko.",
     type=click.IntRange(1, 10_000),
-    help="How often to go through the matches; usually 20 times by elo, once by glicko.",
 )
-@click.option("-k", "--k", type=float, **_default_of("k"), help="Of elo: how much a match can move.")
-@click.option(
-    "--start", type=float, **_default_of("start"), help="Of elo and glicko: the rating before the first match."
+@option("-k, --k", "Of elo: how much a match can move.", type=float, default=DEFAULTS["k"])
+@option("--start", "Of elo and glicko: the rating before the first match.", type=float, default=DEFAULTS["start"])
+@option(
+    "--scale", "Of elo and glicko: so many points more are odds of ten to one.", type=float, default=DEFAULTS["scale"]
 )
-@click.option(
-    "--scale", type=float, **_default_of("scale"), help="Of elo and glicko: so many points more are odds of ten to one."
-)
-@click.option(
-    "--variance", type=float, **_default_of("variance"), help="Of glicko: of the ratings, before the first match."
-)
-@click.option(
+@option("--variance", "Of glicko: of the ratings, before the first match.", type=float, default=DEFAULTS["variance"])
+@option(
     "--balance",
+    "Of win-rate: the weight of wins; the rest is how often a document was compared.",
     type=float,
-    **_default_of("balance"),
-    help="Of win-rate: the weight of wins; the rest is how often a document was compared.",
+    default=DEFAULTS["balance"],
 )
-@click.option(
+@option(
     "--each",
-    type=click.Choice(["pair", "vote"]),
-    **_default_of("each"),
-    help="Whether a match is a pair with the mean of its votes, or a vote.",
+    "Whether a match is a pair with the mean of its votes, or a vote.",
+    choices=["pair", "vote"],
+    default=DEFAULTS["each"],
 )
-@click.option(
+@option(
     "--interval",
-    type=click.Choice(["laplace", "bootstrap", "none"]),
-    **_default_of("interval"),
-    help="From the curvature of the posterior, or from votes drawn anew.",
+    "From the curvature of the posterior, or from votes drawn anew.",
+    choices=["laplace", "bootstrap", "none"],
+    default=DEFAULTS["interval"],
 )
-@click.option(
+@option(
     "--resamples",
+    "For --interval bootstrap: how often.",
     type=click.IntRange(100, 1_000_000),
-    **_default_of("resamples"),
-    help="For --interval bootstrap: how often.",
+    default=DEFAULTS["resamples"],
 )
-@click.option(
-    "--repeats",
-    type=click.Choice(["first", "last", "all"]),
-    help="Where a judge voted on a pair again: which vote counts, or each as its own.",
-)
-@click.option("--gold", metavar="QRELS", help="Judgments to be trusted: how well do ratings tell them apart (AUC)?")
-@click.option("--rel", type=int, default=1, show_default=True, help="The lowest gold label that is relevant.")
-@click.option(
+@common.repeats_option()
+@option("--gold QRELS", "Judgments to be trusted: how well do ratings tell them apart (AUC)?")
+@option("--rel", "The lowest gold label that is relevant.", type=int, default=1)
+@option(
     "--folds",
+    "With --method all: foretell each of so many parts of the votes by the others.",
     type=click.IntRange(min=2),
-    help="With --method all: foretell each of so many parts of the votes by the others.",
 )
-@click.option("--per-query", is_flag=True, help="The AUC of every query as well, however many there are.")
-@click.option(
-    "-o", "--output", metavar="FILE", help="Where to write all ratings: .csv, .tsv, .jsonl, .parquet, or as a .run."
-)
-@click.option("--chances", metavar="FILE", help="Where to write how likely each document is preferred to each other.")
-@click.option("--qrels", metavar="FILE", help="Where to write the ratings as labels, cut by one of the next three.")
-@click.option("--threshold", metavar="X[,Y…]", help="Label 1 from the rating X on, 2 from Y on, and so on.")
-@click.option("--quantile", metavar="Q[,…]", help="Label 1 above this share of a query's documents, and so on.")
-@click.option("--gaps", type=click.IntRange(min=2), metavar="N", help="N labels, cut at the widest gaps of a query.")
-@click.option("--level", type=float, default=0.95, show_default=True, help="How often such intervals hold.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another seed, other draws.")
-@click.option("--gold-columns", multiple=True, metavar="NAME=COLUMN", help="What the file of --gold calls a column.")
-@click.option("--gold-where", multiple=True, metavar="COLUMN=VALUE", help="Keep only these rows of --gold.")
-@click.option("--as", "forced", multiple=True, metavar="FORMAT", help="Force a format; see docs/reference/formats.md.")
-@input_options
-@output_options
+@option("--per-query", "The AUC of every query as well, however many there are.", is_flag=True)
+@option("-o, --output FILE", "Where to write all ratings: .csv, .tsv, .jsonl, .parquet, or as a .run.")
+@option("--chances FILE", "Where to write how likely each document is preferred to each other.")
+@option("--qrels FILE", "Where to write the ratings as labels, cut by one of the next three.")
+@option("--threshold X[,Y…]", "Label 1 from the rating X on, 2 from Y on, and so on.")
+@option("--quantile Q[,…]", "Label 1 above this share of a query's documents, and so on.")
+@option("--gaps N", "N labels, cut at the widest gaps of a query.", type=click.IntRange(min=2))
+@common.level_option
+@common.seed_option
+@common.selection_options("gold", "the gold file")
+@common.input_options
+@common.output_options
 def command(method: str, per_query: bool, form: OutputFormat, **options: Any) -> None:
     """Which documents are preferred?
 
@@ -297,26 +276,26 @@ def _compare_methods(
 def _refuse_unused_options(method: str, options: dict[str, Any], files: RatingFiles, targets: RatingTargets) -> None:
     """Refuse options that would change nothing."""
     for name, methods in METHODS_BY_OPTION.items():
-        if is_given(name) and method not in methods:
+        if common.is_given(name) and method not in methods:
             scope = f"is for {' and '.join(methods)}, and "
             method_text = (
                 "--method all takes every method as it usually is" if method == ALL_METHODS else f"this is {method}"
             )
-            raise UsageError(f"{_option_name(name)} {scope}{method_text}; leave it out")
+            raise UsageError(f"{common.option_name(name)} {scope}{method_text}; leave it out")
     if method == ALL_METHODS:
         _refuse_with_all_methods(options, files, targets)
     elif options["folds"] is not None:
         raise UsageError("--folds compares methods by how well they foretell votes; say --method all as well")
-    if is_given("interval") and method == "glicko" and options["interval"] != "none":
+    if common.is_given("interval") and method == "glicko" and options["interval"] != "none":
         raise UsageError(f"--interval {options['interval']} is for bradley-terry; glicko has a variance of its own")
-    if is_given("resamples") and options["interval"] != "bootstrap":
+    if common.is_given("resamples") and options["interval"] != "bootstrap":
         raise UsageError("--resamples is about --interval bootstrap, which was not asked for: leave it out")
-    if is_given("each") and options["em"]:
+    if common.is_given("each") and options["em"]:
         raise UsageError("--each: after --em a match is a pair with a probable score; leave it out")
     if files.gold is None:
         for name in ("rel", "per_query"):
-            if is_given(name):
-                raise UsageError(f"{_option_name(name)} is about gold labels; give them: --gold QRELS")
+            if common.is_given(name):
+                raise UsageError(f"{common.option_name(name)} is about gold labels; give them: --gold QRELS")
 
 
 def _refuse_with_all_methods(options: dict[str, Any], files: RatingFiles, targets: RatingTargets) -> None:
@@ -328,7 +307,3 @@ def _refuse_with_all_methods(options: dict[str, Any], files: RatingFiles, target
         )
     if files.gold is None and options["folds"] is None:
         raise UsageError("--method all compares the methods by what? Give --gold QRELS, --folds 10, or both")
-
-
-def _option_name(name: str) -> str:
-    return f"--{name.replace('_', '-')}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ringtrue.cli.options.common import Command, output_options
+from ringtrue.cli.options.common import Command, option, output_options
 from ringtrue.cli.options.files import refuse_to_overwrite
 from ringtrue.cli.options.report import ReportOptions, report_options
 from ringtrue.cli.output import OutputFormat, emit, print_notes, step_bar
@@ -25,8 +25,8 @@ WIDTH = 100
 
 @click.command("report", cls=Command)
 @report_options
-@click.option("-o", "--output", default="report.html", show_default=True, metavar="FILE", help="Where to write it.")
-@click.option("--open", "opens", is_flag=True, help="Open it in a browser.")
+@option("-o, --output FILE", "Where to write it.", default="report.html")
+@option("--open", "Open it in a browser.", to="opens", is_flag=True)
 @output_options
 def command(report_opts: ReportOptions, output: str, opens: bool, form: OutputFormat) -> None:
     """Show me everything on one page.

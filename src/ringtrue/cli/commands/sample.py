@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ringtrue.cli.options.common import Command, output_options
+from ringtrue.cli.options import common
+from ringtrue.cli.options.common import option
 from ringtrue.cli.options.files import refuse_to_overwrite, refuse_to_overwrite_filled
 from ringtrue.cli.options.gold import read_gold, refuse_uncorrectable_settings
-from ringtrue.cli.options.runs import RunInputs, evaluation_options, level_option, runs_and_judgments
+from ringtrue.cli.options.runs import RunInputs, evaluation_options, runs_and_judgments
 from ringtrue.cli.output import OutputFormat, emit, print_notes
 from ringtrue.errors import InputError, UsageError
 from ringtrue.formatting.grid import Grid
@@ -28,36 +29,23 @@ CONTINUABLE_DESIGNS = {  # which earlier samples can be continued, and by which 
 MAX_RUNS_SHOWN = 12
 
 
-@click.command("sample", cls=Command)
+@click.command("sample", cls=common.Command)
 @runs_and_judgments
-@click.option("--budget", type=click.IntRange(1), metavar="DOCS", help="How many documents gold can judge.")
-@click.option(
-    "--queries",
-    type=click.IntRange(1),
-    metavar="N",
-    help="How many whole queries gold can judge: for nDCG, AP, RR, ERR.",
-)
-@click.option(
-    "--for",
-    "-m",
-    "--measure",
-    "measures",
-    multiple=True,
-    metavar="MEASURE",
-    help=f"What will be corrected; may be repeated, or a list. {DEFAULT_MEASURE} if not said.",
-)
-@click.option(
+@option("--budget DOCS", "How many documents gold can judge.", type=click.IntRange(1))
+@option("--queries N", "How many whole queries gold can judge: for nDCG, AP, RR, ERR.", type=click.IntRange(1))
+@common.measure_option("What will be corrected", f"Usually {DEFAULT_MEASURE}.", "--for, -m, --measure MEASURE")
+@option(
     "--compare",
-    "comparing",
+    "Only to compare the runs: what they share at the same rank is not drawn.",
+    to="comparing",
     is_flag=True,
-    help="Only to compare the runs: what they share at the same rank is not drawn.",
 )
-@click.option("--already", metavar="FILE", help="Gold labels of an earlier sample, to be continued.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed, the same sample.")
-@click.option("-o", "--output", required=True, metavar="FILE", help="Where to write it: .csv, .tsv, .jsonl, .parquet.")
-@level_option
+@option("--already FILE", "Gold labels of an earlier sample, to be continued.")
+@common.seed_option
+@common.table_output_option
+@common.level_option
 @evaluation_options
-@output_options
+@common.output_options
 def command(
     run_inputs: RunInputs,
     budget: int | None,
@@ -139,8 +127,7 @@ def _read_earlier_labels(run_inputs: RunInputs, already: str, option: str) -> Ju
     """The gold labels of an earlier draw, of the kind that the option draws."""
     from ringtrue.files.byte_source import Source
 
-    if already == "-" and "-" in (run_inputs.judgments, *run_inputs.runs):
-        raise UsageError("standard input (-) can be read only once; put one of the two into a file")
+    common.require_one_stdin([already, run_inputs.judgments, *run_inputs.runs])
     labels = read_gold(Source(already), "--already", run_inputs.notes.append, {}, {})
     for column in ("design", "prob"):
         if column not in labels.frame.columns:

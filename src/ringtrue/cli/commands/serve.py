@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ringtrue.cli.options.common import Command, output_options
+from ringtrue.cli.options.common import Command, option, output_options
 from ringtrue.cli.output import OutputFormat, emit, print_notes
 from ringtrue.errors import FileError, StoreError, UsageError
 from ringtrue.formatting.grid import Grid
@@ -21,35 +21,20 @@ if TYPE_CHECKING:
 
 
 @click.command("serve", cls=Command)
-@click.option(
-    "--db",
-    "database",
+@option(
+    "--db URL",
+    "An SQLite file, or postgresql://user@host/name; made when not there.",
+    to="database",
     default="ringtrue.db",
-    show_default=True,
     envvar="RINGTRUE_DB",
     show_envvar=True,
-    metavar="URL",
-    help="An SQLite file, or postgresql://user@host/name; made when not there.",
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen; 0.0.0.0 for every network.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes a free one.")
-@click.option(
-    "--workers",
-    type=click.IntRange(1, 64),
-    default=1,
-    show_default=True,
-    help="How many processes serve; more than one with PostgreSQL.",
-)
-@click.option("--base-url", metavar="URL", help="How people reach it through a proxy: https://judge.example.org.")
-@click.option(
-    "--upload-limit",
-    type=click.IntRange(1, 100_000),
-    default=1000,
-    show_default=True,
-    metavar="MB",
-    help="How much may be sent at once.",
-)
-@click.option("--restore", metavar="FILE", help="First put a backup into the database, which must be empty.")
+@option("--host", "Where to listen; 0.0.0.0 for every network.", default="127.0.0.1")
+@option("--port", "0 takes a free one.", type=click.IntRange(0, 65535), default=8000)
+@option("--workers", "How many processes serve; more than one with PostgreSQL.", type=click.IntRange(1, 64), default=1)
+@option("--base-url URL", "How people reach it through a proxy: https://judge.example.org.")
+@option("--upload-limit MB", "How much may be sent at once.", type=click.IntRange(1, 100_000), default=1000)
+@option("--restore FILE", "First put a backup into the database, which must be empty.")
 @output_options
 def command(
     database: str,

@@ -7,7 +7,7 @@ from textwrap import fill
 
 import click
 
-from ringtrue.cli.options.common import Command, output_options
+from ringtrue.cli.options.common import SHARE, Command, option, output_options, seed_option
 from ringtrue.cli.output import OutputFormat, emit, print_notes
 from ringtrue.cli.studies import correction, plans, preferences, rates, real_judges
 from ringtrue.cli.studies.study import Number, Study, StudyParameters
@@ -63,21 +63,16 @@ STUDIES: dict[str, Study] = {
 
 @click.command("simulate", cls=Command)
 @click.argument("name", required=False)
-@click.option("--replications", type=click.IntRange(1, 100_000_000), help="How many experiments of each kind.")
-@click.option(
-    "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="What the intervals promise; 0.95 if not said.",
-)
-@click.option("--data", multiple=True, metavar="DIR", help="A folder with real data; may be repeated.")
-@click.option(
-    "--set",
-    "settings",
+@option("--replications", "How many experiments of each kind.", type=click.IntRange(1, 100_000_000))
+@option("--level", "What the intervals promise; 0.95 if not said.", type=SHARE)
+@option("--data DIR", "A folder with real data; may be repeated.", multiple=True)
+@option(
+    "--set NAME=NUMBER",
+    "Something else about the world; the list of studies names what each has.",
+    to="settings",
     multiple=True,
-    metavar="NAME=NUMBER",
-    help="Something else about the world; the list of studies names what each has.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another seed, other draws.")
+@seed_option
 @output_options
 def command(
     name: str | None,
@@ -100,9 +95,9 @@ def command(
         suggestion = did_you_mean(name, STUDIES) or f"; there is {', '.join(STUDIES)}"
         raise UsageError(f"no study '{name}'{suggestion}")
     study = STUDIES[name]
-    for option, setting in study_options.items():
-        if setting and option not in (*study.options, "set"):
-            raise UsageError(f"simulate {name} takes no --{option}; it takes {_describe_options(study)}")
+    for option_taken, setting in study_options.items():
+        if setting and option_taken not in (*study.options, "set"):
+            raise UsageError(f"simulate {name} takes no --{option_taken}; it takes {_describe_options(study)}")
     parameters = StudyParameters(
         seed=seed,
         replications=replications or study.replications,

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ringtrue.cli.options.common import Command, output_options
-from ringtrue.cli.options.runs import RunInputs, evaluation_options, gains_option, runs_and_judgments
+from ringtrue.cli.options import common
+from ringtrue.cli.options.common import option
+from ringtrue.cli.options.runs import RunInputs, evaluation_options, runs_and_judgments
 from ringtrue.cli.output import OutputFormat, emit, print_notes, progress_bar
 from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid, format_signed
@@ -24,49 +25,23 @@ DEFAULT_MEASURES = ("nDCG@10",)
 MAX_PAIRS_SHOWN = 10  # pairs in the table
 
 
-@click.command("stability", cls=Command)
+@click.command("stability", cls=common.Command)
 @runs_and_judgments
-@click.option("--versus", required=True, metavar="FILE", help="The other judge's labels.")
-@click.option("--versus-judge", metavar="NAME", help="The judge to use in the other file; that of --judge if not said.")
-@click.option(
+@option("--versus FILE", "The other judge's labels.", required=True)
+@option("--versus-judge NAME", "The judge to use in the other file; that of --judge if not said.")
+@option(
     "--versus-rel",
-    type=click.IntRange(1, 2**31 - 1),
-    help="The lowest label that is relevant in the other file; that of --rel if not said.",
+    "The lowest label that is relevant in the other file; that of --rel if not said.",
+    type=common.POSITIVE,
 )
-@click.option(
-    "-m",
-    "--measure",
-    "measures",
-    multiple=True,
-    metavar="MEASURE",
-    help=f"What to order the runs by; may be repeated, or a list. Usually {DEFAULT_MEASURES[0]}.",
-)
-@click.option(
-    "--resamples",
-    type=click.IntRange(1, 10_000_000),
-    default=10_000,
-    show_default=True,
-    help="How often to draw the queries anew.",
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another seed, other draws.")
-@click.option(
-    "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="How much of the resamples the range of tau holds.",
-)
-@click.option(
-    "-p",
-    "--persistence",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.9,
-    show_default=True,
-    help="The reader's patience in RBO.",
-)
-@gains_option
+@common.measure_option("What to order the runs by", f"Usually {DEFAULT_MEASURES[0]}.")
+@option("--resamples", "How often to draw the queries anew.", type=click.IntRange(1, 10_000_000), default=10_000)
+@common.seed_option
+@option("--level", "How much of the resamples the range of tau holds.", type=common.SHARE, default=0.95)
+@option("-p, --persistence", "The reader's patience in RBO.", type=common.SHARE, default=0.9)
+@common.gains_option
 @evaluation_options
-@output_options
+@common.output_options
 def command(
     run_inputs: RunInputs,
     versus: str,
@@ -88,8 +63,7 @@ def command(
 
     from ringtrue.evaluation.stability import stability
 
-    if [*run_inputs.runs, run_inputs.judgments, versus].count("-") > 1:
-        raise UsageError("standard input (-) can be read only once; put one of the two into a file")
+    common.require_one_stdin([*run_inputs.runs, run_inputs.judgments, versus])
     parsed_measures = run_inputs.parse_measures(measures or DEFAULT_MEASURES)
     if not parsed_measures:
         raise UsageError(f"-m names no measure; write it like -m {DEFAULT_MEASURES[0]}")

@@ -1,10 +1,11 @@
-"""Options that several commands share, and what their values mean."""
+"""Options that several commands share, each written once, and what their values mean."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from functools import wraps
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
+from functools import reduce, wraps
 from typing import Any, TypeAlias, get_args
 
 import click
@@ -17,25 +18,94 @@ COLUMN_NAMES = (
     "seconds", "batch", "title", "text", "description", "narrative",
 )  # fmt: skip
 Function: TypeAlias = Callable[..., Any]
+Decorator: TypeAlias = Callable[[Function], Function]
+POSITIVE = click.IntRange(1, 2**31 - 1)
+ALL_OTHERS = "put the others into files"
+SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
-def is_given(name: str) -> bool:
-    """Whether an option of the command that runs was written out, rather than left to its default."""
-    return click.get_current_context().get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+def option(
+    spelling: str, help_text: str, *, to: str | None = None, choices: Sequence[str] | None = None, **settings: Any
+) -> Decorator:
+    """An option as its line of the help begins, `-o, --output FILE`, and what it says; `to` names the parameter."""
+    *short_names, last = spelling.split(", ")
+    name, _, metavar = last.partition(" ")
+    if choices is not None:
+        settings["type"] = click.Choice(choices)
+    return click.option(*short_names, name, *([to] if to else []), metavar=metavar or None, help=help_text, **settings)
+
+
+seed_option = option("--seed", "Another seed, other draws.", type=click.IntRange(0), default=0)
+level_option = option("--level", "How often such intervals hold.", type=float, default=0.95)
+gains_option = option("--gains FILE", "What each label is worth, as `ringtrue disagreement` writes it.")
+rel_option = option("--rel", "The lowest label that counts as relevant; 1 if not said.", type=POSITIVE)
+bronze_rel_option = option(
+    "--bronze-rel", "The lowest bronze label that counts as relevant; that of gold if not said.", type=POSITIVE
+)
+first_or_last_option = option(
+    "--repeats", "Where a judge labelled a document again, keep the first or the last label.", choices=["first", "last"]
+)
+judge_option = option("--judge NAME", "Use this judge's labels of --judgments only.")
+missing_option = option(
+    "--missing",
+    "A judged query that a run does not have counts as 0, or is left out.",
+    choices=["zero", "skip"],
+    default="zero",
+)
+name_option = option("--name", "Call a run by its file, or by the tag inside.", choices=["file", "tag"], default="file")
+run_columns_option = option(
+    "--run-columns NAME=COLUMN", "The same as --columns, for runs that are tables.", multiple=True
+)
+table_output_option = option("-o, --output FILE", "Where to write it: .csv, .tsv, .jsonl, .parquet.", required=True)
+as_option = option("--as FORMAT", "Force a format; see docs/reference/formats.md.", to="forced", multiple=True)
+
+
+def measure_option(purpose: str, remark: str, spelling: str = "-m, --measure MEASURE") -> Decorator:
+    """What to measure: what for, and what else is to be known."""
+    return option(spelling, f"{purpose}; may be repeated, or a list. {remark}", to="measures", multiple=True)
+
+
+def population_option(default: str | None = None) -> Decorator:
+    """What an interval is about."""
+    help_text = "What the interval is about: these queries, or queries like these (usual)."
+    return option("--population", help_text, choices=["these", "like-these"], default=default)
+
+
+def repeats_option(remark: str = ", or each as its own") -> Decorator:
+    """Which of several labels of a judge for one document counts, where all of them may."""
+    help_text = f"Where a judge labelled or voted again: which one counts{remark}."
+    return option("--repeats", help_text, choices=["first", "last", "all"])
+
+
+def selection_options(prefix: str, file: str) -> Decorator:
+    """`--PREFIX-columns` and `--PREFIX-where`, for a file beside that of `--columns` and `--where`."""
+    return compose(
+        option(f"--{prefix}-columns NAME=COLUMN", f"What {file} calls a column: label=human.", multiple=True),
+        option(f"--{prefix}-where COLUMN=VALUE", f"Keep only these rows of {file}.", multiple=True),
+    )
+
+
+def compose(*decorators: Decorator) -> Decorator:
+    """Options that go together as one decorator, in the order of the help."""
+    return lambda command: reduce(lambda decorated, decorate: decorate(decorated), reversed(decorators), command)
+
+
+table_options = compose(
+    option("--columns NAME=COLUMN", "What the file calls a column: label=nist_rel.", multiple=True),
+    option(
+        "--where COLUMN=VALUE",
+        "Keep only the rows of a table with this value; COLUMN!=VALUE, those without; COLUMN!= , those not empty.",
+        multiple=True,
+    ),
+)
+input_options = compose(as_option, table_options)
 
 
 def output_options(command: Function) -> Function:
     """`--format` and its short form `--json`; the command gets `form`."""
 
-    @click.option(
-        "--format",
-        "form",
-        type=click.Choice(get_args(OutputFormat)),
-        default="table",
-        show_default=True,
-        help="How to print the answer.",
-    )
-    @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
+    @option("--format", "How to print the answer.", to="form", choices=get_args(OutputFormat), default="table")
+    @option("--json", "Short for --format json.", to="as_json", is_flag=True)
     @wraps(command)
     def with_form(*args: object, form: OutputFormat, as_json: bool, **options: object) -> object:
         return command(*args, form="json" if as_json else form, **options)
@@ -43,17 +113,34 @@ def output_options(command: Function) -> Function:
     return with_form
 
 
-def input_options(command: Function) -> Function:
-    """`--where` and `--columns` for tables with a header."""
-    command = click.option(
-        "--where",
-        multiple=True,
-        metavar="COLUMN=VALUE",
-        help="Keep only the rows of a table with this value; COLUMN!=VALUE, those without; COLUMN!= , those not empty.",
-    )(command)
-    return click.option(
-        "--columns", multiple=True, metavar="NAME=COLUMN", help="What the file calls a column: label=nist_rel."
-    )(command)
+def collect_as(name: str, kind: type[Any]) -> Decorator:
+    """The options that are fields of a dataclass reach the command as one value of it."""
+
+    def decorate(command: Function) -> Function:
+        @wraps(command)
+        def with_value(*args: object, **options: Any) -> object:
+            own_options = {field.name: options.pop(field.name) for field in fields(kind) if field.name in options}
+            return command(*args, **{name: kind(**own_options)}, **options)
+
+        return with_value
+
+    return decorate
+
+
+def is_given(name: str) -> bool:
+    """Whether an option of the command that runs was written out, rather than left to its default."""
+    return click.get_current_context().get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+
+
+def option_name(name: str) -> str:
+    """An option as it is written."""
+    return f"--{name.replace('_', '-')}"
+
+
+def require_one_stdin(paths: Iterable[str | None], advice: str = "put one of the two into a file") -> None:
+    """Refuse to read standard input twice."""
+    if list(paths).count("-") > 1:
+        raise UsageError(f"standard input (-) can be read only once; {advice}")
 
 
 class Command(click.Command):

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import click
-
-from ringtrue.cli.options.common import Function
+from ringtrue.cli.options.common import Function, option
 from ringtrue.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
 def confusion_out_option(command: Function) -> Function:
     """Where to write the matrix, as `confusion_out`."""
     help_text = "Write the confusion matrix of all judges together, for `ceiling --confusion` and `evaluate --gold`."
-    return click.option("--confusion-out", metavar="FILE", help=help_text)(command)
+    return option("--confusion-out FILE", help_text)(command)
 
 
 def require_documents(path: str | None, votes: Votes) -> None:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
-from functools import wraps
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from ringtrue.cli.options.common import Function, parse_columns, parse_conditions
+from ringtrue.cli.options import common
 from ringtrue.errors import DuplicateError, InputError, TableError, UsageError
 from ringtrue.gold.designs import DESIGNS, Design
 
@@ -34,21 +31,13 @@ class GoldOptions:
     bronze_rel: int | None
     gold_columns: tuple[str, ...]
     gold_where: tuple[str, ...]
-    gold_seed: int
 
     def __post_init__(self) -> None:
-        if self.gold is None:
-            gold_settings = {
-                "--design": self.design,
-                "--method": self.method,
-                "--population": self.population,
-                "--bronze-rel": self.bronze_rel,
-                "--gold-columns": self.gold_columns,
-                "--gold-where": self.gold_where,
-            }
-            for option, setting in gold_settings.items():
-                if setting:
-                    raise UsageError(f"{option} is about correcting by gold labels, and there is no --gold FILE")
+        for name in ("design", "method", "population", "bronze_rel", "gold_columns", "gold_where"):
+            if self.gold is None and getattr(self, name):
+                raise UsageError(
+                    f"{common.option_name(name)} is about correcting by gold labels, and there is no --gold FILE"
+                )
 
     def read_gold(self, run_inputs: RunInputs) -> Judgments | Confusion:
         """The gold labels, or a confusion matrix."""
@@ -57,8 +46,7 @@ class GoldOptions:
         from ringtrue.files.byte_source import Source
 
         gold = str(self.gold)
-        if gold == "-" and "-" in (run_inputs.judgments, *run_inputs.runs):
-            raise UsageError("standard input (-) can be read only once; put one of the two into a file")
+        common.require_one_stdin([gold, run_inputs.judgments, *run_inputs.runs])
         if not (self.gold_columns or self.gold_where):
             if is_same_file(gold, run_inputs.judgments):
                 raise UsageError(
@@ -83,11 +71,11 @@ class GoldOptions:
             source,
             "--gold",
             run_inputs.notes.append,
-            parse_columns(self.gold_columns),
-            parse_conditions(self.gold_where),
+            common.parse_columns(self.gold_columns),
+            common.parse_conditions(self.gold_where),
         )
 
-    def correction_settings(self) -> dict[str, Any]:
+    def correction_settings(self, seed: int = 0) -> dict[str, Any]:
         """What `correct` and `compare_corrected` take."""
         import numpy as np
 
@@ -96,7 +84,7 @@ class GoldOptions:
             "method": self.method,
             "population": self.population or "like-these",
             "bronze_rel": self.bronze_rel,
-            "rng": np.random.default_rng(self.gold_seed),
+            "rng": np.random.default_rng(seed),
         }
 
     def refuse_incompatible_settings(self, run_inputs: RunInputs) -> None:
@@ -112,7 +100,7 @@ class GoldOptions:
 
 def refuse_uncorrectable_settings(run_inputs: RunInputs, why: str) -> None:
     """Refuse ways to evaluate for which nobody worked out a correction."""
-    for option, is_set in (
+    for spelling, is_set in (
         ("--judges average", run_inputs.judges == "average"),
         ("--compat", run_inputs.compat),
         ("--missing skip", run_inputs.missing == "skip"),
@@ -120,7 +108,7 @@ def refuse_uncorrectable_settings(run_inputs: RunInputs, why: str) -> None:
         ("--collection-size", run_inputs.collection_size),
     ):
         if is_set:
-            raise UsageError(f"{option} {why}")
+            raise UsageError(f"{spelling} {why}")
 
 
 def read_gold(
@@ -175,40 +163,14 @@ def _rephrase_for_option(message: str, option: str) -> str:
     return message if shortened == message else f"{shortened}; {option} is what `ringtrue sample` wrote, with labels"
 
 
-def gold_options(command: Function) -> Function:
-    """`--gold` and what belongs to it; all of it reaches the command as `gold_opts`."""
-
-    @click.option(
-        "--gold", metavar="FILE", help="Trusted labels of a sample: the judgments are then bronze, and corrected."
-    )
-    @click.option(
-        "--design", type=click.Choice(tuple(DESIGNS)), help="How gold was drawn, if its column design does not say."
-    )
-    @click.option(
-        "--method",
-        type=click.Choice(["difference", "confusion", "gold"]),
-        help="How to correct; chosen by the design if not said.",
-    )
-    @click.option(
-        "--population",
-        type=click.Choice(["these", "like-these"]),
-        help="What the interval is about: these queries, or queries like these (usual).",
-    )
-    @click.option(
-        "--bronze-rel",
-        type=click.IntRange(1, 2**31 - 1),
-        help="The lowest bronze label that counts as relevant; that of gold if not said.",
-    )
-    @click.option(
-        "--gold-columns", multiple=True, metavar="NAME=COLUMN", help="What the gold file calls a column: label=human."
-    )
-    @click.option("--gold-where", multiple=True, metavar="COLUMN=VALUE", help="Keep only these rows of the gold file.")
-    @wraps(command)
-    def with_gold_options(*args: object, **options: Any) -> object:
-        own_options = {
-            option.name: options.pop(option.name) for option in fields(GoldOptions) if option.name in options
-        }
-        own_options.setdefault("gold_seed", options.get("seed", 0))
-        return command(*args, gold_opts=GoldOptions(**own_options), **options)
-
-    return with_gold_options
+gold_options = common.compose(
+    common.option("--gold FILE", "Trusted labels of a sample: the judgments are then bronze, and corrected."),
+    common.option("--design", "How gold was drawn, if its column design does not say.", choices=tuple(DESIGNS)),
+    common.option(
+        "--method", "How to correct; chosen by the design if not said.", choices=["difference", "confusion", "gold"]
+    ),
+    common.population_option(),
+    common.bronze_rel_option,
+    common.selection_options("gold", "the gold file"),
+    common.collect_as("gold_opts", GoldOptions),
+)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from functools import wraps
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ringtrue.cli.options.common import Function, input_options, parse_columns, parse_conditions
+from ringtrue.cli.options import common
+from ringtrue.cli.options.common import option
 from ringtrue.cli.options.files import Sources, columns_per_file, is_same_file, list_table_columns, normalise_selection
 from ringtrue.errors import DuplicateError, FormatError, TableError, UsageError
 
@@ -42,8 +42,7 @@ class LabelInputs:
     sources: Sources = field(default_factory=Sources)
 
     def __post_init__(self) -> None:
-        if [*self.labels, self.gold].count("-") > 1:
-            raise UsageError("standard input (-) can be read only once; put the others into files")
+        common.require_one_stdin([*self.labels, self.gold], common.ALL_OTHERS)
         if self.gold is None and (self.gold_columns or self.gold_where):
             raise UsageError("--gold-columns and --gold-where are about the file of --gold, and there is none")
         if self.scale is None and self.outside != "refuse":
@@ -82,8 +81,8 @@ class LabelInputs:
         """A further file with one label for each item, such as traps, read with the names of columns that it has."""
         columns, where = columns_per_file(
             [self.sources[path]],
-            parse_columns(self.columns),
-            parse_conditions(self.where),
+            common.parse_columns(self.columns),
+            common.parse_conditions(self.where),
             self._table_format(),
             strict=False,
         )[0]
@@ -234,55 +233,39 @@ class LabelInputs:
 
     def _selection_per_file(self) -> list[tuple[dict[str, str], dict[str, str]]]:
         files = [self.sources[path] for path in (*self.labels, self.gold) if path is not None]
-        return columns_per_file(files, parse_columns(self.columns), parse_conditions(self.where), self._table_format())
+        return columns_per_file(
+            files, common.parse_columns(self.columns), common.parse_conditions(self.where), self._table_format()
+        )
 
     def _gold_selection(self) -> tuple[dict[str, str], dict[str, str]]:
         columns, where = self._selection_per_file()[-1]
-        gold_selection = parse_columns(self.gold_columns), parse_conditions(self.gold_where)
+        gold_selection = common.parse_columns(self.gold_columns), common.parse_conditions(self.gold_where)
         columns_per_file([self.sources[self.gold or ""]], *gold_selection, self._table_format(), prefix="--gold-")
         return columns | gold_selection[0], where | gold_selection[1]
 
 
-def label_options(command: Function) -> Function:
-    """How to read the labels and the gold; all of it reaches the command as `label_inputs`."""
-
-    @click.argument("labels", nargs=-1, required=True, metavar="LABELS…")
-    @click.option("--gold", metavar="FILE", help="Labels to be trusted, one for each document that has any.")
-    @click.option(
-        "--scale", metavar="LABELS", help="The labels there are: 0-3, or 0,1,2. Usually those that were seen."
-    )
-    @click.option(
+label_options = common.compose(
+    click.argument("labels", nargs=-1, required=True, metavar="LABELS…"),
+    option("--gold FILE", "Labels to be trusted, one for each document that has any."),
+    option("--scale LABELS", "The labels there are: 0-3, or 0,1,2. Usually those that were seen."),
+    option(
         "--outside",
-        type=click.Choice(["refuse", "exclude", "clip"]),
+        "What to do with labels outside the scale.",
+        choices=["refuse", "exclude", "clip"],
         default="refuse",
-        show_default=True,
-        help="What to do with labels outside the scale.",
-    )
-    @click.option(
-        "--repeats",
-        type=click.Choice(["first", "last", "all"]),
-        help="Where a judge labelled a document again: which label counts, or each as its own.",
-    )
-    @click.option("--level", type=float, default=0.95, show_default=True, help="How often such intervals hold.")
-    @click.option(
-        "--gold-columns",
-        multiple=True,
-        metavar="NAME=COLUMN",
-        help="What the gold file alone calls a column: label=human.",
-    )
-    @click.option("--gold-where", multiple=True, metavar="COLUMN=VALUE", help="Keep only these rows of the gold file.")
-    @click.option(
-        "--as", "forced", multiple=True, metavar="FORMAT", help="Force a format; see docs/reference/formats.md."
-    )
-    @input_options
-    @wraps(command)
-    def with_label_inputs(*args: object, **options: Any) -> object:
-        own_options = {
-            option.name: options.pop(option.name) for option in fields(LabelInputs) if option.name in options
-        }
-        return command(*args, label_inputs=LabelInputs(**own_options), **options)
-
-    return with_label_inputs
+    ),
+    common.repeats_option(),
+    common.level_option,
+    common.selection_options("gold", "the gold file"),
+    common.input_options,
+    common.collect_as("label_inputs", LabelInputs),
+)
+resamples_option = option(
+    "--resamples",
+    "How often to draw the queries anew for intervals; 0 for none.",
+    type=click.IntRange(0, 1_000_000),
+    default=1_000,
+)
 
 
 def _use_gold_option_names(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ringtrue.cli.options.common import parse_columns, parse_conditions
+from ringtrue.cli.options.common import ALL_OTHERS, parse_columns, parse_conditions, require_one_stdin
 from ringtrue.cli.options.files import Sources
 from ringtrue.errors import DuplicateError, FormatError, InputError, MismatchError, TableError, UsageError
 
@@ -34,8 +34,7 @@ class RatingFiles:
     sources: Sources = field(default_factory=Sources)
 
     def __post_init__(self) -> None:
-        if [*self.preferences, self.gold].count("-") > 1:
-            raise UsageError("standard input (-) can be read only once; put the others into files")
+        require_one_stdin([*self.preferences, self.gold], ALL_OTHERS)
         if self.gold is None and (self.gold_columns or self.gold_where):
             raise UsageError("--gold-columns and --gold-where are about the file of --gold, and there is none")
 

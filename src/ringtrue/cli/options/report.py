@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, fields, replace
-from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from ringtrue.cli.options.common import Function, parse_columns, parse_conditions
+from ringtrue.cli.options import common
+from ringtrue.cli.options.common import option
 from ringtrue.cli.options.files import Sources, columns_per_file
 from ringtrue.cli.options.gold import GoldOptions, gold_options
-from ringtrue.cli.options.runs import RunInputs, evaluation_options, level_option
+from ringtrue.cli.options.runs import RunInputs, evaluation_options_with
 from ringtrue.errors import DuplicateError, FormatError, TableError, UsageError
 
 if TYPE_CHECKING:
@@ -121,8 +122,7 @@ class ReportOptions:
         return replace(report, absent=tuple((title, _use_label_option_names(why)) for title, why in report.absent))
 
     def _require_consistent_files(self) -> None:
-        if self.paths.count("-") > 1:
-            raise UsageError("standard input (-) can be read only once; put the others into files")
+        common.require_one_stdin(self.paths, common.ALL_OTHERS)
         if bool(self.run_inputs.runs) != bool(self.run_inputs.judgments):
             present, missing = (
                 ("runs", "--judgments FILE") if self.run_inputs.runs else ("--judgments", "the run files")
@@ -174,7 +174,7 @@ class ReportOptions:
 
     def _selection_of(self, path: str) -> tuple[dict[str, str], dict[str, str]]:
         """What --label-columns and --label-where say about a file; the traps have what they have."""
-        selection = parse_columns(self.label_columns), parse_conditions(self.label_where)
+        selection = common.parse_columns(self.label_columns), common.parse_conditions(self.label_where)
         label_paths = [label_path for label_path in (self.labels, self.preferences) if label_path]
         columns_per_file(
             [self.sources[label_path] for label_path in label_paths], *selection, form=None, prefix="--label-"
@@ -201,52 +201,20 @@ def _use_label_option_names(text: str) -> str:
     return re.sub(r"--(columns|where)\b", r"--label-\1", text)
 
 
-def _repeats_option(command: Function) -> Function:
-    """Like that of the judgments, and for labels and votes of several judges."""
-    help_text = (
-        "Where a judge labelled or voted again: which one counts; all of them only for --labels and --preferences."
-    )
-    return click.option("--repeats", type=click.Choice(["first", "last", "all"]), help=help_text)(command)
-
-
-def report_options(command: Function) -> Function:
-    """Runs, judgments and everything that can go with them; all of it reaches the command as `report_opts`."""
-
-    @click.argument("runs", nargs=-1, metavar="RUN…")
-    @click.option("--judgments", "--qrels", default="", metavar="FILE", help="Relevance labels: qrels, or a table.")
-    @click.option(
-        "-m",
-        "--measure",
-        "measures",
-        multiple=True,
-        metavar="NAME",
-        help="What to measure by; may be repeated, or a list. The page is about the first.",
-    )
-    @click.option(
-        "--truth", metavar="FILE", help="True labels of everything, where they are known, to be held against."
-    )
-    @click.option("--labels", metavar="FILE", help="Labels of several judges: how good they are, how far they agree.")
-    @click.option("--preferences", metavar="FILE", help="Votes between two documents.")
-    @click.option("--traps", metavar="FILE", help="Items among these with a known answer.")
-    @click.option(
-        "--label-columns",
-        multiple=True,
-        metavar="NAME=COLUMN",
-        help="What the files of labels, votes and traps call a column.",
-    )
-    @click.option("--label-where", multiple=True, metavar="COLUMN=VALUE", help="Keep only these rows of them.")
-    @click.option("--confusion", metavar="FILE", help="How judges disagree, for the ceiling: a confusion matrix.")
-    @gold_options
-    @level_option
-    @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another seed, other draws.")
-    @partial(evaluation_options, repeats=_repeats_option)
-    @wraps(command)
-    def with_report_options(*args: object, run_inputs: RunInputs, gold_opts: GoldOptions, **options: Any) -> object:
-        own_options = {
-            option.name: options.pop(option.name) for option in fields(ReportOptions) if option.name in options
-        }
-        return command(
-            *args, report_opts=ReportOptions(run_inputs=run_inputs, gold_opts=gold_opts, **own_options), **options
-        )
-
-    return with_report_options
+# Runs, judgments and everything that can go with them; all of it reaches the command as `report_opts`.
+report_options = common.compose(
+    click.argument("runs", nargs=-1, metavar="RUN…"),
+    option("--judgments, --qrels FILE", "Relevance labels: qrels, or a table.", default="", show_default=False),
+    common.measure_option("What to measure by", "The page is about the first."),
+    option("--truth FILE", "True labels of everything, where they are known, to be held against."),
+    option("--labels FILE", "Labels of several judges: how good they are, how far they agree."),
+    option("--preferences FILE", "Votes between two documents."),
+    option("--traps FILE", "Items among these with a known answer."),
+    common.selection_options("label", "the file of labels, votes or traps"),
+    option("--confusion FILE", "How judges disagree, for the ceiling: a confusion matrix."),
+    gold_options,
+    common.level_option,
+    common.seed_option,
+    evaluation_options_with(common.repeats_option("; all of them only for --labels and --preferences")),
+    common.collect_as("report_opts", ReportOptions),
+)

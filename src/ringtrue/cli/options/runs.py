@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, fields
-from functools import wraps
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from ringtrue.cli.options.common import Function, input_options, parse_columns, parse_conditions
+from ringtrue.cli.options import common
+from ringtrue.cli.options.common import option
 from ringtrue.errors import DuplicateError, UsageError
 
 if TYPE_CHECKING:
@@ -43,8 +43,7 @@ class RunInputs:
     notes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        if [*self.runs, self.judgments].count("-") > 1:
-            raise UsageError("standard input (-) can be read only once; put one of the two into a file")
+        common.require_one_stdin([*self.runs, self.judgments])
         if self.judge is not None and self.judges == "average":
             raise UsageError("--judge takes one judge and --judges average takes all: choose one of the two")
 
@@ -105,7 +104,7 @@ class RunInputs:
         return read_runs(
             self.runs,
             form=formats_by_kind(("run", "judgments"), self.forced)["run"],
-            columns=parse_columns(self.run_columns),
+            columns=common.parse_columns(self.run_columns),
             name=self.name,
             note=self.notes.append,
         )
@@ -147,85 +146,45 @@ class RunInputs:
 
         return {
             "form": formats_by_kind(("run", "judgments"), self.forced)["judgments"],
-            "columns": parse_columns(self.columns),
-            "where": parse_conditions(self.where),
+            "columns": common.parse_columns(self.columns),
+            "where": common.parse_conditions(self.where),
         }
 
 
-def runs_and_judgments(command: Function) -> Function:
-    """What comes first in the help of a command that evaluates; `evaluation_options` comes last."""
-    command = click.option(
-        "--judgments", "--qrels", required=True, metavar="FILE", help="Relevance labels: qrels, or a table."
-    )(command)
-    return click.argument("runs", nargs=-1, required=True, metavar="RUN…")(command)
+# What comes first in the help of a command that evaluates; `evaluation_options` comes last.
+runs_and_judgments = common.compose(
+    click.argument("runs", nargs=-1, required=True, metavar="RUN…"),
+    option("--judgments, --qrels FILE", "Relevance labels: qrels, or a table.", required=True),
+)
 
 
-def level_option(command: Function) -> Function:
-    """How sure intervals and decisions should be, as `run_inputs.level`."""
-    help_text = "How often such intervals hold, for queries like these."
-    return click.option("--level", type=float, default=0.95, show_default=True, help=help_text)(command)
-
-
-def gains_option(command: Function) -> Function:
-    """What labels are worth, as `run_inputs.gains`."""
-    help_text = "What each label is worth, as `ringtrue disagreement` writes it, for measures with gains."
-    return click.option("--gains", metavar="FILE", help=help_text)(command)
-
-
-def repeats_option(command: Function) -> Function:
-    """Which label of a judge counts, as `run_inputs.repeats`."""
-    help_text = "Where a judge labelled a document again, keep the first or the last label."
-    return click.option("--repeats", type=click.Choice(["first", "last"]), help=help_text)(command)
-
-
-def evaluation_options(command: Function, repeats: Callable[[Function], Function] = repeats_option) -> Function:
+def evaluation_options_with(repeats: common.Decorator) -> common.Decorator:
     """How to read the runs and the judgments; all of it reaches the command as `run_inputs`."""
+    return common.compose(
+        common.rel_option,
+        common.missing_option,
+        common.judge_option,
+        option(
+            "--judges",
+            "With several judges: evaluate by each and average, as trec_eval's qrels_jg.",
+            choices=["one", "average"],
+            default="one",
+        ),
+        repeats,
+        option(
+            "--compat",
+            "Follow trec_eval to the last digit where it departs from the plain formulas.",
+            choices=["trec_eval-9", "trec_eval-10"],
+        ),
+        option("--depth", "Cut every list at this rank.", type=common.POSITIVE),
+        option(
+            "--collection-size", "Documents in all, for ROC, AUC, Fallout, SetAcc, TN.", type=click.IntRange(1, 2**53)
+        ),
+        common.name_option,
+        common.run_columns_option,
+        common.input_options,
+        common.collect_as("run_inputs", RunInputs),
+    )
 
-    @click.option(
-        "--rel", type=click.IntRange(1, 2**31 - 1), help="The lowest label that counts as relevant; 1 if not said."
-    )
-    @click.option(
-        "--missing",
-        type=click.Choice(["zero", "skip"]),
-        default="zero",
-        show_default=True,
-        help="A judged query that a run does not have counts as 0, or is left out.",
-    )
-    @click.option("--judge", metavar="NAME", help="Use this judge's labels only.")
-    @click.option(
-        "--judges",
-        type=click.Choice(["one", "average"]),
-        default="one",
-        show_default=True,
-        help="With several judges: evaluate by each and average, as trec_eval's qrels_jg.",
-    )
-    @repeats
-    @click.option(
-        "--compat",
-        type=click.Choice(["trec_eval-9", "trec_eval-10"]),
-        help="Follow trec_eval to the last digit where it departs from the plain formulas.",
-    )
-    @click.option("--depth", type=click.IntRange(1, 2**31 - 1), help="Cut every list at this rank.")
-    @click.option(
-        "--collection-size", type=click.IntRange(1, 2**53), help="Documents in all, for ROC, AUC, Fallout, SetAcc, TN."
-    )
-    @click.option(
-        "--name",
-        type=click.Choice(["file", "tag"]),
-        default="file",
-        show_default=True,
-        help="Call a run by its file, or by the tag inside.",
-    )
-    @click.option(
-        "--run-columns", multiple=True, metavar="NAME=COLUMN", help="The same as --columns, for runs that are tables."
-    )
-    @click.option(
-        "--as", "forced", multiple=True, metavar="FORMAT", help="Force a format; see docs/reference/formats.md."
-    )
-    @input_options
-    @wraps(command)
-    def with_run_inputs(*args: object, **options: Any) -> object:
-        own_options = {option.name: options.pop(option.name) for option in fields(RunInputs) if option.name in options}
-        return command(*args, run_inputs=RunInputs(**own_options), **options)
 
-    return with_run_inputs
+evaluation_options = evaluation_options_with(common.first_or_last_option)

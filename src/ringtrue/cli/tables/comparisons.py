@@ -238,10 +238,7 @@ def _run_rows_grid(comparisons: Comparisons, scores: Scores, baselines: Sequence
 
 
 def _best_run_line(
-    measure: str,
-    means: dict[str, dict[str, Estimate]],
-    number: dict[str, int],
-    beats: dict[tuple[str, str], list[int]],
+    measure: str, means: dict[str, dict[str, Estimate]], number: dict[str, int], beats: dict[tuple[str, str], list[int]]
 ) -> str:
     """The run with the highest mean, and those that are not told apart from it."""
     best = max(means, key=lambda run: means[run][measure].value or 0)
