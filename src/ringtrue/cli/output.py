@@ -10,23 +10,31 @@ from typing import Literal, TypeAlias
 
 import click
 
-from ringtrue.formatting.grid import Grid
-from ringtrue.formatting.renderers import render_csv, render_latex, render_markdown, render_text, shorten_gains
+from ringtrue.formatting.grid import Grid, render_csv, render_latex, render_markdown, render_text, shorten_gains
 from ringtrue.stats.results import Estimate
 
 LONG_WORK_BYTES = 32_000_000  # bytes: about a quarter of a second
+MAX_REDRAWS = 500  # of a bar
+ERASE_LINE_ABOVE = "\x1b[A\x1b[2K"
 OutputFormat: TypeAlias = Literal["table", "json", "csv", "markdown", "latex"]
 
 
 def emit(
     form: OutputFormat,
     *,
-    payload: object,
+    payload: Mapping[str, object],
     grid: Grid | Callable[[], Grid | Sequence[Grid]],
     csv_grid: Callable[[], Grid] | None = None,
+    notes: Sequence[str] | None = None,
 ) -> None:
-    """Print an answer: `payload` as JSON, `csv_grid` as CSV with every digit, `grid` as tables; only one is made."""
+    """Print an answer: `payload` as JSON, `csv_grid` as CSV with every digit, `grid` as tables; only one is made.
+
+    Notes go to standard error, and into the JSON.
+    """
+    print_notes(notes or ())
     if form == "json":
+        if notes is not None:
+            payload = {**payload, "notes": list(notes)}
         # Indented for eyes only: Python writes compact JSON many times faster.
         indent = 2 if sys.stdout.isatty() else None
         click.echo(json.dumps(payload, ensure_ascii=False, allow_nan=False, indent=indent))
@@ -59,12 +67,10 @@ def progress_bar(total: int, *, description: str) -> Iterator[Callable[[int], No
     if total < LONG_WORK_BYTES or not sys.stderr.isatty():
         yield lambda _: None
         return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(description, total=total)
-        yield lambda done: bar.advance(task, done)
+    redraw_after = total // MAX_REDRAWS
+    with click.progressbar(length=total, label=description, file=sys.stderr, update_min_steps=redraw_after) as bar:
+        yield bar.update
+    click.echo(ERASE_LINE_ABOVE, nl=False, err=True)
 
 
 @contextmanager
@@ -73,9 +79,11 @@ def step_bar(number: int, *, description: str) -> Iterator[Callable[[str], None]
     if not sys.stderr.isatty():
         yield lambda _: None
         return
-    from rich.console import Console
-    from rich.progress import Progress
+    with click.progressbar(length=number, label=description, file=sys.stderr) as bar:
 
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(description, total=number)
-        yield lambda name: bar.update(task, advance=1, description=name)
+        def step(name: str) -> None:
+            bar.label = name
+            bar.update(1)
+
+        yield step
+    click.echo(ERASE_LINE_ABOVE, nl=False, err=True)

@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from ringtrue.formatting.grid import exact_cells
 from ringtrue.stats.results import Estimate
+
+EXACT_FIELDS = ("value", "se", "low", "high", "level", "n", "method")
+NUMBER_FIELDS = ("value", "se", "low", "high", "n")
 
 
 def format_estimates(estimates: Sequence[Estimate]) -> list[str]:
@@ -41,6 +45,16 @@ def _format_estimate(estimate: Estimate, digits: int, *, symmetric: bool) -> str
     if symmetric:
         return f"{estimate.value:.{digits}f} ±{(estimate.high - estimate.low) / 2:.{digits}f}"
     return f"{estimate.value:.{digits}f} ({estimate.low:.{digits}f} to {estimate.high:.{digits}f})"
+
+
+def exact_estimate(estimate: Estimate, fields: Sequence[str] = EXACT_FIELDS) -> list[str]:
+    """Fields of an estimate with every digit, for CSV.
+
+    Examples:
+        >>> exact_estimate(Estimate(value=0.5, n=9, method="t"))
+        ['0.5', '', '', '', '0.95', '9', 't']
+    """
+    return exact_cells(getattr(estimate, field) for field in fields)
 
 
 def describe_intervals(columns: Sequence[Sequence[str]], level: float | None = None) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 import pytest
 
-from ringtrue.cli.ascii_plot import draw_curves
+from ringtrue.cli.commands.curve import draw_curves
 
 WORDS = ("curve", "a.run", "b.run", "--judgments", "j.qrels")
 COMMAND = str(Path(sys.executable).with_name("ringtrue"))

@@ -382,7 +382,7 @@ def test_one_vote_cannot_be_foretold(ringtrue: Callable, world: Path) -> None:
 
 
 def test_too_many_chances_are_refused(ringtrue: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ringtrue.cli.options.rating_outputs.MAX_CHANCES", 3)
+    monkeypatch.setattr("ringtrue.cli.options.ratings.MAX_CHANCES", 3)
     answer = ringtrue("rate", "pairs.pref", "--chances", "c.csv")
     assert answer.code == 1
     assert "4 pairs are too many for a table, 3 the most" in answer.err

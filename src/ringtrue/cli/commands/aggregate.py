@@ -9,8 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from ringtrue.cli.options.common import Command, option, output_options, seed_option
-from ringtrue.cli.options.confusion_out import confusion_out_option, require_documents, write_pooled_confusion
-from ringtrue.cli.options.labels import LabelInputs, label_options
+from ringtrue.cli.options.labels import (
+    LabelInputs,
+    confusion_out_option,
+    label_options,
+    require_documents,
+    write_pooled_confusion,
+)
 from ringtrue.cli.output import OutputFormat, emit, print_notes, progress_bar
 from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid

@@ -17,7 +17,7 @@ from ringtrue.cli.options.ceiling_inputs import (
     restrict_to_labelled,
 )
 from ringtrue.cli.options.common import option
-from ringtrue.cli.output import OutputFormat, emit, print_notes
+from ringtrue.cli.output import OutputFormat, emit
 from ringtrue.errors import UsageError
 
 if TYPE_CHECKING:
@@ -139,12 +139,12 @@ def command(
     if confusion_out is not None:
         write_confusion(confusion_out, confusion)
     notes += [note for note in (*ndcg_ceiling.notes, *(points.notes if points else ())) if note not in notes]
-    print_notes(notes)
-    payload = ndcg_ceiling.as_dict(per_query=per_query) | {"seed": seed, "notes": notes}
+    payload = ndcg_ceiling.as_dict(per_query=per_query) | {"seed": seed}
     if points is not None:
         payload["scatter"] = points.as_dict()
     emit(
         form,
+        notes=notes,
         payload=payload,
         grid=partial(
             ceiling_grids,

@@ -14,7 +14,7 @@ from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
 from ringtrue.cli.options.gold import GoldOptions, gold_options
 from ringtrue.cli.options.runs import RunInputs, evaluation_options, runs_and_judgments
-from ringtrue.cli.output import OutputFormat, emit, means_as_dict, print_notes, progress_bar
+from ringtrue.cli.output import OutputFormat, emit, means_as_dict, progress_bar
 from ringtrue.errors import UsageError, did_you_mean
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import join_first_few
@@ -95,7 +95,7 @@ def command(
     import numpy as np
 
     from ringtrue.cli.options.files import find_column
-    from ringtrue.cli.tables import comparisons as tables, queries
+    from ringtrue.cli.tables import comparisons as tables
     from ringtrue.evaluation.significance import compare, compare_by
     from ringtrue.files import read_topics
 
@@ -188,11 +188,10 @@ def command(
         grid, csv_grid = partial(tables.group_grid, groups, by), partial(tables.group_csv, groups, by)
     elif per_query:
         grid, csv_grid = (
-            partial(queries.query_grids, comparisons, scores, topic_table, bars=bars),
-            partial(queries.query_csv, comparisons, scores, topic_table),
+            partial(tables.query_grids, comparisons, scores, topic_table, bars=bars),
+            partial(tables.query_csv, comparisons, scores, topic_table),
         )
-    print_notes(notes)
-    emit(form, payload=payload | {"notes": notes}, grid=grid, csv_grid=csv_grid)
+    emit(form, notes=notes, payload=payload, grid=grid, csv_grid=csv_grid)
 
 
 def _compare_corrected(
@@ -237,7 +236,6 @@ def _compare_corrected(
         )
     )
     notes = [*run_inputs.notes, *comparisons.notes]
-    print_notes(notes)
     payload = {
         "comparisons": [comparison.as_dict() for comparison in comparisons],
         "test": comparisons.test,
@@ -246,10 +244,10 @@ def _compare_corrected(
         "level": run_inputs.level,
         "population": settings["population"],
         "seed": seed,
-        "notes": notes,
     }
     emit(
         form,
+        notes=notes,
         payload=payload,
         grid=partial(tables.corrected_comparison_grid, comparisons, layout, settings["population"]),
         csv_grid=partial(tables.corrected_comparisons_csv, comparisons),
@@ -328,7 +326,7 @@ def _comparison_as_dict(
     """A comparison for JSON."""
     payload = comparison.as_dict()
     if per_query:
-        from ringtrue.cli.tables.queries import topic_texts
+        from ringtrue.cli.tables.comparisons import topic_texts
         from ringtrue.evaluation.significance import differences
 
         text_by_query = topic_texts(topics)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -12,7 +14,7 @@ import click
 
 from ringtrue.cli.options.common import Command, option, output_options
 from ringtrue.cli.options.runs import RunInputs, evaluation_options, runs_and_judgments
-from ringtrue.cli.output import OutputFormat, emit, print_notes
+from ringtrue.cli.output import OutputFormat, emit
 from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid
 
@@ -20,9 +22,14 @@ if TYPE_CHECKING:
     from ringtrue.evaluation.curves import CurveKind
     from ringtrue.stats.results import Curve, Curves
 
+
 MAX_WIDTH = 80  # characters; a table with more is turned, the runs below each other
 RECALL_LEVELS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 FALLOUT_LEVELS = (0.0, 1e-6, 1e-5, 1e-4, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+WIDTH, HEIGHT = 60, 15  # in characters, each of which holds a raster of 2 × 4 dots
+DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))  # of Unicode's Braille patterns, column by column
+BLANK = 0x2800
+PENS = {"A": "cyan", "B": "yellow", "C": "magenta", "D": "green", "E": "blue"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,10 +85,10 @@ def command(run_inputs: RunInputs, kind: CurveKind, draw: bool | None, form: Out
         )
     )
     notes = [*run_inputs.notes, *curves.notes]
-    print_notes(notes)
     emit(
         form,
-        payload=curves.as_dict() | {"notes": notes},
+        notes=notes,
+        payload=curves.as_dict(),
         grid=partial(_curve_grid, curves, run_inputs.rel),
         csv_grid=partial(_curve_points_grid, curves),
     )
@@ -151,7 +158,6 @@ def _curve_points_grid(curves: Curves) -> Grid:
 
 
 def _print_plot(curves: Curves) -> None:
-    from ringtrue.cli.ascii_plot import draw_curves
 
     axes = AXES[curves.kind]
     points_by_run = {name: (curve.x, curve.y) for name, curve in _best_first(curves).items() if curve.y}
@@ -160,3 +166,53 @@ def _print_plot(curves: Curves) -> None:
             "\n" + draw_curves(points_by_run, x_label=axes.x_label, y_label=axes.y_label),
             color=False if "NO_COLOR" in os.environ else None,
         )
+
+
+def draw_curves(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], *, x_label: str, y_label: str) -> str:
+    """The first few curves, levels and values from 0 to 1, with a letter and a colour for each.
+
+    Examples:
+        >>> print(click.unstyle(draw_curves({"new": ([0, 1], [0, 1])}, x_label="fallout", y_label="recall")))
+        recall
+        1.0 ┤...⠉
+        ...
+        A new
+    """
+    curves_by_letter = dict(zip(PENS, curves.items(), strict=False))
+    dots: dict[tuple[int, int], int] = {}
+    letters: dict[tuple[int, int], str] = {}
+    pens: dict[tuple[int, int], str] = {}
+    for index, (letter, (_, (levels, values))) in reversed(
+        list(enumerate(curves_by_letter.items()))
+    ):  # the first comes on top
+        heights = [_interpolate(levels, values, x / (2 * WIDTH - 1)) for x in range(2 * WIDTH)]
+        dot_rows = [min(int((1 - height) * 4 * HEIGHT), 4 * HEIGHT - 1) for height in heights]
+        for x, dot_row in enumerate(dot_rows):
+            previous = dot_rows[max(x - 1, 0)]
+            for y in range(min(dot_row, previous + 1), max(dot_row, previous - 1) + 1):  # no gaps where it is steep
+                cell = (x // 2, y // 4)
+                dots[cell] = dots.get(cell, 0) | DOTS[x % 2][y % 4]
+                pens[cell] = letter
+        column = WIDTH * (2 * index + 1) // (2 * len(curves_by_letter))  # each letter at a place of its own
+        cell = (column, dot_rows[2 * column] // 4)
+        letters[cell] = letter
+    lines = [y_label]
+    for row in range(HEIGHT):
+        line = ""
+        for cell in ((column, row) for column in range(WIDTH)):
+            character = letters.get(cell) or chr(BLANK + dots[cell]) if cell in dots else " "
+            line += click.style(character, fg=PENS[letters.get(cell) or pens[cell]]) if cell in pens else character
+        lines.append({0: "1.0 ┤", HEIGHT // 2: "0.5 ┤", HEIGHT - 1: "0.0 ┤"}.get(row, "    │") + line.rstrip())
+    half = WIDTH // 2
+    lines.append("    └" + 2 * ("─" * (half - 1) + "┬"))
+    lines.append(f"    0{'0.5':>{half + 1}}{'1':>{half - 1}}  {x_label}")
+    names = [f"{click.style(letter, fg=PENS[letter])} {name}" for letter, (name, _) in curves_by_letter.items()]
+    omitted = [f"(and {len(curves) - len(curves_by_letter)} more)"] if len(curves) > len(curves_by_letter) else []
+    return "\n".join([*lines, "   ".join(names + omitted)])
+
+
+def _interpolate(levels: Sequence[float], values: Sequence[float], x: float) -> float:
+    """The value at x, on the straight line between the levels on both sides."""
+    right = min(max(bisect_left(levels, x), 1), len(levels) - 1)
+    fraction = (x - levels[right - 1]) / (levels[right] - levels[right - 1])
+    return values[right - 1] + fraction * (values[right] - values[right - 1])

@@ -11,7 +11,7 @@ import click
 from ringtrue.cli.options.common import Command, option, output_options, parse_columns, parse_conditions, seed_option
 from ringtrue.cli.options.files import columns_per_file, is_same_file
 from ringtrue.cli.options.labels import LabelInputs, label_options, resamples_option
-from ringtrue.cli.output import OutputFormat, emit, print_notes, progress_bar
+from ringtrue.cli.output import OutputFormat, emit, progress_bar
 from ringtrue.errors import UsageError
 
 if TYPE_CHECKING:
@@ -124,11 +124,11 @@ def command(
     if output is not None:
         write_gains(output, disagreement)
         notes += _note_missing_gains(disagreement, output)
-    print_notes(notes)
     payload = disagreement.as_dict() | ({} if cross_evaluation is None else {"mutual": cross_evaluation.as_dict()})
     emit(
         form,
-        payload=payload | {"seed": seed, "file": output, "notes": notes},
+        notes=notes,
+        payload=payload | {"seed": seed, "file": output},
         grid=partial(disagreement_grids, disagreement, by, output, cross_evaluation),
         csv_grid=partial(disagreement_csv, disagreement, by, cross_evaluation),
     )

@@ -10,10 +10,10 @@ import click
 from ringtrue.cli.options.common import Command, gains_option, level_option, measure_option, option, output_options
 from ringtrue.cli.options.gold import GoldOptions, gold_options
 from ringtrue.cli.options.runs import RunInputs, evaluation_options, runs_and_judgments
-from ringtrue.cli.output import OutputFormat, emit, means_as_dict, print_notes
+from ringtrue.cli.output import OutputFormat, emit, means_as_dict
 from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid
-from ringtrue.stats.estimate_cells import format_estimates
+from ringtrue.stats.estimate_cells import EXACT_FIELDS, exact_estimate, format_estimates
 
 if TYPE_CHECKING:
     from ringtrue.evaluation.measures import Measure
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ringtrue.tables import Scores
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10", "RR")
-ESTIMATE_FIELDS = ("value", "se", "low", "high", "level", "n", "method")
 
 
 @click.command("evaluate", cls=Command)
@@ -83,8 +82,7 @@ def command(
     if per_query:
         payload["queries"] = scores.by_query()
         grid, csv_grid = partial(_by_query_grid, scores), partial(_by_query_csv, scores)
-    print_notes(notes)
-    emit(form, payload=payload | {"notes": notes}, grid=grid, csv_grid=csv_grid)
+    emit(form, notes=notes, payload=payload, grid=grid, csv_grid=csv_grid)
 
 
 def _evaluate_corrected(
@@ -102,10 +100,10 @@ def _evaluate_corrected(
         lambda: correct(runs, labels, gold, parsed_measures, level=run_inputs.level, **gold_opts.correction_settings())
     )
     notes = [*run_inputs.notes, *correction.notes, *correction_footnotes(correction)]
-    print_notes(notes)
     emit(
         form,
-        payload=correction.as_dict() | {"notes": notes},
+        notes=notes,
+        payload=correction.as_dict(),
         grid=partial(tables.correction_grids, correction),
         csv_grid=partial(tables.correction_csv, correction),
     )
@@ -156,7 +154,7 @@ def _run_means_grid(means: dict[str, dict[str, Estimate]], level: float) -> Grid
 def _measure_cells(name: str, estimates: list[Estimate]) -> list[str]:
     """A column of the table; how much was judged is a fact about these queries and needs no interval."""
     if name.startswith("Judged"):
-        return [f"{100 * (estimate.value or 0):.1f}%" for estimate in estimates]
+        return [f"{estimate.value or 0:.1%}" for estimate in estimates]
     return format_estimates(estimates)
 
 
@@ -190,8 +188,8 @@ def _by_query_grid(scores: Scores) -> Grid:
 
 
 def _run_means_csv(means: dict[str, dict[str, Estimate]]) -> Grid:
-    rows = [[run, name, *_estimate_fields(estimate)] for run, row in means.items() for name, estimate in row.items()]
-    return Grid(columns=["run", "measure", *ESTIMATE_FIELDS], rows=rows)
+    rows = [[run, name, *exact_estimate(estimate)] for run, row in means.items() for name, estimate in row.items()]
+    return Grid(columns=["run", "measure", *EXACT_FIELDS], rows=rows)
 
 
 def _group_csv(groups: dict[str, Scores], by: str, level: float) -> Grid:
@@ -200,12 +198,7 @@ def _group_csv(groups: dict[str, Scores], by: str, level: float) -> Grid:
         for group_value, group in groups.items()
         for row in _run_means_csv(group.means(level=level)).rows
     ]
-    return Grid(columns=[by, "run", "measure", *ESTIMATE_FIELDS], rows=rows)
-
-
-def _estimate_fields(estimate: Estimate) -> list[str]:
-    estimate_dict = estimate.as_dict()
-    return ["" if estimate_dict[key] is None else str(estimate_dict[key]) for key in ESTIMATE_FIELDS]
+    return Grid(columns=[by, "run", "measure", *EXACT_FIELDS], rows=rows)
 
 
 def _by_query_csv(scores: Scores) -> Grid:

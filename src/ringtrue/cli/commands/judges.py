@@ -12,9 +12,14 @@ from typing import TYPE_CHECKING
 import click
 
 from ringtrue.cli.options.common import Command, option, output_options, require_one_stdin
-from ringtrue.cli.options.confusion_out import confusion_out_option, require_documents, write_pooled_confusion
-from ringtrue.cli.options.labels import LabelInputs, label_options
-from ringtrue.cli.output import OutputFormat, emit, print_notes, progress_bar
+from ringtrue.cli.options.labels import (
+    LabelInputs,
+    confusion_out_option,
+    label_options,
+    require_documents,
+    write_pooled_confusion,
+)
+from ringtrue.cli.output import OutputFormat, emit, progress_bar
 from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid, format_signed
 
@@ -64,10 +69,10 @@ def command(
         )
     notes = label_inputs.merge_notes(quality.notes)
     write_pooled_confusion(confusion_out, [judge.confusion for judge in quality], notes)
-    print_notes(notes)
     emit(
         form,
-        payload=quality.as_dict() | {"notes": notes},
+        notes=notes,
+        payload=quality.as_dict(),
         grid=partial(_judge_quality_grid, quality),
         csv_grid=partial(_judge_quality_csv, quality),
     )

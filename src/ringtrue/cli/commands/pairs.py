@@ -19,7 +19,7 @@ from ringtrue.cli.options.files import (
     refuse_to_overwrite_filled,
     require_table,
 )
-from ringtrue.cli.output import OutputFormat, emit, print_notes
+from ringtrue.cli.output import OutputFormat, emit
 from ringtrue.errors import FormatError, InputError, TableError, UsageError, did_you_mean
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
@@ -135,11 +135,14 @@ def command(
     notes = [*files.notes, *choice.notes]
     if choice.traps:
         notes.append(_acceptance_note(choice))
-    print_notes(notes)
     summary = {key: value for key, value in choice.as_dict().items() if key != "notes"}
-    payload = summary | {"file": output, "seed": seed, "notes": notes}
+    payload = summary | {"file": output, "seed": seed}
     emit(
-        form, payload=payload, grid=partial(_choice_grid, choice, output, files), csv_grid=partial(_choice_csv, payload)
+        form,
+        notes=notes,
+        payload=payload,
+        grid=partial(_choice_grid, choice, output, files),
+        csv_grid=partial(_choice_csv, payload),
     )
 
 

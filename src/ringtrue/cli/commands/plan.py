@@ -13,7 +13,7 @@ import click
 from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
 from ringtrue.cli.options.runs import RunInputs
-from ringtrue.cli.output import OutputFormat, emit, print_notes
+from ringtrue.cli.output import OutputFormat, emit
 from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid
 
@@ -135,9 +135,8 @@ def command(
                 run_inputs.explain_errors(labels.require_one_label_each, path)
         plans = plan(run_lists, bronze, gold=gold_labels, bronze_rel=bronze_rel, **plan_options)
     notes += plans.notes
-    print_notes(notes)
     grids = partial(_plan_grids, plans, bars=form == "table")
-    emit(form, payload=plans.as_dict() | {"notes": notes}, grid=grids, csv_grid=partial(_plan_csv, plans))
+    emit(form, notes=notes, payload=plans.as_dict(), grid=grids, csv_grid=partial(_plan_csv, plans))
 
 
 def _parse_accuracy(text: str) -> tuple[float, float]:

@@ -9,7 +9,7 @@ import click
 from ringtrue.cli.options.common import Command, option, output_options
 from ringtrue.cli.options.files import refuse_to_overwrite
 from ringtrue.cli.options.report import ReportOptions, report_options
-from ringtrue.cli.output import OutputFormat, emit, print_notes
+from ringtrue.cli.output import OutputFormat, emit
 from ringtrue.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -54,16 +54,14 @@ def command(
     drawn_figure: Figure = report.figure(figure)
     drawn_figure.save(path, width=width, dark=dark)
     notes = [*report_opts.run_inputs.notes, *drawn_figure.notes]
-    print_notes(notes)
     payload = {
         "plot": path,
         "figure": figure,
         "title": drawn_figure.title,
         "sentence": drawn_figure.sentence,
         "table": {"columns": list(drawn_figure.table.columns), "rows": [list(row) for row in drawn_figure.table.rows]},
-        "notes": notes,
     }
-    emit(form, payload=payload, grid=drawn_figure.table)
+    emit(form, notes=notes, payload=payload, grid=drawn_figure.table)
     if form == "table":
         click.echo(f"\n{drawn_figure.sentence}\n\n{path} has the picture.")
 

@@ -10,8 +10,7 @@ import click
 
 from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
-from ringtrue.cli.options.rating_inputs import RatingFiles
-from ringtrue.cli.options.rating_outputs import RatingTargets
+from ringtrue.cli.options.ratings import RatingFiles, RatingTargets
 from ringtrue.cli.output import OutputFormat, emit, print_notes, progress_bar
 from ringtrue.errors import UsageError
 

@@ -13,7 +13,7 @@ from ringtrue.cli.options.common import option
 from ringtrue.cli.options.files import refuse_to_overwrite, refuse_to_overwrite_filled
 from ringtrue.cli.options.gold import read_gold, refuse_uncorrectable_settings
 from ringtrue.cli.options.runs import RunInputs, evaluation_options, runs_and_judgments
-from ringtrue.cli.output import OutputFormat, emit, print_notes
+from ringtrue.cli.output import OutputFormat, emit
 from ringtrue.errors import InputError, UsageError
 from ringtrue.formatting.grid import Grid
 
@@ -102,7 +102,6 @@ def command(
     gold_draw: GoldDraw = run_inputs.explain_errors(draw_gold)
     write_table(gold_draw.frame, output)
     notes += gold_draw.notes
-    print_notes(notes)
     to_judge = gold_draw.frame.height if earlier_labels is None else int(gold_draw.frame["label"].null_count())
     payload = {
         "design": gold_draw.design,
@@ -112,11 +111,11 @@ def command(
         "expected_half_width": gold_draw.expected,
         "file": output,
         "seed": seed,
-        "notes": notes,
     }
     next_step = f"ringtrue {'compare' if comparing else 'evaluate'} … --gold {output}"
     emit(
         form,
+        notes=notes,
         payload=payload,
         grid=partial(_sample_grids, gold_draw, to_judge, output, run_inputs.level, next_step),
         csv_grid=partial(_sample_csv, gold_draw, payload),

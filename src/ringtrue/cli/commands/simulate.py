@@ -8,8 +8,8 @@ from textwrap import fill
 import click
 
 from ringtrue.cli.options.common import SHARE, Command, option, output_options, seed_option
-from ringtrue.cli.output import OutputFormat, emit, print_notes
-from ringtrue.cli.studies import correction, plans, preferences, rates, real_judges
+from ringtrue.cli.output import OutputFormat, emit
+from ringtrue.cli.studies import correction, preferences, real_judges
 from ringtrue.cli.studies.study import Number, Study, StudyParameters
 from ringtrue.errors import UsageError, did_you_mean
 from ringtrue.formatting.grid import Grid
@@ -25,14 +25,14 @@ STUDIES: dict[str, Study] = {
     ),
     "goldberg": Study(
         summary="The published simulation: P@10 by a judge who errs, as it is and corrected.",
-        run=rates.study_goldberg,
-        settings=rates.GOLDBERG_SETTINGS,
+        run=correction.study_goldberg,
+        settings=correction.GOLDBERG_SETTINGS,
     ),
     "rates": Study(
         summary="Intervals of scores corrected by a judge's rates, over 1,560 worlds.",
-        run=rates.study_rates,
+        run=correction.study_rates,
         replications=5_000,
-        settings=rates.RATE_SETTINGS,
+        settings=correction.RATE_SETTINGS,
     ),
     "like-these": Study(
         summary="Intervals of scores corrected by gold labels, for these queries and for queries like these.",
@@ -48,7 +48,7 @@ STUDIES: dict[str, Study] = {
     ),
     "plan": Study(
         summary="Plans carried out: do the planned numbers achieve what was asked?",
-        run=plans.study_plans,
+        run=correction.study_plans,
         options=("replications",),
         replications=1_000,
     ),
@@ -106,10 +106,10 @@ def command(
         settings={**study.settings, **_parse_settings(name, study.settings, settings)},
     )
     output = study.run(parameters)
-    print_notes(output.notes)
     emit(
         form,
-        payload={"study": name, **output.payload, "seed": seed, "notes": list(output.notes)},
+        notes=output.notes,
+        payload={"study": name, **output.payload, "seed": seed},
         grid=output.grids,
         csv_grid=output.csv_grid,
     )

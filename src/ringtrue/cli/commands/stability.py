@@ -12,7 +12,7 @@ import click
 from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
 from ringtrue.cli.options.runs import RunInputs, evaluation_options, runs_and_judgments
-from ringtrue.cli.output import OutputFormat, emit, print_notes, progress_bar
+from ringtrue.cli.output import OutputFormat, emit, progress_bar
 from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid, format_signed
 
@@ -94,12 +94,12 @@ def command(
         *_note_judge_differences(parsed_measures, labels, versus_labels, judges, rel=versus_rel or run_inputs.rel),
         *dict.fromkeys(note for outcome in stabilities.values() for note in outcome.notes),
     ]
-    print_notes(notes)
     payload_by_measure = {measure: outcome.as_dict() for measure, outcome in stabilities.items()}
     main_measure, main_payload = next(iter(payload_by_measure.items()))
-    payload = main_payload | {"measure": main_measure, "measures": payload_by_measure, "seed": seed, "notes": notes}
+    payload = main_payload | {"measure": main_measure, "measures": payload_by_measure, "seed": seed}
     emit(
         form,
+        notes=notes,
         payload=payload,
         grid=partial(_stability_grids, list(stabilities.values()), judges),
         csv_grid=partial(_flips_csv, stabilities),

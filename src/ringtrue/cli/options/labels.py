@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ringtrue.cli.options import common
-from ringtrue.cli.options.common import option
+from ringtrue.cli.options.common import Function, option
 from ringtrue.cli.options.files import Sources, columns_per_file, is_same_file, list_table_columns, normalise_selection
 from ringtrue.errors import DuplicateError, FormatError, TableError, UsageError
 
 if TYPE_CHECKING:
     from ringtrue.files import Format, TableKind
     from ringtrue.judges.votes import Outside, Repeats, Votes
+    from ringtrue.stats.confusion import Confusion
     from ringtrue.tables import Judgments, Preferences
+
 
 LABEL_RANGE = re.compile(r"(-?\d+)(?:-|\.\.)(-?\d+)")
 MAX_LABELS = 200
@@ -291,3 +293,30 @@ def _parse_scale(text: str | None) -> list[int] | None:
         else:
             raise UsageError(f"--scale expects whole numbers such as 0-3 or 0,1,2; found '{text}'")
     return labels
+
+
+def confusion_out_option(command: Function) -> Function:
+    """Where to write the matrix, as `confusion_out`."""
+    help_text = "Write the confusion matrix of all judges together, for `ceiling --confusion` and `evaluate --gold`."
+    return option("--confusion-out FILE", help_text)(command)
+
+
+def require_documents(path: str | None, votes: Votes) -> None:
+    """Refuse a matrix of preferences: no command reads one."""
+    if path is not None and "doc" not in votes.items.columns:
+        raise UsageError("--confusion-out is about labels of documents, and these are preferences; leave it out")
+
+
+def write_pooled_confusion(path: str | None, tables: Sequence[Confusion], notes: list[str]) -> None:
+    """Write the matrix of all judges together, where a file was named, and say so."""
+    from ringtrue.files import write_confusion
+    from ringtrue.stats.confusion import Confusion
+
+    if path is None:
+        return
+    pooled = Confusion.together(tables)
+    write_confusion(path, pooled)
+    notes.append(
+        f"the confusion matrix of {len(tables):,} judge{'s' * (len(tables) != 1)} is in {path}: rows are "
+        f"{pooled.rows}, columns {pooled.columns}"
+    )

@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ringtrue.cli.tables.comparisons import comparison_csv_row, difference_cells, join_ranges, mark_better, p_cell
-from ringtrue.formatting.grid import Grid, format_signed
-from ringtrue.stats.estimate_cells import format_estimates
+from ringtrue.cli.tables.comparisons import (
+    CSV_COLUMNS,
+    comparison_csv_row,
+    difference_cells,
+    join_ranges,
+    mark_better,
+    p_cell,
+)
+from ringtrue.formatting.grid import Grid, exact_cells, format_interval, format_number, format_signed
+from ringtrue.stats.estimate_cells import EXACT_FIELDS, exact_estimate, format_estimates
 from ringtrue.stats.results import Comparison, Comparisons, Estimate
 
 if TYPE_CHECKING:
@@ -17,7 +24,6 @@ if TYPE_CHECKING:
 FEW_PAIRS = 10  # of one measure: more are shown run by run
 FEW_SENTENCES = 4
 NAIVE_COLUMNS = ("naive_difference", "naive_p")
-ESTIMATE_FIELDS = ("value", "se", "low", "high", "level", "n", "method")
 GOLD_COUNT_COLUMNS = {
     "difference": ("gold labels", "gold labels: on documents that the two do not share"),
     "difference, whole queries": ("gold queries", "gold queries: that gold judged"),
@@ -36,19 +42,15 @@ def correction_grids(correction: Correction) -> list[Grid]:
 
 
 def _measure_grid(correction: Correction, name: str) -> Grid:
-    best_first = sorted(correction.corrected, key=lambda run: -_sort_value(correction, run, name))
-    corrected = [correction.corrected[run][name] for run in best_first]
+    estimates = {run: row[name] for run, row in correction.corrected.items()}
+    best_first = sorted(estimates, key=lambda run: (estimates[run].value is None, -(estimates[run].value or 0)))
+    corrected = [estimates[run] for run in best_first]
     level = f"{corrected[0].level * 100:g}% interval"
     digits = max([estimate.decimals + 1 for estimate in corrected if estimate.se], default=3)
     columns = {
-        "bronze says": [
-            "–" if estimate.value is None else f"{estimate.value:.4f}"
-            for estimate in (correction.raw[run][name] for run in best_first)
-        ],
-        "corrected": [
-            "–" if estimate.value is None else _format_decimals(estimate.value, digits) for estimate in corrected
-        ],
-        level: [_corrected_interval_cell(estimate, digits) for estimate in corrected],
+        "bronze says": [format_number(correction.raw[run][name].value, 4) for run in best_first],
+        "corrected": [format_number(estimate.value, digits) for estimate in corrected],
+        level: [format_interval(estimate.low, estimate.high, digits) for estimate in corrected],
     }
     if correction.gold_only:
         columns["gold alone"] = format_estimates([correction.gold_only[run][name] for run in best_first])
@@ -65,21 +67,6 @@ def _measure_grid(correction: Correction, name: str) -> Grid:
 def _population_text(estimate: Estimate, population: Population) -> str:
     """What the interval is about: rates from elsewhere allow one for queries like these only."""
     return POPULATION_TEXTS[population if estimate.method.startswith(("difference", "gold only")) else "like-these"]
-
-
-def _format_decimals(value: float, digits: int) -> str:
-    return f"{value:.{digits}f}".replace("-", "−")
-
-
-def _corrected_interval_cell(estimate: Estimate, digits: int) -> str:
-    if estimate.low is None or estimate.high is None:
-        return "–"
-    return f"{_format_decimals(estimate.low, digits)} to {_format_decimals(estimate.high, digits)}"
-
-
-def _sort_value(correction: Correction, run: str, name: str) -> float:
-    estimate = correction.corrected[run][name]
-    return -1e300 if estimate.value is None else estimate.value
 
 
 def _check_grid(correction: Correction) -> Grid:
@@ -120,17 +107,12 @@ def correction_csv(correction: Correction) -> Grid:
     """Every estimate with every digit."""
     tables = {"raw": correction.raw, "corrected": correction.corrected, "gold_only": correction.gold_only}
     rows = [
-        [run, name, kind, *_estimate_fields(estimate)]
+        [run, name, kind, *exact_estimate(estimate)]
         for kind, table in tables.items()
         for run, row in table.items()
         for name, estimate in row.items()
     ]
-    return Grid(columns=["run", "measure", "estimate", *ESTIMATE_FIELDS], rows=rows)
-
-
-def _estimate_fields(estimate: Estimate) -> list[str]:
-    estimate_dict = estimate.as_dict()
-    return ["" if estimate_dict[key] is None else str(estimate_dict[key]) for key in ESTIMATE_FIELDS]
+    return Grid(columns=["run", "measure", "estimate", *EXACT_FIELDS], rows=rows)
 
 
 def corrected_comparison_grid(comparisons: Comparisons, layout: str | None, population: Population) -> Grid:
@@ -290,13 +272,8 @@ def _run_rows_grid(comparisons: Comparisons, population: Population) -> Grid:
 
 def corrected_comparisons_csv(comparisons: Comparisons) -> Grid:
     """Every comparison with every digit, and the one by bronze beside it."""
-    columns, rows = comparison_csv_row(None), []
+    rows = []
     for comparison in comparisons:
         naive = comparison.naive or comparison
-        rows.append(
-            [
-                *comparison_csv_row(comparison),
-                *("" if x is None else str(x) for x in (naive.difference.value, naive.p_value)),
-            ]
-        )
-    return Grid(columns=[*columns, *NAIVE_COLUMNS], rows=rows)
+        rows.append([*comparison_csv_row(comparison), *exact_cells((naive.difference.value, naive.p_value))])
+    return Grid(columns=[*CSV_COLUMNS, *NAIVE_COLUMNS], rows=rows)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ringtrue.formatting.grid import Grid
+from ringtrue.formatting.grid import Grid, format_interval, format_number, format_signed
 from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.disagreement.disagree import FEW_CASES
-from ringtrue.stats.estimate_cells import describe_intervals, format_estimates
+from ringtrue.stats.estimate_cells import NUMBER_FIELDS, describe_intervals, exact_estimate, format_estimates
 
 if TYPE_CHECKING:
     from ringtrue.judges.disagreement import Consistency, Disagreement, MutualEvaluation
@@ -37,12 +37,7 @@ def _mutual_grid(cross_evaluation: MutualEvaluation) -> Grid:
     return Grid(
         columns=["measure", "mean", "sd", "queries", "left out"],
         rows=[
-            [
-                measure,
-                *("–" if number is None else f"{number:.3f}" for number in (mean, sd)),
-                f"{queries:,}",
-                f"{left_out:,}",
-            ]
+            [measure, *(format_number(number, 3) for number in (mean, sd)), f"{queries:,}", f"{left_out:,}"]
             for measure, mean, sd, queries, left_out in cross_evaluation.table.rows()
         ],
         caption=f"In each query, the order by one of {judges_text} scored by the other's labels, both ways; "
@@ -175,7 +170,7 @@ def _verification_grid(disagreement: Disagreement) -> Grid:
 def _difference_cell(experimental: Estimate, predicted: Estimate) -> str:
     if experimental.value is None or predicted.value is None:
         return "–"
-    return f"{experimental.value - predicted.value:+.3f}".replace("-", "−")
+    return format_signed(experimental.value - predicted.value, 3)
 
 
 def _consistency_grid(disagreement: Disagreement, consistency: Consistency) -> Grid:
@@ -241,19 +236,15 @@ def _top_name(disagreement: Disagreement) -> str:
 
 
 def _weight_cells(estimate: Estimate) -> list[str]:
-    if estimate.value is None:
-        return ["undefined", "–"]
-    if estimate.low is None or estimate.high is None:
-        return [f"{estimate.value:.3f}", "–"]
+    if estimate.value is None or estimate.low is None:
+        return [format_number(estimate.value, 3, missing="undefined"), "–"]
     if estimate.low == estimate.high:
         return [f"{estimate.value:g}", "–"]
     digits = min(estimate.decimals + 1, 4)
-    return [f"{estimate.value:.{digits}f}", f"{estimate.low:.{digits}f} to {estimate.high:.{digits}f}"]
+    return [format_number(estimate.value, digits), format_interval(estimate.low, estimate.high, digits)]
 
 
 def _weight_with_interval(estimate: Estimate) -> str:
-    if estimate.value is None:
-        return "undefined"
     value, interval = _weight_cells(estimate)
     return value if interval == "–" else f"{value} ({interval})"
 
@@ -267,25 +258,23 @@ def disagreement_csv(
         for level, label in zip(stratum.levels, stratum.labels, strict=True):
             for statistic, estimate in (("p", stratum.p[level]), ("weight", stratum.weights[level])):
                 rows.append(
-                    [name, level, str(label), statistic, *_estimate_digits(estimate), str(stratum.cases[level])]
+                    [
+                        name,
+                        level,
+                        str(label),
+                        statistic,
+                        *exact_estimate(estimate, NUMBER_FIELDS),
+                        str(stratum.cases[level]),
+                    ]
                 )
     for check in disagreement.verified:
         label_text = str(disagreement.labels[disagreement.levels.index(check.level)])
         for statistic, estimate in (("experimental", check.experimental), ("predicted", check.predicted)):
             statistic_name = f"{statistic} {'/'.join(map(str, check.at_least))}"
-            rows.append(["", check.level, label_text, statistic_name, *_estimate_digits(estimate), ""])
+            rows.append(["", check.level, label_text, statistic_name, *exact_estimate(estimate, NUMBER_FIELDS), ""])
     for measure, mean, sd, queries, _ in [] if cross_evaluation is None else cross_evaluation.table.rows():
         for statistic, number in (("mean", mean), ("sd", sd)):
             value = "" if number is None else str(number)
             rows.append(["", "", "", f"mutual {measure}, {statistic}", value, "", "", "", str(queries), ""])
     group_column = by if by is not None else "stratum"
-    return Grid(
-        columns=[group_column, "level", "label", "statistic", "value", "se", "low", "high", "n", "cases"], rows=rows
-    )
-
-
-def _estimate_digits(estimate: Estimate) -> list[str]:
-    return [
-        "" if number is None else str(number)
-        for number in (estimate.value, estimate.se, estimate.low, estimate.high, estimate.n)
-    ]
+    return Grid(columns=[group_column, "level", "label", "statistic", *NUMBER_FIELDS, "cases"], rows=rows)

@@ -17,7 +17,7 @@ from ringtrue.tables.judgments import NO_QUERY
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ringtrue.cli.options.rating_outputs import RatingTargets
+    from ringtrue.cli.options.ratings import RatingTargets
     from ringtrue.judges.agreement import Agreement
     from ringtrue.preference import JudgeRating, Ratings
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ringtrue import cli
-from ringtrue.formatting.grid import Grid
-from ringtrue.formatting.renderers import (
+from ringtrue.formatting.grid import (
     LATEX_ESCAPES,
+    Grid,
     render_csv,
     render_latex,
     render_markdown,
