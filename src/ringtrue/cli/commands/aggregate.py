@@ -18,13 +18,12 @@ from ringtrue.cli.options.labels import (
 )
 from ringtrue.cli.output import OutputFormat, emit, print_notes, progress_bar
 from ringtrue.errors import UsageError
-from ringtrue.formatting.grid import Grid
+from ringtrue.formatting.grid import Grid, format_interval, format_number
 from ringtrue.formatting.phrases import format_count
 
 if TYPE_CHECKING:
     from ringtrue.judges.aggregation import Aggregation, JudgeModel, Method, Prior
     from ringtrue.judges.aggregation.voting import Ties
-    from ringtrue.stats.results import Estimate
 
 METHODS = ("majority", "mean", "median", "dawid-skene", "one-coin", "mace")
 MODELS = METHODS[3:]
@@ -176,12 +175,11 @@ def _label_grid(aggregation: Aggregation, ties: Ties, output: str | None) -> Gri
     rows = []
     for label in aggregation.labels:
         counts = by_label.get(label, {"len": 0, "probability": None})
-        mean_cell = "–" if counts["probability"] is None else f"{counts['probability']:.3f}"
         cells = [
             str(label).replace("-", "−"),
             f"{counts['len']:,}",
             f"{counts['len'] / aggregation.items.height:.1%}",
-            mean_cell,
+            format_number(counts["probability"], 3),
         ]
         rows.append(cells[:3] if _has_one_unrated_judge(aggregation) else cells)
     columns = ["label", "items", "share", "mean probability" if aggregation.iterations else "mean share of votes"]
@@ -254,12 +252,14 @@ def _judge_grid(aggregation: Aggregation) -> Grid:
     )
     return Grid(
         columns=["judge", "labels", "accuracy", f"{worst[0].accuracy.level * 100:g}% interval"],
-        rows=[[judge.judge, f"{judge.labels:,}", *_accuracy_cells(judge.accuracy)] for judge in worst],
+        rows=[
+            [
+                judge.judge,
+                f"{judge.labels:,}",
+                format_number(judge.accuracy.value, 3),
+                format_interval(judge.accuracy.low, judge.accuracy.high, 3),
+            ]
+            for judge in worst
+        ],
         caption=f"accuracy: against {against}{order_text}{more_text}",
     )
-
-
-def _accuracy_cells(accuracy: Estimate) -> tuple[str, str]:
-    if accuracy.value is None:
-        return "–", "–"
-    return f"{accuracy.value:.3f}", f"{accuracy.low:.3f} to {accuracy.high:.3f}"

@@ -63,7 +63,6 @@ def command(
     winner); several files count together. Any label may be missing. Intervals are drawn over queries; over items where
     there is one query.
     """
-
     agreement, panel_agreements = _measure_agreement(
         label_inputs, rel=rel, panels=panels, pairs=pairs, resamples=resamples, seed=seed
     )
@@ -81,8 +80,8 @@ def command(
         form,
         notes=notes,
         payload=payload,
-        grid=partial(agreement_grids, agreement, panel_agreements, rel),
-        csv_grid=partial(agreement_csv, agreement, panel_agreements),
+        grid=partial(_agreement_grids, agreement, panel_agreements, rel),
+        csv_grid=partial(_agreement_csv, agreement, panel_agreements),
     )
 
 
@@ -108,35 +107,32 @@ def _measure_agreement(
     if panels is not None:
         votes, panel_votes = label_inputs.explain_errors(lambda: votes.split_panels(panels, repeats=repeats))
         repeats = "all"  # settled within the panels
-    vote_counts: Sequence[int] = [
-        votes.size * (2 if gold is None else 3),
-        *(single_panel.size for single_panel in panel_votes.values()),
-    ]
-    with progress_bar(resamples * sum(vote_counts), description="resampling") as advance:
+    votes_in_panels = sum(panel.size for panel in panel_votes.values())
+    total = resamples * (votes.size * (2 if gold is None else 3) + votes_in_panels)
+    with progress_bar(total, description="resampling") as advance:
 
         def agree_on(subset: Votes, max_pairs: int, *, within_panel: bool = False) -> Agreement:
-            agreement: Agreement = label_inputs.explain_errors(
-                lambda: agree(
-                    subset,
-                    gold=gold,
-                    rel=rel,
-                    repeats=repeats,
-                    alone=within_panel,
-                    pairs=max_pairs,
-                    resamples=resamples,
-                    level=label_inputs.level,
-                    rng=np.random.default_rng(seed),
-                    progress=advance,
-                )
+            return agree(
+                subset,
+                gold=gold,
+                rel=rel,
+                repeats=repeats,
+                alone=within_panel,
+                pairs=max_pairs,
+                resamples=resamples,
+                level=label_inputs.level,
+                rng=np.random.default_rng(seed),
+                progress=advance,
             )
-            return agreement
 
-        return agree_on(votes, pairs), {
-            name: agree_on(single_panel, 0, within_panel=True) for name, single_panel in panel_votes.items()
-        }
+        overall: Agreement = label_inputs.explain_errors(lambda: agree_on(votes, pairs))
+        of_panels: Mapping[str, Agreement] = label_inputs.explain_errors(
+            lambda: {name: agree_on(panel, 0, within_panel=True) for name, panel in panel_votes.items()}
+        )
+        return overall, of_panels
 
 
-def agreement_grids(agreement: Agreement, panel_agreements: Mapping[str, Agreement], rel: int) -> list[Grid]:
+def _agreement_grids(agreement: Agreement, panel_agreements: Mapping[str, Agreement], rel: int) -> list[Grid]:
     """Everything that a person may want to read, the answer last."""
     tables = [_panel_grid(panel_agreements)] if panel_agreements else []
     has_only_gold = len(agreement.judges) == 1 and bool(agreement.gold)
@@ -349,7 +345,7 @@ def _circle_lines(transitivity: Transitivity) -> list[str]:
     return lines
 
 
-def agreement_csv(agreement: Agreement, panel_agreements: Mapping[str, Agreement]) -> Grid:
+def _agreement_csv(agreement: Agreement, panel_agreements: Mapping[str, Agreement]) -> Grid:
     """Every statistic of all judges, of every panel and of every pair, a row each, with every digit."""
     rows = [
         [panel_name, "", name, *exact_estimate(estimate, NUMBER_FIELDS)]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,7 +22,7 @@ from ringtrue.formatting.phrases import join_first_few
 if TYPE_CHECKING:
     import polars as pl
 
-    from ringtrue.evaluation.significance import Adjust, Family, Test
+    from ringtrue.evaluation.significance import Adjust, Family
     from ringtrue.stats.results import Comparison, Comparisons
     from ringtrue.tables import Scores
 
@@ -74,17 +74,13 @@ def command(
     gold_opts: GoldOptions,
     measures: tuple[str, ...],
     baselines: tuple[str, ...],
-    test: Test | Literal["independent"],
-    mid_p: bool,
-    adjust: Adjust,
-    family: Family,
-    resamples: int,
     seed: int,
     per_query: bool,
     by: str | None,
     topics: str | None,
     layout: str | None,
     form: OutputFormat,
+    **settings: Any,
 ) -> None:
     """Is A better than B?
 
@@ -103,19 +99,9 @@ def command(
         if by is not None or per_query:
             raise UsageError("--by and --per-query do not go with --gold: gold labels are too few for parts of it")
         _refuse_options_unused_with_gold()
-        _compare_corrected(
-            run_inputs,
-            gold_opts,
-            measures,
-            baselines,
-            form,
-            test=test,
-            adjust=adjust,
-            family=family,
-            layout=layout,
-            seed=seed,
-        )
+        _compare_corrected(run_inputs, gold_opts, measures, baselines, form, layout=layout, seed=seed, **settings)
         return
+    test, adjust = settings["test"], settings["adjust"]
     if test == "independent":
         raise UsageError("--test independent compares scores corrected by gold labels: give them as --gold FILE")
     if by is not None and per_query and form != "json":
@@ -136,13 +122,8 @@ def command(
     topic_table: pl.DataFrame | None = None if topics is None else read_topics(topics)
     labels = run_inputs.read_labels()
     scores = run_inputs.evaluate(run_inputs.read_runs(), labels, parsed_measures)
-    settings: dict[str, Any] = {
+    settings |= {
         "baselines": _resolve_baselines(baselines, run_inputs.runs, list(scores.cube().runs)),
-        "test": test,
-        "mid_p": mid_p,
-        "adjust": adjust,
-        "family": family,
-        "resamples": resamples,
         "level": run_inputs.level,
     }
     with progress_bar(_count_resamples(scores, settings), description="resampling") as advance:
@@ -201,11 +182,12 @@ def _compare_corrected(
     baselines: tuple[str, ...],
     form: OutputFormat,
     *,
-    test: Test | Literal["independent"],
+    test: str,
     adjust: Adjust,
     family: Family,
     layout: str | None,
     seed: int,
+    **_: object,
 ) -> None:
     """What the differences would be if gold had judged everything."""
     from ringtrue.cli.tables import correction as tables

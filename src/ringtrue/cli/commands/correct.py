@@ -7,21 +7,20 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from textwrap import fill
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ringtrue.cli.options.common import SHARE, Command, option, output_options, seed_option
+from ringtrue.cli.options.common import SHARE, Command, option, option_name, output_options, seed_option
 from ringtrue.cli.output import OutputFormat, emit
 from ringtrue.errors import UsageError
-from ringtrue.formatting.grid import Grid, format_signed
+from ringtrue.formatting.grid import Grid, exact_cells, format_interval, format_number, format_signed
+from ringtrue.stats.estimate_cells import EXACT_FIELDS, exact_estimate
 
 if TYPE_CHECKING:
-    from ringtrue.gold.correction import BronzeScore, Rates, RatesDesign, ScoreCorrection, ScoreDifference
+    from ringtrue.gold.correction import BronzeScore, Rates, ScoreCorrection, ScoreDifference
     from ringtrue.gold.correction.calculator_inputs import Rate
-    from ringtrue.gold.correction.proportion import Interval
     from ringtrue.stats.results import Estimate
-
 
 INTERVALS = ("fieller", "wald", "bootstrap", "bayes")
 DESIGNS = ("pool_random", "external", "known")
@@ -65,26 +64,7 @@ RATE_TITLES = {
 )
 @seed_option
 @output_options
-def command(
-    score: float,
-    sd: float | None,
-    queries: int,
-    k: int | None,
-    relevant: str,
-    nonrelevant: str,
-    versus_score: float | None,
-    versus_sd: float | None,
-    versus_queries: int | None,
-    versus_relevant: str | None,
-    versus_nonrelevant: str | None,
-    difference_sd: float | None,
-    design: RatesDesign | None,
-    interval: Interval,
-    level: float,
-    resamples: int,
-    seed: int,
-    form: OutputFormat,
-) -> None:
+def command(k: int | None, seed: int, form: OutputFormat, **options: Any) -> None:
     """I only have summary numbers: what is the corrected score?
 
     From a score by a judge who errs, such as P@3, and how often that judge is right, the score that a gold judge
@@ -98,39 +78,54 @@ def command(
 
     from ringtrue.gold.correction import correct_score
 
-    bronze_score = _make_bronze_score(score, sd, queries, k, "")
-    versus = _make_versus_score(versus_score, versus_sd, versus_queries, k)
-    correction = correct_score(
-        bronze_score,
-        _make_rates(relevant, nonrelevant, ""),
-        versus=versus,
-        versus_rates=_make_versus_rates(versus_relevant, versus_nonrelevant),
-        difference_sd=difference_sd,
-        design=design,
-        interval=interval,
-        level=level,
-        resamples=resamples,
-        rng=np.random.default_rng(seed),
-    )
+    bronze_score, versus = _take_score(options, k, ""), _take_score(options, k, "versus_")
+    rates, versus_rates = _take_rates(options, ""), _take_rates(options, "versus_")
+    assert bronze_score is not None
+    assert rates is not None  # since the options are required
+    rng = np.random.default_rng(seed)
+    correction = correct_score(bronze_score, rates, versus=versus, versus_rates=versus_rates, rng=rng, **options)
     emit(
         form,
         notes=_collect_correction_notes(correction),
         payload=correction.as_dict() | {"seed": seed},
-        grid=partial(calculator_grids, correction),
-        csv_grid=partial(calculator_csv, correction),
+        grid=partial(_calculator_grids, correction),
+        csv_grid=partial(_calculator_csv, correction),
     )
 
 
-def _make_bronze_score(mean: float, sd: float | None, queries: int, k: int | None, prefix: str) -> BronzeScore:
+def _take_score(options: dict[str, Any], k: int | None, prefix: str) -> BronzeScore | None:
+    """The score that was given, or the second one; None where there is none."""
     from ringtrue.gold.correction import BronzeScore
 
+    mean, sd, queries = (options.pop(prefix + name) for name in ("score", "sd", "queries"))
+    if mean is None:
+        if sd is not None or queries is not None:
+            raise UsageError("--versus-score is missing: what was the second score?")
+        return None
+    if queries is None:
+        raise UsageError("--versus-queries is missing: over how many queries is the second score?")
     if sd is None and k != 1:
         raise UsageError(
-            f"--{prefix}sd is missing, the standard deviation of the values of single queries; with one document for "
-            f"each query, --k 1 says so instead"
+            f"{option_name(prefix)}sd is missing, the standard deviation of the values of single queries; with one "
+            f"document for each query, --k 1 says so instead"
         )
     with _attribute_errors(prefix):
         return BronzeScore(mean=mean, sd=sd, queries=queries, k=k)
+
+
+def _take_rates(options: dict[str, Any], prefix: str) -> Rates | None:
+    """How often the judge is right, or that of the second score; None where there is none of its own."""
+    from ringtrue.gold.correction import Rates
+
+    texts = {name: options.pop(prefix + name) for name in ("relevant", "nonrelevant")}
+    missing = [name for name, text in texts.items() if text is None]
+    if len(missing) == 2:
+        return None
+    if missing:
+        raise UsageError(f"--versus-{missing[0]} is missing: judges of their own have both rates")
+    rates = {name: _parse_rate(text, option_name(prefix) + name) for name, text in texts.items()}
+    with _attribute_errors(prefix):
+        return Rates(**rates)
 
 
 @contextmanager
@@ -140,36 +135,6 @@ def _attribute_errors(prefix: str) -> Iterator[None]:
         yield
     except UsageError as error:
         raise UsageError(f"second score: {error}" if prefix else str(error)) from error
-
-
-def _make_versus_score(mean: float | None, sd: float | None, queries: int | None, k: int | None) -> BronzeScore | None:
-    if mean is None:
-        if sd is not None or queries is not None:
-            raise UsageError("--versus-score is missing: what was the second score?")
-        return None
-    if queries is None:
-        raise UsageError("--versus-queries is missing: over how many queries is the second score?")
-    return _make_bronze_score(mean, sd, queries, k, "versus-")
-
-
-def _make_rates(relevant: str, nonrelevant: str, prefix: str) -> Rates:
-    from ringtrue.gold.correction import Rates
-
-    sensitivity, specificity = (
-        _parse_rate(relevant, f"--{prefix}relevant"),
-        _parse_rate(nonrelevant, f"--{prefix}nonrelevant"),
-    )
-    with _attribute_errors(prefix):
-        return Rates(relevant=sensitivity, nonrelevant=specificity)
-
-
-def _make_versus_rates(relevant: str | None, nonrelevant: str | None) -> Rates | None:
-    if relevant is None and nonrelevant is None:
-        return None
-    if relevant is None or nonrelevant is None:
-        missing = "relevant" if relevant is None else "nonrelevant"
-        raise UsageError(f"--versus-{missing} is missing: judges of their own have both rates")
-    return _make_rates(relevant, nonrelevant, "versus-")
 
 
 def _parse_rate(text: str, option: str) -> Rate:
@@ -192,18 +157,18 @@ def _collect_correction_notes(correction: ScoreCorrection) -> list[str]:
     notes = list(correction.notes)
     if correction.versus:
         notes += [f"second score: {note}" for note in correction.versus.notes if note not in notes]
-    for name, comparison in comparisons_by_title(correction).items():
+    for name, comparison in _comparisons_by_title(correction).items():
         notes += [f"{name}: {note}" for note in comparison.difference.notes if note not in notes]
     return notes
 
 
-def calculator_grids(correction: ScoreCorrection) -> list[Grid]:
+def _calculator_grids(correction: ScoreCorrection) -> list[Grid]:
     """The scores, the judge and, with a second score, how the two compare."""
     grids = [_score_grid(correction), _judge_rates_grid(correction)]
     return grids + ([_score_comparison_grid(correction)] if correction.comparison else [])
 
 
-def comparisons_by_title(correction: ScoreCorrection) -> dict[str, ScoreDifference]:
+def _comparisons_by_title(correction: ScoreCorrection) -> dict[str, ScoreDifference]:
     """The comparisons by what they are called on a screen."""
     comparisons = correction.comparison or {}
     own_titles = {} if "shared_judge" in comparisons else {"independent": "judges of their own"}
@@ -242,9 +207,7 @@ def _corrected_score_sentence(name: str, correction: ScoreCorrection) -> str:
     if corrected.value is None or corrected.low is None or corrected.high is None:
         return fill(f"No score can be corrected: {corrected.notes[0]}.", WIDTH)
     digits = corrected.decimals
-    low, high, value = (
-        f"{end:.{digits}f}".replace("-", "−") for end in (corrected.low, corrected.high, corrected.value)
-    )
+    low, high, value = (format_number(end, digits) for end in (corrected.low, corrected.high, corrected.value))
     if corrected.high < 0 or corrected.low > 1:
         return fill(f"{subject} by a gold judge would lie between {low} and {high}, where no score can be.", WIDTH)
     confidence_text = f"with {corrected.level * 100:g}% confidence it lies between {low} and {high}"
@@ -265,14 +228,14 @@ def _judge_rates_grid(correction: ScoreCorrection) -> Grid:
 def _rate_cells(rate: Estimate) -> list[str]:
     if rate.method == "known":
         return ["known", f"{rate.value or 0:.3f}", "–"]
-    return [f"{rate.n:,}", f"{rate.value or 0:.3f}", f"{rate.low or 0:.3f}–{rate.high or 0:.3f}".replace("-", "−")]
+    return [f"{rate.n:,}", f"{rate.value or 0:.3f}", format_interval(rate.low or 0, rate.high or 0, 3, between="–")]
 
 
 def _score_comparison_grid(correction: ScoreCorrection) -> Grid:
     comparisons, level = correction.comparison or {}, correction.raw.level
     rows = [
         [name, *_difference_cells(difference.difference), _p_text(difference.p_value)]
-        for name, difference in comparisons_by_title(correction).items()
+        for name, difference in _comparisons_by_title(correction).items()
     ]
     lines = ["", _difference_verdict(comparisons, level)]
     shared = comparisons.get("shared_judge")
@@ -330,13 +293,7 @@ def _sensitivity_sentence(shared: ScoreDifference, *, decided: bool) -> str:
 def _score_cells(estimate: Estimate) -> tuple[str, str]:
     """A value and its interval, with one digit more than the standard error supports."""
     digits = min(estimate.decimals + 1, 6) if estimate.value is not None else 0
-    value = "–" if estimate.value is None else f"{estimate.value:.{digits}f}"
-    interval = (
-        f"{estimate.low:.{digits}f}–{estimate.high:.{digits}f}"
-        if estimate.low is not None and estimate.high is not None
-        else "–"
-    )
-    return value.replace("-", "−"), interval.replace("-", "−")
+    return format_number(estimate.value, digits), format_interval(estimate.low, estimate.high, digits, between="–")
 
 
 def _difference_cells(estimate: Estimate) -> tuple[str, str]:
@@ -350,7 +307,7 @@ def _p_text(p: float | None) -> str:
     return "–" if p is None else f"{p:.2g}" if p < 0.1 else f"{p:.2f}"
 
 
-def calculator_csv(correction: ScoreCorrection) -> Grid:
+def _calculator_csv(correction: ScoreCorrection) -> Grid:
     """Every estimate on a line of its own, with all digits."""
     estimate_and_p: dict[str, tuple[Estimate, float | None]] = {}
     for prefix, score_correction in (("", correction), ("versus ", correction.versus)):
@@ -364,13 +321,5 @@ def calculator_csv(correction: ScoreCorrection) -> Grid:
     estimate_and_p |= {
         name: (comparison.difference, comparison.p_value) for name, comparison in (correction.comparison or {}).items()
     }
-    fields = ("value", "se", "low", "high", "level", "n", "method")
-    rows = [
-        [
-            name,
-            *("" if (cell := getattr(estimate, field)) is None else str(cell) for field in fields),
-            "" if p is None else str(p),
-        ]
-        for name, (estimate, p) in estimate_and_p.items()
-    ]
-    return Grid(columns=["what", *fields, "p_value"], rows=rows)
+    rows = [[name, *exact_estimate(estimate), *exact_cells([p])] for name, (estimate, p) in estimate_and_p.items()]
+    return Grid(columns=["what", *EXACT_FIELDS, "p_value"], rows=rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -51,10 +51,7 @@ GOLD_COLUMN = "gold"  # the column that has it, where no file does
 def command(
     label_inputs: LabelInputs,
     at_least: str,
-    min_labels: int,
     level_texts: tuple[str, ...],
-    top: str | None,
-    keep_lowest: bool,
     gold_as_judge: bool,
     by: str | None,
     verify: bool,
@@ -64,6 +61,7 @@ def command(
     seed: int,
     output: str | None,
     form: OutputFormat,
+    **settings: Any,
 ) -> None:
     """What is each label worth when users disagree?
 
@@ -96,17 +94,15 @@ def command(
                 labels,
                 at_least,
                 levels=levels,
-                top=top,
                 repeats=label_inputs.repeats,
                 gold_as_judge=gold,
-                min_labels=min_labels,
-                keep_lowest=keep_lowest,
                 by=by,
                 verify=shares_to_verify,
                 resamples=resamples,
                 level=label_inputs.level,
                 rng=np.random.default_rng(seed),
                 progress=advance,
+                **settings,
             )
         )
     cross_evaluation = None
@@ -118,7 +114,7 @@ def command(
             at_least=dict.fromkeys([*USUAL_SHARES, share]),
             levels=cast("Sequence[str] | None", levels),
             repeats=label_inputs.repeats,
-            keep_lowest=keep_lowest,
+            keep_lowest=settings["keep_lowest"],
         )
     notes = label_inputs.merge_notes(disagreement.notes)
     if output is not None:

@@ -8,15 +8,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from textwrap import wrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ringtrue.cli.options.common import ALL_OTHERS, Command, output_options, require_one_stdin
 from ringtrue.cli.output import OutputFormat, emit, progress_bar
-from ringtrue.doctor import Checkup, FileSummary, Overlap
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count, join_first_few
+
+if TYPE_CHECKING:
+    from ringtrue.doctor import Checkup, FileSummary, Overlap
 
 WIDTH = 80
 NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"  # until the lines are broken
@@ -58,14 +60,14 @@ def command(ctx: click.Context, files: tuple[str, ...], form: OutputFormat) -> N
     with progress_bar(size, description="reading") as advance:
         diagnosis = examine(files, progress=advance)
     if form == "table":
-        click.echo(as_text(diagnosis), color=False if "NO_COLOR" in os.environ else None)
+        click.echo(_as_text(diagnosis), color=False if "NO_COLOR" in os.environ else None)
     else:
-        emit(form, payload=diagnosis.as_dict(), grid=partial(as_grids, diagnosis))
+        emit(form, payload=diagnosis.as_dict(), grid=partial(_as_grids, diagnosis))
     if not diagnosis.recognised:
         ctx.exit(1)
 
 
-def as_text(checkup: Checkup) -> str:
+def _as_text(checkup: Checkup) -> str:
     """The whole answer for a terminal, 80 columns wide."""
     short_names = _short_names(checkup.files)
     if not checkup.recognised:
@@ -83,7 +85,7 @@ def as_text(checkup: Checkup) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def as_grids(checkup: Checkup) -> list[Grid]:
+def _as_grids(checkup: Checkup) -> list[Grid]:
     """The same as tables, for CSV, Markdown and LaTeX."""
     file_rows = [
         [file.path, _name_kind(file), _describe_file(file, {}).replace(NO_BREAK_SPACE, " "), "; ".join(file.notes)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from textwrap import fill
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ from ringtrue.cli.options.labels import (
 )
 from ringtrue.cli.output import OutputFormat, emit, progress_bar
 from ringtrue.errors import UsageError
-from ringtrue.formatting.grid import Grid, format_signed
+from ringtrue.formatting.grid import Grid, exact_grid, format_interval, format_number, format_signed
 
 if TYPE_CHECKING:
     from ringtrue.judges.quality import JudgeQuality, JudgeReport
@@ -74,7 +74,7 @@ def command(
         notes=notes,
         payload=quality.as_dict(),
         grid=partial(_judge_quality_grid, quality),
-        csv_grid=partial(_judge_quality_csv, quality),
+        csv_grid=lambda: exact_grid(quality.frame.columns, quality.frame.iter_rows()),
     )
 
 
@@ -91,8 +91,10 @@ def _judge_quality_grid(quality: JudgeQuality) -> Grid:
         "judge": [judge.judge for judge in judges],
         "flags": [_flag_kinds(judge) for judge in judges],
         "labels": [f"{judge.labels:,}" for judge in judges],
-        "accuracy": [_two_digit_cell(judge.accuracy.value) for judge in judges],
-        f"{quality.level * 100:g}% CI": [_interval_cell(judge.accuracy.low, judge.accuracy.high) for judge in judges],
+        "accuracy": [format_number(judge.accuracy.value, 2) for judge in judges],
+        f"{quality.level * 100:g}% CI": [
+            format_interval(judge.accuracy.low, judge.accuracy.high, 2, between="–") for judge in judges
+        ],
     }
     if len({judge.against for judge in quality}) > 1:
         columns["against"] = [judge.against or "–" for judge in judges]
@@ -121,13 +123,13 @@ def _estimate_cell(name: str, digits: int = 2, *, sign: bool = False) -> Callabl
 
 
 OPTIONAL_CELLS: dict[str, Callable[[JudgeReport], str]] = {
-    "others": lambda judge: _two_digit_cell(judge.others_accuracy),
+    "others": lambda judge: format_number(judge.others_accuracy, 2),
     "lenient": _estimate_cell("leniency", sign=True),
     "again": _estimate_cell("self_consistency"),
     "traps": lambda judge: f"{judge.traps.passed}/{judge.traps.n}" if judge.traps and judge.traps.n else "–",
     "accepted": lambda judge: f"{judge.traps.accepted}/{judge.traps.batches}" if judge.traps and judge.traps.n else "–",
     "seconds": lambda judge: _format_seconds(judge.speed.median) if judge.speed else "–",
-    "left": lambda judge: _two_digit_cell(judge.side_bias.left.value) if judge.side_bias else "–",
+    "left": lambda judge: format_number(judge.side_bias.left.value, 2) if judge.side_bias else "–",
     "drift": lambda judge: format_signed(judge.drift.change.value or 0, 2) if judge.drift else "–",
     "mostly": lambda judge: "–" if judge.side_bias else f"{judge.common_label} ({100 * judge.common_share:.0f}%)",
 }
@@ -148,14 +150,6 @@ def _flag_kinds(judge: JudgeReport) -> str:
     """The first two flags, and how many more there are: the reasons follow below."""
     kinds = [flag.kind for flag in judge.flags]
     return ", ".join(kinds[:2]) + (f" +{len(kinds) - 2}" if len(kinds) > 2 else "")
-
-
-def _two_digit_cell(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"
-
-
-def _interval_cell(low: float | None, high: float | None) -> str:
-    return "–" if low is None or high is None else f"{low:.2f}–{high:.2f}"
 
 
 def _caption_lines(quality: JudgeQuality, columns: dict[str, list[str]]) -> list[str]:
@@ -213,9 +207,3 @@ def _flag_verdict(quality: JudgeQuality) -> str:
         f"{question} {first_sentence} {len(quality.flagged):,} of {len(quality):,} judges are flagged "
         f"({kinds_text}); {FLAG_MEANING}."
     )
-
-
-def _judge_quality_csv(quality: JudgeQuality) -> Grid:
-    frame = quality.frame
-    rows: Sequence[Sequence[str]] = [["" if cell is None else str(cell) for cell in row] for row in frame.iter_rows()]
-    return Grid(columns=frame.columns, rows=rows)

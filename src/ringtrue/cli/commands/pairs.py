@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -89,17 +89,7 @@ def _check_design(ctx: click.Context, param: click.Parameter, design: str) -> st
     multiple=True,
 )
 @common.output_options
-def command(
-    design: Any,
-    budget: int | None,
-    votes: int | None,
-    per_task: int,
-    traps_per_task: int | None,
-    seed: int,
-    output: str,
-    form: OutputFormat,
-    **file_options: Any,
-) -> None:
+def command(seed: int, output: str, form: OutputFormat, **options: Any) -> None:
     """Which pairs should be compared next?
 
     From the documents of a run, best first, of several runs, which are pooled, or of a pool; with --documents and
@@ -112,24 +102,18 @@ def command(
     from ringtrue.files import write_table
     from ringtrue.preference import choose_pairs
 
-    files = _PairFiles(
-        **{option.name: file_options.pop(option.name) for option in fields(_PairFiles) if option.name in file_options}
-    )
+    files = common.take(_PairFiles, options)
     require_table(output)
     refuse_to_overwrite(files.paths, output)
     refuse_to_overwrite_filled("winner", output, instead=f"continue it (--preferences {output} -o ANOTHER)")
     traps = None if files.traps is None else files.read_traps(files.traps)
     choice = choose_pairs(
         files.read_ranking(),
-        design=design,
         preferences=files.read_all_preferences(),
-        budget=budget,
-        votes=votes,
         traps=traps,
-        per_task=per_task,
-        traps_per_task=traps_per_task,
         depth=files.depth,
         rng=np.random.default_rng(seed),
+        **options,
     )
     write_table(choice.frame, output)
     notes = [*files.notes, *choice.notes]

@@ -15,11 +15,12 @@ from ringtrue.cli.options.common import option
 from ringtrue.cli.options.runs import RunInputs
 from ringtrue.cli.output import OutputFormat, emit
 from ringtrue.errors import UsageError
-from ringtrue.formatting.grid import Grid
+from ringtrue.formatting.grid import Grid, exact_grid, format_number
 
 if TYPE_CHECKING:
-    from ringtrue.gold.planning import Plan, Plans, Population
+    from ringtrue.gold.planning import Plan, Plans
 
+READING_OPTIONS = ("judge", "name", "run_columns", "forced", "columns", "where")  # of `RunInputs`
 WIDTH = 100
 BAR_WIDTH = 24  # characters
 RATE_PATTERN = re.compile(r"\s*(?:(?P<hits>\d+)\s*/\s*(?P<n>\d+)|(?P<share>\d*\.?\d+))\s*")
@@ -68,23 +69,16 @@ SOURCE_NAMES = {"given": "given", "files": "the files", "guess": "a guess", "fol
 @common.output_options
 def command(
     runs: tuple[str, ...],
-    measure: str | None,
-    k: int | None,
-    accuracy: str | None,
-    population: Population,
-    level: float,
     judgments: str | None,
     gold: str | None,
+    measure: str | None,
+    k: int | None,
     rel: int | None,
     bronze_rel: int | None,
-    judge: str | None,
-    name: Any,
-    run_columns: tuple[str, ...],
-    forced: tuple[str, ...],
-    columns: tuple[str, ...],
-    where: tuple[str, ...],
+    accuracy: str | None,
+    level: float,
     form: OutputFormat,
-    **plan_options: Any,
+    **options: Any,
 ) -> None:
     """How many queries and gold labels do I need?
 
@@ -95,48 +89,33 @@ def command(
     """
     from ringtrue.gold.planning import plan
 
-    plan_options |= {
-        "accuracy": None if accuracy is None else _parse_accuracy(accuracy),
-        "population": population,
-        "level": level,
-    }
-    plan_options["measure"], plan_options["k"] = _parse_measure(measure, k, rel)
+    reading = {name: options.pop(name) for name in READING_OPTIONS}
+    options |= {"accuracy": None if accuracy is None else _parse_accuracy(accuracy), "level": level}
+    options["measure"], options["k"] = _parse_measure(measure, k, rel)
     notes: list[str] = []
     if not runs:
         _require_no_files(judgments=judgments, gold=gold, bronze_rel=bronze_rel, rel=rel)
-        plans = plan(**plan_options)
+        plans = plan(**options)
     else:
         if judgments is None:
             raise UsageError("a run says nothing without the bronze judge's labels: --judgments FILE")
         common.require_one_stdin([*runs, judgments, gold])
-        run_inputs = RunInputs(
-            runs=runs,
-            judgments=judgments,
-            rel=rel,
-            missing="zero",
-            judge=judge,
-            judges="one",
-            repeats=None,
-            compat=None,
-            depth=None,
-            collection_size=None,
-            level=level,
-            name=name,
-            run_columns=run_columns,
-            forced=forced,
-            columns=columns,
-            where=where,
-            notes=notes,
-        )
+        run_inputs = RunInputs(runs=runs, judgments=judgments, rel=rel, level=level, notes=notes, **reading)
         bronze, run_lists = run_inputs.read_labels(), list(run_inputs.read_runs())
         gold_labels = None if gold is None else replace(run_inputs, judge=None).read_labels(gold)
         for labels, path in ((bronze, judgments), (gold_labels, gold)):
             if labels is not None:
                 run_inputs.explain_errors(labels.require_one_label_each, path)
-        plans = plan(run_lists, bronze, gold=gold_labels, bronze_rel=bronze_rel, **plan_options)
+        plans = plan(run_lists, bronze, gold=gold_labels, bronze_rel=bronze_rel, **options)
     notes += plans.notes
     grids = partial(_plan_grids, plans, bars=form == "table")
-    emit(form, notes=notes, payload=plans.as_dict(), grid=grids, csv_grid=partial(_plan_csv, plans))
+    emit(
+        form,
+        notes=notes,
+        payload=plans.as_dict(),
+        grid=grids,
+        csv_grid=lambda: exact_grid(plans.frame.columns, plans.frame.iter_rows()),
+    )
 
 
 def _parse_accuracy(text: str) -> tuple[float, float]:
@@ -192,12 +171,10 @@ def _method_grid(plans: Plans) -> Grid:
         [
             plan.method,
             _mark_best(plan, plans),
-            _count_cell(plan.queries),
-            _count_cell(plan.bronze),
-            _count_cell(plan.gold),
+            *("–" if count is None else f"{count:,}" for count in (plan.queries, plan.bronze, plan.gold)),
             _cost_cell(plan.cost),
-            _achieved_cell(plan.achieved),
-            "–" if plan.worth is None else f"{plan.worth:.2f}",
+            format_number(plan.achieved, 4),
+            format_number(plan.worth, 2),
         ]
         for plan in plans
     ]
@@ -228,25 +205,16 @@ def _wrap_note(text: str) -> str:
     return fill(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
-def _count_cell(count: int | None) -> str:
-    return "–" if count is None else f"{count:,}"
-
-
 def _cost_cell(cost: float | None) -> str:
     return "–" if cost is None else f"{cost:,.0f}" if cost >= 1000 else f"{cost:.4g}"
 
 
-def _achieved_cell(achieved: float | None) -> str:
-    return "–" if achieved is None else f"{achieved:.4f}"
-
-
 def _assumption_grid(plans: Plans) -> Grid:
     rows = [
-        [QUANTITY_NAMES[name], f"{assumption.value:.4g}", SOURCE_NAMES[assumption.source]]
+        [QUANTITY_NAMES[name], SOURCE_NAMES[assumption.source], f"{assumption.value:.4g}"]
         for name, assumption in plans.taken.items()
     ]
-    reordered = [[quantity, source, amount] for quantity, amount, source in rows]
-    return Grid(columns=["taken", "from", "value"], rows=reordered, left=2)
+    return Grid(columns=["taken", "from", "value"], rows=rows, left=2)
 
 
 def _budget_curve_grid(plans: Plans, *, bars: bool) -> Grid:
@@ -258,24 +226,14 @@ def _budget_curve_grid(plans: Plans, *, bars: bool) -> Grid:
     full_bar = max(full_bar, 1.0) if plans.goal.difference is not None else full_bar
     rows = []
     for budget in sorted({point.budget for point in plans.curve}):
-        row = [_cost_cell(budget), *(_achieved_cell(achieved_at.get((method, budget))) for method in methods)]
+        row = [_cost_cell(budget), *(format_number(achieved_at.get((method, budget)), 4) for method in methods)]
         achieved = achieved_at.get((bar_method, budget), 0.0)
-        rows.append([*row, "█" * round(BAR_WIDTH * achieved / full_bar)] if bars else row)
+        rows.append([*row, ("█" * round(BAR_WIDTH * achieved / full_bar)).ljust(BAR_WIDTH)] if bars else row)
     goal_name = "half-width" if plans.goal.difference is None else "power"
     bar_text = f"; the bars are for {bar_method}" if bars else ""
-    rows = [
-        [row[-1].ljust(BAR_WIDTH) if column == len(row) - 1 and bars else cell for column, cell in enumerate(row)]
-        for row in rows
-    ]
     return Grid(
         columns=["cost", *methods, *([""] if bars else [])],
         rows=rows,
         caption=f"{goal_name} that so much buys{bar_text}",
         left=0,
     )
-
-
-def _plan_csv(plans: Plans) -> Grid:
-    frame = plans.frame
-    rows = [["" if cell is None else str(cell) for cell in row] for row in frame.iter_rows()]
-    return Grid(columns=frame.columns, rows=rows)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ringtrue.cli.commands.report import ReportOptions, report_options
 from ringtrue.cli.options.common import Command, option, output_options
 from ringtrue.cli.options.files import refuse_to_overwrite
-from ringtrue.cli.options.report import ReportOptions, report_options
 from ringtrue.cli.output import OutputFormat, emit
 from ringtrue.errors import UsageError, did_you_mean
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -130,10 +129,7 @@ def command(method: str, per_query: bool, form: OutputFormat, **options: Any) ->
     Each document gets a rating, with an interval where one can be defended; in each query the best comes first.
     --columns and --where are about PREFERENCES.
     """
-    files = RatingFiles(
-        **{option.name: options.pop(option.name) for option in fields(RatingFiles) if option.name in options}
-    )
-    targets = RatingTargets(**{option.name: options.pop(option.name) for option in fields(RatingTargets)})
+    files, targets = common.take(RatingFiles, options), common.take(RatingTargets, options)
     _refuse_unused_options(method, options, files, targets)
     targets.require_writable(files, method)
     votes, gold = files.read_votes(), files.read_gold()

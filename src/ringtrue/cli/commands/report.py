@@ -1,26 +1,231 @@
-"""`ringtrue report`."""
+"""`ringtrue report`, and the files that it and `ringtrue plot` read."""
 
 from __future__ import annotations
 
+import re
+import shlex
 import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from ringtrue.cli.options import common
 from ringtrue.cli.options.common import Command, option, output_options
-from ringtrue.cli.options.files import refuse_to_overwrite
-from ringtrue.cli.options.report import ReportOptions, report_options
+from ringtrue.cli.options.files import Sources, columns_per_file, refuse_to_overwrite
+from ringtrue.cli.options.gold import GoldOptions, gold_options
+from ringtrue.cli.options.runs import RunInputs, evaluation_options_with
 from ringtrue.cli.output import OutputFormat, emit, print_notes, step_bar
-from ringtrue.errors import UsageError
+from ringtrue.errors import DuplicateError, FormatError, TableError, UsageError
 from ringtrue.formatting.grid import Grid
 
 if TYPE_CHECKING:
+    from ringtrue.files import TableKind
     from ringtrue.report import Report
+    from ringtrue.report.inputs import ReportInputs
+    from ringtrue.tables import Judgments, Preferences
 
+
+Table = TypeVar("Table")
 WIDTH = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportOptions:
+    """The files, as somebody named them; `run_inputs` and `gold_opts` say how runs, judgments and gold are read."""
+
+    run_inputs: RunInputs
+    gold_opts: GoldOptions
+    measures: tuple[str, ...]
+    truth: str | None
+    labels: str | None
+    label_columns: tuple[str, ...]
+    label_where: tuple[str, ...]
+    traps: str | None
+    preferences: str | None
+    confusion: str | None
+    seed: int
+    sources: Sources = field(default_factory=Sources)
+
+    @property
+    def paths(self) -> list[str]:
+        """Every file that is read."""
+        optional_paths = (
+            self.run_inputs.judgments,
+            self.gold_opts.gold,
+            self.truth,
+            self.labels,
+            self.traps,
+            self.preferences,
+            self.confusion,
+        )
+        return [*self.run_inputs.runs, *(path for path in optional_paths if path)]
+
+    def read_inputs(self) -> ReportInputs:
+        """All of it, read, and runs that can be measured; what is doubtful goes to the notes of the run inputs."""
+        from ringtrue.files import read_confusion
+        from ringtrue.report.build import DEFAULT_MEASURES
+        from ringtrue.report.inputs import ReportInputs
+
+        self._require_consistent_files()
+        run_inputs = self.run_inputs
+        has_judgments = bool(run_inputs.judgments)
+        gold = self.gold_opts.read_gold(run_inputs) if self.gold_opts.gold else None
+        default_measures: Iterable[str] = (
+            DEFAULT_MEASURES if gold is None else self.gold_opts.default_measures(gold, DEFAULT_MEASURES)
+        )
+        correction_settings = (
+            {}
+            if gold is None
+            else {
+                name: setting
+                for name, setting in self.gold_opts.correction_settings().items()
+                if name != "rng" and setting is not None
+            }
+        )
+        inputs = ReportInputs(
+            runs=tuple(run_inputs.read_runs()) if has_judgments else (),
+            judgments=run_inputs.read_labels() if has_judgments else None,
+            measures=tuple(run_inputs.parse_measures(self.measures or default_measures)),
+            gold=gold,
+            truth=None if self.truth is None else self._read_truth(self.truth),
+            labels=None if self.labels is None else self._read_labels(self.labels),
+            traps=None if self.traps is None else self._read_traps(self.traps),
+            preferences=None if self.preferences is None else self._read_preferences(self.preferences),
+            confusion=None if self.confusion is None else read_confusion(self.confusion),
+            correction_options=correction_settings,
+            evaluation_options=run_inputs.evaluation_settings(),
+            repeats=run_inputs.repeats,
+            rel=run_inputs.rel or 1,
+            level=run_inputs.level,
+            seed=self.seed,
+            names=self._quoted_paths(),
+        )
+        run_inputs.explain_errors(inputs.require_measurable)
+        return inputs
+
+    def explain_errors(self, compute: Callable[[], Report]) -> Report:
+        """What `compute` gives; what is wrong with labels or votes is told with their file, if it can be only that."""
+        from ringtrue.files.read import explain_duplicate
+        from ringtrue.files.table_file import with_message
+
+        label_paths = [path for path in (self.labels, self.preferences) if path]
+        path = label_paths[0] if len(label_paths) == 1 else None
+        try:
+            report = compute()
+        except DuplicateError as error:
+            explained_error = error
+            if path is not None:
+                columns, where = self._selection_of(path)
+                kind: TableKind = "preferences" if self.labels is None else "judgments"
+                explained_error = explain_duplicate(error, path, kind=kind, columns=columns, where=where)
+            raise with_message(explained_error, _use_label_option_names(str(explained_error))) from error
+        except TableError as error:
+            prefix = "" if path is None else f"{self.sources[path].display_name}: "
+            raise TableError(f"{prefix}{_use_label_option_names(str(error))}") from error
+        return replace(report, absent=tuple((title, _use_label_option_names(why)) for title, why in report.absent))
+
+    def _require_consistent_files(self) -> None:
+        common.require_one_stdin(self.paths, common.ALL_OTHERS)
+        if bool(self.run_inputs.runs) != bool(self.run_inputs.judgments):
+            present, missing = (
+                ("runs", "--judgments FILE") if self.run_inputs.runs else ("--judgments", "the run files")
+            )
+            raise UsageError(f"there are {present} and nothing to go with them: add {missing}")
+        if self.gold_opts.gold and not self.run_inputs.runs:
+            raise UsageError("--gold corrects the judgments of runs: add the run files and --judgments FILE")
+        if self.gold_opts.gold:
+            self.gold_opts.refuse_incompatible_settings(self.run_inputs)
+        if self.truth and not self.run_inputs.runs:
+            raise UsageError("--truth is held against the judgments of runs: add the run files and --judgments FILE")
+        if (self.label_columns or self.label_where) and self.labels is None and self.preferences is None:
+            raise UsageError("--label-columns and --label-where are about --labels and --preferences: add one of these")
+        if self.traps is not None and self.labels is None and self.preferences is None:
+            raise UsageError("--traps are items among the labels of several judges: add --labels or --preferences FILE")
+
+    def _read_truth(self, path: str) -> Judgments:
+        labels = self.run_inputs.read_labels(path)
+        if self.run_inputs.judges == "one":
+            self.run_inputs.explain_errors(labels.require_one_label_each, path)
+        return labels
+
+    def _read_labels(self, path: str) -> Judgments:
+        from ringtrue.files import read_judgments
+
+        return self._read_judge_file(partial(read_judgments, needs_query=False), path)
+
+    def _read_preferences(self, path: str) -> Preferences:
+        from ringtrue.files import read_preferences
+
+        return self._read_judge_file(read_preferences, path)
+
+    def _read_traps(self, path: str) -> Judgments | Preferences:
+        """Items with a known answer: labels, or where only preferences are given, the better of two."""
+        return self._read_preferences(path) if self.labels is None else self._read_labels(path)
+
+    def _read_judge_file(self, read: Callable[..., Table], path: str) -> Table:
+        """A file about judges, read; what is wrong with it is told in the words of its options."""
+        columns, where = self._selection_of(path)
+        try:
+            return read(
+                self.sources[path],
+                columns=columns,
+                where=where,
+                note=lambda text: self.run_inputs.notes.append(_use_label_option_names(text)),
+            )
+        except (TableError, FormatError, UsageError) as error:
+            raise type(error)(_use_label_option_names(str(error))) from error
+
+    def _selection_of(self, path: str) -> tuple[dict[str, str], dict[str, str]]:
+        """What --label-columns and --label-where say about a file; the traps have what they have."""
+        selection = common.parse_columns(self.label_columns), common.parse_conditions(self.label_where)
+        label_paths = [label_path for label_path in (self.labels, self.preferences) if label_path]
+        columns_per_file(
+            [self.sources[label_path] for label_path in label_paths], *selection, form=None, prefix="--label-"
+        )
+        return columns_per_file([self.sources[path]], *selection, form=None, strict=False)[0]
+
+    def _quoted_paths(self) -> dict[str, str]:
+        path_by_role = {
+            "judgments": self.run_inputs.judgments,
+            "gold": self.gold_opts.gold,
+            "truth": self.truth,
+            "labels": self.labels,
+            "traps": self.traps,
+            "preferences": self.preferences,
+            "confusion": self.confusion,
+        }
+        quoted = {name: shlex.quote(path) for name, path in path_by_role.items() if path}
+        return quoted | ({"runs": shlex.join(self.run_inputs.runs)} if self.run_inputs.runs else {})
+
+
+def _use_label_option_names(text: str) -> str:
+    """What is said about labels or votes, in the words of their own options: --gold is about runs here."""
+    text = text.replace(", or gold labels to compare with (--gold)", "")
+    return re.sub(r"--(columns|where)\b", r"--label-\1", text)
+
+
+# Runs, judgments and everything that can go with them; all of it reaches the command as `report_opts`.
+report_options = common.compose(
+    click.argument("runs", nargs=-1, metavar="RUN…"),
+    option("--judgments, --qrels FILE", "Relevance labels: qrels, or a table.", default="", show_default=False),
+    common.measure_option("What to measure by", "The page is about the first."),
+    option("--truth FILE", "True labels of everything, where they are known, to be held against."),
+    option("--labels FILE", "Labels of several judges: how good they are, how far they agree."),
+    option("--preferences FILE", "Votes between two documents."),
+    option("--traps FILE", "Items among these with a known answer."),
+    common.selection_options("label", "the file of labels, votes or traps"),
+    option("--confusion FILE", "How judges disagree, for the ceiling: a confusion matrix."),
+    gold_options,
+    common.level_option,
+    common.seed_option,
+    evaluation_options_with(common.repeats_option("; all of them only for --labels and --preferences")),
+    common.collect_as("report_opts", ReportOptions),
+)
 
 
 @click.command("report", cls=Command)

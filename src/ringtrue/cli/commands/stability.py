@@ -14,7 +14,7 @@ from ringtrue.cli.options.common import option
 from ringtrue.cli.options.runs import RunInputs, evaluation_options, runs_and_judgments
 from ringtrue.cli.output import OutputFormat, emit, progress_bar
 from ringtrue.errors import UsageError
-from ringtrue.formatting.grid import Grid, format_signed
+from ringtrue.formatting.grid import Grid, format_interval, format_number, format_signed
 
 if TYPE_CHECKING:
     from ringtrue.evaluation.measures import Measure
@@ -190,32 +190,27 @@ def _stability_grids(stabilities: Sequence[Stability], judges: tuple[str, str]) 
 
 
 def _order_grid(stability: Stability, judges: tuple[str, str]) -> Grid:
-    def format_correlation(value: float | None) -> str:
-        return "undefined" if value is None else f"{value:.3f}".replace("-", "−")
-
+    tau, tau_ap, rbo, rbo_reversed = (
+        format_number(value, 3, missing="undefined")
+        for value in (stability.tau, stability.tau_ap, stability.rbo, stability.rbo_reversed)
+    )
     low, high = stability.tau_range or (None, None)
     queries_text = "1 query" if stability.queries == 1 else f"{stability.queries} queries"
     range_text = (
-        f" ({format_correlation(low)} to {format_correlation(high)} in {stability.level * 100:g}% "
+        f" ({format_interval(low, high, 3)} in {stability.level * 100:g}% "
         f"of {stability.resamples:,} resamples of the queries)"
     )
     return Grid(
         columns=["run", judges[0], "rank", judges[1], "rank"],
         rows=[
-            [
-                standing.run,
-                f"{standing.mean:.4f}",
-                str(standing.rank),
-                f"{standing.versus_mean:.4f}",
-                str(standing.versus_rank),
-            ]
-            for standing in stability.standings
+            [row.run, f"{row.mean:.4f}", str(row.rank), f"{row.versus_mean:.4f}", str(row.versus_rank)]
+            for row in stability.standings
         ],
         caption=f"mean {stability.measure} over {queries_text}\n"
-        f"tau {format_correlation(stability.tau)}{range_text if stability.tau_range else ''}\n"
-        f"tau_AP {format_correlation(stability.tau_ap)}, RBO {format_correlation(stability.rbo)} "
+        f"tau {tau}{range_text if stability.tau_range else ''}\n"
+        f"tau_AP {tau_ap}, RBO {rbo} "
         f"(persistence {stability.persistence:g}; "
-        f"the reverse order has {format_correlation(stability.rbo_reversed)})",
+        f"the reverse order has {rbo_reversed})",
     )
 
 
@@ -235,12 +230,12 @@ def _flip_grids(stability: Stability, judges: tuple[str, str]) -> list[Grid]:
                 [
                     flip.a,
                     flip.b,
-                    f"{100 * flip.share:.1f}%",
+                    f"{flip.share:.1%}",
                     "yes" if flip.flipped else "no",
                     format_signed(flip.difference, 4),
                     format_signed(flip.versus_difference, 4),
-                    f"{100 * flip.noise:.1f}%",
-                    f"{100 * flip.versus_noise:.1f}%",
+                    f"{flip.noise:.1%}",
+                    f"{flip.versus_noise:.1%}",
                 ]
                 for flip in doubtful[:MAX_PAIRS_SHOWN]
             ],
@@ -265,8 +260,8 @@ def _winner_verdict(stability: Stability, judges: tuple[str, str]) -> str:
     unsure_text = ": it is not sure of its own winner" if stability.winner_noise > 1 - stability.level else ""
     return (
         f"Does the judge change the winner? {verdict}\nWith the queries drawn anew, both name the same winner in "
-        f"{100 * stability.same_winner:.1f}% of the resamples, and {judges[0]} puts another than {first} first in "
-        f"{100 * stability.winner_noise:.1f}%{unsure_text}."
+        f"{stability.same_winner:.1%} of the resamples, and {judges[0]} puts another than {first} first in "
+        f"{stability.winner_noise:.1%}{unsure_text}."
     )
 
 

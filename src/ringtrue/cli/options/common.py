@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from functools import reduce, wraps
-from typing import Any, TypeAlias, get_args
+from typing import Any, TypeAlias, TypeVar, get_args
 
 import click
 
@@ -19,6 +19,7 @@ COLUMN_NAMES = (
 )  # fmt: skip
 Function: TypeAlias = Callable[..., Any]
 Decorator: TypeAlias = Callable[[Function], Function]
+Value = TypeVar("Value")
 POSITIVE = click.IntRange(1, 2**31 - 1)
 ALL_OTHERS = "put the others into files"
 SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
@@ -119,12 +120,17 @@ def collect_as(name: str, kind: type[Any]) -> Decorator:
     def decorate(command: Function) -> Function:
         @wraps(command)
         def with_value(*args: object, **options: Any) -> object:
-            own_options = {field.name: options.pop(field.name) for field in fields(kind) if field.name in options}
-            return command(*args, **{name: kind(**own_options)}, **options)
+            value = take(kind, options)
+            return command(*args, **{name: value}, **options)
 
         return with_value
 
     return decorate
+
+
+def take(kind: type[Value], options: dict[str, Any]) -> Value:
+    """A dataclass from the options that are its fields, which leave the others."""
+    return kind(**{field.name: options.pop(field.name) for field in fields(kind) if field.name in options})  # type: ignore[arg-type]
 
 
 def is_given(name: str) -> bool:

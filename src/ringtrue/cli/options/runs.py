@@ -26,13 +26,13 @@ class RunInputs:
     runs: tuple[str, ...]
     judgments: str
     rel: int | None
-    missing: Missing
+    missing: Missing = "zero"
     judge: str | None
-    judges: Judges
-    repeats: Repeats | None
-    compat: Compat | None
-    depth: int | None
-    collection_size: int | None
+    judges: Judges = "one"
+    repeats: Repeats | None = None
+    compat: Compat | None = None
+    depth: int | None = None
+    collection_size: int | None = None
     level: float = 0.95
     gains: str | None = None
     name: Literal["file", "tag"]

@@ -1,4 +1,4 @@
-"""Studies of correction, for `ringtrue simulate`: by rates of a judge, by documents, by whole queries, and as planned."""
+"""Studies of correction for `ringtrue simulate`: by a judge's rates, by documents, by whole queries; plans."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 from ringtrue.cli.output import progress_bar
 from ringtrue.cli.studies.study import Number, StudyOutput, StudyParameters
 from ringtrue.errors import UsageError
-from ringtrue.formatting.grid import Grid
+from ringtrue.formatting.grid import Grid, exact_grid
 
 if TYPE_CHECKING:
     from ringtrue.simulation.studies.coverage_tally import IntervalCoverage
@@ -20,17 +20,10 @@ if TYPE_CHECKING:
     from ringtrue.simulation.studies.goldberg import NoisyScores
     from ringtrue.simulation.studies.rate_coverage import RatesCoverage
 
-
 GOLDBERG_SETTINGS: dict[str, Number] = {
-    "first": 0.49,
-    "last": 0.31,
-    "k": 10,
-    "relevant": 0.9,
-    "nonrelevant": 0.8,
-    "relevant_labels": 250,
-    "nonrelevant_labels": 250,
-    "queries": 50,
-}
+    "first": 0.49, "last": 0.31, "k": 10, "relevant": 0.9, "nonrelevant": 0.8, "relevant_labels": 250,
+    "nonrelevant_labels": 250, "queries": 50,
+}  # fmt: skip
 RATE_SETTINGS: dict[str, Number] = {"resamples": 1000, "worlds": 0}
 SCORE_TITLES = {
     "naive": "bronze scores as they are: mean ± t·s/√n",
@@ -59,7 +52,7 @@ PART_DESCRIPTIONS = {
     "whole queries": "20 or 40 of 50 or 100 queries judged whole by gold, four judges",
 }
 POPULATION_NOTE = "held against all queries there could be, intervals for these alone fail, as they must"
-COLUMNS = ("setting", "method", "asked", "achieved", "ratio")
+PLAN_COLUMNS = ("setting", "method", "asked", "achieved", "ratio")
 
 
 def study_goldberg(parameters: StudyParameters) -> StudyOutput:
@@ -182,8 +175,8 @@ def study_rates(parameters: StudyParameters) -> StudyOutput:
             **summaries,
             "worlds": world_rows,
         },
-        grids=partial(_world_grids, coverages_by_kind, parameters),
-        csv_grid=partial(_rows_csv, world_rows),
+        grids=lambda: [_world_grid(name, coverages, parameters) for name, coverages in coverages_by_kind.items()],
+        csv_grid=lambda: exact_grid(list(world_rows[0]), (row.values() for row in world_rows)),
     )
 
 
@@ -203,10 +196,6 @@ def _summarise_worlds(coverages: Sequence[RatesCoverage]) -> dict[str, object]:
         "refused": {"mean": sum(refused) / len(refused), "max": max(refused)},
         "answered": {"worlds": len(answered), "min": min(answered, default=None)},
     }
-
-
-def _world_grids(coverages_by_kind: dict[str, list[RatesCoverage]], parameters: StudyParameters) -> list[Grid]:
-    return [_world_grid(name, coverages, parameters) for name, coverages in coverages_by_kind.items()]
 
 
 def _world_grid(name: str, coverages: list[RatesCoverage], parameters: StudyParameters) -> Grid:
@@ -352,15 +341,13 @@ def study_plans(parameters: StudyParameters) -> StudyOutput:
     return StudyOutput(
         payload={"rows": rows},
         grids=partial(_plan_accuracy_grid, rows, parameters.replications),
-        csv_grid=partial(_plan_accuracy_csv, rows),
+        csv_grid=lambda: exact_grid(PLAN_COLUMNS, ([row[name] for name in PLAN_COLUMNS] for row in rows)),
     )
 
 
 def _plan_accuracy_grid(rows: Sequence[dict[str, str | float]], replications: int) -> Grid:
-    cells = [[str(row["setting"]), str(row["method"]), *(f"{row[name]:.3f}" for name in COLUMNS[2:])] for row in rows]
+    cells = [
+        [str(row["setting"]), str(row["method"]), *(f"{row[name]:.3f}" for name in PLAN_COLUMNS[2:])] for row in rows
+    ]
     explanation = "asked: a half-width, or the power to find a difference; achieved: what the planned numbers gave"
-    return Grid(columns=COLUMNS, rows=cells, caption=f"{explanation} in {replications:,} experiments", left=2)
-
-
-def _plan_accuracy_csv(rows: Sequence[dict[str, str | float]]) -> Grid:
-    return Grid(columns=COLUMNS, rows=[[str(row[name]) for name in COLUMNS] for row in rows])
+    return Grid(columns=PLAN_COLUMNS, rows=cells, caption=f"{explanation} in {replications:,} experiments", left=2)

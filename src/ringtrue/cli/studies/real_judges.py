@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ringtrue.cli.output import progress_bar
 from ringtrue.cli.studies.study import Number, StudyOutput, StudyParameters
 from ringtrue.errors import FileError, UsageError
-from ringtrue.formatting.grid import Grid, format_signed
+from ringtrue.formatting.grid import Grid, exact_grid, format_signed
 
 if TYPE_CHECKING:
     from ringtrue.simulation.studies.real_judges import MethodCoverage
@@ -65,7 +65,7 @@ def study_real_judges(parameters: StudyParameters) -> StudyOutput:
     return StudyOutput(
         payload={"rows": payload_rows, "level": parameters.level, "settings": dict(parameters.settings)},
         grids=partial(_real_judges_grid, rows, parameters.level),
-        csv_grid=partial(_real_judges_csv, payload_rows),
+        csv_grid=lambda: exact_grid(list(payload_rows[0]), (row.values() for row in payload_rows)),
         notes=notes,
     )
 
@@ -179,10 +179,3 @@ def _coverage_cells(coverage: MethodCoverage) -> list[str]:
     width = "–" if coverage.width is None or not isfinite(coverage.width) else f"{coverage.width:.2f}"
     bias = format_signed(coverage.bias, 3) if isfinite(coverage.bias) else "–"
     return [str(coverage.runs), f"{coverage.coverage:.1%}", f"{coverage.lowest:.1%}", bias, width]
-
-
-def _real_judges_csv(rows: Sequence[dict[str, object]]) -> Grid:
-    columns = list(rows[0])
-    return Grid(
-        columns=columns, rows=[["" if row[name] is None else str(row[name]) for name in columns] for row in rows]
-    )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from ringtrue.formatting.grid import Grid, format_signed
-from ringtrue.stats.estimate_cells import format_estimates
+from ringtrue.formatting.grid import Grid, exact_grid, format_interval, format_number, format_signed
+from ringtrue.stats.estimate_cells import NUMBER_FIELDS, exact_estimate, format_estimates
 
 if TYPE_CHECKING:
     from ringtrue.judges.ceiling import Ceiling, CeilingScatter, RunCeiling
@@ -74,7 +75,7 @@ def _query_ceiling_grid(ceiling: Ceiling) -> Grid:
             query,
             f"{documents:,}",
             f"{value:.4f}",
-            *(_four_decimals_cell(run.per_query.get(query)) for run in ceiling.runs.values()),
+            *(format_number(run.per_query.get(query), 4) for run in ceiling.runs.values()),
         ]
         for query, documents, value in lowest.head(MAX_ROWS_SHOWN).iter_rows()
     ]
@@ -227,55 +228,30 @@ def _meaning_lines(ceiling: Ceiling, runs: dict[str, RunCeiling]) -> list[str]:
 
 def _best_run_sentence(name: str, run: RunCeiling) -> str:
     ndcg, share, room = run.ndcg.value or 0.0, run.share or 0.0, run.room
-    interval_text = "" if room.low is None or room.high is None else f" ({_room_interval(room)})"
+    interval_text = "" if room.low is None else f" ({format_interval(room.low, room.high, 3)})"
     if run.above:
         doubt = "" if run.surely_above else ", though not surely"
         return f"{name} is at {ndcg:.3f}, {share:.0%} of that: above the ceiling by {-(room.value or 0):.3f}{doubt}."
     return f"{name} is at {ndcg:.3f}, {share:.0%} of that: {room.value or 0:.3f}{interval_text} below."
 
 
-def _room_interval(room: Estimate) -> str:
-    return f"{room.low:.3f} to {room.high:.3f}".replace("-", "−")
-
-
-def _four_decimals_cell(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4f}"
-
-
 def ceiling_csv(ceiling: Ceiling, scatter: CeilingScatter | None, *, per_query: bool) -> Grid:
     """One table with every digit: the points of the scatter, the queries, or the ceiling and the runs."""
     if scatter is not None:
-        return Grid(
-            columns=scatter.points.columns,
-            rows=[list(map(_full_precision_cell, row)) for row in scatter.points.iter_rows()],
-        )
+        return exact_grid(scatter.points.columns, scatter.points.iter_rows())
+    rows: Iterable[Sequence[object]]
     if per_query:
-        rows = [
-            [
-                query,
-                *map(_full_precision_cell, values),
-                *(_full_precision_cell(run.per_query.get(query)) for run in ceiling.runs.values()),
-            ]
+        rows = (
+            [query, *values, *(run.per_query.get(query) for run in ceiling.runs.values())]
             for query, *values in ceiling.per_query.iter_rows()
-        ]
-        return Grid(columns=["query", "documents", "ceiling", *ceiling.runs], rows=rows)
+        )
+        return exact_grid(["query", "documents", "ceiling", *ceiling.runs], rows)
     estimates: dict[str, tuple[Estimate, float | None, float | None]] = {
         CEILING_ROW: (ceiling.estimate, ceiling.estimate.value, None)
     }
     estimates |= {name: (run.ndcg, run.ceiling, run.share) for name, run in ceiling.runs.items()}
-    rows = [
-        [
-            name,
-            ceiling.measure,
-            *map(
-                _full_precision_cell,
-                (estimate.value, estimate.se, estimate.low, estimate.high, estimate.n, ceiling_value, share),
-            ),
-        ]
+    rows = (
+        [name, ceiling.measure, *exact_estimate(estimate, NUMBER_FIELDS), ceiling_value, share]
         for name, (estimate, ceiling_value, share) in estimates.items()
-    ]
-    return Grid(columns=["run", "measure", "value", "se", "low", "high", "n", "ceiling", "share"], rows=rows)
-
-
-def _full_precision_cell(value: object) -> str:
-    return "" if value is None else str(value)
+    )
+    return exact_grid(["run", "measure", *NUMBER_FIELDS, "ceiling", "share"], rows)

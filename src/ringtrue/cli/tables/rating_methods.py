@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ringtrue.formatting.grid import Grid
+from ringtrue.formatting.grid import Grid, exact_cells, format_number
 
 if TYPE_CHECKING:
     from ringtrue.preference import RatingComparison
@@ -42,10 +42,12 @@ def _auc_grid(comparison: RatingComparison, rel: int, *, per_query: bool) -> Gri
     if len(shown_queries) > MAX_QUERIES and not per_query:
         shown_queries = []
     rows = [
-        [query, *(_metric_cell(areas.get(query)) for areas in auc_by_method.values())]
+        [query, *(format_number(areas.get(query), 3) for areas in auc_by_method.values())]
         for query in [*shown_queries, ALL_QUERIES]
     ]
-    rows.append(["tau", *(_metric_cell((method.tau or {}).get(ALL_QUERIES)) for method in comparison.methods.values())])
+    rows.append(
+        ["tau", *(format_number((method.tau or {}).get(ALL_QUERIES), 3) for method in comparison.methods.values())]
+    )
     mean_text = f"the mean over {n_scored:,} {'query' if n_scored == 1 else 'queries'}"
     lines = [
         f"AUC: how often a document labelled {rel} or higher is rated above another; all: {mean_text}",
@@ -83,7 +85,11 @@ def _held_out_grid(comparison: RatingComparison) -> Grid:
         held_out = method.held_out
         assert held_out is not None
         rows.append(
-            [name, _metric_cell(held_out.log_loss), "–" if held_out.accuracy is None else f"{held_out.accuracy:.1%}"]
+            [
+                name,
+                format_number(held_out.log_loss, 3),
+                "–" if held_out.accuracy is None else f"{held_out.accuracy:.1%}",
+            ]
         )
     first_held_out = next(iter(comparison.methods.values())).held_out
     assert first_held_out is not None
@@ -123,10 +129,6 @@ def _best_method_sentence(criterion: str, value_by_method: Mapping[str, float | 
     )
 
 
-def _metric_cell(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}".replace("-", "−")
-
-
 def method_comparison_csv(comparison: RatingComparison) -> Grid:
     """A row for each method and query, the mean under `all`, with every digit."""
     rows = []
@@ -140,5 +142,5 @@ def method_comparison_csv(comparison: RatingComparison) -> Grid:
                 held_out and held_out.accuracy,
                 held_out and held_out.votes,
             ]
-            rows.append([name, query, *("" if cell is None else str(cell) for cell in cells)])
+            rows.append([name, query, *exact_cells(cells)])
     return Grid(columns=["method", "query", "auc", "tau", "log_loss", "accuracy", "votes"], rows=rows)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from ringtrue.formatting.grid import Grid
+from ringtrue.formatting.grid import Grid, format_interval, format_number
 from ringtrue.formatting.phrases import format_count
 from ringtrue.tables.judgments import NO_QUERY
 
@@ -70,13 +70,11 @@ def _document_grid(ratings: Ratings, targets: RatingTargets) -> Grid:
         "query": _blank_repeats(shown_rows["query"].to_list()),
         "rank": [str(rank) for rank in shown_rows["rank"]],
         "doc": shown_rows["doc"].to_list(),
-        "rating": [_rounded_number(rating, digits) for rating in shown_rows["rating"]],
+        "rating": [format_number(rating, digits) for rating in shown_rows["rating"]],
         interval_column: [
-            _rating_interval_cell(low, high, digits) for low, high in shown_rows.select("low", "high").iter_rows()
+            format_interval(low, high, digits) for low, high in shown_rows.select("low", "high").iter_rows()
         ],
-        AHEAD_COLUMN: [
-            "–" if probability is None else _certainty_cell(probability) for probability in shown_rows["ahead"]
-        ],
+        AHEAD_COLUMN: [_certainty_cell(probability) for probability in shown_rows["ahead"]],
         "matches": [f"{n:,}" for n in shown_rows["matches"]],
         "votes": [f"{n:,}" for n in shown_rows["votes"]],
         "group": [str(group) for group in shown_rows["group"]],
@@ -104,9 +102,9 @@ def _document_grid(ratings: Ratings, targets: RatingTargets) -> Grid:
     )
 
 
-def _certainty_cell(probability: float) -> str:
+def _certainty_cell(probability: float | None) -> str:
     """A probability; never quite certain."""
-    return ">99%" if probability > 0.99 else f"{probability:.0%}"
+    return "–" if probability is None else ">99%" if probability > 0.99 else f"{probability:.0%}"
 
 
 def _blank_repeats(names: Sequence[str]) -> list[str]:
@@ -118,14 +116,6 @@ def _rating_decimals(ratings: pl.Series) -> int:
     """So many that the spread of the ratings has three digits."""
     spread = float(np.std(ratings.to_numpy()))
     return 2 if spread == 0 else min(max(2 - math.floor(math.log10(spread)), 0), 6)
-
-
-def _rounded_number(value: float, digits: int) -> str:
-    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")  # no −0.00
-
-
-def _rating_interval_cell(low: float | None, high: float | None, digits: int) -> str:
-    return "–" if low is None or high is None else f"{_rounded_number(low, digits)} to {_rounded_number(high, digits)}"
 
 
 def _omitted_lines(ratings: Ratings, shown_rows: pl.DataFrame, targets: RatingTargets) -> list[str]:
@@ -190,8 +180,8 @@ def _judge_rating_grid(ratings: Ratings) -> Grid:
         [
             judge.judge,
             f"{judge.votes:,}",
-            _rounded_number(judge.value, 2),
-            _rating_interval_cell(judge.low, judge.high, 2),
+            format_number(judge.value, 2),
+            format_interval(judge.low, judge.high, 2),
             flag,
         ]
         for judge, flag in list(zip(lowest_first, flags, strict=True))[:MAX_JUDGES]
@@ -227,16 +217,12 @@ def _judge_flag(judge: JudgeRating, guessing: float, mean_value: float) -> str:
 
 def _gold_score_grid(ratings: Ratings) -> Grid:
     auc, tau = ratings.auc or {}, ratings.tau or {}
-    rows = [[query, _gold_score_cell(value), _gold_score_cell(tau.get(query))] for query, value in auc.items()]
+    rows = [[query, format_number(value, 3), format_number(tau.get(query), 3)] for query, value in auc.items()]
     return Grid(
         columns=["query", "AUC", "tau"],
         rows=rows,
         caption="–: all labelled documents are relevant, or none is; for tau, all labels are equal",
     )
-
-
-def _gold_score_cell(value: float | None) -> str:
-    return "–" if value is None else _rounded_number(value, 3)
 
 
 def _gold_lines(ratings: Ratings, rel: int) -> list[str]:
@@ -247,7 +233,7 @@ def _gold_lines(ratings: Ratings, rel: int) -> list[str]:
         return [f"No query has rated documents of label {rel} or higher and others too: there is no AUC."]
     mean_text = f", the mean over {n_scored:,} queries" if n_scored > 1 else ""
     tau = (ratings.tau or {}).get("all")
-    tau_text = "" if tau is None else f" Kendall's tau with the labels is {_rounded_number(tau, 3)}."
+    tau_text = "" if tau is None else f" Kendall's tau with the labels is {format_number(tau, 3)}."
     auc_meaning = f"so often a document labelled {rel} or higher is rated above another"
     return [f"AUC {ratings.auc['all']:.3f}{mean_text}: {auc_meaning}.{tau_text}"]
 
@@ -262,7 +248,7 @@ def _agreement_lines(agreement: Agreement | None) -> list[str]:
         return []
     lines, (raw, alpha) = [], (agreement.overall[name].value for name in ("agreement", "alpha_nominal"))
     if raw is not None and len(agreement.judges) > 1:
-        alpha_text = "" if alpha is None else f" (nominal alpha {_rounded_number(alpha, 2)})"
+        alpha_text = "" if alpha is None else f" (nominal alpha {format_number(alpha, 2)})"
         lines.append(f"Two judges of a pair agree in {raw:.0%} of cases{alpha_text}.")
     triples = agreement.transitivity.majority
     if triples.value is not None:
