@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ringtrue.stats.confusion import Confusion
     from ringtrue.tables import Judgments
 
-
 METHODS = ("exact", "simulation", "closed-form")
 NO_QUERY_COLUMN = "no column names the query"
 LABELS_OPTION = re.compile(r"--(columns|where)\b")
@@ -110,20 +109,20 @@ def command(
     if gain is not None and gains is not None:
         raise UsageError("--gain and --gains both say what a label is worth: choose one of the two")
     options["runs"] += more
-    files, settings = common.take(CeilingFiles, options), options
+    files, settings = common.take(_CeilingFiles, options), options
     _require_consistent_options(files, scatter=scatter, per_query=per_query, confusion_out=confusion_out, form=form)
     _refuse_unused_options(settings["method"], scatter=scatter)
     notes: list[str] = []
-    votes, confusion, source_documents = read_votes_and_confusion(files, notes, settings["level"])
-    labels, explain_errors = read_testing_labels(files, notes)
-    notes += check_testing_judge(files, votes, confusion, labels)
-    labels, covered = restrict_to_labelled(files, source_documents, labels)
+    votes, confusion, source_documents = _read_votes_and_confusion(files, notes, settings["level"])
+    labels, explain_errors = _read_testing_labels(files, notes)
+    notes += _check_testing_judge(files, votes, confusion, labels)
+    labels, covered = _restrict_to_labelled(files, source_documents, labels)
     settings["gain"] = read_gains(gains) if gains is not None else gain or "exp"
     ndcg_ceiling: Ceiling = explain_errors(
         lambda: ceiling(
             labels,
             confusion,
-            runs=read_all_runs(files, notes),
+            runs=_read_all_runs(files, notes),
             missing=missing,
             covered=covered,
             rng=np.random.default_rng(seed),
@@ -132,10 +131,9 @@ def command(
     )
     points: CeilingScatter | None = None
     if scatter:
-        given_confusion = confusion if files.confusion else None
         points = ceiling_scatter(
             votes,
-            confusion=given_confusion,
+            confusion=confusion if files.confusion else None,
             repeats=files.repeats,
             pairs=pairs,
             rng=np.random.default_rng(seed),
@@ -172,7 +170,7 @@ def _refuse_unused_options(method: CeilingMethod, *, scatter: bool) -> None:
 
 
 def _require_consistent_options(
-    files: CeilingFiles, *, scatter: bool, per_query: bool, confusion_out: str | None, form: OutputFormat
+    files: _CeilingFiles, *, scatter: bool, per_query: bool, confusion_out: str | None, form: OutputFormat
 ) -> None:
     """Refuse what cannot be asked together."""
     if files.confusion is None and files.labels is None:
@@ -181,30 +179,19 @@ def _require_consistent_options(
         )
     if files.confusion and files.labels and not scatter:
         raise UsageError("--confusion has the matrix, and --labels would estimate another: choose one of the two")
+    matrix_options = {
+        "gold": files.gold,
+        "testing": files.testing,
+        "training": files.training,
+        "confusion_out": confusion_out,
+        "only_labelled": files.only_labelled,
+    }
+    label_options = {"scatter": scatter, "label_columns": files.label_columns, "label_where": files.label_where}
     if files.labels is None:
-        label_settings = {
-            "--gold": files.gold,
-            "--testing": files.testing,
-            "--training": files.training,
-            "--scatter": scatter,
-            "--confusion-out": confusion_out,
-            "--only-labelled": files.only_labelled,
-            "--label-columns": files.label_columns,
-            "--label-where": files.label_where,
-        }
-        for option, setting in label_settings.items():
-            if setting:
-                raise UsageError(f"{option} is about labels of several judges, and there is no --labels FILE")
+        why = "is about labels of several judges, and there is no --labels FILE"
+        common.refuse_set(matrix_options | label_options, why)
     if files.confusion:
-        for option, setting in (
-            ("--gold", files.gold),
-            ("--testing", files.testing),
-            ("--training", files.training),
-            ("--confusion-out", confusion_out),
-            ("--only-labelled", files.only_labelled),
-        ):
-            if setting:
-                raise UsageError(f"{option} is about estimating a matrix from --labels, and --confusion gives one")
+        common.refuse_set(matrix_options, "is about estimating a matrix from --labels, and --confusion gives one")
     elif files.renormalise:
         raise UsageError("--renormalise is about the matrix of --confusion; one that is estimated adds up by itself")
     if scatter and per_query and form == "csv":
@@ -213,7 +200,7 @@ def _require_consistent_options(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CeilingFiles:
+class _CeilingFiles:
     """Which files, and how to read them."""
 
     judgments: str
@@ -237,8 +224,8 @@ class CeilingFiles:
     where: tuple[str, ...]
 
 
-def read_votes_and_confusion(
-    files: CeilingFiles, notes: list[str], level: float
+def _read_votes_and_confusion(
+    files: _CeilingFiles, notes: list[str], level: float
 ) -> tuple[Votes | None, Confusion, pl.DataFrame | None]:
     """The labels of several judges, where there are any, the matrix, and the documents that it is estimated from."""
     from ringtrue.cli.options.labels import LabelInputs
@@ -252,8 +239,6 @@ def read_votes_and_confusion(
     label_inputs = LabelInputs(
         labels=(files.labels,),
         gold=files.gold,
-        scale=None,
-        outside="refuse",
         repeats=files.repeats,
         level=level,
         gold_columns=files.gold_columns,
@@ -298,8 +283,8 @@ def _read_confusion_file(path: str, *, renormalise: bool) -> Confusion:
     return replace(confusion, rows=rows, columns=columns)
 
 
-def restrict_to_labelled(
-    files: CeilingFiles, source_documents: pl.DataFrame | None, labels: Judgments
+def _restrict_to_labelled(
+    files: _CeilingFiles, source_documents: pl.DataFrame | None, labels: Judgments
 ) -> tuple[Judgments, int | None]:
     """The judgments, of documents behind the matrix only where so asked, and how many these are; None if unknown."""
     if source_documents is None:
@@ -316,14 +301,13 @@ def restrict_to_labelled(
     return replace(labels, frame=shared_rows), shared_rows.height
 
 
-def check_testing_judge(files: CeilingFiles, votes: Votes | None, confusion: Confusion, labels: Judgments) -> list[str]:
+def _check_testing_judge(
+    files: _CeilingFiles, votes: Votes | None, confusion: Confusion, labels: Judgments
+) -> list[str]:
     """A word where the matrix is about judges who test each other, and somebody else's labels test."""
     if files.confusion and not confusion.rows.startswith(TESTING_JUDGE_NAMES) and confusion.rows not in labels.judges:
-        note = (
-            f"{files.confusion}: the matrix is of '{confusion.columns}' given '{confusion.rows}': it must be about the "
-            "judges of these judgments"
-        )
-        return [note]
+        matrix_text = f"the matrix is of '{confusion.columns}' given '{confusion.rows}'"
+        return [f"{files.confusion}: {matrix_text}: it must be about the judges of these judgments"]
     if votes is None or files.confusion or files.gold or files.testing or set(labels.judges) & set(votes.judges):
         return []
     note = (
@@ -336,14 +320,13 @@ def check_testing_judge(files: CeilingFiles, votes: Votes | None, confusion: Con
 def _rephrase_label_error(message: str, label_inputs: LabelInputs) -> str:
     """What is wrong with the labels, with the file and the names of the options here."""
     message = LABELS_OPTION.sub(r"--label-\1", message)
-    return (
-        message
-        if any(str(path) in message for path in (*label_inputs.labels, label_inputs.gold))
-        else f"{label_inputs.labels[0]}: {message}"
-    )
+    is_about_file = any(str(path) in message for path in (*label_inputs.labels, label_inputs.gold))
+    return message if is_about_file else f"{label_inputs.labels[0]}: {message}"
 
 
-def read_testing_labels(files: CeilingFiles, notes: list[str]) -> tuple[Judgments, Callable[[Callable[[], Any]], Any]]:
+def _read_testing_labels(
+    files: _CeilingFiles, notes: list[str]
+) -> tuple[Judgments, Callable[[Callable[[], Any]], Any]]:
     """The testing judge's labels, and what tells the lines of a document with two."""
     from ringtrue.cli.options.files import formats_by_kind
     from ringtrue.files import read_judgments
@@ -380,7 +363,7 @@ def read_testing_labels(files: CeilingFiles, notes: list[str]) -> tuple[Judgment
     return labels, explain_errors
 
 
-def read_all_runs(files: CeilingFiles, notes: list[str]) -> Any:
+def _read_all_runs(files: _CeilingFiles, notes: list[str]) -> Any:
     """The runs, one after the other; None where there is none."""
     from ringtrue.cli.options.files import formats_by_kind, read_runs
 

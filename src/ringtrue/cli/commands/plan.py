@@ -94,7 +94,8 @@ def command(
     options["measure"], options["k"] = _parse_measure(measure, k, rel)
     notes: list[str] = []
     if not runs:
-        _require_no_files(judgments=judgments, gold=gold, bronze_rel=bronze_rel, rel=rel)
+        file_options = {"judgments": judgments, "gold": gold, "bronze_rel": bronze_rel, "rel": rel}
+        common.refuse_set(file_options, "says nothing without a run: plan RUN --judgments FILE …")
         plans = plan(**options)
     else:
         if judgments is None:
@@ -149,12 +150,6 @@ def _parse_measure(measure: str | None, k: int | None, rel: int | None) -> tuple
     if k is not None and parsed.cutoff != k:
         raise UsageError(f"-m {measure} and --k {k} do not agree: leave out one of the two")
     return parsed.with_default("rel", rel or 1), int(parsed.cutoff) if isinstance(parsed.cutoff, int) else 10
-
-
-def _require_no_files(**options: object) -> None:
-    for name, setting in options.items():
-        if setting is not None:
-            raise UsageError(f"{common.option_name(name)} says nothing without a run: plan RUN --judgments FILE …")
 
 
 def _plan_grids(plans: Plans, *, bars: bool) -> list[Grid]:

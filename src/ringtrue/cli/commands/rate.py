@@ -22,18 +22,6 @@ if TYPE_CHECKING:
 
 METHODS = ("bradley-terry", "elo", "glicko", "win-rate")
 ALL_METHODS = "all"
-DEFAULTS: dict[str, Any] = {  # as `RatingSettings` has it, without loading it for --help
-    "ties": "half",
-    "k": 16.0,
-    "start": 100.0,
-    "scale": 200.0,
-    "variance": 10.0,
-    "ridge": 0.25,
-    "balance": 0.5,
-    "each": "pair",
-    "interval": "laplace",
-    "resamples": 1000,
-}
 METHODS_BY_OPTION: dict[str, tuple[str, ...]] = {  # options that say something for some methods only
     **dict.fromkeys(("by_judge", "judge_model", "ties", "ridge", "resamples"), ("bradley-terry",)),
     "interval": ("bradley-terry", "glicko"),
@@ -60,47 +48,36 @@ MAX_VOTES = 100_000  # beyond which agreement would take longer than the ratings
 @option(
     "--judge-model", "The same, and what is said of a judge; usually sensitivity.", choices=["sensitivity", "crowd-bt"]
 )
-@option(
-    "--ties", "A tie is half a win, or has a chance of its own.", choices=["half", "davidson"], default=DEFAULTS["ties"]
-)
-@option(
-    "--ridge", "How close to each other documents are before the first vote.", type=float, default=DEFAULTS["ridge"]
-)
+@option("--ties", "A tie is half a win, or has a chance of its own.", choices=["half", "davidson"], default="half")
+@option("--ridge", "How close to each other documents are before the first vote.", type=float, default=0.25)
 @option(
     "--passes",
     "How often to go through the matches; usually 20 times by elo, once by glicko.",
     type=click.IntRange(1, 10_000),
 )
-@option("-k, --k", "Of elo: how much a match can move.", type=float, default=DEFAULTS["k"])
-@option("--start", "Of elo and glicko: the rating before the first match.", type=float, default=DEFAULTS["start"])
-@option(
-    "--scale", "Of elo and glicko: so many points more are odds of ten to one.", type=float, default=DEFAULTS["scale"]
-)
-@option("--variance", "Of glicko: of the ratings, before the first match.", type=float, default=DEFAULTS["variance"])
+@option("-k, --k", "Of elo: how much a match can move.", type=float, default=16.0)
+@option("--start", "Of elo and glicko: the rating before the first match.", type=float, default=100.0)
+@option("--scale", "Of elo and glicko: so many points more are odds of ten to one.", type=float, default=200.0)
+@option("--variance", "Of glicko: of the ratings, before the first match.", type=float, default=10.0)
 @option(
     "--balance",
     "Of win-rate: the weight of wins; the rest is how often a document was compared.",
     type=float,
-    default=DEFAULTS["balance"],
+    default=0.5,
 )
 @option(
     "--each",
     "Whether a match is a pair with the mean of its votes, or a vote.",
     choices=["pair", "vote"],
-    default=DEFAULTS["each"],
+    default="pair",
 )
 @option(
     "--interval",
     "From the curvature of the posterior, or from votes drawn anew.",
     choices=["laplace", "bootstrap", "none"],
-    default=DEFAULTS["interval"],
+    default="laplace",
 )
-@option(
-    "--resamples",
-    "For --interval bootstrap: how often.",
-    type=click.IntRange(100, 1_000_000),
-    default=DEFAULTS["resamples"],
-)
+@option("--resamples", "For --interval bootstrap: how often.", type=click.IntRange(100, 1_000_000), default=1000)
 @common.repeats_option()
 @option("--gold QRELS", "Judgments to be trusted: how well do ratings tell them apart (AUC)?")
 @option("--rel", "The lowest gold label that is relevant.", type=int, default=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import reduce, wraps
 from typing import Any, TypeAlias, TypeVar, get_args
@@ -141,6 +141,13 @@ def is_given(name: str) -> bool:
 def option_name(name: str) -> str:
     """An option as it is written."""
     return f"--{name.replace('_', '-')}"
+
+
+def refuse_set(settings: Mapping[str, object], why: str) -> None:
+    """Refuse the first of these parameters that was set, by the name of its option."""
+    for name, setting in settings.items():
+        if setting:
+            raise UsageError(f"{option_name(name)} {why}")
 
 
 def require_one_stdin(paths: Iterable[str | None], advice: str = "put one of the two into a file") -> None:

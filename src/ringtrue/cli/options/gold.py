@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from ringtrue.cli.options import common
@@ -33,11 +33,8 @@ class GoldOptions:
     gold_where: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        for name in ("design", "method", "population", "bronze_rel", "gold_columns", "gold_where"):
-            if self.gold is None and getattr(self, name):
-                raise UsageError(
-                    f"{common.option_name(name)} is about correcting by gold labels, and there is no --gold FILE"
-                )
+        if self.gold is None:
+            common.refuse_set(asdict(self), "is about correcting by gold labels, and there is no --gold FILE")
 
     def read_gold(self, run_inputs: RunInputs) -> Judgments | Confusion:
         """The gold labels, or a confusion matrix."""

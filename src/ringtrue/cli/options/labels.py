@@ -31,8 +31,8 @@ class LabelInputs:
 
     labels: tuple[str, ...]
     gold: str | None
-    scale: str | None
-    outside: Outside
+    scale: str | None = None
+    outside: Outside = "refuse"
     repeats: Repeats | None
     level: float
     gold_columns: tuple[str, ...]

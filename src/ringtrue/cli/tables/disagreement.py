@@ -144,20 +144,16 @@ def _cases_cell(cases: int) -> str:
 
 
 def _verification_grid(disagreement: Disagreement) -> Grid:
-    rows = []
-    for check in disagreement.verified:
-        difference = _difference_cell(check.experimental, check.predicted)
-        share = "/".join(map(str, check.at_least))
-        rows.append(
-            [
-                share,
-                check.level,
-                f"{check.experimental.n:,}",
-                _weight_with_interval(check.experimental),
-                _weight_with_interval(check.predicted),
-                difference,
-            ]
-        )
+    rows = [
+        [
+            "/".join(map(str, check.at_least)),
+            check.level,
+            f"{check.experimental.n:,}",
+            *map(_weight_with_interval, (check.experimental, check.predicted)),
+            _difference_cell(check.experimental, check.predicted),
+        ]
+        for check in disagreement.verified
+    ]
     return Grid(
         columns=["at least", "label", "documents", "experimental", "predicted", "differ by"],
         rows=rows,
@@ -175,35 +171,17 @@ def _difference_cell(experimental: Estimate, predicted: Estimate) -> str:
 
 def _consistency_grid(disagreement: Disagreement, consistency: Consistency) -> Grid:
     top = _top_name(disagreement)
+    within, across = consistency.within, consistency.across
+    by_judge, by_document = consistency.by_judge, consistency.by_document
     rows = [
-        [
-            f"{top} given {name}",
-            _weight_with_interval(consistency.within[name]),
-            _weight_with_interval(consistency.across[name]),
-        ]
+        [f"{top} given {name}", *map(_weight_with_interval, (within[name], across[name]))]
         for name in disagreement.levels
     ]
-    rows.append(
-        [
-            f"overlap of {top}",
-            _weight_with_interval(consistency.overlap_within),
-            _weight_with_interval(consistency.overlap_across),
-        ]
-    )
-    rows.append(
-        [
-            f"judges by p({top} | {top})",
-            _bin_counts_cell(consistency.by_judge.within),
-            _bin_counts_cell(consistency.by_judge.across),
-        ]
-    )
-    rows.append(
-        [
-            f"documents by p({top} | {top})",
-            _bin_counts_cell(consistency.by_document.within),
-            _bin_counts_cell(consistency.by_document.across),
-        ]
-    )
+    rows += [
+        [f"overlap of {top}", *map(_weight_with_interval, (consistency.overlap_within, consistency.overlap_across))],
+        [f"judges by p({top} | {top})", *map(_bin_counts_cell, (by_judge.within, by_judge.across))],
+        [f"documents by p({top} | {top})", *map(_bin_counts_cell, (by_document.within, by_document.across))],
+    ]
     return Grid(
         columns=["label again", "by the same judge", "by another judge"],
         rows=rows,
