@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from ringtrue.cli.options.common import Command, option, output_options, seed_option
+from ringtrue.cli.options.files import QRELS_SUFFIXES, TABLE_SUFFIXES, format_suffix, refuse_to_overwrite_source
 from ringtrue.cli.options.labels import (
     LabelInputs,
     confusion_out_option,
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 METHODS = ("majority", "mean", "median", "dawid-skene", "one-coin", "mace")
 MODELS = METHODS[3:]
 MAX_JUDGES_SHOWN = 10  # judges in the table
-QRELS_SUFFIXES = (".qrels", ".qrel")
-OUTPUT_SUFFIXES = (*QRELS_SUFFIXES, ".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 
 
 @click.command("aggregate", cls=Command)
@@ -81,10 +79,10 @@ def command(
         raise UsageError(f"--prior is for {', '.join(MODELS)}, and {method} is a vote")
     _require_output(output, label_inputs)
     votes, gold = label_inputs.read_votes(), label_inputs.read_gold_votes()
-    if output is not None and _format_suffix(output) in QRELS_SUFFIXES and "doc" not in votes.items.columns:
+    if output is not None and format_suffix(output) in QRELS_SUFFIXES and "doc" not in votes.items.columns:
         raise UsageError(
             f"{output}: these are pairs of documents, not judgments, and qrels have no place for them; "
-            f"write {', '.join(OUTPUT_SUFFIXES[len(QRELS_SUFFIXES) :])}"
+            f"write {', '.join(TABLE_SUFFIXES)}"
         )
     require_documents(confusion_out, votes)
     work = votes.size * len(votes.labels) * max_iterations if method in MODELS else 0
@@ -106,7 +104,7 @@ def command(
     notes = [*label_inputs.notes, *(note for note in aggregation.notes if note not in votes.notes)]
     if output is not None:
         write_table(
-            aggregation.judgments() if _format_suffix(output) in QRELS_SUFFIXES else aggregation.frame,
+            aggregation.judgments() if format_suffix(output) in QRELS_SUFFIXES else aggregation.frame,
             output,
             note=notes.append,
         )
@@ -138,20 +136,11 @@ def _require_output(output: str | None, label_inputs: LabelInputs) -> None:
         return
     if output == "-":
         raise UsageError("-o - is no file; --format csv prints the labels")
-    if (suffix := _format_suffix(output)) not in OUTPUT_SUFFIXES:
+    suffix, endings = format_suffix(output), (*QRELS_SUFFIXES, *TABLE_SUFFIXES)
+    if suffix not in endings:
         reason = "a run has scores, and these are labels" if suffix == ".run" else "no format goes by this name"
-        raise UsageError(f"{output}: {reason}; end it with {', '.join(OUTPUT_SUFFIXES)}, and .gz or .zst to pack it")
-    if not Path(output).exists():
-        return
-    for path in (*label_inputs.labels, label_inputs.gold):
-        if path is not None and Path(path).exists() and Path(path).samefile(output):
-            raise UsageError(f"{output}: the answer cannot be written onto what it is made from; write to another file")
-
-
-def _format_suffix(output: str) -> str:
-    """What the name of a file ends with, apart from how it is packed."""
-    path = Path(output)
-    return (path.with_suffix("") if path.suffix in (".gz", ".zst") else path).suffix.lower()
+        raise UsageError(f"{output}: {reason}; end it with {', '.join(endings)}, and .gz or .zst to pack it")
+    refuse_to_overwrite_source((*label_inputs.labels, label_inputs.gold), output)
 
 
 def _aggregation_grids(aggregation: Aggregation, ties: Ties, output: str | None) -> list[Grid]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from ringtrue.cli.options import common
-from ringtrue.cli.options.common import option, parse_columns, parse_conditions
+from ringtrue.cli.options.common import option
 from ringtrue.cli.output import OutputFormat, emit
 from ringtrue.errors import DuplicateError, FormatError, InputError, UsageError
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 METHODS = ("exact", "simulation", "closed-form")
 NO_QUERY_COLUMN = "no column names the query"
-LABELS_OPTION = re.compile(r"--(columns|where)\b")
 AVERAGE_ADVICE = re.compile(r",? or average over the judges \(--judges average\)")
 AXIS_ROLES = {"rows": "testing judge", "columns": "training judge"}
 DEFAULT_AXES = {"rows": "gold", "columns": "bronze"}  # what a matrix without names is read as, for correction
@@ -256,7 +255,7 @@ def _read_votes_and_confusion(
             source_documents = confusion_documents(votes, repeats=files.repeats, **roles)
     except (InputError, UsageError) as error:
         raise type(error)(_rephrase_label_error(str(error), label_inputs)) from error
-    notes += [LABELS_OPTION.sub(r"--label-\1", note) for note in label_inputs.notes]
+    notes += [common.prefix_options(note, "label") for note in label_inputs.notes]
     assert confusion is not None
     return votes, confusion, source_documents
 
@@ -319,7 +318,7 @@ def _check_testing_judge(
 
 def _rephrase_label_error(message: str, label_inputs: LabelInputs) -> str:
     """What is wrong with the labels, with the file and the names of the options here."""
-    message = LABELS_OPTION.sub(r"--label-\1", message)
+    message = common.prefix_options(message, "label")
     is_about_file = any(str(path) in message for path in (*label_inputs.labels, label_inputs.gold))
     return message if is_about_file else f"{label_inputs.labels[0]}: {message}"
 
@@ -334,8 +333,7 @@ def _read_testing_labels(
 
     read_settings: dict[str, Any] = {
         "form": formats_by_kind(("run", "judgments"), files.forced)["judgments"],
-        "columns": parse_columns(files.columns),
-        "where": parse_conditions(files.where),
+        **common.parse_selection(files.columns, files.where),
     }
 
     def note(text: str) -> None:
@@ -370,4 +368,4 @@ def _read_all_runs(files: _CeilingFiles, notes: list[str]) -> Any:
     if not files.runs:
         return None
     form = formats_by_kind(("run", "judgments"), files.forced)["run"]
-    return read_runs(files.runs, form=form, columns=parse_columns(files.run_columns), note=notes.append)
+    return read_runs(files.runs, form=form, columns=common.parse_columns(files.run_columns), note=notes.append)

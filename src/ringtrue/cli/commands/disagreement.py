@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from ringtrue.cli.options.common import Command, option, output_options, parse_columns, parse_conditions, seed_option
-from ringtrue.cli.options.files import columns_per_file, is_same_file
+from ringtrue.cli.options.files import columns_per_file, refuse_to_overwrite_source
 from ringtrue.cli.options.labels import LabelInputs, label_options, resamples_option
 from ringtrue.cli.output import OutputFormat, emit, progress_bar
 from ringtrue.errors import UsageError
@@ -196,11 +196,7 @@ def _require_output(output: str | None, label_inputs: LabelInputs) -> None:
         raise UsageError("-o - is no file; --json prints the weights")
     if not output.lower().endswith((".json", ".json.gz", ".json.zst")):
         raise UsageError(f"{output}: gains are written as JSON; end it with .json")
-    if any(
-        path is not None and path != "-" and is_same_file(path, output)
-        for path in (*label_inputs.labels, label_inputs.gold)
-    ):
-        raise UsageError(f"{output}: the answer cannot be written onto what it is made from; write to another file")
+    refuse_to_overwrite_source((*label_inputs.labels, label_inputs.gold), output)
 
 
 def _note_missing_gains(disagreement: Disagreement, output: str) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable
@@ -54,16 +53,15 @@ class ReportOptions:
     @property
     def paths(self) -> list[str]:
         """Every file that is read."""
-        optional_paths = (
-            self.run_inputs.judgments,
-            self.gold_opts.gold,
-            self.truth,
-            self.labels,
-            self.traps,
-            self.preferences,
-            self.confusion,
-        )
-        return [*self.run_inputs.runs, *(path for path in optional_paths if path)]
+        return [*self.run_inputs.runs, *self._path_by_role.values()]
+
+    @property
+    def _path_by_role(self) -> dict[str, str]:
+        own_roles = ("truth", "labels", "traps", "preferences", "confusion")
+        paths = {"judgments": self.run_inputs.judgments, "gold": self.gold_opts.gold}
+        return {
+            role: path for role, path in (paths | {role: getattr(self, role) for role in own_roles}).items() if path
+        }
 
     def read_inputs(self) -> ReportInputs:
         """All of it, read, and runs that can be measured; what is doubtful goes to the notes of the run inputs."""
@@ -78,15 +76,7 @@ class ReportOptions:
         default_measures: Iterable[str] = (
             DEFAULT_MEASURES if gold is None else self.gold_opts.default_measures(gold, DEFAULT_MEASURES)
         )
-        correction_settings = (
-            {}
-            if gold is None
-            else {
-                name: setting
-                for name, setting in self.gold_opts.correction_settings().items()
-                if name != "rng" and setting is not None
-            }
-        )
+        correction_settings = {} if gold is None else self.gold_opts.correction_settings()
         inputs = ReportInputs(
             runs=tuple(run_inputs.read_runs()) if has_judgments else (),
             judgments=run_inputs.read_labels() if has_judgments else None,
@@ -97,7 +87,9 @@ class ReportOptions:
             traps=None if self.traps is None else self._read_traps(self.traps),
             preferences=None if self.preferences is None else self._read_preferences(self.preferences),
             confusion=None if self.confusion is None else read_confusion(self.confusion),
-            correction_options=correction_settings,
+            correction_options={
+                name: setting for name, setting in correction_settings.items() if name != "rng" and setting is not None
+            },
             evaluation_options=run_inputs.evaluation_settings(),
             repeats=run_inputs.repeats,
             rel=run_inputs.rel or 1,
@@ -132,10 +124,8 @@ class ReportOptions:
     def _require_consistent_files(self) -> None:
         common.require_one_stdin(self.paths, common.ALL_OTHERS)
         if bool(self.run_inputs.runs) != bool(self.run_inputs.judgments):
-            present, missing = (
-                ("runs", "--judgments FILE") if self.run_inputs.runs else ("--judgments", "the run files")
-            )
-            raise UsageError(f"there are {present} and nothing to go with them: add {missing}")
+            present, absent = ("runs", "--judgments FILE") if self.run_inputs.runs else ("--judgments", "the run files")
+            raise UsageError(f"there are {present} and nothing to go with them: add {absent}")
         if self.gold_opts.gold and not self.run_inputs.runs:
             raise UsageError("--gold corrects the judgments of runs: add the run files and --judgments FILE")
         if self.gold_opts.gold:
@@ -190,23 +180,14 @@ class ReportOptions:
         return columns_per_file([self.sources[path]], *selection, form=None, strict=False)[0]
 
     def _quoted_paths(self) -> dict[str, str]:
-        path_by_role = {
-            "judgments": self.run_inputs.judgments,
-            "gold": self.gold_opts.gold,
-            "truth": self.truth,
-            "labels": self.labels,
-            "traps": self.traps,
-            "preferences": self.preferences,
-            "confusion": self.confusion,
-        }
-        quoted = {name: shlex.quote(path) for name, path in path_by_role.items() if path}
+        quoted = {role: shlex.quote(path) for role, path in self._path_by_role.items()}
         return quoted | ({"runs": shlex.join(self.run_inputs.runs)} if self.run_inputs.runs else {})
 
 
 def _use_label_option_names(text: str) -> str:
     """What is said about labels or votes, in the words of their own options: --gold is about runs here."""
     text = text.replace(", or gold labels to compare with (--gold)", "")
-    return re.sub(r"--(columns|where)\b", r"--label-\1", text)
+    return common.prefix_options(text, "label")
 
 
 # Runs, judgments and everything that can go with them; all of it reaches the command as `report_opts`.

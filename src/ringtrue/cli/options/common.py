@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
@@ -193,3 +194,18 @@ def parse_conditions(values: tuple[str, ...]) -> dict[str, str]:
             raise UsageError(f"--where expects column=value or column!=value, found '{word}'")
         conditions[name] = value
     return conditions
+
+
+def parse_selection(columns: tuple[str, ...], where: tuple[str, ...]) -> dict[str, dict[str, str]]:
+    """Both, as what reads a file takes them."""
+    return {"columns": parse_columns(columns), "where": parse_conditions(where)}
+
+
+def prefix_options(text: str, prefix: str) -> str:
+    """A message about `--columns` and `--where`, in the words of a file that has options of its own.
+
+    Examples:
+        >>> prefix_options("no column 'label'; say --columns label=NAME", "gold")
+        "no column 'label'; say --gold-columns label=NAME"
+    """
+    return re.sub(r"--(columns|where)\b", rf"--{prefix}-\1", text)

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from ringtrue.files import Format
     from ringtrue.files.byte_source import Source
 
+TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
+QRELS_SUFFIXES = (".qrels", ".qrel")
+
 
 def name_runs(paths: Sequence[str]) -> list[str]:
     """What the runs are called: the file's name without extensions; where two clash, with the folder.
@@ -163,6 +166,23 @@ def refuse_to_overwrite(paths: Iterable[str], output: str) -> None:
     for path in paths:
         if is_same_file(path, output):
             raise UsageError(f"-o {output} would overwrite a file that is read here; choose another name")
+
+
+def refuse_to_overwrite_source(paths: Iterable[str | None], output: str) -> None:
+    """The same where every file that is read goes into the answer."""
+    if any(path is not None and is_same_file(path, output) for path in paths):
+        raise UsageError(f"{output}: the answer cannot be written onto what it is made from; write to another file")
+
+
+def format_suffix(path: str) -> str:
+    """What the name of a file ends with, apart from how it is packed.
+
+    Examples:
+        >>> format_suffix("gold.QRELS.gz")
+        '.qrels'
+    """
+    file_path = Path(path)
+    return (file_path.with_suffix("") if file_path.suffix in (".gz", ".zst") else file_path).suffix.lower()
 
 
 def require_table(output: str) -> None:

@@ -155,7 +155,7 @@ def read_gold(
 def _rephrase_for_option(message: str, option: str) -> str:
     """An error in the words of the option: the file of --gold has --gold-columns and --gold-where, others have none."""
     if option == "--gold":
-        return re.sub(r"--(columns|where)\b", r"--gold-\1", message)
+        return common.prefix_options(message, "gold")
     shortened = re.sub(r"(, or say|; say what they are:|;) `?--(columns|where)\b.*", "", message)
     return message if shortened == message else f"{shortened}; {option} is what `ringtrue sample` wrote, with labels"
 

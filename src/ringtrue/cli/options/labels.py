@@ -76,7 +76,7 @@ class LabelInputs:
             table = self._read_table(self.gold, columns, where, gold=True)
             votes = self._collect_votes(table, f"{file_name}, gold" if self.gold in self.labels else file_name)
         except (TableError, FormatError) as error:  # --columns is about the labels too
-            raise type(error)(_use_gold_option_names(str(error))) from error
+            raise type(error)(common.prefix_options(str(error), "gold")) from error
         return self._with_one_label_each(votes, self.gold, columns, where, subject="gold has")
 
     def read_reference_votes(self, path: str, *, subject: str = "the traps have") -> Votes:
@@ -171,7 +171,7 @@ class LabelInputs:
 
         def note(text: str) -> None:
             if not gold or path not in self.labels:  # which has been told
-                self._add_note(_use_gold_option_names(text) if gold else text)
+                self._add_note(common.prefix_options(text, "gold") if gold else text)
 
         if kind == "preferences":
             if self.scale is not None:
@@ -268,11 +268,6 @@ resamples_option = option(
     type=click.IntRange(0, 1_000_000),
     default=1_000,
 )
-
-
-def _use_gold_option_names(text: str) -> str:
-    """What is said about columns and rows of any table, in the words of the gold file's own options."""
-    return re.sub(r"--(columns|where)\b", r"--gold-\1", text)
 
 
 def _parse_scale(text: str | None) -> list[int] | None:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ringtrue.cli.options.common import ALL_OTHERS, parse_columns, parse_conditions, require_one_stdin
-from ringtrue.cli.options.files import Sources, is_same_file
+from ringtrue.cli.options.common import ALL_OTHERS, parse_selection, prefix_options, require_one_stdin
+from ringtrue.cli.options.files import (
+    QRELS_SUFFIXES,
+    TABLE_SUFFIXES,
+    Sources,
+    format_suffix,
+    formats_by_kind,
+    refuse_to_overwrite_source,
+)
 from ringtrue.errors import DuplicateError, FormatError, InputError, MismatchError, TableError, UsageError
 from ringtrue.formatting.phrases import format_count
 
@@ -22,9 +28,7 @@ if TYPE_CHECKING:
 
 
 MAX_ROWS_SHOWN = 4  # rows in a message
-TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
-RUN_SUFFIXES, QRELS_SUFFIXES = (".run",), (".qrels", ".qrel")
-COMPRESSED_SUFFIXES = (".gz", ".zst")
+RUN_SUFFIXES = (".run",)
 MAX_CHANCES = 20_000_000  # pairs, about two gigabytes
 
 
@@ -77,7 +81,7 @@ class RatingFiles:
             labels = read_judgments(source, needs_query=False, note=self.notes.append, **read_settings)
         except (TableError, FormatError, UsageError) as error:
             self._refuse_preferences_as_gold(source, read_settings)
-            raise type(error)(re.sub(r"--(columns|where)\b", r"--gold-\1", str(error))) from error
+            raise type(error)(prefix_options(str(error), "gold")) from error
         try:
             require_one_label_each(make_votes(labels))
         except DuplicateError as error:
@@ -103,11 +107,10 @@ class RatingFiles:
         return ", ".join(self.sources[path].display_name for path in self.preferences)
 
     def _read_settings(self, kind: TableKind) -> dict[str, Any]:
-        from ringtrue.cli.options.files import formats_by_kind
 
         columns, where = (self.columns, self.where) if kind == "preferences" else (self.gold_columns, self.gold_where)
         form = formats_by_kind(("preferences", "judgments"), self.forced)[kind]
-        return {"form": form, "columns": parse_columns(columns), "where": parse_conditions(where)}
+        return {"form": form, **parse_selection(columns, where)}
 
     def _refuse_other_kinds(self, path: str) -> None:
         """Refuse a file that can be read as judgments, or as a run, and does not look like preferences."""
@@ -214,16 +217,12 @@ class RatingTargets:
         for option, path in self.path_by_option.items():
             if path == "-":
                 raise UsageError(f"{option} - is no file; --format csv prints the ratings")
-            if _format_suffix(path) not in endings[option]:
+            if format_suffix(path) not in endings[option]:
                 raise UsageError(
                     f"{option} {path}: no format goes by this name; end it with {', '.join(endings[option])}, and "
                     f".gz or .zst to pack it"
                 )
-            for source in (*files.preferences, files.gold):
-                if source is not None and is_same_file(source, path):
-                    raise UsageError(
-                        f"{path}: the answer cannot be written onto what it is made from; write to another file"
-                    )
+            refuse_to_overwrite_source((*files.preferences, files.gold), path)
         paths = list(self.path_by_option.values())
         if len({Path(path).resolve() for path in paths}) < len(paths):
             raise UsageError("two answers cannot be written into one file; name another")
@@ -263,7 +262,7 @@ class RatingTargets:
         labels = None if self.qrels is None else self._cut_into_labels(ratings)
         if self.output is not None:
             write_table(
-                ratings.run() if _format_suffix(self.output) in RUN_SUFFIXES else ratings.frame, self.output, note=note
+                ratings.run() if format_suffix(self.output) in RUN_SUFFIXES else ratings.frame, self.output, note=note
             )
         if self.chances is not None:
             pairs = _count_pairs(ratings)
@@ -295,12 +294,6 @@ class RatingTargets:
             quantiles=_parse_numbers("--quantile", self.quantile),
             gaps=self.gaps,
         )
-
-
-def _format_suffix(path: str) -> str:
-    """What the name of a file ends with, apart from how it is packed."""
-    file_path = Path(path)
-    return (file_path.with_suffix("") if file_path.suffix in COMPRESSED_SUFFIXES else file_path).suffix.lower()
 
 
 def _parse_numbers(option: str, text: str | None) -> list[float] | None:

@@ -146,8 +146,7 @@ class RunInputs:
 
         return {
             "form": formats_by_kind(("run", "judgments"), self.forced)["judgments"],
-            "columns": common.parse_columns(self.columns),
-            "where": common.parse_conditions(self.where),
+            **common.parse_selection(self.columns, self.where),
         }
 
 

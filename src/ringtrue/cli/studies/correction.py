@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from textwrap import fill
 from typing import TYPE_CHECKING
 
 import click
 
 from ringtrue.cli.output import progress_bar
-from ringtrue.cli.studies.study import Number, StudyOutput, StudyParameters
+from ringtrue.cli.studies.study import Number, StudyOutput, StudyParameters, wrap_lines
 from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid, exact_grid
 
@@ -45,7 +44,6 @@ MAX_ROWS = 40
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 LIKE_THESE_SETTINGS: dict[str, Number] = {"worlds": 0}
 COMPARISON_SETTINGS: dict[str, Number] = {"effect": 0.08}
-WIDTH = 100
 PART_DESCRIPTIONS = {
     "documents": "gold labels of 60, 150 or 300 documents of 50 or 100 queries, four judges",
     "few labels": "gold labels of 10, 20 or 40 documents of 25, 50 or 100 queries, good and bad systems and judges",
@@ -220,9 +218,7 @@ def _world_grid(name: str, coverages: list[RatesCoverage], parameters: StudyPara
         f"Fieller's is lowest for a share of {worst_world.share:g}, {rates_text} from {labels_text}, {queries_text}",
     ]
     return Grid(
-        columns=[f"{name} worlds", "mean", "lowest", "below .90", "below .50"],
-        rows=rows,
-        caption="\n".join(fill(line, WIDTH, subsequent_indent="  ") for line in lines),
+        columns=[f"{name} worlds", "mean", "lowest", "below .90", "below .50"], rows=rows, caption=wrap_lines(lines)
     )
 
 
@@ -277,7 +273,7 @@ def _coverage_grid(part: str, coverages: Sequence[IntervalCoverage], parameters:
     n_settings = len({(coverage.setting, coverage.queries, coverage.gold) for coverage in coverages})
     description = f"{n_settings:,} settings, {parameters.replications:,} experiments in each: {PART_DESCRIPTIONS[part]}"
     columns = [part, "method", "about", "held against", "mean", "lowest", "highest", "width"]
-    return Grid(columns=columns, rows=rows, left=4, caption=fill(description, WIDTH, subsequent_indent="  "))
+    return Grid(columns=columns, rows=rows, left=4, caption=wrap_lines([description]))
 
 
 def study_comparisons(parameters: StudyParameters) -> StudyOutput:
@@ -324,7 +320,7 @@ def _decision_grid(outcomes: Sequence[DecisionErrorRates], parameters: StudyPara
         "gold: labels of documents, queries judged whole, or labels of each kind for the judge's rates",
         "promised: 'no' where the test is not made for such a judge",
     ]
-    caption = "\n".join(fill(line, WIDTH, subsequent_indent="  ") for line in lines)
+    caption = wrap_lines(lines)
     columns = ["the judge", "test", "measure", "gold", "false alarms", "power", "promised"]
     return Grid(columns=columns, rows=rows, left=3, caption=caption)
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from textwrap import fill
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ringtrue.cli.output import progress_bar
-from ringtrue.cli.studies.study import Number, StudyOutput, StudyParameters
+from ringtrue.cli.studies.study import Number, StudyOutput, StudyParameters, wrap_lines
 from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid
 
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
     from ringtrue.simulation.studies.rating_designs import DesignScores
     from ringtrue.simulation.worlds.compared_topics import PreferenceWorld
     from ringtrue.stats.results import Estimate
+
+    RatedWorlds: TypeAlias = Sequence[tuple[PreferenceWorld, list[DesignScores]]]
 
 WORLD_SETTINGS = ("topics", "docs", "workers", "crew", "random", "adversarial", "step", "within", "initial", "ties")
 RATING_SETTINGS = ("k", "start", "scale", "variance", "ridge", "balance", "passes")
@@ -30,7 +31,6 @@ PREFERENCE_SETTINGS: dict[str, Number] = {
 DESIGNS: tuple[PairDesign, ...] = ("seed", "random", "swiss", "active")
 VOTE_SHARES = (0.25, 0.5, 1.0)  # of the votes that the published design needs
 REFERENCE_METHOD = "sensitivity"  # the method by which designs are compared
-WIDTH = 100
 WORK_PER_VOTE = 10  # what rating one more vote costs, in the bytes of which a bar is made
 
 
@@ -119,9 +119,7 @@ def _count_rated_votes(parameters: StudyParameters) -> int:
 
 
 def _study_payload(
-    methods: Sequence[tuple[PreferenceWorld, list[DesignScores]]],
-    designs: Sequence[tuple[PreferenceWorld, list[DesignScores]]],
-    coverages: Sequence[RatingCoverage],
+    methods: RatedWorlds, designs: RatedWorlds, coverages: Sequence[RatingCoverage]
 ) -> dict[str, object]:
     from ringtrue.simulation.studies.rating_coverage import SETTINGS, is_made_for
     from ringtrue.simulation.studies.rating_designs import estimate_group_steps
@@ -170,10 +168,7 @@ def _bad_worker_shares(world: PreferenceWorld) -> dict[str, object]:
 
 
 def _preference_study_grids(
-    methods: Sequence[tuple[PreferenceWorld, list[DesignScores]]],
-    designs: Sequence[tuple[PreferenceWorld, list[DesignScores]]],
-    coverages: Sequence[RatingCoverage],
-    parameters: StudyParameters,
+    methods: RatedWorlds, designs: RatedWorlds, coverages: Sequence[RatingCoverage], parameters: StudyParameters
 ) -> list[Grid]:
     tables = [_method_grid(world, rated_designs, parameters) for world, rated_designs in methods]
     tables += [_design_grid(designs, parameters)] if designs else []
@@ -203,7 +198,7 @@ def _method_grid(world: PreferenceWorld, rated_designs: Sequence[DesignScores], 
         f"nDCG@10: {_describe_order([ndcg for _, _, ndcg in steps])}",
     ]
     lines += [f"{name}: AUC {_signed_estimate(auc)}, nDCG@10 {_signed_estimate(ndcg)}" for name, auc, ndcg in steps]
-    return Grid(columns=["method", "AUC", "±", "nDCG@10", "±"], rows=rows, caption=_wrap_caption(lines))
+    return Grid(columns=["method", "AUC", "±", "nDCG@10", "±"], rows=rows, caption=wrap_lines(lines))
 
 
 def _describe_order(steps: Sequence[Estimate]) -> str:
@@ -217,7 +212,7 @@ def _describe_order(steps: Sequence[Estimate]) -> str:
     return " ".join(words)
 
 
-def _design_grid(designs: Sequence[tuple[PreferenceWorld, list[DesignScores]]], parameters: StudyParameters) -> Grid:
+def _design_grid(designs: RatedWorlds, parameters: StudyParameters) -> Grid:
     from ringtrue.stats.intervals import estimate_mean
 
     design_by_key = {
@@ -257,10 +252,10 @@ def _design_grid(designs: Sequence[tuple[PreferenceWorld, list[DesignScores]]], 
             f"{side}: an initial order with noise of {initial:g} grades; active reaches {active:.3f} with a quarter of "
             f"the votes, the published design {seed:.3f} with all of them"
         )
-    return Grid(columns=["design", *columns], rows=rows, caption=_wrap_caption(lines))
+    return Grid(columns=["design", *columns], rows=rows, caption=wrap_lines(lines))
 
 
-def _votes_per_topic(designs: Sequence[tuple[PreferenceWorld, list[DesignScores]]]) -> list[float]:
+def _votes_per_topic(designs: RatedWorlds) -> list[float]:
     """The votes on a topic at each share, as the active design could spend them."""
     votes_by_share = {
         rated_design.share: rated_design.votes
@@ -299,7 +294,7 @@ def _rating_coverage_grid(coverages: Sequence[RatingCoverage], parameters: Study
     )
     lines = [description, promise_text, ridge_text, *(f"{name}: {SETTINGS[name].description}" for name in settings)]
     columns = ["votes", "interval", "held", "±", "best tenth", "width", "promised"]
-    return Grid(columns=columns, rows=rows, left=2, caption=_wrap_caption(lines))
+    return Grid(columns=columns, rows=rows, left=2, caption=wrap_lines(lines))
 
 
 def _mean_and_se_cells(row: Mapping[str, object], name: str) -> list[str]:
@@ -310,20 +305,11 @@ def _signed_estimate(estimate: Estimate) -> str:
     return f"{estimate.value:+.3f} ±{estimate.se:.3f}".replace("-", "−")
 
 
-def _wrap_caption(lines: Sequence[str]) -> str:
-    return "\n".join(fill(line, WIDTH, subsequent_indent="  ") for line in lines)
-
-
-def _rated_designs_csv(
-    methods: Sequence[tuple[PreferenceWorld, list[DesignScores]]],
-    designs: Sequence[tuple[PreferenceWorld, list[DesignScores]]],
-) -> Grid:
+def _rated_designs_csv(methods: RatedWorlds, designs: RatedWorlds) -> Grid:
     """Every method and design, a row each."""
-    worlds_and_designs = [
-        (world, rated_design) for world, rated_designs in (*methods, *designs) for rated_design in rated_designs
-    ]
     rows = [
         {**_bad_worker_shares(world), "initial": world.initial, **rated_design.as_dict()}
-        for world, rated_design in worlds_and_designs
+        for world, rated_designs in (*methods, *designs)
+        for rated_design in rated_designs
     ]
     return Grid(columns=list(rows[0]), rows=[[str(value) for value in row.values()] for row in rows])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from textwrap import fill
 from typing import TYPE_CHECKING, TypeAlias
 
 from ringtrue.formatting.grid import Grid
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 Number: TypeAlias = int | float
+WIDTH = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,3 +58,8 @@ class Study:
     options: tuple[str, ...] = ("replications", "level")
     replications: int = 10_000
     settings: Mapping[str, Number] = field(default_factory=dict)
+
+
+def wrap_lines(lines: Iterable[str]) -> str:
+    """Lines of a caption, the long ones broken."""
+    return "\n".join(fill(line, WIDTH, subsequent_indent="  ") for line in lines)

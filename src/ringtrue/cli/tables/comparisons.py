@@ -8,7 +8,7 @@ from itertools import groupby
 import polars as pl
 
 from ringtrue.evaluation.significance import differences, largest_differences
-from ringtrue.formatting.grid import Grid, exact_cells, format_signed
+from ringtrue.formatting.grid import Grid, exact_cells, format_number, format_signed
 from ringtrue.stats.results import Comparison, Comparisons, Estimate
 from ringtrue.tables import Scores
 
@@ -53,10 +53,7 @@ def _pair_rows_grid(comparisons: Comparisons, scores: Scores, *, best_first: boo
         ordered.sort(key=lambda comparison: (measures.index(comparison.measure), -(comparison.difference.value or 0)))
     return Grid(
         columns=["measure", "a", "b", "a − b", f"{comparisons.level * 100:g}% interval", *TEST_COLUMNS],
-        rows=[
-            [comparison.measure, comparison.a, comparison.b, *difference_cells(comparison), *_test_cells(comparison)]
-            for comparison in ordered
-        ],
+        rows=[_pair_cells(comparison) for comparison in ordered],
         caption="\n".join(
             [
                 *_basis_lines(comparisons),
@@ -80,20 +77,13 @@ def difference_cells(comparison: Comparison) -> list[str]:
     return [format_signed(d.value, digits), f"{format_signed(d.low, digits)} to {format_signed(d.high, digits)}"]
 
 
-def _test_cells(comparison: Comparison) -> list[str]:
+def _pair_cells(comparison: Comparison) -> list[str]:
     effect = "–" if comparison.effect_size is None else format_signed(comparison.effect_size, 2)
-    detectable = (
-        "–" if comparison.detectable is None else f"{comparison.detectable:.{comparison.difference.decimals + 1}f}"
-    )
+    detectable = format_number(comparison.detectable, comparison.difference.decimals + 1)
     counts = f"{comparison.wins}/{comparison.ties}/{comparison.losses}"
-    return [
-        p_cell(comparison.p_value),
-        p_cell(comparison.p_adjusted),
-        mark_better(comparison),
-        effect,
-        counts,
-        detectable,
-    ]
+    p_values = map(p_cell, (comparison.p_value, comparison.p_adjusted))
+    test_cells = [*p_values, mark_better(comparison), effect, counts, detectable]
+    return [comparison.measure, comparison.a, comparison.b, *difference_cells(comparison), *test_cells]
 
 
 def mark_better(comparison: Comparison) -> str:
@@ -246,15 +236,7 @@ def group_grid(groups: dict[str, Comparisons], by: str) -> Grid:
     return Grid(
         columns=[by, "queries", "measure", "a", "b", "a − b", f"{first.level * 100:g}% interval", *TEST_COLUMNS],
         rows=[
-            [
-                group_value,
-                str(comparison.difference.n),
-                comparison.measure,
-                comparison.a,
-                comparison.b,
-                *difference_cells(comparison),
-                *_test_cells(comparison),
-            ]
+            [group_value, str(comparison.difference.n), *_pair_cells(comparison)]
             for group_value, comparisons in groups.items()
             for comparison in comparisons
         ],
