@@ -13,8 +13,22 @@ def format_count(count: int, noun: str) -> str:
         >>> format_count(1, "query"), format_count(3, "query"), format_count(1200, "run")
         ('1 query', '3 queries', '1,200 runs')
     """
-    plural = noun.removesuffix("y") + "ies" if noun.endswith("y") else noun + "s"
-    return f"{count:,} {noun if count == 1 else plural}"
+    return f"{count:,} {noun if count == 1 else _plural(noun)}"
+
+
+def format_range(counts: Collection[int], noun: str) -> str:
+    """The smallest and the largest of some numbers, and their noun.
+
+    Examples:
+        >>> format_range([1, 1], "query"), format_range([3, 3], "query"), format_range([5, 3], "query")
+        ('1 query', '3 queries', '3 to 5 queries')
+    """
+    low, high = min(counts), max(counts)
+    return f"{low if low == high else f'{low} to {high}'} {noun if high == 1 else _plural(noun)}"
+
+
+def _plural(noun: str) -> str:
+    return noun.removesuffix("y") + "ies" if noun.endswith("y") else noun + "s"
 
 
 def join_first_few(names: Collection[str], limit: int = 3) -> str:

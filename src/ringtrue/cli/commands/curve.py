@@ -16,7 +16,8 @@ from ringtrue.cli.options.common import Command, option, output_options
 from ringtrue.cli.options.runs import RunInputs, evaluation_options, runs_and_judgments
 from ringtrue.cli.output import OutputFormat, emit
 from ringtrue.errors import UsageError
-from ringtrue.formatting.grid import Grid
+from ringtrue.formatting.grid import Grid, format_number
+from ringtrue.formatting.phrases import format_range
 
 if TYPE_CHECKING:
     from ringtrue.evaluation.curves import CurveKind
@@ -102,15 +103,16 @@ def _curve_grid(curves: Curves, rel: int | None) -> Grid:
     area = axes.area_name if rel is None else f"{axes.area_name}(rel={rel})"
     levels = _informative_levels(axes.levels, runs)
     rows = [[_format_level(level), *(_format_value_at(curve, level) for curve in runs.values())] for level in levels]
-    rows.append([f"area ({area})", *map(_format_area, runs.values())])
-    caption = f"{axes.y_label} at each {axes.x_label}, {_describe_query_counts(runs)}"
+    rows.append([f"area ({area})", *(format_number(curve.area, 4) for curve in runs.values())])
+    queries_text = format_range([curve.n for curve in runs.values()], "query")
+    caption = f"{axes.y_label} at each {axes.x_label}, mean over {queries_text}"
     if sum(max(len(name), 6) + 2 for name in runs) + len(rows[-1][0]) <= MAX_WIDTH:
         return Grid(columns=[axes.x_label, *runs], rows=rows, caption=caption)
     few_levels = [level for level in axes.few_levels if level in levels]
     return Grid(
         columns=["run", area, *(f"@{_format_level(level)}" for level in few_levels)],
         rows=[
-            [name, _format_area(curve), *(_format_value_at(curve, level) for level in few_levels)]
+            [name, format_number(curve.area, 4), *(_format_value_at(curve, level) for level in few_levels)]
             for name, curve in runs.items()
         ],
         caption=f"{caption}; {area} is the area under the curve",
@@ -140,16 +142,6 @@ def _format_value_at(curve: Curve, level: float) -> str:
     return f"{curve.y[curve.x.index(level)]:.4f}" if curve.y else "–"
 
 
-def _format_area(curve: Curve) -> str:
-    return "–" if curve.area is None else f"{curve.area:.4f}"
-
-
-def _describe_query_counts(runs: dict[str, Curve]) -> str:
-    counts = [curve.n for curve in runs.values()]
-    low, high = min(counts), max(counts)
-    return f"mean over {'1 query' if high == 1 else f'{high} queries' if low == high else f'{low} to {high} queries'}"
-
-
 def _curve_points_grid(curves: Curves) -> Grid:
     rows = [
         [name, repr(x), repr(y)] for name, curve in curves.runs.items() for x, y in zip(curve.x, curve.y, strict=True)
@@ -158,7 +150,6 @@ def _curve_points_grid(curves: Curves) -> Grid:
 
 
 def _print_plot(curves: Curves) -> None:
-
     axes = AXES[curves.kind]
     points_by_run = {name: (curve.x, curve.y) for name, curve in _best_first(curves).items() if curve.y}
     if points_by_run:

@@ -13,6 +13,7 @@ from ringtrue.cli.options.runs import RunInputs, evaluation_options, runs_and_ju
 from ringtrue.cli.output import OutputFormat, emit, means_as_dict
 from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid
+from ringtrue.formatting.phrases import format_range
 from ringtrue.stats.estimate_cells import EXACT_FIELDS, exact_estimate, format_estimates
 
 if TYPE_CHECKING:
@@ -141,13 +142,11 @@ def _run_means_grid(means: dict[str, dict[str, Estimate]], level: float) -> Grid
     best_first = sorted(means, key=lambda run: -(means[run][names[0]].value or 0))
     columns = [_measure_cells(name, [means[run][name] for run in best_first]) for name in names]
     counts = [means[run][names[0]].n for run in best_first]
-    n = max(counts)
-    queries_text = "1 query" if n == 1 else f"{n} queries" if min(counts) == n else f"{min(counts)} to {n} queries"
-    interval_text = f"; ± half of the {level * 100:g}% interval (t)" if n > 1 else ""
+    interval_text = f"; ± half of the {level * 100:g}% interval (t)" if max(counts) > 1 else ""
     return Grid(
         columns=["run", *names],
         rows=[[run, *cells] for run, cells in zip(best_first, zip(*columns, strict=True), strict=True)],
-        caption=f"mean over {queries_text}, sorted by {names[0]}{interval_text}",
+        caption=f"mean over {format_range(counts, 'query')}, sorted by {names[0]}{interval_text}",
     )
 
 

@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import click
 
-from ringtrue.cli.options.common import (
-    POSITIVE,
-    Command,
-    as_option,
-    option,
-    output_options,
-    parse_columns,
-    table_output_option,
-)
+from ringtrue.cli.options import common
+from ringtrue.cli.options.common import option
 from ringtrue.cli.output import OutputFormat, emit, print_notes
 from ringtrue.formatting.grid import Grid
 
 
-@click.command("pool", cls=Command)
+@click.command("pool", cls=common.Command)
 @click.argument("runs", nargs=-1, required=True, metavar="RUN…")
-@option("--depth", "How many documents of each run.", type=POSITIVE, required=True)
-@table_output_option
-@as_option
+@option("--depth", "How many documents of each run.", type=common.POSITIVE, required=True)
+@common.table_output_option
+@common.as_option
 @option("--columns NAME=COLUMN", "What the runs call a column: doc=url.", multiple=True)
-@output_options
+@common.output_options
 def command(
     runs: tuple[str, ...],
     depth: int,
@@ -43,7 +36,7 @@ def command(
     notes: list[str] = []
     pooled = pool(
         read_runs(
-            runs, form=formats_by_kind(["run"], forced)["run"], columns=parse_columns(columns), note=notes.append
+            runs, form=formats_by_kind(["run"], forced)["run"], columns=common.parse_columns(columns), note=notes.append
         ),
         depth=depth,
     )

@@ -15,6 +15,7 @@ from ringtrue.cli.options.runs import RunInputs, evaluation_options, runs_and_ju
 from ringtrue.cli.output import OutputFormat, emit, progress_bar
 from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid, format_interval, format_number, format_signed
+from ringtrue.formatting.phrases import format_range
 
 if TYPE_CHECKING:
     from ringtrue.evaluation.measures import Measure
@@ -195,7 +196,6 @@ def _order_grid(stability: Stability, judges: tuple[str, str]) -> Grid:
         for value in (stability.tau, stability.tau_ap, stability.rbo, stability.rbo_reversed)
     )
     low, high = stability.tau_range or (None, None)
-    queries_text = "1 query" if stability.queries == 1 else f"{stability.queries} queries"
     range_text = (
         f" ({format_interval(low, high, 3)} in {stability.level * 100:g}% "
         f"of {stability.resamples:,} resamples of the queries)"
@@ -206,7 +206,7 @@ def _order_grid(stability: Stability, judges: tuple[str, str]) -> Grid:
             [row.run, f"{row.mean:.4f}", str(row.rank), f"{row.versus_mean:.4f}", str(row.versus_rank)]
             for row in stability.standings
         ],
-        caption=f"mean {stability.measure} over {queries_text}\n"
+        caption=f"mean {stability.measure} over {format_range([stability.queries], 'query')}\n"
         f"tau {tau}{range_text if stability.tau_range else ''}\n"
         f"tau_AP {tau_ap}, RBO {rbo} "
         f"(persistence {stability.persistence:g}; "

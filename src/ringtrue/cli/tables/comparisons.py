@@ -9,6 +9,7 @@ import polars as pl
 
 from ringtrue.evaluation.significance import differences, largest_differences
 from ringtrue.formatting.grid import Grid, exact_cells, format_number, format_signed
+from ringtrue.formatting.phrases import format_range
 from ringtrue.stats.results import Comparison, Comparisons, Estimate
 from ringtrue.tables import Scores
 
@@ -100,12 +101,9 @@ def p_cell(p: float | None) -> str:
 
 def _basis_lines(comparisons: Comparisons) -> list[str]:
     counts = [comparison.difference.n for comparison in comparisons]
-    n = str(max(counts)) if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
-    queries = "1 query" if n == "1" else f"{n} queries"
-    is_unpaired = comparisons[0].test == "welch"
-    difference_text = (
-        "difference of the means, each run over its own queries" if is_unpaired else f"mean difference over {queries}"
-    )
+    difference_text = f"mean difference over {format_range(counts, 'query')}"
+    if comparisons[0].test == "welch":
+        difference_text = "difference of the means, each run over its own queries"
     methods = ", ".join(sorted({comparison.difference.method for comparison in comparisons}))
     return [f"a − b: {difference_text}; interval: {methods}, for one pair alone", _test_line(comparisons)]
 
