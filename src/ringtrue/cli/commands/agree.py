@@ -274,7 +274,7 @@ def _drift_grid(agreement: Agreement) -> Grid:
 
 
 def _agreement_verdict(agreement: Agreement, judges_or_panels: str) -> list[str]:
-    from ringtrue.judges.agreement.alpha_thresholds import describe_alpha
+    from ringtrue.judges.agreement.krippendorff import describe_alpha
 
     lines = []
     alpha, raw = agreement.overall["alpha_ordinal"], agreement.overall["agreement"]

@@ -19,7 +19,7 @@ from ringtrue.stats.estimate_cells import EXACT_FIELDS, exact_estimate
 
 if TYPE_CHECKING:
     from ringtrue.gold.correction import BronzeScore, Rates, ScoreCorrection, ScoreDifference
-    from ringtrue.gold.correction.calculator_inputs import Rate
+    from ringtrue.gold.correction.rate_inversion import Rate
     from ringtrue.stats.results import Estimate
 
 INTERVALS = ("fieller", "wald", "bootstrap", "bayes")

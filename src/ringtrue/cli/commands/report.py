@@ -102,8 +102,7 @@ class ReportOptions:
 
     def explain_errors(self, compute: Callable[[], Report]) -> Report:
         """What `compute` gives; what is wrong with labels or votes is told with their file, if it can be only that."""
-        from ringtrue.files.read import explain_duplicate
-        from ringtrue.files.table_file import with_message
+        from ringtrue.files.read import explain_duplicate, with_message
 
         label_paths = [path for path in (self.labels, self.preferences) if path]
         path = label_paths[0] if len(label_paths) == 1 else None

@@ -247,7 +247,7 @@ class RatingTargets:
     def _require_numbers(self) -> None:
         if self.threshold is None and self.quantile is None:
             return
-        from ringtrue.preference.label_cutoffs import require_increasing, require_quantiles
+        from ringtrue.preference.results import require_increasing, require_quantiles
 
         if (thresholds := _parse_numbers("--threshold", self.threshold)) is not None:
             require_increasing("thresholds", thresholds)

@@ -14,10 +14,9 @@ from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid, exact_grid
 
 if TYPE_CHECKING:
-    from ringtrue.simulation.studies.coverage_tally import IntervalCoverage
     from ringtrue.simulation.studies.decision_errors import DecisionErrorRates
-    from ringtrue.simulation.studies.goldberg import NoisyScores
-    from ringtrue.simulation.studies.rate_coverage import RatesCoverage
+    from ringtrue.simulation.studies.experiments import IntervalCoverage
+    from ringtrue.simulation.studies.rate_coverage import NoisyScores, RatesCoverage
 
 GOLDBERG_SETTINGS: dict[str, Number] = {
     "first": 0.49, "last": 0.31, "k": 10, "relevant": 0.9, "nonrelevant": 0.8, "relevant_labels": 250,
@@ -57,7 +56,7 @@ def study_goldberg(parameters: StudyParameters) -> StudyOutput:
     """Algorithm 2 of [Goldberg17], with its histogram."""
     import numpy as np
 
-    from ringtrue.simulation.studies.goldberg import noisy_scores
+    from ringtrue.simulation.studies.rate_coverage import noisy_scores
 
     settings, k = parameters.settings, parameters.int_setting("k")
     with progress_bar(
