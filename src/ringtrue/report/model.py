@@ -142,7 +142,7 @@ class Figure:
     def save(self, path: str | Path, *, width: float = 6.5, dark: bool = False) -> None:
         """Write the picture, as the name of the file says: .svg, .png or .pdf; `width` is in inches."""
         from ringtrue.files.write import replace_file
-        from ringtrue.report.charts.picture_files import render_picture
+        from ringtrue.report.charts.pictures import render_picture
 
         file_format = FORMAT_BY_SUFFIX.get(Path(path).suffix.lower())
         if file_format is None:

@@ -9,8 +9,7 @@ from xml.etree import ElementTree as ET
 from hypothesis import given, settings, strategies as st
 
 from report.gallery import ODD_NAMES, estimate, figure
-from ringtrue.report.charts.inline_svg import inline_svg
-from ringtrue.report.charts.picture_files import render_picture
+from ringtrue.report.charts.pictures import inline_svg, render_picture
 from ringtrue.report.model import Bars, Chart, Forest, Heatmap, Line, Lines, Point, Points, Series
 from ringtrue.stats.results import Estimate
 

@@ -6,9 +6,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from ringtrue.report.charts.inline_svg import inline_svg
-from ringtrue.report.charts.optional_packages import require_plots_extra
 from ringtrue.report.charts.palettes import DARK, LIGHT, Palette
+from ringtrue.report.charts.pictures import inline_svg, require_plots_extra
 
 if TYPE_CHECKING:
     from jinja2 import Template
