@@ -37,7 +37,7 @@ def _draw_lying_bars(sheet: Sheet, chart: Bars, width: float) -> Panel:
     axes, is_tall = panel.axes, row_height * count > TALL_HEIGHT
     set_ticks(axes.xaxis, max(3, int(panel.width // 56)))
     axes.tick_params(axis="x", labeltop=is_tall)
-    axes.grid(axis="x")
+    axes.grid(axis="x", clip_on=False)
     rows = [row + 0.5 for row in range(count)]
     if row_height >= MIN_NAMED_ROW:
         panel.name_rows(names, row_height, PAD)
@@ -86,8 +86,8 @@ def _draw_standing_bars(sheet: Sheet, chart: Bars, width: float) -> Panel:
     count = len(chart.names)
     panel = sheet.add_panel(width, STANDING_HEIGHT, x=(0.0, float(count)), y=_value_limits(chart))
     axes = panel.axes
-    panel.set_left(widest(set_ticks(axes.yaxis, 5)) + 10, right=2)
-    axes.grid(axis="y")
+    panel.set_left(widest(set_ticks(axes.yaxis, 6)) + 10, right=2)
+    axes.grid(axis="y", clip_on=False)
     axes.set_xticks([])
     bars = _drawable_bars(chart)
     axes.bar(

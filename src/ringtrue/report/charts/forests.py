@@ -42,7 +42,7 @@ def draw_forest(sheet: Sheet, chart: Forest, width: float, *, names: bool = True
     axes, is_tall = panel.axes, row_height * count > TALL_HEIGHT
     set_ticks(axes.xaxis, max(3, int(panel.width // 56)))
     axes.tick_params(axis="x", labeltop=is_tall)
-    axes.grid(axis="x")
+    axes.grid(axis="x", clip_on=False)
     panel.name_rows([sheet.shorten(name, width * MAX_NAME_SHARE) for name in chart.names if names], row_height, PAD)
     _draw_bands(panel, count, right)
     if chart.at is not None:

@@ -42,7 +42,7 @@ Dash: TypeAlias = Literal["solid"] | tuple[int, tuple[float, ...]]
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES: tuple[Dash, ...] = ("solid", (0, (5, 2)), (0, (1.5, 1.5)), (0, (7, 2, 1.5, 2)))
 REFERENCE_DASH: Dash = (0, (4, 3))  # of lines to compare with
-TICK_LABEL_HEIGHT = 24.0  # of the numbers below or above a frame, and what keeps them off it
+TICK_LABEL_HEIGHT = 22.0  # of the numbers below or above a frame, and what keeps them off it
 LEGEND_ROW, LEGEND_SAMPLE, LEGEND_GAP = 20.0, 28.0, 18.0  # height, width of a sample of line, between entries
 _UNFINISHED_HEIGHT = 1000.0  # of a sheet on which charts are drawn but not yet placed
 # Matplotlib's settings belong to the whole process: one picture at a time.
