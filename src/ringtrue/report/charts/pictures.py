@@ -29,13 +29,11 @@ _PLACEHOLDER_PALETTE = Palette(
     **{role: code for role, code in _PLACEHOLDER_COLOURS.items() if not role.startswith("series-")},
     series=tuple(code for role, code in _PLACEHOLDER_COLOURS.items() if role.startswith("series-")),
 )
-_STYLE_CHANGES = [
-    (re.compile(r"font-family: [^;]*;? ?|font-size: 12px; |; *$"), ""),
-    (re.compile(r"([:;]) "), r"\1"),
-]
-_METADATA = ("Date", "Creator", "Format", "Type")
-_MANY_DECIMALS = re.compile(r"(\.\d\d)\d+")
-_PATH_SPACE = re.compile(r"\s*([A-Za-z])\s*")
+_NO_METADATA = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+# What the page says already, in a style; digits that nobody sees, and space between the commands of a path.
+_FONT_OF_THE_PAGE = re.compile(r"font-family: [^;]*|font-size: 12px; ")
+_FURTHER_DIGITS = re.compile(r"(?<=\.\d\d)\d+")
+_SPACE_IN_PATH = re.compile(r"\s*([A-Za-z])\s*")
 
 
 @contextmanager
@@ -111,7 +109,8 @@ def inline_svg(figure: Figure, *, width_px: int) -> str:
     with open_sheet(width_px, _PLACEHOLDER_PALETTE, fonttype="none", hashsalt=salt) as sheet:
         draw_figure(sheet, figure)
         sheet.mpl_figure.patch.set_visible(False)  # the page lies behind
-        renderer: Any = PageRenderer(sheet.width, sheet.height, stream, metadata=dict.fromkeys(_METADATA))  # type: ignore[no-untyped-call]
+        # not `savefig`, whose renderer measures words in fonts that the reader may not have
+        renderer: Any = PageRenderer(sheet.width, sheet.height, stream, metadata=_NO_METADATA)  # type: ignore[no-untyped-call]
         sheet.mpl_figure.draw(renderer)
         renderer.finalize()
     picture = ET.Element(
@@ -124,46 +123,39 @@ def inline_svg(figure: Figure, *, width_px: int) -> str:
             "height": f"{sheet.height:g}",
         },
     )
-    picture.extend(_elements_to_keep(ET.fromstring(_without_namespaces(stream.getvalue()))))
+    picture.extend(_visible_elements(ET.fromstring(stream.getvalue())))
     return ET.tostring(picture, encoding="unicode")
 
 
-def _without_namespaces(svg: str) -> str:
-    return re.sub(r' xmlns[:\w]*="[^"]*"', "", svg, count=9).replace("xlink:href=", "href=")
-
-
-def _elements_to_keep(parent: ET.Element) -> Iterator[ET.Element]:
-    """What is seen, without groups that only have a name; the page has the style."""
+def _visible_elements(parent: ET.Element) -> Iterator[ET.Element]:
+    """What Matplotlib drew, for a page: without groups that only have a name, and without the style of a file."""
     for element in parent:
-        element.tail = None
-        if element.tag == "g" and element.get("id") == "halo":
+        tag = element.tag.rpartition("}")[2]  # without its namespace
+        if element.get("id") == "halo":
             element[0].set("class", "halo")
-        if element.tag == "g" and "clip-path" not in element.attrib:
-            yield from _elements_to_keep(element)
-        elif element.tag not in ("style",):
-            element.attrib = _shorter(element.attrib)
-            children = list(_elements_to_keep(element))
-            element[:] = children
-            if element.tag != "text":
-                element.text = None
-            if children or element.tag not in ("g", "defs"):
-                yield element
+        if tag == "g" and "clip-path" not in element.attrib:
+            yield from _visible_elements(element)
+            continue
+        children = list(_visible_elements(element))
+        if children or tag not in ("g", "defs", "style"):
+            visible = ET.Element(tag, _page_attributes(element))
+            visible.text = element.text if tag == "text" else None
+            visible.extend(children)
+            yield visible
 
 
-def _shorter(attributes: dict[str, str]) -> dict[str, str]:
-    """Attributes of an element for the page: its colours by name, its font, and no digits that nobody sees."""
-    shorter = {name: _shorter_value(name, value) for name, value in attributes.items()}
-    return {name: value for name, value in shorter.items() if value}
-
-
-def _shorter_value(name: str, value: str) -> str:
-    if name == "style":
-        for pattern, replacement in _STYLE_CHANGES:
-            value = pattern.sub(replacement, value)
-        return re.sub("#[0-9a-f]{6}", lambda code: _CSS_VARIABLES[code[0]], value)
-    if name == "transform" and value.startswith("rotate(-0 "):
-        return ""
-    if name in ("id", "href", "clip-path"):
-        return value
-    value = _MANY_DECIMALS.sub(r"\1", value)
-    return _PATH_SPACE.sub(r"\1", value) if name == "d" else value
+def _page_attributes(element: ET.Element) -> dict[str, str]:
+    """Attributes of an element in few words, with colours by their names on the page."""
+    attributes = {}
+    for name, value in element.attrib.items():
+        match name.rpartition("}")[2]:
+            case "style":
+                style = _FONT_OF_THE_PAGE.sub("", value).strip("; ").replace("; ", ";").replace(": ", ":")
+                attributes["style"] = re.sub("#[0-9a-f]{6}", lambda code: _CSS_VARIABLES[code[0]], style)
+            case "d":
+                attributes["d"] = _SPACE_IN_PATH.sub(r"\1", _FURTHER_DIGITS.sub("", value)).strip()
+            case "x" | "y" | "width" | "height" | "transform" as measure:
+                attributes[measure] = "" if value.startswith("rotate(-0 ") else _FURTHER_DIGITS.sub("", value)
+            case other:
+                attributes[other] = value
+    return {name: value for name, value in attributes.items() if value}
