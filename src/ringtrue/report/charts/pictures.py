@@ -123,7 +123,7 @@ def inline_svg(figure: Figure, *, width_px: int) -> str:
             "height": f"{sheet.height:g}",
         },
     )
-    picture.extend(_visible_elements(ET.fromstring(stream.getvalue())))
+    picture.extend(list(_visible_elements(ET.fromstring(stream.getvalue()))))
     return ET.tostring(picture, encoding="unicode")
 
 

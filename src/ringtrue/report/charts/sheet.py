@@ -71,6 +71,7 @@ def _style(palette: Palette, pixel: float) -> dict[Any, Any]:
         "font.size": FONT_SIZE * pixel,
         "text.color": palette.ink,
         "text.parse_math": False,  # a $ in the name of a run is a $
+        "axes.facecolor": "none",
         "axes.edgecolor": palette.ink,
         "axes.linewidth": pixel,
         "axes.axisbelow": True,
@@ -147,7 +148,6 @@ class Sheet:
         panel = Panel(sheet=self, axes=axes, width=width, height=height, left=left)
         axes.set(xlim=x, ylim=y)
         axes.set_autoscale_on(False)
-        axes.patch.set_visible(False)
         panel.place(0.0, 0.0)
         return panel
 
