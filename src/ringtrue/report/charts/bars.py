@@ -6,13 +6,11 @@ import math
 
 from ringtrue.report.charts.axis_scales import MAX_DRAWABLE, clamp, keep_drawable, padded_limits, set_ticks
 from ringtrue.report.charts.labels import spread_labels, widest
-from ringtrue.report.charts.sheet import TICK_LABEL_HEIGHT, Panel, Sheet
+from ringtrue.report.charts.sheet import Panel, Sheet
 from ringtrue.report.model import Bars
 
 MAX_NAME_SHARE = 0.4  # of the width is for names at most
-PAD = 4.0
 STANDING_HEIGHT = 220.0  # pixels
-TALL_HEIGHT = 480.0  # bars whose scale is out of sight when the first is seen
 MIN_NAMED_ROW = 15.0  # the height at which every row has room for a name
 
 
@@ -27,22 +25,13 @@ def _draw_lying_bars(sheet: Sheet, chart: Bars, width: float) -> Panel:
     row_height = 24.0 if count <= 12 else 17.0 if count <= 60 else max(4.0, 1020 / count)
     names = [sheet.shorten(name, width * MAX_NAME_SHARE) for name in chart.names]
     left = widest(names) + 12
-    panel = sheet.add_panel(
-        max(40.0, width - left - 14),
-        row_height * max(1, count) + 2 * PAD,
-        left=left,
-        x=_value_limits(chart),
-        y=(count + PAD / row_height, -PAD / row_height) if count else (1.0, 0.0),
-    )
-    axes, is_tall = panel.axes, row_height * count > TALL_HEIGHT
-    set_ticks(axes.xaxis, max(3, int(panel.width // 56)))
-    axes.tick_params(axis="x", labeltop=is_tall)
-    axes.grid(axis="x", clip_on=False)
+    panel = sheet.add_row_panel(width - left - 14, count, row_height, left=left, x=_value_limits(chart))
+    axes = panel.axes
     rows = [row + 0.5 for row in range(count)]
     if row_height >= MIN_NAMED_ROW:
-        panel.name_rows(names, row_height, PAD)
+        panel.name_rows(names)
     else:
-        _write_spread_names(panel, names, row_height)
+        _write_spread_names(panel, names)
     bars = _drawable_bars(chart)
     axes.barh(
         [rows[row] for row, _ in bars],
@@ -55,20 +44,18 @@ def _draw_lying_bars(sheet: Sheet, chart: Bars, width: float) -> Panel:
         ys, lows, highs = ([interval[part] for interval in intervals] for part in range(3))
         axes.hlines(ys, lows, highs, color=colour, linewidth=line_width)
     axes.axvline(0.0, color=sheet.palette.ink, linewidth=sheet.pixel)
-    zero, _ = panel.to_pixels(0.0, 0.0)
     drawn_rows = {row for row, _ in bars}
     for row in range(count):
         if row not in drawn_rows and row_height >= MIN_NAMED_ROW:
-            panel.write(zero + 6, PAD + rows[row] * row_height, "–")
+            zero, y = panel.to_pixels(0.0, rows[row])
+            panel.write(zero + 6, y, "–")
     panel.write_below(chart.across)
-    panel.top = TICK_LABEL_HEIGHT if is_tall else 0.0
     return panel
 
 
-def _write_spread_names(panel: Panel, names: list[str], row_height: float) -> None:
+def _write_spread_names(panel: Panel, names: list[str]) -> None:
     """Names that keep apart where rows are lower than lines, each with a line to its bar."""
-    panel.axes.yaxis.set_visible(False)
-    wanted = {row: PAD + (row + 0.5) * row_height for row, name in enumerate(names) if name.strip()}
+    wanted = {row: panel.to_pixels(0.0, row + 0.5)[1] for row, name in enumerate(names) if name.strip()}
     places = spread_labels(list(wanted.values()), MIN_NAMED_ROW, 6, panel.height - 6)
     for (row, bar_y), y in zip(wanted.items(), places, strict=True):
         panel.write(-10, y, names[row], align="right")

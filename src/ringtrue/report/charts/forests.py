@@ -7,13 +7,11 @@ from typing import Any
 
 from matplotlib.lines import Line2D
 
-from ringtrue.report.charts.axis_scales import Limits, clamp, keep_drawable, padded_limits, set_ticks
+from ringtrue.report.charts.axis_scales import Limits, clamp, keep_drawable, padded_limits
 from ringtrue.report.charts.labels import widest
-from ringtrue.report.charts.sheet import MARKERS, REFERENCE_DASH, TICK_LABEL_HEIGHT, Panel, Sheet, line_height
+from ringtrue.report.charts.sheet import MARKERS, Panel, Sheet, line_height
 from ringtrue.report.model import Forest, Series
 
-PAD = 6.0  # above the first row and below the last
-TALL_HEIGHT = 480.0  # a chart whose scale is out of sight when its first row is seen
 MAX_NAME_SHARE = 0.4  # of the width is for names at most
 
 
@@ -32,32 +30,19 @@ def draw_forest(sheet: Sheet, chart: Forest, width: float, *, names: bool = True
     max_mark_width = max(0.25 * width, min(0.4 * width, 0.55 * width - left))
     marks = [sheet.shorten(mark, max_mark_width) for mark in chart.marks]
     right = widest(marks) + 14 if any(marks) else 14.0
-    panel = sheet.add_panel(
-        max(40.0, width - left - right),
-        row_height * max(1, count) + 2 * PAD,
-        left=left,
-        x=_forest_limits(chart),
-        y=(count + PAD / row_height, -PAD / row_height) if count else (1.0, 0.0),
-    )
-    axes, is_tall = panel.axes, row_height * count > TALL_HEIGHT
-    set_ticks(axes.xaxis, max(3, int(panel.width // 56)))
-    axes.tick_params(axis="x", labeltop=is_tall)
-    axes.grid(axis="x", clip_on=False)
-    panel.name_rows([sheet.shorten(name, width * MAX_NAME_SHARE) for name in chart.names if names], row_height, PAD)
+    panel = sheet.add_row_panel(width - left - right, count, row_height, left=left, x=_forest_limits(chart))
+    panel.name_rows([sheet.shorten(name, width * MAX_NAME_SHARE) for name in chart.names if names])
     _draw_bands(panel, count, right)
     if chart.at is not None:
-        axes.axvline(
-            chart.at, color=sheet.palette.ink, linewidth=1.25 * sheet.pixel, dashes=REFERENCE_DASH[1], zorder=1
-        )
+        panel.axes.axvline(chart.at, **sheet.reference_style())
     styles = [_series_style(sheet, chart, number) for number in range(len(chart.series))]
     for number, (series, style) in enumerate(zip(chart.series, styles, strict=True)):
         offset = (number - (len(chart.series) - 1) / 2) * (10.0 if row_height > 30 else 9.0) / row_height
         _draw_series(panel, series, 0.5 + offset, style)
 
     panel.write_below(chart.across)
-    panel.top = TICK_LABEL_HEIGHT if is_tall else 0.0
     if any(marks):
-        _write_marks(panel, marks, row_height, right)
+        _write_marks(panel, marks, right)
         panel.top += line_height() if chart.marks_title else 0.0
         title = sheet.shorten(chart.marks_title, width * 0.4)
         panel.write(panel.width + right - 2, line_height() / 2 - panel.top, title, align="right")
@@ -82,12 +67,12 @@ def _draw_bands(panel: Panel, count: int, right: float) -> None:
         )
 
 
-def _write_marks(panel: Panel, marks: list[str], row_height: float, right: float) -> None:
+def _write_marks(panel: Panel, marks: list[str], right: float) -> None:
     """Words at the ends of rows: numbers end below each other, words begin so."""
     are_numbers = all(not mark or mark[0].isdigit() for mark in marks)
     x = panel.width + (right - 2 if are_numbers else 12)
     for row, mark in enumerate(marks):
-        panel.write(x, PAD + (row + 0.5) * row_height, mark, align="right" if are_numbers else "left")
+        panel.write(x, panel.to_pixels(0.0, row + 0.5)[1], mark, align="right" if are_numbers else "left")
 
 
 def _draw_series(panel: Panel, series: Series, offset: float, style: dict[str, Any]) -> None:

@@ -36,7 +36,7 @@ def draw_heatmap(sheet: Sheet, chart: Heatmap, width: float) -> Panel:
     panel = sheet.add_panel(
         cell_width * column_count, cell_height * row_count, left=left, x=(0.0, column_count), y=(row_count, 0.0)
     )
-    panel.name_rows(row_names, cell_height)
+    panel.name_rows(row_names)
     panel.top = _name_columns(panel, chart, cell_width)
     panel.bottom = 4.0
     if chart.rows and chart.columns:

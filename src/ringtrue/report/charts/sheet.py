@@ -19,6 +19,7 @@ from matplotlib.figure import Figure as MplFigure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
+from ringtrue.report.charts.axis_scales import Limits, set_ticks
 from ringtrue.report.charts.labels import (
     FONT_FAMILY,
     FONT_SIZE,
@@ -41,7 +42,8 @@ Dash: TypeAlias = Literal["solid"] | tuple[int, tuple[float, ...]]
 # Lines and markers that differ also for who sees no colour.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES: tuple[Dash, ...] = ("solid", (0, (5, 2)), (0, (1.5, 1.5)), (0, (7, 2, 1.5, 2)))
-REFERENCE_DASH: Dash = (0, (4, 3))  # of lines to compare with
+ROW_PAD = 5.0  # above the first row of names and below the last
+TALL_HEIGHT = 480.0  # of rows whose scale is out of sight when the first is seen
 TICK_LABEL_HEIGHT = 22.0  # of the numbers below or above a frame, and what keeps them off it
 LEGEND_ROW, LEGEND_SAMPLE, LEGEND_GAP = 20.0, 28.0, 18.0  # height, width of a sample of line, between entries
 _UNFINISHED_HEIGHT = 1000.0  # of a sheet on which charts are drawn but not yet placed
@@ -140,9 +142,7 @@ class Sheet:
         """A text that can be shown here and is no wider than this."""
         return shorten(self.displayable(text), width)
 
-    def add_panel(
-        self, width: float, height: float, *, left: float = 0.0, x: tuple[float, float], y: tuple[float, float]
-    ) -> Panel:
+    def add_panel(self, width: float, height: float, *, left: float = 0.0, x: Limits, y: Limits) -> Panel:
         """A frame for data of this size, from these numbers to those, with a margin to its left."""
         axes: Axes = self.mpl_figure.add_axes((0.0, 0.0, 1.0, 1.0), label=f"panel {len(self.mpl_figure.axes)}")
         panel = Panel(sheet=self, axes=axes, width=width, height=height, left=left)
@@ -150,6 +150,24 @@ class Sheet:
         axes.set_autoscale_on(False)
         panel.place(0.0, 0.0)
         return panel
+
+    def add_row_panel(self, width: float, count: int, row_height: float, *, left: float, x: Limits) -> Panel:
+        """A frame of rows, the first above; numbers below it, and above it too where it is higher than a screen."""
+        pad = ROW_PAD / row_height
+        y = (count + pad, -pad) if count else (1.0, 0.0)
+        panel = self.add_panel(max(40.0, width), row_height * max(1, count) + 2 * ROW_PAD, left=left, x=x, y=y)
+        set_ticks(panel.axes.xaxis, max(3, int(panel.width // 56)))
+        panel.axes.grid(axis="x", clip_on=False)
+        panel.axes.yaxis.set_visible(False)
+        if row_height * count > TALL_HEIGHT:
+            panel.axes.tick_params(axis="x", labeltop=True)
+            panel.top = TICK_LABEL_HEIGHT
+        return panel
+
+    def reference_style(self) -> dict[str, Any]:
+        """How lines to compare with look."""
+        width = 1.25 * self.pixel
+        return {"color": self.palette.ink, "linewidth": width, "linestyle": (0, (4, 3)), "zorder": 1, "label": "at"}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -216,11 +234,11 @@ class Panel:
         elif halo:
             artist.set_gid(HALO)
 
-    def name_rows(self, names: Sequence[str], row_height: float, pad: float = 0.0) -> None:
+    def name_rows(self, names: Sequence[str]) -> None:
         """Write a name to the left of each row; as ticks, many names would take twice the time."""
         self.axes.yaxis.set_visible(False)
         for row, name in enumerate(names):
-            self.write(-10, pad + (row + 0.5) * row_height, name, align="right")
+            self.write(-10, self.to_pixels(0.0, row + 0.5)[1], name, align="right")
 
     def write_above(
         self, text: str, *, within: float, size: float = FONT_SIZE, bold: bool = False, max_lines: int = 3

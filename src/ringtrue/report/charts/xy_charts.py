@@ -19,7 +19,7 @@ from ringtrue.report.charts.axis_scales import (
     set_ticks,
 )
 from ringtrue.report.charts.labels import FONT_SIZE, OccupiedArea, find_free_place, text_width, widest
-from ringtrue.report.charts.sheet import DASHES, MARKERS, REFERENCE_DASH, Panel, Sheet
+from ringtrue.report.charts.sheet import DASHES, MARKERS, Panel, Sheet
 from ringtrue.report.model import Line, Lines, Point, Points
 
 TITLE_GAP = 10.0  # pixels between what the scale means and its highest number
@@ -84,7 +84,7 @@ def _draw_frame(
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     low, high = max(left, bottom), min(right, top)
     if chart.diagonal and low < high:
-        axes.plot((low, high), (low, high), **_reference_style(sheet))
+        axes.plot((low, high), (low, high), **sheet.reference_style())
     panel.write_below(chart.across)
     panel.top = TITLE_GAP
     panel.write_above(chart.up, within=width)
@@ -93,16 +93,6 @@ def _draw_frame(
 
 def _linear_limits(wanted: Limits | None, values: Sequence[float | None]) -> Limits:
     return wanted if wanted and wanted[0] < wanted[1] else padded_limits(wanted[:1] if wanted else values)
-
-
-def _reference_style(sheet: Sheet) -> dict[str, Any]:
-    return {
-        "color": sheet.palette.ink,
-        "linewidth": 1.25 * sheet.pixel,
-        "linestyle": REFERENCE_DASH,
-        "zorder": 1,
-        "label": "reference",
-    }
 
 
 def _is_inside(panel: Panel, point: Point) -> bool:
@@ -179,7 +169,7 @@ def _draw_reference_line(panel: Panel, at: float, at_name: str) -> list[Occupied
     low, high = panel.axes.get_ylim()
     if not low <= at <= high:
         return []
-    panel.axes.axhline(at, **_reference_style(panel.sheet))
+    panel.axes.axhline(at, **panel.sheet.reference_style())
     name = panel.sheet.shorten(at_name, panel.width * 0.7)
     _, y = panel.to_pixels(0.0, at)
     label_y = y - 9 if y > 16 else y + 10
