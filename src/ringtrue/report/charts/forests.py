@@ -48,7 +48,7 @@ def draw_forest(sheet: Sheet, chart: Forest, width: float, *, names: bool = True
         panel.write(panel.width + right - 2, line_height() / 2 - panel.top, title, align="right")
     if len(chart.series) > 1 and names:
         samples = zip(chart.series, styles, strict=True)
-        panel.add_legend([Line2D([], [], label=series.name, **style) for series, style in samples])
+        panel.add_legend([Line2D([], [], label=series.name, **style) for series, style in samples], within=width)
     return panel
 
 

@@ -156,7 +156,7 @@ class Sheet:
         pad = ROW_PAD / row_height
         y = (count + pad, -pad) if count else (1.0, 0.0)
         panel = self.add_panel(max(40.0, width), row_height * max(1, count) + 2 * ROW_PAD, left=left, x=x, y=y)
-        set_ticks(panel.axes.xaxis, max(3, int(panel.width // 56)))
+        set_ticks(panel.axes.xaxis, max(4, int(panel.width // 56)))
         panel.axes.grid(axis="x", clip_on=False)
         panel.axes.yaxis.set_visible(False)
         if row_height * count > TALL_HEIGHT:
@@ -256,11 +256,10 @@ class Panel:
             self.write(self.width / 2, self.height + self.bottom + line_height() / 2, line, align="center")
             self.bottom += line_height()
 
-    def add_legend(self, samples: Sequence[Line2D]) -> None:
-        """Put a legend above all that there is: as many entries beside each other as have room."""
-        total_width = self.left + self.width
-        names = [self.sheet.shorten(str(sample.get_label()), total_width - LEGEND_SAMPLE - 12) for sample in samples]
-        columns = _legend_columns([LEGEND_SAMPLE + 6 + text_width(name) for name in names], total_width)
+    def add_legend(self, samples: Sequence[Line2D], *, within: float) -> None:
+        """Put a legend above all that there is: as many entries beside each other as have room within a width."""
+        names = [self.sheet.shorten(str(sample.get_label()), within - LEGEND_SAMPLE - 12) for sample in samples]
+        columns = _legend_columns([LEGEND_SAMPLE + 6 + text_width(name) for name in names], within)
         self.top += LEGEND_ROW * -(-len(names) // columns) + 8
         self.axes.legend(
             samples,

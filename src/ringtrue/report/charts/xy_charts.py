@@ -40,7 +40,7 @@ def draw_lines(sheet: Sheet, chart: Lines, width: float) -> Panel:
             _draw_line(panel, line, style, number)
     if any(line.name.strip() for line in chart.lines):
         named_styles = zip(chart.lines, styles, strict=True)
-        panel.add_legend([Line2D([], [], label=line.name, **style) for line, style in named_styles])
+        panel.add_legend([Line2D([], [], label=line.name, **style) for line, style in named_styles], within=width)
     if chart.mark is not None and _is_inside(panel, chart.mark):
         _draw_mark(panel, chart, chart.mark)
     return panel
