@@ -5,45 +5,30 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from functools import partial
-from itertools import combinations, product
 from pathlib import Path
-from typing import TypeVar
 
 import polars as pl
 
-from ringtrue.doctor.file_contents import FileContents, IdFile, LabelFile, NoteHandler, RunFile, VoteFile
-from ringtrue.doctor.overlap import (
-    compute_overlap,
-    note_crowd_mismatches,
-    note_gold_mismatches,
-    note_identical_judgments,
-    note_missing_texts,
-    note_run_mismatches,
-)
+from ringtrue.doctor.label_suggestions import suggest_for_gold, suggest_for_judges
+from ringtrue.doctor.label_summaries import summarise_labels, summarise_votes
+from ringtrue.doctor.overlap import compute_overlap, find_mismatches
 from ringtrue.doctor.recognise import recognise_file_kind
-from ringtrue.doctor.results import Checkup, FileKind, FileSummary, Overlap
-from ringtrue.doctor.roles import FileRoles, assign_roles
-from ringtrue.doctor.shell_commands import FreeNames
-from ringtrue.doctor.suggestions.collector import SuggestionCollector
-from ringtrue.doctor.suggestions.gold import suggest_for_gold
-from ringtrue.doctor.suggestions.judges import suggest_for_judges
-from ringtrue.doctor.suggestions.next_steps import suggest_next_steps
-from ringtrue.doctor.suggestions.runs import suggest_for_runs
-from ringtrue.doctor.summaries.labels import summarise_labels
-from ringtrue.doctor.summaries.other_files import (
+from ringtrue.doctor.results import Checkup, FileKind, FileSummary, Suggestion, UnansweredQuestion
+from ringtrue.doctor.roles import DOC_KEYS, FileContents, FileRoles, LabelFile, RunFile, assign_roles, files_of
+from ringtrue.doctor.run_suggestions import suggest_for_runs, suggest_next_steps
+from ringtrue.doctor.suggestions import SuggestionCollector
+from ringtrue.doctor.summaries import (
     summarise_gains,
     summarise_ids,
     summarise_matrix,
     summarise_pairs,
     summarise_pool,
+    summarise_run,
     summarise_scores,
-    summarise_votes,
 )
-from ringtrue.doctor.summaries.runs import summarise_run
 from ringtrue.errors import FileError, RingtrueError, UsageError
 from ringtrue.files.byte_source import STDIN, Source
 
-T = TypeVar("T", bound=FileContents)
 ALIAS_HINT = re.compile(r" \(also known as [^)]*\)")  # other names of a column: too long for a list of files
 NO_DOCS = pl.DataFrame(schema={"query": pl.String, "doc": pl.String})
 
@@ -67,48 +52,39 @@ def examine(paths: str | Path | Iterable[str | Path], *, progress: Callable[[int
         >>> [question.needs for question in checkup.cannot if question.verb == "compare"][0]
         'two runs or more'
     """
-    path_list = [str(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
-    path_list = list(dict.fromkeys(path_list))
+    path_list = list(dict.fromkeys(map(str, [paths] if isinstance(paths, str | Path) else paths)))
     if not path_list:
         raise UsageError("which files? Name some: runs, judgments, labels, preferences, …")
     examination = _Examination(progress)
     examination.read_files(path_list)
+    files = list(examination.contents.values())
     overlaps = [
         compute_overlap(run, labels, judged_docs)
-        for labels, judged_docs in examination.judged_docs()
-        for run in examination.files_of(RunFile)
+        for labels, judged_docs in [(file, file.judged_docs) for file in files_of(files, LabelFile) if file.has_query]
+        for run in files_of(files, RunFile)
     ]
     roles = assign_roles([examination.contents[path] for path in path_list if path in examination.contents], overlaps)
-    _note_mismatches(examination, roles, overlaps)
-    collector = SuggestionCollector(roles=roles, free_names=FreeNames())
-    for suggest in (suggest_for_runs, suggest_for_gold, suggest_for_judges, suggest_next_steps):
-        suggest(collector)
-    can, cannot = collector.in_question_order()
+    mismatches: dict[str, list[str]] = {}
+    for path, message in find_mismatches(files, roles, overlaps):
+        mismatches.setdefault(path, []).append(message)
+    can, cannot = suggest_commands(roles)
     role_by_path = roles.role_by_path()
     return Checkup(
-        files=tuple(examination.summarise(path, role_by_path.get(path)) for path in path_list),
+        files=tuple(
+            examination.summarise(path, role_by_path.get(path), mismatches.get(path, [])) for path in path_list
+        ),
         overlaps=tuple(overlaps),
         can=can,
         cannot=cannot,
     )
 
 
-def _note_mismatches(examination: _Examination, roles: FileRoles, overlaps: list[Overlap]) -> None:
-    runs, labels = examination.files_of(RunFile), examination.files_of(LabelFile)
-    note_run_mismatches(
-        runs, labels, overlaps, () if roles.traps is None else (roles.traps.path,), examination.add_mismatch
-    )
-    gold = [file for file in (roles.sample, roles.truth) if file is not None]
-    note_gold_mismatches(gold, runs, examination.add_mismatch)
-    other_judgments = [file for file in roles.judgments if file not in gold]
-    note_identical_judgments(
-        [*product(gold, other_judgments), *combinations(other_judgments, 2)], examination.add_mismatch
-    )
-    trusted = [*gold, *(file for file in (roles.traps,) if file is not None)]
-    note_crowd_mismatches(roles.crowds, trusted, examination.add_mismatch)
-    note_missing_texts(
-        examination.files_of(IdFile), runs, [*labels, *examination.files_of(VoteFile)], examination.add_mismatch
-    )
+def suggest_commands(roles: FileRoles) -> tuple[tuple[Suggestion, ...], tuple[UnansweredQuestion, ...]]:
+    """What can and what cannot be asked of these files."""
+    collector = SuggestionCollector(roles=roles)
+    for suggest in (suggest_for_runs, suggest_for_gold, suggest_for_judges, suggest_next_steps):
+        suggest(collector)
+    return collector.in_question_order()
 
 
 class _Examination:
@@ -120,7 +96,6 @@ class _Examination:
         self.contents: dict[str, FileContents] = {}
         self.errors: dict[str, str] = {}
         self.notes: dict[str, list[str]] = {}
-        self.mismatches: dict[str, list[str]] = {}  # doubts about a file beside others
 
     def read_files(self, paths: list[str]) -> None:
         """Read all files, the runs last: gold labels are looked for in them."""
@@ -143,51 +118,31 @@ class _Examination:
         self.kinds[source.path] = recognise_file_kind(source)
 
     def _read_file(self, source: Source, kind: FileKind) -> None:
-        note = self._note_handler(source.path)
-        if kind == "run":
-            self.contents[source.path] = summarise_run(source, self._gold_docs(), note)
-        elif kind == "judgments":
-            self.contents[source.path] = summarise_labels(source, note)
-        elif kind == "preferences":
-            self.contents[source.path] = summarise_votes(source, note)
-        elif kind == "pairs":
-            self.contents[source.path] = summarise_pairs(source)
-        elif kind in ("pool", "sample"):
-            self.contents[source.path] = summarise_pool(source, kind, note)
-        elif kind in ("topics", "documents"):
-            self.contents[source.path] = summarise_ids(source, kind)
-        elif kind == "scores":
-            self.contents[source.path] = summarise_scores(source)
-        elif kind == "confusion":
-            self.contents[source.path] = summarise_matrix(source)
-        else:
-            self.contents[source.path] = summarise_gains(source)
+        note = self.notes.setdefault(source.path, []).append
+        readers: dict[FileKind, Callable[[], FileContents]] = {
+            "run": lambda: summarise_run(source, self._gold_docs(), note),
+            "judgments": lambda: summarise_labels(source, note),
+            "preferences": lambda: summarise_votes(source, note),
+            "pairs": lambda: summarise_pairs(source),
+            "pool": lambda: summarise_pool(source, kind, note),
+            "sample": lambda: summarise_pool(source, kind, note),
+            "topics": lambda: summarise_ids(source, kind),
+            "documents": lambda: summarise_ids(source, kind),
+            "scores": lambda: summarise_scores(source),
+            "confusion": lambda: summarise_matrix(source),
+            "gains": lambda: summarise_gains(source),
+        }
+        self.contents[source.path] = readers[kind]()
 
     def _gold_docs(self) -> pl.DataFrame:
         """The documents of gold samples, to be looked for in the runs."""
-        samples = [
-            file.judgments.frame.select("query", "doc") for file in self.files_of(LabelFile) if file.kind == "gold"
-        ]
+        label_files = files_of(self.contents.values(), LabelFile)
+        samples = [file.judgments.frame.select(DOC_KEYS) for file in label_files if file.kind == "gold"]
         return pl.concat([NO_DOCS, *samples]).unique(maintain_order=True)
 
-    def _note_handler(self, path: str) -> NoteHandler:
-        return self.notes.setdefault(path, []).append
-
-    def add_mismatch(self, path: str, message: str) -> None:
-        """Take down how a file does not fit with others; these come first."""
-        self.mismatches.setdefault(path, []).append(message)
-
-    def files_of(self, file_type: type[T]) -> list[T]:
-        """The files of a kind."""
-        return [file for file in self.contents.values() if isinstance(file, file_type)]
-
-    def judged_docs(self) -> list[tuple[LabelFile, pl.DataFrame]]:
-        """The labels of documents of queries, and the documents that have one."""
-        return [(file, file.judged_docs) for file in self.files_of(LabelFile) if file.has_query]
-
-    def summarise(self, path: str, role: str | None) -> FileSummary:
-        """What there is to say about a file."""
-        notes = tuple(dict.fromkeys([*self.mismatches.get(path, ()), *self.notes.get(path, ())]))
+    def summarise(self, path: str, role: str | None, mismatches: list[str]) -> FileSummary:
+        """What there is to say about a file; how it does not fit with others comes first."""
+        notes = tuple(dict.fromkeys([*mismatches, *self.notes.get(path, ())]))
         contents = self.contents.get(path)
         if contents is None:
             return FileSummary(path=path, kind=self.kinds.get(path), notes=notes, error=self.errors[path])

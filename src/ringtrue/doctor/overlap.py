@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from itertools import combinations
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
 from typing import TypeAlias
 
 import polars as pl
 
-from ringtrue.doctor.file_contents import IdFile, LabelFile, RunFile, VoteFile
-from ringtrue.doctor.id_mismatch import explain_id_mismatch
 from ringtrue.doctor.results import Overlap
-from ringtrue.doctor.summaries.runs import TOP_DEPTH
+from ringtrue.doctor.roles import (
+    DOC_KEYS,
+    FileContents,
+    FileRoles,
+    IdFile,
+    LabelFile,
+    RunFile,
+    files_of,
+    share_rows,
+)
+from ringtrue.doctor.summaries import TOP_DEPTH
 from ringtrue.formatting.phrases import format_count, join_first_few
 
-FileNoteHandler: TypeAlias = Callable[[str, str], None]  # a file's path, and a doubt about it
-DOC_KEYS = ["query", "doc"]
+FileNotes: TypeAlias = Iterator[tuple[str, str]]  # a file's path, and a doubt about it
 FEW_JUDGED_SHARE = 0.5
 MIN_SHARED_LABELS = 20  # labels on the same documents that should differ somewhere
 MAX_RUN_PAIRS = 2_000  # of runs that are held against each other
+MIN_MATCHED_SHARE = 0.5  # of the ids of the smaller side
+MAX_IDS = 100_000  # ids that are looked at
 
 
 def compute_overlap(run: RunFile, labels: LabelFile, judged_docs: pl.DataFrame) -> Overlap:
@@ -37,151 +47,119 @@ def compute_overlap(run: RunFile, labels: LabelFile, judged_docs: pl.DataFrame) 
     )
 
 
-def note_run_mismatches(
-    runs: Sequence[RunFile],
-    labels: Sequence[LabelFile],
-    overlaps: Iterable[Overlap],
-    traps: Collection[str],
-    add_note: FileNoteHandler,
-) -> None:
-    """A word where runs and judgments do not meet, where much is not judged, and where two runs are one.
+def find_mismatches(files: Sequence[FileContents], roles: FileRoles, overlaps: Iterable[Overlap]) -> FileNotes:
+    """Where files do not fit with each other: the path of one of them, and what is odd about it."""
+    runs, labels = files_of(files, RunFile), files_of(files, LabelFile)
+    gold = [file for file in (roles.sample, roles.truth) if file is not None]
+    traps = [] if roles.traps is None else [roles.traps]
+    others = [file for file in roles.judgments if file not in gold]
+    yield from _run_mismatches(runs, labels, overlaps, traps)
+    yield from _copied_runs(runs)
+    for file in gold:
+        if file.kind == "gold" and runs:
+            yield from _unretrieved_gold(file, runs)
+    for first, second in (*product(gold, others), *combinations(others, 2)):
+        yield from _identical_judgments(first, second)
+    for crowd, trusted in product(roles.crowds, [*gold, *traps]):
+        if crowd.has_query == trusted.has_query and not share_rows(trusted.judged_docs, crowd.judged_docs):
+            docs = trusted.judgments.frame["doc"], crowd.judgments.frame["doc"]
+            yield trusted.path, f"no document in common with {crowd.path}{_mismatch_phrase(*docs)}"
+    for texts in files_of(files, IdFile):
+        yield from _missing_texts(texts, runs, labels)
+
+
+def _run_mismatches(
+    runs: Sequence[RunFile], labels: Sequence[LabelFile], overlaps: Iterable[Overlap], traps: Sequence[LabelFile]
+) -> FileNotes:
+    """Where runs and judgments do not meet, and where much is not judged.
 
     Gold samples and `traps` need not know what the runs show.
     """
-    by_path = {file.path: file for file in (*runs, *labels)}
+    run_of, labels_of = {run.path: run for run in runs}, {file.path: file for file in labels}
     for overlap in overlaps:
-        run, judgments = by_path[overlap.run], by_path[overlap.judgments]
-        assert isinstance(run, RunFile)
-        assert isinstance(judgments, LabelFile)
-        if judgments.kind == "gold" or judgments.path in traps:
+        run, judgments = run_of[overlap.run], labels_of[overlap.judgments]
+        frame = judgments.judgments.frame
+        if judgments.kind == "gold" or judgments in traps:
             continue
         if not overlap.queries:
-            ours, theirs = pl.Series(run.queries), judgments.judgments.frame["query"]
-            add_note(overlap.run, f"no query in common with {judgments.path}{_mismatch_phrase(ours, theirs)}")
+            ids = _mismatch_phrase(pl.Series(run.queries), frame["query"])
+            yield run.path, f"no query in common with {judgments.path}{ids}"
         elif not overlap.judged:
-            ours = run.top.docs
-            add_note(
-                overlap.run,
-                f"no document of its top {TOP_DEPTH} is judged in {judgments.path}"
-                f"{_mismatch_phrase(ours, judgments.judgments.frame['doc'])}",
-            )
+            ids = _mismatch_phrase(run.top.docs, frame["doc"])
+            yield run.path, f"no document of its top {TOP_DEPTH} is judged in {judgments.path}{ids}"
         else:
-            _note_unjudged(overlap, run, judgments, add_note)
-    _note_copied_runs(runs, add_note)
+            for message in _unjudged_parts(overlap, run, set(frame["query"].unique().to_list())):
+                yield run.path, message
 
 
-def _note_unjudged(overlap: Overlap, run: RunFile, judgments: LabelFile, add_note: FileNoteHandler) -> None:
-    judged_queries = set(judgments.judgments.frame["query"].unique().to_list())
+def _unjudged_parts(overlap: Overlap, run: RunFile, judged_queries: set[str]) -> Iterator[str]:
+    path = overlap.judgments
     if overlap.not_judged:
         names = join_first_few([query for query in run.queries if query not in judged_queries])
-        add_note(
-            overlap.run,
-            f"{format_count(overlap.not_judged, 'query')} not judged in {judgments.path}, and not counted: {names}",
-        )
+        yield f"{format_count(overlap.not_judged, 'query')} not judged in {path}, and not counted: {names}"
     if overlap.not_run:
-        run_queries = set(run.queries)
-        names = join_first_few(sorted(judged_queries - run_queries))
-        add_note(
-            overlap.run,
-            f"{format_count(overlap.not_run, 'query')} of {judgments.path} not in the run, and counted as 0: {names}",
-        )
+        names = join_first_few(sorted(judged_queries.difference(run.queries)))
+        yield f"{format_count(overlap.not_run, 'query')} of {path} not in the run, and counted as 0: {names}"
     if overlap.share is not None and overlap.share < FEW_JUDGED_SHARE:
-        add_note(
-            overlap.run, f"most of its top {TOP_DEPTH} is not judged in {judgments.path}, and counts as not relevant"
-        )
+        yield f"most of its top {TOP_DEPTH} is not judged in {path}, and counts as not relevant"
 
 
-def _note_copied_runs(runs: Sequence[RunFile], add_note: FileNoteHandler) -> None:
+def _copied_runs(runs: Sequence[RunFile]) -> FileNotes:
     for first, second in list(combinations(runs, 2))[:MAX_RUN_PAIRS]:
         if first.top.queries == second.top.queries and first.top.docs.equals(second.top.docs):
-            add_note(second.path, f"the same top {TOP_DEPTH} as {first.path} in every query: is it a copy?")
+            yield second.path, f"the same top {TOP_DEPTH} as {first.path} in every query: is it a copy?"
 
 
-def note_gold_mismatches(gold: Iterable[LabelFile], runs: Sequence[RunFile], add_note: FileNoteHandler) -> None:
-    """A word on gold samples that do not come from the runs."""
-    for file in gold:
-        if file.kind == "gold":
-            _note_unretrieved_gold(file, runs, add_note)
-
-
-def note_identical_judgments(file_pairs: Iterable[tuple[LabelFile, LabelFile]], add_note: FileNoteHandler) -> None:
-    """A word on two files of judgments that say the same of every document."""
-    for first, second in file_pairs:
-        _note_if_identical(first, second, add_note)
-
-
-def note_crowd_mismatches(crowds: Sequence[LabelFile], trusted: Sequence[LabelFile], add_note: FileNoteHandler) -> None:
-    """A word on gold or traps that no judge of a crowd has met."""
-    for crowd in crowds:
-        for trusted_file in trusted:
-            same_keys = crowd.has_query == trusted_file.has_query
-            if same_keys and not trusted_file.judged_docs.join(crowd.judged_docs, on=DOC_KEYS, how="semi").height:
-                docs = trusted_file.judgments.frame["doc"], crowd.judgments.frame["doc"]
-                add_note(trusted_file.path, f"no document in common with {crowd.path}{_mismatch_phrase(*docs)}")
-
-
-def _note_unretrieved_gold(gold: LabelFile, runs: Sequence[RunFile], add_note: FileNoteHandler) -> None:
+def _unretrieved_gold(gold: LabelFile, runs: Sequence[RunFile]) -> FileNotes:
+    """Gold samples that do not come from the runs."""
     gold_docs = gold.judgments.frame.select(DOC_KEYS).unique(maintain_order=True)
-    if not runs:
-        return
     retrieved = pl.concat([run.gold_docs.join(gold_docs, on=DOC_KEYS, how="semi") for run in runs]).unique()
+    missing, total = gold_docs.height - retrieved.height, gold_docs.height
     if not retrieved.height:
-        add_note(
+        ids = _mismatch_phrase(gold_docs["doc"], pl.concat([run.top.docs for run in runs]))
+        yield (
             gold.path,
-            f"none of its {format_count(gold_docs.height, 'document')} is in these runs: it was drawn from others"
-            f"{_mismatch_phrase(gold_docs['doc'], pl.concat([run.top.docs for run in runs]))}",
+            f"none of its {format_count(total, 'document')} is in these runs: it was drawn from others{ids}",
         )
-    elif retrieved.height < gold_docs.height:
-        missing_count = gold_docs.height - retrieved.height
-        add_note(
-            gold.path,
-            f"{missing_count:,} of {gold_docs.height:,} documents are in none of these runs: was it drawn from others?",
-        )
+    elif missing:
+        yield gold.path, f"{missing:,} of {total:,} documents are in none of these runs: was it drawn from others?"
 
 
-def _note_if_identical(first: LabelFile, second: LabelFile, add_note: FileNoteHandler) -> None:
-    frames = [
-        file.judgments.frame.filter(pl.col("label") >= 0).unique(DOC_KEYS, maintain_order=True)
-        for file in (first, second)
-    ]
-    shared = frames[0].select(*DOC_KEYS, "label").join(frames[1].select(*DOC_KEYS, other_label="label"), on=DOC_KEYS)
-    if (
-        shared.height >= MIN_SHARED_LABELS
-        and (shared["label"] == shared["other_label"]).all()
-        and shared["label"].n_unique() > 1
-    ):
-        add_note(
-            first.path,
-            f"the same label as {second.path} on all {shared.height:,} documents that both judged: is it one judge?",
-        )
+def _identical_judgments(first: LabelFile, second: LabelFile) -> FileNotes:
+    """Two files of judgments that say the same of every document."""
+    ours, theirs = (
+        file.judgments.frame.filter(pl.col("label") >= 0)
+        .unique(DOC_KEYS, maintain_order=True)
+        .select(*DOC_KEYS, pl.col("label").alias(name))
+        for file, name in ((first, "ours"), (second, "theirs"))
+    )
+    shared = ours.join(theirs, on=DOC_KEYS)
+    same = (shared["ours"] == shared["theirs"]).all() and shared["ours"].n_unique() > 1
+    if shared.height >= MIN_SHARED_LABELS and same:
+        documents = f"all {shared.height:,} documents that both judged"
+        yield first.path, f"the same label as {second.path} on {documents}: is it one judge?"
 
 
-def note_missing_texts(
-    texts: Sequence[IdFile], runs: Sequence[RunFile], labels: Sequence[LabelFile | VoteFile], add_note: FileNoteHandler
-) -> None:
-    """A word where queries have no topic, or documents no text."""
-    for file in texts:
-        unit, column = ("query", "query") if file.kind == "topics" else ("document", "doc")
-        needed_ids = _ids_to_read(column, runs, labels)
-        if file.kind == "scores" or not len(needed_ids):
-            continue
-        missing_ids = needed_ids.filter(~needed_ids.is_in(file.ids.implode()))
-        if len(missing_ids) == len(needed_ids):
-            add_note(file.path, f"no {unit} of the other files is here{_mismatch_phrase(needed_ids, file.ids)}")
-        elif len(missing_ids):
-            place_phrase = f"in the top {TOP_DEPTH} of the runs " if unit == "document" and runs else ""
-            add_note(
-                file.path,
-                f"{format_count(len(missing_ids), unit)} {place_phrase}not here: "
-                f"{join_first_few(missing_ids.to_list())}",
-            )
+def _missing_texts(texts: IdFile, runs: Sequence[RunFile], labels: Sequence[LabelFile]) -> FileNotes:
+    """Where queries have no topic, or documents no text."""
+    unit, column = ("query", "query") if texts.kind == "topics" else ("document", "doc")
+    needed_ids = _ids_to_read(column, runs, labels)
+    if texts.kind == "scores" or not len(needed_ids):
+        return
+    missing_ids = needed_ids.filter(~needed_ids.is_in(texts.ids.implode()))
+    if len(missing_ids) == len(needed_ids):
+        yield texts.path, f"no {unit} of the other files is here{_mismatch_phrase(needed_ids, texts.ids)}"
+    elif len(missing_ids):
+        place = f"in the top {TOP_DEPTH} of the runs " if unit == "document" and runs else ""
+        names = join_first_few(missing_ids.to_list())
+        yield texts.path, f"{format_count(len(missing_ids), unit)} {place}not here: {names}"
 
 
-def _ids_to_read(column: str, runs: Sequence[RunFile], labels: Sequence[LabelFile | VoteFile]) -> pl.Series:
+def _ids_to_read(column: str, runs: Sequence[RunFile], labels: Sequence[LabelFile]) -> pl.Series:
     """The queries or documents that people may want to read: those of the runs, else of the labels."""
     id_columns = [run.top.docs if column == "doc" else pl.Series(run.queries) for run in runs]
     if not id_columns:
-        id_columns = [file.judgments.frame[column] for file in labels if isinstance(file, LabelFile) and file.has_query]
+        id_columns = [file.judgments.frame[column] for file in labels if file.has_query]
     nonempty = [ids.alias("id") for ids in id_columns if len(ids)]
     return pl.concat(nonempty).unique(maintain_order=True) if nonempty else pl.Series("id", [], dtype=pl.String)
 
@@ -191,7 +169,42 @@ def _mismatch_phrase(left_ids: pl.Series, right_ids: pl.Series) -> str:
     mismatch = explain_id_mismatch(left_ids, right_ids)
     if mismatch is None:
         return f": here '{left_ids[0]}', there '{right_ids[0]}'; are they of the same collection?"
-    return (
-        f": the ids differ only in {mismatch.differ_in}, here '{mismatch.left_id}', there '{mismatch.right_id}'; "
-        f"write them alike"
-    )
+    ids = f"here '{mismatch.left_id}', there '{mismatch.right_id}'"
+    return f": the ids differ only in {mismatch.differ_in}, {ids}; write them alike"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdMismatch:
+    """In what ids of two sides differ, and one of each that seem to be the same."""
+
+    differ_in: str
+    left_id: str
+    right_id: str
+
+
+def explain_id_mismatch(left_ids: pl.Series, right_ids: pl.Series) -> IdMismatch | None:
+    """How ids that have nothing in common would match: None where no simple change does it.
+
+    Examples:
+        >>> explain_id_mismatch(pl.Series(["q001", "q002"]), pl.Series(["2", "1"]))
+        IdMismatch(differ_in='a prefix and leading zeros', left_id='q001', right_id='1')
+        >>> explain_id_mismatch(pl.Series(["D1"]), pl.Series(["d1"])).differ_in
+        'capital letters'
+    """
+    sides = [series.head(MAX_IDS).unique(maintain_order=True).rename("id") for series in (left_ids, right_ids)]
+    smaller_size = min(map(len, sides))
+    lower = pl.col("id").str.strip_chars().str.to_lowercase()
+    number = lower.str.replace(r"^\D+", "")
+    keys_by_difference = {
+        "capital letters": lower,
+        "leading zeros": lower.str.strip_chars_start("0"),
+        "a prefix": number,
+        "a prefix and leading zeros": number.str.strip_chars_start("0"),
+        "an ending": lower.str.replace(r"(\.[a-z]+|[#_/][^#_/]*)$", ""),
+    }
+    for difference, key in keys_by_difference.items():
+        left, right = (side.to_frame().with_columns(key=key).filter(pl.col("key") != "") for side in sides)
+        matches = left.join(right, on="key", how="inner", maintain_order="left")
+        if matches.height and matches["key"].n_unique() >= MIN_MATCHED_SHARE * smaller_size:
+            return IdMismatch(differ_in=difference, left_id=matches["id"][0], right_id=matches["id_right"][0])
+    return None

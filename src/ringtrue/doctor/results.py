@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias
 
 FileKind: TypeAlias = Literal[
@@ -31,14 +31,10 @@ class FileSummary:
 
     def as_dict(self) -> dict[str, Any]:
         """As plain data."""
-        fields: dict[str, Any] = {
-            "path": self.path,
-            "kind": self.kind,
-            "format": self.form,
-            "counts": dict(self.counts),
-        }
-        fields |= {} if self.role is None else {"role": self.role}
-        return fields | {"notes": list(self.notes)} | ({} if self.error is None else {"error": self.error})
+        role = {} if self.role is None else {"role": self.role}
+        error = {} if self.error is None else {"error": self.error}
+        known = {"path": self.path, "kind": self.kind, "format": self.form, "counts": dict(self.counts)}
+        return {**known, **role, "notes": list(self.notes), **error}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +83,7 @@ class Suggestion:
 
     def as_dict(self) -> dict[str, str]:
         """As plain data."""
-        fields = {"verb": self.verb, "question": self.question, "command": self.command}
-        return fields | ({"why": self.why} if self.why else {})
+        return {name: text for name, text in asdict(self).items() if text}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,8 +98,7 @@ class UnansweredQuestion:
 
     def as_dict(self) -> dict[str, str]:
         """As plain data."""
-        reason = {"needs": self.needs} if self.needs else {"why": self.why}
-        return {"verb": self.verb, "question": self.question, **reason, "todo": self.todo}
+        return {name: text for name, text in asdict(self).items() if text}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

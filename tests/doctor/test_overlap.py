@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from ringtrue.doctor.id_mismatch import explain_id_mismatch
+from ringtrue.doctor.overlap import explain_id_mismatch
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What there is to say about a file of labels alone."""
+"""What there is to say about a file of labels, or of votes, alone."""
 
 from __future__ import annotations
 
@@ -8,23 +8,27 @@ from typing import Any
 
 import polars as pl
 
-from ringtrue.doctor.file_contents import LabelFile, NoteHandler, UnjudgedFile
-from ringtrue.doctor.recognise import recognise_table_format
-from ringtrue.doctor.roles import is_trap, is_trusted
+from ringtrue.doctor.recognise import has_column, recognise_table_format
+from ringtrue.doctor.roles import LabelFile, NoteHandler, UnjudgedFile, VoteFile, is_trap, is_trusted
+from ringtrue.doctor.summaries import summarise_pairs
 from ringtrue.errors import TableError
-from ringtrue.files import read_judgments
+from ringtrue.files import read_judgments, read_preferences
 from ringtrue.files.byte_source import Source
 from ringtrue.files.formats import recognise_format
 from ringtrue.files.tabular import read_table
 from ringtrue.formatting.phrases import format_count, join_first_few
 from ringtrue.judges.votes import make_votes
 from ringtrue.tables import Judgments
-from ringtrue.tables.columns import COLUMN_ALIASES, Column, parse_ids, rename_columns
+from ringtrue.tables.column_aliases import COLUMN_ALIASES, rename_columns
+from ringtrue.tables.columns import parse_ids
 
 MAX_USUAL_GRADE = 10  # grades of relevance end before it
 DOMINANT_SHARE = 0.5
 MIN_LABELS_PER_JUDGE = 10  # labels of a judge that let a habit show
 UNNAMED_JUDGES = {"0", "Q0"}  # what stands in the place of a judge's name where there is none
+MIN_VOTES_PER_JUDGE = 20  # votes of a judge that let a habit show
+ONE_SIDED_SHARE = 0.9
+NO_WINNER = "no pair has a winner yet"
 PART_COUNTS = range(2, 21)  # values of a column that tells parts of a file apart
 
 
@@ -38,10 +42,8 @@ def summarise_labels(source: Source, note: NoteHandler) -> LabelFile | UnjudgedF
         if (unjudged := _find_unjudged(source)) is not None:
             return unjudged
         raise
-    for message in messages:
-        note(message.removeprefix(f"{source.display_name}: "))
-    frame = judgments.frame
-    has_query = not any("no column names the query" in message for message in messages)
+    _pass_on(messages, source, note)
+    frame, has_query = judgments.frame, _names_queries(messages)
     is_gold = {"prob", "design"} <= set(frame.columns)
     by_judge = frame.select("query", "doc", "judge").unique()
     shared_count = int(by_judge.group_by("query", "doc").len()["len"].gt(1).sum())
@@ -53,14 +55,16 @@ def summarise_labels(source: Source, note: NoteHandler) -> LabelFile | UnjudgedF
         _note_queries_without_relevant(frame, note)
     _note_judge_habits(frame, note)
     _note_repeats(frame, repeat_count, note)
-    if is_gold and "design" in frame.columns:
+    if is_gold:
         _note_sample_faults(frame, note)
     trusted_column = next(
         (name for name in _extra_columns(frame) if is_trusted(name) and _are_whole_numbers(frame[name])), None
     )
     counts = _label_file_counts(frame, shared_count=shared_count, repeat_count=repeat_count)
-    counts = counts if has_query else {name: value for name, value in counts.items() if name != "queries"}
-    counts |= {"design": ", ".join(map(str, frame["design"].drop_nulls().unique().to_list()))} if is_gold else {}
+    if not has_query:
+        del counts["queries"]
+    if is_gold:
+        counts["design"] = ", ".join(map(str, frame["design"].drop_nulls().unique().to_list()))
     return LabelFile(
         path=source.path,
         kind="gold" if is_gold else "judgments",
@@ -74,14 +78,88 @@ def summarise_labels(source: Source, note: NoteHandler) -> LabelFile | UnjudgedF
     )
 
 
+def summarise_votes(source: Source, note: NoteHandler) -> VoteFile | UnjudgedFile:
+    """Read preferences; a table in which nobody has won yet has pairs to judge."""
+    form = recognise_format(source, "preferences")
+    messages: list[str] = []
+    try:
+        preferences = read_preferences(source, form=form, note=messages.append)
+    except TableError as error:
+        if NO_WINNER in str(error):
+            return summarise_pairs(source)
+        raise
+    _pass_on(messages, source, note)
+    frame = preferences.frame
+    sides = pl.min_horizontal("left", "right").alias("one"), pl.max_horizontal("left", "right").alias("other")
+    by_judge = frame.select("query", *sides, "judge").unique()
+    by_pair = by_judge.group_by("query", "one", "other").len()
+    _note_voter_habits(frame, note)
+    counts = {
+        "votes": frame.height,
+        "queries": frame["query"].n_unique(),
+        "pairs": by_pair.height,
+        "judges": frame["judge"].n_unique(),
+        "ties": float(1 - frame["winner"].is_in(["left", "right"]).mean()),  # type: ignore[operator]  # there is a row
+    }
+    if trap_count := _count_traps(frame):
+        counts["traps"] = trap_count
+    return VoteFile(
+        path=source.path,
+        kind="preferences",
+        form=form,
+        counts=counts,
+        preferences=preferences,
+        has_query=_names_queries(messages),
+        shared_count=int(by_pair["len"].gt(1).sum()),
+        repeat_count=frame.height - by_judge.height,
+    )
+
+
+def _note_voter_habits(frame: pl.DataFrame, note: NoteHandler) -> None:
+    if frame["judge"].n_unique() > 2:
+        name, votes = frame["judge"].value_counts().sort("count", "judge", descending=[True, False]).row(0)
+        if votes > DOMINANT_SHARE * frame.height:
+            note(f"'{name}' gave {votes / frame.height:.0%} of the votes")
+    decided = frame.filter(pl.col("winner").is_in(["left", "right"]))
+    by_judge = decided.group_by("judge").agg(votes=pl.len(), left=(pl.col("winner") == "left").mean())
+    one_sided = by_judge.filter(
+        (pl.col("votes") >= MIN_VOTES_PER_JUDGE) & ~pl.col("left").is_between(1 - ONE_SIDED_SHARE, ONE_SIDED_SHARE)
+    )
+    if one_sided.height:
+        names = join_first_few(one_sided["judge"].sort().to_list())
+        note(f"{format_count(one_sided.height, 'judge')} nearly always preferred the same side: {names}")
+
+
+def _count_traps(frame: pl.DataFrame) -> int:
+    if "trap" not in frame.columns:
+        return 0
+    return int(frame["trap"].cast(pl.String).str.to_lowercase().is_in(["true", "1", "yes"]).sum())
+
+
+def _pass_on(messages: list[str], source: Source, note: NoteHandler) -> None:
+    """What the reader said, without the name of the file."""
+    for message in messages:
+        note(message.removeprefix(f"{source.display_name}: "))
+
+
+def _names_queries(messages: list[str]) -> bool:
+    return not any("no column names the query" in message for message in messages)
+
+
 def _find_unjudged(source: Source) -> UnjudgedFile | None:
     """A drawn sample, or a pool, of which no label, or not every label, is filled in."""
     form = recognise_table_format(source)
-    frame = None if form is None else read_table(source, form)
-    if form is None or frame is None or not {"query", "doc"} <= _known_columns(frame):
+    if form is None:
+        return None
+    frame = read_table(source, form)
+    names = {name.lower() for name in frame.columns}
+    if not (has_column("query", names) and has_column("doc", names)):
         return None
     label_column = next((name for name in frame.columns if name.lower() in COLUMN_ALIASES["label"]), None)
-    empty_count = frame.height if label_column is None else int(_is_empty(frame[label_column]).sum())
+    empty_count = frame.height
+    if label_column is not None:
+        cells = frame[label_column]
+        empty_count = int((cells.is_null() | (cells.cast(pl.String).str.strip_chars() == "")).sum())
     is_sample = {"prob", "design"} <= set(frame.columns)
     if not empty_count or (not is_sample and empty_count < frame.height):
         return None
@@ -89,15 +167,6 @@ def _find_unjudged(source: Source) -> UnjudgedFile | None:
     docs = pl.DataFrame([parse_ids(frame, "query"), parse_ids(frame, "doc")])
     counts = {"documents": frame.height, "queries": docs["query"].n_unique(), "labelled": frame.height - empty_count}
     return UnjudgedFile(path=source.path, kind="sample" if is_sample else "pool", form=form, counts=counts, docs=docs)
-
-
-def _known_columns(frame: pl.DataFrame) -> set[Column]:
-    names = {name.lower() for name in frame.columns}
-    return {column for column, aliases in COLUMN_ALIASES.items() if not names.isdisjoint(aliases)}
-
-
-def _is_empty(cells: pl.Series) -> pl.Series:
-    return cells.is_null() | (cells.cast(pl.String).str.strip_chars() == "")
 
 
 def _label_file_counts(frame: pl.DataFrame, *, shared_count: int, repeat_count: int) -> dict[str, Any]:
@@ -142,32 +211,23 @@ def _note_queries_without_relevant(frame: pl.DataFrame, note: NoteHandler) -> No
     without_relevant = judged.group_by("query").agg(pl.col("label").max()).filter(pl.col("label") < 1)
     if without_relevant.height and judged["label"].n_unique() > 1 and judged["query"].n_unique() > 1:
         names = join_first_few(sorted(without_relevant["query"].to_list()))
-        note(
-            f"{format_count(without_relevant.height, 'query')} without a relevant document, where most measures "
-            f"are 0: {names}"
-        )
+        queries = format_count(without_relevant.height, "query")
+        note(f"{queries} without a relevant document, where most measures are 0: {names}")
 
 
 def _note_judge_habits(frame: pl.DataFrame, note: NoteHandler) -> None:
-    by_judge = frame.group_by("judge").agg(pl.len().alias("labels"), pl.col("label").n_unique().alias("different"))
+    by_judge = frame.group_by("judge").agg(labels=pl.len(), different=pl.col("label").n_unique())
     if by_judge.height < 2:
         return
     busiest = by_judge.sort("labels", "judge", descending=[True, False]).row(0, named=True)
     share = busiest["labels"] / frame.height
     if by_judge.height > 2 and share > DOMINANT_SHARE:
-        note(
-            f"'{busiest['judge']}' gave {share:.0%} of the labels: what is said of all judges is mostly about this one"
-        )
-    constant_judges = (
-        by_judge.filter((pl.col("different") == 1) & (pl.col("labels") >= MIN_LABELS_PER_JUDGE))["judge"]
-        .sort()
-        .to_list()
-    )
-    if constant_judges and frame["label"].n_unique() > 1:
-        note(
-            f"{format_count(len(constant_judges), 'judge')} always gave the same label: "
-            f"{join_first_few(constant_judges)}"
-        )
+        name = busiest["judge"]
+        note(f"'{name}' gave {share:.0%} of the labels: what is said of all judges is mostly about this one")
+    constant = by_judge.filter((pl.col("different") == 1) & (pl.col("labels") >= MIN_LABELS_PER_JUDGE))["judge"].sort()
+    if len(constant) and frame["label"].n_unique() > 1:
+        names = join_first_few(constant.to_list())
+        note(f"{format_count(len(constant), 'judge')} always gave the same label: {names}")
 
 
 def _note_repeats(frame: pl.DataFrame, repeat_count: int, note: NoteHandler) -> None:
@@ -178,11 +238,9 @@ def _note_repeats(frame: pl.DataFrame, repeat_count: int, note: NoteHandler) -> 
     part_columns = [
         name for name in _extra_columns(frame) if frame[name].n_unique() in PART_COUNTS and not is_trusted(name)
     ]
-    message = (
-        f"{format_count(repeat_count, 'label')} {'repeats' if repeat_count == 1 else 'repeat'} a document that "
-        f"the judge had labelled"
-    )
-    message += ", not always alike" if distinct_labels.gt(1).any() else ", always alike"
+    verb = "repeats" if repeat_count == 1 else "repeat"
+    alike = "not always alike" if distinct_labels.gt(1).any() else "always alike"
+    message = f"{format_count(repeat_count, 'label')} {verb} a document that the judge had labelled, {alike}"
     if part_columns:
         values = frame[part_columns[0]].cast(pl.String).unique(maintain_order=True).drop_nulls().to_list()
         message += f"; column {part_columns[0]} may tell parts that belong apart: --where {part_columns[0]}={values[0]}"
@@ -192,7 +250,7 @@ def _note_repeats(frame: pl.DataFrame, repeat_count: int, note: NoteHandler) -> 
 
 
 def _note_sample_faults(frame: pl.DataFrame, note: NoteHandler) -> None:
-    if "prob" in frame.columns and frame["prob"].null_count():
+    if frame["prob"].null_count():
         note(f"{frame['prob'].null_count():,} labels have no probability in column prob")
     if frame.select("query", "doc").is_duplicated().any():
         note("a document was drawn twice: gold says one thing of each")

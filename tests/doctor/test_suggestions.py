@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from ringtrue.doctor.shell_commands import FreeNames, build_command, quote_path, quote_paths
+from ringtrue.doctor.suggestions import FreeNames, build_command, quote_path, quote_paths
 
 ODD = st.text(st.characters(codec="utf-8", exclude_characters="\0/", exclude_categories=["Cs", "Cc"]), min_size=1)
 

@@ -8,7 +8,7 @@ import polars as pl
 from hypothesis import given, strategies as st
 
 from ringtrue.doctor.diagnose import NO_DOCS
-from ringtrue.doctor.summaries.runs import cut_run, summarise_run
+from ringtrue.doctor.summaries import cut_run, summarise_run
 from ringtrue.files.byte_source import Source
 from ringtrue.tables import Run
 

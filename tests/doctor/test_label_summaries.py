@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ringtrue.doctor.file_contents import LabelFile, UnjudgedFile
-from ringtrue.doctor.summaries.labels import summarise_labels
+from ringtrue.doctor.label_summaries import summarise_labels
+from ringtrue.doctor.roles import LabelFile, UnjudgedFile
 from ringtrue.files.byte_source import Source
 
 

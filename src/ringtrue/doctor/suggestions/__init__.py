@@ -1,1 +1,0 @@
-"""Which commands the files at hand can be given to."""
