@@ -60,7 +60,7 @@ def test_nothing_to_report_is_wrong_usage() -> None:
 
 def test_sections_that_count_as_usual_say_so_where_somebody_asked_otherwise() -> None:
     material = by_hand({"old": [2, 3, 1, 1], "new": [1, 1, 2, 1]})
-    titles = {module.TITLE for module in IGNORING_EVALUATION_OPTIONS}
+    titles = {module.OUTLINE.title for module in IGNORING_EVALUATION_OPTIONS}
     for evaluating, expected in (({"depth": 2, "missing": "skip"}, True), ({"missing": "zero", "depth": None}, False)):
         report = build_report(replace(material, evaluation_options=evaluating))
         told = [one for one in report.sections if any("counts as usual" in note for note in one.notes)]

@@ -5,12 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, strategies as st
 
-from report.small_inputs import by_hand, simulated
+from report.small_inputs import by_hand, noisy, simulated
 from ringtrue.errors import InputError, MismatchError
 from ringtrue.evaluation.evaluate import evaluate
+from ringtrue.evaluation.measures import parse_all
 from ringtrue.gold.correction import Correction
-from ringtrue.report.inputs import ReportInputs
+from ringtrue.report.inputs import (
+    ReportInputs,
+    compare_run_pairs,
+    estimate_run_means,
+    find_contradicted_pairs,
+    find_leaders,
+    fit_strengths,
+    order_runs,
+    sort_runs_by_mean,
+)
 from ringtrue.tables import Judgments
 
 
@@ -65,3 +76,53 @@ def test_runs_are_counted_as_somebody_asked() -> None:
     cut = evaluate(material.runs, material.judgments, material.measures, depth=2)
     assert material.scores.means() == cut.means()
     assert material.scores.means() != evaluate(material.runs, material.judgments, material.measures).means()
+
+
+def test_without_gold_the_order_is_that_of_the_means() -> None:
+    assert order_runs(by_hand({"last": [9, 10], "first": [1, 1], "second": [2, 1]})) == ("first", "second", "last")
+
+
+@given(st.lists(st.lists(st.integers(1, 10), min_size=3, max_size=3), min_size=2, max_size=5))
+def test_how_far_runs_are_ahead_is_their_mean_difference_from_all(ranks: list[list[int]]) -> None:
+    material = by_hand({f"r{place}": row for place, row in enumerate(ranks)})
+    means = [sum(1 / rank for rank in row) / 3 for row in ranks]
+    middle = sum(means) / len(means)
+    assert list(fit_strengths(material).values()) == pytest.approx([mean - middle for mean in means])
+
+
+def test_runs_with_the_same_value_keep_the_order_in_which_they_were_given() -> None:
+    assert order_runs(by_hand({"b": [1, 2, 3], "a": [3, 2, 1], "c": [1, 1, 1]})) == ("c", "b", "a")
+    assert find_leaders(fit_strengths(by_hand({"b": [1, 2, 3], "a": [3, 2, 1]}))) == ("b", "a")
+
+
+def test_where_values_and_differences_disagree_the_differences_give_the_order() -> None:
+    material = noisy(2)
+    means, pairs = estimate_run_means(material), compare_run_pairs(material)
+    assert means is not None
+    assert sort_runs_by_mean(means, material.measure)[0] == "r3"
+    assert order_runs(material)[0] == "r1"
+    assert ("r3", "r1") in find_contradicted_pairs(means, pairs, material.measure)
+    assert (pairs["r1", "r3"].difference.value or 0.0) > 0
+
+
+def external(measure: str) -> ReportInputs:
+    """Gold that does not say how it was drawn, and is taken for gold from elsewhere."""
+    material = simulated("documents")
+    assert isinstance(material.gold, Judgments)
+    gold = Judgments.of(material.gold.frame.select("query", "doc", "label"))
+    return replace(material, gold=gold, measures=tuple(parse_all([measure])), correction_options={"design": "external"})
+
+
+def test_rates_from_elsewhere_are_one_correction_for_all_and_keep_the_order_of_the_raw_labels() -> None:
+    material = external("P(rel=2)@10")
+    assert material.scores is not None
+    assert order_runs(material) == sort_runs_by_mean(material.scores.means(), material.measure)
+
+
+def test_where_runs_cannot_be_compared_their_values_give_the_order() -> None:
+    material = external("DCG@10")
+    assert isinstance(material.comparisons_or_error, InputError)
+    means = estimate_run_means(material)
+    assert means is not None
+    assert order_runs(material) == sort_runs_by_mean(means, "DCG@10")
+    assert compare_run_pairs(material) == {}

@@ -47,16 +47,14 @@ def recognise_file_kind(source: Source) -> FileKind:
     if columns >= SCORE_COLUMNS:
         return "scores"
     if columns >= RATING_COLUMNS:
-        raise FormatError(
-            f"{source.display_name}: ratings, as `ringtrue rate -o` writes them, which no command reads; say -o "
-            "FILE.run, or --qrels FILE"
-        )
+        ratings = "ratings, as `ringtrue rate -o` writes them, which no command reads"
+        raise _format_error(source, f"{ratings}; say -o FILE.run, or --qrels FILE")
     try:
         kind = recognise_kind(source)
     except FormatError as error:
         raise _unknown_file_error(source, head) from error
-    if kind == "preferences" or (has_column("left", columns) and has_column("right", columns)):
-        return "preferences" if kind == "preferences" else "pairs"
+    if kind != "preferences" and has_column("left", columns) and has_column("right", columns):
+        return "pairs"
     if kind not in ("topics", "documents"):
         return kind
     if has_column("query", columns) and has_column("doc", columns):
@@ -101,21 +99,17 @@ def _read_text_head(source: Source) -> bytes:
     try:
         head = source.read_head()
     except FormatError as error:
-        message = str(error)
         if source.path.endswith(".xlsx"):
-            message = f"{source.display_name}: this is an Excel sheet; save it as CSV"
-        elif source.path.endswith(DATABASE_SUFFIXES):
-            message += "; if `ringtrue serve` made it, export its labels on the project's page"
-        raise FormatError(message) from error
+            raise _format_error(source, "this is an Excel sheet; save it as CSV") from error
+        if source.path.endswith(DATABASE_SUFFIXES):
+            advice = "if `ringtrue serve` made it, export its labels on the project's page"
+            raise FormatError(f"{error}; {advice}") from error
+        raise
     if head.lstrip()[:HTML_PEEK_BYTES].lower().startswith((b"<!doctype html", b"<html")):
-        raise FormatError(
-            f"{source.display_name}: a web page, such as `ringtrue report` writes; give the files that it is about"
-        )
+        raise _format_error(source, "a web page, such as `ringtrue report` writes; give the files that it is about")
     for magic, description in BINARY_MAGIC.items():
         if head.startswith(magic):
-            raise FormatError(
-                f"{source.display_name}: this is {description}; expected text (plain, .gz or .zst) or Parquet"
-            )
+            raise _format_error(source, f"this is {description}; expected text (plain, .gz or .zst) or Parquet")
     return head
 
 
@@ -144,11 +138,9 @@ def _json_object_kind(source: Source) -> FileKind:
         return "gains"
     if holds_matrix(source) or _has_matrix(content):
         return "confusion"
-    keys = ", ".join(list(content)[:MAX_LISTED]) if isinstance(content, dict) else ""
-    raise FormatError(
-        f"{source.display_name}: JSON, but neither a confusion matrix nor gains; it has {keys or 'nothing'}. A table "
-        "has one object on each line"
-    )
+    keys = (", ".join(list(content)[:MAX_LISTED]) if isinstance(content, dict) else "") or "nothing"
+    looks_like = f"JSON, but neither a confusion matrix nor gains; it has {keys}"
+    raise _format_error(source, f"{looks_like}. A table has one object on each line")
 
 
 def _has_matrix(content: object) -> bool:
@@ -165,35 +157,33 @@ def _first_line(head: bytes) -> str:
 def _unknown_table_error(source: Source, names: Sequence[str]) -> FormatError:
     nonempty = [name for name in names if name]
     listed_names = ", ".join(nonempty[:MAX_LISTED]) + ", …" * (len(nonempty) > MAX_LISTED)
-    return FormatError(
-        f"{source.display_name}: a table of {listed_names}; which is query, doc, label or score? Rename those "
-        f"that are, or tell each command: --columns query=NAME,doc=NAME,label=NAME,judge=NAME"
-    )
+    question = f"a table of {listed_names}; which is query, doc, label or score?"
+    option = "--columns query=NAME,doc=NAME,label=NAME,judge=NAME"
+    return _format_error(source, f"{question} Rename those that are, or tell each command: {option}")
 
 
 def _unknown_file_error(source: Source, head: bytes) -> FormatError:
     """What a file that is none of ours looks like."""
     first_line = _first_line(head)
     if first_line.startswith("["):
-        return FormatError(
-            f"{source.display_name}: a list in JSON; write one object on each line, as JSON lines have it"
-        )
+        return _format_error(source, "a list in JSON; write one object on each line, as JSON lines have it")
     separator = find_separator(first_line)
     if separator is not None and first_line.count(separator) > 1:
         names = [name.strip() for name in first_line.split(separator)]
         if all(not name or NUMBER.fullmatch(name) for name in names):
-            return FormatError(
-                f"{source.display_name}: a table of numbers without names for its columns; give it a first line such "
-                "as query,doc,judge,label, with a row for each label"
+            return _format_error(
+                source,
+                "a table of numbers without names for its columns; give it a first line such as query,doc,judge,label, "
+                "with a row for each label",
             )
         if all(re.fullmatch(r"[\w .\-]{0,40}", name) for name in names):
             return _unknown_table_error(source, names)
-    field_count = len(first_line.split())
-    if field_count == RUN_FIELDS:
-        return FormatError(
-            f"{source.display_name}: 6 fields a line, as a run has, but its first score is '{first_line.split()[4]}'"
-        )
-    return FormatError(
-        f"{source.display_name}: nothing that we know; a run has 6 fields a line, judgments 4, and its first "
-        f"line {field_count}"
-    )
+    fields = first_line.split()
+    if len(fields) == RUN_FIELDS:
+        return _format_error(source, f"6 fields a line, as a run has, but its first score is '{fields[4]}'")
+    expected = "a run has 6 fields a line, judgments 4"
+    return _format_error(source, f"nothing that we know; {expected}, and its first line {len(fields)}")
+
+
+def _format_error(source: Source, message: str) -> FormatError:
+    return FormatError(f"{source.display_name}: {message}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from ringtrue.errors import InputError, UsageError
 from ringtrue.formatting.phrases import format_count
 from ringtrue.report.inputs import ReportInputs
-from ringtrue.report.model import Report, Section
+from ringtrue.report.model import Report, Section, SectionOutline
 from ringtrue.report.sections import (
     agreement,
     bronze_judge,
@@ -35,9 +35,7 @@ if TYPE_CHECKING:
 class _SectionModule(Protocol):
     """What a module of `sections` has."""
 
-    TITLE: str
-    NEEDS: str
-    FIGURES: dict[str, str]
+    OUTLINE: SectionOutline
 
     def section(self, inputs: ReportInputs) -> Section | None: ...
 
@@ -60,7 +58,7 @@ SECTIONS: tuple[_SectionModule, ...] = (
 # These know nothing of queries that are left out, or lists that are cut.
 IGNORING_EVALUATION_OPTIONS: tuple[_SectionModule, ...] = (ceiling, next_labels)
 # Every figure by its name, with the question that it answers.
-FIGURES: dict[str, str] = {name: question for module in SECTIONS for name, question in module.FIGURES.items()}
+FIGURES = {name: question for module in SECTIONS for name, question in module.OUTLINE.figures.items()}
 DEFAULT_MEASURES = ("nDCG@10",)
 MAX_RUNS_IN_TITLE = 4  # runs in the title
 
@@ -143,17 +141,18 @@ def build_report(
     absent: dict[str, list[str]] = {}
     errors: list[InputError] = []
     for module in SECTIONS:
-        if wanted_figures and wanted_figures.isdisjoint(module.FIGURES):
+        outline = module.OUTLINE
+        if wanted_figures and wanted_figures.isdisjoint(outline.figures):
             continue
-        progress(module.TITLE)
+        progress(outline.title)
         try:
             section = module.section(inputs)
         except InputError as error:  # one section that cannot be made must not cost all the others
-            absent.setdefault(str(error), []).append(module.TITLE)
+            absent.setdefault(str(error), []).append(outline.title)
             errors.append(error)
             continue
         if section is None:
-            absent.setdefault(f"needs {module.NEEDS}", []).append(module.TITLE)
+            absent.setdefault(f"needs {outline.needs}", []).append(outline.title)
         else:
             sections.append(_note_ignored_options(section, module, inputs))
     if errors and not sections:
@@ -172,10 +171,8 @@ def _note_ignored_options(section: Section, module: _SectionModule, inputs: Repo
     """The section, which says so where it does not count as somebody asked."""
     if module not in IGNORING_EVALUATION_OPTIONS or not (ignored_options := _describe_evaluation_options(inputs)):
         return section
-    return replace(
-        section,
-        notes=(*section.notes, f"this section counts as usual, without regard to: {'; '.join(ignored_options)}"),
-    )
+    note = f"this section counts as usual, without regard to: {'; '.join(ignored_options)}"
+    return replace(section, notes=(*section.notes, note))
 
 
 def _describe_evaluation_options(inputs: ReportInputs) -> list[str]:
@@ -204,18 +201,15 @@ def _describe_inputs(inputs: ReportInputs) -> tuple[tuple[str, str], ...]:
     """What was given, in the words of those who gave it, and how much it is."""
     descriptions: dict[str, str] = {}
     if inputs.judgments is not None:
-        queries = inputs.judgments.frame["query"].n_unique()
+        frame, measures = inputs.judgments.frame, ", ".join(map(str, inputs.measures))
+        labels, queries = format_count(frame.height, "label"), format_count(frame["query"].n_unique(), "query")
         descriptions["runs"] = format_count(len(inputs.runs), "run")
-        descriptions["judgments"] = (
-            f"{format_count(inputs.judgments.frame.height, 'label')} of {format_count(queries, 'query')}"
-        )
-        descriptions["measures"] = "; ".join(
-            [", ".join(map(str, inputs.measures)), *_describe_evaluation_options(inputs)]
-        )
+        descriptions["judgments"] = f"{labels} of {queries}"
+        descriptions["measures"] = "; ".join([measures, *_describe_evaluation_options(inputs)])
     for name in ("gold", "truth", "labels", "traps", "preferences", "confusion"):
         if (table := getattr(inputs, name)) is not None:
-            frame = getattr(table, "frame", None)
-            descriptions[name] = "a confusion matrix" if frame is None else format_count(frame.height, "row")
+            is_matrix = not hasattr(table, "frame")
+            descriptions[name] = "a confusion matrix" if is_matrix else format_count(table.frame.height, "row")
     return tuple(
         (name, f"{inputs.names[name]}: {description}" if name in inputs.names else description)
         for name, description in descriptions.items()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -16,10 +16,15 @@ from ringtrue.gold.correction import Correction, correct
 from ringtrue.gold.correction.gold_sample import comparison_measures
 from ringtrue.judges.votes import Repeats
 from ringtrue.stats.confusion import Confusion
-from ringtrue.stats.results import Comparisons
+from ringtrue.stats.results import Comparison, Comparisons, Estimate
 from ringtrue.tables import Judgments, Preferences, Run, Scores
 
 Outcome = TypeVar("Outcome")
+Means: TypeAlias = Mapping[str, Mapping[str, Estimate]]
+PairComparisons: TypeAlias = Mapping[tuple[str, str], Comparison]
+
+DEFAULT_DEPTH = 10  # ranks that people look at, where the measure looks at the whole list
+EQUAL_DIGITS = 9  # digits in which values are the same that differ only by how they were added up
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +60,11 @@ class ReportInputs:
         """The measure that the page is about."""
         return str(self.measures[0])
 
+    @property
+    def depth(self) -> int:
+        """As deep as this measure looks."""
+        return self.measures[0].reach or DEFAULT_DEPTH
+
     def rng(self, purpose: str) -> np.random.Generator:
         """Random numbers for one section: the same seed gives the same page, whichever other sections there are."""
         return np.random.default_rng([self.seed, *purpose.encode()])
@@ -77,17 +87,14 @@ class ReportInputs:
         if not self.runs or self.judgments is None or self.gold is None:
             return None
         try:
-            return correct(
-                self.runs,
-                self.judgments,
-                self.gold,
-                self.measures,
-                level=self.level,
-                rng=self.rng("correction"),
-                **self.correction_options,
-            )
+            return self.correct_runs("correction", self.measures)
         except InputError as error:
             return error
+
+    def correct_runs(self, purpose: str, measures: Iterable[Measure], **settings: Any) -> Correction:
+        """Correct the values of the runs by gold; settings are those of `correct`, and win over those given."""
+        options = {"level": self.level, "rng": self.rng(purpose), **self.correction_options, **settings}
+        return correct(self.runs, self.judgments, self.gold, measures, **options)
 
     @property
     def comparisons(self) -> Comparisons | None:
@@ -97,26 +104,22 @@ class ReportInputs:
     @cached_property
     def comparisons_or_error(self) -> Comparisons | InputError | None:
         """The comparisons, or why there are none; worked out once."""
+        try:
+            return None if self.scores is None or len(self.runs) < 2 else self.compare_runs(level=self.level)
+        except InputError as error:
+            return error
+
+    def compare_runs(self, **settings: Any) -> Comparisons:
+        """Compare the runs by the measure of the page; settings are those of `compare`."""
         from ringtrue.evaluation.significance import compare
         from ringtrue.gold.correction import compare_corrected
 
-        if self.scores is None or len(self.runs) < 2:
-            return None
-        try:
-            if self.gold is None:
-                measure_scores = Scores(self.scores.frame.filter(measure=self.measure))
-                return compare(measure_scores, level=self.level, rng=self.rng("comparisons"))
-            return compare_corrected(
-                self.runs,
-                self.judgments,
-                self.gold,
-                self.measures[0],
-                level=self.level,
-                rng=self.rng("comparisons"),
-                **self.correction_options,
-            )
-        except InputError as error:
-            return error
+        settings |= {"rng": self.rng("comparisons")}
+        if self.gold is None:
+            assert self.scores is not None
+            return compare(Scores(self.scores.frame.filter(measure=self.measure)), **settings)
+        settings |= self.correction_options
+        return compare_corrected(self.runs, self.judgments, self.gold, self.measures[0], **settings)
 
     def require_measurable(self) -> None:
         """Refuse runs that cannot be measured, or corrected, in the words of `evaluate` and `compare`.
@@ -133,3 +136,120 @@ def _raise_if_error(outcome: Outcome | InputError) -> Outcome:
     if isinstance(outcome, InputError):
         raise outcome
     return outcome
+
+
+def sort_runs_by_mean(means: Means, measure: str) -> tuple[str, ...]:
+    """The runs by their value, the best first; those without one last."""
+    return _sort_highest_first({run: row[measure].value for run, row in means.items()})
+
+
+def find_leaders(values_by_run: Mapping[str, float | None]) -> tuple[str, ...]:
+    """The runs with the highest value: more than one, where several have the same.
+
+    Examples:
+        >>> find_leaders({"a": 0.5, "b": 0.1 + 0.2 + 0.2, "c": None})
+        ('a', 'b')
+    """
+    rounded = {run: round(value, EQUAL_DIGITS) for run, value in values_by_run.items() if value is not None}
+    return tuple(run for run, value in rounded.items() if value == max(rounded.values()))
+
+
+def all_runs_phrase(runs: Sequence[str]) -> str:
+    """All of them, in words.
+
+    Examples:
+        >>> all_runs_phrase(["a", "b"]), all_runs_phrase(["a", "b", "c"])
+        ('both runs', 'all 3 runs')
+    """
+    return "both runs" if len(runs) == 2 else f"all {len(runs)} runs"
+
+
+def drop_zero_width_intervals(means: Means) -> Means:
+    """Without intervals of no length: where every query has the same value, they cannot tell what others would give."""
+    return {
+        run: {
+            name: replace(estimate, low=None, high=None) if estimate.low == estimate.high else estimate
+            for name, estimate in row.items()
+        }
+        for run, row in means.items()
+    }
+
+
+def estimate_run_means(inputs: ReportInputs) -> Means | None:
+    """The value of each run, corrected where there is gold; None where gold serves for comparisons alone."""
+    if inputs.gold is None:
+        return None if inputs.scores is None else inputs.scores.means(level=inputs.level)
+    correction = inputs.correction_or_error
+    return None if correction is None or isinstance(correction, InputError) else correction.corrected
+
+
+def fit_strengths(inputs: ReportInputs) -> dict[str, float | None]:
+    """How far each run is ahead of all the others; where they cannot be compared, its value.
+
+    Of a corrected difference more is known than of two corrected values, so that the differences have the last word.
+    They need not fit together: the strengths are the values that fit them best, by least squares. Where every pair is
+    compared, that is the mean of a run's differences from all, itself included.
+    """
+    outcome = inputs.comparisons_or_error
+    pairs = outcome if isinstance(outcome, Comparisons) else ()
+    if comparisons := [comparison for comparison in pairs if comparison.difference.value is not None]:
+        return _fit_least_squares([run.name for run in inputs.runs], comparisons)
+    means = estimate_run_means(inputs) or {}
+    return {run.name: means[run.name][inputs.measure].value if means else None for run in inputs.runs}
+
+
+def order_runs(inputs: ReportInputs) -> tuple[str, ...]:
+    """The runs as the whole page has them, the best first by the measure of the page."""
+    return _sort_highest_first(fit_strengths(inputs))
+
+
+def compare_run_pairs(inputs: ReportInputs) -> dict[tuple[str, str], Comparison]:
+    """Every pair of runs, either way round; none where they cannot be compared."""
+    outcome = inputs.comparisons_or_error
+    comparisons = outcome if isinstance(outcome, Comparisons) else ()
+    by_pair = {(comparison.a, comparison.b): comparison for comparison in comparisons}
+    return by_pair | {(b, a): comparison.turned() for (a, b), comparison in by_pair.items()}
+
+
+def find_contradicted_pairs(means: Means, pairs: PairComparisons, measure: str) -> list[tuple[str, str]]:
+    """The pairs of runs where the first has the higher value, and yet the second is ahead when they are compared."""
+    contradicted = []
+    for (a, b), comparison in pairs.items():
+        first, second, gap = means[a][measure].value, means[b][measure].value, comparison.difference.value
+        if first is None or second is None or gap is None:
+            continue
+        if round(first - second, EQUAL_DIGITS) > 0 > round(gap, EQUAL_DIGITS):
+            contradicted.append((a, b))
+    return contradicted
+
+
+def score_as_labelled(inputs: ReportInputs) -> tuple[Scores, str]:
+    """The value of each run and query by the labels as they are, and how the measure reads them.
+
+    Bronze labels may count as relevant from another label on than gold ones.
+    """
+    assert inputs.scores is not None
+    measure, rel = inputs.measures[0], inputs.correction_options.get("bronze_rel")
+    if rel is None or "rel" not in measure.definition.defaults:
+        return inputs.scores, str(measure)
+    bronze_measure = measure.from_label(rel)
+    return evaluate(inputs.runs, inputs.judgments, bronze_measure, **inputs.evaluation_options), str(bronze_measure)
+
+
+def _sort_highest_first(values_by_run: Mapping[str, float | None]) -> tuple[str, ...]:
+    """The highest first, those without a value last, and those with the same in the order in which they came."""
+    sort_values = {
+        run: float("-inf") if value is None else round(value, EQUAL_DIGITS) for run, value in values_by_run.items()
+    }
+    return tuple(sorted(sort_values, key=lambda run: -sort_values[run]))
+
+
+def _fit_least_squares(run_names: list[str], comparisons: list[Comparison]) -> dict[str, float | None]:
+    column_of_run = {run: column for column, run in enumerate(run_names)}
+    design_matrix, rows = np.zeros((len(comparisons), len(run_names))), np.arange(len(comparisons))
+    design_matrix[rows, [column_of_run[comparison.a] for comparison in comparisons]] = 1
+    design_matrix[rows, [column_of_run[comparison.b] for comparison in comparisons]] = -1
+    gaps = np.array([comparison.difference.value for comparison in comparisons], dtype=np.float64)
+    fit = np.linalg.lstsq(design_matrix, gaps, rcond=None)[0]
+    compared_runs = {run for comparison in comparisons for run in (comparison.a, comparison.b)}
+    return {run: float(fit[column]) if run in compared_runs else None for run, column in column_of_run.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -11,6 +11,7 @@ from ringtrue.errors import UsageError, did_you_mean
 from ringtrue.formatting.grid import Grid
 from ringtrue.stats.results import Estimate
 
+MAX_CHART_ROWS = 25  # rows of a chart, beyond which nobody reads it: the table has the rest
 FORMAT_BY_SUFFIX: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
 
 
@@ -168,6 +169,29 @@ class Section:
     figures: tuple[Figure, ...] = ()
     tables: tuple[tuple[str, Grid], ...] = ()  # a caption and its table, where there is nothing to draw
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionOutline:
+    """What a section is called, what it needs, and its figures by name, with the question that each answers."""
+
+    name: str
+    title: str
+    needs: str
+    figures: Mapping[str, str]
+
+    def figure(self, name: str, sentence: str, table: Grid, *charts: Chart, notes: Iterable[str] = ()) -> Figure:
+        """One of its figures."""
+        title = self.figures[name]
+        return Figure(name=name, title=title, sentence=sentence, charts=charts, table=table, notes=tuple(notes))
+
+    def section(
+        self, answer: str, *figures: Figure, tables: Iterable[tuple[str, Grid]] = (), notes: Iterable[str] = ()
+    ) -> Section:
+        """The section, as far as it could be made."""
+        return Section(
+            name=self.name, title=self.title, answer=answer, figures=figures, tables=tuple(tables), notes=tuple(notes)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

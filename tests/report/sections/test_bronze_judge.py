@@ -18,7 +18,7 @@ from ringtrue.gold.correction.diagnostics import permutation_p
 from ringtrue.gold.sampling import sample
 from ringtrue.report.inputs import ReportInputs
 from ringtrue.report.sections import bronze_judge
-from ringtrue.report.sections.gold_pairs import GoldPairs, make_gold_problem, pair_gold_with_bronze
+from ringtrue.report.sections.confusion import GoldPairs, make_gold_problem, pair_gold_with_bronze
 from ringtrue.report.sections.number_phrases import format_p_value
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.intervals import estimate_share

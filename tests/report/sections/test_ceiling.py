@@ -16,7 +16,7 @@ from ringtrue.errors import DuplicateError, InputError, MismatchError
 from ringtrue.evaluation.measures import parse_all
 from ringtrue.report.inputs import ReportInputs
 from ringtrue.report.sections import ceiling
-from ringtrue.report.sections.judge_differences import find_judge_difference
+from ringtrue.report.sections.ceiling import find_judge_difference
 from ringtrue.stats.confusion import Confusion
 from ringtrue.tables import Judgments, Run
 

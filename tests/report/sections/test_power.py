@@ -16,9 +16,8 @@ from report.small_inputs import by_hand, simulated
 from ringtrue.errors import InputError
 from ringtrue.evaluation.measures import parse_all
 from ringtrue.files import read_judgments, read_run
-from ringtrue.report.inputs import ReportInputs
+from ringtrue.report.inputs import ReportInputs, order_runs
 from ringtrue.report.model import Lines, Section
-from ringtrue.report.run_order import order_runs
 from ringtrue.report.sections import power
 from ringtrue.report.sections.power import DifferenceSpread, detectable_difference, queries_needed
 from ringtrue.stats.confusion import Confusion

@@ -13,9 +13,8 @@ from hypothesis import given, strategies as st
 from report.small_inputs import by_hand, noisy, simulated
 from ringtrue.evaluation.measures import parse_all
 from ringtrue.files import read_judgments, read_run
-from ringtrue.report.inputs import ReportInputs
+from ringtrue.report.inputs import ReportInputs, compare_run_pairs, estimate_run_means, find_contradicted_pairs
 from ringtrue.report.model import Forest, Section
-from ringtrue.report.run_order import compare_run_pairs, estimate_run_means, find_contradicted_pairs
 from ringtrue.report.sections import run_comparisons
 from ringtrue.stats.results import Comparison, Estimate
 

@@ -9,8 +9,8 @@ import pytest
 
 from report.small_inputs import by_hand, noisy, simulated
 from ringtrue.evaluation.measures import parse_all
+from ringtrue.report.inputs import compare_run_pairs, estimate_run_means, order_runs
 from ringtrue.report.model import Forest
-from ringtrue.report.run_order import compare_run_pairs, estimate_run_means, order_runs
 from ringtrue.report.sections import run_scores
 from ringtrue.tables import Judgments
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from statistics import mean
 from typing import TYPE_CHECKING
 
@@ -11,21 +12,22 @@ import polars as pl
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.agreement import agree
-from ringtrue.judges.agreement.krippendorff import describe_alpha
-from ringtrue.report.display_limits import MAX_CHART_ROWS
+from ringtrue.judges.agreement.alpha_thresholds import describe_alpha
 from ringtrue.report.inputs import ReportInputs
-from ringtrue.report.model import Figure, Heatmap, Section
-from ringtrue.report.sections.label_scales import scale_notes
-from ringtrue.report.sections.labels_without_traps import labels_without_traps
+from ringtrue.report.model import MAX_CHART_ROWS, Figure, Heatmap, Section, SectionOutline
+from ringtrue.report.sections.crowd_labels import labels_without_traps, scale_notes
 from ringtrue.report.sections.number_phrases import format_estimate, format_number, format_percent_estimate, join_names
 from ringtrue.tables import Judgments
 
 if TYPE_CHECKING:
     from ringtrue.judges.agreement import Agreement, PairAgreement
 
-TITLE = "Agreement"
-NEEDS = "labels of several judges"
-FIGURES = {"agreement": "How far do the judges agree?"}
+OUTLINE = SectionOutline(
+    name="agreement",
+    title="Agreement",
+    needs="labels of several judges",
+    figures={"agreement": "How far do the judges agree?"},
+)
 RESAMPLES = 500
 MIN_COMMON_ITEMS = 10  # items in common, below which a coefficient is mostly chance
 ALPHA = "Krippendorff's alpha (ordinal)"
@@ -38,37 +40,24 @@ def section(inputs: ReportInputs) -> Section | None:
     if labels is None:
         return None
     counts = labels.frame["judge"].value_counts(sort=True, name="n").sort("n", "judge", descending=[True, False])
-    all_pairs_shown = counts.height <= MAX_CHART_ROWS
-    agreement = agree(
+    all_judges_shown = counts.height <= MAX_CHART_ROWS
+    agree_on = partial(agree, rel=inputs.rel, repeats=inputs.repeats)
+    agreement = agree_on(
         labels,
-        rel=inputs.rel,
-        repeats=inputs.repeats,
-        pairs=MAX_CHART_ROWS * MAX_CHART_ROWS if all_pairs_shown else 0,
+        pairs=MAX_CHART_ROWS * MAX_CHART_ROWS if all_judges_shown else 0,
         resamples=RESAMPLES,
         level=inputs.level,
         rng=inputs.rng("agreement"),
     )
-    if all_pairs_shown:
-        pairs: Sequence[PairAgreement] = agreement.pairs
-    else:
+    pairs: Sequence[PairAgreement] = agreement.pairs
+    if not all_judges_shown:
         busiest_judges = counts["judge"].head(MAX_CHART_ROWS)
         labels_shown = Judgments(labels.frame.filter(pl.col("judge").is_in(busiest_judges.implode())))
-        pairs = agree(
-            labels_shown,
-            rel=inputs.rel,
-            repeats=inputs.repeats,
-            alone=True,
-            pairs=MAX_CHART_ROWS * MAX_CHART_ROWS,
-            resamples=0,
-        ).pairs
+        pairs = agree_on(labels_shown, alone=True, pairs=MAX_CHART_ROWS * MAX_CHART_ROWS, resamples=0).pairs
     reliable_pairs = [pair for pair in pairs if pair.n >= MIN_COMMON_ITEMS] or list(pairs)
     figures = (_pair_heatmap(pairs, reliable_pairs, counts.height),) if reliable_pairs else ()
-    return Section(
-        name="agreement",
-        title=TITLE,
-        answer=_summarise_agreement(agreement),
-        figures=figures,
-        notes=(*scale_notes(labels), *notes, *agreement.notes),
+    return OUTLINE.section(
+        _summarise_agreement(agreement), *figures, notes=(*scale_notes(labels), *notes, *agreement.notes)
     )
 
 
@@ -81,8 +70,7 @@ def _summarise_agreement(agreement: Agreement) -> str:
         f"Two of the {sample_phrase} give the same label in {format_percent_estimate(same_label)} of cases; "
         f"{ALPHA} is {format_estimate(alpha)}"
     )
-    verdict = describe_alpha(alpha)
-    return f"{summary}, {verdict}" if verdict else f"{summary}."
+    return f"{summary}, {verdict}" if (verdict := describe_alpha(alpha)) else f"{summary}."
 
 
 def _pair_heatmap(pairs: Sequence[PairAgreement], shown: Sequence[PairAgreement], judges: int) -> Figure:
@@ -91,7 +79,8 @@ def _pair_heatmap(pairs: Sequence[PairAgreement], shown: Sequence[PairAgreement]
     names = tuple(dict.fromkeys(name for pair in shown for name in (pair.a, pair.b)))
     mean_alpha = {name: _mean_alpha_with_others(name, pair_of) for name in names}
     order = sorted(names, key=lambda name: (mean_alpha[name] is None, -(mean_alpha[name] or 0.0), name))
-    values = tuple(tuple(_pair_alpha(pair_of, judge, other_judge) for other_judge in order) for judge in order)
+    alphas = {pair: agreement.alpha_ordinal.value for pair, agreement in pair_of.items()}
+    values = tuple(tuple(alphas.get((judge, other)) for other in order) for judge in order)
     chart = Heatmap(
         rows=tuple(order),
         columns=tuple(order),
@@ -105,27 +94,14 @@ def _pair_heatmap(pairs: Sequence[PairAgreement], shown: Sequence[PairAgreement]
     notes = [SCALE]
     if judges > len(order):
         restriction = f" of the {MAX_CHART_ROWS} with the most labels" if judges > MAX_CHART_ROWS else ""
-        notes.append(
-            f"{len(order)} of {format_count(judges, 'judge')} are here: those{restriction} who share documents"
-        )
-    if thin_pairs := len(pairs) - len(shown):
-        notes.append(
-            f"{format_count(thin_pairs, 'pair')} with fewer than {MIN_COMMON_ITEMS} documents in common: only in "
-            "the table"
-        )
-    return Figure(
-        name="agreement",
-        title=FIGURES["agreement"],
-        sentence=_describe_pairs(order, mean_alpha, pair_of),
-        charts=(chart,),
-        table=_pair_table(pairs),
-        notes=tuple(notes),
+        total = format_count(judges, "judge")
+        notes.append(f"{len(order)} of {total} are here: those{restriction} who share documents")
+    if len(pairs) > len(shown):
+        thin_pairs = format_count(len(pairs) - len(shown), "pair")
+        notes.append(f"{thin_pairs} with fewer than {MIN_COMMON_ITEMS} documents in common: only in the table")
+    return OUTLINE.figure(
+        "agreement", _describe_pairs(order, mean_alpha, pair_of), _pair_table(pairs), chart, notes=notes
     )
-
-
-def _pair_alpha(pair_of: Mapping[tuple[str, str], PairAgreement], judge: str, other_judge: str) -> float | None:
-    pair = pair_of.get((judge, other_judge))
-    return None if pair is None else pair.alpha_ordinal.value
 
 
 def _mean_alpha_with_others(name: str, pair_of: Mapping[tuple[str, str], PairAgreement]) -> float | None:
@@ -142,29 +118,28 @@ def _describe_pairs(
         return "No two judges have given different labels of documents that both saw: there is nothing to tell."
     if len(judges) == 2:
         a, b = judges
-        pair = pair_of[a, b]
-        return (
-            f"On {format_count(pair.n, 'document')} {a} and {b} agree with an alpha of "
-            f"{format_estimate(pair.alpha_ordinal)}."
-        )
+        documents, alpha = format_count(pair_of[a, b].n, "document"), format_estimate(pair_of[a, b].alpha_ordinal)
+        return f"On {documents} {a} and {b} agree with an alpha of {alpha}."
     by_alpha = sorted(pair_of, key=lambda names: pair_of[names].alpha_ordinal.value or 0.0)
-    worst, best = by_alpha[0], by_alpha[-1]
+    furthest, closest = (
+        f"{pair[0]} and {pair[1]} ({format_number(pair_of[pair].alpha_ordinal.value)})"
+        for pair in (by_alpha[0], by_alpha[-1])
+    )
+    highest, lowest = (format_number(mean_alpha[judge]) for judge in (judges[0], judges[-1]))
     no_better_than_chance = [name for name in judges if (mean_alpha[name] or 0.0) <= 0]
-    warning = (
-        f" No better than chance, on average: {join_names(no_better_than_chance)}." if no_better_than_chance else ""
-    )
-    return (
+    description = (
         f"Each cell is the alpha of two judges, and those who agree most with the others come first. {judges[0]} has "
-        f"{format_number(mean_alpha[judges[0]])} on average, {judges[-1]} {format_number(mean_alpha[judges[-1]])}. The "
-        f"closest two are {best[0]} and {best[1]} ({format_number(pair_of[best].alpha_ordinal.value)}), the furthest "
-        f"apart {worst[0]} and {worst[1]} ({format_number(pair_of[worst].alpha_ordinal.value)}).{warning}"
+        f"{highest} on average, {judges[-1]} {lowest}. The closest two are {closest}, the furthest apart {furthest}."
     )
+    if not no_better_than_chance:
+        return description
+    return f"{description} No better than chance, on average: {join_names(no_better_than_chance)}."
 
 
 def _pair_table(pairs: Sequence[PairAgreement]) -> Grid:
-    closest = sorted(
-        pairs, key=lambda pair: -(pair.alpha_ordinal.value if pair.alpha_ordinal.value is not None else -2)
-    )
+    def distance(pair: PairAgreement) -> float:
+        return 2 if pair.alpha_ordinal.value is None else -pair.alpha_ordinal.value
+
     return Grid(
         columns=["judge", "and", "documents", "same label", "kappa", "quadratic kappa", "alpha"],
         rows=[
@@ -177,7 +152,7 @@ def _pair_table(pairs: Sequence[PairAgreement]) -> Grid:
                 format_number(pair.kappa_quadratic.value),
                 format_estimate(pair.alpha_ordinal),
             ]
-            for pair in closest
+            for pair in sorted(pairs, key=distance)
         ],
         caption=f"the closest first; kappa: Cohen's; alpha: {ALPHA}, with its interval where the judges are few",
         left=2,

@@ -12,17 +12,17 @@ from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
 from ringtrue.gold.correction import Correction
 from ringtrue.gold.correction.diagnostics import CHECK_ALPHA, permutation_p, rank_bands
-from ringtrue.report.display_limits import MAX_CHART_ROWS
-from ringtrue.report.inputs import ReportInputs
-from ringtrue.report.model import Figure, Forest, Section, Series
-from ringtrue.report.run_order import order_runs
-from ringtrue.report.sections.confusion_heatmaps import (
+from ringtrue.report.inputs import ReportInputs, order_runs
+from ringtrue.report.model import MAX_CHART_ROWS, Figure, Forest, Section, SectionOutline, Series
+from ringtrue.report.sections.confusion import (
+    GoldPairs,
     confusion_grid,
     confusion_heatmap,
     describe_mistake,
+    make_gold_problem,
+    pair_gold_with_bronze,
     worst_mistake,
 )
-from ringtrue.report.sections.gold_pairs import GoldPairs, make_gold_problem, pair_gold_with_bronze
 from ringtrue.report.sections.number_phrases import (
     capitalize_first,
     drop_if_unknown,
@@ -38,13 +38,16 @@ if TYPE_CHECKING:
     from ringtrue.evaluation.measures import IntArray
     from ringtrue.gold.correction.estimator import CorrectionProblem
 
-TITLE = "The bronze judge"
-NEEDS = "runs, judgments and gold labels of some of their documents"
-FIGURES = {
-    "confusion": "What does the bronze judge mix up?",
-    "by-rank": "Is the bronze judge as good at the top as further down?",
-    "by-run": "Is the bronze judge as good on one run as on another?",
-}
+OUTLINE = SectionOutline(
+    name="bronze-judge",
+    title="The bronze judge",
+    needs="runs, judgments and gold labels of some of their documents",
+    figures={
+        "confusion": "What does the bronze judge mix up?",
+        "by-rank": "Is the bronze judge as good at the top as further down?",
+        "by-run": "Is the bronze judge as good on one run as on another?",
+    },
+)
 MIN_LABELS_PER_RUN = 5  # labels of a kind, below which a run is no example
 KINDS = ("relevant documents", "the others")
 UNSHARED = "Among documents that the runs do not share, "
@@ -83,40 +86,27 @@ def section(inputs: ReportInputs) -> Section | None:
         _test_groups(factor, groups, pairs, inputs) for factor, groups in (("rank", bands), ("run", pairs.docs_by_run))
     )
     figures = [_confusion_figure(pairs, problem, inputs)]
+    notes = [COMPARISON_SAMPLE_NOTE] if pairs.drawn_for_comparison else []
     if (pairs.best_rank > 0).any():
-        figures += [
-            _rank_figure(pairs, bands, by_rank, problem),
-            _run_figure(pairs, by_run, problem, order_runs(inputs)),
-        ]
-    notes = (
-        *((COMPARISON_SAMPLE_NOTE,) if pairs.drawn_for_comparison else ()),
-        *(() if len(figures) > 1 else (_unchecked_note(problem.design),)),
-    )
-    return Section(
-        name="bronze-judge",
-        title=TITLE,
-        answer=_summarise_bronze_judge(pairs, by_rank, by_run),
-        figures=tuple(figures),
-        notes=notes,
-    )
+        figures.append(_rank_figure(pairs, bands, _equal_rates_verdict(by_rank, pairs, problem)))
+        figures.append(_run_figure(pairs, order_runs(inputs), _equal_rates_verdict(by_run, pairs, problem)))
+    else:
+        notes.append(_unchecked_note(problem.design))
+    return OUTLINE.section(_summarise_bronze_judge(pairs, by_rank, by_run), *figures, notes=notes)
 
 
 def _confusion_figure(pairs: GoldPairs, problem: CorrectionProblem, inputs: ReportInputs) -> Figure:
     shares, counts = pairs.weigh_confusion(), pairs.count_confusion()
-    chart = confusion_heatmap(shares, counts, up="gold says", across="bronze says")
-    equal_weights = np.ptp(pairs.weight) == 0
-    notes = (
-        []
-        if equal_weights
-        else ["shares are of all documents that the gold labels stand for; below them, the labels that were seen"]
-    )
-    without_bronze = int((pairs.bronze < 0).sum())
-    if without_bronze:
+    notes = []
+    if np.ptp(pairs.weight):
+        notes.append(
+            "shares are of all documents that the gold labels stand for; below them, the labels that were seen"
+        )
+    if without_bronze := int((pairs.bronze < 0).sum()):
         notes.append(f"{format_count(without_bronze, 'gold label')} without a bronze label: not in the matrix")
     highest_gold, highest_bronze = max(pairs.gold.tolist()), max(pairs.bronze.tolist())
-    same_scale = highest_gold == highest_bronze
     words = []
-    if same_scale:
+    if highest_gold == highest_bronze:
         words.append(f"Bronze gives the same label as gold in {format_percent(shares.accuracy)} of cases.")
         if mistake := worst_mistake(shares):
             words.append(f"Most often it errs like this: {describe_mistake(mistake, 'gold', 'bronze')}.")
@@ -125,22 +115,19 @@ def _confusion_figure(pairs: GoldPairs, problem: CorrectionProblem, inputs: Repo
             f"gold's labels go up to {highest_gold}, those of bronze to {highest_bronze}: what lies off the diagonal "
             "need not be a mistake"
         )
-    on_relevant, on_others = pairs.rates()
-    missed = None if on_relevant.value is None else 1 - on_relevant.value
-    false_alarms = None if on_others.value is None else 1 - on_others.value
+    missed, false_alarms = (format_percent(None if rate.value is None else 1 - rate.value) for rate in pairs.rates())
     words.append(
-        f"{_threshold_phrase(problem, inputs)} it calls {format_percent(false_alarms)} of the documents that are not "
-        f"relevant relevant, and misses {format_percent(missed)} of the relevant ones."
+        f"{_threshold_phrase(problem, inputs)} it calls {false_alarms} of the documents that are not relevant "
+        f"relevant, and misses {missed} of the relevant ones."
     )
-    return Figure(
-        name="confusion",
-        title=FIGURES["confusion"],
-        sentence=_prefix_unshared(pairs, " ".join(words)),
-        charts=(chart,),
-        table=confusion_grid(
+    return OUTLINE.figure(
+        "confusion",
+        _prefix_unshared(pairs, " ".join(words)),
+        confusion_grid(
             [("bronze", shares, counts)], "gold says", pairs.level, ends=pairs.intervals(), about=pairs.interval_method
         ),
-        notes=tuple(notes),
+        confusion_heatmap(shares, counts, up="gold says", across="bronze says"),
+        notes=notes,
     )
 
 
@@ -157,37 +144,31 @@ def _threshold_phrase(problem: CorrectionProblem, inputs: ReportInputs) -> str:
     return f"Counting labels from {gold} on as relevant, and those of bronze from {bronze} on,"
 
 
-def _rank_figure(
-    pairs: GoldPairs, bands: Mapping[str, IntArray], test: _GroupTest, problem: CorrectionProblem
-) -> Figure:
-    rows = {"all": np.arange(len(pairs.gold)), **bands}
-    rates = {name: pairs.rates(where) for name, where in rows.items()}
+def _rank_figure(pairs: GoldPairs, bands: Mapping[str, IntArray], verdict: str) -> Figure:
+    rates = _rates_by_group(pairs, bands)
     words = []
     for kind_index, kind in enumerate(KINDS):
-        share_by_band = {
-            band: format_percent(rates[band][kind_index].value) for band in bands if rates[band][kind_index].n
-        }
-        phrases = [
-            f"{share}{' of cases' if not position else ''} {_at_band(band)}"
-            for position, (band, share) in enumerate(share_by_band.items())
+        shares = [
+            (format_percent(rates[band][kind_index].value), f"at {band}" if band.startswith("rank") else band)
+            for band in bands
+            if rates[band][kind_index].n
         ]
+        phrases = [f"{share}{'' if place else ' of cases'} {where}" for place, (share, where) in enumerate(shares)]
         if phrases:
             words.append(f"on {kind} in {join_names(phrases)}")
     opening = _prefix_unshared(pairs, f"Bronze is right {'; '.join(words)}. ")
-    return Figure(
-        name="by-rank",
-        title=FIGURES["by-rank"],
-        sentence=f"{opening}{_equal_rates_verdict(test, pairs, problem)}",
-        charts=(_accuracy_forest(rates, rows),),
-        table=_accuracy_table("rank", rates, pairs),
+    return OUTLINE.figure(
+        "by-rank",
+        f"{opening}{verdict}",
+        _accuracy_table("rank", rates, pairs),
+        _accuracy_forest(rates, pairs, bands),
         notes=("a document counts at the highest place that any run gives it",),
     )
 
 
-def _run_figure(pairs: GoldPairs, test: _GroupTest, problem: CorrectionProblem, order: tuple[str, ...]) -> Figure:
-    rows = {"all": np.arange(len(pairs.gold)), **{run: pairs.docs_by_run[run] for run in order}}
-    rates = {name: pairs.rates(where) for name, where in rows.items()}
-    shown = list(rows)[: MAX_CHART_ROWS + 1]
+def _run_figure(pairs: GoldPairs, order: tuple[str, ...], verdict: str) -> Figure:
+    rates = _rates_by_group(pairs, {run: pairs.docs_by_run[run] for run in order})
+    shown = {name: rates[name] for name in list(rates)[: MAX_CHART_ROWS + 1]}
     words = []
     for kind_index, kind in enumerate(KINDS):
         rate_by_run = {
@@ -195,47 +176,47 @@ def _run_figure(pairs: GoldPairs, test: _GroupTest, problem: CorrectionProblem, 
         }
         if len(rate_by_run) > 1:
             words.append(f"on {kind} in {_rate_range(rate_by_run, len(order))}")
-    opening = f"In the runs' first {pairs.depth} bronze is right {'; '.join(words)}. " if words else ""
-    opening = _prefix_unshared(pairs, opening) if opening else ""
+    opening = f"In the runs' first {pairs.depth} bronze is right {'; '.join(words)}. "
     notes = ["runs share documents, so that their rates are alike by that alone"] if len(order) > 1 else []
     if len(order) > MAX_CHART_ROWS:
         notes.append(f"the chart has the best {MAX_CHART_ROWS} of {len(order)} runs, the table all")
-    return Figure(
-        name="by-run",
-        title=FIGURES["by-run"],
-        sentence=f"{opening}{_equal_rates_verdict(test, pairs, problem)}",
-        charts=(_accuracy_forest({name: rates[name] for name in shown}, rows),),
-        table=_accuracy_table("run", rates, pairs),
-        notes=tuple(notes),
+    return OUTLINE.figure(
+        "by-run",
+        f"{_prefix_unshared(pairs, opening) if words else ''}{verdict}",
+        _accuracy_table("run", rates, pairs),
+        _accuracy_forest(shown, pairs, pairs.docs_by_run),
+        notes=notes,
     )
+
+
+def _rates_by_group(pairs: GoldPairs, groups: Mapping[str, IntArray]) -> dict[str, tuple[Estimate, Estimate]]:
+    """How often bronze is right on relevant and on other documents: of all, and of each group."""
+    return {"all": pairs.rates()} | {name: pairs.rates(where) for name, where in groups.items()}
 
 
 def _rate_range(rate_by_run: Mapping[str, float], run_count: int) -> str:
     """From the lowest to the highest rate of a run, with its name; or that they are all the same."""
-    low, high = min(rate_by_run, key=rate_by_run.__getitem__), max(rate_by_run, key=rate_by_run.__getitem__)
-    if format_percent(rate_by_run[low]) == format_percent(rate_by_run[high]):
-        where = (
-            "on every run"
-            if len(rate_by_run) == run_count
-            else f"on all {len(rate_by_run)} runs with {MIN_LABELS_PER_RUN} such labels or more"
-        )
-        return f"{format_percent(rate_by_run[low])} of cases {where}"
-    return f"{format_percent(rate_by_run[low])} ({low}) to {format_percent(rate_by_run[high])} ({high}) of cases"
+    lowest, highest = min(rate_by_run, key=rate_by_run.__getitem__), max(rate_by_run, key=rate_by_run.__getitem__)
+    low, high = format_percent(rate_by_run[lowest]), format_percent(rate_by_run[highest])
+    if low != high:
+        return f"{low} ({lowest}) to {high} ({highest}) of cases"
+    if len(rate_by_run) == run_count:
+        return f"{low} of cases on every run"
+    return f"{low} of cases on all {len(rate_by_run)} runs with {MIN_LABELS_PER_RUN} such labels or more"
 
 
-def _accuracy_forest(rates: Mapping[str, tuple[Estimate, Estimate]], rows: Mapping[str, IntArray]) -> Forest:
+def _accuracy_forest(
+    rates: Mapping[str, tuple[Estimate, Estimate]], pairs: GoldPairs, groups: Mapping[str, IntArray]
+) -> Forest:
     return Forest(
         names=tuple(rates),
         across="how often bronze is right",
         marks_title="gold labels",
         series=tuple(
-            Series(
-                name=f"on {kind}",
-                values=tuple(drop_if_unknown(on_both_kinds[kind_index]) for on_both_kinds in rates.values()),
-            )
-            for kind_index, kind in enumerate(KINDS)
+            Series(name=f"on {kind}", values=tuple(map(drop_if_unknown, estimates)))
+            for kind, estimates in zip(KINDS, zip(*rates.values(), strict=True), strict=True)
         ),
-        marks=tuple(f"{len(rows[name]):,}" for name in rates),
+        marks=tuple(f"{len(groups.get(name, pairs.gold)):,}" for name in rates),
     )
 
 
@@ -262,37 +243,27 @@ def _equal_rates_verdict(test: _GroupTest, pairs: GoldPairs, problem: Correction
     by_rates = problem.method == "confusion"
     if test.p is None:
         return "There is nothing in which the groups could differ."
+    p_value, labels = format_p_value(test.p), format_count(len(pairs.gold), "gold label")
     if test.differs:
-        finding = (
-            f"So it differs by {test.factor} ({format_p_value(test.p)}): one pair of error rates for all "
-            "would not hold."
-        )
-        return f"{finding} " + (
-            "The correction on this page takes it to hold, so doubt it; `ringtrue sample` draws gold that needs no "
-            "such rates."
-            if by_rates
-            else "This is why ringtrue goes by documents or whole queries, and not by the judge's rates."
-        )
-    labels = format_count(len(pairs.gold), "gold label")
+        finding = f"So it differs by {test.factor} ({p_value}): one pair of error rates for all would not hold."
+        if by_rates:
+            return (
+                f"{finding} The correction on this page takes it to hold, so doubt it; `ringtrue sample` draws gold "
+                "that needs no such rates."
+            )
+        return f"{finding} This is why ringtrue goes by documents or whole queries, and not by the judge's rates."
+    finding = f"No difference by {test.factor} shows in {labels} ({p_value})"
     if test.p < 1 - pairs.level:
-        finding = (
-            f"So it may well differ by {test.factor}, though {labels} do not show it beyond doubt "
-            f"({format_p_value(test.p)})"
-        )
-    else:
-        finding = f"No difference by {test.factor} shows in {labels} ({format_p_value(test.p)})"
-    return f"{finding}; " + (
-        "the correction on this page takes it that there is none."
-        if by_rates
-        else "the correction on this page does not take the rates to be the same, and holds either way."
-    )
+        finding = f"So it may well differ by {test.factor}, though {labels} do not show it beyond doubt ({p_value})"
+    if by_rates:
+        return f"{finding}; the correction on this page takes it that there is none."
+    return f"{finding}; the correction on this page does not take the rates to be the same, and holds either way."
 
 
 def _summarise_bronze_judge(pairs: GoldPairs, *tests: _GroupTest) -> str:
-    on_relevant, on_others = pairs.rates()
     phrases = [
         f"{format_percent_estimate(estimate)} of {kind}"
-        for kind, estimate in zip(KINDS, (on_relevant, on_others), strict=True)
+        for kind, estimate in zip(KINDS, pairs.rates(), strict=True)
         if estimate.value is not None
     ]
     differs = [test.factor for test in tests if test.differs]
@@ -313,10 +284,6 @@ def _documents_by_rank_band(pairs: GoldPairs) -> dict[str, IntArray]:
     return {name: where for name, where in band_documents.items() if len(where)}
 
 
-def _at_band(band: str) -> str:
-    return f"at {band}" if band.startswith("rank") else band
-
-
 def _test_groups(group_name: str, groups: Mapping[str, IntArray], pairs: GoldPairs, inputs: ReportInputs) -> _GroupTest:
     """Whether accuracy differs: as the correction's own check has it, so that the page says one thing, or tested.
 
@@ -335,23 +302,17 @@ def _test_groups(group_name: str, groups: Mapping[str, IntArray], pairs: GoldPai
 
 def _section_from_matrix(matrix: Confusion) -> Section:
     """All that can be told of a judge whose confusion matrix is given."""
-    mistake = worst_mistake(matrix)
-    sentence = (
-        "The judge never errs."
-        if mistake is None
-        else f"{capitalize_first(describe_mistake(mistake, 'gold', 'bronze'))}."
-    )
-    figure = Figure(
-        name="confusion",
-        title=FIGURES["confusion"],
-        sentence=sentence,
-        table=confusion_grid([("bronze", matrix, None)], "gold says"),
-        charts=(confusion_heatmap(matrix, up="gold says", across="bronze says"),),
+    sentence, mistake = "The judge never errs.", worst_mistake(matrix)
+    if mistake is not None:
+        sentence = f"{capitalize_first(describe_mistake(mistake, 'gold', 'bronze'))}."
+    figure = OUTLINE.figure(
+        "confusion",
+        sentence,
+        confusion_grid([("bronze", matrix, None)], "gold says"),
+        confusion_heatmap(matrix, up="gold says", across="bronze says"),
     )
     answer = f"The bronze judge by its matrix: {sentence[0].lower()}{sentence[1:]}"
-    return Section(
-        name="bronze-judge", title=TITLE, answer=answer, figures=(figure,), notes=(_unchecked_note("known"),)
-    )
+    return OUTLINE.section(answer, figure, notes=(_unchecked_note("known"),))
 
 
 def _unchecked_note(design: str) -> str:

@@ -8,19 +8,21 @@ from dataclasses import dataclass
 from ringtrue.evaluation.curves import CurveKind, curve
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
-from ringtrue.report.inputs import ReportInputs
-from ringtrue.report.model import Figure, Line, Lines, Section
-from ringtrue.report.run_order import all_runs_phrase, find_leaders
-from ringtrue.report.sections.number_phrases import capitalize_first, join_names
+from ringtrue.report.inputs import ReportInputs, all_runs_phrase, find_leaders
+from ringtrue.report.model import Figure, Line, Lines, Section, SectionOutline
+from ringtrue.report.sections.number_phrases import capitalize_first, join_names, pick_form
 from ringtrue.stats.results import Curve, Curves
 
-TITLE = "Precision and recall"
-NEEDS = "runs and judgments"
-FIGURES = {
-    "pr": "How precise is a run when so much has been found?",
-    "11pt": "How precise is it at best from there on?",
-    "roc": "How much has been found when so much else has been seen?",
-}
+OUTLINE = SectionOutline(
+    name="curves",
+    title="Precision and recall",
+    needs="runs and judgments",
+    figures={
+        "pr": "How precise is a run when so much has been found?",
+        "11pt": "How precise is it at best from there on?",
+        "roc": "How much has been found when so much else has been seen?",
+    },
+)
 MAX_CURVES = 8  # curves in a figure
 TABLE_LEVELS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 MIN_VISIBLE_GAP = 0.01  # of precision or recall: less cannot be seen
@@ -31,40 +33,33 @@ CurvesByRun = Mapping[str, Curve]
 class _CurveLabels:
     """What a kind of curve shows; `low` and `high` are levels that a sentence tells."""
 
-    x_label: str
+    x_label: str = "recall"
     y_label: str
     area: str
     meaning: str
-    low: float
-    high: float
+    low: float = 0.1
+    high: float = 0.8
 
 
 KINDS: dict[CurveKind, _CurveLabels] = {
     "pr": _CurveLabels(
-        x_label="recall",
         y_label="precision",
         area="AP",
-        low=0.1,
-        high=0.8,
-        meaning="precision where each share of the relevant documents has just been found; the area is mean "
-        "average precision",
+        meaning="precision where each share of the relevant documents has just been found; the area is mean average "
+        "precision",
     ),
     "11pt": _CurveLabels(
-        x_label="recall",
         y_label="interpolated precision",
         area="11-point average",
-        low=0.1,
-        high=0.8,
         meaning="the best precision at each recall or any higher one; the area is the 11-point average",
     ),
     "roc": _CurveLabels(
         x_label="fallout",
         y_label="recall",
         area="AUC",
-        low=0.1,
         high=0.5,
-        meaning="the share of relevant documents found when this share of the others has been seen; the area "
-        "is how often a relevant document stands above another, and 0.5 is chance",
+        meaning="the share of relevant documents found when this share of the others has been seen; the area is how "
+        "often a relevant document stands above another, and 0.5 is chance",
     ),
 }
 
@@ -78,14 +73,16 @@ def section(inputs: ReportInputs) -> Section | None:
         kind: curve(inputs.runs, inputs.judgments, kind=kind, rel=rel, **inputs.evaluation_options) for kind in KINDS
     }
     drawn_runs = _choose_drawn_runs(curves_by_kind)
-    figures = tuple(_curve_figure(kind, curves, rel, drawn_runs) for kind, curves in curves_by_kind.items())
-    notes = dict.fromkeys(note for curves in curves_by_kind.values() for note in curves.notes)
+    notes = list(dict.fromkeys(note for curves in curves_by_kind.values() for note in curves.notes))
+    opening = "When"
     if inputs.gold is not None:
-        notes |= {"curves are by the labels as they are: gold corrects means, not curves": None}
-    answer = _summarise_curves(
-        _rank_by_area(curves_by_kind["pr"]), "By the raw labels, when" if inputs.gold is not None else "When"
+        notes.append("curves are by the labels as they are: gold corrects means, not curves")
+        opening = "By the raw labels, when"
+    return OUTLINE.section(
+        _summarise_curves(_rank_by_area(curves_by_kind["pr"]), opening),
+        *(_curve_figure(kind, curves, rel, drawn_runs) for kind, curves in curves_by_kind.items()),
+        notes=notes,
     )
-    return Section(name="curves", title=TITLE, answer=answer, figures=figures, notes=tuple(notes))
 
 
 def crossings(x: Sequence[float], first: Sequence[float], second: Sequence[float]) -> list[float]:
@@ -150,12 +147,10 @@ def _curve_figure(kind: CurveKind, curves: Curves, rel: int, drawn_runs: Sequenc
     if len(runs) > MAX_CURVES:
         area = KINDS["pr"].area
         parts.append(f"The {MAX_CURVES} of {len(runs)} runs with the largest {area} are drawn; the table has all.")
-    return Figure(
-        name=kind,
-        title=FIGURES[kind],
-        sentence=" ".join(parts),
-        charts=(chart,),
-        table=Grid(
+    return OUTLINE.figure(
+        kind,
+        " ".join(parts),
+        Grid(
             columns=["run", labels.area, *(f"@{level:g}" for level in TABLE_LEVELS)],
             rows=[
                 [name, f"{curve_of_run.area:.4f}", *(f"{_value_at(curve_of_run, level):.3f}" for level in TABLE_LEVELS)]
@@ -164,6 +159,7 @@ def _curve_figure(kind: CurveKind, curves: Curves, rel: int, drawn_runs: Sequenc
             caption=f"{labels.y_label} at each {labels.x_label}, {_mean_over_phrase(runs)}{relevant}; {labels.area}: "
             "the area under the curve",
         ),
+        chart,
     )
 
 
@@ -172,35 +168,26 @@ def _describe_leaders(kind: CurveKind, runs: CurvesByRun, in_part: bool) -> list
     labels = KINDS[kind]
     if not runs:
         return ["No run has such a curve."]
-    if len(runs) == 1:
-        name, single_curve = next(iter(runs.items()))
-        values = (
-            f"{_value_at(single_curve, labels.low):.2f} at {labels.low:g} and "
-            f"{_value_at(single_curve, labels.high):.2f} at {labels.high:g}"
-        )
-        return [f"{name} has {values}; its area is {single_curve.area:.3f}."]
     first, last = (_leaders_at(runs, level) for level in (labels.low, labels.high))
     low, high = (
         f"{_value_at(runs[names[0]], level):.2f}" for names, level in ((first, labels.low), (last, labels.high))
     )
+    if len(runs) == 1:
+        name, single_curve = next(iter(runs.items()))
+        values = f"{low} at {labels.low:g} and {high} at {labels.high:g}"
+        return [f"{name} has {values}; its area is {single_curve.area:.3f}."]
     best, second = list(runs)[:2]
-    parts = [
-        _describe_areas(runs, "Of the runs drawn, " if in_part else ""),
-        (
-            f"At {labels.x_label} {labels.low:g} {_who_leads(first, runs)} ({low}), at {labels.high:g} "
-            f"{_name_runs(last, runs)} ({high})."
-        ),
-    ]
     crossed = crossings(runs[best].x, runs[best].y, runs[second].y)
-    if not crossed:
-        parts.append(f"The curves of {best} and {second} do not cross visibly.")
-    elif len(crossed) == 1:
-        parts.append(f"The curves of {best} and {second} cross near {labels.x_label} {crossed[0]:.2g}.")
-    else:
-        parts.append(
-            f"The curves of {best} and {second} cross several times, first near {labels.x_label} {crossed[0]:.2g}."
-        )
-    return parts
+    crossing = "do not cross visibly"
+    if crossed:
+        times = "near" if len(crossed) == 1 else "several times, first near"
+        crossing = f"cross {times} {labels.x_label} {crossed[0]:.2g}"
+    at_low = f"At {labels.x_label} {labels.low:g} {_who_leads(first, runs)} ({low})"
+    return [
+        _describe_areas(runs, "Of the runs drawn, " if in_part else ""),
+        f"{at_low}, at {labels.high:g} {_name_runs(last, runs)} ({high}).",
+        f"The curves of {best} and {second} {crossing}.",
+    ]
 
 
 def _leaders_at(runs: CurvesByRun, level: float) -> tuple[str, ...]:
@@ -211,18 +198,14 @@ def _leaders_at(runs: CurvesByRun, level: float) -> tuple[str, ...]:
 def _describe_areas(runs: CurvesByRun, prefix: str) -> str:
     """The largest area and the next, or whose areas are the same."""
     largest = find_leaders({name: curve_of_run.area for name, curve_of_run in runs.items()})
-    largest_run, second_run = list(runs)[:2]
+    first, second = list(runs)[:2]
+    area = f"{runs[first].area:.3f}"
     if len(largest) == 1:
-        return (
-            f"{prefix}{largest_run} has the largest area ({runs[largest_run].area:.3f}), then {second_run} "
-            f"({runs[second_run].area:.3f})."
-        )
+        return f"{prefix}{first} has the largest area ({area}), then {second} ({runs[second].area:.3f})."
     if len(largest) == len(runs):
-        return (
-            f"{capitalize_first(all_runs_phrase(largest))}{' drawn' if prefix else ''} have the same area "
-            f"({runs[largest_run].area:.3f})."
-        )
-    return f"{prefix}{join_names(largest)} have the largest area ({runs[largest_run].area:.3f})."
+        drawn = " drawn" if prefix else ""
+        return f"{capitalize_first(all_runs_phrase(largest))}{drawn} have the same area ({area})."
+    return f"{prefix}{join_names(largest)} have the largest area ({area})."
 
 
 def _name_runs(names: Sequence[str], runs: CurvesByRun) -> str:
@@ -230,9 +213,7 @@ def _name_runs(names: Sequence[str], runs: CurvesByRun) -> str:
 
 
 def _who_leads(names: Sequence[str], runs: CurvesByRun) -> str:
-    return (
-        "all are level" if len(names) == len(runs) else f"{join_names(names)} {'leads' if len(names) == 1 else 'lead'}"
-    )
+    return "all are level" if len(names) == len(runs) else f"{join_names(names)} {pick_form(names, 'leads', 'lead')}"
 
 
 def _value_at(curve_of_run: Curve, level: float) -> float:
@@ -244,28 +225,22 @@ def _mean_over_phrase(runs: CurvesByRun) -> str:
     counts = sorted({curve_of_run.n for curve_of_run in runs.values()})
     if not counts:
         return "no query"
-    return (
-        f"mean over {format_count(counts[-1], 'query')}"
-        if len(counts) == 1
-        else f"mean over {counts[0]} to {counts[-1]} queries"
-    )
+    queries = format_count(counts[-1], "query") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} queries"
+    return f"mean over {queries}"
 
 
 def _summarise_curves(runs: CurvesByRun, opening_words: str) -> str:
-    if not runs or not any(precision_low.area for precision_low in runs.values()):
+    if not any(curve_of_run.area for curve_of_run in runs.values()):
         return "No run found anything relevant."
     low, high = KINDS["pr"].low, KINDS["pr"].high
     first, last = (_leaders_at(runs, level) for level in (low, high))
-    precision_low, precision_high = (
-        f"{_value_at(runs[first[0]], low):.0%} precise",
-        f"{_value_at(runs[last[0]], high):.0%}",
-    )
+    precise_low, precise_high = f"{_value_at(runs[first[0]], low):.0%} precise", f"{_value_at(runs[last[0]], high):.0%}"
     opening = f"{opening_words} {low:.0%} of what is relevant has been found"
     if len(first) == len(last) == len(runs):
         subject = f"{first[0]} is" if len(runs) == 1 else f"{all_runs_phrase(first)} are"
-        return f"{opening}, {subject} {precision_low}; when {high:.0%} has, {precision_high}."
+        return f"{opening}, {subject} {precise_low}; when {high:.0%} has, {precise_high}."
     still = "it still does" if len(first) == 1 else "they still do"
-    then = f"when {high:.0%} has, {still if first == last else _name_runs(last, runs)} ({precision_high})"
+    then = f"when {high:.0%} has, {still if first == last else _name_runs(last, runs)} ({precise_high})"
     if _value_at(runs[last[0]], high) < MIN_VISIBLE_GAP:
         then = f"hardly a list has {high:.0%} of it"
-    return f"{opening}, {_who_leads(first, runs)} ({precision_low}); {then}."
+    return f"{opening}, {_who_leads(first, runs)} ({precise_low}); {then}."

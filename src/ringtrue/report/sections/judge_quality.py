@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ringtrue.errors import MismatchError
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.quality import judge_quality
-from ringtrue.report.display_limits import MAX_CHART_ROWS
 from ringtrue.report.inputs import ReportInputs
-from ringtrue.report.model import Figure, Forest, Section, Series
-from ringtrue.report.sections.confusion_heatmaps import (
+from ringtrue.report.model import MAX_CHART_ROWS, Figure, Forest, Point, Points, Section, SectionOutline, Series
+from ringtrue.report.sections.confusion import (
     confusion_grid,
     confusion_heatmap,
     describe_mistake,
     worst_mistake,
 )
-from ringtrue.report.sections.label_scales import scale_notes
-from ringtrue.report.sections.labels_without_traps import labels_without_slips, traps_dominate
+from ringtrue.report.sections.crowd_labels import labels_without_slips, scale_notes, traps_dominate
 from ringtrue.report.sections.number_phrases import (
     capitalize_first,
     drop_if_unknown,
@@ -28,24 +26,28 @@ from ringtrue.report.sections.number_phrases import (
     format_percent_estimate,
     join_names,
 )
-from ringtrue.report.sections.traps import QUESTION, trap_figure
 from ringtrue.tables import Judgments, Preferences
 
 if TYPE_CHECKING:
-    from ringtrue.judges.quality import JudgeQuality, JudgeReport
+    from ringtrue.judges.quality import JudgeQuality, JudgeReport, Traps
     from ringtrue.stats.results import Estimate
 
-TITLE = "The judges"
-NEEDS = "labels or preferences of several judges"
-FIGURES = {
-    "judges": "How good is each judge?",
-    "traps": QUESTION,
-    "confusion-by-judge": "What do the judges mix up?",
-}
+OUTLINE = SectionOutline(
+    name="judges",
+    title="The judges",
+    needs="labels or preferences of several judges",
+    figures={
+        "judges": "How good is each judge?",
+        "traps": "Who passes the traps, and how fast?",
+        "confusion-by-judge": "What do the judges mix up?",
+    },
+)
 MAX_MATRICES = 6
 MAX_REASONS = 3  # reasons in the notes
 RIGHT = {"gold": "right by gold", "consensus": "who say what most of the others say"}
 AGAINST = {"gold": "gold", "consensus": "what most of the others say"}
+TRAP_FLAGS = ("traps", "too fast", "guessing")  # flags that the figure of traps is about
+ACCEPTANCE_RATE = 0.4  # of the traps: the rule of two in five
 NO_TRAPS = "no traps were given: items among the others with a known answer show who looks at all"
 FLAG_MEANING = "a flag is a reason to look at somebody's work, not to drop it unseen"
 
@@ -59,52 +61,42 @@ def section(inputs: ReportInputs) -> Section | None:
     quality, notes = _assess_judges(judged, inputs)
     if len(quality) == 1 and quality.against is None and not any(report.traps and report.traps.n for report in quality):
         return None
-    figures = [_judge_figure(quality)]
-    if (traps_figure := trap_figure(quality)) is not None:
-        figures.append(traps_figure)
-    if isinstance(judged, Judgments) and (confusion_figure := _confusion_figure(quality)) is not None:
-        figures.append(confusion_figure)
-    scale_remarks = scale_notes(judged) if isinstance(judged, Judgments) else ()
+    traps_figure = trap_figure(quality)
+    confusion_figure = None if labels is None else _confusion_figure(quality)
+    figures = (_judge_figure(quality), traps_figure, confusion_figure)
+    scale_remarks = () if labels is None else scale_notes(labels)
     missing_traps = () if traps_figure is not None else (NO_TRAPS,)
-    return Section(
-        name="judges",
-        title=TITLE,
-        answer=_summarise_judges(quality),
-        figures=tuple(figures),
+    return OUTLINE.section(
+        _summarise_judges(quality),
+        *(figure for figure in figures if figure is not None),
         notes=(*scale_remarks, *slip_notes, *notes, *quality.notes, *missing_traps),
     )
 
 
 def _assess_judges(judged: Judgments | Preferences, inputs: ReportInputs) -> tuple[JudgeQuality, tuple[str, ...]]:
     """The judges by gold, where that is about what they labelled, by traps, and by each other."""
-    judged_type = type(judged)
-    traps = inputs.traps if isinstance(inputs.traps, judged_type) else None
-    gold = inputs.gold if isinstance(inputs.gold, Judgments) and isinstance(judged, Judgments) else None
-    if (
-        gold is None
-        and isinstance(judged, Judgments)
-        and isinstance(traps, Judgments)
-        and traps_dominate(traps, judged)
-    ):
-        gold = traps
-    if gold is not None:
-        try:
-            return judge_quality(judged, gold=gold, traps=traps, repeats=inputs.repeats, level=inputs.level), ()
-        except MismatchError as error:
-            notes = (f"gold says nothing about these judges: {error}",)
-            return judge_quality(judged, traps=traps, repeats=inputs.repeats, level=inputs.level), notes
-    return judge_quality(judged, traps=traps, repeats=inputs.repeats, level=inputs.level), ()
+    traps = inputs.traps if isinstance(inputs.traps, type(judged)) else None
+    settings: dict[str, Any] = {"traps": traps, "repeats": inputs.repeats, "level": inputs.level}
+    gold = None
+    if isinstance(judged, Judgments):
+        if isinstance(inputs.gold, Judgments):
+            gold = inputs.gold
+        elif isinstance(traps, Judgments) and traps_dominate(traps, judged):
+            gold = traps
+    try:
+        return judge_quality(judged, gold=gold, **settings), ()
+    except MismatchError as error:
+        if gold is None:
+            raise
+        return judge_quality(judged, **settings), (f"gold says nothing about these judges: {error}",)
 
 
 def _summarise_judges(quality: JudgeQuality) -> str:
-    size = format_count(len(quality), "judge")
-    right = (
-        ""
-        if quality.against is None
-        else f", {RIGHT[quality.against]} in {format_percent_estimate(quality.accuracy)} of cases"
-    )
+    summary = format_count(len(quality), "judge")
+    if quality.against is not None:
+        summary += f", {RIGHT[quality.against]} in {format_percent_estimate(quality.accuracy)} of cases"
     flagged = [report.judge for report in quality.flagged]
-    return f"{size}{right}: " + (f"look at {join_names(flagged)}." if flagged else "nobody stands out.")
+    return f"{summary}: look at {join_names(flagged)}." if flagged else f"{summary}: nobody stands out."
 
 
 def _judge_figure(quality: JudgeQuality) -> Figure:
@@ -132,17 +124,9 @@ def _judge_figure(quality: JudgeQuality) -> Figure:
     if len(quality) > MAX_CHART_ROWS:
         more = len(quality.flagged) - MAX_CHART_ROWS
         others = f", {more:,} of the others flagged too" if more > 0 else ""
-        notes.append(
-            f"the chart has {MAX_CHART_ROWS} of {len(quality):,} judges, those to look at first{others}; the table all"
-        )
-    return Figure(
-        name="judges",
-        title=FIGURES["judges"],
-        sentence=_describe_judges(quality),
-        charts=(chart,),
-        table=_judge_table(quality),
-        notes=tuple(notes),
-    )
+        shown_judges = f"{MAX_CHART_ROWS} of {len(quality):,} judges, those to look at first"
+        notes.append(f"the chart has {shown_judges}{others}; the table all")
+    return OUTLINE.figure("judges", _describe_judges(quality), _judge_table(quality), chart, notes=notes)
 
 
 def _flag_phrase(report: JudgeReport) -> str:
@@ -152,56 +136,48 @@ def _flag_phrase(report: JudgeReport) -> str:
 
 
 def _describe_judges(quality: JudgeQuality) -> str:
-    by_accuracy = sorted(
+    measured = sorted(
         (report for report in quality if report.accuracy.value is not None),
         key=lambda report: report.accuracy.value or 0.0,
     )
-    well_measured = [
-        report for report in by_accuracy if not any("too little" in note for note in report.notes)
-    ] or by_accuracy
+    measured = [report for report in measured if not any("too little" in note for note in report.notes)] or measured
     words = []
-    if len(well_measured) > 1:
-        low, high = well_measured[0], well_measured[-1]
-        words.append(
-            f"By {AGAINST[quality.against or 'consensus']}, the judges are right in "
-            f"{format_percent(low.accuracy.value)} "
-            f"({low.judge}) to {format_percent(high.accuracy.value)} ({high.judge}) of cases."
+    if len(measured) > 1:
+        low, high = (
+            f"{format_percent(report.accuracy.value)} ({report.judge})" for report in (measured[0], measured[-1])
         )
-    elif well_measured:
-        words.append(
-            f"{well_measured[0].judge} is right in {format_percent_estimate(well_measured[0].accuracy)} of labels."
-        )
+        reference = AGAINST[quality.against or "consensus"]
+        words.append(f"By {reference}, the judges are right in {low} to {high} of cases.")
+    elif measured:
+        accuracy = format_percent_estimate(measured[0].accuracy)
+        words.append(f"{measured[0].judge} is right in {accuracy} of labels.")
     if not quality.flagged:
         return " ".join([*words, "Nobody is further from the others than chance explains."])
-    reasons = [
-        f"{report.judge} is flagged ({report.flags[0].kind}): {report.flags[0].reason}" for report in quality.flagged
-    ]
-    more = len(reasons) - MAX_REASONS
-    words.append(". ".join(reasons[:MAX_REASONS]) + (f"; and {format_count(more, 'more judge')}." if more > 0 else "."))
+    flags = [(report.judge, report.flags[0]) for report in quality.flagged]
+    reasons = [f"{judge} is flagged ({flag.kind}): {flag.reason}" for judge, flag in flags[:MAX_REASONS]]
+    more = len(flags) - MAX_REASONS
+    words.append(". ".join(reasons) + (f"; and {format_count(more, 'more judge')}." if more > 0 else "."))
     return " ".join(words)
 
 
 def _judge_table(quality: JudgeQuality) -> Grid:
-    columns = {
-        "judge": [report.judge for report in quality.worst_first],
-        "flags": [", ".join(flag.kind for flag in report.flags) for report in quality.worst_first],
-        "labels": [f"{report.labels:,}" for report in quality.worst_first],
-        "right by gold": [_accuracy_cell(report.gold_accuracy) for report in quality.worst_first],
-        "right by the others": [_accuracy_cell(report.consensus_accuracy) for report in quality.worst_first],
-        "others on the same, by gold": [_others_accuracy(report, "gold") for report in quality.worst_first],
-        "others on the same": [_others_accuracy(report, "consensus") for report in quality.worst_first],
-        "lenient by": [
-            format_number(None if report.leniency is None else report.leniency.value) for report in quality.worst_first
-        ],
-        "without this judge": [
-            str(report.flags[0].effect).partition(": ")[2] if report.flags else "" for report in quality.worst_first
-        ],
+    cells: dict[str, Callable[[JudgeReport], str]] = {
+        "judge": lambda report: report.judge,
+        "flags": lambda report: ", ".join(flag.kind for flag in report.flags),
+        "labels": lambda report: f"{report.labels:,}",
+        "right by gold": lambda report: _accuracy_cell(report.gold_accuracy),
+        "right by the others": lambda report: _accuracy_cell(report.consensus_accuracy),
+        "others on the same, by gold": lambda report: _others_accuracy(report, "gold"),
+        "others on the same": lambda report: _others_accuracy(report, "consensus"),
+        "lenient by": lambda report: format_number(None if report.leniency is None else report.leniency.value),
+        "without this judge": lambda report: str(report.flags[0].effect).partition(": ")[2] if report.flags else "",
     }
-    shown_columns = {title: cells for title, cells in columns.items() if title == "judge" or set(cells) - {"–", ""}}
+    columns = {title: [cell(report) for report in quality.worst_first] for title, cell in cells.items()}
+    shown = {title: column for title, column in columns.items() if title == "judge" or set(column) - {"–", ""}}
     return Grid(
-        columns=list(shown_columns),
-        rows=list(zip(*shown_columns.values(), strict=True)),
-        left=2 if "flags" in shown_columns else 1,
+        columns=list(shown),
+        rows=list(zip(*shown.values(), strict=True)),
+        left=2 if "flags" in shown else 1,
         caption=f"those to look at first; {quality.level:.0%} intervals; others on the same: how often these are right "
         f"on the same documents, {_reference_phrase(quality)}; lenient by: own label less the mean of the others'",
     )
@@ -232,42 +208,34 @@ def _confusion_figure(quality: JudgeQuality) -> Figure | None:
         return None
     charts = tuple(
         confusion_heatmap(
-            report.confusion, up=_truth_title(report), across=f"{report.judge} says", title=_judge_title(report)
+            report.confusion,
+            up="most others say" if _is_against_consensus(report) else "gold says",
+            across=f"{report.judge} says",
+            title=f"{report.judge} ({_flag_phrase(report)})" if report.flags else report.judge,
         )
         for report in shown
     )
-    notes = (
-        ["documents on which the others tie are not in a matrix"]
-        if any(_is_against_consensus(report) for report in shown)
-        else []
-    )
+    notes = []
+    if any(map(_is_against_consensus, shown)):
+        notes.append("documents on which the others tie are not in a matrix")
     if len(checkable) > len(shown):
         notes.append(f"{len(shown)} of {len(quality):,} judges: flagged ones first, then those with the most labels")
-    return Figure(
-        name="confusion-by-judge",
-        title=FIGURES["confusion-by-judge"],
-        sentence=_describe_mistakes(shown),
-        charts=charts,
-        table=confusion_grid(
+    return OUTLINE.figure(
+        "confusion-by-judge",
+        _describe_mistakes(shown),
+        confusion_grid(
             [(report.judge, report.confusion, None) for report in shown],
             "truth",
             quality.level,
             about="Wilson, as if every label were drawn by itself",
         ),
-        notes=tuple(notes),
+        *charts,
+        notes=notes,
     )
 
 
 def _is_against_consensus(report: JudgeReport) -> bool:
     return report.confusion.rows == "consensus"
-
-
-def _truth_title(report: JudgeReport) -> str:
-    return "most others say" if _is_against_consensus(report) else "gold says"
-
-
-def _judge_title(report: JudgeReport) -> str:
-    return f"{report.judge} ({_flag_phrase(report)})" if report.flags else report.judge
 
 
 def _describe_mistakes(shown: Sequence[JudgeReport]) -> str:
@@ -281,3 +249,122 @@ def _describe_mistakes(shown: Sequence[JudgeReport]) -> str:
         for mistake, report in mistakes[:MAX_REASONS]
     ]
     return f"{capitalize_first('; '.join(words))}."
+
+
+def trap_figure(quality: JudgeQuality) -> Figure | None:
+    """Pass rate against seconds for a label, or alone where nobody took the time; None without traps."""
+    judges = [_TrappedJudge(report, report.traps) for report in quality if report.traps is not None and report.traps.n]
+    if not judges:
+        return None
+    fewest_first = sorted(judges, key=lambda judge: (judge.pass_rate, -judge.traps.n, judge.report.judge))
+    timed = [(judge, judge.report.speed.median) for judge in judges if judge.report.speed is not None]
+    notes = [f"the line across: a batch of work is accepted from {ACCEPTANCE_RATE:.0%} of its traps on"]
+    if 0 < len(timed) < len(judges):
+        untimed = f"{len(judges) - len(timed)} of {len(judges)} judges"
+        notes.append(f"{untimed} took an unknown time and are in the table alone")
+    if not timed:
+        notes.append("the labels have no column `seconds` or `time`: how fast they came is not known")
+        if len(judges) > MAX_CHART_ROWS:
+            fewest = f"the {MAX_CHART_ROWS} of {len(judges):,} judges who pass the fewest"
+            notes.append(f"the chart has {fewest}; the table all")
+    return OUTLINE.figure(
+        "traps",
+        _describe_traps(fewest_first, sorted(seconds for _, seconds in timed)),
+        _trap_table(fewest_first),
+        _rate_against_speed(timed) if timed else _rate_forest(fewest_first[:MAX_CHART_ROWS]),
+        notes=notes,
+    )
+
+
+class _TrappedJudge(NamedTuple):
+    """A judge who met traps."""
+
+    report: JudgeReport
+    traps: Traps
+
+    @property
+    def pass_rate(self) -> float:
+        return self.traps.passed / self.traps.n
+
+    @property
+    def flags(self) -> list[str]:
+        """The flags that traps and speed give."""
+        return [flag.kind for flag in self.report.flags if flag.kind in TRAP_FLAGS]
+
+
+def _rate_against_speed(timed: Sequence[tuple[_TrappedJudge, float]]) -> Points:
+    points = (
+        Point(
+            name=judge.report.judge,
+            x=seconds,
+            y=judge.pass_rate,
+            low=judge.traps.rate.low,
+            high=judge.traps.rate.high,
+            noted=bool(judge.flags),
+        )
+        for judge, seconds in timed
+    )
+    return Points(
+        points=tuple(points),
+        across="seconds for a label (median)",
+        up="share of traps passed",
+        y_range=(0.0, 1.0),
+        at=ACCEPTANCE_RATE,
+        at_name="accepted from here on",
+    )
+
+
+def _rate_forest(judges: Sequence[_TrappedJudge]) -> Forest:
+    return Forest(
+        names=tuple(judge.report.judge for judge in judges),
+        across="share of traps passed",
+        at=ACCEPTANCE_RATE,
+        series=(Series(name="traps passed", values=tuple(judge.traps.rate for judge in judges)),),
+        marks=tuple(", ".join(flag.kind for flag in judge.report.flags) for judge in judges),
+        marks_title="flags",
+    )
+
+
+def _describe_traps(judges: Sequence[_TrappedJudge], seconds: Sequence[float]) -> str:
+    """How many pass, who does not, and whether these are fast."""
+    passed, n = sum(judge.traps.passed for judge in judges), sum(judge.traps.n for judge in judges)
+    failing = [
+        f"{judge.report.judge} ({format_percent(judge.pass_rate)})"
+        for judge in judges
+        if judge.pass_rate < ACCEPTANCE_RATE
+    ]
+    flagged = [
+        f"{judge.report.judge} ({', '.join(judge.flags)}"
+        f"{'' if judge.report.speed is None else f', {judge.report.speed.median:.3g} s'})"
+        for judge in judges
+        if judge.flags
+    ]
+    words = [f"Of {n:,} traps that judges met, {format_percent(passed / n)} were passed."]
+    if failing:
+        words.append(f"Below the {ACCEPTANCE_RATE:.0%} that a batch needs: {join_names(failing)}.")
+    else:
+        words.append(f"Everybody passed at least the {ACCEPTANCE_RATE:.0%} that a batch needs.")
+    if flagged:
+        words.append(f"Flagged beyond chance: {join_names(flagged)}.")
+    if seconds:
+        words.append(f"A typical judge takes {seconds[len(seconds) // 2]:.3g} seconds for a label.")
+    return " ".join(words)
+
+
+def _trap_table(judges: Sequence[_TrappedJudge]) -> Grid:
+    return Grid(
+        columns=["judge", "flags", "passed", "share", "batches accepted", "seconds"],
+        rows=[
+            [
+                report.judge,
+                ", ".join(flag.kind for flag in report.flags),
+                f"{traps.passed}/{traps.n}",
+                format_percent_estimate(traps.rate),
+                f"{traps.accepted}/{traps.batches}",
+                "–" if report.speed is None else f"{report.speed.median:.3g}",
+            ]
+            for report, traps in judges
+        ],
+        left=2,
+        caption="those who pass the fewest first; share with its interval; seconds: the median",
+    )

@@ -8,10 +8,10 @@ from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.disagreement import disagree, weight
 from ringtrue.report.inputs import ReportInputs
-from ringtrue.report.model import Figure, Forest, Section, Series
-from ringtrue.report.sections.label_scales import scale_notes
-from ringtrue.report.sections.labels_without_traps import labels_without_traps
+from ringtrue.report.model import Figure, Forest, Section, SectionOutline, Series
+from ringtrue.report.sections.crowd_labels import labels_without_traps, scale_notes
 from ringtrue.report.sections.number_phrases import (
+    capitalize_first,
     drop_if_unknown,
     format_estimate,
     format_number,
@@ -23,9 +23,12 @@ if TYPE_CHECKING:
     from ringtrue.judges.disagreement import Disagreement
     from ringtrue.stats.results import Estimate
 
-TITLE = "What a label is worth"
-NEEDS = "labels of several judges of the same documents"
-FIGURES = {"weights": "What is each label worth when users disagree?"}
+OUTLINE = SectionOutline(
+    name="weights",
+    title="What a label is worth",
+    needs="labels of several judges of the same documents",
+    figures={"weights": "What is each label worth when users disagree?"},
+)
 AT_LEAST = (1, 3)  # what to take where nobody says which users count
 OTHER_AT_LEAST = ((1, 2), (2, 3))
 RESAMPLES = 500
@@ -45,11 +48,9 @@ def section(inputs: ReportInputs) -> Section | None:
         level=inputs.level,
         rng=inputs.rng("weights"),
     )
-    return Section(
-        name="weights",
-        title=TITLE,
-        answer=_summarise_weights(model),
-        figures=(_weight_figure(model),),
+    return OUTLINE.section(
+        _summarise_weights(model),
+        _weight_figure(model),
         notes=(*scale_notes(labels), *notes, *model.flags, *model.notes),
     )
 
@@ -72,52 +73,43 @@ def _summarise_weights(model: Disagreement) -> str:
 
 def _estimated_weights(model: Disagreement) -> dict[str, Estimate]:
     """Weights that data had to tell."""
-    known_weights = {name: estimate for name, estimate in model.weights.items() if estimate.value is not None}
+    given = ("by definition", "lowest level")
     return {
         name: estimate
-        for name, estimate in known_weights.items()
-        if estimate.method not in ("by definition", "lowest level")
+        for name, estimate in model.weights.items()
+        if estimate.value is not None and estimate.method not in given
     }
 
 
 def _weight_figure(model: Disagreement) -> Figure:
     least, users = model.at_least
-    top = " or ".join(model.top)
     names = model.levels[::-1]
+    series = {f"another judge says {' or '.join(model.top)}": model.p, f"worth for {least}/{users}": model.weights}
     chart = Forest(
         names=names,
         across="share",
-        series=(
-            Series(name=f"another judge says {top}", values=tuple(drop_if_unknown(model.p[name]) for name in names)),
-            Series(
-                name=f"worth for {least}/{users}", values=tuple(drop_if_unknown(model.weights[name]) for name in names)
-            ),
+        series=tuple(
+            Series(name=title, values=tuple(drop_if_unknown(estimates[name]) for name in names))
+            for title, estimates in series.items()
         ),
         marks=tuple(f"{model.cases[name]:,}" for name in names),
         marks_title="pairs of labels",
     )
-    return Figure(
-        name="weights",
-        title=FIGURES["weights"],
-        sentence=_describe_weights(model),
-        charts=(chart,),
-        table=_weight_table(model),
-        notes=_weight_notes(model),
-    )
+    return OUTLINE.figure("weights", _describe_weights(model), _weight_table(model), chart, notes=_weight_notes(model))
 
 
 def _describe_weights(model: Disagreement) -> str:
     top, size = " or ".join(model.top), format_count(model.documents, "document")
-    probabilities = {name: estimate for name, estimate in model.p.items() if estimate.value is not None}
     words = [
-        f"Given a label of {name}, another judge says {top} in {format_percent(estimate.value)}"
-        for name, estimate in probabilities.items()
+        f"given a label of {name}, another judge says {top} in {format_percent(estimate.value)}"
+        for name, estimate in model.p.items()
+        if estimate.value is not None
     ]
-    pairs_clause = f"{'; '.join(words).replace('; Given', '; given')} of cases, on {size} with two labels or more."
-    weights = {name: format_estimate(estimate) for name, estimate in _estimated_weights(model).items()}
+    pairs_clause = f"{capitalize_first('; '.join(words))} of cases, on {size} with two labels or more."
+    weights = [f"{name} is worth {format_estimate(estimate)}" for name, estimate in _estimated_weights(model).items()]
     if not weights:
         return pairs_clause
-    listing = join_names([f"{name} is worth {value}" for name, value in weights.items()])
+    listing = join_names(weights)
     return (
         f"{pairs_clause} So if {_users_phrase(model)} saying {top} makes a document good, a label of {listing} where "
         "one that is surely good is worth 1."
@@ -125,18 +117,13 @@ def _describe_weights(model: Disagreement) -> str:
 
 
 def _weight_notes(model: Disagreement) -> tuple[str, ...]:
-    lowest = model.levels[0]
-    zero = model.weights[lowest].method == "lowest level"
-    lowest_note = (f"{lowest}, the lowest label, is worth nothing by choice",) if zero else ()
+    notes, lowest = [], model.levels[0]
+    if model.weights[lowest].method == "lowest level":
+        notes.append(f"{lowest}, the lowest label, is worth nothing by choice")
     values = [estimate.value for estimate in model.weights.values() if estimate.value is not None]
-    order_note = (
-        () if values == sorted(values) else ("a higher label is not always worth more: the scale is not one of worth",)
-    )
-    return (
-        *lowest_note,
-        *order_note,
-        "which M of N users count is a choice that no data can make: report which you took",
-    )
+    if values != sorted(values):
+        notes.append("a higher label is not always worth more: the scale is not one of worth")
+    return (*notes, "which M of N users count is a choice that no data can make: report which you took")
 
 
 def _weight_table(model: Disagreement) -> Grid:
@@ -151,15 +138,8 @@ def _weight_table(model: Disagreement) -> Grid:
             else format_number(0.0 if name == model.levels[0] and not top else float(weight(p, *at_least, top=top)))
             for at_least in OTHER_AT_LEAST
         ]
-        rows.append(
-            [
-                name,
-                f"{model.cases[name]:,}",
-                format_estimate(model.p[name], 3),
-                format_estimate(model.weights[name], 3),
-                *other_weights,
-            ]
-        )
+        estimates = (format_estimate(estimate, 3) for estimate in (model.p[name], model.weights[name]))
+        rows.append([name, f"{model.cases[name]:,}", *estimates, *other_weights])
     columns = ["label", "pairs of labels", f"another says {' or '.join(model.top)}", f"worth for {least}/{users}"]
     return Grid(
         columns=[*columns, *(f"for {m}/{n}" for m, n in OTHER_AT_LEAST)],

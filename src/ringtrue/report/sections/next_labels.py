@@ -12,14 +12,16 @@ from ringtrue.evaluation.pooling import pool
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
 from ringtrue.report.inputs import ReportInputs
-from ringtrue.report.model import Figure, Line, Lines, Point, Section
+from ringtrue.report.model import Figure, Line, Lines, Point, Section, SectionOutline
 from ringtrue.report.sections.number_phrases import format_percent
 from ringtrue.report.sections.width_forecast import Forecast, forecast_half_widths
 
-TITLE = "What to judge next"
-NEEDS = "runs and judgments"
-FIGURES = {"next": "How much shorter would more gold labels make the interval?"}
-POOL_DEPTH = 10  # documents of each query, for measures that look at the whole list
+OUTLINE = SectionOutline(
+    name="next",
+    title="What to judge next",
+    needs="runs and judgments",
+    figures={"next": "How much shorter would more gold labels make the interval?"},
+)
 MIN_WHOLE_QUERIES = 20  # whole queries: from there on intervals keep what they say
 MIN_GAIN = 0.1  # of the half-width: less is not worth a label
 
@@ -37,7 +39,6 @@ class MissingLabels:
 def find_missing_labels(inputs: ReportInputs) -> MissingLabels:
     """What the runs show for the judged queries, as deep as the measure looks, against what has a label."""
     assert inputs.judgments is not None
-    depth = inputs.measures[0].reach or POOL_DEPTH
     labels = inputs.judgments.frame.filter(pl.col("label") >= 0).select("query", "doc").unique()
     judged_queries = labels.select("query").unique()
 
@@ -45,10 +46,10 @@ def find_missing_labels(inputs: ReportInputs) -> MissingLabels:
         of_judged_queries = shown.join(judged_queries, on="query", how="semi")
         return of_judged_queries.height, of_judged_queries.join(labels, on=["query", "doc"], how="anti").height
 
-    documents, unjudged = split(pool(inputs.runs, depth=depth))
-    tops = {run.name: split(run.ranked(depth)) for run in inputs.runs}
+    documents, unjudged = split(pool(inputs.runs, depth=inputs.depth))
+    tops = {run.name: split(run.ranked(inputs.depth)) for run in inputs.runs}
     return MissingLabels(
-        depth=depth,
+        depth=inputs.depth,
         documents=documents,
         unjudged=unjudged,
         judged={run: 1 - missing / total for run, (total, missing) in tops.items() if total},
@@ -65,26 +66,18 @@ def section(inputs: ReportInputs) -> Section | None:
     except InputError as error:
         if not lacking.unjudged:
             raise
-        return Section(
-            name="next",
-            title=TITLE,
-            answer=_summarise_missing(lacking),
-            notes=(str(error),),
+        return OUTLINE.section(
+            _summarise_missing(lacking),
             tables=(_missing_table(lacking), _commands_table(_pool_command(inputs, lacking))),
+            notes=(str(error),),
         )
     tables = (_missing_table(lacking),) if lacking.unjudged else ()
     commands = [*_pool_command(inputs, lacking), *_sample_command(inputs, forecast)]
-    return Section(
-        name="next",
-        title=TITLE,
-        answer=_summarise_next(lacking, forecast),
-        figures=_forecast_figures(inputs, forecast),
+    return OUTLINE.section(
+        f"{_summarise_missing(lacking)} {_summarise_gain(forecast)}",
+        *_forecast_figures(inputs, forecast),
         tables=(*tables, _commands_table(commands)) if commands else tables,
     )
-
-
-def _summarise_next(lacking: MissingLabels, forecast: Forecast) -> str:
-    return f"{_summarise_missing(lacking)} {_summarise_gain(forecast)}"
 
 
 def _summarise_missing(lacking: MissingLabels) -> str:
@@ -97,27 +90,20 @@ def _summarise_missing(lacking: MissingLabels) -> str:
 def _summarise_gain(forecast: Forecast) -> str:
     if not forecast.further:
         return f"Gold has judged all that it could: only more queries make the interval of {forecast.run} shorter."
-    amount, width = _amount_phrase(forecast), forecast.half_widths[_recommended_index(forecast)]
+    index = _recommended_index(forecast)
+    amount, width = _amount_phrase(forecast, forecast.further[index]), _format_width(forecast.half_widths[index])
     if forecast.now is None:
         return (
-            f"{amount} would give {forecast.run} an interval of about ±{_format_width(width)}, if queries differ by "
-            "gold as they do by the labels that there are, and show how far these can be trusted."
+            f"{amount} would give {forecast.run} an interval of about ±{width}, if queries differ by gold as they do "
+            "by the labels that there are, and show how far these can be trusted."
         )
     if _is_hardly_worth_it(forecast):
         return (
             f"More gold labels would hardly help: the interval of {forecast.run} is ±{forecast.now:.3f}, and were "
             f"everything judged by gold, about ±{_format_width(forecast.limit)}."
         )
-    between = (
-        " (roughly "
-        f"{_format_range(forecast.low[_recommended_index(forecast)], forecast.high[_recommended_index(forecast)])})"
-        if forecast.low
-        else ""
-    )
-    return (
-        f"{amount} would shorten the interval of {forecast.run} from ±{forecast.now:.3f} to about "
-        f"±{_format_width(width)}{between}."
-    )
+    between = f" (roughly {_format_range(forecast.low[index], forecast.high[index])})" if forecast.low else ""
+    return f"{amount} would shorten the interval of {forecast.run} from ±{forecast.now:.3f} to about ±{width}{between}."
 
 
 def _recommended_index(forecast: Forecast) -> int:
@@ -135,47 +121,50 @@ def _is_hardly_worth_it(forecast: Forecast) -> bool:
     return forecast.now is not None and forecast.now - lowest < MIN_GAIN * forecast.now
 
 
-def _amount_phrase(forecast: Forecast) -> str:
+def _amount_phrase(forecast: Forecast, count: int) -> str:
     """How much gold should judge."""
-    count, more = forecast.further[_recommended_index(forecast)], "more " if forecast.labels else ""
+    more = "more " if forecast.labels else ""
     if forecast.unit == "document":
         return f"{count:,} {more}gold labels"
     return f"Gold labels for {count:,} {more}whole {'query' if count == 1 else 'queries'}"
 
 
+def _further_units(forecast: Forecast) -> str:
+    units = "documents" if forecast.unit == "document" else "whole queries"
+    return f"further {units}" if forecast.labels else units
+
+
 def _forecast_figures(inputs: ReportInputs, forecast: Forecast) -> tuple[Figure, ...]:
     if not forecast.further:
         return ()
-    start = () if forecast.now is None else (0,)
-    x = tuple(float(count) for count in (*start, *forecast.further))
-    y = (*(() if forecast.now is None else (forecast.now,)), *forecast.half_widths)
-    units = "documents" if forecast.unit == "document" else "whole queries"
+    x, y = tuple(map(float, forecast.further)), forecast.half_widths
+    if forecast.now is not None:
+        x, y = (0.0, *x), (forecast.now, *y)
     name = "gold alone" if forecast.gold_only else "with such labels"
-    band = {} if not forecast.low else {"low": (y[0], *forecast.low), "high": (y[0], *forecast.high)}
-    limit = (
-        () if forecast.low else (Line(name="all judged by gold", x=(x[0], x[-1]), y=(forecast.limit, forecast.limit)),)
-    )
+    if forecast.low:
+        lines = [Line(name=name, x=x, y=y, low=(y[0], *forecast.low), high=(y[0], *forecast.high))]
+    else:
+        limit = Line(name="all judged by gold", x=(x[0], x[-1]), y=(forecast.limit, forecast.limit))
+        lines = [Line(name=name, x=x, y=y), limit]
     chart = Lines(
-        lines=(Line(name=name, x=x, y=y, **band), *limit),
-        across=f"{'further ' if forecast.labels else ''}{units} that gold judges",
+        lines=tuple(lines),
+        across=f"{_further_units(forecast)} that gold judges",
         up=f"half-width for {forecast.run}",
         y_range=(0.0, max(y) * 1.05),
         mark=None if forecast.now is None else Point(name="now", x=0.0, y=forecast.now),
     )
-    figure = Figure(
-        name="next",
-        title=FIGURES["next"],
-        sentence=_describe_forecast(inputs, forecast),
-        charts=(chart,),
+    figure = OUTLINE.figure(
+        "next",
+        _describe_forecast(inputs, forecast),
+        _forecast_table(inputs, forecast),
+        chart,
         notes=_forecast_notes(forecast),
-        table=_forecast_table(inputs, forecast),
     )
     return (figure,)
 
 
 def _forecast_table(inputs: ReportInputs, forecast: Forecast) -> Grid:
     """A row for each amount; with a range, where there is gold that leaves one open."""
-    units = "documents" if forecast.unit == "document" else "whole queries"
     amounts = [f"{count:,}" for count in forecast.further]
     widths, ranges = list(forecast.half_widths), list(zip(forecast.low, forecast.high, strict=True))
     if widths[-1] > forecast.limit:
@@ -183,17 +172,14 @@ def _forecast_table(inputs: ReportInputs, forecast: Forecast) -> Grid:
         widths.append(forecast.limit)
         ranges += [] if forecast.limits is None else [forecast.limits]
     rows = [[amount, f"±{_format_width(width)}"] for amount, width in zip(amounts, widths, strict=True)]
+    columns = [_further_units(forecast), "half-width"]
+    caption = f"half of the {inputs.level:.0%} interval of {inputs.measure} for {forecast.run}, forecast"
     if ranges:
         rows = [[*row, _format_range(*ends)] for row, ends in zip(rows, ranges, strict=True)]
+        columns, caption = [*columns, "range"], f"{caption}; range: what the gold so far leaves open"
     if forecast.now is not None:
-        rows.insert(0, ["0", f"±{forecast.now:.4f}", *(["–"] if ranges else [])])
-    caption = f"half of the {inputs.level:.0%} interval of {inputs.measure} for {forecast.run}, forecast"
-    return Grid(
-        columns=[f"{'further ' if forecast.labels else ''}{units}", "half-width", *(["range"] if ranges else [])],
-        rows=rows,
-        left=0,
-        caption=f"{caption}; range: what the gold so far leaves open" if ranges else caption,
-    )
+        rows.insert(0, ["0", f"±{forecast.now:.4f}", "–"][: len(columns)])
+    return Grid(columns=columns, rows=rows, left=0, caption=caption)
 
 
 def _describe_forecast(inputs: ReportInputs, forecast: Forecast) -> str:
@@ -204,17 +190,14 @@ def _describe_forecast(inputs: ReportInputs, forecast: Forecast) -> str:
         start = f"No gold label corrects {inputs.measure} yet."
     else:
         start = "The gold labels that there are cannot be added to, so this is about a new draw from the runs."
-    count = 0 if len(forecast.further) == 1 else -1
+    steps = list(zip(forecast.half_widths, forecast.further, strict=True))
     amounts = " and ".join(
-        f"±{_format_width(forecast.half_widths[index])} with {forecast.further[index]:,}"
-        for index in dict.fromkeys((0, count))
+        f"±{_format_width(width)} with {count:,}" for width, count in dict.fromkeys((steps[0], steps[-1]))
     )
-    more = "further " if forecast.labels else ""
-    units = "documents" if forecast.unit == "document" else "whole queries"
     band = " The band is what the gold so far leaves open." if forecast.low else ""
     return (
-        f"{start} The line is half of the interval to expect: about {amounts} {more}{units} judged by gold.{band} "
-        f"{_describe_limit(forecast)}"
+        f"{start} The line is half of the interval to expect: about {amounts} {_further_units(forecast)} judged by "
+        f"gold.{band} {_describe_limit(forecast)}"
     )
 
 
@@ -265,14 +248,11 @@ def _describe_missing(lacking: MissingLabels) -> str:
 
 
 def _missing_table(lacking: MissingLabels) -> tuple[str, Grid]:
-    ordered = sorted(
-        (run_and_share for run_and_share in lacking.judged.items() if run_and_share[1] < 1),
-        key=lambda run_and_share: run_and_share[1],
-    )
+    incomplete = {run: share for run, share in lacking.judged.items() if share < 1}
     return _describe_missing(lacking), Grid(
         columns=["run", f"judged in the top {lacking.depth}"],
-        rows=[[run, f"{share:.1%}"] for run, share in ordered],
-        caption="runs that are not here have a label for each" if len(ordered) < len(lacking.judged) else "",
+        rows=[[run, f"{incomplete[run]:.1%}"] for run in sorted(incomplete, key=incomplete.__getitem__)],
+        caption="runs that are not here have a label for each" if len(incomplete) < len(lacking.judged) else "",
     )
 
 
@@ -280,33 +260,24 @@ def _pool_command(inputs: ReportInputs, lacking: MissingLabels) -> list[tuple[st
     """What to do about documents without a label, and the command that does it."""
     if not lacking.unjudged:
         return []
+    task = f"list what the runs show down to rank {lacking.depth}, and label what has no label"
     runs = inputs.names.get("runs", "RUN…")
-    return [
-        (
-            f"list what the runs show down to rank {lacking.depth}, and label what has no label",
-            f"ringtrue pool {runs} --depth {lacking.depth} -o pool.csv",
-        )
-    ]
+    return [(task, f"ringtrue pool {runs} --depth {lacking.depth} -o pool.csv")]
 
 
 def _sample_command(inputs: ReportInputs, forecast: Forecast) -> list[tuple[str, str]]:
     """The same about gold labels, where more of them help."""
     if not forecast.further or _is_hardly_worth_it(forecast):
         return []
-    runs, judgments, gold = (
-        inputs.names.get(name, placeholder)
-        for name, placeholder in (("runs", "RUN…"), ("judgments", "JUDGMENTS"), ("gold", "GOLD"))
+    runs, judgments = inputs.names.get("runs", "RUN…"), inputs.names.get("judgments", "JUDGMENTS")
+    count = forecast.further[_recommended_index(forecast)]
+    option, unit = ("--budget", "document") if forecast.unit == "document" else ("--queries", "whole query")
+    further, already = (
+        ("further ", f" --already {inputs.names.get('gold', 'GOLD')}") if forecast.continues else ("", "")
     )
-    count, further = forecast.further[_recommended_index(forecast)], "further " if forecast.continues else ""
-    option, units = ("--budget", "document") if forecast.unit == "document" else ("--queries", "whole query")
-    already = f" --already {gold}" if forecast.continues else ""
     options = f"{option} {count} --for '{inputs.measure}'{already} -o next.csv"
-    return [
-        (
-            f"draw {format_count(count, further + units)} for gold to judge",
-            f"ringtrue sample {runs} --judgments {judgments} {options}",
-        )
-    ]
+    task = f"draw {format_count(count, further + unit)} for gold to judge"
+    return [(task, f"ringtrue sample {runs} --judgments {judgments} {options}")]
 
 
 def _commands_table(commands: list[tuple[str, str]]) -> tuple[str, Grid]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 
 from ringtrue.stats.results import Estimate
 
@@ -28,9 +28,8 @@ def format_percent_estimate(estimate: Estimate) -> str:
         >>> format_percent_estimate(Estimate(value=0.9, low=0.596, high=0.982, n=10, method="wilson"))
         '90% (60% to 98%)'
     """
-    if estimate.low is None or estimate.high is None:
-        return format_percent(estimate.value)
-    return f"{format_percent(estimate.value)} ({format_percent(estimate.low)} to {format_percent(estimate.high)})"
+    value, low, high = map(format_percent, (estimate.value, estimate.low, estimate.high))
+    return value if "–" in (low, high) else f"{value} ({low} to {high})"
 
 
 def format_estimate(estimate: Estimate, digits: int = 2) -> str:
@@ -42,12 +41,8 @@ def format_estimate(estimate: Estimate, digits: int = 2) -> str:
     """
     if estimate.value is None:
         return "–"
-    if estimate.low is None or estimate.high is None or estimate.low == estimate.high:
-        return format_number(estimate.value, digits)
-    return (
-        f"{format_number(estimate.value, digits)} ({format_number(estimate.low, digits)} to "
-        f"{format_number(estimate.high, digits)})"
-    )
+    value, low, high = (format_number(number, digits) for number in (estimate.value, estimate.low, estimate.high))
+    return value if "–" in (low, high) or estimate.low == estimate.high else f"{value} ({low} to {high})"
 
 
 def format_number(number: float | None, digits: int = 2) -> str:
@@ -68,6 +63,16 @@ def format_p_value(p: float) -> str:
         ('p < 0.001', 'p = 0.004', 'p = 0.20')
     """
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}" if p < 0.1 else f"p = {p:.2f}"
+
+
+def pick_form(names: Sized, singular: str, plural: str) -> str:
+    """A verb, or another word, as the number of names asks for.
+
+    Examples:
+        >>> pick_form(["ann"], "is", "are"), pick_form(["ann", "bob"], "is", "are")
+        ('is', 'are')
+    """
+    return singular if len(names) == 1 else plural
 
 
 def join_names(names: Sequence[str], most: int = 5) -> str:

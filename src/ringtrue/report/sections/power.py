@@ -12,17 +12,19 @@ from ringtrue.errors import InputError
 from ringtrue.evaluation.measures import FloatArray
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
-from ringtrue.gold.correction.query_estimator import MIN_QUERIES_FOR_SLOPE
-from ringtrue.gold.planning.goals import needed_ratio
-from ringtrue.report.inputs import ReportInputs
-from ringtrue.report.model import Figure, Line, Lines, Point, Section
-from ringtrue.report.run_order import EQUAL_DIGITS, compare_run_pairs, order_runs
+from ringtrue.gold.correction.whole_queries import MIN_QUERIES_FOR_SLOPE
+from ringtrue.gold.planning.noncentral_t import needed_ratio
+from ringtrue.report.inputs import EQUAL_DIGITS, ReportInputs, compare_run_pairs, order_runs
+from ringtrue.report.model import Line, Lines, Point, Section, SectionOutline
 from ringtrue.stats.results import Comparison
 from ringtrue.stats.student_t import t_quantile
 
-TITLE = "How small a difference could be found?"
-NEEDS = "two runs or more, and judgments of several queries"
-FIGURES = {"power": "How small a difference would so many queries show?"}
+OUTLINE = SectionOutline(
+    name="power",
+    title="How small a difference could be found?",
+    needs="two runs or more, and judgments of several queries",
+    figures={"power": "How small a difference would so many queries show?"},
+)
 POWER = 0.8  # 4 of 5
 NORMAL_DF = 1e9  # degrees of freedom with which Student's t is the normal distribution
 MAX_QUERIES = 10_000_000  # queries
@@ -66,6 +68,10 @@ def detectable_difference(spread: DifferenceSpread, queries: ArrayLike, level: f
     return difference
 
 
+def _detectable(spread: DifferenceSpread, queries: int, level: float) -> float:
+    return float(detectable_difference(spread, [queries], level)[0])
+
+
 def queries_needed(difference: float, spread: DifferenceSpread, level: float) -> int | None:
     """The fewest queries with which such a difference is found in 4 of 5 tests; None where ten million are too few.
 
@@ -74,13 +80,13 @@ def queries_needed(difference: float, spread: DifferenceSpread, level: float) ->
         80
     """
     low, high = 1, 2  # so many are too few, so many may be enough
-    while detectable_difference(spread, [high], level)[0] > difference:
+    while _detectable(spread, high, level) > difference:
         low, high = high, high * 2
         if high > MAX_QUERIES:
             return None
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if detectable_difference(spread, [middle], level)[0] > difference else (low, middle)
+        low, high = (middle, high) if _detectable(spread, middle, level) > difference else (low, middle)
     return high
 
 
@@ -94,14 +100,12 @@ def section(inputs: ReportInputs) -> Section | None:
     comparison = compare_run_pairs(inputs)[names[0], names[1]]
     spreads = _collect_spreads(inputs, comparison, queries)
     if not spreads:
-        reason = (
-            "; ".join(comparison.notes)
-            if comparison.difference.value is None
-            else "no two runs differ on several queries"
-        )
+        reason = "no two runs differ on several queries"
+        if comparison.difference.value is None:
+            reason = "; ".join(comparison.notes)
         raise InputError(f"{reason}: there is no telling what other queries would show")
     name, first_spread = next(iter(spreads.items()))
-    detectable_now = float(detectable_difference(first_spread, [queries], inputs.level)[0])
+    detectable_now = _detectable(first_spread, queries, inputs.level)
     observed = round(abs(comparison.difference.value or 0.0), EQUAL_DIGITS) if name != TYPICAL_PAIR else None
     needed = None if not observed else queries_needed(observed, first_spread, inputs.level)
     most = min(max(4 * queries, needed or 0), 16 * queries)
@@ -114,15 +118,14 @@ def section(inputs: ReportInputs) -> Section | None:
         mark=Point(name=f"now: {format_count(queries, 'query')}", x=float(queries), y=detectable_now),
     )
     answer = _summarise_power(names[0], names[1], queries, detectable_now, observed, needed)
-    figure = Figure(
-        name="power",
-        title=FIGURES["power"],
-        sentence=_describe_power(spreads, comparison, queries, inputs),
-        charts=(chart,),
-        table=_power_table(spreads, queries, needed, inputs),
+    figure = OUTLINE.figure(
+        "power",
+        _describe_power(spreads, comparison, queries, inputs),
+        _power_table(spreads, queries, needed, inputs),
+        chart,
         notes=_power_notes(inputs, comparison, first_spread, queries),
     )
-    return Section(name="power", title=TITLE, answer=answer, figures=(figure,))
+    return OUTLINE.section(answer, figure)
 
 
 def _collect_spreads(inputs: ReportInputs, comparison: Comparison, queries: int) -> dict[str, DifferenceSpread]:
@@ -181,20 +184,12 @@ def _summarise_power(
     statement = f"{opening} between {a} and {b} is found in 4 of 5 tests"
     if not observed:
         return f"{statement}; none was seen."
+    statement += f"; {_format_two_digits(observed)} was seen"
     if needed is None:
-        return (
-            f"{statement}; {_format_two_digits(observed)} was seen, and no number of queries would be enough "
-            "to find that."
-        )
+        return f"{statement}, and no number of queries would be enough to find that."
     if needed <= queries:
-        return (
-            f"{statement}; {_format_two_digits(observed)} was seen, for which about "
-            f"{format_count(needed, 'query')} would have been enough."
-        )
-    return (
-        f"{statement}; {_format_two_digits(observed)} was seen, and to find that takes about "
-        f"{_round_up(needed):,} queries."
-    )
+        return f"{statement}, for which about {format_count(needed, 'query')} would have been enough."
+    return f"{statement}, and to find that takes about {_round_up(needed):,} queries."
 
 
 def _gold_assumption(comparison: Comparison, queries: int) -> str:
@@ -202,21 +197,18 @@ def _gold_assumption(comparison: Comparison, queries: int) -> str:
     if _is_tested_by_rates(comparison):
         return "Further queries need no further gold labels here: the judge is taken to err as often on them."
     if comparison.difference.method.endswith("whole queries"):
-        return (
-            f"Of further queries gold is taken to judge as large a part as of these ({comparison.difference.n} "
-            f"of {queries})."
-        )
+        part = f"{comparison.difference.n} of {queries}"
+        return f"Of further queries gold is taken to judge as large a part as of these ({part})."
     return "Each further query is taken to get as many gold labels as these had."
 
 
 def _describe_power(
     spreads: dict[str, DifferenceSpread], comparison: Comparison, queries: int, inputs: ReportInputs
 ) -> str:
-    differences = {
-        name: _format_two_digits(float(detectable_difference(spread, [queries], inputs.level)[0]))
-        for name, spread in spreads.items()
-    }
-    listing = " and ".join(f"{difference} for {name}" for name, difference in list(differences.items())[:2])
+    listing = " and ".join(
+        f"{_format_two_digits(_detectable(spread, queries, inputs.level))} for {name}"
+        for name, spread in list(spreads.items())[:2]
+    )
     now = f"with {format_count(queries, 'query')} {listing}"
     parts = [
         f"A line is the difference in {inputs.measure} that is found in 4 of 5 tests: {now}.",
@@ -235,19 +227,17 @@ def _power_notes(
     notes = []
     comparisons = inputs.comparisons
     if comparisons is not None and len(comparisons) > 1:
-        family = float(
-            detectable_difference(first_spread, [queries], 1 - (1 - comparisons.level) / len(comparisons))[0]
-        )
+        family = _detectable(first_spread, queries, 1 - (1 - comparisons.level) / len(comparisons))
         notes.append(
             f"this is for one pair that was chosen beforehand; as one of {len(comparisons):,} pairs that are all "
             f"looked at, it takes up to {_format_two_digits(family)}"
         )
     low, high = comparison.difference.low, comparison.difference.high
     if low is not None and high is not None and comparison.difference.se:
+        interval = f"{_format_two_digits(low)} to {_format_two_digits(high)}"
         notes.append(
-            f"the difference that was seen is itself uncertain ({_format_two_digits(low)} to "
-            f"{_format_two_digits(high)}): plan for the "
-            f"smallest one that would matter to you (`ringtrue plan --difference`)"
+            f"the difference that was seen is itself uncertain ({interval}): plan for the smallest one that would "
+            "matter to you (`ringtrue plan --difference`)"
         )
     return tuple(notes)
 
@@ -257,13 +247,7 @@ def _power_table(spreads: dict[str, DifferenceSpread], queries: int, needed: int
     if needed is not None and needed > queries:
         counts.add(needed)
     rows = [
-        [
-            f"{n:,}",
-            *(
-                _format_two_digits(float(detectable_difference(spread, [n], inputs.level)[0]))
-                for spread in spreads.values()
-            ),
-        ]
+        [f"{n:,}", *(_format_two_digits(_detectable(spread, n, inputs.level)) for spread in spreads.values())]
         for n in sorted(counts)
     ]
     return Grid(

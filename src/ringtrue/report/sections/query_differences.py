@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 
 import numpy as np
 import polars as pl
@@ -10,16 +11,18 @@ import polars as pl
 from ringtrue.evaluation.significance import differences, largest_differences
 from ringtrue.formatting.grid import Grid, format_signed
 from ringtrue.formatting.phrases import format_count
-from ringtrue.report.inputs import ReportInputs
-from ringtrue.report.model import Bars, Figure, Section
-from ringtrue.report.run_order import compare_run_pairs, find_leaders, order_runs, score_as_labelled
+from ringtrue.report.inputs import ReportInputs, compare_run_pairs, find_leaders, order_runs, score_as_labelled
+from ringtrue.report.model import Bars, Section, SectionOutline
 from ringtrue.report.sections.number_phrases import join_names
 from ringtrue.stats.results import Comparison
 from ringtrue.tables import Scores
 
-TITLE = "Query by query"
-NEEDS = "two runs or more, and judgments"
-FIGURES = {"differences": "Which queries make the difference?"}
+OUTLINE = SectionOutline(
+    name="differences",
+    title="Query by query",
+    needs="two runs or more, and judgments",
+    figures={"differences": "Which queries make the difference?"},
+)
 MAX_NAMED_BARS = 60  # bars with a name; of more, the outermost on either side
 MAX_BARS = 400  # bars at all
 MAX_LEVEL_QUERIES = 5  # queries without a difference that are drawn
@@ -36,21 +39,24 @@ def section(inputs: ReportInputs) -> Section | None:
     rivals = list(dict.fromkeys([names[1], *(by_labels[:1] if names[0] not in by_labels else [])]))
     pairs = compare_run_pairs(inputs)
     tables = {rival: differences(scores, names[0], rival, measure) for rival in rivals}
-    first_table = tables[rivals[0]]
-    sentences = [
+    sentences = ["A bar is a query: to the right the first run is ahead, to the left the other."]
+    if inputs.gold is not None:
+        sentences.append(
+            "Query by query only the labels as they are can be shown; what corrects them holds for the mean."
+        )
+    sentences += [
         _describe_differences(table, names[0], rival, pairs.get((names[0], rival)), briefly=rival != rivals[0])
         for rival, table in tables.items()
     ]
-    figure = Figure(
-        name="differences",
-        title=FIGURES["differences"],
-        sentence=" ".join([*_legend_sentences(inputs), *sentences]),
-        charts=tuple(_difference_bars(table, names[0], rival, measure) for rival, table in tables.items()),
-        table=_difference_table(tables, names[0], measure),
+    figure = OUTLINE.figure(
+        "differences",
+        " ".join(sentences),
+        _difference_table(tables, names[0], measure),
+        *(_difference_bars(table, names[0], rival, measure) for rival, table in tables.items()),
         notes=_difference_notes(tables.values(), scores),
     )
-    answer = _summarise_differences(first_table, names[0], rivals[0], inputs)
-    return Section(name="differences", title=TITLE, answer=answer, figures=(figure,))
+    answer = _summarise_differences(tables[rivals[0]], names[0], rivals[0], inputs)
+    return OUTLINE.section(answer, figure)
 
 
 def count_decisive_queries(values: list[float]) -> int | None:
@@ -65,13 +71,6 @@ def count_decisive_queries(values: list[float]) -> int | None:
     ordered = np.sort(np.array(values))[::-1]
     remaining_sum = np.round(ordered.sum() - np.cumsum(ordered), 12)
     return int(np.argmax(remaining_sum <= 0)) + 1 if round(ordered.sum(), 12) > 0 else None
-
-
-def _legend_sentences(inputs: ReportInputs) -> list[str]:
-    legend = "A bar is a query: to the right the first run is ahead, to the left the other."
-    if inputs.gold is None:
-        return [legend]
-    return [legend, "Query by query only the labels as they are can be shown; what corrects them holds for the mean."]
 
 
 def _count_outcomes(table: pl.DataFrame) -> tuple[int, int, int]:
@@ -110,22 +109,18 @@ def _describe_robustness(table: pl.DataFrame, a: str, b: str, mean: float) -> li
     decisive_count = count_decisive_queries((sign * table["difference"]).to_list())
     if decisive_count is None or decisive_count == table.height:
         return []
-    decisive_queries = (
-        table["query"].head(decisive_count) if sign > 0 else table["query"].reverse().head(decisive_count)
-    )
-    leader = "it" if sign > 0 else b
-    without = (
-        join_names(decisive_queries.to_list())
-        if decisive_count <= MAX_QUERIES_IN_TEXT
-        else f"the {decisive_count} queries where {leader} is furthest ahead"
-    )
-    return [f"Without {without}, {f'{a} would no longer be ahead' if sign > 0 else f'{b} would not be ahead of it'}."]
+    queries, leader, outcome = table["query"].reverse(), b, f"{b} would not be ahead of it"
+    if sign > 0:
+        queries, leader, outcome = table["query"], "it", f"{a} would no longer be ahead"
+    without = f"the {decisive_count} queries where {leader} is furthest ahead"
+    if decisive_count <= MAX_QUERIES_IN_TEXT:
+        without = join_names(queries.head(decisive_count).to_list())
+    return [f"Without {without}, {outcome}."]
 
 
 def _queries_with_differences(part: pl.DataFrame) -> str:
-    return join_names(
-        [f"{query} ({_format_difference(value)})" for query, value in part.select("query", "difference").rows()]
-    )
+    rows = part.select("query", "difference").rows()
+    return join_names([f"{query} ({_format_difference(value)})" for query, value in rows])
 
 
 def _format_difference(value: float) -> str:
@@ -138,16 +133,10 @@ def _difference_bars(table: pl.DataFrame, a: str, b: str, measure: str) -> Bars:
     drawn = table if table.height <= MAX_BARS else pl.concat([table.head(MAX_BARS // 2), table.tail(MAX_BARS // 2)])
     queries = drawn["query"].to_list()
     named_each_side = MAX_NAMED_BARS // 2
-    names = (
-        queries
-        if len(queries) <= MAX_NAMED_BARS
-        else [
-            query if place < named_each_side or place >= len(queries) - named_each_side else ""
-            for place, query in enumerate(queries)
-        ]
-    )
+    if (unnamed := len(queries) - 2 * named_each_side) > 0:
+        queries = [*queries[:named_each_side], *[""] * unnamed, *queries[-named_each_side:]]
     return Bars(
-        names=tuple(names),
+        names=tuple(queries),
         values=tuple(drawn["difference"].to_list()),
         across=f"{measure}: {a} − {b}",
         title=f"{a} against {b}",
@@ -178,11 +167,7 @@ def _difference_table(tables: dict[str, pl.DataFrame], a: str, measure: str) -> 
     first_table = next(iter(tables.values()))
     values_by_query = {rival: {query: values for query, *values in table.rows()} for rival, table in tables.items()}
     rows = [
-        [
-            query,
-            _format_score(value),
-            *(cell for of_rival in values_by_query.values() for cell in _rival_cells(of_rival.get(query))),
-        ]
+        [query, f"{value:.4f}", *chain(*(_rival_cells(of_rival.get(query)) for of_rival in values_by_query.values()))]
         for query, value in first_table.select("query", "a").rows()
     ]
     columns = ["query", a, *(name for rival in tables for name in (rival, f"{a} − {rival}"))]
@@ -191,8 +176,4 @@ def _difference_table(tables: dict[str, pl.DataFrame], a: str, measure: str) -> 
 
 def _rival_cells(values: list[float] | None) -> list[str]:
     """The other run's value for a query, and the difference; the three numbers of `differences` are a, b and a − b."""
-    return ["–", "–"] if values is None else [_format_score(values[1]), format_signed(values[2], 4)]
-
-
-def _format_score(score: float) -> str:
-    return f"{score:.4f}"
+    return ["–", "–"] if values is None else [f"{values[1]:.4f}", format_signed(values[2], 4)]

@@ -13,18 +13,21 @@ from ringtrue.formatting.phrases import format_count
 from ringtrue.preference import rate
 from ringtrue.preference.rate import drop_traps, trap_notes
 from ringtrue.report.inputs import ReportInputs
-from ringtrue.report.model import Figure, Forest, Section, Series
-from ringtrue.report.sections.labels_without_traps import votes_without_traps
-from ringtrue.report.sections.number_phrases import format_number, format_percent
+from ringtrue.report.model import Forest, Section, SectionOutline, Series
+from ringtrue.report.sections.crowd_labels import votes_without_traps
+from ringtrue.report.sections.number_phrases import capitalize_first, format_number, format_percent
 from ringtrue.stats.results import Estimate
 from ringtrue.tables.judgments import NO_QUERY
 
 if TYPE_CHECKING:
     from ringtrue.preference import Ratings
 
-TITLE = "Preferences"
-NEEDS = "preferences between two documents"
-FIGURES = {"ratings": "Which documents are preferred?"}
+OUTLINE = SectionOutline(
+    name="ratings",
+    title="Preferences",
+    needs="preferences between two documents",
+    figures={"ratings": "Which documents are preferred?"},
+)
 MAX_QUERIES_SHOWN = 4  # charts side by side
 MAX_DOCS, MAX_DOCS_SINGLE_QUERY = 10, 25  # in each of them, and where there is one alone
 READING = (
@@ -42,38 +45,28 @@ def section(inputs: ReportInputs) -> Section | None:
     ratings = rate(regular_votes, repeats=inputs.repeats, level=inputs.level, rng=inputs.rng("ratings"))
     repeated = regular_votes.frame.height - ratings.votes
     if repeated:
-        notes = (
-            *notes,
-            f"{format_count(repeated, 'vote')} of a judge on the same pair again: the {inputs.repeats} one counts",
-        )
+        again = f"{format_count(repeated, 'vote')} of a judge on the same pair again"
+        notes = (*notes, f"{again}: the {inputs.repeats} one counts")
     tables = [rows for _, rows in ratings.frame.group_by("query", maintain_order=True)]
     shown_tables = sorted(tables, key=lambda rows: -int(rows["votes"].sum()))[:MAX_QUERIES_SHOWN]
-    single_query = len(tables) == 1
-    figure = Figure(
-        name="ratings",
-        title=FIGURES["ratings"],
-        sentence=_describe_ratings(ratings, tables, shown_tables[0]),
-        table=_rating_table(ratings.frame),
-        charts=tuple(
-            _rating_forest(
-                rows, ratings.level, MAX_DOCS_SINGLE_QUERY if single_query else MAX_DOCS, named=not single_query
-            )
-            for rows in shown_tables
-        ),
-        notes=(READING, *_limit_notes(tables, shown_tables)),
+    named, limit = (False, MAX_DOCS_SINGLE_QUERY) if len(tables) == 1 else (True, MAX_DOCS)
+    figure = OUTLINE.figure(
+        "ratings",
+        _describe_ratings(ratings, tables, shown_tables[0]),
+        _rating_table(ratings.frame),
+        *(_rating_forest(rows, ratings.level, limit, named=named) for rows in shown_tables),
+        notes=(READING, *_limit_notes(tables, shown_tables, limit)),
     )
-    return Section(
-        name="ratings",
-        title=TITLE,
-        answer=_summarise_ratings(ratings, tables, shown_tables[0]),
-        figures=(figure,),
+    return OUTLINE.section(
+        _summarise_ratings(ratings, tables, shown_tables[0]),
+        figure,
         notes=(*notes, *trap_notes(trap_votes), *ratings.notes),
     )
 
 
 def _rating_forest(rows: pl.DataFrame, level: float, limit: int, *, named: bool) -> Forest:
     """The best documents of a query; of several groups that no chain of votes joins, the largest."""
-    shown = rows.filter(pl.col("group") == rows["group"][0]).head(limit)
+    shown = _first_group(rows).head(limit)
     values = tuple(
         Estimate(value=rating, se=se, low=low, high=high, level=level, n=votes, method="bradley-terry")
         for rating, se, low, high, votes in shown.select("rating", "se", "low", "high", "votes").iter_rows()
@@ -89,6 +82,10 @@ def _rating_forest(rows: pl.DataFrame, level: float, limit: int, *, named: bool)
     )
 
 
+def _first_group(rows: pl.DataFrame) -> pl.DataFrame:
+    return rows.filter(pl.col("group") == rows["group"][0])
+
+
 def _summarise_ratings(ratings: Ratings, tables: Sequence[pl.DataFrame], first: pl.DataFrame) -> str:
     docs = format_count(ratings.frame.height, "document")
     if len(tables) == 1:
@@ -102,96 +99,74 @@ def _summarise_ratings(ratings: Ratings, tables: Sequence[pl.DataFrame], first: 
 
 
 def _describe_ratings(ratings: Ratings, tables: Sequence[pl.DataFrame], first: pl.DataFrame) -> str:
-    where = "" if first["query"][0] == NO_QUERY else f"In query {first['query'][0]}, "
-    most = (
-        f"which has the most votes ({format_count(int(first['votes'].sum()) // 2, 'vote')}), "
-        if len(tables) > 1
-        else ""
-    )
-    opening = f"{where}{most if where else ''}{_describe_first_two(ratings, first)}."
+    opening = _describe_first_two(ratings, first)
+    if (query := first["query"][0]) != NO_QUERY:
+        votes = format_count(int(first["votes"].sum()) // 2, "vote")
+        most = f"which has the most votes ({votes}), " if len(tables) > 1 else ""
+        opening = f"In query {query}, {most}{opening}"
     clearly_below = _count_clearly_below(first)
-    more = (
-        f" The interval of {format_count(clearly_below, 'other document')} lies wholly below that of the first."
-        if clearly_below
-        else (" No interval lies wholly below that of the first.")
-    )
-    return f"{opening[0].upper()}{opening[1:]}{more}"
+    subject = f"The interval of {format_count(clearly_below, 'other document')}" if clearly_below else "No interval"
+    return f"{capitalize_first(opening)}. {subject} lies wholly below that of the first."
 
 
 def _count_clearly_below(rows: pl.DataFrame) -> int:
     """How many documents of the first group have an interval that ends below that of the best."""
-    group = rows.filter(pl.col("group") == rows["group"][0])
-    if group["low"][0] is None:
-        return 0
-    return int((group["high"] < group["low"][0]).sum())
+    group = _first_group(rows)
+    return 0 if group["low"][0] is None else int((group["high"] < group["low"][0]).sum())
 
 
 def _describe_first_two(ratings: Ratings, rows: pl.DataFrame) -> str:
     """The first against the second, as the end of a sentence."""
-    group = rows.filter(pl.col("group") == rows["group"][0])
+    group = _first_group(rows)
     restriction = " of those that votes join" if group.height < rows.height else ""
     if group.height == 1:
         return f"{group['doc'][0]} stands alone"
     best, second = group["doc"][0], group["doc"][1]
     if math.isclose(group["rating"][0], group["rating"][1], rel_tol=1e-9, abs_tol=1e-9):
         return f"{best} and {second} are rated the same"
-    chance = ratings.chance(best, second, query=rows["query"][0])
-    certainty = (
-        "" if group["ahead"][0] is None else f", and it is {format_percent(group['ahead'][0])} sure that it is better"
-    )
-    statement = (
-        f"{best} comes first{restriction}: a vote prefers it to {second}, the next, with a chance of "
-        f"{format_percent(chance)}"
-    )
-    return f"{statement}{certainty}"
+    chance = format_percent(ratings.chance(best, second, query=rows["query"][0]))
+    statement = f"{best} comes first{restriction}: a vote prefers it to {second}, the next, with a chance of {chance}"
+    if group["ahead"][0] is None:
+        return statement
+    return f"{statement}, and it is {format_percent(group['ahead'][0])} sure that it is better"
 
 
-def _limit_notes(tables: Sequence[pl.DataFrame], shown_tables: Sequence[pl.DataFrame]) -> tuple[str, ...]:
+def _limit_notes(tables: Sequence[pl.DataFrame], shown_tables: Sequence[pl.DataFrame], limit: int) -> list[str]:
     notes = []
     if len(tables) > len(shown_tables):
-        notes.append(
-            f"the charts have the {len(shown_tables)} of {len(tables):,} queries with the most votes; the table has all"
-        )
-    limit = MAX_DOCS_SINGLE_QUERY if len(tables) == 1 else MAX_DOCS
+        shown = f"the {len(shown_tables)} of {len(tables):,} queries with the most votes"
+        notes.append(f"the charts have {shown}; the table has all")
     if any(rows.height > limit for rows in shown_tables):
         notes.append(f"the first {limit} documents of a query are shown")
     if any(rows["group"].n_unique() > 1 for rows in shown_tables):
         notes.append("where no chain of votes joins all documents, the chart has the largest group that one joins")
-    return tuple(notes)
+    return notes
 
 
 def _rating_table(frame: pl.DataFrame) -> Grid:
-    with_queries, groups = (frame["query"] != NO_QUERY).any(), frame["group"].n_unique() > 1
+    """A row for each document; its query and its group where there are several."""
+    with_queries, groups = bool((frame["query"] != NO_QUERY).any()), frame["group"].n_unique() > 1
+    chosen = slice(None if with_queries else 1, None if groups else -1)
     rows = [
         [
-            *([str(query)] if with_queries else []),
+            str(query),
             str(doc),
             format_number(rating),
             "–" if low is None else f"{format_number(low)} to {format_number(high)}",
             format_percent(ahead),
             f"{met:,}",
             f"{votes:,}",
-            *([str(group)] if groups else []),
-        ]
+            str(group),
+        ][chosen]
         for query, doc, rating, low, high, ahead, met, votes, group in frame.select(
             "query", "doc", "rating", "low", "high", "ahead", "matches", "votes", "group"
         ).iter_rows()
     ]
-    columns = [
-        *(["query"] if with_queries else []),
-        "document",
-        "rating",
-        "interval",
-        "better than the next",
-        "met",
-        "votes",
-        *(["group"] if groups else []),
-    ]
+    columns = ["query", "document", "rating", "interval", "better than the next", "met", "votes", "group"]
+    caption = "met: how many others it was compared with"
     return Grid(
-        columns=columns,
+        columns=columns[chosen],
         rows=rows,
         left=2 if with_queries else 1,
-        caption="met: how many others it was compared with; documents of different groups cannot be compared"
-        if groups
-        else "met: how many others it was compared with",
+        caption=f"{caption}; documents of different groups cannot be compared" if groups else caption,
     )

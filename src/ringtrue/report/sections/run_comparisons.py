@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from itertools import combinations
 
 import numpy as np
 
 from ringtrue.evaluation.significance import assign_letters, find_homogeneous_groups
 from ringtrue.formatting.grid import Grid, format_signed
 from ringtrue.formatting.phrases import format_count
-from ringtrue.report.display_limits import MAX_CHART_ROWS
-from ringtrue.report.inputs import ReportInputs
-from ringtrue.report.model import Figure, Forest, Section, Series
-from ringtrue.report.run_order import (
+from ringtrue.report.inputs import (
     EQUAL_DIGITS,
     PairComparisons,
+    ReportInputs,
     all_runs_phrase,
     compare_run_pairs,
     drop_zero_width_intervals,
@@ -25,19 +23,24 @@ from ringtrue.report.run_order import (
     fit_strengths,
     order_runs,
 )
+from ringtrue.report.model import MAX_CHART_ROWS, Forest, Section, SectionOutline, Series
 from ringtrue.report.sections.number_phrases import (
     capitalize_first,
     format_estimate,
     format_number,
     format_p_value,
     join_names,
+    pick_form,
 )
 from ringtrue.stats.estimate_cells import describe_intervals, format_estimates
 from ringtrue.stats.results import Comparison, Comparisons, Estimate
 
-TITLE = "Which runs can be told apart?"
-NEEDS = "two runs or more, and judgments"
-FIGURES = {"ranking": "Which runs can be told from the best, and from each other?"}
+OUTLINE = SectionOutline(
+    name="ranking",
+    title="Which runs can be told apart?",
+    needs="two runs or more, and judgments",
+    figures={"ranking": "Which runs can be told from the best, and from each other?"},
+)
 NEAR_TOP = 5
 MAX_LEVEL = 0.999999
 DECIDED = "the difference is decided"
@@ -63,20 +66,17 @@ def section(inputs: ReportInputs) -> Section | None:
         marks=tuple(letters[run] for run in shown),
         series=(Series(name="difference to the best", values=tuple(behind[run] for run in shown)),),
     )
-    figure = Figure(
-        name="ranking",
-        title=FIGURES["ranking"],
-        sentence=_describe_comparisons(names, pairs, comparisons, inputs),
-        charts=(chart,),
-        table=_comparison_table(inputs, behind, pairs, letters),
+    figure = OUTLINE.figure(
+        "ranking",
+        _describe_comparisons(names, pairs, comparisons, inputs),
+        _comparison_table(inputs, behind, pairs, letters),
+        chart,
         notes=(*_comparison_notes(names, pairs, letters), *_contradiction_notes(names, pairs, inputs)),
     )
     leading = find_leaders(fit_strengths(inputs))
-    return Section(
-        name="ranking",
-        title=TITLE,
-        answer=_summarise_comparisons(names, leading, pairs, comparisons),
-        figures=(figure,),
+    return OUTLINE.section(
+        _summarise_comparisons(names, leading, pairs, comparisons),
+        figure,
         notes=(f"p: {comparisons.test}; adjusted: {comparisons.family}", *comparisons.notes),
     )
 
@@ -99,19 +99,8 @@ def _letters_of_runs(names: Sequence[str], pairs: PairComparisons) -> list[str]:
 
 def _differences_to_best(inputs: ReportInputs, comparisons: Comparisons, best: str) -> dict[str, Estimate]:
     """Each run minus the best, with an interval that misses 0 just where the difference is decided."""
-    from ringtrue.evaluation.significance import compare
-    from ringtrue.gold.correction import compare_corrected
-    from ringtrue.tables import Scores
-
     level = holm_interval_level(comparisons)
-    settings: dict[str, Any] = {"baselines": best, "adjust": "none", "level": level, "rng": inputs.rng("comparisons")}
-    if inputs.gold is None:
-        assert inputs.scores is not None
-        against = compare(Scores(inputs.scores.frame.filter(measure=inputs.measure)), **settings)
-    else:
-        against = compare_corrected(
-            inputs.runs, inputs.judgments, inputs.gold, inputs.measures[0], **settings, **inputs.correction_options
-        )
+    against = inputs.compare_runs(baselines=best, adjust="none", level=level)
     oriented = [comparison if comparison.b == best else comparison.turned() for comparison in against]
     no_difference = Estimate(value=0.0, level=level, n=oriented[0].difference.n, method="itself")
     return {best: no_difference} | {comparison.a: comparison.difference for comparison in oriented}
@@ -141,36 +130,33 @@ def _summarise_comparisons(
     else:
         opening, pronoun = f"{best} is first", "it"
     beats = f"better than {beaten} of the others"
-    parts = [
-        opening if not beaten else f"{opening} and {beats}" if len(leading) == 1 else f"{opening}; {best} is {beats}",
-        *([f"{join_names(undecided)} cannot be told from {pronoun}"] if undecided else []),
-        *(
-            [f"{join_names(ahead)}, compared with {pronoun} alone, {'is' if len(ahead) == 1 else 'are'} better"]
-            if ahead
-            else []
-        ),
-    ]
+    if beaten:
+        opening += f" and {beats}" if len(leading) == 1 else f"; {best} is {beats}"
+    parts = [opening]
+    if undecided:
+        parts.append(f"{join_names(undecided)} cannot be told from {pronoun}")
+    if ahead:
+        parts.append(f"{join_names(ahead)}, compared with {pronoun} alone, {pick_form(ahead, 'is', 'are')} better")
     decided = sum(comparison.decided for comparison in comparisons)
     decided_phrase = "none is" if not decided else "1 is" if decided == 1 else f"{decided:,} are"
     return f"{'; '.join(parts)}. Of {len(comparisons):,} pairs of runs, {decided_phrase} told apart."
 
 
 def _summarise_pair(comparison: Comparison) -> str:
+    a, b = comparison.a, comparison.b
     if comparison.difference.value is None or comparison.p_adjusted is None:
-        return f"{comparison.a} and {comparison.b} cannot be compared: {'; '.join(comparison.notes)}."
-    evidence = (
-        f"{comparison.a} − {comparison.b} is "
-        f"{format_estimate(comparison.difference, _difference_digits(comparison))}, "
-        f"{format_p_value(comparison.p_adjusted)}"
-    )
+        return f"{a} and {b} cannot be compared: {'; '.join(comparison.notes)}."
+    difference = format_estimate(comparison.difference, _difference_digits(comparison.difference))
+    evidence = f"{a} − {b} is {difference}, {format_p_value(comparison.p_adjusted)}"
     if comparison.better is not None:
-        return (
-            f"{comparison.better} is better than "
-            f"{comparison.b if comparison.better == comparison.a else comparison.a}: {evidence}."
-        )
+        return f"{comparison.better} is better than {_worse_run(comparison)}: {evidence}."
     if round(comparison.difference.value, EQUAL_DIGITS) == 0:
-        return f"{comparison.a} and {comparison.b} have the same value, and cannot be told apart."
-    return f"{comparison.a} and {comparison.b} cannot be told apart: {evidence}."
+        return f"{a} and {b} have the same value, and cannot be told apart."
+    return f"{a} and {b} cannot be told apart: {evidence}."
+
+
+def _worse_run(comparison: Comparison) -> str:
+    return comparison.b if comparison.better == comparison.a else comparison.a
 
 
 def _describe_comparisons(
@@ -186,12 +172,10 @@ def _describe_comparisons(
         parts.append(_describe_top_pairs(names[:NEAR_TOP], pairs))
     top_pair = pairs[best, second]
     if top_pair.detectable is not None and top_pair.difference.value is not None:
-        sample_phrase = (
-            "Labels such as these"
-            if inputs.gold is not None
-            else format_count(top_pair.difference.n, "query") + " like these"
-        )
-        digits = _difference_digits(top_pair)
+        sample_phrase = "Labels such as these"
+        if inputs.gold is None:
+            sample_phrase = f"{format_count(top_pair.difference.n, 'query')} like these"
+        digits = _difference_digits(top_pair.difference)
         parts.append(
             f"{sample_phrase} show a difference of {top_pair.detectable:.{digits}f} in 4 of 5 tests of one pair; "
             f"{best} and {second} lie {format_number(abs(top_pair.difference.value), digits)} apart."
@@ -201,28 +185,25 @@ def _describe_comparisons(
     return " ".join(parts)
 
 
-def _difference_digits(comparison: Comparison) -> int:
-    return comparison.difference.decimals + 1 if comparison.difference.se else 4
+def _difference_digits(difference: Estimate) -> int:
+    return difference.decimals + 1 if difference.se else 4
 
 
 def _describe_top_pairs(names: Sequence[str], pairs: PairComparisons) -> str:
     """Which of the first few are told apart."""
-    top_pairs = [(a, b) for place, a in enumerate(names) for b in names[place + 1 :]]
-    winners = [(comparison.better, comparison) for a, b in top_pairs if (comparison := pairs[a, b]).better is not None]
-    decisions = [
-        f"{better} over {comparison.b if better == comparison.a else comparison.a}" for better, comparison in winners
-    ]
+    top_pairs = [pairs[a, b] for a, b in combinations(names, 2)]
+    decisions = [f"{pair.better} over {_worse_run(pair)}" for pair in top_pairs if pair.better is not None]
     where = f"Of the {len(top_pairs)} pairs among the first {len(names)} runs"
     if not decisions:
         return f"{where} none is decided."
-    return f"{where} {len(decisions)} {'is' if len(decisions) == 1 else 'are'} decided: {join_names(decisions)}."
+    return f"{where} {len(decisions)} {pick_form(decisions, 'is', 'are')} decided: {join_names(decisions)}."
 
 
 def _comparison_notes(names: Sequence[str], pairs: PairComparisons, letters: Mapping[str, str]) -> tuple[str, ...]:
-    notes, best = [], names[0]
+    notes, best, others = [], names[0], names[1:]
     significant_alone = [
         run
-        for run in names[1:]
+        for run in others
         if (comparison := pairs[best, run]).p_value is not None
         and not comparison.decided
         and comparison.p_value < round(1 - comparison.difference.level, 12)
@@ -234,16 +215,14 @@ def _comparison_notes(names: Sequence[str], pairs: PairComparisons, letters: Map
         notes.append(f"looked at alone, the best would also be better than {join_names(behind)}; {BY_CHANCE}")
     if ahead:
         notes.append(f"looked at alone, {join_names(ahead)} would be better than {best}; {BY_CHANCE}")
-    stronger = [run for run in names[1:] if _known_difference(pairs, best, run) < 0]
-    if stronger:
+    if stronger := [run for run in others if _known_difference(pairs, best, run) < 0]:
         notes.append(
             f"the order is by the differences from all the other runs, and {best} is first by those; compared with it "
-            f"alone, {join_names(stronger)} {'lies' if len(stronger) == 1 else 'lie'} ahead"
+            f"alone, {join_names(stronger)} {pick_form(stronger, 'lies', 'lie')} ahead"
         )
-    unknown = [run for run in names[1:] if pairs[names[0], run].p_value is None]
-    if unknown:
+    if unknown := [run for run in others if pairs[best, run].p_value is None]:
         notes.append(f"not compared with the best, and so not told apart from it: {join_names(unknown)}")
-    separated = [run for run in names[1:] if not set(letters[run]) & set(letters[names[0]])]
+    separated = [run for run in others if not set(letters[run]) & set(letters[best])]
     first = names.index(separated[0]) if separated else len(names)
     if any(run not in separated for run in names[first:]):
         notes.append(
@@ -261,25 +240,18 @@ def _contradiction_notes(names: Sequence[str], pairs: PairComparisons, inputs: R
     contradictions = find_contradicted_pairs(means, pairs, measure)
     if contradictions:
         a, b = min(contradictions, key=lambda pair: _known_difference(pairs, *pair))
-        comparison = pairs[a, b]
-        pair_count = "1 pair" if len(contradictions) == 1 else f"{len(contradictions):,} pairs"
-        example = (
-            f"{a} has the higher value, and yet lies "
-            f"{format_number(-_known_difference(pairs, a, b), _difference_digits(comparison))} behind {b}"
-        )
-        return [
-            (
-                f"values and differences disagree about who is ahead for {pair_count} of runs: {example}; "
-                f"{DIFFERENCE_DECIDES}"
-            )
-        ]
-    comparison, (first, second) = pairs[names[0], names[1]], (means[run][measure].value for run in names[:2])
-    gap, digits = comparison.difference.value, _difference_digits(comparison)
-    if first is None or second is None or gap is None or abs(first - second - gap) < 0.5 * 10**-digits:
+        gap = format_number(-_known_difference(pairs, a, b), _difference_digits(pairs[a, b].difference))
+        example = f"{a} has the higher value, and yet lies {gap} behind {b}"
+        disagreement = f"disagree about who is ahead for {format_count(len(contradictions), 'pair')} of runs"
+        return [f"values and differences {disagreement}: {example}; {DIFFERENCE_DECIDES}"]
+    difference, (first, second) = pairs[names[0], names[1]].difference, (means[run][measure].value for run in names[:2])
+    digits = _difference_digits(difference)
+    if first is None or second is None or difference.value is None:
         return []
-    example = (
-        f"{format_number(first, digits)} − {format_number(second, digits)} stands beside {format_number(gap, digits)}"
-    )
+    if abs(first - second - difference.value) < 0.5 * 10**-digits:
+        return []
+    shown_first, shown_second, gap = (format_number(value, digits) for value in (first, second, difference.value))
+    example = f"{shown_first} − {shown_second} stands beside {gap}"
     return [f"a difference is not quite that of the two values ({example}); {DIFFERENCE_DECIDES}"]
 
 
@@ -288,18 +260,15 @@ def _comparison_table(
 ) -> Grid:
     names, means = list(letters), estimate_run_means(inputs)
     best, level = names[0], behind[names[0]].level
-    shown = None if means is None else drop_zero_width_intervals(means)
-    levels = ["–"] * len(names) if shown is None else format_estimates([shown[run][inputs.measure] for run in names])
-    interval_phrase = describe_intervals([levels], inputs.level).replace("; ", ", ")
+    values = ["–"] * len(names)
+    if means is not None:
+        shown = drop_zero_width_intervals(means)
+        values = format_estimates([shown[run][inputs.measure] for run in names])
+    interval_phrase = describe_intervals([values], inputs.level).replace("; ", ", ")
+    differences = {run: _comparison_cells(behind[run], pairs[run, best]) for run in names[1:]}
     rows = [
-        [
-            str(place),
-            run,
-            letters[run],
-            value,
-            *(["–"] * 4 if run == best else _comparison_cells(behind[run], pairs[run, best])),
-        ]
-        for place, (run, value) in enumerate(zip(names, levels, strict=True), start=1)
+        [str(place), run, letters[run], value, *differences.get(run, ["–"] * 4)]
+        for place, (run, value) in enumerate(zip(names, values, strict=True), start=1)
     ]
     corrected = ", corrected" if inputs.gold is not None else ""
     return Grid(
@@ -315,13 +284,10 @@ def _comparison_table(
 def _comparison_cells(difference: Estimate, comparison: Comparison) -> list[str]:
     if difference.value is None:
         return ["–"] * 4
-    digits = difference.decimals + 1 if difference.se else 4
-    low, high = difference.low, difference.high
-    interval = (
-        "–"
-        if low is None or high is None or low == high
-        else f"{format_signed(low, digits)} to {format_signed(high, digits)}"
-    )
+    digits, low, high = _difference_digits(difference), difference.low, difference.high
+    interval = "–"
+    if low is not None and high is not None and low != high:
+        interval = f"{format_signed(low, digits)} to {format_signed(high, digits)}"
     p_values = [
         "–" if p is None else "<0.0001" if p < 0.0001 else f"{p:.4f}"
         for p in (comparison.p_value, comparison.p_adjusted)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import sqrt
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from ringtrue.errors import InputError
-from ringtrue.gold.correction import correct
+from ringtrue.evaluation.pooling import pool
 from ringtrue.gold.correction.gold_sample import comparison_measures, resolve_design
 from ringtrue.gold.correction.pool import is_linear
 from ringtrue.gold.sampling import sample
-from ringtrue.report.inputs import ReportInputs
-from ringtrue.report.run_order import order_runs, score_as_labelled
+from ringtrue.report.inputs import ReportInputs, order_runs, score_as_labelled
 from ringtrue.stats.results import Estimate
 from ringtrue.stats.student_t import normal_quantile, t_quantile
 from ringtrue.tables import Judgments
 
+Unit: TypeAlias = Literal["document", "query"]  # what gold judges: documents, or whole queries
 BUDGETS = (50, 100, 200, 400, 800)  # documents that gold could judge
 QUERY_SHARES = (0.125, 0.25, 0.5, 0.75, 1.0)  # of the queries that are left
 FIRST_QUERY_COUNTS = (10, 20, 40, 80, 160, 320)  # whole queries, where gold begins
@@ -35,20 +35,18 @@ class Forecast:
     """
 
     run: str
-    unit: Literal["document", "query"]
-    labels: int
-    now: float | None
-    further: tuple[int, ...]
-    half_widths: tuple[float, ...]
+    unit: Unit
+    labels: int = 0
+    now: float | None = None
+    further: tuple[int, ...] = ()
+    half_widths: tuple[float, ...] = ()
     limit: float
-    continues: bool  # whether the gold that there is can be added to
-    rests_on: str
+    continues: bool = False  # whether the gold that there is can be added to
+    rests_on: str = ""
     low: tuple[float, ...] = ()
     high: tuple[float, ...] = ()
     limits: tuple[float, float] | None = None
-    gold_only: bool = (
-        False  # whether these are the widths of gold by itself, as if the labels that there are said nothing
-    )
+    gold_only: bool = False  # whether these are the widths of gold by itself, as if the other labels said nothing
 
 
 def forecast_half_widths(inputs: ReportInputs) -> Forecast:
@@ -64,99 +62,79 @@ def forecast_half_widths(inputs: ReportInputs) -> Forecast:
     simulation. Of whole queries, the variance is 2 V_queries² (1 − n/Q)/(n − 1). Rough: of 95% ranges in simulations,
     91% to 98% held what came with single documents, and 88% to 90% with 20 whole queries.
     """
-    needs_whole_queries = not is_linear(inputs.measures[0])
-    gold = inputs.gold if isinstance(inputs.gold, Judgments) else None
-    design = None if gold is None else resolve_design(gold, inputs.correction_options.get("design"))
-    if (
-        gold is not None
-        and inputs.correction_options.get("method") in (None, "difference")
-        and not comparison_measures(gold)
-    ):
-        if design == "whole_queries":
-            return _forecast_queries(inputs, gold)
-        if design in ("pool_random", "pool_stratified") and "prob" in gold.frame.columns:
-            return _forecast_documents(inputs, gold)
-    return _forecast_first_queries(inputs) if needs_whole_queries else _forecast_first_documents(inputs)
+    gold, options = inputs.gold, inputs.correction_options
+    if isinstance(gold, Judgments):
+        design = resolve_design(gold, options.get("design"))
+        if options.get("method") in (None, "difference") and not comparison_measures(gold):
+            if design == "whole_queries":
+                return _forecast_queries(inputs, gold)
+            if design in ("pool_random", "pool_stratified") and "prob" in gold.frame.columns:
+                return _forecast_documents(inputs, gold)
+    return _forecast_first_documents(inputs) if is_linear(inputs.measures[0]) else _forecast_first_queries(inputs)
 
 
 def _forecast_documents(inputs: ReportInputs, gold: Judgments) -> Forecast:
     """Gold continues its draw."""
-    run = order_runs(inputs)[0]
+    run, labels = order_runs(inputs)[0], gold.frame.height
     now, parts = _split_variance(inputs, run)
-    budgets = [budget for budget in BUDGETS if budget <= max(_document_count(inputs) - gold.frame.height, 0)]
+    budgets = [budget for budget in BUDGETS if budget <= max(_document_count(inputs) - labels, 0)]
+    so_far = Forecast(run=run, unit="document", labels=labels, now=_half_width(now), limit=_limit(parts, inputs))
     if not budgets:
-        return _forecast_nothing_left(run, "document", gold.frame.height, now, inputs, parts.queries)
+        return so_far
     gold_variances = [_expected_error(inputs, run, budget, gold) ** 2 for budget in budgets]
-    low, widths, high = (
-        _cap_at_current(now, [variance_parts.half_width(variance) for variance in gold_variances])
-        for variance_parts in parts.range()
-    )
-    limits = _cap_at_current(now, [variance_parts.half_width(0.0) for variance_parts in parts.range()])
-    return Forecast(
-        run=run,
-        unit="document",
-        labels=gold.frame.height,
-        now=_half_width(now),
-        further=tuple(budgets),
-        half_widths=widths,
-        limit=limits[1],
-        continues=True,
-        rests_on="the labels that gold has given so far",
-        low=low if parts.error else (),
-        high=high if parts.error else (),
-        limits=(limits[0], limits[2]) if parts.error else None,
-    )
+    widths = [[part.half_width(variance) for variance in (*gold_variances, 0.0)] for part in parts.range()]
+    rests_on = "the labels that gold has given so far"
+    return _continue(replace(so_far, further=tuple(budgets), rests_on=rests_on), widths, known=not parts.error)
 
 
 def _forecast_queries(inputs: ReportInputs, gold: Judgments) -> Forecast:
-    run = order_runs(inputs)[0]
-    total, judged = _query_count(inputs), gold.frame["query"].n_unique()
+    """Gold judges further queries."""
+    run, judged = order_runs(inputs)[0], gold.frame["query"].n_unique()
+    total = _query_count(inputs)
     now, parts = _split_variance(inputs, run, judged)
     unjudged = total - judged
+    so_far = Forecast(run=run, unit="query", labels=judged, now=_half_width(now), limit=_limit(parts, inputs))
     if unjudged < 1:
-        return _forecast_nothing_left(run, "query", judged, now, inputs, parts.queries)
+        return so_far
     residual = parts.gold * judged / (1 - judged / total)
     further = tuple(dict.fromkeys(max(1, round(unjudged * share)) for share in QUERY_SHARES))
+    counts = [judged + more for more in further]
+    widths = [
+        [part.half_width((1 - n / total) * residual / n, df=n - 2) for n in (*counts, total)] for part in parts.range()
+    ]
+    rests_on = "the queries that gold has judged so far"
+    return _continue(replace(so_far, further=further, rests_on=rests_on), widths, known=not parts.error)
 
-    def width(parts: _VarianceParts, more: int) -> float:
-        n = judged + more
-        return parts.half_width((1 - n / total) * residual / n, df=n - 2)
 
-    low, widths, high = (
-        _cap_at_current(now, [width(variance_parts, more) for more in further]) for variance_parts in parts.range()
-    )
-    return Forecast(
-        run=run,
-        unit="query",
-        labels=judged,
-        now=_half_width(now),
-        further=further,
-        half_widths=widths,
-        limit=widths[-1],
-        continues=True,
-        rests_on="the queries that gold has judged so far",
-        low=low if parts.error else (),
-        high=high if parts.error else (),
-        limits=(low[-1], high[-1]) if parts.error else None,
-    )
+def _continue(forecast: Forecast, widths: list[list[float]], *, known: bool) -> Forecast:
+    """With the half-widths at their lowest, likely and highest, that of the limit last; one range is `known` exactly.
+
+    Further labels make no interval longer, but for chance.
+    """
+    cap = float("inf") if forecast.now is None else forecast.now
+    (*low, lowest), (*half_widths, limit), (*high, highest) = ([min(width, cap) for width in row] for row in widths)
+    forecast = replace(forecast, half_widths=tuple(half_widths), limit=limit, continues=True)
+    if known:
+        return forecast
+    return replace(forecast, low=tuple(low), high=tuple(high), limits=(lowest, highest))
+
+
+def _limit(parts: _VarianceParts, inputs: ReportInputs) -> float:
+    """The half-width that is left when gold has judged all."""
+    return replace(parts, df=_query_count(inputs) - 1).half_width(0.0)
 
 
 def _forecast_first_documents(inputs: ReportInputs) -> Forecast:
     """Gold begins, and bronze errs as judges usually do."""
-    scores, measure = score_as_labelled(inputs)
-    run = order_runs(inputs)[0]
-    raw = scores.means(level=inputs.level)[run][measure]
+    run, raw = _best_run_as_labelled(inputs)
     parts = _VarianceParts(queries=_variance(raw), gold=0.0, level=inputs.level, df=raw.n - 1)
     budgets = [budget for budget in BUDGETS if budget <= _document_count(inputs)] or [_document_count(inputs)]
     return Forecast(
         run=run,
         unit="document",
-        labels=0,
-        now=None,
         further=tuple(budgets),
         half_widths=tuple(parts.half_width(_expected_error(inputs, run, budget, None) ** 2) for budget in budgets),
         limit=parts.half_width(0.0),
-        continues=False,
         rests_on="a judge who errs as judges usually do, and queries that differ by gold as much as by the labels that "
         "there are",
     )
@@ -164,30 +142,29 @@ def _forecast_first_documents(inputs: ReportInputs) -> Forecast:
 
 def _forecast_first_queries(inputs: ReportInputs) -> Forecast:
     """Gold judges whole queries, and nothing is known of how bronze errs: so much would gold tell by itself."""
-    scores, measure = score_as_labelled(inputs)
-    run = order_runs(inputs)[0]
-    raw = scores.means(level=inputs.level)[run][measure]
-    total = _query_count(inputs)
+    run, raw = _best_run_as_labelled(inputs)
     if not raw.se:
         raise InputError(f"{run} has one value for all queries: how much others would differ cannot be told")
+    total = _query_count(inputs)
     further = (*(count for count in FIRST_QUERY_COUNTS if count < total), total)
     spread = _variance(raw) * total
-
-    def width(n: int) -> float:
-        return float(t_quantile((1 + inputs.level) / 2, n - 1)) * sqrt(spread / n)
-
+    widths = [float(t_quantile((1 + inputs.level) / 2, n - 1)) * sqrt(spread / n) for n in further]
     return Forecast(
         run=run,
         unit="query",
-        labels=0,
-        now=None,
         further=further,
-        half_widths=tuple(map(width, further)),
-        limit=width(total),
-        continues=False,
+        half_widths=tuple(widths),
+        limit=widths[-1],
         gold_only=True,
         rests_on="queries that differ by gold as much as by the labels that there are",
     )
+
+
+def _best_run_as_labelled(inputs: ReportInputs) -> tuple[str, Estimate]:
+    """The best run, and its value by the labels as they are."""
+    scores, measure = score_as_labelled(inputs)
+    run = order_runs(inputs)[0]
+    return run, scores.means(level=inputs.level)[run][measure]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,16 +202,8 @@ def _split_variance(
         raise InputError(f"{run} has no interval, and so none can be forecast: {'; '.join(current.notes)}")
     if inputs.correction.population == "these":
         return current, _VarianceParts(queries=0.0, gold=_variance(current), level=inputs.level, df=np.inf)
-    settings = {**inputs.correction_options, "population": "these"}
-    for_these_queries = correct(
-        inputs.runs,
-        inputs.judgments,
-        inputs.gold,
-        inputs.measures[0],
-        level=inputs.level,
-        rng=inputs.rng("forecast"),
-        **settings,
-    ).corrected[run][inputs.measure]
+    corrected = inputs.correct_runs("forecast", inputs.measures[:1], population="these").corrected
+    for_these_queries = corrected[run][inputs.measure]
     gold = min(_variance(for_these_queries), _variance(current))
     queries, total = _variance(current) - gold, _query_count(inputs)
     if judged_queries is None:
@@ -258,31 +227,8 @@ def _expected_error(inputs: ReportInputs, run: str, budget: int, already: Judgme
     return sampled.expected[run][inputs.measure] / normal_quantile((1 + inputs.level) / 2)
 
 
-def _forecast_nothing_left(
-    run: str, unit: Literal["document", "query"], labels: int, now: Estimate, inputs: ReportInputs, queries: float
-) -> Forecast:
-    limit = _VarianceParts(queries=queries, gold=0.0, level=inputs.level, df=_query_count(inputs) - 1).half_width(0.0)
-    return Forecast(
-        run=run,
-        unit=unit,
-        labels=labels,
-        now=_half_width(now),
-        further=(),
-        half_widths=(),
-        limit=limit,
-        continues=False,
-        rests_on="",
-    )
-
-
 def _variance(estimate: Estimate) -> float:
     return (estimate.se or 0.0) ** 2
-
-
-def _cap_at_current(current: Estimate, widths: list[float]) -> tuple[float, ...]:
-    """Further labels make no interval longer, but for chance."""
-    current_half_width = _half_width(current)
-    return tuple(widths) if current_half_width is None else tuple(min(width, current_half_width) for width in widths)
 
 
 def _half_width(estimate: Estimate) -> float | None:
@@ -296,8 +242,6 @@ def _query_count(inputs: ReportInputs) -> int:
 
 def _document_count(inputs: ReportInputs) -> int:
     """How many documents gold could judge: what the runs show, as deep as the measure looks."""
-    from ringtrue.evaluation.pooling import pool
-
     assert inputs.judgments is not None
     depth = inputs.measures[0].reach or max(int(run.groups.sizes.max()) for run in inputs.runs)
     return pool(inputs.runs, depth=depth).join(inputs.judgments.frame, on="query", how="semi").height

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, strategies as st
 
-from ringtrue.report.sections.confusion_heatmaps import confusion_grid, confusion_heatmap, worst_mistake
+from ringtrue.report.sections.confusion import confusion_grid, confusion_heatmap, worst_mistake
 from ringtrue.stats.confusion import Confusion
 
 KNOWN = Confusion(rows="gold", columns="ann", labels=(0, 1), counts=np.array([[0.8, 0.2], [0.3, 0.7]]),

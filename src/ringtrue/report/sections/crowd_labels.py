@@ -1,4 +1,4 @@
-"""The labels and votes that are work: without slips, and without traps, which are easier than the rest."""
+"""The labels and votes that are work, without slips and easy traps; and whether all judges are on one scale."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import polars as pl
 from ringtrue.errors import TableError
 from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.votes.scale import find_stray_labels
+from ringtrue.report.sections.number_phrases import join_names
 from ringtrue.tables import Judgments, Preferences
 
 if TYPE_CHECKING:
     from ringtrue.report.inputs import ReportInputs
 
 TRAP_MAJORITY = 0.5  # of the labels: traps that are more than this are no traps among other work
+EXPECTED_TOP_LABELS = 10  # labels of a grade that a judge should have given by now
 
 
 def labels_without_slips(inputs: ReportInputs) -> tuple[Judgments | None, tuple[str, ...]]:
@@ -71,3 +73,29 @@ def _anti_join(frame: pl.DataFrame, excluded: pl.DataFrame, on: list[str]) -> pl
 
 def _trap_note(trap_count: int, noun: str) -> tuple[str, ...]:
     return (f"{format_count(trap_count, noun)} of traps left out: they are easier than the rest",) if trap_count else ()
+
+
+def scale_notes(labels: Judgments) -> tuple[str, ...]:
+    """A word on judges who never give the highest label, though others would have given it ten times on their share.
+
+    Examples:
+        >>> table = {"doc": [*range(60)] * 2, "judge": ["ann"] * 60 + ["bob"] * 60, "label": [0, 1] * 30 + [0, 2] * 30}
+        >>> scale_notes(Judgments.of(table, needs_query=False))[0].partition(': ')[0]
+        'ann never says 2, which others do'
+    """
+    frame = labels.frame.filter(pl.col("label") >= 0)
+    if not frame.height:
+        return ()
+    top = int(frame["label"].to_numpy().max())
+    per_judge = frame.group_by("judge", maintain_order=True).agg(n=pl.len(), top=(pl.col("label") == top).sum())
+    if per_judge.height < 2:
+        return ()
+    top_by_others, labels_by_others = pl.col("top").sum() - pl.col("top"), pl.col("n").sum() - pl.col("n")
+    never_top = per_judge.filter(
+        (pl.col("top") == 0) & (pl.col("n") * top_by_others / labels_by_others >= EXPECTED_TOP_LABELS)
+    )["judge"].to_list()
+    if not never_top:
+        return ()
+    names, verb = join_names(never_top), "says" if len(never_top) == 1 else "say"
+    doubt = "are all judges on one scale? If not, numbers that compare them mislead"
+    return (f"{names} never {verb} {top}, which others do: {doubt}",)

@@ -1,9 +1,9 @@
-"""What gold and bronze say of the same documents, and where the runs have these."""
+"""What a judge mixes up: gold and bronze labels of the same documents, matrices as heatmaps, mistakes in words."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,10 +11,12 @@ import polars as pl
 
 from ringtrue.errors import MismatchError
 from ringtrue.evaluation.measures import FloatArray, IntArray
+from ringtrue.formatting.grid import Grid
 from ringtrue.gold.correction.correct import build_problem
 from ringtrue.gold.correction.gold_sample import comparison_measures
-from ringtrue.gold.correction.results import count_confusion, weighted_rate
-from ringtrue.report.display_limits import DEFAULT_DEPTH
+from ringtrue.gold.correction.judge_rates import count_confusion, weighted_rate
+from ringtrue.report.model import Heatmap
+from ringtrue.report.sections.number_phrases import format_percent
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.results import Estimate
 from ringtrue.tables import Judgments
@@ -53,8 +55,7 @@ class GoldPairs:
     @property
     def right(self) -> NDArray[np.bool_]:
         """Whether bronze says of a document what gold says: relevant, or not."""
-        right: NDArray[np.bool_] = self.relevant == self.bronze_relevant
-        return right
+        return np.equal(self.relevant, self.bronze_relevant)
 
     @property
     def interval_method(self) -> str:
@@ -74,9 +75,7 @@ class GoldPairs:
             np.bincount(row, weights=self.weight[has_bronze] ** power, minlength=len(table.labels)) for power in (1, 2)
         )
         effective_n = np.divide(total**2, squares, out=np.zeros(len(total)), where=squares > 0)
-        return Confusion(
-            rows=table.rows, columns=table.columns, labels=table.labels, counts=table.counts, worth=effective_n
-        )
+        return replace(table, worth=effective_n)
 
     def rates(self, among: NDArray[np.bool_] | IntArray | None = None) -> tuple[Estimate, Estimate]:
         """How often bronze is right on relevant and on other documents, of all or of these."""
@@ -90,15 +89,10 @@ class GoldPairs:
         shares = self.weigh_confusion()
         if self.queries is None:
             return shares.interval(self.level)
-        share_estimates = [
-            [
-                self._rate(self.bronze == label, np.flatnonzero((self.gold == truth) & (self.bronze >= 0)))
-                for label in shares.labels
-            ]
-            for truth in shares.labels
-        ]
+        places = [np.flatnonzero((self.gold == truth) & (self.bronze >= 0)) for truth in shares.labels]
+        estimates = [[self._rate(self.bronze == label, where) for label in shares.labels] for where in places]
         low, high = (
-            np.array([[getattr(estimate, end) for estimate in row] for row in share_estimates], dtype=np.float64)
+            np.array([[getattr(estimate, end) for estimate in row] for row in estimates], dtype=np.float64)
             for end in ("low", "high")
         )
         return low, high
@@ -126,9 +120,8 @@ def pair_gold_with_bronze(problem: CorrectionProblem, inputs: ReportInputs) -> G
     labels = problem.gold.frame.join(labelled, on=["query", "doc"], how="left", maintain_order="left")
     labels = labels.with_row_index("place").with_columns(pl.col("bronze").fill_null(-1).clip(lower_bound=-1))
     from_runs = problem.design in SAMPLED_FROM_RUNS
-    best_rank, docs_by_run, depth = _find_in_runs(
-        problem, labels, measure.reach, deepest=measure.reach if from_runs else None
-    )
+    deepest = measure.reach if from_runs else None
+    best_rank, docs_by_run = _find_in_runs(problem, labels, inputs.depth, deepest=deepest)
     kept = np.flatnonzero(best_rank > 0 if from_runs else labels["bronze"].to_numpy() >= 0)
     if not len(kept):
         raise MismatchError("no gold document has a bronze label, or none is in a run: what bronze mixes up is unknown")
@@ -146,7 +139,7 @@ def pair_gold_with_bronze(problem: CorrectionProblem, inputs: ReportInputs) -> G
         bronze_relevant=bronze >= problem.bronze_threshold(measure),
         best_rank=best_rank[kept],
         docs_by_run={name: position[places][position[places] >= 0] for name, places in docs_by_run.items()},
-        depth=depth,
+        depth=inputs.depth,
         level=inputs.level,
         queries=rows["query"].rank("dense").to_numpy().astype(np.int64) if whole_queries else None,
         drawn_for_comparison=bool(comparison_measures(problem.gold)),
@@ -154,14 +147,110 @@ def pair_gold_with_bronze(problem: CorrectionProblem, inputs: ReportInputs) -> G
 
 
 def _find_in_runs(
-    problem: CorrectionProblem, gold: pl.DataFrame, reach: int | None, *, deepest: int | None
-) -> tuple[IntArray, dict[str, IntArray], int]:
-    """The best rank of each gold document down to `deepest`, and which of them each run has in its tops."""
-    best_rank = np.full(gold.height, np.iinfo(np.int64).max)
-    docs_by_run, depth = {}, reach or DEFAULT_DEPTH
+    problem: CorrectionProblem, gold: pl.DataFrame, depth: int, *, deepest: int | None
+) -> tuple[IntArray, dict[str, IntArray]]:
+    """The best rank of each gold document down to `deepest`, and which of them each run has in its first `depth`."""
+    best_rank, docs_by_run = np.full(gold.height, np.iinfo(np.int64).max), {}
     for run in problem.runs:
         retrieved = run.ranked(deepest).join(gold.select("query", "doc", "place"), on=["query", "doc"], how="inner")
         place, rank = retrieved["place"].to_numpy().astype(np.int64), retrieved["rank"].to_numpy()
         np.minimum.at(best_rank, place, rank)
         docs_by_run[run.name] = np.sort(place[rank <= depth])
-    return np.where(best_rank == np.iinfo(np.int64).max, 0, best_rank), docs_by_run, depth
+    return np.where(best_rank == np.iinfo(np.int64).max, 0, best_rank), docs_by_run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mistake:
+    """Where the trusted side says `truth`, the judge says `said`, in this `share` of such documents."""
+
+    truth: int
+    said: int
+    share: float
+
+
+def confusion_heatmap(
+    shares: Confusion, counts: Confusion | None = None, *, up: str, across: str, title: str = ""
+) -> Heatmap:
+    """Shares as colours, and in the cells the share and below it how many labels were seen, where that is known.
+
+    `counts` has the labels that were seen, where `shares` weighs them by what they stand for.
+    """
+    label_counts = counts or shares
+    has_counts = "counts" in label_counts.as_dict()
+    matrix = [[None if np.isnan(share) else float(share) for share in row] for row in shares.matrix]
+    texts = tuple(
+        tuple(_heatmap_cell(share, cell if has_counts else None) for cell, share in zip(cells, row, strict=True))
+        for cells, row in zip(label_counts.counts.tolist(), matrix, strict=True)
+    )
+    names, values = tuple(map(str, shares.labels)), tuple(map(tuple, matrix))
+    return Heatmap(rows=names, columns=names, values=values, texts=texts, up=up, across=across, title=title)
+
+
+def confusion_grid(
+    matrices: Sequence[tuple[str, Confusion, Confusion | None]],
+    truth: str,
+    level: float = 0.95,
+    *,
+    ends: tuple[FloatArray, FloatArray] | None = None,
+    about: str = "Wilson",
+) -> Grid:
+    """A row for each label of each judge: shares, and the labels that were seen; one judge needs no name.
+
+    `ends` are those of the intervals where they are not those of labels that are all drawn apart, and `about` says in
+    words what the intervals are.
+    """
+    labels, names_judge = matrices[0][1].labels, len(matrices) > 1
+    rows = []
+    for name, shares, counts in matrices:
+        label_counts = counts or shares
+        has_counts = "counts" in label_counts.as_dict()
+        low, high = shares.interval(level) if ends is None else ends
+        for row, label in enumerate(labels):
+            cells = [
+                _share_with_interval(share, low[row, column], high[row, column])
+                for column, share in enumerate(shares.matrix[row].tolist())
+            ]
+            total = _format_count(label_counts.counts[row].sum()) if has_counts else "–"
+            rows.append([name, str(label), *cells, total])
+    columns = ["judge", truth, *(f"says {label}" for label in labels), "labels"]
+    caption = f"shares of each row, with {level:.0%} intervals ({about})"
+    if not names_judge:
+        return Grid(columns=columns[1:], rows=[row[1:] for row in rows], caption=caption)
+    return Grid(columns=columns, rows=rows, caption=caption, left=2)
+
+
+def worst_mistake(confusion: Confusion) -> Mistake | None:
+    """The mistake that most labels make, with its share of the row; None where there is none.
+
+    Examples:
+        >>> worst_mistake(Confusion(rows="gold", columns="ann", labels=(0, 1), counts=np.array([[8, 2], [1, 0]])))
+        Mistake(truth=0, said=1, share=0.2)
+    """
+    error_counts = np.asarray(confusion.counts, dtype=np.float64) * (1 - np.eye(len(confusion.labels)))
+    row, column = np.unravel_index(int(error_counts.argmax()), error_counts.shape)
+    if not error_counts[row, column]:
+        return None
+    share = float(confusion.matrix[row, column])
+    return Mistake(truth=confusion.labels[int(row)], said=confusion.labels[int(column)], share=share)
+
+
+def describe_mistake(mistake: Mistake, truth: str, judge: str) -> str:
+    """The mistake in words."""
+    share = format_percent(mistake.share)
+    return f"where {truth} says {mistake.truth}, {judge} says {mistake.said} in {share} of cases"
+
+
+def _heatmap_cell(share: float | None, count: float | None) -> str:
+    if count is None:
+        return format_percent(share)
+    return f"{format_percent(share)}\n{_format_count(count)}" if count else "0"
+
+
+def _share_with_interval(share: float, low: float, high: float) -> str:
+    if np.isnan(share):
+        return "–"
+    return f"{share:.3f}" if np.isnan(low) else f"{share:.3f} ({low:.3f} to {high:.3f})"
+
+
+def _format_count(cell: float) -> str:
+    return f"{cell:,.0f}" if float(cell).is_integer() else f"{cell:,.1f}"
