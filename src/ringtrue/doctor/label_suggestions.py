@@ -62,20 +62,20 @@ class GoldInput:
 def choose_gold(roles: FileRoles) -> GoldInput | None:
     """The gold that can correct the bronze judge: a sample with probabilities, or a matrix."""
     bronze, sample, matrix = roles.bronze, roles.sample, roles.matrix
-    if bronze is None or (sample is None and matrix is None):
+    if bronze is None:
         return None
-    arguments = file_option("--gold", sample or matrix)
     if sample is None:
         why = "by the judge's rates, which hold if it errs here as it did there"
-        return GoldInput(labels_or_matrix=matrix and matrix.matrix, arguments=arguments, why=why)
+        arguments = file_option("--gold", matrix)
+        return None if matrix is None else GoldInput(labels_or_matrix=matrix.matrix, arguments=arguments, why=why)
     rel, bronze_rel = relevance_levels(sample, bronze)
     is_whole_queries = sample.counts["design"] == "whole_queries"
     measures = WHOLE_QUERY_MEASURES if is_whole_queries else DEFAULT_MEASURES
+    arguments = file_option("--gold", sample)
     measure_arguments = ("-m", ",".join(WHOLE_QUERY_MEASURES)) if is_whole_queries else ()
     if (rel, bronze_rel) == (1, 1):
-        return GoldInput(
-            labels_or_matrix=sample.judgments, arguments=(*arguments, *measure_arguments), measures=measures
-        )
+        arguments += measure_arguments
+        return GoldInput(labels_or_matrix=sample.judgments, arguments=arguments, measures=measures)
     scales = f"gold goes up to {sample.highest_label}, bronze to {bronze.highest_label}"
     return GoldInput(
         labels_or_matrix=sample.judgments,
