@@ -19,8 +19,7 @@ from ringtrue.files.tabular import read_table
 from ringtrue.formatting.phrases import format_count, join_first_few
 from ringtrue.judges.votes import make_votes
 from ringtrue.tables import Judgments
-from ringtrue.tables.column_aliases import COLUMN_ALIASES, rename_columns
-from ringtrue.tables.columns import parse_ids
+from ringtrue.tables.columns import COLUMN_ALIASES, parse_ids, rename_columns
 
 MAX_USUAL_GRADE = 10  # grades of relevance end before it
 DOMINANT_SHARE = 0.5

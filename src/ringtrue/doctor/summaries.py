@@ -26,8 +26,7 @@ from ringtrue.files.formats import Format, recognise_format
 from ringtrue.files.tabular import read_table
 from ringtrue.formatting.phrases import format_count, join_first_few
 from ringtrue.tables import Run
-from ringtrue.tables.column_aliases import COLUMN_ALIASES, rename_columns
-from ringtrue.tables.columns import parse_ids
+from ringtrue.tables.columns import COLUMN_ALIASES, parse_ids, rename_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,7 +14,7 @@ from ringtrue.evaluation.measures import FloatArray, IntArray
 from ringtrue.formatting.grid import Grid
 from ringtrue.gold.correction.correct import build_problem
 from ringtrue.gold.correction.gold_sample import comparison_measures
-from ringtrue.gold.correction.judge_rates import count_confusion, weighted_rate
+from ringtrue.gold.correction.results import count_confusion, weighted_rate
 from ringtrue.report.model import Heatmap
 from ringtrue.report.sections.number_phrases import format_percent
 from ringtrue.stats.confusion import Confusion

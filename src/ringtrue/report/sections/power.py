@@ -12,8 +12,8 @@ from ringtrue.errors import InputError
 from ringtrue.evaluation.measures import FloatArray
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
-from ringtrue.gold.correction.whole_queries import MIN_QUERIES_FOR_SLOPE
-from ringtrue.gold.planning.noncentral_t import needed_ratio
+from ringtrue.gold.correction.query_estimator import MIN_QUERIES_FOR_SLOPE
+from ringtrue.gold.planning.goals import needed_ratio
 from ringtrue.report.inputs import EQUAL_DIGITS, ReportInputs, compare_run_pairs, order_runs
 from ringtrue.report.model import Line, Lines, Point, Section, SectionOutline
 from ringtrue.stats.results import Comparison
