@@ -18,9 +18,19 @@ from benchmarks.servers import MissingError, PostgreSQL, memory_disk, running_po
 
 from ringtrue.service.store import Store
 
-# A mark on either, such as `pytest.param("postgresql", marks=pytest.mark.slow)`, holds for every test of a store in it.
 DATABASES = ("sqlite", "postgresql")
 BROWSERS = ("/usr/bin/chromium", "/usr/bin/chromium-browser")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests in PostgreSQL are slow, but for those of the contract that both databases keep."""
+    for item in items:
+        parameters = getattr(item, "callspec", None)
+        names = [value for value in parameters.params.values() if isinstance(value, str)] if parameters else []
+        in_postgresql = "postgresql" in (*names, *getattr(item, "fixturenames", ()))
+        if in_postgresql and not item.get_closest_marker("contract"):
+            item.add_marker("slow")
 
 
 def missing(what: object) -> NoReturn:

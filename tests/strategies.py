@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from hypothesis import strategies as st
+from hypothesis import settings, strategies as st
 from scipy import stats
 
 from ringtrue.judges.votes import Votes, make_votes
@@ -24,6 +24,14 @@ NUMBERS = [
     "2.2250738585072011e-308", "4.9e-324", "1.7976931348623157e308", "179769313486231580793e289", "9" * 400,
     "0." + "1" * 900, "2.0", "1e0", "0.5",
 ]  # fmt: skip
+
+EXAMPLES = settings.default.max_examples  # of the profile: few in `make check`, many in `make test`
+
+
+def examples(count: int) -> settings:
+    """Another number of examples than the profile has, where more are needed or each is dear; few in `make check`."""
+    return settings(max_examples=count if EXAMPLES >= 100 else min(count, EXAMPLES))
+
 
 ids = st.text(st.characters(codec="utf-8", min_codepoint=0x21, exclude_characters="\x7f"), min_size=1, max_size=6)
 odd_ids = st.text(st.one_of(st.sampled_from(ODD), st.sampled_from("ab01")), min_size=1, max_size=4)

@@ -24,7 +24,7 @@ from ringtrue.files import (
 )
 from ringtrue.files.byte_source import Source
 from ringtrue.files.read import derive_run_name, explain_duplicate
-from strategies import messy_texts
+from strategies import examples, messy_texts
 
 READERS: dict[str, Callable[..., Any]] = {
     "run": read_run,
@@ -332,7 +332,7 @@ anything = st.one_of(st.binary(max_size=200), mutated(), messy_texts((False, Fal
 choices = [(kind, form) for kind, forms in FORMATS.items() for form in (None, *forms)]
 
 
-@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(400), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=anything, choice=st.sampled_from(choices))
 @example(content=b'{"query": "q", "doc": ' + b"[" * 100_000, choice=("judgments", None))
 @example(content=b'{"query": "\\ud800", "doc": "d", "label": 1}', choice=("judgments", None))
@@ -355,7 +355,7 @@ def test_whatever_a_file_holds_only_our_own_errors_come_out(
     assert frame.height
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(200), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=anything)
 @example(content=b"query,doc,query\n")
 def test_whatever_a_file_holds_its_kind_is_told_or_refused(tmp_path: Path, content: bytes) -> None:
@@ -366,7 +366,7 @@ def test_whatever_a_file_holds_its_kind_is_told_or_refused(tmp_path: Path, conte
     assert kind in FORMATS
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(100), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     content=mutated(),
     columns=st.dictionaries(

@@ -10,8 +10,9 @@ from ringtrue.errors import FormatError, RingtrueError, TableError
 from ringtrue.files import read_preferences, write_table
 from ringtrue.preference.implied_preferences import implied_preferences
 from ringtrue.tables import Judgments, Preferences
+from strategies import examples
 
-fresh = settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+fresh = settings(examples(50), suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def written(tmp_path: Path, table: Judgments | Preferences) -> tuple[list[str], list[str]]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import example, given, settings, strategies as st
+from hypothesis import example, given, strategies as st
 
 from ringtrue.errors import FormatError
 from ringtrue.files.byte_source import CHUNK_SIZE, Source
@@ -20,7 +20,7 @@ from ringtrue.files.whitespace_fields import (
     read_fields,
     split_fields,
 )
-from strategies import NUMBERS, any_ids, finite, int32, messy_texts
+from strategies import NUMBERS, any_ids, examples, finite, int32, messy_texts
 
 RUN, QRELS, PAIRS = LAYOUTS["trec-run"], LAYOUTS["trec-qrels"], LAYOUTS["pairs"]
 NUMERIC = {
@@ -180,7 +180,7 @@ def bits(frame: pl.DataFrame) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.parametrize("name", list(LAYOUTS))
-@settings(max_examples=120)
+@examples(120)
 @given(data=st.data())
 def test_the_fast_path_never_says_other_than_the_slow_one(name: str, data: st.DataObject) -> None:
     layout = LAYOUTS[name]  # type: ignore[index]
@@ -217,7 +217,7 @@ def test_untidy_text_is_tidied_for_the_fast_path(lines: list[tuple[str, int]]) -
     assert parsed.frame.rows() == [("q1", "0", doc, label) for doc, label in lines]
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(st.from_regex(r"[+-]?([0-9]{1,30}\.?[0-9]{0,30}|\.[0-9]{1,30})([eE][+-]?[0-9]{1,3})?", fullmatch=True))
 @example("2.2250738585072011e-308")
 @example("179769313486231570000e289")

@@ -15,13 +15,13 @@ from polars.testing import assert_frame_equal
 from ringtrue.errors import FileError, RingtrueError, TableError, UsageError
 from ringtrue.files import read_documents, read_judgments, read_preferences, read_run, read_topics, write_table
 from ringtrue.tables import Judgments, Preferences, Run
-from strategies import any_ids, judgments, preferences, runs
+from strategies import any_ids, examples, judgments, preferences, runs
 
 TABULAR = ["csv", "tsv", "jsonl", "parquet"]
 PACKING = st.sampled_from(["", ".gz", ".zst"])
 plain_ids = any_ids.filter(lambda text: not any(c <= " " for c in text) and not text.startswith(("#", "\ufeff")))
 id_words = plain_ids.filter(lambda text: text == text.strip())
-fresh = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+fresh = settings(examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 JUDGED = Judgments.of({"q1": {"d1": 1, "d2": 0}})
 
 

@@ -10,7 +10,7 @@ import choix
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy.optimize import minimize
 
 import ringtrue as rt
@@ -19,6 +19,7 @@ from ringtrue.preference.bradley_terry import OutcomeModel, fit_bradley_terry
 from ringtrue.preference.matches import FloatArray, Matches
 from ringtrue.preference.rating_methods import RatingSettings
 from ringtrue.tables import Preferences
+from strategies import examples
 
 NO_RIDGE = 1e-9
 
@@ -63,14 +64,14 @@ def test_evalicas_reference_scores_with_ties_as_half_wins_and_with_a_model_of_ti
         assert (own["rating"] - own["rating"].mean()).to_list() == pytest.approx(scores - scores.mean(), abs=near)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.integers(0, 10_000), st.sampled_from([0.05, 0.25, 2.0]), st.integers(1, 3))
 def test_ratings_are_those_of_a_general_optimiser(seed: int, ridge: float, queries: int) -> None:
     votes = Matches.of(random_votes(seed, queries=queries, votes=40), repeats="all")
     assert fit_bradley_terry(votes, ridge=ridge).tolist() == pytest.approx(least(votes, ridge).tolist(), abs=1e-4)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.integers(0, 10_000))
 def test_choix_says_the_same_with_its_ridge(seed: int) -> None:
     votes = Matches.of(random_votes(seed, ties=0), repeats="all")
@@ -82,7 +83,7 @@ def test_choix_says_the_same_with_its_ridge(seed: int) -> None:
     assert fit_bradley_terry(votes, ridge=0.25).tolist() == pytest.approx(other.tolist(), abs=1e-3)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.integers(0, 10_000))
 def test_pairs_and_single_votes_give_the_same_ratings(seed: int) -> None:
     votes = Matches.of(random_votes(seed), repeats="all")
@@ -122,7 +123,7 @@ def test_far_apart_documents_do_no_harm() -> None:
     assert (np.diff(ratings) < 0).all()
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(st.integers(0, 10_000))
 def test_davidsons_ties_are_the_maximum_of_the_joint_posterior(seed: int) -> None:
     votes = Matches.of(random_votes(seed, ties=0.3, docs=5), repeats="all").merge_by_pair()
@@ -140,7 +141,7 @@ def test_davidsons_ties_are_the_maximum_of_the_joint_posterior(seed: int) -> Non
     assert found.outcome.ties == pytest.approx(np.exp(other[-1]), rel=1e-3)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.floats(-700, 700), st.floats(0, 50))
 def test_outcomes_are_chances_and_derivatives_of_one_another(z: float, nu: float) -> None:
     outcome = OutcomeModel(ties=nu)

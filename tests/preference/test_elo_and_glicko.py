@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import ringtrue as rt
 from preference.random_votes import matches, random_votes
@@ -24,6 +24,7 @@ from ringtrue.preference.elo_and_glicko import (
     win_rate,
 )
 from ringtrue.preference.matches import Matches, MatchRounds
+from strategies import examples
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +86,7 @@ def test_evalicas_reference_scores_of_elo_and_of_counted_wins(data: Path, name: 
         assert own.tolist() == pytest.approx([known[doc] for doc in votes.docs["doc"]], abs=1e-9)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.integers(0, 10_000), st.integers(1, 40), st.integers(1, 3))
 def test_elo_in_rounds_is_elo_in_a_plain_loop(seed: int, queries: int, passes: int) -> None:
     votes = Matches.of(random_votes(seed, queries=queries, votes=120), repeats="all")
@@ -93,7 +94,7 @@ def test_elo_in_rounds_is_elo_in_a_plain_loop(seed: int, queries: int, passes: i
     assert found.tolist() == pytest.approx(elo_by_hand(votes, 16, 100, 200, passes), abs=1e-9)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.integers(0, 10_000))
 def test_what_one_document_gains_another_loses(seed: int) -> None:
     votes = Matches.of(random_votes(seed, queries=2), repeats="all")
@@ -122,7 +123,7 @@ def test_inverted_pairs_are_those_that_change_places() -> None:
     assert find_inverted(votes, np.array([3.0, 2.0, 1.0]), np.array([3.0, 1.0, 2.0])).tolist() == [False, True]
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(st.integers(0, 10_000))
 def test_glicko_in_rounds_is_glicko_one_by_one(seed: int) -> None:
     votes = Matches.of(random_votes(seed, queries=40, votes=150), repeats="all")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import ringtrue as rt
 from preference.random_votes import preferences, random_votes
@@ -15,6 +15,7 @@ from ringtrue.preference.judge_aware_ratings import fit_sensitivities
 from ringtrue.preference.laplace import MatchInformation, covariance, standard_errors
 from ringtrue.preference.matches import FloatArray, Matches
 from ringtrue.preference.rating_fit import _distinct_votes, bootstrap_ratings, next_ranked
+from strategies import examples
 
 
 def in_full(
@@ -41,7 +42,7 @@ def in_full(
     return np.array(errors), np.array(leads)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(st.integers(0, 10_000))
 def test_standard_errors_are_those_of_the_whole_matrix(seed: int) -> None:
     votes = Matches.of(random_votes(seed, queries=2, votes=30), repeats="all")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from preference.random_votes import matches, preferences, random_votes
 from ringtrue.errors import DuplicateError
 from ringtrue.preference.matches import Matches, MatchRounds
+from strategies import examples
 
 
 def test_whichever_side_a_document_stands_on_the_match_is_the_same() -> None:
@@ -65,7 +66,7 @@ def test_a_column_called_row_does_no_harm() -> None:
     assert Matches.of(type(preferences([("a", "b", "a")]))(frame)).size == 2
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.integers(0, 10_000), st.integers(1, 6), st.integers(1, 9))
 def test_rounds_hold_every_match_once_each_query_in_order_and_no_document_twice(
     seed: int, queries: int, together: int
@@ -83,7 +84,7 @@ def test_rounds_hold_every_match_once_each_query_in_order_and_no_document_twice(
         assert len(set(query[rows].tolist())) == len(rows)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.integers(0, 10_000))
 def test_the_matches_of_each_query_by_themselves_are_all_matches(seed: int) -> None:
     votes = Matches.of(random_votes(seed, queries=3, judges=3), repeats="all")

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy.stats import kendalltau, mannwhitneyu
 
 import ringtrue as rt
@@ -18,6 +18,7 @@ from ringtrue.preference.gold_agreement import auc
 from ringtrue.preference.matches import Matches
 from ringtrue.preference.rating_methods import RatingSettings
 from ringtrue.preference.results import label_by_gaps, label_by_quantiles, label_by_thresholds
+from strategies import examples
 
 
 def test_documents_that_no_chain_joins_are_named() -> None:
@@ -202,7 +203,7 @@ def test_gold_says_how_well_relevant_documents_are_told_from_others() -> None:
         rt.rate(votes, gold={"t": {"z": 1}})
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.lists(st.tuples(st.integers(0, 6), st.booleans()), min_size=2, max_size=30))
 def test_the_area_is_mann_and_whitneys(cases: list[tuple[int, bool]]) -> None:
     ratings, relevant = np.array([float(rating) for rating, _ in cases]), np.array([yes for _, yes in cases])
@@ -237,7 +238,7 @@ def test_ratings_become_labels_query_by_query() -> None:
         found.labels(quantiles=[0.5], gaps=2)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.lists(st.floats(-5, 5), min_size=1, max_size=30), st.integers(2, 5))
 def test_cut_labels_never_turn_the_order_round(ratings: list[float], labels: int) -> None:
     values = np.array(ratings)

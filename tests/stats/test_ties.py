@@ -7,9 +7,10 @@ from math import log2
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from ringtrue.stats.ties import tied_dcg, tied_gap
+from strategies import examples
 
 LABELS = 3
 pairs = st.lists(st.tuples(st.integers(0, LABELS - 1), st.integers(0, LABELS - 1)), min_size=1, max_size=6)
@@ -32,7 +33,7 @@ def orders(documents: list[tuple[int, int]]) -> list[list[int]]:
     ]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(pairs, shares, st.one_of(st.none(), st.integers(1, 4)))
 def test_dcg_is_the_mean_over_every_order_of_what_is_tied(
     documents: list[tuple[int, int]], worth: list[float], k: int | None
@@ -44,7 +45,7 @@ def test_dcg_is_the_mean_over_every_order_of_what_is_tied(
     assert zipf[0] == pytest.approx(np.mean(found), abs=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(pairs, shares)
 def test_gap_is_the_mean_over_every_order_of_what_is_tied(documents: list[tuple[int, int]], worth: list[float]) -> None:
     found = [

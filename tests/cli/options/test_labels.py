@@ -24,7 +24,7 @@ from ringtrue.cli.output import OutputFormat, emit, print_notes
 from ringtrue.errors import DuplicateError, RingtrueError
 from ringtrue.formatting.grid import Grid
 from ringtrue.judges.votes import Votes, align_with_gold, make_votes
-from strategies import messy_texts
+from strategies import examples, messy_texts
 
 LABELS = "query,doc,judge,label\nq1,d1,ann,0\nq1,d1,ben,2\nq1,d2,ann,1\nq2,d3,ben,1\nq2,d3,ann,1\n"
 GOLD = "query,doc,human,fold\nq1,d1,2,1\nq1,d2,0,2\n"
@@ -566,7 +566,7 @@ tables = st.tuples(headers, st.lists(st.lists(cells, min_size=2, max_size=4).map
 contents = st.one_of(tables, tables, messy_texts((False, False, False, True)))
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(200), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     labels=contents,
     gold=contents,

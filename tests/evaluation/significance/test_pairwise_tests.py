@@ -9,12 +9,13 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 from statsmodels.stats.power import TTestPower
 
 from ringtrue.evaluation.significance.pairwise_tests import ComparisonSettings, Test, compare_pairs, smallest_p
 from ringtrue.stats.results import Comparison
+from strategies import examples
 
 TESTS = get_args(Test)
 PAIRED = [test for test in TESTS if test != "welch"]
@@ -100,7 +101,7 @@ def test_the_detectable_difference_is_that_of_a_power_of_four_in_five(n: int, wi
 
 @pytest.mark.parametrize("test", PAIRED)
 @given(both=two_runs)
-@settings(max_examples=30)
+@examples(30)
 def test_swapping_the_runs_turns_the_signs_and_leaves_p(test: Test, both: tuple[list[float], list[float]]) -> None:
     one, other = compared(*both, setting(test)), compared(*both[::-1], setting(test))
     if one.p_value is not None:
@@ -117,7 +118,7 @@ def test_swapping_the_runs_turns_the_signs_and_leaves_p(test: Test, both: tuple[
 
 @pytest.mark.parametrize("test", PAIRED)
 @given(both=two_runs, constant=st.integers(1, 40).map(lambda i: i / 20))
-@settings(max_examples=30)
+@examples(30)
 def test_what_both_runs_gain_alike_changes_nothing(
     test: Test, both: tuple[list[float], list[float]], constant: float
 ) -> None:
@@ -127,7 +128,7 @@ def test_what_both_runs_gain_alike_changes_nothing(
 
 @pytest.mark.parametrize("test", TESTS)
 @given(both=two_runs, unit=st.sampled_from([1e-9, 1e-3, 100, 12_345, 1e9]))
-@settings(max_examples=30)
+@examples(30)
 def test_the_unit_of_a_measure_changes_no_p(test: Test, both: tuple[list[float], list[float]], unit: float) -> None:
     scaled = [[value * unit for value in column] for column in both]
     one, other = compared(*both, setting(test)), compared(*scaled, setting(test))
@@ -147,7 +148,7 @@ def test_the_interval_of_the_t_test_leaves_0_out_exactly_where_p_is_small(
 
 @pytest.mark.parametrize("test", TESTS)
 @given(both=two_runs)
-@settings(max_examples=30)
+@examples(30)
 def test_p_lies_above_0_and_never_above_1(test: Test, both: tuple[list[float], list[float]]) -> None:
     p = compared(*both, setting(test)).p_value
     if p is None and test == "bootstrap":

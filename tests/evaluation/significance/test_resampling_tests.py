@@ -6,7 +6,7 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings, strategies as st
+from hypothesis import assume, given, strategies as st
 from scipy import stats
 
 from ringtrue.evaluation.significance.resampling_tests import (
@@ -17,6 +17,7 @@ from ringtrue.evaluation.significance.resampling_tests import (
     permutation_test,
     tukey_hsd,
 )
+from strategies import examples
 
 twentieths = st.lists(st.integers(-20, 20).map(lambda i: i / 20), min_size=2, max_size=9)
 seeds = st.integers(0, 2**32 - 1)
@@ -149,7 +150,7 @@ def test_the_bca_interval_agrees_with_scipy_on_the_same_resamples(make, n: int, 
 
 
 @given(st.integers(15, 60), seeds)  # fewer queries leave gaps between the resampled means
-@settings(max_examples=50)
+@examples(50)
 def test_the_bca_interval_just_touches_0_at_the_level_that_p_leaves(n: int, seed: int) -> None:
     d = smooth(n, seed)[None]
     d += 0.8 * d.std() / np.sqrt(n) - d.mean()  # for a p in the middle: further out the resamples lie far apart
@@ -161,7 +162,7 @@ def test_the_bca_interval_just_touches_0_at_the_level_that_p_leaves(n: int, seed
 
 
 @given(st.integers(15, 60), seeds)
-@settings(max_examples=50)
+@examples(50)
 def test_the_bca_interval_leaves_0_out_where_p_is_small(n: int, seed: int) -> None:
     d = smooth(n, seed)[None]
     p, low, high = bca(bootstrap_means(d, resamples=2_000, rng=rng(seed)), d, level=0.95)
@@ -170,7 +171,7 @@ def test_the_bca_interval_leaves_0_out_where_p_is_small(n: int, seed: int) -> No
 
 
 @given(st.integers(5, 60), seeds)
-@settings(max_examples=50)
+@examples(50)
 def test_swapping_the_runs_turns_the_bca_interval_round(n: int, seed: int) -> None:
     d = np.round(smooth(n, seed), 1)[None]
     assume(np.ptp(d) > 0)
@@ -181,7 +182,7 @@ def test_swapping_the_runs_turns_the_bca_interval_round(n: int, seed: int) -> No
 
 
 @given(st.integers(5, 40), seeds)
-@settings(max_examples=50)
+@examples(50)
 def test_resampled_means_that_only_rounding_keeps_apart_count_as_equal(n: int, seed: int) -> None:
     tenths = np.random.default_rng(seed).integers(-3, 5, (1, n))
     assume(np.ptp(tenths) > 0)

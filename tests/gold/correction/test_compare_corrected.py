@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 
 import ringtrue as rt
@@ -21,6 +21,7 @@ from ringtrue.gold.correction.correct import compare_corrected
 from ringtrue.gold.correction.difference import build_predictors, correct_means
 from ringtrue.gold.correction.gold_sample import GoldSample
 from ringtrue.gold.designs import Population
+from strategies import examples
 
 SEEDS = st.integers(0, 2**32 - 1)
 POPULATIONS: st.SearchStrategy[Population] = st.sampled_from(["these", "like-these"])
@@ -64,7 +65,7 @@ def test_two_documents_by_hand() -> None:
     assert (found.naive.difference.value, found.wins, found.ties, found.losses) == (0, 0, 4, 0)
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(SEEDS, POPULATIONS, st.sampled_from([None, "gold", "confusion"]))
 def test_swapping_the_runs_turns_the_sign_and_keeps_p(seed: int, population: Population, method: Any) -> None:
     made = world(seed, runs=2, queries=8, docs=8, grades=2, whole=True)
@@ -85,7 +86,7 @@ def test_swapping_the_runs_turns_the_sign_and_keeps_p(seed: int, population: Pop
     assert other.naive.difference.value == pytest.approx(-one.naive.difference.value)
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(SEEDS, POPULATIONS)
 def test_a_difference_is_that_of_the_corrected_values(seed: int, population: Population) -> None:
     made = world(seed, runs=3, queries=8, docs=8)

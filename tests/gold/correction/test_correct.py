@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import ringtrue as rt
 from gold.correction.worlds import World, world
 from ringtrue.errors import DuplicateError, InputError, MeasureError, MismatchError, TableError, UsageError
 from ringtrue.stats.confusion import Confusion
 from ringtrue.tables import Judgments
+from strategies import examples
 
 SEEDS = st.integers(0, 2**32 - 1)
 KNOWN = Confusion(rows="gold", columns="bronze", labels=(0, 1), counts=np.array([[80, 20], [5, 95]]))
@@ -70,7 +71,7 @@ def test_the_design_decides_the_way(here: World, gold: pl.DataFrame) -> None:
     assert way(gold, design="pool_random", method="gold") == "P@5 from the gold labels alone, as asked"
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(SEEDS, st.sampled_from(["pool_random", "pool_stratified", "whole_queries"]))
 def test_the_order_of_what_is_given_changes_nothing(seed: int, design: Any) -> None:
     made = world(seed, runs=3, queries=6)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 
 from gold.correction.worlds import Asked, World, world
@@ -29,6 +29,7 @@ from ringtrue.gold.correction.diagnostics import (
 )
 from ringtrue.gold.correction.gold_sample import GoldSample
 from ringtrue.stats.results import Estimate
+from strategies import examples
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -295,7 +296,7 @@ def test_a_small_collection_is_not_blamed_for_its_size() -> None:
     assert checks(asked, at_random(asked, 40))["spread over queries"].passed
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(SEEDS)
 def test_what_a_sample_stands_for_by_loops(seed: int) -> None:
     asked = world(seed).asked("DCG@4")
@@ -344,7 +345,7 @@ def test_what_a_sample_stands_for_by_hand() -> None:
         assert (shares[0], sure[0]) == pytest.approx((share, off / error if error else 0))
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(SEEDS, st.floats(0.1, 1))
 def test_a_sample_that_lost_a_part_of_its_labels_is_no_surer_than_the_draw_it_came_from(seed: int, kept: float) -> None:
     asked = world(seed, queries=6, whole=True).asked("P@5")
@@ -368,7 +369,7 @@ def best_ranks(asked: Asked) -> Any:
     return np.array([best[doc] for doc in range(len(asked.pool))], dtype=float)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(SEEDS)
 def test_ranks_are_held_against_the_pool_by_loops(seed: int) -> None:
     asked = world(seed, queries=6).asked("DCG@4")

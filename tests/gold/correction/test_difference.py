@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from statsmodels.regression.linear_model import OLS
 
 import ringtrue as rt
@@ -28,6 +28,7 @@ from ringtrue.gold.correction.estimator import JointEstimate
 from ringtrue.gold.correction.gold_sample import GoldSample
 from ringtrue.gold.designs import Population
 from ringtrue.gold.sampling.allocation import pivotal_sample
+from strategies import examples
 
 SEEDS = st.integers(0, 2**32 - 1)
 POPULATIONS: st.SearchStrategy[Population] = st.sampled_from(["these", "like-these"])
@@ -78,7 +79,7 @@ def test_the_four_samples_of_two_documents_average_to_the_truth() -> None:
     assert mean == pytest.approx(0.5, abs=1e-12)
 
 
-@settings(max_examples=6)
+@examples(6)
 @given(SEEDS, st.sampled_from(["P@3", "DCG", "RBP(p=0.9)@2"]))
 def test_over_all_samples_that_can_come_about_the_mean_is_the_truth_for_any_judge(seed: int, measure: str) -> None:
     asked = world(seed, runs=2, queries=2, docs=5, length=3).asked(measure)
@@ -90,7 +91,7 @@ def test_over_all_samples_that_can_come_about_the_mean_is_the_truth_for_any_judg
     assert mean.tolist() == pytest.approx(asked.truth.tolist(), abs=1e-10)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(SEEDS)
 def test_the_value_is_that_of_the_formula_with_every_prediction_fitted_anew(seed: int) -> None:
     asked = world(seed, queries=3, docs=5, length=4).asked("DCG@3")
@@ -102,7 +103,7 @@ def test_the_value_is_that_of_the_formula_with_every_prediction_fitted_anew(seed
         )
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(SEEDS, st.booleans(), st.floats(0, 3))
 def test_the_covariance_for_these_queries_is_that_of_a_sum_of_gold_gains(
     seed: int, spread: bool, gain_range: float
@@ -162,7 +163,7 @@ def coefficients(asked: Asked, sample: GoldSample, gains: Any) -> Any:
     return np.linalg.lstsq(np.vstack([rows, held]), np.concatenate([gains, np.zeros(len(held))]), rcond=None)[0]
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(SEEDS)
 def test_the_covariance_for_queries_like_these_is_that_of_what_each_query_adds(seed: int) -> None:
     asked = world(seed, queries=4, docs=5, length=4).asked("P@4")
@@ -182,7 +183,7 @@ def test_the_covariance_for_queries_like_these_is_that_of_what_each_query_adds(s
     assert found.df == queries - 1
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(SEEDS, POPULATIONS, st.floats(0, 3))
 def test_a_census_gives_the_gold_value_and_for_these_queries_no_error(
     seed: int, population: Population, gain_range: float
@@ -210,7 +211,7 @@ def test_a_census_for_queries_like_these_has_the_interval_of_a_mean_over_queries
         assert told.value == pytest.approx(means[run]["P@5"].value)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(SEEDS, POPULATIONS, st.booleans(), st.floats(0, 3))
 def test_the_covariance_is_positive_semidefinite(
     seed: int, population: Population, spread: bool, gain_range: float
@@ -223,7 +224,7 @@ def test_the_covariance_is_positive_semidefinite(
     assert np.linalg.eigvalsh(found).min() >= -1e-9 * max(np.trace(found), 1)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(SEEDS, st.floats(-5, 5), POPULATIONS)
 def test_a_shift_of_all_gains_shifts_the_estimate_by_as_much_for_each_document(
     seed: int, shift: float, population: Population
@@ -237,7 +238,7 @@ def test_a_shift_of_all_gains_shifts_the_estimate_by_as_much_for_each_document(
     assert moved.values.tolist() == pytest.approx((plain.values + whole).tolist(), abs=0.02 * max(abs(shift), 1))
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(SEEDS, POPULATIONS)
 def test_the_order_of_queries_documents_and_runs_changes_nothing(seed: int, population: Population) -> None:
     here = world(seed, runs=3)
@@ -262,7 +263,7 @@ def test_the_order_of_queries_documents_and_runs_changes_nothing(seed: int, popu
     assert second.labels[order].tolist() == first.labels.tolist()
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(SEEDS)
 def test_which_of_two_shared_documents_bronze_prefers_has_no_influence_on_a_difference(seed: int) -> None:
     here = world(seed, runs=2, queries=5, docs=8, length=5, whole=True)
@@ -304,7 +305,7 @@ def test_gold_alone_by_hand() -> None:
     assert found.covariance[0, 0] == pytest.approx(2 * (0.5 * residual[0] ** 2 + 0.75 * residual[1] ** 2))
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(SEEDS)
 def test_gold_alone_is_the_weighted_mean_of_each_runs_own_labels(seed: int) -> None:
     asked = world(seed).asked("DCG@3")
@@ -326,7 +327,7 @@ def test_gold_alone_is_the_weighted_mean_of_each_runs_own_labels(seed: int) -> N
         assert found.covariance[run, run] == pytest.approx(len(own) / (len(own) - 1) * squares)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(SEEDS, POPULATIONS)
 def test_gold_alone_takes_a_census_for_what_it_is(seed: int, population: Population) -> None:
     asked = world(seed).asked("DCG@3")
@@ -405,7 +406,7 @@ def test_documents_that_were_sure_to_be_drawn_add_nothing_to_the_error_and_are_n
     assert corrected(asked, sample).covariance[0, 0] == pytest.approx(np.diff(evened)[0] ** 2 / 2 + alone)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(SEEDS)
 def test_the_order_of_the_gold_labels_changes_nothing(seed: int) -> None:
     asked = world(seed, runs=2, queries=3, docs=8, length=6).asked("DCG@4")
@@ -540,7 +541,7 @@ def test_one_label_predicts_another_document_by_what_they_share() -> None:
     assert fit.leverage.tolist() == pytest.approx([same / (same + 1)])
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(SEEDS)
 def test_leaving_one_out_by_the_closed_form_is_fitting_anew_without_it(seed: int) -> None:
     asked = some(seed)
@@ -554,7 +555,7 @@ def test_leaving_one_out_by_the_closed_form_is_fitting_anew_without_it(seed: int
     assert (fit.leverage < 1).all()
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(SEEDS)
 def test_statsmodels_fits_the_same_with_a_row_more_for_each_penalty(seed: int) -> None:
     asked = some(seed)
@@ -568,7 +569,7 @@ def test_statsmodels_fits_the_same_with_a_row_more_for_each_penalty(seed: int) -
     assert (fit.operator @ gains).tolist() == pytest.approx(fit.coefficients.tolist())
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(SEEDS, st.floats(-5, 5), st.floats(-3, 3))
 def test_predictions_are_linear_in_the_gains_and_follow_a_shift_of_all_of_them(
     seed: int, shift: float, scale: float
@@ -592,7 +593,7 @@ def test_gold_labels_of_one_level_say_nothing_apart_about_another() -> None:
     assert 0 < fit.predict(asked.known, np.array([2.0, 0.0]))[2] < 2
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(SEEDS)
 def test_the_order_of_the_gold_labels_says_nothing(seed: int) -> None:
     asked = some(seed)

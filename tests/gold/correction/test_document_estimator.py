@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import ringtrue as rt
 from gold.correction.worlds import World, world
@@ -16,6 +16,7 @@ from ringtrue.gold.correction.post_stratified import post_stratified_share
 from ringtrue.gold.designs import Population
 from ringtrue.stats.results import Estimate
 from ringtrue.stats.student_t import t_quantile
+from strategies import examples
 
 SEEDS = st.integers(0, 2**32 - 1)
 POPULATIONS: st.SearchStrategy[Population] = st.sampled_from(["these", "like-these"])
@@ -30,7 +31,7 @@ def census(here: World, **columns: Any) -> pl.DataFrame:
     return here.drawn(np.random.default_rng(0), prob=1.0, **columns)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(SEEDS, POPULATIONS, st.sampled_from(["pool_random", "pool_stratified"]))
 def test_where_gold_saw_everything_the_corrected_value_is_that_of_gold(
     seed: int, population: Population, design: str

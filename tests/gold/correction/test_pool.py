@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import ringtrue as rt
 from gold.correction.worlds import world
@@ -13,6 +13,7 @@ from ringtrue.evaluation.measures import CATALOGUE, parse
 from ringtrue.evaluation.pooling import pool as pool_table
 from ringtrue.gold.correction.pool import LINEAR, Pool, build_pool, is_linear, linearise
 from ringtrue.tables import Judgments, Run
+from strategies import examples
 
 
 def pool_of(runs: dict[str, dict[str, dict[str, float]]], bronze: object, depth: int) -> Pool:
@@ -88,7 +89,7 @@ def test_two_bronze_labels_of_a_document_are_refused() -> None:
         pool_of({"run": {"q": {"a": 1.0}}}, twice, depth=1)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(seed=st.integers(0, 2**32 - 1), depth=st.integers(1, 7))
 def test_the_pool_is_the_union_of_the_tops(seed: int, depth: int) -> None:
     here = world(seed)
@@ -135,7 +136,7 @@ def test_rbp_by_hand() -> None:
     assert found.gains == {0: 0.0, 1: 0.5}
 
 
-@settings(max_examples=12)
+@examples(12)
 @given(seed=SEEDS)
 def test_the_weights_add_up_to_what_evaluate_says_of_gold_labels(seed: int) -> None:
     here = world(seed)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 from statsmodels.api import OLS, add_constant
 
@@ -19,6 +19,7 @@ from ringtrue.errors import InputError
 from ringtrue.gold.correction.correct import compare_corrected
 from ringtrue.gold.correction.query_estimator import QueryMeans, correct_by_query
 from ringtrue.gold.designs import Population
+from strategies import examples
 
 POPULATIONS: st.SearchStrategy[Population] = st.sampled_from(["these", "like-these"])
 SEEDS = st.integers(0, 2**32 - 1)
@@ -34,7 +35,7 @@ def correct(here: World, queries: int, measures: Any = "nDCG@4", **settings: Any
     return rt.correct(here.runs, here.bronze, some(here, queries), measures, design="whole_queries", **settings)
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(SEEDS, st.integers(4, 14))
 def test_where_gold_judged_every_query_the_corrected_value_is_that_of_gold(seed: int, queries: int) -> None:
     here = world(seed, queries=queries)
@@ -47,7 +48,7 @@ def test_where_gold_judged_every_query_the_corrected_value_is_that_of_gold(seed:
             assert told.se == pytest.approx(0, abs=1e-7)
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(SEEDS, st.integers(2, 20))
 def test_values_are_the_query_by_query_correction_of_what_evaluate_says(seed: int, queries: int) -> None:
     here = world(seed, queries=25)
@@ -263,7 +264,7 @@ def test_by_hand_below_ten_queries_the_slope_is_1() -> None:
     assert wider.gold_variances.tolist() == pytest.approx([0.08 / 2])
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(SEEDS)
 def test_statsmodels_predicts_the_same_mean_with_the_same_error(seed: int) -> None:
     gold, bronze, places = values(seed)
@@ -279,7 +280,7 @@ def test_statsmodels_predicts_the_same_mean_with_the_same_error(seed: int) -> No
     assert found.df == 13
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(SEEDS)
 def test_over_all_samples_the_mean_is_the_truth_where_the_slope_is_not_fitted(seed: int) -> None:
     gold, bronze, _ = values(seed, queries=8)
@@ -287,7 +288,7 @@ def test_over_all_samples_the_mean_is_the_truth_where_the_slope_is_not_fitted(se
     assert np.mean(found, axis=0).tolist() == pytest.approx(gold.mean(axis=1).tolist(), abs=1e-12)
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(SEEDS)
 def test_over_all_samples_the_mean_variance_is_a_little_more_than_that_of_the_values(seed: int) -> None:
     gold, bronze, _ = values(seed, queries=8)
@@ -306,7 +307,7 @@ def test_over_all_samples_the_mean_variance_is_a_little_more_than_that_of_the_va
     assert np.array(plain).tolist() == [pytest.approx(row) for row in np.maximum(bare, floors).tolist()]
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(SEEDS, st.integers(2, 15))
 def test_where_gold_judged_all_queries_its_mean_is_the_answer(seed: int, queries: int) -> None:
     gold, bronze, _ = values(seed, queries=queries)
@@ -315,7 +316,7 @@ def test_where_gold_judged_all_queries_its_mean_is_the_answer(seed: int, queries
     assert found.variances.tolist() == pytest.approx([0, 0], abs=1e-12)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(SEEDS, POPULATIONS, st.floats(-3, 3), st.floats(0.2, 3), st.sampled_from([-1, 1]))
 def test_the_scale_of_bronze_does_not_matter(
     seed: int, population: Population, shift: float, scale: float, sign: int
@@ -326,7 +327,7 @@ def test_the_scale_of_bronze_does_not_matter(
     assert other.variances.tolist() == pytest.approx(one.variances.tolist())
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(SEEDS, POPULATIONS, st.floats(-3, 3), st.integers(2, 15))
 def test_a_shift_of_gold_shifts_the_answer(seed: int, population: Population, shift: float, chosen: int) -> None:
     gold, bronze, places = values(seed, chosen=chosen)
@@ -336,7 +337,7 @@ def test_a_shift_of_gold_shifts_the_answer(seed: int, population: Population, sh
     assert other.gold_variances.tolist() == pytest.approx(one.gold_variances.tolist())
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(SEEDS, POPULATIONS)
 def test_the_order_of_queries_and_rows_says_nothing_and_a_row_turned_turns_its_value(
     seed: int, population: Population
@@ -403,7 +404,7 @@ def test_gold_alone_is_a_t_test() -> None:
     assert found.p_value(0, gold_only=True) == pytest.approx(told.pvalue)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(SEEDS, POPULATIONS, st.booleans(), st.integers(3, 15))
 def test_p_is_below_a_twentieth_where_the_interval_leaves_out_0(
     seed: int, population: Population, gold_only: bool, chosen: int
@@ -436,7 +437,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(population: Population) -
     assert hits / draws == pytest.approx(0.95, abs=0.015)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(SEEDS, POPULATIONS, st.integers(2, 40))
 def test_the_variance_is_never_below_what_so_few_queries_can_rule_out(
     seed: int, population: Population, chosen: int

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 
 import ringtrue as rt
@@ -17,6 +17,7 @@ from ringtrue.errors import InputError, MismatchError, UsageError
 from ringtrue.gold.correction import BronzeScore, Rates, correct_share, shared_judge_test
 from ringtrue.gold.correction.correct import compare_corrected
 from ringtrue.stats.confusion import Confusion
+from strategies import examples
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -233,7 +234,7 @@ def test_a_single_query_can_be_corrected_and_compared() -> None:
     json.dumps([one.as_dict() for one in compared], allow_nan=False)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(SEEDS)
 def test_exact_rates_give_back_the_gold_value(seed: int) -> None:
     # Bronze errs exactly as the rates say, on what the run shows.

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from ringtrue.errors import UsageError
 from ringtrue.gold.planning.assumptions import KnownQuantities, assume
@@ -21,6 +21,7 @@ from ringtrue.gold.planning.methods import (
     StratifiedDifference,
     available_methods,
 )
+from strategies import examples
 
 PRICES = Prices(bronze=1.0, gold=20.0, documents=10)
 judges = st.tuples(st.floats(0.6, 0.97), st.floats(0.6, 0.97))
@@ -73,7 +74,7 @@ def test_gold_on_everything_needs_as_many_queries_as_a_textbook_says() -> None:
 
 
 @given(accuracy=judges, prevalence=st.floats(0.1, 0.9), price=st.floats(0.5, 200), half_width=st.floats(0.08, 0.2))
-@settings(max_examples=8, deadline=None)
+@examples(8)
 def test_nothing_is_cheaper_when_all_numbers_of_queries_are_tried(
     accuracy: tuple[float, float], prevalence: float, price: float, half_width: float
 ) -> None:
@@ -89,7 +90,7 @@ def test_nothing_is_cheaper_when_all_numbers_of_queries_are_tried(
 
 
 @given(accuracy=judges, prevalence=st.floats(0.1, 0.9), half_width=st.floats(0.02, 0.2))
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_one_label_or_query_less_is_not_enough_and_never_more_gold_than_documents(
     accuracy: tuple[float, float], prevalence: float, half_width: float
 ) -> None:
@@ -105,7 +106,7 @@ def test_one_label_or_query_less_is_not_enough_and_never_more_gold_than_document
 
 
 @given(accuracy=judges, prevalence=st.floats(0.1, 0.9), half_width=st.floats(0.02, 0.1))
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_a_budget_of_what_it_costs_buys_what_was_asked(
     accuracy: tuple[float, float], prevalence: float, half_width: float
 ) -> None:

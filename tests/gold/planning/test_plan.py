@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.proportion import samplesize_confint_proportion
 
 import ringtrue as rt
 from ringtrue.errors import UsageError
+from strategies import examples
 
 USUAL: dict[str, Any] = {
     "score": 0.4, "sd": 0.3, "accuracy": (0.85, 0.9), "cost_bronze": 1.0, "cost_gold": 20.0
@@ -60,7 +61,7 @@ def test_a_comparison_has_a_power_and_the_shared_judge_asks_no_gold() -> None:
 
 
 @given(accuracy=judges, score=st.floats(0.3, 0.7), half_width=st.floats(0.03, 0.1), ratio=st.floats(1, 100))
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_a_narrower_interval_never_costs_less(
     accuracy: tuple[float, float], score: float, half_width: float, ratio: float
 ) -> None:
@@ -72,7 +73,7 @@ def test_a_narrower_interval_never_costs_less(
 
 
 @given(accuracy=judges, score=st.floats(0.3, 0.7))
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_the_unit_of_money_changes_nothing_but_the_cost(accuracy: tuple[float, float], score: float) -> None:
     known: dict[str, Any] = {"half_width": 0.05, "prevalence": score, "accuracy": accuracy}
     one, other = (rt.plan(cost_bronze=unit, cost_gold=unit * 16, **known) for unit in (1.0, 0.25))

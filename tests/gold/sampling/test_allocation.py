@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 from scipy.sparse import csr_array
@@ -23,6 +23,7 @@ from ringtrue.gold.sampling.allocation import (
     require_budget,
 )
 from ringtrue.tables import Judgments, Run
+from strategies import examples
 
 PROBABILITIES = arrays(
     np.float64, st.integers(1, 40), elements=st.one_of(st.just(0.0), st.just(1.0), st.floats(0.01, 1))
@@ -84,7 +85,7 @@ def test_units_do_not_matter(size: np.ndarray, budget: int, unit: float) -> None
     assert neyman(size * unit, budget).tolist() == pytest.approx(neyman(size, budget).tolist())
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(arrays(np.float64, st.integers(3, 12), elements=st.floats(0.1, 10)), st.integers(0, 2**32 - 1))
 def test_no_other_probabilities_with_these_limits_have_a_smaller_variance(size: np.ndarray, seed: int) -> None:
     budget = max(2, len(size) // 2)
@@ -168,7 +169,7 @@ def test_as_many_are_drawn_as_the_probabilities_add_up_to_in_all_and_from_each_q
             assert abs(np.isin(drawn, np.flatnonzero(inside)).sum() - prob[inside].sum()) < 2 + 1e-9
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.integers(2, 30), st.integers(1, 6), SEEDS)
 def test_a_whole_budget_is_met_exactly(documents: int, queries: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

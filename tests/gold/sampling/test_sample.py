@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import ringtrue as rt
 from gold.correction.worlds import World, world
 from ringtrue.errors import InputError, MismatchError, TableError, UsageError
 from ringtrue.gold.sampling.allocation import MIN_RATE
+from strategies import examples
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -68,7 +69,7 @@ def test_the_frame_is_what_correct_reads(here: World) -> None:
         assert abs(one.value - truth[run]["P@6"].value) < 4 * one.se
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(SEEDS, st.integers(2, 40), st.sampled_from(["P@3", "DCG@5", "RBP", "P@2,DCG@5"]))
 def test_a_draw_has_its_budget_from_what_the_runs_show_evenly_over_the_queries(
     seed: int, budget: int, measures: str

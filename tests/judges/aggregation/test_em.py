@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import ringtrue as rt
 from judges.aggregation.oracle import expectation_maximisation
 from ringtrue.judges.aggregation import Aggregation, Prior, aggregate
 from ringtrue.judges.votes import Votes, make_votes
-from strategies import judged
+from strategies import examples, judged
 
 MODELS = ["dawid-skene", "one-coin", "mace"]
 methods = st.sampled_from(MODELS)
@@ -55,7 +55,7 @@ def test_the_log_posterior_never_falls(world: tuple[Votes, Votes | None], method
         assert answer.log_likelihood == pytest.approx(answer.objective[-1])
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(worlds(), methods, priors, st.integers(1, 8))
 def test_a_plain_second_implementation_finds_the_same(
     world: tuple[Votes, Votes | None], method: Any, prior: Prior | None, iterations: int

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import ringtrue as rt
 from ringtrue.errors import DuplicateError, MismatchError, TableError, UsageError
@@ -18,7 +18,7 @@ from ringtrue.judges.agreement.coefficients import cohen_kappa
 from ringtrue.judges.votes import Votes, make_votes, match_pair_labels
 from ringtrue.simulation import judged_labels
 from ringtrue.stats.intervals import resample_query_counts
-from strategies import judged
+from strategies import examples, judged
 
 Table = dict[str, list[Any]]
 SMALL: Table = {"doc": list("aabbcc"), "judge": ["x", "y"] * 3, "label": [0, 0, 1, 1, 0, 1]}
@@ -100,7 +100,7 @@ def test_the_answer_as_plain_data_is_json_without_nan() -> None:
 # What changes nothing
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(judged(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_and_the_names_of_judges_queries_and_documents_do_not_matter(
     votes: Votes, random: Any
@@ -117,7 +117,7 @@ def test_the_order_of_rows_and_the_names_of_judges_queries_and_documents_do_not_
     assert values(swapped) == pytest.approx(values(first), abs=1e-9)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(judged(), st.lists(st.integers(1, 9), min_size=3, max_size=3))
 def test_other_numbers_in_the_same_order_leave_what_does_not_look_at_distances(votes: Votes, steps: list[int]) -> None:
     rows = rows_of(votes.resolve_repeats("last"))
@@ -129,7 +129,7 @@ def test_other_numbers_in_the_same_order_leave_what_does_not_look_at_distances(v
     assert {name: after[name] for name in free} == pytest.approx({name: before[name] for name in free}, abs=1e-9)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(judged(), st.integers(1, 100))
 def test_labels_that_are_all_higher_by_the_same_leave_all_but_ratios(votes: Votes, shift: int) -> None:
     rows = rows_of(votes.resolve_repeats("last"))
@@ -139,7 +139,7 @@ def test_labels_that_are_all_higher_by_the_same_leave_all_but_ratios(votes: Vote
     assert {name: values(after)[name] for name in expected} == pytest.approx(expected, abs=1e-9)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(judged(), st.integers(2, 4))
 def test_every_query_again_under_another_name_leaves_all_but_alphas_small_sample_term(votes: Votes, times: int) -> None:
     rows = rows_of(votes.resolve_repeats("last"))

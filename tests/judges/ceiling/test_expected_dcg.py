@@ -6,12 +6,13 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 from scipy.stats import binom
 
 from judges.ceiling.oracle import dcg_of_all, discounts
 from ringtrue.judges.ceiling.expected_dcg import closed_form_dcg, exact_dcg, ideal_dcg, simulated_dcg
+from strategies import examples
 
 shares = st.sampled_from([0.0, 0.5, 1.0]) | st.floats(1e-6, 1 - 1e-6)  # SciPy's binomials fail nearer to 0
 cutoffs = st.none() | st.integers(1, 7)
@@ -42,7 +43,7 @@ def test_one_good_and_one_bad_document_by_hand() -> None:
     assert found[0] == pytest.approx(0.907732438, abs=1e-9)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(worlds(), cutoffs)
 def test_trying_every_labelling_and_every_order_of_ties_gives_the_same(world, k: int | None) -> None:
     counts, matrix, gain = world
@@ -53,7 +54,7 @@ def test_trying_every_labelling_and_every_order_of_ties_gives_the_same(world, k:
 
 
 @given(st.integers(1, 400), st.integers(1, 400), shares, shares, st.none() | st.integers(1, 50))
-@settings(max_examples=30)
+@examples(30)
 def test_two_labels_and_scipys_binomials_give_the_same(
     n0: int, n1: int, wrong: float, right: float, k: int | None
 ) -> None:
@@ -206,7 +207,7 @@ def worst(n: int, seed: int, worlds: int) -> float:
     return max(found)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(st.integers(50, 150), st.integers(0, 2**32 - 1))
 def test_with_fifty_documents_and_five_of_some_worth_it_is_right_to_two_hundredths(n: int, seed: int) -> None:
     assert worst(n, seed, worlds=8) < 0.02

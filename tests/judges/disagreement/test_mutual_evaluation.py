@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import ringtrue as rt
 from ringtrue.errors import MismatchError, UsageError
 from ringtrue.judges.disagreement import mutual_evaluation
+from strategies import examples
 
 TOP = 2
 queries = st.lists(
@@ -66,7 +67,7 @@ def slowly(labels: list[list[tuple[int, int]]], q: int, measure: str) -> float |
     return float(np.mean(values))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(queries)
 def test_every_measure_is_the_mean_over_every_order_of_what_is_tied(labels: list[list[tuple[int, int]]]) -> None:
     found = mutual_evaluation(table(labels), scale=[0, 1, 2], at_least=["1/2", "1/4"])
@@ -82,7 +83,7 @@ def test_judges_who_agree_score_1_by_every_measure() -> None:
     assert found.table["sd"].to_list() == pytest.approx([0.0] * 9)
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(queries, st.randoms())
 def test_neither_the_order_of_rows_nor_who_comes_first_matters(labels, random) -> None:  # type: ignore[no-untyped-def]
     one = mutual_evaluation(table(labels), scale=[0, 1, 2]).table

@@ -6,12 +6,13 @@ import re
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from report.gallery import ODD_NAMES, estimate, figure
 from ringtrue.report.charts.pictures import inline_svg, render_picture
 from ringtrue.report.model import Bars, Chart, Forest, Heatmap, Line, Lines, Point, Points, Series
 from ringtrue.stats.results import Estimate
+from strategies import examples
 
 WIDTHS = (720, 320)
 number = st.one_of(
@@ -88,7 +89,7 @@ some_points = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     st.lists(st.one_of(forests(), some_bars(), some_lines(), heatmaps(), some_points), max_size=3),
     st.sampled_from(WIDTHS),
@@ -101,7 +102,7 @@ def test_whatever_the_data_the_page_gets_a_picture(charts: list[Chart], width: i
     assert "inf" not in re.sub(r">[^<]*<", "><", svg)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.one_of(forests(), some_bars(), some_lines(), heatmaps(), some_points), st.sampled_from(["svg", "png", "pdf"]))
 def test_whatever_the_data_a_paper_gets_a_picture(chart: Chart, form: Any) -> None:
     assert len(render_picture(figure("odd", chart), form, width=3.5, dpi=50)) > 500

@@ -9,6 +9,8 @@ from ringtrue.service.store.records import ShownQuestion, TaskState
 from ringtrue.service.store.tasks import load_question
 from service.small_projects import NOW, begin, finish, judge, pairs_project, project, question, rows, say
 
+pytestmark = pytest.mark.contract
+
 HISTORY = "SELECT version, kind, answer FROM judgment WHERE assignment = :at ORDER BY id"
 
 

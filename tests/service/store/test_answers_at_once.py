@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from sqlalchemy import Connection
 
 from ringtrue.errors import ConflictError, NotFoundError, UsageError
@@ -15,6 +15,7 @@ from ringtrue.service.store.answers import record_answer, record_answers
 from ringtrue.service.store.records import Answer, SavedAnswer, SavedAnswers, ShownQuestion, SubmittedAnswer, TaskState
 from ringtrue.service.store.tasks import load_open_questions
 from service.small_projects import NOW, begin, judge, project, question, rows, say
+from strategies import examples
 
 ALL = "SELECT assignment, version, kind, answer, reason, seconds FROM judgment ORDER BY assignment, version"
 STATES = """
@@ -56,7 +57,7 @@ def test_all_questions_of_a_task_are_seen_in_their_order(store: Store) -> None:
     assert shown[0] == question(store, task, ann)
 
 
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @given(said=st.lists(SAID, min_size=4, max_size=4), order=st.permutations(range(4)))
 def test_at_once_is_the_same_as_one_after_the_other(said: list[Answer], order: list[int]) -> None:
     seen = []

@@ -22,6 +22,8 @@ from ringtrue.service.store.tasks import (
 )
 from service.small_projects import NOW, begin, finish, judge, pairs_project, project, question, rows, say
 
+pytestmark = pytest.mark.contract
+
 
 def test_a_judge_gets_a_task_and_the_same_one_again_when_coming_back(store: Store) -> None:
     where, ann = project(store), judge(store)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from ringtrue.errors import UsageError
 from ringtrue.preference.pair_designs import Pairs, choose_random_pairs, choose_seed_pairs
 from ringtrue.simulation.worlds.compared_topics import GRADES, PreferenceWorld, simulate_topics
+from strategies import examples
 
 
 def test_shares_of_grades_and_workers_are_those_of_the_world() -> None:
@@ -52,7 +53,7 @@ def test_ties_are_as_common_as_davidson_has_them() -> None:
 
 
 @given(seed=st.integers(0, 1000), votes=st.integers(1, 6))
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_nobody_votes_twice_on_a_pair_while_others_of_the_crew_have_not(seed: int, votes: int) -> None:
     rng = np.random.default_rng(seed)
     topics = simulate_topics(PreferenceWorld(topics=2, docs=9, workers=20, crew=6), rng)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import ringtrue as rt
 from ringtrue.errors import UsageError
@@ -19,6 +19,7 @@ from ringtrue.simulation.worlds.judged_runs import (
     simulate_judged_runs,
     true_means,
 )
+from strategies import examples
 
 SURE = BronzeJudge(relevant=1.0, nonrelevant=1.0)
 COMMON, FIRST, SECOND = slice(0, 5), slice(5, 10), slice(10, 15)  # of the documents, where ten have five in common
@@ -34,7 +35,7 @@ def called(one: JudgedRuns, *, relevant: bool, docs: slice = slice(None)) -> flo
     return float((one.bronze[..., docs] > 0)[kind].mean())
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(
     k=st.integers(1, 8),
     systems=st.integers(1, 4),
