@@ -17,7 +17,7 @@ from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.ceiling import ceiling, estimate_confusion
 from ringtrue.judges.ceiling.estimate_confusion import confusion_documents
 from ringtrue.judges.ceiling.results import describe_orientation
-from ringtrue.report.inputs import ReportInputs
+from ringtrue.report.inputs import ReportInputs, labels_without_traps
 from ringtrue.report.model import MAX_CHART_ROWS, Forest, Section, SectionOutline, Series
 from ringtrue.report.sections.confusion import (
     SAMPLED_FROM_RUNS,
@@ -26,7 +26,6 @@ from ringtrue.report.sections.confusion import (
     pair_gold_with_bronze,
     worst_mistake,
 )
-from ringtrue.report.sections.crowd_labels import labels_without_traps
 from ringtrue.report.sections.number_phrases import format_estimate, format_percent, join_names
 from ringtrue.stats.confusion import Confusion
 from ringtrue.tables import Judgments

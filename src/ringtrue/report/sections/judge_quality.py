@@ -9,7 +9,7 @@ from ringtrue.errors import MismatchError
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.quality import judge_quality
-from ringtrue.report.inputs import ReportInputs
+from ringtrue.report.inputs import ReportInputs, labels_without_slips, scale_notes, traps_dominate
 from ringtrue.report.model import MAX_CHART_ROWS, Figure, Forest, Point, Points, Section, SectionOutline, Series
 from ringtrue.report.sections.confusion import (
     confusion_grid,
@@ -17,7 +17,6 @@ from ringtrue.report.sections.confusion import (
     describe_mistake,
     worst_mistake,
 )
-from ringtrue.report.sections.crowd_labels import labels_without_slips, scale_notes, traps_dominate
 from ringtrue.report.sections.number_phrases import (
     capitalize_first,
     drop_if_unknown,

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.disagreement import disagree, weight
-from ringtrue.report.inputs import ReportInputs
+from ringtrue.report.inputs import ReportInputs, labels_without_traps, scale_notes
 from ringtrue.report.model import Figure, Forest, Section, SectionOutline, Series
-from ringtrue.report.sections.crowd_labels import labels_without_traps, scale_notes
 from ringtrue.report.sections.number_phrases import (
     capitalize_first,
     drop_if_unknown,

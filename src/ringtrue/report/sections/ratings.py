@@ -12,9 +12,8 @@ from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
 from ringtrue.preference import rate
 from ringtrue.preference.rate import drop_traps, trap_notes
-from ringtrue.report.inputs import ReportInputs
+from ringtrue.report.inputs import ReportInputs, votes_without_traps
 from ringtrue.report.model import Forest, Section, SectionOutline, Series
-from ringtrue.report.sections.crowd_labels import votes_without_traps
 from ringtrue.report.sections.number_phrases import capitalize_first, format_number, format_percent
 from ringtrue.stats.results import Estimate
 from ringtrue.tables.judgments import NO_QUERY
