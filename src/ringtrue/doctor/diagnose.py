@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
+from itertools import combinations, product
 from pathlib import Path
+from typing import TypeAlias
 
 import polars as pl
 
 from ringtrue.doctor.label_suggestions import suggest_for_gold, suggest_for_judges
 from ringtrue.doctor.label_summaries import summarise_labels, summarise_votes
-from ringtrue.doctor.overlap import compute_overlap, find_mismatches
 from ringtrue.doctor.recognise import recognise_file_kind
-from ringtrue.doctor.results import Checkup, FileKind, FileSummary, Suggestion, UnansweredQuestion
-from ringtrue.doctor.roles import DOC_KEYS, FileContents, FileRoles, LabelFile, RunFile, assign_roles, files_of
+from ringtrue.doctor.results import Checkup, FileKind, FileSummary, Overlap, Suggestion, UnansweredQuestion
+from ringtrue.doctor.roles import (
+    DOC_KEYS,
+    FileContents,
+    FileRoles,
+    IdFile,
+    LabelFile,
+    RunFile,
+    assign_roles,
+    files_of,
+    share_rows,
+)
 from ringtrue.doctor.run_suggestions import suggest_for_runs, suggest_next_steps
 from ringtrue.doctor.suggestions import SuggestionCollector
 from ringtrue.doctor.summaries import (
+    TOP_DEPTH,
     summarise_gains,
     summarise_ids,
     summarise_matrix,
@@ -28,9 +41,16 @@ from ringtrue.doctor.summaries import (
 )
 from ringtrue.errors import FileError, RingtrueError, UsageError
 from ringtrue.files.byte_source import STDIN, Source
+from ringtrue.formatting.phrases import format_count, join_first_few
 
 ALIAS_HINT = re.compile(r" \(also known as [^)]*\)")  # other names of a column: too long for a list of files
 NO_DOCS = pl.DataFrame(schema={"query": pl.String, "doc": pl.String})
+FileNotes: TypeAlias = Iterator[tuple[str, str]]  # a file's path, and a doubt about it
+FEW_JUDGED_SHARE = 0.5
+MIN_SHARED_LABELS = 20  # labels on the same documents that should differ somewhere
+MAX_RUN_PAIRS = 2_000  # of runs that are held against each other
+MIN_MATCHED_SHARE = 0.5  # of the ids of the smaller side
+MAX_IDS = 100_000  # ids that are looked at
 
 
 def examine(paths: str | Path | Iterable[str | Path], *, progress: Callable[[int], None] = lambda _: None) -> Checkup:
@@ -149,3 +169,182 @@ class _Examination:
         return FileSummary(
             path=path, kind=contents.kind, form=contents.form, role=role, counts=contents.counts, notes=notes
         )
+
+
+def compute_overlap(run: RunFile, labels: LabelFile, judged_docs: pl.DataFrame) -> Overlap:
+    """What a run and judgments share; `judged_docs` are the documents with labels."""
+    judged_queries = set(labels.judgments.frame["query"].unique().to_list())
+    shared_queries = [query for query in run.queries if query in judged_queries]
+    top_docs = run.top.frame.filter(pl.col("query").is_in(shared_queries)).select(DOC_KEYS)
+    return Overlap(
+        run=run.path,
+        judgments=labels.path,
+        queries=len(shared_queries),
+        not_judged=len(run.queries) - len(shared_queries),
+        not_run=len(judged_queries) - len(shared_queries),
+        top=top_docs.height,
+        judged=top_docs.join(judged_docs, on=DOC_KEYS, how="semi").height,
+    )
+
+
+def find_mismatches(files: Sequence[FileContents], roles: FileRoles, overlaps: Iterable[Overlap]) -> FileNotes:
+    """Where files do not fit with each other: the path of one of them, and what is odd about it."""
+    runs, labels = files_of(files, RunFile), files_of(files, LabelFile)
+    gold = [file for file in (roles.sample, roles.truth) if file is not None]
+    traps = [] if roles.traps is None else [roles.traps]
+    others = [file for file in roles.judgments if file not in gold]
+    yield from _run_mismatches(runs, labels, overlaps, traps)
+    yield from _copied_runs(runs)
+    for file in gold:
+        if file.kind == "gold" and runs:
+            yield from _unretrieved_gold(file, runs)
+    for first, second in (*product(gold, others), *combinations(others, 2)):
+        yield from _identical_judgments(first, second)
+    for crowd, trusted in product(roles.crowds, [*gold, *traps]):
+        if crowd.has_query == trusted.has_query and not share_rows(trusted.judged_docs, crowd.judged_docs):
+            docs = trusted.judgments.frame["doc"], crowd.judgments.frame["doc"]
+            yield trusted.path, f"no document in common with {crowd.path}{_mismatch_phrase(*docs)}"
+    for texts in files_of(files, IdFile):
+        yield from _missing_texts(texts, runs, labels)
+
+
+def _run_mismatches(
+    runs: Sequence[RunFile], labels: Sequence[LabelFile], overlaps: Iterable[Overlap], traps: Sequence[LabelFile]
+) -> FileNotes:
+    """Where runs and judgments do not meet, and where much is not judged.
+
+    Gold samples and `traps` need not know what the runs show.
+    """
+    run_of, labels_of = {run.path: run for run in runs}, {file.path: file for file in labels}
+    for overlap in overlaps:
+        run, judgments = run_of[overlap.run], labels_of[overlap.judgments]
+        frame = judgments.judgments.frame
+        if judgments.kind == "gold" or judgments in traps:
+            continue
+        if not overlap.queries:
+            ids = _mismatch_phrase(pl.Series(run.queries), frame["query"])
+            yield run.path, f"no query in common with {judgments.path}{ids}"
+        elif not overlap.judged:
+            ids = _mismatch_phrase(run.top.docs, frame["doc"])
+            yield run.path, f"no document of its top {TOP_DEPTH} is judged in {judgments.path}{ids}"
+        else:
+            for message in _unjudged_parts(overlap, run, set(frame["query"].unique().to_list())):
+                yield run.path, message
+
+
+def _unjudged_parts(overlap: Overlap, run: RunFile, judged_queries: set[str]) -> Iterator[str]:
+    path = overlap.judgments
+    if overlap.not_judged:
+        names = join_first_few([query for query in run.queries if query not in judged_queries])
+        yield f"{format_count(overlap.not_judged, 'query')} not judged in {path}, and not counted: {names}"
+    if overlap.not_run:
+        names = join_first_few(sorted(judged_queries.difference(run.queries)))
+        yield f"{format_count(overlap.not_run, 'query')} of {path} not in the run, and counted as 0: {names}"
+    if overlap.share is not None and overlap.share < FEW_JUDGED_SHARE:
+        yield f"most of its top {TOP_DEPTH} is not judged in {path}, and counts as not relevant"
+
+
+def _copied_runs(runs: Sequence[RunFile]) -> FileNotes:
+    for first, second in list(combinations(runs, 2))[:MAX_RUN_PAIRS]:
+        if first.top.queries == second.top.queries and first.top.docs.equals(second.top.docs):
+            yield second.path, f"the same top {TOP_DEPTH} as {first.path} in every query: is it a copy?"
+
+
+def _unretrieved_gold(gold: LabelFile, runs: Sequence[RunFile]) -> FileNotes:
+    """Gold samples that do not come from the runs."""
+    gold_docs = gold.judgments.frame.select(DOC_KEYS).unique(maintain_order=True)
+    retrieved = pl.concat([run.gold_docs.join(gold_docs, on=DOC_KEYS, how="semi") for run in runs]).unique()
+    missing, total = gold_docs.height - retrieved.height, gold_docs.height
+    if not retrieved.height:
+        ids = _mismatch_phrase(gold_docs["doc"], pl.concat([run.top.docs for run in runs]))
+        yield (
+            gold.path,
+            f"none of its {format_count(total, 'document')} is in these runs: it was drawn from others{ids}",
+        )
+    elif missing:
+        yield gold.path, f"{missing:,} of {total:,} documents are in none of these runs: was it drawn from others?"
+
+
+def _identical_judgments(first: LabelFile, second: LabelFile) -> FileNotes:
+    """Two files of judgments that say the same of every document."""
+    ours, theirs = (
+        file.judgments.frame.filter(pl.col("label") >= 0)
+        .unique(DOC_KEYS, maintain_order=True)
+        .select(*DOC_KEYS, pl.col("label").alias(name))
+        for file, name in ((first, "ours"), (second, "theirs"))
+    )
+    shared = ours.join(theirs, on=DOC_KEYS)
+    same = (shared["ours"] == shared["theirs"]).all() and shared["ours"].n_unique() > 1
+    if shared.height >= MIN_SHARED_LABELS and same:
+        documents = f"all {shared.height:,} documents that both judged"
+        yield first.path, f"the same label as {second.path} on {documents}: is it one judge?"
+
+
+def _missing_texts(texts: IdFile, runs: Sequence[RunFile], labels: Sequence[LabelFile]) -> FileNotes:
+    """Where queries have no topic, or documents no text."""
+    unit, column = ("query", "query") if texts.kind == "topics" else ("document", "doc")
+    needed_ids = _ids_to_read(column, runs, labels)
+    if texts.kind == "scores" or not len(needed_ids):
+        return
+    missing_ids = needed_ids.filter(~needed_ids.is_in(texts.ids.implode()))
+    if len(missing_ids) == len(needed_ids):
+        yield texts.path, f"no {unit} of the other files is here{_mismatch_phrase(needed_ids, texts.ids)}"
+    elif len(missing_ids):
+        place = f"in the top {TOP_DEPTH} of the runs " if unit == "document" and runs else ""
+        names = join_first_few(missing_ids.to_list())
+        yield texts.path, f"{format_count(len(missing_ids), unit)} {place}not here: {names}"
+
+
+def _ids_to_read(column: str, runs: Sequence[RunFile], labels: Sequence[LabelFile]) -> pl.Series:
+    """The queries or documents that people may want to read: those of the runs, else of the labels."""
+    id_columns = [run.top.docs if column == "doc" else pl.Series(run.queries) for run in runs]
+    if not id_columns:
+        id_columns = [file.judgments.frame[column] for file in labels if file.has_query]
+    nonempty = [ids.alias("id") for ids in id_columns if len(ids)]
+    return pl.concat(nonempty).unique(maintain_order=True) if nonempty else pl.Series("id", [], dtype=pl.String)
+
+
+def _mismatch_phrase(left_ids: pl.Series, right_ids: pl.Series) -> str:
+    """Why ids do not match, as the end of a sentence, with one of each side."""
+    mismatch = explain_id_mismatch(left_ids, right_ids)
+    if mismatch is None:
+        return f": here '{left_ids[0]}', there '{right_ids[0]}'; are they of the same collection?"
+    ids = f"here '{mismatch.left_id}', there '{mismatch.right_id}'"
+    return f": the ids differ only in {mismatch.differ_in}, {ids}; write them alike"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdMismatch:
+    """In what ids of two sides differ, and one of each that seem to be the same."""
+
+    differ_in: str
+    left_id: str
+    right_id: str
+
+
+def explain_id_mismatch(left_ids: pl.Series, right_ids: pl.Series) -> IdMismatch | None:
+    """How ids that have nothing in common would match: None where no simple change does it.
+
+    Examples:
+        >>> explain_id_mismatch(pl.Series(["q001", "q002"]), pl.Series(["2", "1"]))
+        IdMismatch(differ_in='a prefix and leading zeros', left_id='q001', right_id='1')
+        >>> explain_id_mismatch(pl.Series(["D1"]), pl.Series(["d1"])).differ_in
+        'capital letters'
+    """
+    sides = [series.head(MAX_IDS).unique(maintain_order=True).rename("id") for series in (left_ids, right_ids)]
+    smaller_size = min(map(len, sides))
+    lower = pl.col("id").str.strip_chars().str.to_lowercase()
+    number = lower.str.replace(r"^\D+", "")
+    keys_by_difference = {
+        "capital letters": lower,
+        "leading zeros": lower.str.strip_chars_start("0"),
+        "a prefix": number,
+        "a prefix and leading zeros": number.str.strip_chars_start("0"),
+        "an ending": lower.str.replace(r"(\.[a-z]+|[#_/][^#_/]*)$", ""),
+    }
+    for difference, key in keys_by_difference.items():
+        left, right = (side.to_frame().with_columns(key=key).filter(pl.col("key") != "") for side in sides)
+        matches = left.join(right, on="key", how="inner", maintain_order="left")
+        if matches.height and matches["key"].n_unique() >= MIN_MATCHED_SHARE * smaller_size:
+            return IdMismatch(differ_in=difference, left_id=matches["id"][0], right_id=matches["id_right"][0])
+    return None
