@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from ringtrue.cli.studies import StudyParameters
 from ringtrue.cli.studies.real_judges import REAL_JUDGE_SETTINGS, study_real_judges
-from ringtrue.cli.studies.study import StudyParameters
 from ringtrue.judges.aggregation import aggregate, em
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -9,8 +9,7 @@ import click
 
 from ringtrue.cli.options.common import SHARE, Command, option, output_options, seed_option
 from ringtrue.cli.output import OutputFormat, emit
-from ringtrue.cli.studies import correction, preferences, real_judges
-from ringtrue.cli.studies.study import Number, Study, StudyParameters
+from ringtrue.cli.studies import Number, Study, StudyParameters, correction, preferences, real_judges
 from ringtrue.errors import UsageError, did_you_mean
 from ringtrue.formatting.grid import Grid
 

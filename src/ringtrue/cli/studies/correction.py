@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ringtrue.cli.output import progress_bar
-from ringtrue.cli.studies.study import Number, StudyOutput, StudyParameters, wrap_lines
+from ringtrue.cli.studies import Number, StudyOutput, StudyParameters, wrap_lines
 from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid, exact_grid
 

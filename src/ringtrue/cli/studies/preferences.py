@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from ringtrue.cli.output import progress_bar
-from ringtrue.cli.studies.study import Number, StudyOutput, StudyParameters, wrap_lines
+from ringtrue.cli.studies import Number, StudyOutput, StudyParameters, wrap_lines
 from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid
 

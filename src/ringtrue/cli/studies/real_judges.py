@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ringtrue.cli.output import progress_bar
-from ringtrue.cli.studies.study import Number, StudyOutput, StudyParameters
+from ringtrue.cli.studies import Number, StudyOutput, StudyParameters
 from ringtrue.errors import FileError, UsageError
 from ringtrue.formatting.grid import Grid, exact_grid, format_signed
 
