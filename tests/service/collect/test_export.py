@@ -17,8 +17,7 @@ import ringtrue as rt
 from ringtrue.cli import main
 from ringtrue.errors import InputError, TableError, UsageError
 from ringtrue.files import FORMATS, read_judgments, read_preferences
-from ringtrue.service.collect.export import export_project, write_safe_csv
-from ringtrue.service.collect.export_formats import list_export_formats
+from ringtrue.service.collect.export import export_project, list_export_formats, write_safe_csv
 from ringtrue.service.collect.quality import resolve_labels
 from ringtrue.service.store import Store
 from ringtrue.service.store.adjudication import load_disagreements, record_verdict

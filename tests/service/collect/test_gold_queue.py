@@ -12,8 +12,7 @@ from ringtrue.cli import main
 from ringtrue.errors import ConflictError, InputError, NotFoundError, UsageError
 from ringtrue.service.collect.export import export_project
 from ringtrue.service.collect.gold_queue import GoldDrawSummary, draw_gold, load_gold_frame
-from ringtrue.service.collect.plainly import without_options
-from ringtrue.service.collect.uploads import load_project_uploads, read_upload_file
+from ringtrue.service.collect.uploads import load_project_uploads, read_upload_file, without_options
 from ringtrue.service.store import Answer, Store
 from ringtrue.service.store.adjudication import record_verdict
 from ringtrue.service.store.answers import record_answer

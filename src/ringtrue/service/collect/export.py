@@ -1,4 +1,4 @@
-"""What was collected → files: every format that `files` writes, the history, gold, and all of it.
+"""What was collected → files: which there are and the command that reads each; and how they are written.
 
 In tables for spreadsheets, what people wrote is never taken for a formula, and what readers need stays as it is.
 """
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import rmtree
-from typing import IO, TYPE_CHECKING, Literal, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
 
 import polars as pl
 
@@ -19,18 +19,18 @@ from ringtrue.errors import InputError, UsageError, did_you_mean
 from ringtrue.files import write_table
 from ringtrue.files.write import replace_file
 from ringtrue.formatting.phrases import format_count
-from ringtrue.service.collect.export_formats import JUDGES_COMMAND, ExportFormat, fill_command, list_export_formats
 from ringtrue.service.collect.gold_queue import load_gold_frame
-from ringtrue.service.collect.plainly import plainly
-from ringtrue.service.collect.quality import resolve_labels
+from ringtrue.service.collect.quality import resolve_labels, trap_rule
+from ringtrue.service.collect.uploads import plainly
 from ringtrue.service.store.label_queries import load_collected, load_known_answers, load_verdict_frame, stream_history
 from ringtrue.tables import Judgments, Preferences
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+    from ringtrue.files import Format
     from ringtrue.service.store import Store
-    from ringtrue.service.store.records import Project, Queue
+    from ringtrue.service.store.records import Project, Queue, Settings
 
 
 LabelSelection: TypeAlias = Literal["every", "one"]
@@ -49,6 +49,86 @@ FILE_DESCRIPTIONS = {
     "verdicts.csv": "what was decided where judges disagreed",
     "history.csv": "every answer ever given, also undone, unsure, late, set aside",
 }
+CSV, PLAIN = "text/csv; charset=utf-8", "text/plain; charset=utf-8"
+TABS = "text/tab-separated-values; charset=utf-8"
+JUDGES_COMMAND = "ringtrue judges NAME --traps TRAPS --accept RULE"
+
+
+@dataclass(frozen=True, slots=True)
+class ExportFormat:
+    """A file that can be had: `key` is what `export_project` is asked for, `form` the format of `files`, if any.
+
+    `command` reads it: NAME stands for the file, TRAPS for that of the traps, RULE for how many of them are needed.
+    """
+
+    key: str
+    title: str
+    ending: str
+    media_type: str
+    about: str
+    command: str = ""
+    form: Format | None = None
+
+
+def _formats(*rows: tuple[Any, ...]) -> tuple[ExportFormat, ...]:
+    return tuple(ExportFormat(*row) for row in rows)
+
+
+def _table_formats(jsonl_command: str, parquet_command: str) -> tuple[ExportFormat, ...]:
+    return _formats(
+        ("csv", "CSV", ".csv", CSV, "A table with judge, time, seconds and task; every command reads it.",
+         "ringtrue agree NAME", "csv"),
+        ("tsv", "TSV", ".tsv", TABS, "The same with tabs.", "ringtrue judges NAME", "tsv"),
+        ("jsonl", "JSON lines", ".jsonl", "application/x-ndjson", "The same, an object on each line.",
+         jsonl_command, "jsonl"),
+        ("parquet", "Parquet", ".parquet", "application/vnd.apache.parquet", "The same, packed.",
+         parquet_command, "parquet"),
+    )  # fmt: skip
+
+
+COMMON_FORMATS = _formats(
+    ("answers", "Answers with traps", ".answers.csv", CSV,
+     "The table with the answers to traps too, in a column of their own, to see who pays attention.", JUDGES_COMMAND),
+    ("traps", "Traps", ".traps.csv", CSV, "The questions with a known answer."),
+    ("history", "History", ".history.csv", CSV, "Every answer ever given, also undone, unsure, late, set aside."),
+    ("all", "Everything", ".zip", "application/zip",
+     "Labels, one label each, traps, history and gold, with the commands that read them."),
+)  # fmt: skip
+GRADED_FORMATS = (
+    *_formats(
+        ("qrels", "TREC qrels", ".qrels", PLAIN, "query judge doc label.",
+         "ringtrue evaluate my.run --judgments NAME --judges average", "trec-qrels"),
+        ("qrels-3", "Qrels of three fields", ".three.qrels", PLAIN, "query doc label, for one label each.",
+         "ringtrue evaluate my.run --judgments NAME", "qrels-3"),
+        ("trec-prefs", "Levels for trec_eval", ".prefs", PLAIN, "Labels as levels of preference.", "", "trec-prefs"),
+    ),
+    *_table_formats("ringtrue aggregate NAME -o labels.csv", "ringtrue agree NAME"),
+    *_formats(
+        ("gold", "Gold", ".gold.csv", CSV, "What gold judges said of the draw; `ringtrue evaluate --gold` reads it.",
+         "ringtrue evaluate my.run --judgments bronze.csv --gold NAME"),
+    ),
+    *COMMON_FORMATS,
+)  # fmt: skip
+PAIR_FORMATS = (
+    *_formats(
+        ("pairs", "Pairs", ".pref", PLAIN, "query doc doc winner.", "ringtrue rate NAME", "pairs"),
+        ("trec-prefs", "Preferences for trec_eval", ".prefs", PLAIN, "query judge subgroup doc level.",
+         "ringtrue rate NAME", "trec-prefs"),
+    ),
+    *_table_formats("ringtrue rate NAME", "ringtrue rate NAME"),
+    *COMMON_FORMATS,
+)  # fmt: skip
+
+
+def list_export_formats(project: Project) -> tuple[ExportFormat, ...]:
+    """The files that a project can be exported as."""
+    return PAIR_FORMATS if project.scale.kind == "preference" else GRADED_FORMATS
+
+
+def fill_command(command: str, settings: Settings, *, name: str, traps: str) -> str:
+    """A command with the names of files in their places."""
+    needed, trap_count = trap_rule(settings)
+    return command.replace("NAME", name).replace("TRAPS", traps).replace("RULE", f"{needed}/{trap_count}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,9 +13,8 @@ from ringtrue.files import read_judgments
 from ringtrue.formatting.phrases import format_count
 from ringtrue.gold.sampling import GoldDraw, sample, sample_queries
 from ringtrue.service.collect.inputs import read_runs
-from ringtrue.service.collect.plainly import plainly, without_options
 from ringtrue.service.collect.quality import resolve_labels
-from ringtrue.service.collect.uploads import UploadedFile, load_files, open_source, store_file
+from ringtrue.service.collect.uploads import UploadedFile, load_files, open_source, plainly, store_file, without_options
 from ringtrue.service.store.items import load_gold_items, record_gold_draw
 from ringtrue.tables import Judgments
 

@@ -14,8 +14,14 @@ from ringtrue.files import read_judgments, read_preferences
 from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.votes.timestamps import parse_times
 from ringtrue.service.collect.inputs import find_line_number, require_kind, trap_mask
-from ringtrue.service.collect.plainly import plainly, without_options
-from ringtrue.service.collect.uploads import UploadedFile, as_csv_file, open_source, store_file
+from ringtrue.service.collect.uploads import (
+    UploadedFile,
+    as_csv_file,
+    open_source,
+    plainly,
+    store_file,
+    without_options,
+)
 from ringtrue.service.store.import_dedup import ImportedLabel
 from ringtrue.service.store.imports import RevertedImport, preview_revert, record_imported_labels, revert_imported_tasks
 from ringtrue.service.store.projects import delete_upload, get_upload

@@ -18,8 +18,14 @@ from ringtrue.service.collect.inputs import (
     read_topic_rows,
     read_traps,
 )
-from ringtrue.service.collect.plainly import plainly, without_options
-from ringtrue.service.collect.uploads import UploadedFile, as_csv_file, register_documents_file, store_file
+from ringtrue.service.collect.uploads import (
+    UploadedFile,
+    as_csv_file,
+    plainly,
+    register_documents_file,
+    store_file,
+    without_options,
+)
 from ringtrue.service.store.items import add_documents, add_items, add_queries, request_votes
 from ringtrue.service.store.progress import count_missing_texts
 from ringtrue.service.store.projects import create_project

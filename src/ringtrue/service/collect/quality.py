@@ -14,8 +14,7 @@ from ringtrue.judges.aggregation import aggregate
 from ringtrue.judges.agreement import Agreement, agree
 from ringtrue.judges.quality import JudgeQuality, judge_quality
 from ringtrue.judges.votes.vote_table import FIRST, SECOND
-from ringtrue.service.collect.export_formats import trap_rule
-from ringtrue.service.collect.plainly import without_options
+from ringtrue.service.collect.uploads import without_options
 from ringtrue.service.store.label_queries import load_collected, load_known_answers, load_verdict_frame
 from ringtrue.tables import Judgments, Preferences
 
@@ -23,9 +22,10 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from ringtrue.service.store import Store
-    from ringtrue.service.store.records import Project, Queue
+    from ringtrue.service.store.records import Project, Queue, Settings
 
 T = TypeVar("T")
+DEFAULT_TRAP_RULE = (4, 5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -38,6 +38,11 @@ class LabelQuality:
     judges: JudgeQuality | None
     judges_note: str | None
     notes: tuple[str, ...] = ()
+
+
+def trap_rule(settings: Settings) -> tuple[int, int]:
+    """How many traps have to be passed, of how many, for a task to be accepted."""
+    return (max(settings.traps_needed, 1), settings.traps) if settings.traps else DEFAULT_TRAP_RULE
 
 
 def resolve_labels(

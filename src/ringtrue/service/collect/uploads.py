@@ -1,12 +1,17 @@
-"""Files that somebody sent: in memory, told by the name that they were sent under."""
+"""Files that somebody sent: in memory, told by the name that they were sent under.
+
+Whoever sent them has a page before them: what is wrong is said without options of the command line.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ringtrue.errors import FormatError, NotFoundError
+from ringtrue.errors import FormatError, NotFoundError, RingtrueError
 from ringtrue.files.byte_source import GZIP, ZSTD, Source
 from ringtrue.service.store.projects import Upload, add_upload, get_upload, load_upload_contents, load_uploads
 
@@ -15,6 +20,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from ringtrue.service.store import Store
+
 
 MAX_UNPACKED_BYTES = 1 << 31  # bytes, when unpacked
 MAX_NAME_LENGTH = 200
@@ -131,3 +137,24 @@ def _sent_size(upload: Upload) -> int:
 
     size = zstandard.frame_content_size(upload.head)
     return upload.size if size < 0 else size
+
+
+def without_options(text: str) -> str:
+    """A sentence without what only the command line understands.
+
+    Examples:
+        >>> without_options("12 labels repeat; the last one counts (--repeats all counts each)")
+        '12 labels repeat; the last one counts'
+    """
+    text = re.sub(r" ?\([^()]*--[^()]*\)", "", text)
+    return re.sub(r"[;,:] [^;,:]*--[a-z][^;]*", "", text)
+
+
+@contextmanager
+def plainly() -> Iterator[None]:
+    """Errors from inside are told without options of the command line."""
+    try:
+        yield
+    except RingtrueError as error:
+        error.args = (without_options(str(error)), *error.args[1:])
+        raise

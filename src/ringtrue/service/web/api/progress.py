@@ -9,8 +9,7 @@ import numpy as np
 from fastapi import APIRouter, Query, Response
 from pydantic import Field, StringConstraints
 
-from ringtrue.service.collect.export import export_project
-from ringtrue.service.collect.export_formats import list_export_formats
+from ringtrue.service.collect.export import export_project, list_export_formats
 from ringtrue.service.collect.quality import assess_quality
 from ringtrue.service.store.label_queries import ListedAnswer, load_answers_after
 from ringtrue.service.store.progress import (

@@ -9,8 +9,14 @@ from fastapi import APIRouter, Request, Response
 
 from ringtrue.errors import InputError, UsageError
 from ringtrue.formatting.phrases import format_count
-from ringtrue.service.collect.export import ExportedFile, LabelSelection, export_project, format_ties_note
-from ringtrue.service.collect.export_formats import fill_command, list_export_formats
+from ringtrue.service.collect.export import (
+    ExportedFile,
+    LabelSelection,
+    export_project,
+    fill_command,
+    format_ties_note,
+    list_export_formats,
+)
 from ringtrue.service.collect.import_labels import import_labels, revert_import
 from ringtrue.service.collect.uploads import read_upload_file
 from ringtrue.service.store.adjudication import count_ties
