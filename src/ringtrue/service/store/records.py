@@ -91,6 +91,16 @@ PREFERENCE = Scale(
 )
 
 
+SETTING_LIMITS = {  # the least and the most; of traps there are fewer than questions, and no more are needed
+    "judges": (1, 1000),
+    "task_size": (1, 500),
+    "traps": (0, 499),
+    "traps_needed": (0, 499),
+    "minutes": (1, 60 * 24),
+    "lease_minutes": (1, 60 * 24 * 30),
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """How a project is judged.
@@ -119,18 +129,14 @@ class Settings:
     active: bool = False
 
     def __post_init__(self) -> None:
-        for name, low, high in (
-            ("judges", 1, 1000),
-            ("task_size", 1, 500),
-            ("traps", 0, self.task_size - 1),
-            ("traps_needed", 0, self.traps),
-            ("lease_minutes", 1, 60 * 24 * 30),
-        ):
+        limits = SETTING_LIMITS | {"traps": (0, self.task_size - 1), "traps_needed": (0, self.traps)}
+        shortest, longest = limits.pop("minutes")
+        for name, (low, high) in limits.items():
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
                 raise UsageError(f"{name} should be a whole number from {low} to {high}, found {value!r}")
-        if self.minutes is not None and not 1 <= self.minutes <= 60 * 24:
-            raise UsageError(f"minutes should be from 1 to {60 * 24}, or none, found {self.minutes!r}")
+        if self.minutes is not None and not shortest <= self.minutes <= longest:
+            raise UsageError(f"minutes should be from {shortest} to {longest}, or none, found {self.minutes!r}")
         if self.failed_traps not in get_args(FailedTraps):
             raise UsageError(f"failed_traps is flag or set_aside, found {self.failed_traps!r}")
 

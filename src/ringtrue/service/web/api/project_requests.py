@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 
 from ringtrue.errors import UsageError
 from ringtrue.service.collect.uploads import UploadedFile
-from ringtrue.service.store.records import PREFERENCE, FailedTraps, Label, Scale
+from ringtrue.service.store.records import PREFERENCE, SETTING_LIMITS, FailedTraps, Label, Scale
 from ringtrue.service.web.api.schemas import NO_NUL_PATTERN, ProjectName, RequestModel
 from ringtrue.service.web.security import allow_large_body, read_form
 
@@ -70,16 +70,22 @@ class ScaleRequest(RequestModel):
     labels: Annotated[list[LabelRequest], Field(min_length=2, max_length=10)] | None = None
 
 
+def _limited(name: str, description: str | None = None) -> Any:
+    """A field for a number of `Settings`, with its limits."""
+    low, high = SETTING_LIMITS[name]
+    return Field(ge=low, le=high, description=description)
+
+
 class SettingsRequest(RequestModel):
     """How a project is judged; what is left out stays as it is."""
 
-    judges: Annotated[int, Field(ge=1, le=1_000, description="How many judges each item gets.")] = 3
-    task_size: Annotated[int, Field(ge=1, le=500)] = 20
-    traps: Annotated[int, Field(ge=0, le=499)] = 5
-    traps_needed: Annotated[int, Field(ge=0, le=499)] = 4
+    judges: Annotated[int, _limited("judges", description="How many judges each item gets.")] = 3
+    task_size: Annotated[int, _limited("task_size")] = 20
+    traps: Annotated[int, _limited("traps")] = 5
+    traps_needed: Annotated[int, _limited("traps_needed")] = 4
     failed_traps: FailedTraps = "flag"
-    minutes: Annotated[int, Field(ge=1, le=1_440)] | None = 30
-    lease_minutes: Annotated[int, Field(ge=1, le=43_200)] = 30
+    minutes: Annotated[int, _limited("minutes")] | None = 30
+    lease_minutes: Annotated[int, _limited("lease_minutes")] = 30
     shortcuts: bool = True
     highlight: bool = True
     html: bool = False

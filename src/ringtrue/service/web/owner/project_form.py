@@ -6,19 +6,19 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from ringtrue.errors import UsageError
-from ringtrue.service.store.records import PREFERENCE, Scale, Settings
+from ringtrue.service.store.records import PREFERENCE, SETTING_LIMITS, Scale, Settings
 from ringtrue.service.web.owner.page_layout import as_sentence
 
 if TYPE_CHECKING:
     from ringtrue.service.web.owner.page_layout import FormState
 
 NUMBER_FIELDS = {
-    "judges": ("Judges for each item", 1, 1000),
-    "task_size": ("Questions in a task", 1, 500),
-    "traps": ("Traps in a task", 0, 499),
-    "traps_needed": ("Traps to be passed", 0, 499),
-    "minutes": ("Time limit of a task, in minutes", 1, 60 * 24),
-    "lease_minutes": ("Minutes without an answer", 1, 60 * 24 * 30),
+    "judges": "Judges for each item",
+    "task_size": "Questions in a task",
+    "traps": "Traps in a task",
+    "traps_needed": "Traps to be passed",
+    "minutes": "Time limit of a task, in minutes",
+    "lease_minutes": "Minutes without an answer",
 }
 FLAG_FIELDS = ("shortcuts", "highlight", "html", "together", "active")
 SETTING_FIELDS = (*NUMBER_FIELDS, "failed_traps", *FLAG_FIELDS)
@@ -95,8 +95,8 @@ def format_settings(settings: Settings) -> dict[str, str]:
 def parse_settings(form: FormState) -> Settings | None:
     """The settings that were filled in; None, with problems, where they are none."""
     numbers = {
-        name: form.parse_number(name, label, low, high, optional=name == "minutes")
-        for name, (label, low, high) in NUMBER_FIELDS.items()
+        name: form.parse_number(name, label, *SETTING_LIMITS[name], optional=name == "minutes")
+        for name, label in NUMBER_FIELDS.items()
     }
     failed_traps = form.parse_choice(
         "failed_traps", "What becomes of a task that fails its traps", ("flag", "set_aside")
@@ -107,8 +107,7 @@ def parse_settings(form: FormState) -> Settings | None:
         return Settings(**numbers, failed_traps=failed_traps, **{name: form.is_on(name) for name in FLAG_FIELDS})  # type: ignore[arg-type]
     except UsageError as error:
         name, _, message = str(error).partition(" ")
-        label = NUMBER_FIELDS[name][0] if name in NUMBER_FIELDS else name
-        form.problems[name] = as_sentence(f"{label} {message}")
+        form.problems[name] = as_sentence(f"{NUMBER_FIELDS.get(name, name)} {message}")
         return None
 
 
