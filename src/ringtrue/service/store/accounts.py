@@ -14,7 +14,7 @@ from sqlalchemy import case, delete, exists, func, select, update
 from ringtrue.errors import ConflictError, NotFoundError, UsageError
 from ringtrue.service.store import schema
 from ringtrue.service.store.audit_log import record_action
-from ringtrue.service.store.dialects import insert_if_absent
+from ringtrue.service.store.connections import insert_if_absent
 from ringtrue.service.store.projects import slugify
 from ringtrue.service.store.records import Person, Role
 from ringtrue.service.store.sessions import PERSON, ROLES, hash_attempt, person_from_rows

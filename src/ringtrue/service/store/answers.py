@@ -11,7 +11,7 @@ from sqlalchemy import and_, bindparam, select, text, update
 from ringtrue.errors import ConflictError, LateError, NotFoundError, UsageError
 from ringtrue.formatting.phrases import format_count
 from ringtrue.service.store import schema
-from ringtrue.service.store.dialects import Prepared
+from ringtrue.service.store.connections import Prepared
 from ringtrue.service.store.projects import parse_scale, parse_settings
 from ringtrue.service.store.records import (
     Answer,

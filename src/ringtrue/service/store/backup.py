@@ -21,7 +21,7 @@ from ringtrue._version import __version__
 from ringtrue.errors import FileError, FormatError, StoreError
 from ringtrue.formatting.phrases import format_count
 from ringtrue.service.store import schema
-from ringtrue.service.store.migrations import read_schema_version
+from ringtrue.service.store.schema import read_schema_version
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Table

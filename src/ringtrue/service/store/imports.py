@@ -12,7 +12,7 @@ from sqlalchemy import bindparam, case, delete, exists, insert, select, update
 from ringtrue.errors import ConflictError
 from ringtrue.service.store import schema
 from ringtrue.service.store.accounts import create_account
-from ringtrue.service.store.dialects import chunks
+from ringtrue.service.store.connections import chunks
 from ringtrue.service.store.import_dedup import (
     ExistingAssignment,
     ImportedLabel,

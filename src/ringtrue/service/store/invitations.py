@@ -18,7 +18,7 @@ from ringtrue.errors import LateError, NotFoundError, UsageError
 from ringtrue.service.store import schema
 from ringtrue.service.store.accounts import add_member, create_account, has_owner, set_owner, set_password
 from ringtrue.service.store.audit_log import record_action
-from ringtrue.service.store.dialects import insert_if_absent
+from ringtrue.service.store.connections import insert_if_absent
 from ringtrue.service.store.records import Role
 from ringtrue.service.store.sessions import hash_secret
 

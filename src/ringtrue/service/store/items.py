@@ -16,7 +16,7 @@ from sqlalchemy import Double, case, cast, delete, exists, func, insert, select,
 
 from ringtrue.errors import ConflictError, NotFoundError, UsageError
 from ringtrue.service.store import schema
-from ringtrue.service.store.dialects import CHUNK, analyze_tables, chunks, dialect_insert
+from ringtrue.service.store.connections import CHUNK, analyze_tables, chunks, dialect_insert
 from ringtrue.service.store.records import Project, Queue, swap_sides
 
 if TYPE_CHECKING:

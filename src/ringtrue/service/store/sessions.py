@@ -18,7 +18,7 @@ from sqlalchemy import bindparam, delete, func, insert, or_, select, update
 from ringtrue.errors import NotFoundError, UsageError, did_you_mean
 from ringtrue.service.store import schema
 from ringtrue.service.store.audit_log import record_action
-from ringtrue.service.store.dialects import Prepared, insert_if_absent
+from ringtrue.service.store.connections import Prepared, insert_if_absent
 from ringtrue.service.store.records import Person
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from ringtrue.errors import RingtrueError, UnavailableError
 from ringtrue.service.store.connections import Engines, create_engines, translate_db_errors, translate_opening_errors
-from ringtrue.service.store.migrations import migrate
+from ringtrue.service.store.schema import migrate
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import text
 
-from ringtrue.service.store.dialects import with_row_locks
+from ringtrue.service.store.connections import with_row_locks
 from ringtrue.service.store.records import Project
 
 if TYPE_CHECKING:

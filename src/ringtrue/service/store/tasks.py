@@ -11,7 +11,7 @@ from sqlalchemy import and_, bindparam, case, func, select, text, update
 
 from ringtrue.errors import LateError, NotFoundError
 from ringtrue.service.store import schema
-from ringtrue.service.store.dialects import Prepared
+from ringtrue.service.store.connections import Prepared
 from ringtrue.service.store.projects import parse_settings
 from ringtrue.service.store.records import Project, ShownDocument, ShownQuestion, TaskState, swap_sides
 from ringtrue.service.store.task_builder import plan_task

@@ -11,8 +11,7 @@ from sqlalchemy import Connection, inspect, text
 
 from ringtrue.errors import StoreError
 from ringtrue.service.store import Store
-from ringtrue.service.store.migrations import BYTES, KEY, STEPS, migrate, read_schema_version
-from ringtrue.service.store.schema import metadata
+from ringtrue.service.store.schema import BYTES, KEY, STEPS, metadata, migrate, read_schema_version
 
 TOGETHER = 6
 RELEASED = Path(__file__).with_name("released_schema.sql").read_text()  # the tables of step 1, as they were released
