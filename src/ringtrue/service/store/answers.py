@@ -11,7 +11,6 @@ from sqlalchemy import and_, bindparam, select, text, update
 from ringtrue.errors import ConflictError, LateError, NotFoundError, UsageError
 from ringtrue.formatting.phrases import format_count
 from ringtrue.service.store import schema
-from ringtrue.service.store.connections import Prepared
 from ringtrue.service.store.projects import parse_scale, parse_settings
 from ringtrue.service.store.records import (
     Answer,
@@ -25,7 +24,7 @@ from ringtrue.service.store.records import (
 from ringtrue.service.store.tasks import LOWER_GIVEN, close_task, get_task_state, load_question, renew_lease
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Row
 
 STATE_BY_KIND = {"answer": "done", "unsure": "unsure", "skip": "skipped"}
 HELD_STATES = ("open", "done")  # the states in which an item is in this judge's hands
@@ -61,19 +60,17 @@ QUESTIONS = (
     .order_by(assignment.c.id)
     .with_for_update(of=[assignment, task])
 )
-LOCK_QUESTION = Prepared(QUESTIONS.where(assignment.c.id == bindparam("assignment")))
-LOCK_TASK_QUESTIONS = Prepared(QUESTIONS.where(assignment.c.task == bindparam("task")))
+LOCK_QUESTION = QUESTIONS.where(assignment.c.id == bindparam("assignment"))
+LOCK_TASK_QUESTIONS = QUESTIONS.where(assignment.c.task == bindparam("task"))
 STORED_ANSWER = text("SELECT kind, answer FROM judgment WHERE assignment = :assignment AND version = :version")
-ADD_JUDGMENT = Prepared(
-    text("""
+ADD_JUDGMENT = text("""
 INSERT INTO judgment (assignment, version, kind, answer, reason, time, seconds, away)
 VALUES (:assignment, :version, :kind, :answer, :reason, :time, :seconds, :away)""")
-)
 LOWEST_VERSION = text("SELECT COALESCE(MIN(version), 0) FROM judgment WHERE assignment = :assignment AND version < 0")
 SAME_LATE_ANSWER = text("""
 SELECT id FROM judgment WHERE assignment = :assignment AND kind = 'late'
   AND COALESCE(answer, '') = COALESCE(CAST(:answer AS TEXT), '')""")
-SET_STATE = Prepared(text("UPDATE assignment SET state = :state, version = :version WHERE id = :assignment"))
+SET_STATE = text("UPDATE assignment SET state = :state, version = :version WHERE id = :assignment")
 TAKE_ITEM = text("""
 UPDATE item SET given = given + CASE WHEN wanted IS NULL THEN 0 ELSE 1 END
 WHERE id = :item AND (wanted IS NULL OR given < wanted)
@@ -107,7 +104,7 @@ def record_answers(
     connection: Connection, account: int, task: int, answers: Sequence[SubmittedAnswer], *, now: float
 ) -> SavedAnswers:
     """Keep several answers of one task, each as `record_answer` would; where one is refused, none is kept."""
-    questions = {question.id: question for question in LOCK_TASK_QUESTIONS.all(connection, task=task)}
+    questions = {question.id: question for question in connection.execute(LOCK_TASK_QUESTIONS, {"task": task})}
     late, repeated, rows = [], [], {}
     for assignment, version, answer in answers:
         question = questions.get(assignment)
@@ -191,14 +188,16 @@ def reinstate_task(connection: Connection, project: Project, task_id: int) -> Re
     return ReinstatedAnswers(again=reinstated, not_again=ordinary - reinstated)
 
 
-def _require_own_question(connection: Connection, account: int, assignment: int) -> Any:
-    question = LOCK_QUESTION.first(connection, assignment=assignment)
+def _require_own_question(connection: Connection, account: int, assignment: int) -> Row[*tuple[Any, ...]]:
+    question = connection.execute(LOCK_QUESTION, {"assignment": assignment}).first()
     if question is None or question.account != account:
         raise NotFoundError("there is no such question for you")
     return question
 
 
-def _prepare_answer(connection: Connection, question: Any, version: int, answer: Answer, now: float) -> _AnswerOutcome:
+def _prepare_answer(
+    connection: Connection, question: Row[*tuple[Any, ...]], version: int, answer: Answer, now: float
+) -> _AnswerOutcome:
     """What is to be written for an answer; one that is late is written here, as its version is another."""
     if answer.kind == "answer":
         if answer.answer is None:
@@ -226,7 +225,7 @@ def _prepare_answer(connection: Connection, question: Any, version: int, answer:
 
 
 def _require_same_answer(
-    connection: Connection, question: Any, version: int, kind: str, answer: str | None
+    connection: Connection, question: Row[*tuple[Any, ...]], version: int, kind: str, answer: str | None
 ) -> _AnswerOutcome:
     """An answer to a version that is taken: the same one again, or another."""
     stored_answer = connection.execute(STORED_ANSWER, {"assignment": question.id, "version": version + 1}).first()
@@ -240,16 +239,16 @@ def _store_late_answer(connection: Connection, row: dict[str, Any]) -> _AnswerOu
     repeated = connection.execute(SAME_LATE_ANSWER, row).first() is not None
     if not repeated:
         lowest = connection.execute(LOWEST_VERSION, row).scalar_one()
-        ADD_JUDGMENT.run(connection, [row | {"version": lowest - 1, "kind": "late"}])
+        connection.execute(ADD_JUDGMENT, row | {"version": lowest - 1, "kind": "late"})
     return _AnswerOutcome(late=True, repeated=repeated)
 
 
-def _is_task_over(question: Any, now: float) -> bool:
+def _is_task_over(question: Row[*tuple[Any, ...]], now: float) -> bool:
     """Whether a task has ended; traps and others alike, so that nothing tells them apart."""
     return question.closed is not None or (question.deadline is not None and now > question.deadline)
 
 
-def _take_or_leave_item(connection: Connection, question: Any, state: str) -> bool:
+def _take_or_leave_item(connection: Connection, question: Row[*tuple[Any, ...]], state: str) -> bool:
     """Take or leave the item of an assignment that is to be in a state; False where it is in other hands."""
     was_held, will_be_held = question.state in HELD_STATES, state in HELD_STATES
     if was_held and not will_be_held:
@@ -260,10 +259,12 @@ def _take_or_leave_item(connection: Connection, question: Any, state: str) -> bo
     return True
 
 
-def _write_answers(connection: Connection, rows: list[dict[str, Any]], question: Any, now: float) -> None:
+def _write_answers(
+    connection: Connection, rows: list[dict[str, Any]], question: Row[*tuple[Any, ...]], now: float
+) -> None:
     """Write answers of one task, of which `question` is one, and keep the task for its judge."""
-    SET_STATE.run(connection, rows)
-    ADD_JUDGMENT.run(connection, rows)
+    connection.execute(SET_STATE, rows)
+    connection.execute(ADD_JUDGMENT, rows)
     if question.closed is None:
         minutes = parse_settings(question.settings).lease_minutes
         renew_lease(

@@ -9,8 +9,7 @@ import os
 import select
 import sqlite3
 import time
-from collections import namedtuple
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -24,7 +23,10 @@ from sqlalchemy.exc import DataError, DBAPIError, TimeoutError as PoolTimeout
 from ringtrue.errors import InputError, StoreError, UnavailableError
 
 if TYPE_CHECKING:
-    from sqlalchemy import URL, Connection, Engine, Executable, Table, TextClause
+    from sqlalchemy import URL, Connection, Engine, Table, TextClause
+
+T = TypeVar("T")
+CHUNK = 2_000  # rows or ids in one statement
 
 LOCKED = "the database is locked by another program"
 FULL = "the disk of the database is full: make room on it"
@@ -236,55 +238,6 @@ def _classify_error(error: DBAPIError) -> tuple[str | None, bool]:
 
 def _error_text(error: DBAPIError) -> str:
     return " ".join(str(error.orig).split())
-
-
-T = TypeVar("T")
-CHUNK = 2_000  # rows or ids in one statement
-
-
-class Prepared:
-    """A statement that is run for every answer: compiled once for each dialect, and then given to the driver.
-
-    SQLAlchemy takes some 25 µs for a statement that SQLite answers in 3; what the store does for a judgment costs a
-    quarter less CPU like this. Results are named tuples of what the driver answers.
-    """
-
-    def __init__(self, statement: Executable) -> None:
-        self._statement = statement
-        self._by_dialect: dict[str, tuple[str, dict[str, Any]]] = {}
-        self._row: Any = None
-
-    def all(self, connection: Connection, **parameters: object) -> list[Any]:
-        """Every row."""
-        with self._driver(connection) as (driver, sql, constants):
-            cursor = driver.execute(sql, constants | parameters)
-            self._row = self._row or namedtuple("Row", [column[0] for column in cursor.description])
-            return list(map(self._row._make, cursor.fetchall()))
-
-    def first(self, connection: Connection, **parameters: object) -> Any:
-        """The first row; None where there is none."""
-        return next(iter(self.all(connection, **parameters)), None)
-
-    def run(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Change something for each of several rows of parameters."""
-        with self._driver(connection) as (driver, sql, constants):
-            driver.cursor().executemany(sql, [{**constants, **row} for row in rows])
-
-    @contextmanager
-    def _driver(self, connection: Connection) -> Iterator[tuple[Any, str, dict[str, Any]]]:
-        """The driver's connection and the statement as it takes it; its errors come as from any other statement."""
-        dialect = connection.dialect
-        if dialect.name not in self._by_dialect:
-            named: Any = sqlite.dialect(paramstyle="named") if dialect.name == "sqlite" else dialect
-            compiled: Any = self._statement.compile(dialect=named)  # type: ignore[attr-defined]
-            constants = {name: value for name, value in compiled.params.items() if value is not None}
-            self._by_dialect[dialect.name] = str(compiled), constants
-        sql, constants = self._by_dialect[dialect.name]
-        errors: Any = dialect.loaded_dbapi.Error
-        try:
-            yield connection.connection.driver_connection, sql, constants
-        except errors as error:
-            raise DBAPIError.instance(sql, None, error, errors, hide_parameters=True, dialect=dialect) from error
 
 
 def with_row_locks(statement: str, clause: str) -> dict[str, TextClause]:

@@ -18,7 +18,7 @@ from sqlalchemy import bindparam, delete, func, insert, or_, select, update
 from ringtrue.errors import NotFoundError, UsageError, did_you_mean
 from ringtrue.service.store import schema
 from ringtrue.service.store.audit_log import record_action
-from ringtrue.service.store.connections import Prepared, insert_if_absent
+from ringtrue.service.store.connections import insert_if_absent
 from ringtrue.service.store.records import Person
 
 if TYPE_CHECKING:
@@ -49,15 +49,11 @@ def _select_person(table: Table, *columns: Column[str]) -> Select[*tuple[Any, ..
     )
 
 
-LOGIN_BY_HASH = Prepared(
-    _select_person(schema.login, schema.login.c.csrf).where(schema.login.c.expires > bindparam("now"))
-)
-TOKEN_BY_HASH = Prepared(
-    _select_person(schema.token, schema.token.c.scopes).where(
-        schema.token.c.revoked.is_(None),
-        or_(schema.token.c.expires.is_(None), schema.token.c.expires > bindparam("now")),
-        schema.account.c.erased.is_(None),
-    )
+LOGIN_BY_HASH = _select_person(schema.login, schema.login.c.csrf).where(schema.login.c.expires > bindparam("now"))
+TOKEN_BY_HASH = _select_person(schema.token, schema.token.c.scopes).where(
+    schema.token.c.revoked.is_(None),
+    or_(schema.token.c.expires.is_(None), schema.token.c.expires > bindparam("now")),
+    schema.account.c.erased.is_(None),
 )
 
 
@@ -88,7 +84,7 @@ def log_in(connection: Connection, account: int, *, now: float, hours: float) ->
 
 def authenticate_login(connection: Connection, secret: str, now: float) -> tuple[Person, str] | None:
     """Who is logged in with this secret, and the word that their forms send back; None when nobody is (any more)."""
-    rows = LOGIN_BY_HASH.all(connection, hash=hash_secret(secret), now=now)
+    rows = connection.execute(LOGIN_BY_HASH, {"hash": hash_secret(secret), "now": now}).all()
     return (person_from_rows(rows), rows[0].csrf) if rows else None
 
 
@@ -142,7 +138,7 @@ def issue_token(
 
 def authenticate_token(connection: Connection, secret: str, now: float) -> tuple[Person, frozenset[str]] | None:
     """Whose token this is and what it may be used for; None when it is unknown, revoked or too old."""
-    rows = TOKEN_BY_HASH.all(connection, hash=hash_secret(secret), now=now)
+    rows = connection.execute(TOKEN_BY_HASH, {"hash": hash_secret(secret), "now": now}).all()
     return (person_from_rows(rows), frozenset(rows[0].scopes.split())) if rows else None
 
 

@@ -11,14 +11,13 @@ from sqlalchemy import and_, bindparam, case, func, select, text, update
 
 from ringtrue.errors import LateError, NotFoundError
 from ringtrue.service.store import schema
-from ringtrue.service.store.connections import Prepared
 from ringtrue.service.store.projects import parse_settings
 from ringtrue.service.store.records import Project, ShownDocument, ShownQuestion, TaskState, swap_sides
 from ringtrue.service.store.task_builder import plan_task
 
 if TYPE_CHECKING:
     import numpy as np
-    from sqlalchemy import Connection, Select
+    from sqlalchemy import Connection, Row, Select
 
 assignment, item, judgment = schema.assignment, schema.item, schema.judgment
 project, query, task = schema.project, schema.query, schema.task
@@ -60,7 +59,7 @@ TASKS = select(
     QUESTION_COUNT.scalar_subquery().label("size"),
     QUESTION_COUNT.where(assignment.c.state == "open").scalar_subquery().label("open"),
 ).where(task.c.account == bindparam("account"))
-TASK_BY_ID = Prepared(TASKS.where(task.c.id == bindparam("task")))
+TASK_BY_ID = TASKS.where(task.c.id == bindparam("task"))
 OPEN_TASK = TASKS.where(
     task.c.project == bindparam("project"), task.c.queue == bindparam("queue"), task.c.closed.is_(None)
 )
@@ -77,11 +76,9 @@ NEW_TASK = text("""
 INSERT INTO task (project, account, queue, opened, leased, deadline)
 VALUES (:project, :account, :queue, :now, :leased, :deadline) RETURNING id""")
 RENEW_LEASE = text("UPDATE task SET leased = :leased WHERE id = :task")
-NEW_ASSIGNMENT = Prepared(
-    text("""
+NEW_ASSIGNMENT = text("""
 INSERT INTO assignment (task, item, account, place, flipped, state, version)
 VALUES (:task, :item, :account, :place, :flipped, 'open', 0)""")
-)
 DOC_COLUMNS = tuple(field.name for field in fields(ShownDocument))
 QUESTIONS = (
     select(
@@ -105,11 +102,11 @@ QUESTIONS = (
     )
     .where(assignment.c.account == bindparam("account"))
 )
-IN_ORDER = QUESTIONS.where(assignment.c.task == bindparam("task"), assignment.c.state == "open").order_by(
+OPEN_QUESTIONS = QUESTIONS.where(assignment.c.task == bindparam("task"), assignment.c.state == "open").order_by(
     assignment.c.place
 )
-OPEN_QUESTIONS, NEXT_QUESTION = Prepared(IN_ORDER), Prepared(IN_ORDER.limit(1))
-QUESTION_BY_ID = Prepared(QUESTIONS.where(assignment.c.id == bindparam("assignment")))
+NEXT_QUESTION = OPEN_QUESTIONS.limit(1)
+QUESTION_BY_ID = QUESTIONS.where(assignment.c.id == bindparam("assignment"))
 
 
 def has_had_task(connection: Connection, project: int, account: int) -> bool:
@@ -235,8 +232,8 @@ def get_or_create_task(
     times = {"now": now, "deadline": deadline, "leased": leased}
     task_id = connection.execute(NEW_TASK, judge_and_queue | times).scalar_one()
     connection.execute(TAKE_ITEMS, {"items": plan.items})
-    NEW_ASSIGNMENT.run(
-        connection,
+    connection.execute(
+        NEW_ASSIGNMENT,
         [
             {"task": task_id, "item": item, "account": account, "place": place, "flipped": bool(flipped)}
             for place, (item, flipped) in enumerate(zip(plan.order, plan.flipped, strict=True), start=1)
@@ -247,26 +244,27 @@ def get_or_create_task(
 
 def get_task_state(connection: Connection, task: int, account: int) -> TaskState:
     """How far a judge is in a task."""
-    row = TASK_BY_ID.first(connection, task=task, account=account)
+    row = connection.execute(TASK_BY_ID, {"task": task, "account": account}).first()
     if row is None:
         raise NotFoundError("there is no such task for you")
-    return TaskState(**row._asdict())
+    return TaskState(**row._mapping)
 
 
 def load_next_question(connection: Connection, task: int, account: int) -> ShownQuestion | None:
     """The next open question of a task; None when all are answered."""
-    row = NEXT_QUESTION.first(connection, task=task, account=account)
+    row = connection.execute(NEXT_QUESTION, {"task": task, "account": account}).first()
     return None if row is None else _question_from_row(row)
 
 
 def load_open_questions(connection: Connection, task: int, account: int) -> list[ShownQuestion]:
     """All open questions of a task, in their order."""
-    return [_question_from_row(row) for row in OPEN_QUESTIONS.all(connection, task=task, account=account)]
+    rows = connection.execute(OPEN_QUESTIONS, {"task": task, "account": account})
+    return [_question_from_row(row) for row in rows]
 
 
 def load_question(connection: Connection, assignment: int, account: int) -> ShownQuestion:
     """One question, with the answer that counts now, where there is one."""
-    row = QUESTION_BY_ID.first(connection, assignment=assignment, account=account)
+    row = connection.execute(QUESTION_BY_ID, {"assignment": assignment, "account": account}).first()
     if row is None:
         raise NotFoundError("there is no such question for you")
     return _question_from_row(row)
@@ -310,8 +308,8 @@ def _close_expired(connection: Connection, expired: Select[int], parameters: dic
     return len(task_ids)
 
 
-def _question_from_row(row: Any) -> ShownQuestion:
-    columns = row._asdict()
+def _question_from_row(row: Row[*tuple[Any, ...]]) -> ShownQuestion:
+    columns = dict(row._mapping)
     first, second = ({name: columns.pop(f"{role}_{name}") for name in DOC_COLUMNS} for role in ("doc", "other"))
     left, right = ShownDocument(**first), None if second["name"] is None else ShownDocument(**second)
     if columns.pop("flipped") and right is not None:
