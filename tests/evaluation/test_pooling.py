@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ringtrue.errors import UsageError
-from ringtrue.evaluation.pooling import pool
+from ringtrue.evaluation.inputs import pool
 from ringtrue.tables import Run
 
 runs = st.lists(

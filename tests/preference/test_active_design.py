@@ -20,9 +20,8 @@ from ringtrue.preference.active_design import (
     update_belief,
 )
 from ringtrue.preference.bradley_terry import fit_bradley_terry
-from ringtrue.preference.candidates import Candidates
 from ringtrue.preference.matches import FloatArray, Matches
-from ringtrue.preference.pair_designs import choose_random_pairs, choose_seed_pairs
+from ringtrue.preference.pair_designs import Candidates, choose_random_pairs, choose_seed_pairs
 
 Rows = NDArray[np.int64]
 NOISE = np.random.default_rng(0).standard_normal((400, 40))

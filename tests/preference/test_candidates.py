@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 
 from ringtrue.errors import InputError, MismatchError, TableError, UsageError
-from ringtrue.evaluation.pooling import pool
-from ringtrue.preference.candidates import Candidates, list_tables
+from ringtrue.evaluation.inputs import pool
+from ringtrue.preference.pair_designs import Candidates, list_tables
 from ringtrue.tables import Preferences, Run
 from strategies import preferences, runs
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from ringtrue.preference.candidates import Candidates
 from ringtrue.preference.matches import Matches
 from ringtrue.preference.pair_designs import (
+    Candidates,
     Pairs,
     choose_random_pairs,
     choose_seed_pairs,

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ringtrue.errors import UsageError
-from ringtrue.preference.pair_tasks import build_task_table, last_batch_number
+from ringtrue.preference.choose_pairs import build_task_table, last_batch_number
 from ringtrue.tables import Preferences
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given, strategies as st
 
 from ringtrue.formatting.grid import format_signed
-from ringtrue.stats.estimate_cells import collect_footnotes, describe_intervals, format_estimates
-from ringtrue.stats.results import Estimate
+from ringtrue.stats.results import Estimate, collect_footnotes, describe_intervals, format_estimates
 
 
 def estimated(value: float, low: float, high: float, *notes: str) -> Estimate:

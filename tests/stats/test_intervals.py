@@ -11,8 +11,7 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from ringtrue.errors import UsageError
-from ringtrue.stats.intervals import estimate_mean, estimate_share, resample_query_counts, wilson
-from ringtrue.stats.student_t import t_quantile
+from ringtrue.stats.intervals import estimate_mean, estimate_share, resample_query_counts, t_quantile, wilson
 
 # Cases as (cluster, hit); few of each, so that clusters are often of one mind.
 cases = st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=30)

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from scipy import special, stats
 
 from ringtrue.errors import UsageError
-from ringtrue.stats.student_t import t_quantile, t_tail
+from ringtrue.stats.intervals import t_quantile, t_tail
 
 
 @given(st.floats(1e-3, 300), st.floats(1.01, 1e5))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from ringtrue.stats.ties import tied_dcg, tied_gap
+from ringtrue.evaluation.measures.graded import tied_dcg, tied_gap
 from strategies import examples
 
 LABELS = 3

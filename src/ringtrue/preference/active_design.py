@@ -12,7 +12,7 @@ from ringtrue.errors import UsageError
 from ringtrue.preference.bradley_terry import OutcomeModel, fit_bradley_terry
 from ringtrue.preference.laplace import covariance
 from ringtrue.preference.pair_designs import RIDGE, Pairs
-from ringtrue.stats.student_t import normal_quantile
+from ringtrue.stats.intervals import normal_quantile
 from ringtrue.tables.groups import IntArray
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from ringtrue.preference.matches import Matches
 from ringtrue.preference.rating_fit import RatingFit
 from ringtrue.preference.rating_methods import IntervalKind, Method, RatingSettings, TieModel
 from ringtrue.preference.results import JudgeRating, Ratings
-from ringtrue.stats.intervals import require_generator, require_level
-from ringtrue.stats.student_t import normal_quantile
+from ringtrue.stats.intervals import normal_quantile, require_generator, require_level
 from ringtrue.tables import Preferences
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ringtrue.formatting.phrases import format_count
 from ringtrue.preference.bradley_terry import OutcomeModel, fit_bradley_terry
 from ringtrue.preference.laplace import MatchInformation, ridge_shrinkage, standard_errors
-from ringtrue.stats.student_t import normal_quantile
+from ringtrue.stats.intervals import normal_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

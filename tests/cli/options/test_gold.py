@@ -18,8 +18,8 @@ import pytest
 
 import ringtrue as rt
 from ringtrue.gold.correction import RatesDesign
-from ringtrue.gold.correction.estimator import Method
 from ringtrue.gold.correction.proportion import Interval
+from ringtrue.gold.correction.results import Method
 from ringtrue.gold.designs import Design, Population
 
 ESTIMATE = ["value", "se", "low", "high", "level", "n", "method", "notes"]

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 import ringtrue as rt
 from ringtrue.evaluation.significance.adjustment import benjamini_hochberg, holm
-from ringtrue.evaluation.significance.paired_statistics import t_test
-from ringtrue.evaluation.significance.resampling_tests import tukey_hsd
+from ringtrue.evaluation.significance.paired_statistics import t_test, tukey_hsd
 from ringtrue.simulation import error_rates, miss_rates, paired_scores, system_scores
 from ringtrue.simulation.studies.significance_errors import SCORE_SHAPES, TESTS, MeasureKind
 

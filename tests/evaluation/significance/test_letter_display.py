@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
-from ringtrue.evaluation.significance.letter_display import assign_letters, find_homogeneous_groups
+from ringtrue.evaluation.significance.adjustment import assign_letters, find_homogeneous_groups
 
 Matrix = NDArray[np.bool_]
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, strategies as st
 from scipy import stats
 
-from ringtrue.evaluation.significance.resampling_tests import (
+from ringtrue.evaluation.significance.paired_statistics import (
     FloatArray,
     bca,
     bootstrap_means,

@@ -24,8 +24,8 @@ from ringtrue.gold.correction.difference import (
     fit_gains,
     gold_only_means,
 )
-from ringtrue.gold.correction.estimator import JointEstimate
 from ringtrue.gold.correction.gold_sample import GoldSample
+from ringtrue.gold.correction.results import JointEstimate
 from ringtrue.gold.designs import Population
 from ringtrue.gold.sampling.allocation import pivotal_sample
 from strategies import examples

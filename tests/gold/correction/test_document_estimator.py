@@ -14,8 +14,8 @@ from gold.correction.worlds import World, world
 from ringtrue.errors import InputError
 from ringtrue.gold.correction.post_stratified import post_stratified_share
 from ringtrue.gold.designs import Population
+from ringtrue.stats.intervals import t_quantile
 from ringtrue.stats.results import Estimate
-from ringtrue.stats.student_t import t_quantile
 from strategies import examples
 
 SEEDS = st.integers(0, 2**32 - 1)

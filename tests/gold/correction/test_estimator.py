@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import stats
 
-from ringtrue.gold.correction.estimator import JointEstimate
+from ringtrue.gold.correction.results import JointEstimate
 from ringtrue.stats.results import Estimate
 
 

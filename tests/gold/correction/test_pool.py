@@ -9,8 +9,8 @@ from hypothesis import given, strategies as st
 import ringtrue as rt
 from gold.correction.worlds import world
 from ringtrue.errors import DuplicateError, MeasureError, MismatchError
+from ringtrue.evaluation.inputs import pool as pool_table
 from ringtrue.evaluation.measures import CATALOGUE, parse
-from ringtrue.evaluation.pooling import pool as pool_table
 from ringtrue.gold.correction.pool import LINEAR, Pool, build_pool, is_linear, linearise
 from ringtrue.tables import Judgments, Run
 from strategies import examples

@@ -12,9 +12,9 @@ from hypothesis import given, strategies as st
 
 import ringtrue as rt
 from ringtrue.errors import DuplicateError, MismatchError, TableError, UsageError
-from ringtrue.judges.agreement.all_judges import bootstrap_coefficients
 from ringtrue.judges.agreement.bootstrap_intervals import AgreementSettings
 from ringtrue.judges.agreement.coefficients import cohen_kappa
+from ringtrue.judges.agreement.judge_pairs import bootstrap_coefficients
 from ringtrue.judges.votes import Votes, make_votes, match_pair_labels
 from ringtrue.simulation import judged_labels
 from ringtrue.stats.intervals import resample_query_counts

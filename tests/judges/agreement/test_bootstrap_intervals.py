@@ -14,9 +14,8 @@ from ringtrue.judges.agreement.bootstrap_intervals import (
     make_estimates,
 )
 from ringtrue.judges.votes import make_votes
-from ringtrue.stats.intervals import wilson
+from ringtrue.stats.intervals import t_quantile, wilson
 from ringtrue.stats.results import Estimate
-from ringtrue.stats.student_t import t_quantile
 
 SHAPE = EstimateContext(level=0.95, unit="queries", undefined=lambda name, case: f"{name} of case {case} is undefined")
 

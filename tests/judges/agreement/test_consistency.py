@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 import ringtrue as rt
 from ringtrue.errors import TableError
-from ringtrue.judges.agreement.consistency import estimate_consistency, estimate_drift, estimate_transitivity
+from ringtrue.judges.agreement.agree import estimate_consistency, estimate_drift, estimate_transitivity
 from ringtrue.judges.votes import Votes, make_votes
 from ringtrue.stats.results import Estimate
 from strategies import judged

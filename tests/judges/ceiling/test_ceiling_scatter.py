@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 import ringtrue as rt
 from judges.ceiling.oracle import dcg_of_all, discounts
 from ringtrue.errors import MismatchError, UsageError
-from ringtrue.stats.ties import tied_dcg
+from ringtrue.evaluation.measures.graded import tied_dcg
 
 
 def judged(seed: int = 0, queries: int = 30, docs: int = 20, judges: int = 3) -> pl.DataFrame:

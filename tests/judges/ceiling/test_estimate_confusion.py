@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 import ringtrue as rt
 from ringtrue.errors import DuplicateError, MismatchError, UsageError
-from ringtrue.judges.ceiling.estimate_confusion import confusion_documents
+from ringtrue.judges.ceiling.inputs import confusion_documents
 
 LABELS = {
     "doc": ["a", "a", "b", "b", "c", "c", "c", "d"],

@@ -8,7 +8,7 @@ import pytest
 import ringtrue as rt
 from ringtrue.errors import DuplicateError, MeasureError, MismatchError, UsageError
 from ringtrue.judges.ceiling.expected_dcg import ideal_dcg
-from ringtrue.judges.ceiling.label_counts import (
+from ringtrue.judges.ceiling.inputs import (
     count_labels_per_query,
     label_gains,
     measure_name,

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ringtrue.judges.votes.timestamps import parse_times
+from ringtrue.judges.votes.columns import parse_times
 from ringtrue.service.store import PREFERENCE, Answer, Scale, Settings, Store
 from ringtrue.service.store.accounts import create_account
 from ringtrue.service.store.adjudication import record_verdict

@@ -14,8 +14,7 @@ import ringtrue as rt
 from ringtrue.errors import InputError
 from ringtrue.evaluation.measures import parse
 from ringtrue.gold.correction.correct import build_problem, make_estimator
-from ringtrue.simulation.studies.real_judges import MethodCoverage, RealJudgeStudy
-from ringtrue.simulation.worlds.real_collection import JudgedCollection
+from ringtrue.simulation.studies.real_judges import JudgedCollection, MethodCoverage, RealJudgeStudy
 from ringtrue.tables import Judgments, Run
 
 PRECISION, DCG, NDCG = "P(rel=2)@10", "DCG@10", "nDCG@10"

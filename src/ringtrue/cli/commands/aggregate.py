@@ -23,7 +23,7 @@ from ringtrue.formatting.phrases import format_count
 
 if TYPE_CHECKING:
     from ringtrue.judges.aggregation import Aggregation, JudgeModel, Method, Prior
-    from ringtrue.judges.aggregation.voting import Ties
+    from ringtrue.judges.aggregation.aggregate import Ties
 
 METHODS = ("majority", "mean", "median", "dawid-skene", "one-coin", "mace")
 MODELS = METHODS[3:]

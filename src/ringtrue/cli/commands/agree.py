@@ -14,8 +14,7 @@ from ringtrue.cli.options.labels import LabelInputs, label_options, resamples_op
 from ringtrue.cli.output import OutputFormat, emit, progress_bar
 from ringtrue.formatting.grid import Grid, format_interval, format_number
 from ringtrue.formatting.phrases import format_count
-from ringtrue.stats.estimate_cells import NUMBER_FIELDS, describe_intervals, exact_estimate, format_estimates
-from ringtrue.stats.results import Estimate
+from ringtrue.stats.results import NUMBER_FIELDS, Estimate, describe_intervals, exact_estimate, format_estimates
 
 if TYPE_CHECKING:
     from ringtrue.judges.agreement import Agreement, PairAgreement, Transitivity
@@ -274,7 +273,7 @@ def _drift_grid(agreement: Agreement) -> Grid:
 
 
 def _agreement_verdict(agreement: Agreement, judges_or_panels: str) -> list[str]:
-    from ringtrue.judges.agreement.krippendorff import describe_alpha
+    from ringtrue.judges.agreement.coefficients import describe_alpha
 
     lines = []
     alpha, raw = agreement.overall["alpha_ordinal"], agreement.overall["agreement"]

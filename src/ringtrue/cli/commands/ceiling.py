@@ -229,7 +229,7 @@ def _read_votes_and_confusion(
     """The labels of several judges, where there are any, the matrix, and the documents that it is estimated from."""
     from ringtrue.cli.options.labels import LabelInputs
     from ringtrue.judges.ceiling import estimate_confusion
-    from ringtrue.judges.ceiling.estimate_confusion import confusion_documents
+    from ringtrue.judges.ceiling.inputs import confusion_documents
 
     confusion = _read_confusion_file(files.confusion, renormalise=files.renormalise) if files.confusion else None
     if files.labels is None:

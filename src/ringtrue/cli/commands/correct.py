@@ -15,7 +15,7 @@ from ringtrue.cli.options.common import SHARE, Command, option, option_name, out
 from ringtrue.cli.output import OutputFormat, emit
 from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid, exact_cells, format_interval, format_number, format_signed
-from ringtrue.stats.estimate_cells import EXACT_FIELDS, exact_estimate
+from ringtrue.stats.results import EXACT_FIELDS, exact_estimate
 
 if TYPE_CHECKING:
     from ringtrue.gold.correction import BronzeScore, Rates, ScoreCorrection, ScoreDifference

@@ -13,7 +13,7 @@ from ringtrue.cli.options.common import Command, option, output_options
 from ringtrue.cli.output import OutputFormat, emit, means_as_dict, print_notes
 from ringtrue.errors import FileError, UsageError
 from ringtrue.formatting.grid import Grid
-from ringtrue.stats.estimate_cells import format_estimates
+from ringtrue.stats.results import format_estimates
 
 if TYPE_CHECKING:
     from pathlib import Path

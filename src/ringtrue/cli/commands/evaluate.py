@@ -14,7 +14,7 @@ from ringtrue.cli.output import OutputFormat, emit, means_as_dict
 from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_range
-from ringtrue.stats.estimate_cells import EXACT_FIELDS, exact_estimate, format_estimates
+from ringtrue.stats.results import EXACT_FIELDS, exact_estimate, format_estimates
 
 if TYPE_CHECKING:
     from ringtrue.evaluation.measures import Measure

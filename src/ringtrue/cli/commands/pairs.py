@@ -166,7 +166,7 @@ class _PairFiles:
             assert candidates is not None  # there is one or the other
             return candidates
         from ringtrue.evaluation.bm25 import bm25_run
-        from ringtrue.evaluation.pooling import pool
+        from ringtrue.evaluation.inputs import pool
         from ringtrue.files import read_documents, read_topics
 
         candidate_pool = pool(candidates, depth=self.depth) if isinstance(candidates, list) else candidates

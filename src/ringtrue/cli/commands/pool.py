@@ -30,7 +30,7 @@ def command(
     Writes the union of the runs' first documents: query, doc, how many runs found it, and its best rank.
     """
     from ringtrue.cli.options.files import formats_by_kind, read_runs
-    from ringtrue.evaluation.pooling import pool
+    from ringtrue.evaluation.inputs import pool
     from ringtrue.files import write_table
 
     notes: list[str] = []

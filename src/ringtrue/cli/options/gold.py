@@ -14,7 +14,7 @@ from ringtrue.gold.designs import DESIGNS, Design
 if TYPE_CHECKING:
     from ringtrue.cli.options.runs import RunInputs
     from ringtrue.files.byte_source import Source
-    from ringtrue.gold.correction.estimator import Method
+    from ringtrue.gold.correction.results import Method
     from ringtrue.gold.designs import Population
     from ringtrue.stats.confusion import Confusion
     from ringtrue.tables import Judgments

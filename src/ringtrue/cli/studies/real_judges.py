@@ -15,8 +15,7 @@ from ringtrue.errors import FileError, UsageError
 from ringtrue.formatting.grid import Grid, exact_grid, format_signed
 
 if TYPE_CHECKING:
-    from ringtrue.simulation.studies.real_judges import MethodCoverage
-    from ringtrue.simulation.worlds.real_collection import JudgedCollection
+    from ringtrue.simulation.studies.real_judges import JudgedCollection, MethodCoverage
     from ringtrue.tables import Judgments
 
 REAL_JUDGE_SETTINGS: dict[str, Number] = {"labels": 300, "pair_labels": 150, "queries": 20, "rel": 2, "k": 10}
@@ -111,7 +110,7 @@ def _study_one_judge(
 
 def _count_draws(collection: JudgedCollection) -> int:
     """How many draws there are for each replication: of every pair, and of the rest."""
-    from ringtrue.simulation.worlds.real_collection import PAIRS
+    from ringtrue.simulation.studies.real_judges import PAIRS
 
     n_runs = len(collection.runs)
     return 4 + 2 * min(PAIRS, n_runs * (n_runs - 1) // 2)
@@ -119,7 +118,7 @@ def _count_draws(collection: JudgedCollection) -> int:
 
 def _read_collection(folder: Path, note: Callable[[str], None]) -> tuple[JudgedCollection, dict[str, Judgments]]:
     from ringtrue.files import read_judgments, read_run
-    from ringtrue.simulation.worlds.real_collection import JudgedCollection
+    from ringtrue.simulation.studies.real_judges import JudgedCollection
 
     if not folder.is_dir():
         raise FileError(f"{folder}: no such folder")

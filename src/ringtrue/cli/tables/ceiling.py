@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from ringtrue.formatting.grid import Grid, exact_grid, format_interval, format_number, format_signed
-from ringtrue.stats.estimate_cells import NUMBER_FIELDS, exact_estimate, format_estimates
+from ringtrue.stats.results import NUMBER_FIELDS, exact_estimate, format_estimates
 
 if TYPE_CHECKING:
     from ringtrue.judges.ceiling import Ceiling, CeilingScatter, RunCeiling

@@ -14,8 +14,7 @@ from ringtrue.cli.tables.comparisons import (
     p_cell,
 )
 from ringtrue.formatting.grid import Grid, exact_cells, format_interval, format_number, format_signed
-from ringtrue.stats.estimate_cells import EXACT_FIELDS, exact_estimate, format_estimates
-from ringtrue.stats.results import Comparison, Comparisons, Estimate
+from ringtrue.stats.results import EXACT_FIELDS, Comparison, Comparisons, Estimate, exact_estimate, format_estimates
 
 if TYPE_CHECKING:
     from ringtrue.gold.correction import Correction

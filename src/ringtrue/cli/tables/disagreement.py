@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ringtrue.formatting.grid import Grid, format_interval, format_number, format_signed
 from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.disagreement.disagree import FEW_CASES
-from ringtrue.stats.estimate_cells import NUMBER_FIELDS, describe_intervals, exact_estimate, format_estimates
+from ringtrue.stats.results import NUMBER_FIELDS, describe_intervals, exact_estimate, format_estimates
 
 if TYPE_CHECKING:
     from ringtrue.judges.disagreement import Consistency, Disagreement, MutualEvaluation

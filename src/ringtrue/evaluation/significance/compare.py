@@ -21,9 +21,8 @@ from ringtrue.evaluation.significance.adjustment import (
     adjust_p_values,
     describe_family,
 )
-from ringtrue.evaluation.significance.paired_statistics import paired_differences
+from ringtrue.evaluation.significance.paired_statistics import Progress, is_exact, paired_differences
 from ringtrue.evaluation.significance.pairwise_tests import ComparisonSettings, Test, compare_pairs, smallest_p
-from ringtrue.evaluation.significance.resampling_tests import Progress, is_exact
 from ringtrue.formatting.phrases import join_first_few
 from ringtrue.stats.results import Comparison, Comparisons
 from ringtrue.tables import Scores

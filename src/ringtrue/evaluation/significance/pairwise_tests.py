@@ -10,9 +10,9 @@ import numpy as np
 
 from ringtrue.errors import MismatchError
 from ringtrue.evaluation.measures import BoolArray, FloatArray, IntArray
-from ringtrue.evaluation.significance import paired_statistics as paired, resampling_tests as resampling
+from ringtrue.evaluation.significance import paired_statistics as paired
+from ringtrue.stats.intervals import normal_quantile, t_quantile
 from ringtrue.stats.results import Comparison, Estimate
-from ringtrue.stats.student_t import normal_quantile, t_quantile
 
 Test: TypeAlias = Literal["t", "permutation", "bootstrap", "sign", "wilcoxon", "welch"]
 POWER = 0.8
@@ -31,7 +31,7 @@ class ComparisonSettings:
     resamples: int
     seed: int
     mid_p: bool
-    progress: resampling.Progress = lambda _: None
+    progress: paired.Progress = lambda _: None
 
     @property
     def rng(self) -> np.random.Generator:
@@ -41,7 +41,7 @@ class ComparisonSettings:
     def is_resampled(self, queries: int) -> bool:
         """Whether p comes from random resamples, and so has a smallest value."""
         if self.test == "permutation":
-            return not resampling.is_exact(queries, self.resamples)
+            return not paired.is_exact(queries, self.resamples)
         return self.test == "bootstrap"
 
 
@@ -139,9 +139,7 @@ def _test_statistic(d: FloatArray, test: Test) -> FloatArray:
 
 def _p_values(d: FloatArray, settings: ComparisonSettings) -> FloatArray:
     if settings.test == "permutation":
-        return resampling.permutation_test(
-            d, resamples=settings.resamples, rng=settings.rng, progress=settings.progress
-        )
+        return paired.permutation_test(d, resamples=settings.resamples, rng=settings.rng, progress=settings.progress)
     if settings.test == "sign":
         return paired.sign_test(d, mid_p=settings.mid_p)
     return paired.wilcoxon_test(d) if settings.test == "wilcoxon" else paired.t_test(d)
@@ -153,10 +151,10 @@ def _bootstrap_p_and_bounds(d: FloatArray, settings: ComparisonSettings) -> tupl
     batches = [np.empty((3, 0))]
     for first in range(0, len(d), size):
         batch = d[first : first + size]
-        means = resampling.bootstrap_means(
+        means = paired.bootstrap_means(
             batch, resamples=settings.resamples, rng=settings.rng, progress=settings.progress
         )
-        batches.append(np.array(resampling.bca(means, batch, level=settings.level)))
+        batches.append(np.array(paired.bca(means, batch, level=settings.level)))
     p, low, high = np.concatenate(batches, axis=1)
     return p, low, high
 
@@ -237,7 +235,7 @@ def smallest_p(comparison: Comparison, settings: ComparisonSettings) -> float:
     """The smallest p that this test can give for as many queries, however far apart the runs lie."""
     n, untied = comparison.difference.n, comparison.wins + comparison.losses
     if settings.test == "bootstrap":
-        return resampling.smallest_bootstrap_p(n, settings.resamples) if n > 1 else 1.0
+        return paired.smallest_bootstrap_p(n, settings.resamples) if n > 1 else 1.0
     if settings.is_resampled(n):
         return 1 / (settings.resamples + 1)
     enumerated = settings.test == "wilcoxon" and untied <= paired.ENUMERATED_RANKS

@@ -14,9 +14,8 @@ from ringtrue.gold.correction.diagnostics import CHECK_ALPHA, sample_share_p
 from ringtrue.gold.correction.proportion import Interval, correct_share, correct_share_by_label
 from ringtrue.gold.correction.rate_inversion import BronzeScore, Rates
 from ringtrue.gold.correction.score_tests import ScoreDifference, naive_test, separate_judges_test, shared_judge_test
-from ringtrue.stats.intervals import wilson
+from ringtrue.stats.intervals import t_quantile, wilson
 from ringtrue.stats.results import Estimate
-from ringtrue.stats.student_t import t_quantile
 
 RatesDesign: TypeAlias = Literal["pool_random", "external", "known"]
 OTHER_DOCUMENTS = ("external", "known")  # designs that say nothing about these documents

@@ -17,11 +17,10 @@ from ringtrue.evaluation.significance import Adjust, Family, compare
 from ringtrue.evaluation.significance.adjustment import adjust_p_values, describe_family
 from ringtrue.evaluation.significance.compare import select_run_pairs
 from ringtrue.gold.correction.document_estimator import DocumentEstimator
-from ringtrue.gold.correction.estimator import CorrectedDifference, CorrectionProblem, Estimator, Method
 from ringtrue.gold.correction.gold_sample import drop_unjudged, resolve_design
 from ringtrue.gold.correction.query_estimator import QueryEstimator
 from ringtrue.gold.correction.rate_estimator import RateEstimator
-from ringtrue.gold.correction.results import Correction
+from ringtrue.gold.correction.results import CorrectedDifference, Correction, CorrectionProblem, Estimator, Method
 from ringtrue.gold.designs import Design, Population
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.intervals import require_level

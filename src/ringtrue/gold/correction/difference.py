@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ringtrue.evaluation.measures import FloatArray, IntArray
-from ringtrue.gold.correction.estimator import JointEstimate
 from ringtrue.gold.correction.gold_sample import GoldSample
 from ringtrue.gold.correction.pool import NO_LABEL, Pool
+from ringtrue.gold.correction.results import JointEstimate
 from ringtrue.gold.designs import Population
 
 if TYPE_CHECKING:

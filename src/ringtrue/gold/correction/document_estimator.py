@@ -18,13 +18,12 @@ from ringtrue.gold.correction.diagnostics import (
     withhold_if_unrepresentative,
 )
 from ringtrue.gold.correction.difference import Predictors, build_predictors, correct_means, gold_only_means
-from ringtrue.gold.correction.estimator import CorrectedDifference, CorrectionProblem, JointEstimate
 from ringtrue.gold.correction.gold_sample import GoldSample, build_gold_sample, comparison_measures
 from ringtrue.gold.correction.pool import LINEAR, LinearMeasure, Pool, build_pool, is_linear, linearise
 from ringtrue.gold.correction.post_stratified import MIN_LABELS, post_stratified_precision
-from ringtrue.gold.correction.results import summarise_judge
+from ringtrue.gold.correction.results import CorrectedDifference, CorrectionProblem, JointEstimate, summarise_judge
+from ringtrue.stats.intervals import t_quantile
 from ringtrue.stats.results import Estimate
-from ringtrue.stats.student_t import t_quantile
 from ringtrue.tables import Judgments
 
 if TYPE_CHECKING:

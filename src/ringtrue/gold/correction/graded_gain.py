@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from ringtrue.errors import InputError, UsageError
 from ringtrue.gold.correction.graded_inputs import BronzeLists, Grades
 from ringtrue.stats.confusion import Confusion
-from ringtrue.stats.intervals import require_level, resample_query_counts
+from ringtrue.stats.intervals import require_level, resample_query_counts, t_quantile
 from ringtrue.stats.results import Estimate
-from ringtrue.stats.student_t import t_quantile
 
 Array: TypeAlias = NDArray[np.float64]
 ASSUMPTION = "holds where the judge errs on these documents as on those of the gold sample"

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ringtrue.errors import InputError, UsageError
 from ringtrue.stats.confusion import Confusion
-from ringtrue.stats.student_t import normal_quantile
+from ringtrue.stats.intervals import normal_quantile
 
 Array: TypeAlias = NDArray[np.float64]
 MAX_CONDITION = 10.0  # beyond it, inverting magnifies noise too much

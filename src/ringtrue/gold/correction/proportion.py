@@ -19,9 +19,8 @@ from ringtrue.gold.correction.rate_inversion import (
     inversion_variance,
     invert_rates,
 )
-from ringtrue.stats.intervals import require_level
+from ringtrue.stats.intervals import normal_quantile, require_level
 from ringtrue.stats.results import Estimate
-from ringtrue.stats.student_t import normal_quantile
 
 Interval: TypeAlias = Literal["fieller", "wald", "bootstrap", "bayes"]
 ASSUMPTION = "holds where the judge errs on these documents as often as on those where the rates were measured"

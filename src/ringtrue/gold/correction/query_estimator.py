@@ -12,11 +12,10 @@ from ringtrue.evaluation.evaluate import evaluate
 from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
 from ringtrue.evaluation.significance.paired_statistics import welch_test
 from ringtrue.gold.correction.diagnostics import CHECK_ALPHA, Check
-from ringtrue.gold.correction.estimator import CorrectedDifference, CorrectionProblem
-from ringtrue.gold.correction.results import summarise_judge
+from ringtrue.gold.correction.results import CorrectedDifference, CorrectionProblem, summarise_judge
 from ringtrue.gold.designs import Population
+from ringtrue.stats.intervals import t_quantile, t_tail
 from ringtrue.stats.results import Estimate
-from ringtrue.stats.student_t import t_quantile, t_tail
 from ringtrue.tables import Judgments
 
 DEFAULT_DEPTH = 10  # where a measure looks at the whole list: what has to be judged at the least

@@ -12,12 +12,11 @@ import polars as pl
 from ringtrue.errors import InputError, MismatchError, UsageError
 from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
 from ringtrue.gold.correction.diagnostics import Check, check_by_test, sample_share_p
-from ringtrue.gold.correction.estimator import CorrectedDifference, CorrectionProblem
 from ringtrue.gold.correction.graded_gain import correct_gain
 from ringtrue.gold.correction.pool import LINEAR, NO_LABEL, Pool, build_pool, is_linear, linearise
 from ringtrue.gold.correction.proportion import correct_share
 from ringtrue.gold.correction.rate_inversion import BronzeScore, Rates
-from ringtrue.gold.correction.results import summarise_judge
+from ringtrue.gold.correction.results import CorrectedDifference, CorrectionProblem, summarise_judge
 from ringtrue.gold.correction.score_tests import TippingPoint, separate_judges_test, shared_judge_test
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.results import Estimate

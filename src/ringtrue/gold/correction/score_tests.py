@@ -18,8 +18,8 @@ from ringtrue.gold.correction.rate_inversion import (
     quadratic_interval,
     rate_variance,
 )
+from ringtrue.stats.intervals import normal_quantile, t_quantile, t_tail
 from ringtrue.stats.results import Estimate
-from ringtrue.stats.student_t import normal_quantile, t_quantile, t_tail
 
 SAME_ERRORS_NOTE = (
     "assumes that the judge errs alike on both systems; only gold labels from each of them can settle that"

@@ -11,7 +11,7 @@ from ringtrue.errors import UsageError
 from ringtrue.evaluation.inputs import require_choice
 from ringtrue.evaluation.measures import Measure
 from ringtrue.gold.designs import Population
-from ringtrue.gold.planning import explanations
+from ringtrue.gold.planning import results
 from ringtrue.gold.planning.assumptions import Assumptions, KnownQuantities, Source, assume
 from ringtrue.gold.planning.budget_search import (
     MAX_QUERIES,
@@ -115,7 +115,7 @@ def plan(
         assumptions=assumptions,
         gold_baseline=gold_baseline,
     )
-    plans = [drafter.draft_plan(method) for method in methods] + explanations.refused_plans(assumptions)
+    plans = [drafter.draft_plan(method) for method in methods] + results.refused_plans(assumptions)
     cheapest = drafter.choose_plan(plans)
     safest = drafter.choose_plan([candidate for candidate in plans if candidate.any_judge])
     curve_cost = budget if budget is not None or safest is None else safest.cost
@@ -125,7 +125,7 @@ def plan(
         budget=budget,
         cheapest=None if cheapest is None else cheapest.method,
         cheapest_any_judge=None if safest is None else safest.method,
-        why=explanations.explain_choice(plans, cheapest, safest, goal, budget, fixed=queries is not None),
+        why=results.explain_choice(plans, cheapest, safest, goal, budget, fixed=queries is not None),
         taken=assumptions.taken,
         curve=tuple(drafter.build_curve(methods, curve_cost)),
         confusion=None if observed is None else observed.confusion,
@@ -237,7 +237,7 @@ class PlanDrafter:
         if self.budget is not None:
             sample_size = find_best(method, self.goal, self.prices, self.budget, queries=self._query_range(method))
             if sample_size is None:
-                return self._refuse(method, explanations.explain_small_budget(method, self.prices, self.fixed_queries))
+                return self._refuse(method, results.explain_small_budget(method, self.prices, self.fixed_queries))
             return self._build_plan(method, sample_size)
         sample_size = find_cheapest(method, self.goal, self.prices, queries=self._query_range(method))
         return self._best_effort(method) if sample_size is None else self._build_plan(method, sample_size)
@@ -282,7 +282,7 @@ class PlanDrafter:
             power=None if self.goal.difference is None else sample_size.achieved,
             worth=relative_efficiency(method, self.gold_baseline, queries, gold) if method.bronze else None,
             any_judge=method.any_judge,
-            notes=tuple(explanations.plan_notes(method, sample_size, self.assumptions)),
+            notes=tuple(results.plan_notes(method, sample_size, self.assumptions)),
         )
 
     def _best_effort(self, method: Method) -> Plan:
@@ -294,7 +294,7 @@ class PlanDrafter:
         n = np.array(float(self.fixed_queries))
         gold = float(method.max_gold(n))
         achieved = float(self.goal.achieved(method.variance(n, np.array(gold)), n, normal=method.normal))
-        note = explanations.explain_too_few_queries(method, self.fixed_queries, achieved, self.goal)
+        note = results.explain_too_few_queries(method, self.fixed_queries, achieved, self.goal)
         if gold > self.fixed_queries * self.assumptions.documents:  # no number of gold labels is enough
             return self._refuse(method, note)
         cost = self.fixed_queries * self.prices.per_query(bronze=method.bronze) + gold * self.prices.gold

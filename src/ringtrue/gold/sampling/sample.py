@@ -33,8 +33,7 @@ from ringtrue.gold.sampling.allocation import (
     pivotal_sample,
     require_budget,
 )
-from ringtrue.stats.intervals import require_level
-from ringtrue.stats.student_t import normal_quantile
+from ringtrue.stats.intervals import normal_quantile, require_level
 from ringtrue.tables import Judgments, Run
 
 if TYPE_CHECKING:

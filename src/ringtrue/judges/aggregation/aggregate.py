@@ -1,9 +1,9 @@
-"""Which method, and what is doubtful about its answer."""
+"""One label for each item, by a vote or by a model of the judges, and what is doubtful about it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -22,31 +22,31 @@ from ringtrue.judges.aggregation.judge_models import (
     OneCoin,
     Prior,
 )
-from ringtrue.judges.aggregation.results import Aggregation
-from ringtrue.judges.aggregation.voting import (
-    TieRule,
-    Ties,
-    VoteOutcome,
-    choose_labels,
-    estimate_judges_by_others,
-    majority_vote,
-    mean_vote,
-    median_vote,
+from ringtrue.judges.aggregation.results import Aggregation, JudgeModel
+from ringtrue.judges.votes import (
+    Codes,
+    Outside,
+    Repeats,
+    Votes,
+    align_with_gold,
+    find_isolated_judges,
+    leave_one_out_consensus,
+    make_votes,
 )
-from ringtrue.judges.votes import Codes, Outside, Repeats, Votes, align_with_gold, find_isolated_judges, make_votes
-from ringtrue.stats.intervals import require_level
+from ringtrue.stats.confusion import Confusion
+from ringtrue.stats.encoding import cross_tabulate, rows_by_group
+from ringtrue.stats.intervals import estimate_share, require_level
 
 Method: TypeAlias = Literal["majority", "mean", "median", "dawid-skene", "one-coin", "mace"]
 METHODS: tuple[Method, ...] = get_args(Method)
-VOTE_METHODS: dict[str, Callable[..., VoteOutcome]] = {
-    "majority": majority_vote,
-    "mean": mean_vote,
-    "median": median_vote,
-}
 MODEL_METHODS: dict[str, Callable[..., ErrorModel]] = {"dawid-skene": DawidSkene, "one-coin": OneCoin, "mace": Mace}
 FEW_LABELS = 3  # labels of an item, on average
 MAX_SHIFT = 0.3  # how much more common a label may become
 NO_PRIOR = Prior(diagonal=0, cell=0)
+Ties: TypeAlias = Literal["low", "high", "random"]
+TieRule: TypeAlias = Ties | Literal["middle"]  # the middle label, whichever tie: for pairs, that neither wins
+Counts = NDArray[np.int64]
+ROUNDING = 1e-9  # probabilities this close differ by rounding alone
 
 
 def aggregate(
@@ -253,3 +253,109 @@ def _tie_notes(n_tied: int, tie_phrase: str, ties: TieRule) -> Iterator[str]:
         chose = f"{choices[ties]} is taken (--ties)" if ties in choices else "a tie is taken"
         tie_phrase = tie_phrase if n_tied == 1 else tie_phrase.replace("has", "have", 1)
         yield f"{format_count(n_tied, 'item')} {tie_phrase}; {chose}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoteOutcome:
+    """The label of each item as a position, whether it was a tie, and the value where it is a number of its own."""
+
+    label: NDArray[np.int64]
+    tied: NDArray[np.bool_]
+    value: NDArray[np.float64] | None = None
+
+
+def choose_labels(weights: NDArray[np.float64] | Counts, ties: TieRule, rng: np.random.Generator) -> VoteOutcome:
+    """The label with the most weight in each row; of several, as the tie rule says.
+
+    Examples:
+        >>> choose_labels(np.array([[2, 1, 2], [0, 3, 1]]), "high", np.random.default_rng(0)).label.tolist()
+        [2, 1]
+    """
+    is_best = weights >= weights.max(axis=1, keepdims=True) - ROUNDING
+    n_best = is_best.sum(axis=1)
+    if ties == "low":
+        label = is_best.argmax(axis=1)
+    elif ties == "high":
+        label = is_best.shape[1] - 1 - is_best[:, ::-1].argmax(axis=1)
+    elif ties == "middle":
+        label = np.where(n_best > 1, is_best.shape[1] // 2, is_best.argmax(axis=1))
+    else:
+        nth = rng.integers(n_best)
+        label = (np.cumsum(is_best, axis=1) > nth[:, None]).argmax(axis=1)
+    return VoteOutcome(label=label, tied=n_best > 1)
+
+
+def majority_vote(counts: Counts, labels: tuple[int, ...], ties: TieRule, rng: np.random.Generator) -> VoteOutcome:  # noqa: ARG001
+    """The label that most judges gave."""
+    return choose_labels(counts, ties, rng)
+
+
+def mean_vote(counts: Counts, labels: tuple[int, ...], ties: TieRule, rng: np.random.Generator) -> VoteOutcome:
+    """The mean of the labels, and the label nearest to it.
+
+    Examples:
+        >>> voted = mean_vote(np.array([[1, 0, 2], [1, 1, 0]]), (0, 1, 2), "low", np.random.default_rng(0))
+        >>> voted.value.round(3).tolist(), voted.label.tolist(), voted.tied.tolist()
+        ([1.333, 0.5], [1, 0], [False, True])
+    """
+    return _choose_nearest(counts @ np.array(labels, dtype=np.int64), counts.sum(axis=1), labels, ties, rng)
+
+
+def median_vote(counts: Counts, labels: tuple[int, ...], ties: TieRule, rng: np.random.Generator) -> VoteOutcome:
+    """The label in the middle, or the mean of the two there, and the label nearest to it.
+
+    Examples:
+        >>> voted = median_vote(np.array([[1, 0, 2], [1, 0, 1]]), (0, 1, 2), "low", np.random.default_rng(0))
+        >>> voted.value.tolist(), voted.label.tolist()
+        ([2.0, 1.0], [2, 1])
+    """
+    running, total = np.cumsum(counts, axis=1), counts.sum(axis=1, keepdims=True)
+    grades = np.array(labels, dtype=np.int64)
+    low, high = ((running > middle).argmax(axis=1) for middle in ((total - 1) // 2, total // 2))
+    return _choose_nearest(grades[low] + grades[high], np.full(len(counts), 2), labels, ties, rng)
+
+
+VOTE_METHODS: dict[str, Callable[..., VoteOutcome]] = {
+    "majority": majority_vote,
+    "mean": mean_vote,
+    "median": median_vote,
+}
+
+
+def _choose_nearest(
+    numerator: Counts, denominator: Counts, labels: tuple[int, ...], ties: TieRule, rng: np.random.Generator
+) -> VoteOutcome:
+    """The label nearest to the fraction top / bottom; in whole numbers, so that a half is a half."""
+    grades = np.array(labels, dtype=np.int64)
+    above = (numerator[:, None] > denominator[:, None] * grades).sum(axis=1).clip(0, len(grades) - 1)
+    below = np.maximum(above - 1, 0)
+    nearer = 2 * numerator - denominator * (grades[below] + grades[above])  # below 0: the lower one is nearer
+    tied = (nearer == 0) & (above > below)
+    goes_up = rng.random(len(numerator)) < 0.5 if ties == "random" else np.full(len(numerator), ties == "high")
+    label = np.where((nearer > 0) | (tied & goes_up), above, below)
+    if ties == "middle":
+        label = np.where(tied, len(grades) // 2, label)
+    return VoteOutcome(label=label, tied=tied, value=numerator / denominator)
+
+
+def estimate_judges_by_others(votes: Votes, gold: Codes, *, level: float) -> tuple[JudgeModel, ...]:
+    """Each judge against the majority of the others, and against gold where there is any.
+
+    Labels of items that nobody else labelled count for nothing. Where the others tie between m labels, saying one of
+    them is right by 1/m, and is not in the matrix. Labels of one query are taken for alike.
+    """
+    cluster, _, _ = votes.clusters()
+    n_labels = len(votes.labels)
+    others, gold_label = leave_one_out_consensus(votes), gold[votes.item]
+    truth = np.where(gold_label >= 0, gold_label, others.label)
+    hit = np.where(gold_label >= 0, gold_label == votes.label, others.credit)
+    models = []
+    for name, rows in zip(votes.judges, rows_by_group(votes.judge, len(votes.judges)), strict=True):
+        in_matrix, checked = rows[truth[rows] >= 0], rows[~np.isnan(hit[rows])]
+        table = cross_tabulate(truth[in_matrix], votes.label[in_matrix], n_labels, n_labels)
+        accuracy = estimate_share(
+            hit[checked], cluster[votes.item[checked]], level=level, case_name="item that another judge labelled"
+        )
+        confusion = Confusion(rows="majority of the others", columns=name, labels=votes.labels, counts=table)
+        models.append(JudgeModel(judge=name, labels=len(rows), accuracy=accuracy, confusion=confusion))
+    return tuple(models)

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringtrue.judges.votes import Codes, Votes
-from ringtrue.stats.intervals import wilson
+from ringtrue.stats.intervals import t_quantile, wilson
 from ringtrue.stats.results import Estimate
-from ringtrue.stats.student_t import t_quantile
 
 Array: TypeAlias = NDArray[np.float64]
 SHARE_STATISTICS = ("agreement", "overlap")  # never below 0

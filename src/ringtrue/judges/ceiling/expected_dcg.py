@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringtrue.evaluation.measures import FloatArray, IntArray
-from ringtrue.stats.ties import discounts_to
+from ringtrue.evaluation.measures.graded import discounts_to
 
 LADDER = 1.1  # lists whose lengths differ by less than this share nodes and roots
 MAX_PRODUCT = 1 << 18  # multiplications in a product of matrices: more, and threads that wait cost more than they bring

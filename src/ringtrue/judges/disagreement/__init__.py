@@ -10,4 +10,4 @@ from ringtrue.judges.disagreement.results import (
     Disagreement as Disagreement,
     Verification as Verification,
 )
-from ringtrue.judges.disagreement.user_weights import parse_user_share as parse_user_share, weight as weight
+from ringtrue.judges.disagreement.top_given_label import parse_user_share as parse_user_share, weight as weight

@@ -18,12 +18,15 @@ from ringtrue.judges.disagreement.ratio_estimates import Ratios, transform_estim
 from ringtrue.judges.disagreement.results import Disagreement, Verification
 from ringtrue.judges.disagreement.top_given_label import (
     LabelledDocuments,
+    UserShare,
     estimate_consistency,
+    fixed_weight,
     observed_top_shares,
+    parse_user_share,
     select_labelled_documents,
     top_given_label,
+    weight,
 )
-from ringtrue.judges.disagreement.user_weights import UserShare, fixed_weight, parse_user_share, weight
 from ringtrue.judges.votes import Outside, Repeats, Votes
 from ringtrue.stats.encoding import encode_column
 from ringtrue.stats.intervals import require_level

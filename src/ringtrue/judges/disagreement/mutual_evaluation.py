@@ -12,11 +12,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.errors import MismatchError, UsageError, did_you_mean
+from ringtrue.evaluation.measures.graded import Discount, tied_dcg, tied_gap
 from ringtrue.judges.disagreement.levels import read_votes_on_levels
-from ringtrue.judges.disagreement.user_weights import UserShare, parse_user_share, weight
+from ringtrue.judges.disagreement.top_given_label import UserShare, parse_user_share, weight
 from ringtrue.judges.votes import Outside, Repeats, Votes
 from ringtrue.stats.encoding import cross_tabulate, divide_or_nan
-from ringtrue.stats.ties import Discount, tied_dcg, tied_gap
 
 USUAL_SHARES = ("1/2", "1/3", "1/4")  # M/N of the source
 SUMMARY_SCHEMA = {"measure": pl.String, "mean": pl.Float64, "sd": pl.Float64, "queries": pl.Int64, "left_out": pl.Int64}

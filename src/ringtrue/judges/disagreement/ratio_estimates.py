@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringtrue.judges.agreement.bootstrap_intervals import FEW_CLUSTERS, BootstrapSettings, choose_resampling_groups
-from ringtrue.stats.intervals import resample_query_counts, wilson
+from ringtrue.stats.intervals import normal_quantile, resample_query_counts, t_quantile, wilson
 from ringtrue.stats.results import Estimate
-from ringtrue.stats.student_t import normal_quantile, t_quantile
 
 if TYPE_CHECKING:
     from ringtrue.judges.votes import Votes

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringtrue.evaluation.significance.adjustment import holm
-from ringtrue.judges.quality.checked_labels import CheckedLabels
 from ringtrue.judges.quality.judge_reports import Evidence
+from ringtrue.judges.quality.judge_statistics import CheckedLabels
 from ringtrue.judges.quality.results import FlagKind
 from ringtrue.judges.quality.tail_bounds import bennett, binomial_tail, sums_of_hits, sums_within_strata
 from ringtrue.judges.votes import FIRST

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringtrue.errors import MismatchError
-from ringtrue.judges.quality.checked_labels import CheckedLabels
 from ringtrue.judges.quality.judge_statistics import (
     MIN_DRIFT_LABELS,
+    CheckedLabels,
     estimate_judge_drift,
     estimate_leniency,
     estimate_side_bias,

@@ -4,7 +4,7 @@ What agreement, aggregation and the quality of judges are computed from. An item
 pair of documents that were compared.
 """
 
-from ringtrue.judges.votes.conflicting_labels import require_one_label_each as require_one_label_each
+from ringtrue.judges.votes.columns import Outside as Outside, parse_times as parse_times
 from ringtrue.judges.votes.reference_labels import (
     NO_OTHERS as NO_OTHERS,
     TIED as TIED,
@@ -13,9 +13,8 @@ from ringtrue.judges.votes.reference_labels import (
     find_isolated_judges as find_isolated_judges,
     leave_one_out_consensus as leave_one_out_consensus,
     majority as majority,
+    require_one_label_each as require_one_label_each,
 )
-from ringtrue.judges.votes.scale import Outside as Outside
-from ringtrue.judges.votes.timestamps import parse_times as parse_times
 from ringtrue.judges.votes.vote_table import (
     FIRST as FIRST,
     SECOND as SECOND,

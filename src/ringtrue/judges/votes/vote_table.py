@@ -11,10 +11,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.errors import TableError, UsageError, did_you_mean
-from ringtrue.judges.votes.conflicting_labels import repeated_label_error
-from ringtrue.judges.votes.reference_labels import majority
-from ringtrue.judges.votes.scale import Outside, apply_scale
-from ringtrue.judges.votes.timestamps import parse_times
+from ringtrue.judges.votes.columns import Outside, apply_scale, parse_times
+from ringtrue.judges.votes.reference_labels import majority, repeated_label_error
 from ringtrue.stats.encoding import Codes, cross_tabulate, encode_column, encode_keys
 from ringtrue.tables import Judgments, Preferences
 from ringtrue.tables.columns import COLUMN_ALIASES, make_frame

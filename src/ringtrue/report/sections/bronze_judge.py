@@ -36,7 +36,7 @@ from ringtrue.stats.results import Estimate
 
 if TYPE_CHECKING:
     from ringtrue.evaluation.measures import IntArray
-    from ringtrue.gold.correction.estimator import CorrectionProblem
+    from ringtrue.gold.correction.results import CorrectionProblem
 
 OUTLINE = SectionOutline(
     name="bronze-judge",

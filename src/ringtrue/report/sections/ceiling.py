@@ -15,7 +15,7 @@ from ringtrue.errors import InputError, MismatchError
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.ceiling import ceiling, estimate_confusion
-from ringtrue.judges.ceiling.estimate_confusion import confusion_documents
+from ringtrue.judges.ceiling.inputs import confusion_documents
 from ringtrue.judges.ceiling.results import describe_orientation
 from ringtrue.report.inputs import ReportInputs, labels_without_traps
 from ringtrue.report.model import MAX_CHART_ROWS, Forest, Section, SectionOutline, Series
@@ -31,9 +31,9 @@ from ringtrue.stats.confusion import Confusion
 from ringtrue.tables import Judgments
 
 if TYPE_CHECKING:
-    from ringtrue.gold.correction.estimator import CorrectionProblem
+    from ringtrue.gold.correction.results import CorrectionProblem
     from ringtrue.judges.ceiling import Ceiling, RunCeiling
-    from ringtrue.judges.ceiling.label_counts import Gain
+    from ringtrue.judges.ceiling.inputs import Gain
 
 OUTLINE = SectionOutline(
     name="ceiling",

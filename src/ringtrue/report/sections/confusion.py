@@ -24,7 +24,7 @@ from ringtrue.tables import Judgments
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ringtrue.gold.correction.estimator import CorrectionProblem
+    from ringtrue.gold.correction.results import CorrectionProblem
     from ringtrue.report.inputs import ReportInputs
 
 SAMPLED_FROM_RUNS = ("pool_random", "pool_stratified")

@@ -8,7 +8,7 @@ from math import floor, log10
 import polars as pl
 
 from ringtrue.errors import InputError
-from ringtrue.evaluation.pooling import pool
+from ringtrue.evaluation.inputs import pool
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
 from ringtrue.report.inputs import ReportInputs

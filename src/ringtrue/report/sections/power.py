@@ -16,8 +16,8 @@ from ringtrue.gold.correction.query_estimator import MIN_QUERIES_FOR_SLOPE
 from ringtrue.gold.planning.goals import needed_ratio
 from ringtrue.report.inputs import EQUAL_DIGITS, ReportInputs, compare_run_pairs, order_runs
 from ringtrue.report.model import Line, Lines, Point, Section, SectionOutline
+from ringtrue.stats.intervals import t_quantile
 from ringtrue.stats.results import Comparison
-from ringtrue.stats.student_t import t_quantile
 
 OUTLINE = SectionOutline(
     name="power",

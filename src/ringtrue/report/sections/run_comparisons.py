@@ -32,8 +32,7 @@ from ringtrue.report.sections.number_phrases import (
     join_names,
     pick_form,
 )
-from ringtrue.stats.estimate_cells import describe_intervals, format_estimates
-from ringtrue.stats.results import Comparison, Comparisons, Estimate
+from ringtrue.stats.results import Comparison, Comparisons, Estimate, describe_intervals, format_estimates
 
 OUTLINE = SectionOutline(
     name="ranking",

@@ -24,8 +24,7 @@ from ringtrue.report.inputs import (
 )
 from ringtrue.report.model import MAX_CHART_ROWS, Forest, Section, SectionOutline, Series
 from ringtrue.report.sections.number_phrases import format_number, join_names, pick_form
-from ringtrue.stats.estimate_cells import collect_footnotes, describe_intervals, format_estimates
-from ringtrue.stats.results import Estimate
+from ringtrue.stats.results import Estimate, collect_footnotes, describe_intervals, format_estimates
 from ringtrue.tables import Judgments
 
 OUTLINE = SectionOutline(

@@ -9,13 +9,13 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from ringtrue.errors import InputError
-from ringtrue.evaluation.pooling import pool
+from ringtrue.evaluation.inputs import pool
 from ringtrue.gold.correction.gold_sample import comparison_measures, resolve_design
 from ringtrue.gold.correction.pool import is_linear
 from ringtrue.gold.sampling import sample
 from ringtrue.report.inputs import ReportInputs, order_runs, score_as_labelled
+from ringtrue.stats.intervals import normal_quantile, t_quantile
 from ringtrue.stats.results import Estimate
-from ringtrue.stats.student_t import normal_quantile, t_quantile
 from ringtrue.tables import Judgments
 
 Unit: TypeAlias = Literal["document", "query"]  # what gold judges: documents, or whole queries

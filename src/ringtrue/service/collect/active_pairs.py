@@ -9,8 +9,8 @@ import polars as pl
 
 from ringtrue.errors import InputError
 from ringtrue.preference import choose_pairs
-from ringtrue.preference.candidates import Candidates
 from ringtrue.preference.choose_pairs import PairDesign
+from ringtrue.preference.pair_designs import Candidates
 from ringtrue.service.collect.inputs import normalise_pairs
 from ringtrue.service.collect.uploads import load_files, open_source
 from ringtrue.service.store.items import (

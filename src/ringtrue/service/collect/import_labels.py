@@ -12,7 +12,7 @@ import polars as pl
 from ringtrue.errors import InputError, NotFoundError, TableError
 from ringtrue.files import read_judgments, read_preferences
 from ringtrue.formatting.phrases import format_count
-from ringtrue.judges.votes.timestamps import parse_times
+from ringtrue.judges.votes.columns import parse_times
 from ringtrue.service.collect.inputs import find_line_number, require_kind, trap_mask
 from ringtrue.service.collect.uploads import (
     UploadedFile,

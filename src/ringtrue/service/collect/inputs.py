@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import polars as pl
 
 from ringtrue.errors import FormatError, InputError, MismatchError, TableError, UsageError
-from ringtrue.evaluation.pooling import pool
+from ringtrue.evaluation.inputs import pool
 from ringtrue.files import read_documents, read_judgments, read_preferences, read_run, read_topics, recognise_kind
 from ringtrue.files.formats import TABLE_FORMATS, recognise_format
 from ringtrue.files.read import derive_run_name
 from ringtrue.files.tabular import read_table
 from ringtrue.formatting.phrases import format_count
 from ringtrue.preference import choose_pairs
-from ringtrue.preference.candidates import Candidates
+from ringtrue.preference.pair_designs import Candidates
 from ringtrue.service.collect.uploads import UploadedFile, as_csv_file, open_source
 from ringtrue.service.store.records import swap_sides
 from ringtrue.tables.columns import COLUMN_ALIASES, parse_ids, rename_columns

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from ringtrue.errors import UsageError
 from ringtrue.judges.agreement import coefficients as formulas
-from ringtrue.judges.agreement.all_judges import bootstrap_coefficients, estimate_overall
 from ringtrue.judges.agreement.bootstrap_intervals import AgreementSettings
-from ringtrue.judges.agreement.judge_pairs import estimate_pair_agreements
+from ringtrue.judges.agreement.judge_pairs import bootstrap_coefficients, estimate_overall, estimate_pair_agreements
 from ringtrue.judges.votes import Votes, match_pair_labels
 from ringtrue.stats.intervals import require_level, resample_query_counts
 from ringtrue.stats.results import Estimate

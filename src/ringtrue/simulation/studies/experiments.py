@@ -13,9 +13,9 @@ from ringtrue.errors import InputError, UsageError
 from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
 from ringtrue.gold.correction.difference import Predictors
 from ringtrue.gold.correction.document_estimator import DocumentEstimator
-from ringtrue.gold.correction.estimator import CorrectionProblem
 from ringtrue.gold.correction.gold_sample import GoldSample
 from ringtrue.gold.correction.pool import Pool
+from ringtrue.gold.correction.results import CorrectionProblem
 from ringtrue.gold.designs import Design, Population
 from ringtrue.gold.sampling.allocation import pivotal_sample
 from ringtrue.gold.sampling.sample import inclusion_probabilities, weigh_measure

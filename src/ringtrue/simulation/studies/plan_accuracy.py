@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ringtrue.errors import UsageError
 from ringtrue.gold.correction.rate_inversion import invert_rates
 from ringtrue.gold.planning import Plans, plan
-from ringtrue.stats.student_t import normal_quantile, t_quantile
+from ringtrue.stats.intervals import normal_quantile, t_quantile
 
 Array: TypeAlias = NDArray[np.float64]
 MANY_QUERIES = 200_000  # queries that stand for all there could be

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from ringtrue.errors import UsageError
 from ringtrue.gold.correction.rate_inversion import adjusted_interval, inversion_variance, invert_rates
-from ringtrue.stats.intervals import require_level
-from ringtrue.stats.student_t import normal_quantile, t_quantile
+from ringtrue.stats.intervals import normal_quantile, require_level, t_quantile
 
 Array: TypeAlias = NDArray[np.float64]
 MAX_DRAWS = 2_000_000  # bootstrap draws held at once

@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.errors import UsageError
-from ringtrue.evaluation.pooling import pool
+from ringtrue.evaluation.inputs import pool
 from ringtrue.tables import Judgments, Preferences, Run
 
 GRADES = (0.78, 0.11, 0.07, 0.04)  # how common the grades 0 to 3 are among the candidates

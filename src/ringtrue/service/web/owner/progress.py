@@ -14,7 +14,7 @@ from fastapi import APIRouter, Request, Response
 
 from ringtrue.errors import ConflictError, NotFoundError
 from ringtrue.formatting.phrases import format_count
-from ringtrue.judges.agreement.krippendorff import describe_alpha
+from ringtrue.judges.agreement.coefficients import describe_alpha
 from ringtrue.service.collect.quality import assess_quality
 from ringtrue.service.store.accounts import load_accounts
 from ringtrue.service.store.adjudication import count_disagreements
