@@ -37,6 +37,18 @@ def test_a_method_that_cannot_reach_the_goal_has_no_row() -> None:
     assert "confusion" not in [row["method"] for row in planned_against_achieved(rng(), settings=[few], replications=5)]
 
 
+@pytest.mark.parametrize("goal", [{"half_width": 0.05}, {"difference": 0.1}])
+@pytest.mark.parametrize("accuracy", [(0.6, 1.0), (1.0, 0.6)])
+def test_a_judge_who_never_errs_one_way_leaves_nothing_undefined(
+    goal: dict[str, float], accuracy: tuple[float, float]
+) -> None:
+    flawless = PlanSetting(name="flawless one way", accuracy=accuracy, prevalence=0.3, **goal)
+    rows = planned_against_achieved(rng(), settings=[flawless], replications=50)
+    assert {"difference", "stratified"} <= {row["method"] for row in rows}
+    assert all(np.isfinite(row["achieved"]) for row in rows)
+    assert all(0.5 < row["ratio"] < 1.5 for row in rows)
+
+
 def test_a_study_needs_replications() -> None:
     with pytest.raises(UsageError, match="a study needs 2 replications, found 1"):
         planned_against_achieved(rng(), replications=1)

@@ -185,23 +185,29 @@ def _estimate_by_stratum(
     documents = queries * setting.k
     called, missed = hits + false, relevant - hits
     if stratified:
-        first_gold = np.minimum(round(gold * _neyman_share(setting)), called)
+        first_gold = np.minimum(_gold_of_called(setting, gold), called)
     else:
         first_gold = rng.hypergeometric(called, documents - called, gold)
     second_gold = gold - first_gold
-    right = rng.hypergeometric(hits, false, first_gold) / first_gold
-    wrong = rng.hypergeometric(missed, documents - called - missed, second_gold) / second_gold
+    right = rng.hypergeometric(hits, false, first_gold) / np.maximum(first_gold, 1)
+    wrong = rng.hypergeometric(missed, documents - called - missed, second_gold) / np.maximum(second_gold, 1)
     score = called / documents
     return np.asarray(score * right + (1 - score) * wrong, dtype=np.float64)
 
 
-def _neyman_share(setting: PlanSetting) -> float:
-    """Neyman's: how much of the gold goes to what bronze calls relevant."""
+def _gold_of_called(setting: PlanSetting, gold: int) -> int:
+    """How much of the gold goes to what bronze calls relevant."""
     right, wrong = setting.accuracy
     score = setting.prevalence * right + (1 - setting.prevalence) * (1 - wrong)
     called, missed = setting.prevalence * right / score, setting.prevalence * (1 - right) / (1 - score)
-    deviations = score * np.sqrt(called * (1 - called)), (1 - score) * np.sqrt(missed * (1 - missed))
-    return float(deviations[0] / sum(deviations))
+    return _neyman_allocation(gold, (score, called), (1 - score, missed))
+
+
+def _neyman_allocation(gold: int, *strata: tuple[float, float]) -> int:
+    """Neyman's: the first of two strata's gold, by their sizes and rates; at least a label for either."""
+    first, second = (size * np.sqrt(rate * (1 - rate)) for size, rate in strata)
+    share = first / (first + second) if first + second else 0.5
+    return min(max(round(gold * float(share)), 1), gold - 1)
 
 
 def _estimate_by_inversion(
@@ -209,11 +215,7 @@ def _estimate_by_inversion(
 ) -> Array:
     """The judge's rates from documents elsewhere, and the bronze score turned round by them."""
     right, wrong = setting.accuracy
-    deviations = (
-        setting.prevalence * np.sqrt(right * (1 - right)),
-        (1 - setting.prevalence) * np.sqrt(wrong * (1 - wrong)),
-    )
-    relevant = round(gold * float(deviations[0] / sum(deviations)))
+    relevant = _neyman_allocation(gold, (setting.prevalence, right), (1 - setting.prevalence, wrong))
     _, hits, false = _draw_counts(rng, setting, (replications, queries))
     score = (hits + false).mean(axis=1) / setting.k
     rates = [rng.binomial(n, rate, replications) / n for n, rate in ((relevant, right), (gold - relevant, wrong))]
@@ -275,7 +277,7 @@ def _query_contributions(
     called = bronze.reshape(len(bronze), -1) > 0
     strata = [(np.ones_like(called), budget)]
     if method == "stratified":
-        first = round(budget * _neyman_share(setting))
+        first = _gold_of_called(setting, budget)
         strata = [(called, first), (~called, budget - first)]
     weights = np.sum([_draw_weights(rng, in_stratum, size) for in_stratum, size in strata], axis=0)
     inverse_probability = weights.reshape(gold.shape)
@@ -298,6 +300,7 @@ def _predict_gold(gold: Array, bronze: Array, inverse: Array) -> Array:
     shares = []
     for in_stratum in (bronze, 1 - bronze):
         weight = in_stratum * inverse
-        shares.append((weight * gold).sum(axis=(1, 2)) / weight.sum(axis=(1, 2)))
+        total = weight.sum(axis=(1, 2))
+        shares.append((weight * gold).sum(axis=(1, 2)) / np.where(total > 0, total, 1))
     called_share, other_share = (share[:, None, None] for share in shares)
     return np.asarray(np.where(bronze > 0, called_share, other_share), dtype=np.float64)
