@@ -240,7 +240,7 @@ class Curve:
 
     def as_dict(self) -> dict[str, object]:
         """The curve as plain data, in the key order of the command line's JSON."""
-        return {"x": list(self.x), "y": list(self.y), "area": self.area}
+        return plain_fields(self, "x", "y", "area")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,7 +259,7 @@ class Curves:
 
     def as_dict(self) -> dict[str, object]:
         """The curves as plain data, in the key order of the command line's JSON."""
-        return {"runs": to_plain(self.runs), "kind": self.kind, "notes": list(self.notes)}
+        return plain_fields(self, "runs", "kind", "notes")
 
 
 def format_estimates(estimates: Sequence[Estimate]) -> list[str]:

@@ -20,6 +20,7 @@ from ringtrue.gold.planning.methods import (
     SpreadGold,
     StratifiedDifference,
 )
+from ringtrue.stats.results import plain_fields, to_plain
 
 if TYPE_CHECKING:
     import polars as pl
@@ -70,10 +71,8 @@ class Plan:
 
     def as_dict(self, measure: str) -> dict[str, object]:
         """The plan as plain data, with `half_width` or `power` as asked, in the key order of the JSON."""
-        plain = {name: getattr(self, name) for name in ("method", "queries", "gold", "cost")}
-        plain |= {measure: getattr(self, measure)}
-        plain |= {name: getattr(self, name) for name in ("bronze", "reached", "worth", "any_judge")}
-        return plain | {"notes": list(self.notes)}
+        names = ("method", "queries", "gold", "cost", measure, "bronze", "reached", "worth", "any_judge", "notes")
+        return plain_fields(self, *names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,16 +143,14 @@ class Plans:
         goal_settings = {name: value for name, value in asdict(self.goal).items() if value is not None}
         return {
             "plans": [plan.as_dict(target) for plan in self],
-            "cheapest": self.cheapest,
-            "cheapest_any_judge": self.cheapest_any_judge,
-            "why": self.why,
+            **plain_fields(self, "cheapest", "cheapest_any_judge", "why"),
             "asked": goal_settings | ({} if self.budget is None else {"budget": self.budget}),
-            "taken": {name: asdict(assumed) for name, assumed in self.taken.items()},
+            **plain_fields(self, "taken"),
             "curve": [
                 {target if name == "achieved" else name: value for name, value in asdict(point).items()}
                 for point in self.curve
             ],
-            "judge": None if self.confusion is None else self.confusion.as_dict(),
+            "judge": to_plain(self.confusion),
             "notes": list(self.notes),
         }
 

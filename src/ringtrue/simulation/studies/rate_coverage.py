@@ -151,20 +151,34 @@ def _simulate_world(
     labels, truths = (world.relevant_labels, world.nonrelevant_labels), (world.relevant, world.nonrelevant)
     sensitivity, specificity = (rng.binomial(n, rate, replications) / n for n, rate in zip(labels, truths, strict=True))
     rates = (sensitivity, labels[0]), (specificity, labels[1])
-    z, truth = normal_quantile((1 + level) / 2), world.share
-    safe_variance = np.where(variance > 0, variance, 1.0)
-    effective_n = np.where(variance > 0, scores * (1 - scores) / safe_variance, world.queries * world.k)
-    low, high, refused = adjusted_interval(scores, effective_n, *rates, z=z)
+    _, held, refused = _correct_scores(
+        scores, variance, rates, documents=world.queries * world.k, truth=world.share, level=level
+    )
     refused |= sensitivity + specificity <= 1
-    with np.errstate(divide="ignore", invalid="ignore"):  # a judge seen to guess
-        corrected = invert_rates(scores, sensitivity, specificity)
-        wald = np.abs(corrected - truth) <= z * np.sqrt(inversion_variance(scores, variance, *rates))
     below = _share_below_truth(world, scores, variance, (sensitivity, specificity), resamples, rng)
-    bootstrap = np.abs(below - 0.5) <= level / 2
-    held = {"fieller": (low <= truth) & (truth <= high), "wald": wald, "bootstrap": bootstrap}
+    held["bootstrap"] = np.abs(below - 0.5) <= level / 2
     shares = {name: float((share | refused).mean()) for name, share in held.items()}
     answered = None if refused.all() else float(held["fieller"][~refused].mean())
     return RatesCoverage(world=world, refused=float(refused.mean()), answered=answered, **shares)
+
+
+def _correct_scores(
+    scores: Array,
+    variance: Array,
+    rates: tuple[tuple[Array, int], tuple[Array, int]],
+    *,
+    documents: int,
+    truth: float,
+    level: float,
+) -> tuple[Array, dict[str, NDArray[np.bool_]], NDArray[np.bool_]]:
+    """The corrected score of each experiment, which intervals hold the truth, and which have no answer."""
+    z = normal_quantile((1 + level) / 2)
+    with np.errstate(divide="ignore", invalid="ignore"):  # a judge seen to guess, or queries that are all alike
+        corrected = invert_rates(scores, *(rate for rate, _ in rates))
+        wald = np.abs(corrected - truth) <= z * np.sqrt(inversion_variance(scores, variance, *rates))
+        effective_n = np.where(variance > 0, scores * (1 - scores) / variance, documents)
+    low, high, refused = adjusted_interval(scores, effective_n, *rates, z=z)
+    return corrected, {"wald": wald, "fieller": (low <= truth) & (truth <= high)}, refused
 
 
 def _draw_scores(world: RateWorld, rng: np.random.Generator, replications: int) -> tuple[Array, Array]:
@@ -336,14 +350,9 @@ def noisy_scores(
     sensitivity = rng.binomial(relevant_labels, relevant, replications) / relevant_labels
     specificity = rng.binomial(nonrelevant_labels, nonrelevant, replications) / nonrelevant_labels
     rates = (sensitivity, relevant_labels), (specificity, nonrelevant_labels)
-    z = normal_quantile((1 + level) / 2)
-    with np.errstate(divide="ignore", invalid="ignore"):  # a judge seen to guess
-        corrected = invert_rates(naive, sensitivity, specificity)
-        wald = np.abs(corrected - truth) <= z * np.sqrt(inversion_variance(naive, variance, *rates))
-        effective_n = np.where(variance > 0, naive * (1 - naive) / variance, queries * k)
-    low, high, refused = adjusted_interval(naive, effective_n, *rates, z=z)
+    corrected, held, refused = _correct_scores(naive, variance, rates, documents=queries * k, truth=truth, level=level)
     naive_holds = np.abs(naive - truth) <= t_quantile((1 + level) / 2, queries - 1) * np.sqrt(variance)
-    coverage = {"naive": naive_holds, "wald": wald, "fieller": (low <= truth) & (truth <= high)}
+    coverage = {"naive": naive_holds, **held}
     return NoisyScores(
         truth=truth,
         level=level,
