@@ -17,7 +17,7 @@ from ringtrue.formatting.phrases import format_count
 from ringtrue.gold.correction import Correction, correct
 from ringtrue.gold.correction.gold_sample import comparison_measures
 from ringtrue.judges.votes import Repeats
-from ringtrue.judges.votes.scale import find_stray_labels
+from ringtrue.judges.votes.columns import find_stray_labels
 from ringtrue.report.sections.number_phrases import join_names
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.results import Comparison, Comparisons, Estimate

@@ -12,7 +12,7 @@ import polars as pl
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.agreement import agree
-from ringtrue.judges.agreement.krippendorff import describe_alpha
+from ringtrue.judges.agreement.coefficients import describe_alpha
 from ringtrue.report.inputs import ReportInputs, labels_without_traps, scale_notes
 from ringtrue.report.model import MAX_CHART_ROWS, Figure, Heatmap, Section, SectionOutline
 from ringtrue.report.sections.number_phrases import format_estimate, format_number, format_percent_estimate, join_names
