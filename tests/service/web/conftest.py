@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
+from argon2 import PasswordHasher
 from fastapi import FastAPI
 
 from ringtrue.service.store import Scale, Settings, Store
@@ -20,6 +21,7 @@ from ringtrue.service.store.projects import create_project
 from ringtrue.service.store.records import Project
 from ringtrue.service.store.sessions import log_in
 from ringtrue.service.web.app import create_app
+from ringtrue.service.web.auth import login
 
 SECRET = b"a secret of the tests"
 FIELD = re.compile(r"<input\b[^>]*>")
@@ -89,14 +91,27 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def web_store(tmp_path: Path) -> Iterator[Store]:
+def web_store(sqlite_path: Path) -> Iterator[Store]:
     """An SQLite file with nothing but its tables."""
-    with Store.open(str(tmp_path / "web.db")) as store:
+    with Store.open(str(sqlite_path)) as store:
         yield store
 
 
+@pytest.fixture(scope="session")
+def cheap_hasher() -> PasswordHasher:
+    """Argon2 as the server has it, at the least cost there is."""
+    return PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+
+
 @pytest.fixture
-def app(web_store: Store, clock: Clock) -> Iterator[FastAPI]:
+def cheap_passwords(cheap_hasher: PasswordHasher, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each password costs a fifth of a second; what that buys is tested where no server is asked for."""
+    monkeypatch.setattr(login, "HASHER", cheap_hasher)
+    monkeypatch.setattr(login, "DUMMY_HASH", cheap_hasher.hash("a password that nobody has"))
+
+
+@pytest.fixture
+def app(web_store: Store, clock: Clock, cheap_passwords: None) -> Iterator[FastAPI]:
     made = create_app(web_store, secret=SECRET, upload_limit=3_000_000, clock=clock)
     yield made
     made.state.server.readers.shutdown()

@@ -9,7 +9,7 @@ from ringtrue.service.store import Store
 from service.crowd_server import wait_for_answers
 from service.small_projects import rows
 
-ROUNDS = {"sqlite": 20, "postgresql": 2}
+ROUNDS = {"sqlite": 5, "postgresql": 2}
 BETWEEN = 100  # answers before each kill
 JUDGES = 10
 
