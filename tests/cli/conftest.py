@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +37,23 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "j.qrels").write_text(QRELS)
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture(scope="session")
+def demo_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files that `ringtrue demo` writes without its report, to be copied."""
+    folder = tmp_path_factory.mktemp("demo") / "d"
+    with pytest.raises(SystemExit) as stop:
+        main(["demo", "--folder", str(folder), "--no-report", "--json"])
+    assert not stop.value.code
+    return folder
+
+
+@pytest.fixture
+def demo_world(world: Path, demo_files: Path) -> Path:
+    """The small world with the files of the demo in `d`."""
+    shutil.copytree(demo_files, world / "d")
+    return world
 
 
 @pytest.fixture

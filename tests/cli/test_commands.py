@@ -86,8 +86,7 @@ def test_demo_writes_its_files_and_shows_that_the_winner_changes(world: Path, ri
     assert again["runs"]["neural"]["nDCG@10"]["value"] == pytest.approx(answer["gold"]["neural"]["nDCG@10"]["value"])
 
 
-def test_the_demo_explains_the_columns_of_its_tables(world: Path, ringtrue) -> None:
-    ringtrue("demo", "--folder", "d", "--no-report", "--json")
+def test_the_demo_explains_the_columns_of_its_tables(demo_world: Path) -> None:
     explained = Path("d/README.txt").read_text()
     for name in ("crowd.csv", "traps.csv"):
         columns = Path("d", name).read_text().splitlines()[0].split(",")
@@ -95,8 +94,7 @@ def test_the_demo_explains_the_columns_of_its_tables(world: Path, ringtrue) -> N
         assert line.endswith(": " + ", ".join(columns))
 
 
-def test_the_crowd_of_the_demo_names_the_winner_that_gold_names(world: Path, ringtrue) -> None:
-    ringtrue("demo", "--folder", "d", "--no-report")
+def test_the_crowd_of_the_demo_names_the_winner_that_gold_names(demo_world: Path, ringtrue) -> None:
     ringtrue("aggregate", "d/crowd.csv", "-o", "d/crowd.qrels")
     runs = [f"d/{name}.run" for name in ("keyword", "neural", "hybrid")]
     told = ringtrue("stability", *runs, "--judgments", "d/gold.qrels", "--versus", "d/crowd.qrels").out

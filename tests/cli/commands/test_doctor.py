@@ -7,6 +7,7 @@ import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +20,21 @@ BIN = Path(sys.executable).parent
 WIDTH = 80
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files of the demo."""
+    """The files of a small demo, its report among them; for tests that only read them."""
     folder = tmp_path_factory.mktemp("doctor") / "the demo"
     with pytest.raises(SystemExit) as stop:
         main(["demo", "--folder", str(folder), "--queries", "20", "--json"])
     assert not stop.value.code
     return folder
+
+
+@pytest.fixture
+def away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, in which the commands are called."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -36,32 +44,42 @@ def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["bash", "-c", line], cwd=folder, env=there, capture_output=True, text=True)
 
 
-def examined(paths: list[str], folder: Path) -> Any:
-    done = shell(f"ringtrue doctor {' '.join(map(shlex.quote, paths))} --json", folder)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+def words_of(line: str, folder: Path) -> list[str]:
+    """What a shell hands to `ringtrue` when somebody pastes a line, which has to be one call of it and no more."""
+    done = shell(f"ringtrue() {{ printf '%s\\0' ringtrue \"$@\"; }}\n{line}", folder)
+    assert (done.returncode, done.stderr) == (0, ""), line
+    command, *words = done.stdout.removesuffix("\0").split("\0")
+    assert (command, words.count("ringtrue")) == ("ringtrue", 0), line
+    return words
 
 
-def require_that_all_work(found: Any, folder: Path, *, but: tuple[str, ...] = ()) -> None:
-    """Paste every command into a shell; `serve` would not end, and is only parsed."""
+def examined(ringtrue: Callable[..., Any], *paths: object) -> Any:
+    answer = ringtrue("doctor", *map(str, paths), "--json")
+    assert answer.code == 0, answer.err
+    return answer.json
+
+
+def require_that_all_work(ringtrue: Callable[..., Any], found: Any, folder: Path, *, but: tuple[str, ...] = ()) -> None:
+    """Paste every command into a shell and do here what it hands over; `serve` would not end, and is only parsed."""
     assert found["can"]
-    for one in found["can"]:
-        if one["verb"] == "serve":
-            serve.command.make_context("serve", shlex.split(one["command"])[2:])
-        elif one["verb"] not in but:
-            done = shell(one["command"], folder)
-            assert done.returncode == 0, f"{one['command']}\n{done.stderr}"
+    for possible in found["can"]:
+        words = words_of(possible["command"], folder)
+        if possible["verb"] == "serve":
+            serve.command.make_context("serve", words[1:])
+        elif possible["verb"] not in but:
+            answer = ringtrue(*words)
+            assert answer.code == 0, f"{possible['command']}\n{answer.err}"
 
 
 @pytest.mark.slow
-def test_every_command_that_is_printed_works_on_the_demo(demo: Path, tmp_path: Path) -> None:
-    found = examined([str(path) for path in sorted(demo.iterdir())], tmp_path)
+def test_every_command_that_is_printed_works_on_the_demo(demo: Path, away: Path, ringtrue) -> None:
+    found = examined(ringtrue, *sorted(demo.iterdir()))
     assert {one["verb"] for one in found["can"]} >= {
         "report", "evaluate", "evaluate --gold", "compare", "compare --gold", "stability", "curve", "ceiling", "agree",
         "judges", "aggregate", "disagreement", "rate", "sample", "plan", "pool", "pairs", "serve",
     }  # fmt: skip
     assert found["cannot"] == []
-    require_that_all_work(found, tmp_path)
+    require_that_all_work(ringtrue, found, away)
 
 
 @pytest.mark.slow
@@ -78,34 +96,34 @@ def test_every_command_that_is_printed_works_on_the_demo(demo: Path, tmp_path: P
     ],
     ids=lambda names: "+".join(names),
 )
-def test_every_command_works_with_some_files_of_the_demo(names: list[str], demo: Path, tmp_path: Path) -> None:
-    require_that_all_work(examined([str(demo / name) for name in names], tmp_path), tmp_path, but=("report",))
+def test_every_command_works_with_some_files_of_the_demo(names: list[str], demo: Path, away: Path, ringtrue) -> None:
+    found = examined(ringtrue, *(demo / name for name in names))
+    require_that_all_work(ringtrue, found, away, but=("report",))
 
 
 @pytest.mark.slow
-def test_what_commands_write_can_be_given_to_doctor_again(demo: Path, tmp_path: Path) -> None:
-    first = [str(demo / name) for name in ("neural.run", "keyword.run", "bronze.qrels", "crowd.csv", "traps.csv")]
-    found = examined(first, tmp_path)
-    require_that_all_work(found, tmp_path, but=("report",))
-    judges = "ringtrue judges {} --confusion-out matrix.json"
-    assert shell(judges.format(shlex.quote(str(demo / "crowd.csv"))), tmp_path).returncode == 0
-    written = sorted(path.name for path in tmp_path.iterdir())
-    again = examined([*first, *written], tmp_path)
+def test_what_commands_write_can_be_given_to_doctor_again(demo: Path, away: Path, ringtrue) -> None:
+    first = [demo / name for name in ("neural.run", "keyword.run", "bronze.qrels", "crowd.csv", "traps.csv")]
+    require_that_all_work(ringtrue, examined(ringtrue, *first), away, but=("report",))
+    assert ringtrue("judges", str(demo / "crowd.csv"), "--confusion-out", "matrix.json").code == 0
+    written = sorted(path.name for path in away.iterdir())
+    again = examined(ringtrue, *first, *written)
     kinds = {file["path"]: file["kind"] for file in again["files"]}
     assert {name: kinds[name] for name in written} == {
         "crowd-one-label.qrels": "judgments", "gains.json": "gains", "gold-sample.csv": "sample",
         "matrix.json": "confusion", "pairs.csv": "pairs", "pool.csv": "pool",
     }  # fmt: skip
     assert "gold-sample-2.csv" in " ".join(one["command"] for one in again["can"])
-    require_that_all_work(again, tmp_path, but=("report",))
+    require_that_all_work(ringtrue, again, away, but=("report",))
 
 
 @pytest.mark.slow
-def test_a_folded_command_is_one_command_for_a_shell(demo: Path, tmp_path: Path) -> None:
+def test_commands_work_in_a_real_shell_also_where_they_are_folded(demo: Path, tmp_path: Path) -> None:
     done = shell(f"ringtrue doctor {shlex.quote(str(demo))}/*.run {shlex.quote(str(demo / 'gold.qrels'))}", tmp_path)
     lines = done.stdout.splitlines()
     start = next(place for place, line in enumerate(lines) if line.strip().startswith("ringtrue evaluate"))
     end = next(place for place in range(start, len(lines)) if not lines[place].endswith("\\"))
+    assert end > start
     assert shell("\n".join(lines[start : end + 1]), tmp_path).returncode == 0
 
 
@@ -131,6 +149,7 @@ def test_every_verb_is_a_command_of_ours(world: Path, ringtrue) -> None:
     assert verbs <= set(COMMANDS)
 
 
+@pytest.mark.slow
 def test_the_table_fits_a_terminal_and_says_first_what_the_files_are(demo: Path, ringtrue) -> None:
     answer = ringtrue("doctor", *map(str, sorted(demo.iterdir())))
     lines = answer.out.splitlines()
@@ -172,6 +191,7 @@ def test_other_formats_have_the_same_commands(form: str, world: Path, ringtrue) 
     assert "two runs or more" in answer.out
 
 
+@pytest.mark.slow
 def test_standard_input_is_a_file_too(demo: Path) -> None:
     done = shell("ringtrue doctor - --json < neural.run", demo)
     assert json.loads(done.stdout)["files"][0]["kind"] == "run"
@@ -219,24 +239,23 @@ KINDS = {
 @pytest.mark.real
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
-def test_every_command_works_on_real_data(name: str, data: Path, tmp_path: Path) -> None:
-    found = examined([str(data / name / one) for one in SETS[name]], tmp_path)
+def test_every_command_works_on_real_data(name: str, data: Path, away: Path, ringtrue) -> None:
+    found = examined(ringtrue, *(data / name / file for file in SETS[name]))
     assert [file["kind"] for file in found["files"]] == KINDS[name]
-    require_that_all_work(
-        found, tmp_path, but=("report", "agree") if name in ("arena", "web5", "nyt17") else ("report",)
-    )
+    but = ("report", "agree") if name in ("arena", "web5", "nyt17") else ("report",)
+    require_that_all_work(ringtrue, found, away, but=but)
 
 
 @pytest.mark.real
-def test_real_data_are_told_for_what_they_are(data: Path, tmp_path: Path) -> None:
-    crowd = examined([str(data / "rf10/labels.csv")], tmp_path)
+def test_real_data_are_told_for_what_they_are(data: Path, ringtrue) -> None:
+    crowd = examined(ringtrue, data / "rf10/labels.csv")
     commands = {one["verb"]: one["command"] for one in crowd["can"]}
     assert commands["judges"].endswith("--gold-columns label=gold --gold-where 'gold!='")
     assert "--repeats last" in commands["aggregate"]
-    nist = examined([str(data / "nyt17/pilot_docs.csv"), str(data / "nyt17/pilot_labels.csv")], tmp_path)
+    nist = examined(ringtrue, data / "nyt17/pilot_docs.csv", data / "nyt17/pilot_labels.csv")
     assert any("--gold-columns label=nist_rel" in one["command"] for one in nist["can"])
     assert any("--where experiment=" in note for file in nist["files"] for note in file["notes"])
-    passages = examined([str(data / "dl19" / one) for one in SETS["dl19"]], tmp_path)
+    passages = examined(ringtrue, *(data / "dl19" / file for file in SETS["dl19"]))
     roles = {Path(file["path"]).name: file.get("role") for file in passages["files"]}
     assert (roles["human.qrels"], roles["llm-umbrela_gpt4.qrels"]) == ("gold", "bronze")
     assert min(one["judged_share"] for one in passages["overlaps"]) > 0.99

@@ -581,9 +581,8 @@ def test_the_same_seed_draws_the_same_votes(ringtrue: Callable) -> None:
 # The demo
 
 
-def test_the_demo_has_votes_that_find_what_is_odd_and_what_is_good(ringtrue: Callable, world: Path) -> None:
-    ringtrue("demo", "--folder", "d", "--no-report", "--json")
-    votes = Preferences.of(pl.read_csv(world / "d/preferences.csv"))
+def test_the_demo_has_votes_that_find_what_is_odd_and_what_is_good(ringtrue: Callable, demo_world: Path) -> None:
+    votes = Preferences.of(pl.read_csv(demo_world / "d/preferences.csv"))
     assert votes.frame.height < 1_000
     found = ringtrue("rate", "d/preferences.csv", "--by-judge", "--gold", "d/gold.qrels", "--rel", "2", "--json").json
     lowest = sorted(found["judges"], key=lambda one: one["sensitivity"])
