@@ -41,6 +41,7 @@ def test_a_file_is_never_converted_onto_itself(world: Path, ringtrue) -> None:
     assert Path("j.qrels").read_text() == before
 
 
+@pytest.mark.slow
 def test_convert_reads_standard_input_and_recognises_it(world: Path) -> None:
     words = [COMMAND, "convert", "-", "piped.csv", "--json"]
     done = subprocess.run(words, input=Path("j.qrels").read_text(), capture_output=True, text=True, check=True)
@@ -76,6 +77,7 @@ def test_measures_lists_every_measure_with_its_sentence(ringtrue) -> None:
     assert all(row["summary"] for row in answer)
 
 
+@pytest.mark.slow
 def test_demo_writes_its_files_and_shows_that_the_winner_changes(world: Path, ringtrue) -> None:
     answer = ringtrue("demo", "--folder", "d", "--json").json
     written = [*answer["files"], "README.txt", "report.html"]
@@ -111,9 +113,8 @@ def test_the_demo_does_not_touch_a_folder_of_yours(world: Path, ringtrue) -> Non
 
 
 def test_the_same_seed_makes_the_same_demo(world: Path, ringtrue) -> None:
-    first, second, other = (
-        ringtrue("demo", "--folder", "d", "--no-report", "--seed", seed, "--json").json for seed in "112"
-    )
+    words = ("demo", "--folder", "d", "--no-report", "--queries", "20", "--json")
+    first, second, other = (ringtrue(*words, "--seed", seed).json for seed in "112")
     assert first == second
     assert first != other
 
@@ -136,6 +137,7 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
+@pytest.mark.slow
 def test_evaluating_loads_neither_scipy_nor_pandas_nor_rich(world: Path) -> None:
     code = (
         "import sys; from ringtrue.cli import main\n"
@@ -147,6 +149,7 @@ def test_evaluating_loads_neither_scipy_nor_pandas_nor_rich(world: Path) -> None
     assert done.stderr == "[]\n"
 
 
+@pytest.mark.slow
 def test_a_run_can_come_through_a_pipe(world: Path) -> None:
     done = subprocess.run(
         [COMMAND, "evaluate", "-", "--judgments", "j.qrels", "-m", "RR", "--json"],
@@ -155,6 +158,7 @@ def test_a_run_can_come_through_a_pipe(world: Path) -> None:
     assert '"stdin"' in done.stdout
 
 
+@pytest.mark.slow
 def test_judgments_through_a_pipe_with_a_document_twice_are_refused(world: Path) -> None:
     done = subprocess.run(
         [COMMAND, "evaluate", "a.run", "--judgments", "-", "-m", "RR", "--json"],
@@ -164,12 +168,14 @@ def test_judgments_through_a_pipe_with_a_document_twice_are_refused(world: Path)
     assert done.stderr.startswith("ringtrue: standard input: document 'd1' of query 'q1' has 2 labels")
 
 
+@pytest.mark.slow
 def test_an_answer_that_cannot_be_written_is_said_in_one_line(world: Path) -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run([COMMAND, "measures"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, "Traceback" in done.stderr) == (1, False)
 
 
+@pytest.mark.slow
 def test_a_line_that_stands_there_a_hundred_thousand_times_is_refused_at_once(world: Path) -> None:
     Path("same.run").write_text("q1 Q0 d1 1 3 t\n" * 100_000)
     words = [COMMAND, "evaluate", "same.run", "--judgments", "j.qrels"]
@@ -178,6 +184,7 @@ def test_a_line_that_stands_there_a_hundred_thousand_times_is_refused_at_once(wo
     assert "stands twice under query 'q1'" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_reader_of_the_output_may_stop_early(world: Path) -> None:
     done = subprocess.run(f"{COMMAND} measures | head -n 1", shell=True, capture_output=True, text=True, check=True)
     assert "Traceback" not in done.stderr

@@ -53,6 +53,7 @@ def here(world: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return world
 
 
+@pytest.mark.slow
 def test_everything_is_on_one_page(here: Path, ringtrue) -> None:
     answer = ringtrue("report", *EVERYTHING, "-o", "all.html", "--json").json
     assert answer["report"] == "all.html"
@@ -64,6 +65,7 @@ def test_everything_is_on_one_page(here: Path, ringtrue) -> None:
     assert "<script" not in page
 
 
+@pytest.mark.slow
 def test_the_same_question_gives_the_same_page(here: Path, ringtrue) -> None:
     words = ("report", *RUNS, "--judgments", "d/gold.qrels", "-m", "nDCG@10")
     for name in ("one.html", "two.html"):
@@ -71,6 +73,7 @@ def test_the_same_question_gives_the_same_page(here: Path, ringtrue) -> None:
     assert Path("one.html").read_bytes() == Path("two.html").read_bytes()
 
 
+@pytest.mark.slow
 def test_sections_appear_for_what_is_given(here: Path, ringtrue) -> None:
     runs = ringtrue("report", *RUNS, "--judgments", "d/gold.qrels", "--json").json
     assert "forest" in runs["figures"]
@@ -134,6 +137,7 @@ def test_a_figure_is_written_for_papers(here: Path, ringtrue, suffix: str, begin
     assert (answer["plot"], answer["figure"], answer["table"]["rows"][0][0]) == (path, "forest", "neural")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("figure", sorted(FIGURES))
 def test_every_figure_can_be_had_alone(here: Path, ringtrue, figure: str) -> None:
     answer = ringtrue("plot", figure, *EVERYTHING, "-o", f"{figure}.svg", "--json").json
@@ -203,6 +207,7 @@ def test_curves_are_those_of_the_command(here: Path, ringtrue, option: tuple[str
     )
 
 
+@pytest.mark.slow
 def test_the_page_says_how_runs_were_counted_and_where_they_were_not(here: Path, ringtrue) -> None:
     words = ("report", *RUNS, "--judgments", "d/gold.qrels", "-m", "nDCG@10", "-o", "how.html")
     ringtrue(*words, "--depth", "3")
@@ -213,6 +218,7 @@ def test_the_page_says_how_runs_were_counted_and_where_they_were_not(here: Path,
     assert "counts as usual" not in Path("how.html").read_text()
 
 
+@pytest.mark.slow
 def test_labels_and_traps_without_a_query_and_with_names_of_their_own_are_read(here: Path, ringtrue) -> None:
     answer = ringtrue("report", "--labels", "nameless.csv", "--traps", "known.csv", "--json").json
     assert {"agreement", "traps"} <= set(answer["figures"])
@@ -222,6 +228,7 @@ def test_labels_and_traps_without_a_query_and_with_names_of_their_own_are_read(h
     assert named["answers"] == answer["answers"]
 
 
+@pytest.mark.slow
 def test_where_a_judge_said_two_things_somebody_has_to_choose(here: Path, ringtrue) -> None:
     labels = ringtrue("report", "--labels", "again.csv")
     assert (labels.code, "--repeats" in labels.err, "again.csv" in labels.err) == (1, True, True)

@@ -12,6 +12,7 @@ import time
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from benchmarks.servers import PostgreSQL
 from ringtrue.service.store import Store
 from ringtrue.service.store.accounts import create_account
 from ringtrue.service.store.backup import write_backup
+from ringtrue.service.web import app
 
 COMMAND = str(Path(sys.executable).with_name("ringtrue"))
 PASSWORD = "lamp river seven coat"
@@ -55,6 +57,7 @@ def hidden(page: str) -> dict[str, str]:
     return dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', page))
 
 
+@pytest.mark.slow
 def test_the_first_link_makes_an_owner_who_is_still_there_after_a_restart_and_is_in_no_log(tmp_path: Path) -> None:
     with serving(tmp_path) as (process, said):
         assert said["url"].startswith("http://127.0.0.1:")
@@ -114,31 +117,35 @@ def test_processes_end_with_the_one_that_started_them_even_by_force(tmp_path: Pa
         httpx.get(said["url"])
 
 
-@pytest.mark.slow
-def test_people_read_where_it_serves_and_what_to_open(tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        [COMMAND, "serve", "--port", "0", "--db", "judged.db"], cwd=tmp_path, stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert process.stdout is not None
-        lines = [process.stdout.readline().rstrip() for _ in range(3)]
-    finally:
-        process.terminate()
-        process.communicate(timeout=PATIENT)
-    assert re.fullmatch(r"ringtrue serves judged\.db at http://127\.0\.0\.1:\d+; Ctrl-C ends it", lines[0])
+@pytest.fixture
+def announced(world: Path, ringtrue: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """What is printed before it serves, on a port that is open by then; here it does not begin to."""
+
+    def call(*words: str) -> Any:
+        ports: list[int] = []
+        monkeypatch.setattr(app, "serve", lambda _, listener, **given: ports.append(listener.getsockname()[1]))
+        answer = ringtrue("serve", "--port", "0", *words)
+        assert answer.code == 0, answer.err
+        assert len(ports) == 1
+        return replace(answer, out=answer.out.replace(f"http://127.0.0.1:{ports[0]}", "http://here"))
+
+    return call
+
+
+def test_people_read_where_it_serves_and_what_to_open(announced: Callable[..., Any]) -> None:
+    lines = announced("--db", "judged.db").out.splitlines()
+    assert lines[0] == "ringtrue serves judged.db at http://here; Ctrl-C ends it"
     assert lines[1].startswith("nobody owns it yet")
-    assert re.fullmatch(r"  http://127\.0\.0\.1:\d+/welcome/[\w-]{43}", lines[2])
+    assert re.fullmatch(r"  http://here/welcome/[\w-]{43}", lines[2])
 
 
-@pytest.mark.slow
-def test_other_machines_and_plain_http_are_worth_a_word(tmp_path: Path) -> None:
-    with serving(tmp_path, "--host", "0.0.0.0") as (_, said):
-        assert "passwords and answers travel in plain text" in said["notes"][0]
-        assert said["url"].startswith("http://127.0.0.1:")
-    behind = ("--host", "0.0.0.0", "--base-url", "https://judge.example.org/")
-    with serving(tmp_path, *behind) as (_, said):
-        assert said["notes"] == []
-        assert said["owner_link"].startswith("https://judge.example.org/welcome/")
+def test_other_machines_and_plain_http_are_worth_a_word(announced: Callable[..., Any]) -> None:
+    said = announced("--host", "0.0.0.0", "--json").json
+    assert "passwords and answers travel in plain text" in said["notes"][0]
+    assert said["url"] == "http://here"
+    said = announced("--host", "0.0.0.0", "--base-url", "https://judge.example.org/", "--json").json
+    assert said["notes"] == []
+    assert said["owner_link"].startswith("https://judge.example.org/welcome/")
 
 
 def _login_attempts(tmp_path: Path, *words: str) -> set[str]:
@@ -183,14 +190,15 @@ def test_a_proxy_is_believed_only_where_there_is_one(tmp_path: Path) -> None:
     assert len(_login_attempts(tmp_path / "proxied", "--base-url", "https://judge.example.org")) == 2
 
 
-@pytest.mark.slow
-def test_a_backup_is_restored_before_serving(tmp_path: Path) -> None:
-    with Store.open(str(tmp_path / "old.db")) as store:
+def test_a_backup_is_restored_before_serving(announced: Callable[..., Any]) -> None:
+    with Store.open("old.db") as store:
         store.write(lambda c: create_account(c, kind="named", name="Olga", owner=True, password_hash="x", now=1.0))
-        write_backup(store, tmp_path / "backup.zip", now=2.0)
-    with serving(tmp_path, "--db", "new.db", "--restore", "backup.zip") as (_, said):
-        assert said["owner_link"] is None
-        assert said["notes"] == ["restored from backup.zip: 0 projects, 1 account, 0 judgments"]
+        write_backup(store, Path("backup.zip"), now=2.0)
+    said = announced("--db", "new.db", "--restore", "backup.zip", "--json").json
+    assert said["owner_link"] is None
+    assert said["notes"] == ["restored from backup.zip: 0 projects, 1 account, 0 judgments"]
+    with Store.open("new.db") as store, store.read() as connection:
+        assert connection.exec_driver_sql("SELECT name FROM account").scalars().all() == ["Olga"]
 
 
 @pytest.mark.slow
@@ -265,6 +273,7 @@ def test_a_password_in_the_address_of_the_database_is_not_shown(world: Path, rin
     assert "s3cret" not in answer.err
 
 
+@pytest.mark.slow
 def test_help_loads_no_server() -> None:
     code = (
         "import sys; from ringtrue.cli import main\n"

@@ -50,9 +50,8 @@ TEXTS = (
 
 
 @pytest.fixture(scope="module")
-def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    folder: Path = tmp_path_factory.mktemp("schemathesis")
-    with Store.open(str(folder / "api.db")) as store, world(store) as made:
+def here(fast_folder: Path) -> Iterator[World]:
+    with Store.open(str(fast_folder / "schemathesis.db")) as store, world(store) as made:
         _judged(made)
         yield made
 
