@@ -34,6 +34,7 @@ def generator() -> ModuleType:
 GENERATE = generator()
 
 
+@pytest.mark.slow  # every command is started for its help
 @pytest.mark.parametrize("page", GENERATE.pages(), ids=lambda page: page.name)
 def test_the_generated_parts_are_up_to_date(page: Path) -> None:
     text = page.read_text()

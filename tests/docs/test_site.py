@@ -20,6 +20,7 @@ from playwright.sync_api import Browser, Page, Request, expect
 
 from browsers import violations
 
+pytestmark = pytest.mark.slow  # all but one need the whole site
 ROOT = Path(__file__).parents[2]
 VOID = {"meta", "link", "input", "br", "hr", "img"}  # elements without an end
 LEFT = re.compile(r"^(?:[-*] |\d+\. |\|.*\|$|```)|\]\(", re.M)  # marks that should have become HTML
@@ -106,7 +107,7 @@ def broken(pages: dict[Path, Seen]) -> Iterator[str]:
                 yield f"{page.name}: {address!r} leads to no place on that page"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site, built as `make site` does."""
     folder = tmp_path_factory.mktemp("site")
@@ -117,7 +118,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder.resolve()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def pages(site: Path) -> dict[Path, Seen]:
     return {page: read(page) for page in sorted(site.rglob("*.html"))}
 
@@ -183,7 +184,6 @@ def opened(browser: Browser, site: Path, width: int, scheme: str = "light") -> t
     return page, asked
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_no_page_shuts_anybody_out_is_too_wide_or_needs_a_network(
     windows: Browser, site: Path, width: int, scheme: str
@@ -198,7 +198,6 @@ def test_no_page_shuts_anybody_out_is_too_wide_or_needs_a_network(
     assert asked == []
 
 
-@pytest.mark.slow
 def test_search_works_from_a_disk_and_by_keyboard(windows: Browser, site: Path) -> None:
     page, asked = opened(windows, site, 1280)
     page.goto(f"{site.as_uri()}/ideas/intervals.html")
@@ -215,7 +214,6 @@ def test_search_works_from_a_disk_and_by_keyboard(windows: Browser, site: Path) 
     assert asked == []
 
 
-@pytest.mark.slow
 def test_all_pages_can_be_reached_without_a_script(windows: Browser, site: Path) -> None:
     page = windows.new_context(java_script_enabled=False, viewport={"width": 390, "height": 844}).new_page()
     page.goto(f"{site.as_uri()}/index.html")

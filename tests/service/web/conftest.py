@@ -20,8 +20,8 @@ from ringtrue.service.store.accounts import add_member, create_account
 from ringtrue.service.store.projects import create_project
 from ringtrue.service.store.records import Project
 from ringtrue.service.store.sessions import log_in
-from ringtrue.service.web.app import create_app
 from ringtrue.service.web.auth import login
+from service.web.programs import server_on
 
 SECRET = b"a secret of the tests"
 FIELD = re.compile(r"<input\b[^>]*>")
@@ -112,9 +112,8 @@ def cheap_passwords(cheap_hasher: PasswordHasher, monkeypatch: pytest.MonkeyPatc
 
 @pytest.fixture
 def app(web_store: Store, clock: Clock, cheap_passwords: None) -> Iterator[FastAPI]:
-    made = create_app(web_store, secret=SECRET, upload_limit=3_000_000, clock=clock)
-    yield made
-    made.state.server.readers.shutdown()
+    with server_on(web_store, secret=SECRET, upload_limit=3_000_000, clock=clock) as made:
+        yield made
 
 
 @pytest.fixture

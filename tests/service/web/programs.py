@@ -11,16 +11,19 @@ from typing import Any
 import httpx
 import numpy as np
 from fastapi import FastAPI
+from starlette.routing import Mount
 
 from ringtrue.service.store import PREFERENCE, Scale, Settings, Store
 from ringtrue.service.store.accounts import add_member, create_account
 from ringtrue.service.store.items import add_documents, add_items, add_queries
 from ringtrue.service.store.projects import create_project
 from ringtrue.service.store.sessions import issue_token
+from ringtrue.service.web.api.application import PATH as API_PATH
 from ringtrue.service.web.app import create_app
 
 NOW = 1_800_000_000.0
 SCALE = Scale.graded("Not relevant", "Partly", "Relevant")
+IDLE: list[FastAPI] = []  # applications whose test has ended
 SETTINGS = Settings(judges=2, task_size=4, traps=0, traps_needed=0)
 
 
@@ -102,17 +105,32 @@ class World:
 
 
 @contextmanager
+def server_on(store: Store, **settings: Any) -> Iterator[FastAPI]:
+    """A server in this process.
+
+    What FastAPI makes of its routes when they are first asked for takes longer than most tests, so an application
+    whose test has ended is lent to the next; all that a server knows is in its context, which is made anew.
+    """
+    made = create_app(store, **settings)
+    app, server = IDLE.pop() if IDLE else made, made.state.server
+    for part in (app, *(route.app for route in app.routes if isinstance(route, Mount) and route.path == API_PATH)):
+        part.state.server = server
+    yield app
+    server.readers.shutdown()
+    IDLE.append(app)
+
+
+@contextmanager
 def world(store: Store, *, upload_limit: int = 5_000_000) -> Iterator[World]:
     """A server on a store, with the projects `news` (six documents to grade) and `sides` (two pairs)."""
     store.write(_filled)
     clock = Clock()
-    app = create_app(store, secret=b"a secret of the tests", upload_limit=upload_limit, clock=clock)
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    with asyncio.Runner() as runner:
+    settings = {"secret": b"a secret of the tests", "upload_limit": upload_limit, "clock": clock}
+    with server_on(store, **settings) as app, asyncio.Runner() as runner:
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         client = httpx.AsyncClient(transport=transport, base_url="http://ringtrue.test")
         yield World(store, app, clock, runner, client)
         runner.run(client.aclose())
-    app.state.server.readers.shutdown()
 
 
 def _filled(connection: Any) -> None:
