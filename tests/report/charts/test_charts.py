@@ -41,8 +41,9 @@ def frames(chart: Chart, width: float = 720) -> list[Axes]:
 
 
 def segments(frame: Axes) -> list[np.ndarray[Any, Any]]:
-    """The lines that show intervals, each from (x, y) to (x, y)."""
-    return [one for lines in frame.collections if isinstance(lines, LineCollection) for one in lines.get_segments()]
+    """The lines that show intervals, each from (x, y) to (x, y); bands behind the rows are lines too."""
+    collections = [one for one in frame.collections if isinstance(one, LineCollection) and one.get_zorder() > 0]
+    return [one for lines in collections for one in lines.get_segments()]
 
 
 # Numbers lie where they should.

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from matplotlib.lines import Line2D
-
 from ringtrue.report.charts.axis_scales import Limits, clamp, keep_drawable, padded_limits
 from ringtrue.report.charts.labels import widest
 from ringtrue.report.charts.sheet import MARKERS, Panel, Sheet, line_height
@@ -32,7 +30,7 @@ def draw_forest(sheet: Sheet, chart: Forest, width: float, *, names: bool = True
     right = widest(marks) + 14 if any(marks) else 14.0
     panel = sheet.add_row_panel(width - left - right, count, row_height, left=left, x=_forest_limits(chart))
     panel.name_rows([sheet.shorten(name, width * MAX_NAME_SHARE) for name in chart.names if names])
-    _draw_bands(panel, count, right)
+    _draw_bands(panel, count, row_height, right)
     if chart.at is not None:
         panel.axes.axvline(chart.at, **sheet.reference_style())
     styles = [_series_style(sheet, chart, number) for number in range(len(chart.series))]
@@ -47,24 +45,24 @@ def draw_forest(sheet: Sheet, chart: Forest, width: float, *, names: bool = True
         title = sheet.shorten(chart.marks_title, width * 0.4)
         panel.write(panel.width + right - 2, line_height() / 2 - panel.top, title, align="right")
     if len(chart.series) > 1 and names:
-        samples = zip(chart.series, styles, strict=True)
-        panel.add_legend([Line2D([], [], label=series.name, **style) for series, style in samples], within=width)
+        panel.add_legend(
+            [(series.name, style) for series, style in zip(chart.series, styles, strict=True)], within=width
+        )
     return panel
 
 
-def _draw_bands(panel: Panel, count: int, right: float) -> None:
+def _draw_bands(panel: Panel, count: int, row_height: float, right: float) -> None:
     """Every second row a little apart from the others, from margin to margin, so that the eye stays in its row."""
-    for row in range(1, count, 2):
-        panel.axes.axhspan(
-            row,
-            row + 1,
-            -panel.left / panel.width,
-            1 + right / panel.width,
-            color=panel.sheet.palette.raised,
-            linewidth=0,
-            zorder=0,
-            clip_on=False,
-        )
+    panel.axes.hlines(
+        [row + 0.5 for row in range(1, count, 2)],
+        -panel.left / panel.width,
+        1 + right / panel.width,
+        transform=panel.axes.get_yaxis_transform(),
+        color=panel.sheet.palette.raised,
+        linewidth=row_height * panel.sheet.pixel,
+        zorder=0,
+        clip_on=False,
+    )
 
 
 def _write_marks(panel: Panel, marks: list[str], right: float) -> None:

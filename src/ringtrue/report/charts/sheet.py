@@ -12,7 +12,6 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import matplotlib as mpl
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import RendererSVG
 from matplotlib.figure import Figure as MplFigure
@@ -90,13 +89,6 @@ def _style(palette: Palette, pixel: float) -> dict[Any, Any]:
         "ytick.major.pad": 8 * pixel,
         "xtick.labelcolor": palette.ink,
         "ytick.labelcolor": palette.ink,
-        "legend.frameon": False,
-        "legend.borderpad": 0,
-        "legend.borderaxespad": 0,
-        "legend.handlelength": LEGEND_SAMPLE / FONT_SIZE,
-        "legend.handletextpad": 0.5,
-        "legend.columnspacing": LEGEND_GAP / FONT_SIZE,
-        "legend.labelspacing": 0.5,
         "svg.hashsalt": "ringtrue",  # the same picture has the same bytes
         "pdf.fonttype": 42,
     }
@@ -219,7 +211,7 @@ class Panel:
         text = self.sheet.displayable(text)
         if not text.strip():
             return
-        artist = self.axes.text(
+        artist = self.sheet.mpl_figure.text(
             x / self.width,
             1 - y / self.height,
             text,
@@ -256,27 +248,26 @@ class Panel:
             self.write(self.width / 2, self.height + self.bottom + line_height() / 2, line, align="center")
             self.bottom += line_height()
 
-    def add_legend(self, samples: Sequence[Line2D], *, within: float) -> None:
-        """Put a legend above all that there is: as many entries beside each other as have room within a width."""
-        names = [self.sheet.shorten(str(sample.get_label()), within - LEGEND_SAMPLE - 12) for sample in samples]
-        columns = _legend_columns([LEGEND_SAMPLE + 6 + text_width(name) for name in names], within)
-        self.top += LEGEND_ROW * -(-len(names) // columns) + 8
-        self.axes.legend(
-            samples,
-            names,
-            ncols=columns,
-            loc="upper left",
-            bbox_to_anchor=(-self.left / self.width, 1 + (self.top - 4) / self.height),
-        )
+    def add_legend(self, series: Sequence[tuple[str, dict[str, Any]]], *, within: float) -> None:
+        """Name each series above all that there is, beside a sample of its line, in rows within a width.
 
-
-def _legend_columns(widths: Sequence[float], width: float) -> int:
-    """How many columns have room; Matplotlib fills one after the other."""
-    for columns in range(len(widths), 1, -1):
-        needed = sum(max(column) + LEGEND_GAP for column in np.array_split(widths, columns)) - LEGEND_GAP
-        if needed <= width:
-            return columns
-    return 1
+        Matplotlib's legend has columns, which take more rows on a phone, and an eighth of the time of a page.
+        """
+        places, x, row = [], 0.0, 0
+        for name, style in series:
+            label = self.sheet.shorten(name, within - LEGEND_SAMPLE - 6)
+            entry_width = LEGEND_SAMPLE + 6 + text_width(label)
+            if x > 0 and x + entry_width > within:
+                x, row = 0.0, row + 1
+            places.append((label, style, x - self.left, (row + 0.5) * LEGEND_ROW))
+            x += entry_width + LEGEND_GAP
+        self.top += (row + 1) * LEGEND_ROW + 8
+        for label, style, left, y in places:
+            across = [(left + part * LEGEND_SAMPLE) / self.width for part in (0, 0.5, 1)]
+            up = [1 - (y - self.top) / self.height] * 3
+            sample = Line2D(across, up, transform=self.axes.transAxes, markevery=(1, 2), **style)
+            self.sheet.mpl_figure.add_artist(sample)
+            self.write(left + LEGEND_SAMPLE + 6, y - self.top, label)
 
 
 def line_height(size: float = FONT_SIZE) -> float:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.lines import Line2D
 
 from ringtrue.report.charts.axis_scales import (
     MAX_DRAWABLE,
@@ -39,8 +38,7 @@ def draw_lines(sheet: Sheet, chart: Lines, width: float) -> Panel:
         if line.x:
             _draw_line(panel, line, style, number)
     if any(line.name.strip() for line in chart.lines):
-        named_styles = zip(chart.lines, styles, strict=True)
-        panel.add_legend([Line2D([], [], label=line.name, **style) for line, style in named_styles], within=width)
+        panel.add_legend([(line.name, style) for line, style in zip(chart.lines, styles, strict=True)], within=width)
     if chart.mark is not None and _is_inside(panel, chart.mark):
         _draw_mark(panel, chart, chart.mark)
     return panel
