@@ -7,12 +7,15 @@ import io
 
 import pytest
 
+from ringtrue.simulation.worlds import judged_runs
+
 ROW = ["part", "setting", "measure", "queries", "gold", "method", "population", "about", "replications", "coverage",
        "width", "unanswered"]  # fmt: skip
 
 
 @pytest.mark.slow
-def test_intervals_for_queries_like_these(ringtrue) -> None:
+def test_intervals_for_queries_like_these(ringtrue, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judged_runs, "MANY_QUERIES", 500)  # what is shown does not hang on how well the truth is known
     asked = ["simulate", "like-these", "--set", "worlds=1", "--replications"]
     found = ringtrue(*asked, "1", "--json").json
     assert list(found) == ["study", "replications", "level", "rows", "seed", "notes"]

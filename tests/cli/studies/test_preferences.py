@@ -14,6 +14,7 @@ TWICE = ["--replications", "2"]
 ALL = ["--set", "designs=2", "--set", "coverage=2"]
 
 
+@pytest.mark.slow
 def test_methods_designs_and_coverage_stand_in_json(ringtrue) -> None:
     found = ringtrue(*SMALL, *TWICE, *ALL, "--json").json
     parts = ["study", "methods", "steps", "designs", "coverage", "level", "settings", "seed", "notes"]
@@ -35,6 +36,7 @@ def test_methods_designs_and_coverage_stand_in_json(ringtrue) -> None:
     assert {"setting", "interval", "coverage", "se", "best", "width", "promised", "says"} == set(found["coverage"][0])
 
 
+@pytest.mark.slow
 def test_the_tables_say_what_is_seen(ringtrue) -> None:
     answer = ringtrue(*SMALL, *TWICE, *ALL)
     for words in (

@@ -75,12 +75,12 @@ def test_several_collections_are_told_apart(shop: Path, ringtrue) -> None:
 
 
 def test_csv_has_every_digit_and_the_same_seed_the_same_draws(shop: Path, ringtrue) -> None:
-    first, again, other = (ringtrue(*WORDS, "--seed", seed, "--format", "csv").out for seed in ("1", "1", "2"))
-    assert (first == again, first == other) == (True, False)
+    first, other = (ringtrue(*WORDS, "--seed", seed, "--format", "csv").out for seed in ("1", "2"))
+    assert first != other
     rows = list(csv.DictReader(io.StringIO(first)))
     assert list(rows[0]) == ROW
-    found = ringtrue(*WORDS, "--seed", "1", "--json").json["rows"]
-    assert float(rows[0]["coverage"]) == found[0]["coverage"]
+    again = ringtrue(*WORDS, "--seed", "1", "--json").json["rows"]
+    assert rows == [{name: "" if cell is None else str(cell) for name, cell in row.items()} for row in again]
     assert rows[1]["width"] == ""
 
 
@@ -131,6 +131,7 @@ def test_what_cannot_be_studied_is_told_in_one_line(
     assert len(answer.err.splitlines()) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_a_real_collection_with_four_judges(data: Path, ringtrue) -> None:
     answer = ringtrue("simulate", "real", "--data", str(data / "dl21"), "--replications", "3", "--json")

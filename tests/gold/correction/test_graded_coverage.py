@@ -41,6 +41,7 @@ def shares_of(queries: Array, first: tuple[float, ...], fall: float = 0.15) -> A
     return np.asarray(odds / odds.sum(axis=2, keepdims=True))
 
 
+@cache
 def truth(first: tuple[float, ...], spread: float) -> float:
     """The mean DCG over all queries there could be."""
     many = shares_of(spread * np.random.default_rng(0).normal(size=100_000), first).mean(axis=0)

@@ -203,6 +203,7 @@ def test_what_rests_on_bronze_is_no_worst_case_and_says_what_it_supposes(measure
     assert "queries that differ by gold as much as by the labels that there are" in told
 
 
+@pytest.mark.simulation
 def test_the_ranges_hold_what_comes_about_as_often_as_the_page_says() -> None:
     # In each of eight worlds two draws of 150 labels, 200 more of each, and what is left when all is judged.
     measures = tuple(parse_all(["P(rel=2)@10"]))

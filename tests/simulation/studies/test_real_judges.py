@@ -152,7 +152,7 @@ def test_300_gold_labels_hold_the_truth_and_more_sharply_than_alone(
     data: Path, name: str, judge: str, measure: str
 ) -> None:
     folder = data / name
-    ours, alone = study(real(folder), judged(folder, judge), judge=judge, draws=120 if name == "dl19" else 600).means(
+    ours, alone = study(real(folder), judged(folder, judge), judge=judge, draws=120 if name == "dl19" else 300).means(
         measure, budget=300, rng=np.random.default_rng([5, len(judge), len(measure)])
     )
     assert ours.runs == (37 if name == "dl19" else 3)
@@ -207,7 +207,7 @@ def test_ndcg_from_20_whole_queries_holds_the_truth(data: Path, name: str, judge
 def test_the_published_method_with_a_sample_of_the_judged_pool_misses_the_truth(data: Path, judge: str) -> None:
     """The judges err more on what runs rank high, and rates from elsewhere do not hold there."""
     folder = data / "dl19"
-    (found,) = study(real(folder), judged(folder, judge), judge=judge, draws=500).published(
+    (found,) = study(real(folder), judged(folder, judge), judge=judge, draws=100).published(
         PRECISION, budget=300, rng=np.random.default_rng(6)
     )
     assert found.coverage < 0.10
