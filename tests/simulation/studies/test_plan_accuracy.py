@@ -56,7 +56,7 @@ def test_a_study_needs_replications() -> None:
 
 @pytest.mark.simulation
 def test_every_plan_achieves_what_was_asked_within_a_tenth() -> None:
-    # 80% of 500 have a standard error of 1.8 points: a tenth is more than four, and a plan for 80% that has 68% is seen.
+    # 80% of 500 have a standard error of 1.8 points: a tenth is more than four of them, and 68% for 80% are seen.
     rows = planned_against_achieved(rng(), replications=500)
     assert len(rows) == 5 * len(SETTINGS)
     assert {

@@ -152,7 +152,7 @@ def test_300_gold_labels_hold_the_truth_and_more_sharply_than_alone(
     data: Path, name: str, judge: str, measure: str
 ) -> None:
     folder = data / name
-    ours, alone = study(real(folder), judged(folder, judge), judge=judge, draws=120 if name == "dl19" else 300).means(
+    ours, alone = study(real(folder), judged(folder, judge), judge=judge, draws=120 if name == "dl19" else 600).means(
         measure, budget=300, rng=np.random.default_rng([5, len(judge), len(measure)])
     )
     assert ours.runs == (37 if name == "dl19" else 3)
