@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from itertools import combinations
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -31,6 +32,12 @@ from ringtrue.report.model import Bars, Chart, Forest, Heatmap, Line, Lines, Poi
 
 WIDTHS = (720, 320)
 FIGURES = {one.name: one for one in gallery().figures()}
+
+
+@cache
+def drawn(name: str, width: float) -> str:
+    """A figure of the gallery as the page shows it: drawn once for all tests that look at it."""
+    return inline_svg(FIGURES[name], width_px=width)
 
 
 def frames(chart: Chart, width: float = 720) -> list[Axes]:
@@ -81,10 +88,10 @@ def test_series_of_a_row_lie_close_together_and_in_their_order() -> None:
 
 
 def test_forests_with_the_same_names_side_by_side_share_them() -> None:
-    svg = inline_svg(FIGURES["two"], width_px=720)
+    svg = drawn("two", 720)
     assert svg.count(">hybrid<") == 1
     assert svg.count(">corrected<") == 1
-    assert inline_svg(FIGURES["two"], width_px=320).count(">hybrid<") == 2
+    assert drawn("two", 320).count(">hybrid<") == 2
 
 
 def test_an_interval_far_longer_than_the_others_does_not_press_them_together() -> None:
@@ -109,7 +116,7 @@ def test_bars_without_names_stand() -> None:
 
 
 def test_every_name_of_43_queries_stands_beside_its_bar() -> None:
-    svg = inline_svg(FIGURES["queries"], width_px=320)
+    svg = drawn("queries", 320)
     names = FIGURES["queries"].charts[0].names  # type: ignore[union-attr]
     places = [float(re.search(rf' y="([\d.]+)"[^>]*>{name}<', svg)[1]) for name in names]  # type: ignore[index]
     assert np.diff(places) == pytest.approx(17.0, abs=0.02)
@@ -168,8 +175,8 @@ def test_two_sided_cells_have_no_colour_in_the_middle() -> None:
 
 
 def test_numbers_that_have_no_room_in_their_cells_give_way_to_a_key() -> None:
-    assert ">0.93<" in inline_svg(FIGURES["agreement"], width_px=720)
-    narrow = inline_svg(FIGURES["agreement"], width_px=320)
+    assert ">0.93<" in drawn("agreement", 720)
+    narrow = drawn("agreement", 320)
     assert ">0.93<" not in narrow
     assert ">−1<" in narrow
 
@@ -207,7 +214,7 @@ def boxes(svg: str) -> Iterator[tuple[str, OccupiedArea]]:
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", FIGURES)
 def test_no_word_overlaps_another_or_leaves_the_sheet(name: str, width: int) -> None:
-    svg = inline_svg(FIGURES[name], width_px=width)
+    svg = drawn(name, width)
     height = float(ET.fromstring(svg).get("height", 0))
     found = list(boxes(svg))
     assert found
@@ -220,7 +227,7 @@ def test_no_word_overlaps_another_or_leaves_the_sheet(name: str, width: int) -> 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", FIGURES)
 def test_letters_are_eleven_pixels_or_more(name: str, width: int) -> None:
-    sizes = re.findall(r"font-size:([\d.]+)px", inline_svg(FIGURES[name], width_px=width))
+    sizes = re.findall(r"font-size:([\d.]+)px", drawn(name, width))
     assert all(float(size) >= 11 for size in sizes)
 
 
@@ -281,9 +288,8 @@ def test_lines_and_the_ends_of_heatmaps_stand_out(palette: Palette) -> None:
 
 
 def test_a_page_names_colours_and_has_none_of_its_own() -> None:
-    for one in FIGURES.values():
-        svg = inline_svg(one, width_px=720)
-        assert set(re.findall(r"(?:fill|stroke):([^;\"]+)", svg)) <= {
+    for name in FIGURES:
+        assert set(re.findall(r"(?:fill|stroke):([^;\"]+)", drawn(name, 720))) <= {
             "none",
             *(f"var(--{role})" for role in LIGHT.roles()),
         }
@@ -307,14 +313,13 @@ def test_what_somebody_has_set_in_matplotlib_changes_nothing_and_is_not_lost() -
 
 
 def test_threads_draw_what_one_would() -> None:
-    wanted = [inline_svg(one, width_px=320) for one in FIGURES.values()]
+    wanted = [drawn(name, 320) for name in FIGURES]
     with ThreadPoolExecutor(4) as threads:
         assert list(threads.map(lambda one: inline_svg(one, width_px=320), FIGURES.values())) == wanted
 
 
 def test_ids_of_many_pictures_on_a_page_differ() -> None:
-    ids = [name for one in FIGURES.values() for width in WIDTHS
-           for name in re.findall(r' id="([^"]+)"', inline_svg(one, width_px=width))]  # fmt: skip
+    ids = [one for name in FIGURES for width in WIDTHS for one in re.findall(r' id="([^"]+)"', drawn(name, width))]
     assert ids
     assert len(ids) == len(set(ids))
 
@@ -382,6 +387,7 @@ except rt.UsageError as error:
     assert "pip install 'ringtrue[plots]'" in said
 
 
+@pytest.mark.slow
 def test_no_window_and_no_pyplot_is_needed() -> None:
     code = """
 import sys

@@ -252,6 +252,7 @@ def test_the_commands_can_be_pasted_and_do_what_they_say(
     assert Path("next.csv").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.real
 @pytest.mark.parametrize("further", [100, 400])
 def test_on_real_labels_the_forecast_comes_true(data: Path, further: int) -> None:

@@ -88,7 +88,7 @@ def coverage_by_documents(
 
     Examples:
         >>> rows = coverage_by_documents(np.random.default_rng(1), queries=[50], labels=[150], measures=["P@10"],
-        ...                               draws=["random"], judges={"usual": JUDGES["usual"]}, replications=100)
+        ...                               draws=["random"], judges={"usual": JUDGES["usual"]}, replications=30)
         >>> [(row.population, row.about, row.coverage > 0.9) for row in rows]
         [('these', 'drawn queries', True), ('these', 'all queries', False), ('like-these', 'all queries', True)]
     """
@@ -131,7 +131,7 @@ def coverage_by_label(
     """The same for P@10 of one system with few gold labels: as it is told, by bronze label, and in the plain form.
 
     Examples:
-        >>> rows = coverage_by_label(np.random.default_rng(1), FEW_LABELS[:1], labels=[20], replications=100)
+        >>> rows = coverage_by_label(np.random.default_rng(1), FEW_LABELS[:1], labels=[20], replications=20)
         >>> [(row.method, row.coverage > 0.9) for row in rows if row.population == "like-these"]
         [('by label, sample', True), ('plain, sample', True), ('by label, random', True), ('plain, random', True)]
     """
@@ -200,7 +200,7 @@ def coverage_by_queries(
 
     Examples:
         >>> rows = coverage_by_queries(np.random.default_rng(1), queries=[50], judged=[20], measures=["AP"],
-        ...                             judges={"usual": JUDGES["usual"]}, replications=500)
+        ...                             judges={"usual": JUDGES["usual"]}, replications=100)
         >>> [(row.method, row.coverage > 0.9) for row in rows if row.population == "like-these"]
         [('difference, whole queries', True), ('gold only, whole queries', True)]
     """
