@@ -208,6 +208,7 @@ def test_every_curve_is_finite_within_bounds_and_its_area_is_what_evaluate_says(
 # ── real data ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 @pytest.mark.real
 @pytest.mark.parametrize("compat", [None, "trec_eval-9", "trec_eval-10"])
 def test_on_real_runs_every_curve_is_what_evaluate_says(data: Path, compat) -> None:
@@ -232,6 +233,7 @@ def test_on_real_runs_every_curve_is_what_evaluate_says(data: Path, compat) -> N
                 assert at == pytest.approx(means[name][measure].value, abs=1e-14), (name, level)
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_on_real_runs_the_curves_have_the_shape_they_must_have(data: Path) -> None:
     folder = data / "dl19"

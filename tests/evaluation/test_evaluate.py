@@ -175,6 +175,7 @@ def plain(path: Path, columns: tuple[int, int, int], kind: type) -> dict[str, di
     return table
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_pytrec_eval_agrees_on_every_query_of_every_run(data: Path) -> None:
     folder = data / "dl19"

@@ -154,6 +154,7 @@ def test_judges_cannot_be_weighed_where_there_is_one() -> None:
         rt.rate(random_votes(0), em=True)
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_of_the_workers_of_llmfao_some_contradict_the_others(data: Path) -> None:
     votes = rt.read_preferences(data / "arena" / "llmfao.csv")

@@ -74,6 +74,7 @@ def test_several_collections_are_told_apart(shop: Path, ringtrue) -> None:
     assert (twice.code, "two folders have this name" in twice.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_csv_has_every_digit_and_the_same_seed_the_same_draws(shop: Path, ringtrue) -> None:
     first, other = (ringtrue(*WORDS, "--seed", seed, "--format", "csv").out for seed in ("1", "2"))
     assert first != other

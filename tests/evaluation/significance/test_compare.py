@@ -424,6 +424,7 @@ def values(dl19: rt.Scores) -> dict[str, dict[str, np.ndarray]]:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_all_pairs_of_dl19_by_four_measures_agree_with_scipy_and_statsmodels(dl19: rt.Scores, values) -> None:
     found = compare(dl19)
@@ -445,6 +446,7 @@ def test_all_pairs_of_dl19_by_four_measures_agree_with_scipy_and_statsmodels(dl1
         np.testing.assert_array_equal(decided, by_holm < 0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_all_pairs_of_dl19_by_the_other_tests_agree_with_scipy(dl19: rt.Scores, values) -> None:
     scores = rt.Scores(dl19.frame.filter(pl.col("measure") == "nDCG@10"))

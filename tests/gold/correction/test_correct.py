@@ -214,6 +214,7 @@ def dl19(data: Path) -> tuple[list[rt.Run], Judgments, Judgments]:
     return runs, rt.read_judgments(data / "dl19/llm-umbrela_gpt4.qrels"), rt.read_judgments(data / "dl19/human.qrels")
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_the_raw_score_of_bm25_is_far_from_gold_and_the_corrected_one_is_not(
     dl19: tuple[list[rt.Run], Judgments, Judgments],

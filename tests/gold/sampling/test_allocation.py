@@ -191,6 +191,7 @@ def test_sums_of_thirds_and_tenths_lose_nothing_to_rounding(third: float) -> Non
     assert sizes == {round(300 * third)}
 
 
+@pytest.mark.simulation
 def test_every_document_is_drawn_as_often_as_its_probability_says() -> None:
     rng, draws = np.random.default_rng(4), 20_000
     prob = np.array([0.1, 0.35, 0.6, 0.95, 0.5, 0.2, 0.8, 0.5, 1.0, 0.0])

@@ -330,6 +330,7 @@ def test_whole_queries_by_hand() -> None:
     assert draw.notes == ("5 queries are few: from 20 on the intervals keep what they say",)
 
 
+@pytest.mark.simulation
 def test_every_query_is_as_probable_as_any_other() -> None:
     run = {f"q{i}": {"a": 1.0} for i in range(8)}
     bronze = {f"q{i}": {"a": 1} for i in range(8)}

@@ -429,6 +429,7 @@ def test_preferences_have_no_overlap_and_no_ratio() -> None:
 # Real collections: sanity, not snapshots
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_models_agree_more_with_each_other_than_with_people(data: Path) -> None:
     labels = rt.read_judgments(data / "llmjudge/labels.csv")

@@ -289,6 +289,7 @@ def test_needs_gold_and_judgments(without: str) -> None:
     assert bronze_judge.section(some) is None
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_dl19_a_model_is_worse_on_what_good_runs_find(data: Path) -> None:
     runs = tuple(rt.read_run(path) for path in sorted((data / "dl19/runs").glob("*.run")))

@@ -135,6 +135,7 @@ def test_crossings_are_the_same_whichever_curve_comes_first(points: list[tuple[f
     assert crossings(x, one, one) == []
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_the_areas_of_2019_are_those_that_curve_gives(data: Path) -> None:
     runs = tuple(read_run(path) for path in sorted(data.glob("dl19/runs/*.run")))[:10]

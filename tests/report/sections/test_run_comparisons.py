@@ -222,6 +222,7 @@ def test_a_difference_that_is_not_quite_that_of_the_values_beside_it_is_explaine
     assert "is the one to go by" not in words(made(by_hand({"new": [1, 1, 2], "old": [2, 3, 1]})))
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_few_gold_labels_do_not_make_the_weakest_run_of_2019_the_best(data: Path) -> None:
     import numpy as np

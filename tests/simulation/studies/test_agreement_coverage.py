@@ -73,6 +73,7 @@ def test_a_study_tells_every_coefficient_and_has_the_textbook_for_kappa_alone() 
     assert all(0 <= share <= 1 for one in found.values() for share in (one.given, one.percentile, one.none))
 
 
+@pytest.mark.simulation
 def test_an_interval_that_promises_more_holds_more_often() -> None:
     half, sure = (
         coverage_of_agreement(rng(), queries=10, docs=5, replications=60, resamples=100, level=level)

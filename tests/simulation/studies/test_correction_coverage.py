@@ -130,6 +130,7 @@ def test_the_same_seed_makes_the_same_study_and_progress_is_told(study: Any, sma
     assert all(row.replications == 4 for row in one)
 
 
+@pytest.mark.simulation
 def test_intervals_that_promise_less_are_shorter_and_hold_less() -> None:
     (half, *_), (usual, *_) = (
         coverage_by_queries(rng(), queries=[20], judged=[12], judges={"usual": JUDGES["usual"]}, replications=200,

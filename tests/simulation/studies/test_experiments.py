@@ -167,6 +167,7 @@ def test_probabilities_are_those_that_sample_gives(compare: bool) -> None:
     assert [mine[pair] for pair in both] == pytest.approx([usual[pair] for pair in both])
 
 
+@pytest.mark.simulation
 def test_over_many_draws_every_document_comes_as_often_as_its_probability_says() -> None:
     one = experiment(queries=4)
     rng, count, sums = np.random.default_rng(3), np.zeros(60), np.zeros(60)
