@@ -56,7 +56,7 @@ def choose_active_pairs(matches: Matches, *, votes: int, budget: int, rng: np.ra
     only where no more are allowed.
 
     Examples:
-        >>> from ringtrue.preference.candidates import Candidates
+        >>> from ringtrue.preference.pair_designs import Candidates
         >>> nobody = Candidates.of({"query": ["q"] * 60, "doc": [f"d{i}" for i in range(60)]}).to_matches(None)
         >>> pairs = choose_active_pairs(nobody, votes=1, budget=20, rng=np.random.default_rng(0))
         >>> len(pairs.first), bool(pairs.second.mean() < 30)
@@ -122,7 +122,7 @@ def update_belief(matches: Matches, ratings: FloatArray) -> Belief:
     probable ones with s = 0, from which one step of Newton's method leads to these.
 
     Examples:
-        >>> from ringtrue.preference.candidates import Candidates
+        >>> from ringtrue.preference.pair_designs import Candidates
         >>> nobody = Candidates.of({"query": ["q"] * 3, "doc": list("abc")}).to_matches(None)
         >>> belief = update_belief(nobody, np.zeros(3))
         >>> belief.mean.round(2).tolist(), belief.covariance.round(2).tolist()
