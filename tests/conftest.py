@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -16,6 +17,12 @@ settings.load_profile("check")
 sys.path.insert(0, str(Path(__file__).parent))  # so that tests can import strategies
 sys.path.append(str(Path(__file__).parents[1]))  # and the servers that benchmarks start, too
 pytest_plugins = ["real_parts", "browsers"]  # PostgreSQL, a store in each of the two databases, and a browser
+
+
+def pytest_collection_finish() -> None:
+    """What is there when the tests begin stays: the garbage collector need not look at it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

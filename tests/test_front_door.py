@@ -20,6 +20,7 @@ def test_no_room_hides_a_public_name() -> None:
     assert [name for name in rt.__all__ if isinstance(getattr(rt, name), ModuleType)] == []
 
 
+@pytest.mark.slow
 def test_report_stays_the_function_in_any_order() -> None:
     program = (
         "import ringtrue as rt; first = rt.report; import ringtrue.report; from ringtrue.report import Report, report; "

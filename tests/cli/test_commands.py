@@ -103,6 +103,7 @@ def test_the_crowd_of_the_demo_names_the_winner_that_gold_names(demo_world: Path
     assert "On these queries no: both judges put neural first." in told
 
 
+@pytest.mark.slow
 def test_the_demo_does_not_touch_a_folder_of_yours(world: Path, ringtrue) -> None:
     before = Path("a.run").read_text()
     answer = ringtrue("demo", "--folder", ".")
@@ -112,6 +113,7 @@ def test_the_demo_does_not_touch_a_folder_of_yours(world: Path, ringtrue) -> Non
     assert not Path("gold.qrels").exists()
 
 
+@pytest.mark.slow
 def test_the_same_seed_makes_the_same_demo(world: Path, ringtrue) -> None:
     words = ("demo", "--folder", "d", "--no-report", "--queries", "20", "--json")
     first, second, other = (ringtrue(*words, "--seed", seed).json for seed in "112")

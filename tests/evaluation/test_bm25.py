@@ -165,6 +165,7 @@ def test_the_library_says_nothing_of_its_own(
     assert caplog.records == []
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_cranfield_is_ranked_as_well_as_bm25_does(data: Path) -> None:
     topics = read_topics(data / "cranfield/cran.qry")

@@ -84,6 +84,7 @@ def test_only_the_top_is_looked_up_and_what_is_tied_with_its_end() -> None:
     assert Matcher(labels).match(run, top=2).rank.tolist() == [1, 2]
 
 
+@pytest.mark.slow
 def test_large_runs_in_several_batches_match_the_full_sort() -> None:
     rng = np.random.default_rng(7)
     run, labels = {}, {}

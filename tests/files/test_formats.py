@@ -219,6 +219,7 @@ def test_pairs_of_trec_evals_groups_are_those_counted_by_hand(data: Path) -> Non
     } == expected
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_real_runs_are_read_whole(data: Path) -> None:
     paths = [*sorted((data / "dl19/runs").glob("*.run")), *sorted((data / "dl21/runs").glob("*.run"))]

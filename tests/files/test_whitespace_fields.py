@@ -159,6 +159,7 @@ def test_an_error_beyond_the_first_piece_names_the_right_line(tmp_path: Path, la
     assert f"file:{count + 1}: " in refusal(tmp_path, line * count + last, RUN)
 
 
+@pytest.mark.slow
 def test_pieces_of_different_tidiness_make_one_table(tmp_path: Path) -> None:
     tidy = "q1 Q0 a-rather-long-document-id-to-fill-the-piece 1 1.5 t\n" * (CHUNK_SIZE // 50)
     text = "# a comment\n" + tidy + "q2\tQ0  d2 1 .5 t more\r\n" + tidy

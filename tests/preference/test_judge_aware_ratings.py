@@ -65,6 +65,7 @@ def by_importance(votes: Matches, model: str, *, draws: int = 100_000) -> FloatA
     return np.asarray(weight @ judges / weight.sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_judges_are_near_what_brute_force_says_of_them(seed: int) -> None:
     votes = crowd(seed, docs=3, votes=120, honest=2, liars=0, guessers=1)

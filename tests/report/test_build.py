@@ -40,6 +40,7 @@ def test_two_labels_of_a_document_stop_the_page() -> None:
         build_report(replace(material, judgments=Judgments(frame.vstack(frame.head(1)))))
 
 
+@pytest.mark.slow
 def test_gold_that_was_drawn_to_compare_is_enough_without_values_of_single_runs() -> None:
     material = simulated("documents")
     assert material.judgments is not None

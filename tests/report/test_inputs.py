@@ -119,6 +119,7 @@ def test_rates_from_elsewhere_are_one_correction_for_all_and_keep_the_order_of_t
     assert order_runs(material) == sort_runs_by_mean(material.scores.means(), material.measure)
 
 
+@pytest.mark.slow
 def test_where_runs_cannot_be_compared_their_values_give_the_order() -> None:
     material = external("DCG@10")
     assert isinstance(material.comparisons_or_error, InputError)

@@ -52,6 +52,7 @@ def test_what_has_nothing_to_turn_round_is_left_alone(text: str) -> None:
     assert break_lines.broken(ast.parse(text, mode="eval").body) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("test", "seen"), [(SEEING, "FAILED tests/test_ages.py::test_it"), (BLIND, None)])
 def test_a_test_that_sees_the_broken_line_is_named_and_the_line_mended(
     test: str, seen: str | None, tmp_path: Path

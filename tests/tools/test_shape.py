@@ -9,6 +9,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "tools" / "shape.py"
 spec = importlib.util.spec_from_file_location("shape", SCRIPT)
@@ -56,6 +58,7 @@ def test_no_private_name_is_shared_by_many_functions() -> None:
     assert {name: len(modules) for name, modules in homes.items() if len(modules) > shape.MANY_MEANINGS} == {}
 
 
+@pytest.mark.slow
 def test_nothing_is_called_one_or_found() -> None:
     bound = Counter(name for tree in MODULES.values() for name in shape.bound_names(tree))
     assert {name: bound[name] for name in ("one", "found", "told", "thing", "stuff") if bound[name] > 4} == {}
@@ -68,6 +71,7 @@ def test_modules_are_short_and_the_formatter_formats_them() -> None:
     assert [name for name, text in texts.items() if "__all__ = " in text] == []
 
 
+@pytest.mark.slow
 def test_a_name_is_imported_from_where_it_is_defined_or_from_a_package() -> None:
     packages = {shape.module_name(path, SOURCE) for path in SOURCE.rglob("__init__.py")}
     borrowed = {

@@ -363,6 +363,7 @@ def test_a_level_that_is_none_is_refused(ringtrue: Call) -> None:
 # Real collections: sanity, not snapshots
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_the_crowd_and_nist_in_one_command(data: Path, ringtrue: Call) -> None:
     words = ("agree", str(data / "nyt17/pilot_labels.csv"), "--gold", str(data / "nyt17/pilot_docs.csv"), "--columns",
@@ -392,6 +393,7 @@ def test_nist_reviewers_and_crowd_compared_in_one_command(data: Path, ringtrue: 
     )
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_every_kind_of_real_collection_is_read(data: Path, ringtrue: Call) -> None:
     web = ringtrue("agree", str(data / "web5/label.csv"), "--gold", str(data / "web5/truth.csv"), "--resamples", "50",

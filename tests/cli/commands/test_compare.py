@@ -540,6 +540,7 @@ def test_a_run_can_come_from_standard_input(arena: Path, ringtrue, monkeypatch: 
     assert (twice.code, "can be read only once" in twice.err) == (2, True)
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_all_pairs_of_dl19_in_one_command(data: Path, ringtrue) -> None:
     runs = sorted(map(str, (data / "dl19/runs").glob("*.run")))

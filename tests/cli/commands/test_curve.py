@@ -127,6 +127,7 @@ def test_a_roc_table_shows_the_lower_left_corner(world: Path, ringtrue) -> None:
     assert levels("--collection-size", "2000000")[:5] == ["0", "0.000001", "0.00001", "0.0001", "0.001"]
 
 
+@pytest.mark.slow
 def test_a_table_of_many_runs_is_turned(world: Path, ringtrue) -> None:
     names = [f"system{i:02}.run" for i in range(37)]
     for i, name in enumerate(names):
@@ -150,6 +151,7 @@ def test_markdown_and_latex_are_what_they_say(world: Path, ringtrue) -> None:
 # ── the picture ────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 def test_a_picture_is_drawn_on_a_terminal_and_not_into_a_pipe(world: Path, ringtrue) -> None:
     assert not BRAILLE & set(ringtrue(*WORDS).out)
     seen = shown(*WORDS)
@@ -243,6 +245,7 @@ def test_drawing_a_curve_loads_neither_scipy_nor_pandas_nor_rich(world: Path) ->
     assert done.stderr == "[]\n"
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_all_runs_of_a_real_collection_fit_on_a_page(data: Path, ringtrue) -> None:
     folder = data / "dl19"

@@ -246,6 +246,7 @@ def test_every_command_works_on_real_data(name: str, data: Path, away: Path, rin
     require_that_all_work(ringtrue, found, away, but=but)
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_real_data_are_told_for_what_they_are(data: Path, ringtrue) -> None:
     crowd = examined(ringtrue, data / "rf10/labels.csv")

@@ -581,6 +581,7 @@ def test_the_same_seed_draws_the_same_votes(ringtrue: Callable) -> None:
 # The demo
 
 
+@pytest.mark.slow
 def test_the_demo_has_votes_that_find_what_is_odd_and_what_is_good(ringtrue: Callable, demo_world: Path) -> None:
     votes = Preferences.of(pl.read_csv(demo_world / "d/preferences.csv"))
     assert votes.frame.height < 1_000

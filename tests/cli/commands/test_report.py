@@ -85,6 +85,7 @@ def test_sections_appear_for_what_is_given(here: Path, ringtrue) -> None:
     assert {"agreement", "judges", "traps", "weights"} <= set(crowd["figures"])
 
 
+@pytest.mark.slow
 def test_what_is_printed_is_for_people(here: Path, ringtrue) -> None:
     told = ringtrue("report", *RUNS, "--judgments", "d/gold.qrels", "-o", "p.html").out
     assert "The runs: By nDCG@10 the best of 3 runs is neural" in told

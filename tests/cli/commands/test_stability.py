@@ -261,12 +261,14 @@ def test_wrong_usage_brings_exit_2_and_no_number(judges: Path, ringtrue, words: 
     assert answer.out == ""
 
 
+@pytest.mark.slow
 def test_the_second_judge_can_come_through_a_pipe(judges: Path, ringtrue) -> None:
     words = [COMMAND, *("-" if word == "k.qrels" else word for word in WORDS), "-m", "RR", "--json"]
     done = subprocess.run(words, input=Path("k.qrels").read_text(), capture_output=True, text=True, check=True)
     assert done.stdout.split('"notes"')[0] == ringtrue(*WORDS, "-m", "RR", "--json").out.split('"notes"')[0]
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_all_37_runs_of_dl19_by_people_and_by_models(data: Path, ringtrue) -> None:
     runs = sorted(map(str, (data / "dl19/runs").glob("*.run")))

@@ -241,6 +241,7 @@ def test_bronze_may_count_as_relevant_from_another_label_on(gold, ringtrue) -> N
     assert found["judge"]["relevant"]["value"] < same["judge"]["relevant"]["value"]
 
 
+@pytest.mark.slow
 def test_the_same_question_has_the_same_answer_and_a_seed_moves_only_what_is_drawn(gold, ringtrue) -> None:
     name = gold()
     words = ("evaluate", *WORDS, "--gold", name, "-m", "DCG@5", "--method", "confusion", "--json")
@@ -325,6 +326,7 @@ def test_the_published_test_takes_rates_whatever_the_design(gold, ringtrue) -> N
 # Gold from elsewhere.
 
 
+@pytest.mark.slow
 def test_gold_from_elsewhere_is_corrected_by_the_judge_s_rates(gold, ringtrue) -> None:
     words = ("evaluate", *WORDS, "--gold", elsewhere(gold()), "--design", "external", "-m")
     answer = ringtrue(*words, "P@5,DCG@5", "--json")

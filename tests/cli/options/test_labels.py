@@ -624,6 +624,7 @@ def test_the_gold_column_of_crowd_labels(folder: Path, ringtrue: Call, data: Pat
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_the_human_column_of_model_labels(folder: Path, ringtrue: Call, data: Path) -> None:
     labels = f"{data}/llmjudge/labels.csv"

@@ -30,6 +30,7 @@ def test_intervals_for_queries_like_these(ringtrue, monkeypatch: pytest.MonkeyPa
     assert [row["setting"] for row in rows] == [row["setting"] for row in found["rows"]]
 
 
+@pytest.mark.slow
 def test_comparisons_of_two_systems(ringtrue) -> None:
     asked = ["simulate", "comparing", "--replications", "4", "--set", "effect=.1"]
     found = ringtrue(*asked, "--json").json

@@ -50,6 +50,7 @@ def test_the_tables_say_what_is_seen(ringtrue) -> None:
     assert max(map(len, answer.out.splitlines())) <= 100
 
 
+@pytest.mark.slow
 def test_parts_can_be_left_out_and_csv_has_a_row_for_each_method(ringtrue) -> None:
     only = [*SMALL, *TWICE]
     found = ringtrue(*only, "--json").json
@@ -60,6 +61,7 @@ def test_parts_can_be_left_out_and_csv_has_a_row_for_each_method(ringtrue) -> No
     assert "design " not in ringtrue(*only).out
 
 
+@pytest.mark.slow
 def test_k_start_and_scale_are_named_options(ringtrue) -> None:
     only = [*SMALL, *TWICE, "--json"]
     usual, other = ringtrue(*only).json, ringtrue(*only, "--set", "k=90", "--set", "scale=20").json
@@ -70,6 +72,7 @@ def test_k_start_and_scale_are_named_options(ringtrue) -> None:
     assert values[0]["sensitivity"] == values[1]["sensitivity"]
 
 
+@pytest.mark.slow
 def test_with_bad_workers_in_the_majority_there_is_one_world(ringtrue) -> None:
     found = ringtrue(*SMALL, *TWICE, "--set", "random=.6", "--json").json
     assert {(row["random"], row["adversarial"]) for row in found["methods"]} == {(0.6, 0.05)}

@@ -34,6 +34,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_json_has_a_row_for_each_judge_measure_and_method(shop: Path, ringtrue) -> None:
     answer = ringtrue(*WORDS, "--set", "labels=100", "--json")
     assert (answer.code, answer.err) == (0, "")
@@ -50,6 +51,7 @@ def test_json_has_a_row_for_each_judge_measure_and_method(shop: Path, ringtrue) 
     assert {row["measure"] for row in found["rows"]} >= {"P(rel=2)@10", "DCG@10", "nDCG@10"}
 
 
+@pytest.mark.slow
 def test_the_table_says_what_its_columns_mean(shop: Path, ringtrue) -> None:
     answer = ringtrue(*WORDS)
     lines = answer.out.splitlines()
@@ -61,6 +63,7 @@ def test_the_table_says_what_its_columns_mean(shop: Path, ringtrue) -> None:
     assert "how often the 80% interval held the truth" in wide
 
 
+@pytest.mark.slow
 def test_several_collections_are_told_apart(shop: Path, ringtrue) -> None:
     shop.rename("other")
     Path("shop").mkdir()
@@ -85,6 +88,7 @@ def test_csv_has_every_digit_and_the_same_seed_the_same_draws(shop: Path, ringtr
     assert rows[1]["width"] == ""
 
 
+@pytest.mark.slow
 def test_a_judge_has_the_same_draws_whichever_folders_come_with_it(shop: Path, ringtrue) -> None:
     both = ringtrue(*WORDS, "--json").json["rows"]
     (shop / "strict.qrels").unlink()
@@ -92,6 +96,7 @@ def test_a_judge_has_the_same_draws_whichever_folders_come_with_it(shop: Path, r
     assert alone == [row for row in both if row["judge"] == "kind"]
 
 
+@pytest.mark.slow
 def test_where_gold_judges_everything_no_number_is_made_up(shop: Path, ringtrue) -> None:
     answer = ringtrue(*WORDS, "--set", "labels=2000", "--json")
     assert (answer.code, answer.err) == (0, "")

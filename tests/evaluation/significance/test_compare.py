@@ -100,6 +100,7 @@ def test_every_measure_is_a_family_of_its_own(adjust: Adjust) -> None:
     assert "of each measure" in found.family
 
 
+@pytest.mark.slow
 def test_all_measures_can_be_one_family() -> None:
     scores = random_scores(4, measures=["AP", "RR"])
     found = compare(scores, family="all")

@@ -307,6 +307,7 @@ def test_the_range_of_tau_is_no_confidence_interval(
     assert least <= np.mean(held) <= most
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_all_37_runs_of_dl19_by_people_and_by_a_model(data: Path) -> None:
     runs = [rt.read_run(path) for path in sorted((data / "dl19/runs").glob("*.run"))]

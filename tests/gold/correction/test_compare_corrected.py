@@ -65,6 +65,7 @@ def test_two_documents_by_hand() -> None:
     assert (found.naive.difference.value, found.wins, found.ties, found.losses) == (0, 0, 4, 0)
 
 
+@pytest.mark.slow
 @examples(10)
 @given(SEEDS, POPULATIONS, st.sampled_from([None, "gold", "confusion"]))
 def test_swapping_the_runs_turns_the_sign_and_keeps_p(seed: int, population: Population, method: Any) -> None:
@@ -86,6 +87,7 @@ def test_swapping_the_runs_turns_the_sign_and_keeps_p(seed: int, population: Pop
     assert other.naive.difference.value == pytest.approx(-one.naive.difference.value)
 
 
+@pytest.mark.slow
 @examples(10)
 @given(SEEDS, POPULATIONS)
 def test_a_difference_is_that_of_the_corrected_values(seed: int, population: Population) -> None:

@@ -71,6 +71,7 @@ def test_the_design_decides_the_way(here: World, gold: pl.DataFrame) -> None:
     assert way(gold, design="pool_random", method="gold") == "P@5 from the gold labels alone, as asked"
 
 
+@pytest.mark.slow
 @examples(10)
 @given(SEEDS, st.sampled_from(["pool_random", "pool_stratified", "whole_queries"]))
 def test_the_order_of_what_is_given_changes_nothing(seed: int, design: Any) -> None:
@@ -245,6 +246,7 @@ def test_the_raw_score_of_bm25_is_far_from_gold_and_the_corrected_one_is_not(
                                                                           "accuracy by query"}  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_whole_queries_correct_ndcg_on_real_judges(dl19: tuple[list[rt.Run], Judgments, Judgments]) -> None:
     runs, bronze, human = dl19

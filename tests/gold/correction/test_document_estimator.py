@@ -31,6 +31,7 @@ def census(here: World, **columns: Any) -> pl.DataFrame:
     return here.drawn(np.random.default_rng(0), prob=1.0, **columns)
 
 
+@pytest.mark.slow
 @examples(15)
 @given(SEEDS, POPULATIONS, st.sampled_from(["pool_random", "pool_stratified"]))
 def test_where_gold_saw_everything_the_corrected_value_is_that_of_gold(

@@ -136,6 +136,7 @@ def test_rbp_by_hand() -> None:
     assert found.gains == {0: 0.0, 1: 0.5}
 
 
+@pytest.mark.slow
 @examples(12)
 @given(seed=SEEDS)
 def test_the_weights_add_up_to_what_evaluate_says_of_gold_labels(seed: int) -> None:

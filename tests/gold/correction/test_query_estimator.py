@@ -35,6 +35,7 @@ def correct(here: World, queries: int, measures: Any = "nDCG@4", **settings: Any
     return rt.correct(here.runs, here.bronze, some(here, queries), measures, design="whole_queries", **settings)
 
 
+@pytest.mark.slow
 @examples(10)
 @given(SEEDS, st.integers(4, 14))
 def test_where_gold_judged_every_query_the_corrected_value_is_that_of_gold(seed: int, queries: int) -> None:
@@ -48,6 +49,7 @@ def test_where_gold_judged_every_query_the_corrected_value_is_that_of_gold(seed:
             assert told.se == pytest.approx(0, abs=1e-7)
 
 
+@pytest.mark.slow
 @examples(10)
 @given(SEEDS, st.integers(2, 20))
 def test_values_are_the_query_by_query_correction_of_what_evaluate_says(seed: int, queries: int) -> None:

@@ -73,6 +73,7 @@ def test_gold_on_everything_needs_as_many_queries_as_a_textbook_says() -> None:
     assert (found.queries, found.gold, found.cost) == (141, 1410, 28200.0)
 
 
+@pytest.mark.slow
 @given(accuracy=judges, prevalence=st.floats(0.1, 0.9), price=st.floats(0.5, 200), half_width=st.floats(0.08, 0.2))
 @examples(8)
 def test_nothing_is_cheaper_when_all_numbers_of_queries_are_tried(

@@ -60,6 +60,7 @@ def test_a_comparison_has_a_power_and_the_shared_judge_asks_no_gold() -> None:
     assert "of those that hold for any judge, " in plans.why
 
 
+@pytest.mark.slow
 @given(accuracy=judges, score=st.floats(0.3, 0.7), half_width=st.floats(0.03, 0.1), ratio=st.floats(1, 100))
 @examples(20)
 def test_a_narrower_interval_never_costs_less(
@@ -72,6 +73,7 @@ def test_a_narrower_interval_never_costs_less(
         assert narrow[one.method].reached
 
 
+@pytest.mark.slow
 @given(accuracy=judges, score=st.floats(0.3, 0.7))
 @examples(20)
 def test_the_unit_of_money_changes_nothing_but_the_cost(accuracy: tuple[float, float], score: float) -> None:

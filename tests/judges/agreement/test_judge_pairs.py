@@ -212,6 +212,7 @@ def test_labels_that_are_repeated_make_an_interval_of_a_pair_no_surer() -> None:
     assert (four.kappa_asymptotic.low, four.kappa_asymptotic.high) == (None, None)
 
 
+@pytest.mark.slow
 def test_ratings_from_0_to_100_have_pairs_with_intervals() -> None:
     rng = np.random.default_rng(4)
     truth = rng.integers(0, 101, 300)

@@ -118,6 +118,7 @@ def test_a_label_that_nobody_gives_and_nothing_has_changes_nothing(world, k: int
     assert found == pytest.approx(exact_dcg(counts, matrix, gain, k=k), rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_fewer_nodes_than_the_degree_asks_for_are_enough() -> None:
     """Nodes for half of the degree make no error at all; 5√n + 8 of them none that can be seen."""
     import ringtrue.judges.ceiling.expected_dcg as module
@@ -207,12 +208,14 @@ def worst(n: int, seed: int, worlds: int) -> float:
     return max(found)
 
 
+@pytest.mark.slow
 @examples(15)
 @given(st.integers(50, 150), st.integers(0, 2**32 - 1))
 def test_with_fifty_documents_and_five_of_some_worth_it_is_right_to_two_hundredths(n: int, seed: int) -> None:
     assert worst(n, seed, worlds=8) < 0.02
 
 
+@pytest.mark.slow
 def test_with_five_hundred_it_is_right_to_two_thousandths() -> None:
     assert worst(500, 0, worlds=15) < 0.002
 

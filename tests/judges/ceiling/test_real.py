@@ -84,6 +84,7 @@ def test_dl19_where_a_model_is_lenient_on_whole_queries_does_better_than_predict
     assert points.select(pl.col("real", "predicted").mean()).row(0) == pytest.approx((real, predicted), abs=0.0006)
 
 
+@pytest.mark.slow
 def test_rf10_with_hundreds_of_workers(data: Path) -> None:
     labels = pl.read_csv(data / "rf10/labels.csv").filter(pl.col("label") >= 0)
     table = rt.estimate_confusion(labels, repeats="last")

@@ -248,6 +248,7 @@ def test_intervals_of_accuracy_hold_as_often_as_they_say() -> None:
     assert 0.92 <= np.mean(held) <= 0.98
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_the_crowd_of_rf10(data: Path) -> None:
     labels = rt.read_judgments(data / "rf10/labels.csv")

@@ -114,6 +114,7 @@ def test_a_dictionary_of_dictionaries_has_one_judge() -> None:
     assert told(make_votes({"q1": {"d1": 2, "d2": 0}})) == [("q1", "d1", "0", 2), ("q1", "d2", "0", 0)]
 
 
+@pytest.mark.slow
 @given(judged(), st.data())
 def test_a_wider_scale_changes_no_vote(votes: Votes, data: st.DataObject) -> None:
     further = data.draw(st.lists(st.integers(-3, 9), max_size=4))

@@ -312,6 +312,7 @@ def test_what_somebody_has_set_in_matplotlib_changes_nothing_and_is_not_lost() -
         assert mpl.rcParams["text.usetex"]
 
 
+@pytest.mark.slow
 def test_threads_draw_what_one_would() -> None:
     wanted = [drawn(name, 320) for name in FIGURES]
     with ThreadPoolExecutor(4) as threads:
@@ -366,11 +367,13 @@ def python(code: str) -> str:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
 
 
+@pytest.mark.slow
 def test_reporting_loads_neither_matplotlib_nor_jinja() -> None:
     code = "import sys, ringtrue.report, ringtrue.report.charts.pictures, ringtrue.report.html.page; "
     assert python(code + "print({'matplotlib', 'jinja2', 'markupsafe'} & set(sys.modules))") == "set()"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", ["matplotlib", "jinja2"])
 def test_whoever_has_not_the_packages_is_told_how_to_get_them(package: str) -> None:
     code = f"""

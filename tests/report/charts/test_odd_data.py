@@ -6,6 +6,7 @@ import re
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import pytest
 from hypothesis import given, strategies as st
 
 from report.gallery import ODD_NAMES, estimate, figure
@@ -89,6 +90,7 @@ some_points = st.builds(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @examples(60)
 @given(
     st.lists(st.one_of(forests(), some_bars(), some_lines(), heatmaps(), some_points), max_size=3),
@@ -102,6 +104,7 @@ def test_whatever_the_data_the_page_gets_a_picture(charts: list[Chart], width: i
     assert "inf" not in re.sub(r">[^<]*<", "><", svg)
 
 
+@pytest.mark.slow
 @examples(25)
 @given(st.one_of(forests(), some_bars(), some_lines(), heatmaps(), some_points), st.sampled_from(["svg", "png", "pdf"]))
 def test_whatever_the_data_a_paper_gets_a_picture(chart: Chart, form: Any) -> None:

@@ -192,6 +192,7 @@ def test_links_lead_to_every_section(read: Reader) -> None:
 # It can be kept.
 
 
+@pytest.mark.slow
 def test_the_same_report_gives_the_same_page() -> None:
     assert render_page(gallery()) == PAGE
 

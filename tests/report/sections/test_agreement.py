@@ -56,6 +56,7 @@ def test_the_matrix_is_symmetric_and_never_holds_a_judge_against_himself(seed: i
             assert chart.values[row][column] is None or -1 <= chart.values[row][column] <= 1
 
 
+@pytest.mark.slow
 def test_traps_are_left_out() -> None:
     some = simulated("none")
     with_traps, without = agreement.section(replace(some, traps=None)), agreement.section(some)

@@ -134,6 +134,7 @@ def test_runs_above_are_told_and_nothing_is_concluded() -> None:
     assert any(note.startswith("a run can be above the ceiling") for note in found.figures[0].notes)
 
 
+@pytest.mark.slow
 @given(right=st.floats(0.5, 1))
 def test_the_better_the_judges_agree_the_higher_the_ceiling(right: float) -> None:
     def at(share: float) -> float:

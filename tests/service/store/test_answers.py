@@ -30,6 +30,7 @@ def _state(store: Store, shown: ShownQuestion) -> tuple[str, int, int]:
     return found[0]  # type: ignore[return-value]
 
 
+@pytest.mark.slow
 def test_an_answer_is_kept_and_the_next_question_follows(store: Store) -> None:
     ann, task, shown = _first(store)
     saved = say(store, ann, shown, "2")

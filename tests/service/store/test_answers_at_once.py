@@ -57,6 +57,7 @@ def test_all_questions_of_a_task_are_seen_in_their_order(store: Store) -> None:
     assert shown[0] == question(store, task, ann)
 
 
+@pytest.mark.slow
 @examples(12)
 @given(said=st.lists(SAID, min_size=4, max_size=4), order=st.permutations(range(4)))
 def test_at_once_is_the_same_as_one_after_the_other(said: list[Answer], order: list[int]) -> None:

@@ -79,6 +79,7 @@ def everything(store: Store) -> dict[str, list[tuple[Any, ...]]]:
         }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_what_comes_back_is_what_was_there_but_for_log_ins(full: Store, empty: Open, kind: str, tmp_path: Path) -> None:
     written = write_backup(full, tmp_path / "all.zip", now=NOW)

@@ -95,6 +95,7 @@ def server(postgresql: PostgreSQL) -> Iterator[tuple[PostgreSQL, str]]:
     postgresql.drop(name)
 
 
+@pytest.mark.slow
 def test_a_locked_file_is_said_in_words_and_can_be_read_and_later_written(tmp_path: Path) -> None:
     with Store.open(str(tmp_path / "a.db"), patience=BRIEF) as store:
         store.write(adding("before"))
@@ -160,6 +161,7 @@ def test_two_writers_who_wait_for_each_other_are_told_apart_and_both_end(server:
             assert list(connection.execute(text("SELECT time FROM attempt")).scalars()) == [2, 2]
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_said_in_words_and_loses_nothing(tmp_path: Path) -> None:
     with Store.open(str(tmp_path / "a.db"), pool_size=1, patience=BRIEF) as store:
         with store.read() as connection:
@@ -207,6 +209,7 @@ def test_words_that_somebody_wrote_are_not_taken_for_a_fault(store: Store) -> No
         store.write(lambda connection: connection.execute(name).rowcount)
 
 
+@pytest.mark.slow
 def test_a_file_that_may_only_be_read_is_said_in_words(tmp_path: Path) -> None:
     with Store.open(str(tmp_path / "a.db"), pool_size=1, patience=BRIEF) as store:
         with store.read() as connection:

@@ -261,6 +261,7 @@ class Judging(RuleBasedStateMachine):
         assert outcomes == {at: one.outcome for at, one in self.tasks.items()}
 
 
+@pytest.mark.slow
 def test_whatever_judges_do_the_store_does_what_the_model_does() -> None:
     run_state_machine_as_test(Judging, settings=settings(max_examples=25, stateful_step_count=40))
 

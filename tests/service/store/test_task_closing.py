@@ -125,6 +125,7 @@ def _both_at_once(store: Store, one: Callable[[Connection], object], other: Call
         thread.join(20)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rival", ["hand in", "release", "set aside"])
 def test_two_servers_that_close_a_task_at_once_give_its_items_back_once(store: Store, rival: str) -> None:
     where = project(
@@ -145,6 +146,7 @@ def test_two_servers_that_close_a_task_at_once_give_its_items_back_once(store: S
     assert all(held == given <= wanted for wanted, given, held in rows(store, HELD))
 
 
+@pytest.mark.slow
 def test_two_servers_one_setting_aside_what_the_other_sees_skipped(store: Store) -> None:
     where, ann = project(store, items=2, judges=2, task_size=2), judge(store)
     task = begin(store, where, ann)

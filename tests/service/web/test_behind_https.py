@@ -107,6 +107,7 @@ def _word(page: str, name: str = "word") -> str:
     return found.group(1)
 
 
+@pytest.mark.slow
 def test_an_owner_comes_in_by_https_and_cookies_stay_there(client: tuple[httpx.Client, str]) -> None:
     browser, secret = client
     page = browser.get(f"/welcome/{secret}")
@@ -123,6 +124,7 @@ def test_an_owner_comes_in_by_https_and_cookies_stay_there(client: tuple[httpx.C
     assert "max-age" in home.headers["strict-transport-security"]
 
 
+@pytest.mark.slow
 def test_the_proxy_says_where_somebody_comes_from_and_nobody_else(
     client: tuple[httpx.Client, str], tmp_path: Path
 ) -> None:

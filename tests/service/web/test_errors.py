@@ -123,6 +123,7 @@ def test_a_stranger_cannot_send_as_much_as_an_owner(here: World) -> None:
     assert here.nobody()("POST", "/projects/news/files", files=[run]).status_code == 401
 
 
+@pytest.mark.slow
 def test_unknown_addresses_and_methods_are_told_in_json(here: World) -> None:
     owner = here.owner()
     refused(owner("GET", "/nothing"), 404, "not_found")

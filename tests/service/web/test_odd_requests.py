@@ -37,6 +37,7 @@ def app(store: Store) -> Iterator[FastAPI]:
     made.state.server.readers.shutdown()
 
 
+@pytest.mark.slow
 def test_odd_texts_in_addresses_forms_and_cookies_are_no_fault(store: Store, app: FastAPI) -> None:
     where = project(store)
     owner = store.write(lambda c: create_account(c, kind="named", name="Olga", owner=True, now=NOW))

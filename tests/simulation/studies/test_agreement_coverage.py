@@ -58,6 +58,7 @@ def test_rare_grades_are_rare() -> None:
     assert (votes.label == 1).mean() == pytest.approx(0.2 / 3.2, abs=0.02)
 
 
+@pytest.mark.slow
 def test_the_same_seed_makes_the_same_world_and_the_same_study() -> None:
     one, two = (judged_labels(rng(), queries=5, docs=5) for _ in range(2))
     np.testing.assert_array_equal(one.label, two.label)
@@ -84,12 +85,14 @@ def test_an_interval_that_promises_more_holds_more_often() -> None:
         assert one.percentile < sure[name].percentile
 
 
+@pytest.mark.slow
 def test_judges_who_hardly_differ_leave_kappa_without_an_interval_and_that_is_counted() -> None:
     found = coverage_of_agreement(rng(), queries=None, docs=10, noise=0.1, replications=30, resamples=50)
     assert found["alpha_nominal"].none > 0.5
     assert found["agreement"].none == 0  # a share always has one
 
 
+@pytest.mark.slow
 def test_the_truth_is_that_of_a_large_world() -> None:
     found = coverage_of_agreement(rng(), queries=10, docs=10, replications=1, resamples=20)
     large = rt.agree(judged_labels(np.random.default_rng(8), queries=10_000, docs=10), resamples=0)

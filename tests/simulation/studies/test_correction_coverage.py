@@ -112,6 +112,7 @@ def test_whole_queries_correct_measures_that_look_at_all_of_a_query() -> None:
             assert value < (width[*key[:-1], "gold only, whole queries"] or 0) * 1.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("study", "small"),
     [

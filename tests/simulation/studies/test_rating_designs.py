@@ -46,6 +46,7 @@ def test_k_start_scale_and_passes_reach_the_methods() -> None:
     assert (ways["glicko"].variance, ways["crowd-bt"].ridge, ways["win-rate"].balance) == (9, 1, 1)
 
 
+@pytest.mark.slow
 def test_all_designs_spend_the_same_votes_and_the_same_seed_gives_the_same() -> None:
     ways = {"bradley-terry": make_rating_settings()["bradley-terry"]}
     designs = ("seed", "random", "swiss", "active")
@@ -60,6 +61,7 @@ def test_all_designs_spend_the_same_votes_and_the_same_seed_gives_the_same() -> 
         assert (x.ndcg == y.ndcg).all()
 
 
+@pytest.mark.slow
 def test_steps_are_paired_differences_by_hand() -> None:
     found = score_designs(np.random.default_rng(2), SMALL, replications=3)
     by_name = {one.method: one for one in found}

@@ -266,6 +266,7 @@ def test_progress_is_told_by_query_and_by_judge(here: World, owner: Program) -> 
     assert by_judge["last_seen"].startswith("2027-01-15T08:00:00")
 
 
+@pytest.mark.slow
 def test_everything_comes_in_one_zip(owner: Program) -> None:
     owner.post("/projects/news/imports", {"file": {"name": "old.csv", "text": LABELS}})
     sent = owner("GET", "/projects/news/exports/all")

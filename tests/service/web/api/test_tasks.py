@@ -109,6 +109,7 @@ def test_pairs_are_judged_left_or_right(here: World) -> None:
     assert (told[0]["left"], told[0]["right"], told[0]["answer"]) == (left, right, "left")
 
 
+@pytest.mark.slow
 def test_pairs_are_chosen_as_votes_arrive(here: World) -> None:
     owner = here.owner()
     run = "".join(f"q1 Q0 d{rank:02} {rank} {50 - rank} x\n" for rank in range(1, 21))

@@ -223,6 +223,7 @@ def test_the_server_says_that_it_is_well(nobody, web_store: Store) -> None:
     assert nobody.get("/healthz").json() == {"status": "ok"}
 
 
+@pytest.mark.slow
 def test_a_password_is_known_again_and_kept_as_argon2id() -> None:
     stored = hash_password("lamp river seven coat")
     assert stored.startswith("$argon2id$v=19$m=65536,t=3,p=1$")
@@ -231,6 +232,7 @@ def test_a_password_is_known_again_and_kept_as_argon2id() -> None:
     assert not is_correct_password("lamp river seven coats", stored)
 
 
+@pytest.mark.slow
 def test_what_keyboards_write_in_several_ways_is_one_password() -> None:
     assert is_correct_password("Cafe\u0301 am Fluss", hash_password("Caf\u00e9 am Fluss"))
 

@@ -408,6 +408,7 @@ def test_nothing_left_is_a_page_of_its_own(judge: Any, project: Project) -> None
     assert heading(judge.get("/p/news/judge?begin=1")) == "Nothing left to judge"
 
 
+@pytest.mark.slow
 def test_an_answer_is_kept_on_the_page_when_the_database_is_away(judge: Any, asked: Project, web_store: Store) -> None:
     judge.get("/p/news/judge?begin=1")
     sent = fields(judge, answer="1", reason='"quoted" <b>')
@@ -663,6 +664,7 @@ def active_project(store: Store, judge: int) -> Project:
     return made
 
 
+@pytest.mark.slow
 def test_judges_who_wait_for_pairs_hold_up_nobody(
     judge: Any, nobody: Any, web_store: Store, clock: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -690,6 +692,7 @@ def test_judges_who_wait_for_pairs_hold_up_nobody(
     assert waited[0].headers["refresh"] == "5"
 
 
+@pytest.mark.slow
 def test_a_judge_who_waits_gets_pairs_when_the_turn_of_a_server_that_died_has_ended(
     judge: Any, web_store: Store, clock: Any
 ) -> None:

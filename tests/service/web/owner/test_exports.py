@@ -53,6 +53,7 @@ def test_every_export_is_a_file_with_a_name_and_a_type(owner: Any, judged: Any, 
     assert len(answer.content) > 20
 
 
+@pytest.mark.slow
 def test_the_commands_on_the_page_read_their_exports(
     owner: Any, judged: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -85,6 +86,7 @@ def test_traps_failed_tasks_and_single_judges_are_chosen(owner: Any, judged: Any
     assert len(rows(which="one", failed="on")) == 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "words"),
     [
@@ -175,6 +177,7 @@ def test_labels_from_elsewhere_count_and_wrong_ones_change_nothing(owner: Any) -
         assert "Judgments 2 of 16" in page
 
 
+@pytest.mark.slow
 def test_gold_is_drawn_judged_and_read_by_evaluate(
     owner: Any, judged: Any, visit: Callable[..., Any], account: Callable[..., int], tmp_path: Path,
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,

@@ -91,6 +91,7 @@ def test_why_judges_could_not_tell_is_counted_in_their_words(owner: Any, visit: 
     assert "At work now 1" in said(page)
 
 
+@pytest.mark.slow
 def test_quality_shows_agreement_judges_and_failed_tasks_which_can_be_set_aside(
     owner: Any, story: Callable[[], None]
 ) -> None:
@@ -118,6 +119,7 @@ def test_quality_shows_agreement_judges_and_failed_tasks_which_can_be_set_aside(
     assert "This task is not set aside" in said(owner.get("/p/sea-bees/quality"))
 
 
+@pytest.mark.slow
 def test_a_task_that_did_not_fail_or_is_elsewhere_cannot_be_set_aside(owner: Any, story: Callable[[], None]) -> None:
     story()
     owner.get("/p/sea-bees/quality")
@@ -184,6 +186,7 @@ def test_all_that_an_owner_does_is_written_down_without_names(
     assert "make project items: 8; scale: graded" in page
 
 
+@pytest.mark.slow
 def test_a_preference_project_goes_the_same_way(
     owner: Any, visit: Callable[..., Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
