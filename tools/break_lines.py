@@ -191,7 +191,9 @@ def run(checkout: Path, tests: list[str], marks: str) -> str | None:
     if done.returncode in (0, 5):
         return None
     failed = [line.split(" - ")[0] for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
-    return failed[0] if failed else (done.stdout + done.stderr).strip().splitlines()[-1]
+    if not failed:  # no test, but pytest itself
+        raise RuntimeError((done.stdout + done.stderr)[-2_000:])
+    return failed[0]
 
 
 if __name__ == "__main__":

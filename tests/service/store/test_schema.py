@@ -13,6 +13,7 @@ from ringtrue.errors import StoreError
 from ringtrue.service.store import Store
 from ringtrue.service.store.schema import BYTES, KEY, STEPS, metadata, migrate, read_schema_version
 
+pytestmark = pytest.mark.contract
 TOGETHER = 6
 RELEASED = Path(__file__).with_name("released_schema.sql").read_text()  # the tables of step 1, as they were released
 POSTGRESQL_CATALOGUE = (

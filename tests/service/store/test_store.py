@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -299,3 +301,10 @@ def test_a_write_does_not_wait_longer_than_its_patience_for_a_long_one(tmp_path:
         go.set()
         thread.join(20)
         store.write(lambda _: None)
+
+
+def test_without_the_packages_of_the_web_it_says_what_to_install() -> None:
+    program = "import sys; sys.modules['sqlalchemy'] = None; import ringtrue.service.store"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert ran.returncode == 1
+    assert "StoreError: collecting judgments needs more packages: pip install 'ringtrue[web]'" in ran.stderr

@@ -115,9 +115,13 @@ def server_on(store: Store, **settings: Any) -> Iterator[FastAPI]:
     app, server = IDLE.pop() if IDLE else made, made.state.server
     for part in (app, *(route.app for route in app.routes if isinstance(route, Mount) and route.path == API_PATH)):
         part.state.server = server
-    yield app
-    server.readers.shutdown()
-    IDLE.append(app)
+    routes = len(app.routes)
+    try:
+        yield app
+    finally:
+        server.readers.shutdown()
+        if len(app.routes) == routes:  # else a test gave it routes of its own
+            IDLE.append(app)
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """Judgments in SQLite or PostgreSQL: projects, tasks with leases, answers that are only ever added."""
 
+from ringtrue.errors import StoreError
 from ringtrue.service.store.records import (
     PREFERENCE as PREFERENCE,
     Answer as Answer,
@@ -7,4 +8,10 @@ from ringtrue.service.store.records import (
     Scale as Scale,
     Settings as Settings,
 )
-from ringtrue.service.store.store import Store as Store
+
+try:
+    from ringtrue.service.store.store import Store as Store
+except ModuleNotFoundError as missing:
+    if missing.name != "sqlalchemy":
+        raise
+    raise StoreError("collecting judgments needs more packages: pip install 'ringtrue[web]'") from None

@@ -16,9 +16,19 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy import text
+from sqlalchemy import create_engine, event, make_url, text
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import DataError, DBAPIError, TimeoutError as PoolTimeout
+from sqlalchemy.exc import (
+    ArgumentError,
+    DataError,
+    DBAPIError,
+    InterfaceError,
+    InternalError,
+    InvalidatePoolError,
+    OperationalError,
+    TimeoutError as PoolTimeout,
+)
+from sqlalchemy.pool import QueuePool, StaticPool
 
 from ringtrue.errors import InputError, StoreError, UnavailableError
 
@@ -63,11 +73,6 @@ class Engines:
 
 def create_engines(url: str, *, pool_size: int, patience: float) -> Engines:
     """For a database by its URL or the path of an SQLite file; nothing is opened yet."""
-    try:
-        from sqlalchemy.engine import make_url
-        from sqlalchemy.exc import ArgumentError
-    except ModuleNotFoundError:
-        raise StoreError("collecting judgments needs more packages: pip install 'ringtrue[web]'") from None
     try:
         database_url = make_url(url if "://" in url else f"sqlite:///{url}")
     except ArgumentError:
@@ -123,9 +128,6 @@ def translate_opening_errors(database: str) -> Iterator[None]:
 
 
 def _sqlite_engine(url: URL, pool_options: dict[str, Any], patience: float, *, in_memory: bool) -> Engine:
-    from sqlalchemy import create_engine, event
-    from sqlalchemy.pool import QueuePool, StaticPool
-
     if not in_memory and "uri" not in url.query:
         folder = Path(str(url.database)).parent
         if not folder.is_dir():
@@ -180,9 +182,6 @@ def _enable_wal(connection: sqlite3.Connection, patience: float) -> None:
 
 
 def _postgresql_engine(url: URL, pool_options: dict[str, Any], patience: float, *, read_only: bool) -> Engine:
-    from sqlalchemy import create_engine, event
-    from sqlalchemy.exc import InvalidatePoolError
-
     # What is read is of one moment; writers lock the rows they change, and see what others did before.
     isolation_level = "REPEATABLE READ" if read_only else "READ COMMITTED"
     engine = create_engine(
@@ -223,8 +222,6 @@ def _classify_error(error: DBAPIError) -> tuple[str | None, bool]:
 
     Codes tell it, not the message, which may quote what somebody wrote.
     """
-    from sqlalchemy.exc import InterfaceError, InternalError, OperationalError
-
     code = getattr(error.orig, "sqlite_errorcode", None)
     if isinstance(code, int):
         if code & 0xFF in SQLITE_BROKEN:

@@ -217,9 +217,10 @@ def find_seen_pairs(connection: Connection, project: int, account: int) -> set[t
             item.c.queue == "main",
             assignment.c.account == account,
             assignment.c.state != "expired",
+            item.c.other.is_not(None),
         )
     )
-    return {(query, first, second) for query, first, second in rows}
+    return {(topic, first, second) for topic, first, second in rows}
 
 
 def acquire_lock(connection: Connection, project: int, *, now: float, until: float) -> bool:

@@ -310,7 +310,8 @@ BYTES = {"sqlite": "BLOB", "postgresql": "BYTEA"}
 ADVISORY_LOCK = 7_404_117  # of PostgreSQL: two servers that start together migrate one after the other
 
 # What each step brings, and the SQL that takes a database there from the step before; nothing comes before the first.
-# A step is never edited once it was released: the next change is made above, and as a new step at the end.
+# A step is never edited once it was released: the next change is made above, and as a new step at the end. The first
+# has no SQL: a new database is made from the tables above.
 STEPS: tuple[tuple[str, str], ...] = (("projects, items, tasks, judgments, accounts", ""),)
 
 

@@ -198,11 +198,17 @@ async def _handle_api_http_error(request: Request, error: Exception) -> JSONResp
     return make_json_error(error.status_code, message, error.headers)
 
 
-async def _handle_api_validation_error(_request: Request, error: Exception) -> JSONResponse:
+async def _handle_api_validation_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError | ValidationError)
     problems = error.errors()
     is_malformed = any(problem["type"] == "json_invalid" for problem in problems)
     message = describe_validation_errors(problems)
     if is_malformed:
         message = f"expected JSON: {problems[0].get('ctx', {}).get('error', message)}"
+    elif any(problem["loc"] == ("body",) for problem in problems) and not _is_json(request):
+        message = "expected a body of JSON: send it with Content-Type: application/json"
     return make_json_error(400 if is_malformed else 422, message)
+
+
+def _is_json(request: Request) -> bool:
+    return request.headers.get("content-type", "").partition(";")[0].strip() == "application/json"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -353,3 +354,25 @@ def test_who_is_no_judge_any_more_cannot_answer_a_whole_task_and_nothing_is_kept
     refused = judge("POST", f"/whole-tasks/{whole['task']['id']}", json={"answers": answers(whole)})
     assert refused.status_code == 403
     assert here.owner().get("/projects/news/judgments?counting=false")["judgments"] == []
+
+
+@pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer wrong"}], ids=["no token", "a wrong token"])
+def test_a_valid_answer_without_a_right_token_is_refused_and_not_kept(here: World, headers: dict[str, str]) -> None:
+    judge = here.judge()
+    step = judge.post("/projects/news/tasks", {})
+    task, answer = step["task"]["id"], said(step["question"])
+    for path, body in ((f"/tasks/{task}/answers", answer), (f"/whole-tasks/{task}", {"answers": [answer]})):
+        refused = here.nobody()("POST", path, headers=headers, json=body)
+        assert (refused.status_code, refused.json()["error"]["kind"]) == (401, "unauthorized")
+    assert judge.post("/projects/news/tasks", {})["task"]["open"] == step["task"]["open"]
+
+
+def test_json_that_is_sent_as_something_else_is_told_which_header_it_lacks(here: World) -> None:
+    judge = here.judge()
+    step = judge.post("/projects/news/tasks", {})
+    body = json.dumps(said(step["question"])).encode()
+    refused = judge(
+        "POST", f"/tasks/{step['task']['id']}/answers", content=body, headers={"Content-Type": "text/plain"}
+    )
+    assert refused.status_code == 422
+    assert "Content-Type: application/json" in refused.json()["error"]["message"]
