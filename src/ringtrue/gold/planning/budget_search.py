@@ -14,6 +14,7 @@ from ringtrue.gold.planning.methods import Method
 MIN_QUERIES = 10  # below, a mean over queries has no interval worth having
 MAX_QUERIES = 10**9
 GRID_POINTS = 300  # numbers of queries that are tried at once
+KEPT_POINTS = 10  # on either side of the best: whole numbers of labels make the valley uneven, most where it is narrow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +103,7 @@ def _sample_size(method: Method, goal: Goal, prices: Prices, queries: float, gol
 def _minimise_over_queries(
     evaluate_queries: Callable[[Array], tuple[Array, Array]], queries: tuple[int, int]
 ) -> tuple[float, float, float]:
-    """The number of queries where a curve with one valley is lowest, looked at more and more closely."""
+    """The number of queries where a curve with one uneven valley is lowest, looked at more and more closely."""
     low, high = queries
     while True:
         n = np.unique(np.rint(np.geomspace(low, high, GRID_POINTS)))
@@ -110,7 +111,7 @@ def _minimise_over_queries(
         best = int(np.argmin(losses))
         if len(n) >= high - low + 1 or np.isinf(losses[best]):
             return float(n[best]), float(gold[best]), float(losses[best])
-        low, high = int(n[max(best - 1, 0)]), int(n[min(best + 1, len(n) - 1)])
+        low, high = int(n[max(best - KEPT_POINTS, 0)]), int(n[min(best + KEPT_POINTS, len(n) - 1)])
 
 
 def _min_gold_labels(method: Method, queries: Array, allowed: Array) -> Array:
