@@ -223,11 +223,9 @@ def entry(page: Page) -> str:
 )  # fmt: skip
 def test_an_answer_is_kept_until_the_server_itself_says_that_it_has_it(place: Place, reply: dict[str, Any]) -> None:
     page = place.judge("Ann")
+    page.route("**/answer", lambda route: route.fulfill(**reply))  # before the page: later, a request may slip by
     page.goto("/p/graded/judge?begin=1")
     name = entry(page)
-    page.route("**/answer", lambda route: route.fulfill(**reply))
-    probe = "async () => (await fetch('/probe/answer')).text()"
-    assert any(page.evaluate(probe) == reply["body"] for _ in range(20))  # a request straight after `route` may slip by
     page.keyboard.press("1")
     expect(page.get_by_role("status")).to_contain_text("Not saved yet")
     assert list(waiting(page)) == [name]
@@ -250,9 +248,9 @@ def test_an_answer_that_is_refused_for_good_is_let_go_and_the_judge_is_told(plac
 
 def test_answers_waiting_in_two_tabs_do_not_wipe_each_other(place: Place) -> None:
     page = place.judge("Ann")
+    page.route("**/answer", lambda route: route.abort())  # before the page: later, a request may slip by
     page.goto("/p/graded/judge?begin=1")
     first = entry(page)
-    page.route("**/answer", lambda route: route.abort())
     page.keyboard.press("1")
     expect(page.get_by_role("status")).to_contain_text("Not saved yet")
     other = page.context.new_page()
