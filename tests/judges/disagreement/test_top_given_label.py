@@ -1,22 +1,120 @@
-"""The same judge again, beside other judges."""
+"""How likely at least M of N users say the top level; and the same judge again, beside other judges."""
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, strategies as st
+from scipy.stats import binom
 
-from ringtrue.judges.disagreement import Consistency, disagree
+from ringtrue.errors import UsageError
+from ringtrue.judges.disagreement import Consistency, disagree, parse_user_share, weight
 from ringtrue.judges.votes import Votes
 from strategies import judged
+
+probabilities = st.floats(0, 1)
+
+
+@st.composite
+def shares(draw: st.DrawFn, most: int = 60) -> tuple[int, int]:
+    users = draw(st.integers(1, most))
+    return draw(st.integers(0, users)), users
 
 
 def found(labels: object) -> Consistency:
     answer = disagree(labels, "1/3", repeats="all", resamples=0).consistency
     assert answer is not None
     return answer
+
+
+def test_the_sources_own_numbers() -> None:
+    predicted = [float(weight(0.2985, least, users)) for least, users in ((1, 3), (2, 3), (2, 4), (2, 5))]
+    assert predicted == pytest.approx([0.51, 0.09, 0.21, 0.35], abs=0.005)
+    assert weight([0.15, 0.23], 1, 3).tolist() == pytest.approx([0.28, 0.41], abs=0.005)
+
+
+def test_one_user_of_two_is_p_itself() -> None:
+    assert float(weight(0.3, 1, 2)) == pytest.approx(0.3, abs=1e-15)
+    assert float(weight(0.3, 2, 2, top=True)) == pytest.approx(0.3, abs=1e-15)
+
+
+@pytest.mark.parametrize("users", [1, 2, 5, 500])
+@pytest.mark.parametrize("p", [0.0, 0.4, 1.0])
+def test_the_ends_are_known_whatever_p_is(users: int, p: float) -> None:
+    assert weight(p, 0, users) == weight(p, 0, users, top=True) == 1  # nobody is needed
+    assert weight(p, 1, users, top=True) == 1  # the one who said it
+    assert weight(p, users, users) == 0  # the one who did not
+
+
+def test_a_single_user_is_his_own_label() -> None:
+    assert (float(weight(0.9, 1, 1, top=True)), float(weight(0.9, 1, 1))) == (1, 0)
+
+
+@given(p=probabilities, share=shares(), top=st.booleans())
+def test_scipy_agrees(p: float, share: tuple[int, int], top: bool) -> None:
+    least, users = share
+    assert float(weight(p, least, users, top=top)) == pytest.approx(binom.sf(least - top - 1, users - 1, p), abs=1e-12)
+
+
+@pytest.mark.parametrize(("least", "top"), [(250, False), (40, True), (490, False)])
+def test_many_users_lose_no_digits(least: int, top: bool) -> None:
+    p = np.linspace(0, 1, 101)
+    assert weight(p, least, 500, top=top) == pytest.approx(binom.sf(least - top - 1, 499, p), abs=1e-10)
+
+
+@given(p=probabilities, more=probabilities, share=shares(), top=st.booleans())
+def test_weights_lie_between_0_and_1_and_rise_with_p(p: float, more: float, share: tuple[int, int], top: bool) -> None:
+    low, high = (float(weight(one, *share, top=top)) for one in sorted([p, more]))
+    assert 0 <= low <= high + 1e-12 <= 1 + 1e-12
+
+
+@given(p=probabilities, users=st.integers(1, 30), top=st.booleans())
+def test_to_ask_for_more_users_can_only_lower_a_weight(p: float, users: int, top: bool) -> None:
+    found = [float(weight(p, least, users, top=top)) for least in range(users + 1)]
+    assert np.all(np.diff(found) <= 1e-12)
+
+
+@given(p=probabilities, share=shares())
+def test_the_top_is_worth_at_least_as_much_as_any_level_with_its_p(p: float, share: tuple[int, int]) -> None:
+    assert float(weight(p, *share, top=True)) >= float(weight(p, *share)) - 1e-12
+
+
+@given(p=probabilities, users=st.integers(1, 6), top=st.booleans())
+def test_the_sum_is_over_all_that_the_others_may_say(p: float, users: int, top: bool) -> None:
+    for least in range(users + 1):
+        chance = sum(
+            np.prod([p if says else 1 - p for says in others])
+            for others in product([True, False], repeat=users - 1)
+            if sum(others) + top >= least
+        )
+        assert float(weight(p, least, users, top=top)) == pytest.approx(chance, abs=1e-12)
+
+
+@pytest.mark.parametrize("said", ["2/1", "-1/3", "0/0", "1/501", (2, 1), (-1, 3), (1, 0)])
+def test_what_cannot_be_is_refused_in_words(said: str | tuple[int, int]) -> None:
+    with pytest.raises(UsageError, match="users cannot be"):
+        parse_user_share(said)
+
+
+@pytest.mark.parametrize("said", ["1", "1/2/3", "a/b", "1.5/3", "", (1,), (1.0, 3), 3, None])
+def test_what_is_no_share_is_refused(said: object) -> None:
+    with pytest.raises(UsageError, match=r"expected 'at least M of N users'"):
+        parse_user_share(said)  # type: ignore[arg-type]
+
+
+def test_a_share_may_have_blanks() -> None:
+    assert parse_user_share(" 2 / 4 ") == (2, 4)
+
+
+def test_a_probability_beyond_1_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"between 0 and 1, found 1\.5"):
+        weight([0.5, 1.5], 1, 3)
+
+
+def test_an_unknown_p_leaves_the_weight_unknown() -> None:
+    assert np.isnan(weight([np.nan], 1, 3)).all()
 
 
 def test_a_judge_who_wavers_and_judges_who_differ_by_hand() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -27,10 +27,6 @@ from ringtrue.judges.votes import (
 from ringtrue.stats.encoding import mean_by_group
 from ringtrue.stats.intervals import estimate_mean, estimate_share, require_level
 from ringtrue.stats.results import Estimate
-
-if TYPE_CHECKING:
-    from ringtrue.judges.votes import Votes
-
 
 MAX_PAIRS = 1_000
 MIN_GOLD_SHARE = 0.5  # of the gold items that the judge with the most of them met

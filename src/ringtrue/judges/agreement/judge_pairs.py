@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +23,6 @@ from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.encoding import cross_tabulate
 from ringtrue.stats.intervals import normal_quantile, resample_query_counts
 from ringtrue.stats.results import Estimate
-
-if TYPE_CHECKING:
-    from ringtrue.judges.votes import Votes
-    from ringtrue.stats.results import Estimate
-
 
 Array: TypeAlias = NDArray[np.float64]
 MAX_NUMBERS = 4_000_000  # in memory at once, for each array

@@ -14,10 +14,10 @@ from ringtrue.errors import TableError, UsageError, did_you_mean
 from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.agreement.bootstrap_intervals import BootstrapSettings
 from ringtrue.judges.disagreement.levels import LevelNames, Levels, add_gold_as_judge, read_votes_on_levels
-from ringtrue.judges.disagreement.ratio_estimates import Ratios, transform_estimate
 from ringtrue.judges.disagreement.results import Disagreement, Verification
 from ringtrue.judges.disagreement.top_given_label import (
     LabelledDocuments,
+    Ratios,
     UserShare,
     estimate_consistency,
     fixed_weight,
@@ -25,6 +25,7 @@ from ringtrue.judges.disagreement.top_given_label import (
     parse_user_share,
     select_labelled_documents,
     top_given_label,
+    transform_estimate,
     weight,
 )
 from ringtrue.judges.votes import Outside, Repeats, Votes
