@@ -31,15 +31,6 @@ if TYPE_CHECKING:
     from ringtrue.judges.votes import Repeats
     from ringtrue.stats.confusion import Confusion
 
-
-class _SectionModule(Protocol):
-    """What a module of `sections` has."""
-
-    OUTLINE: SectionOutline
-
-    def section(self, inputs: ReportInputs) -> Section | None: ...
-
-
 # In the order of the page.
 SECTIONS: tuple[_SectionModule, ...] = (
     run_scores,
@@ -61,6 +52,14 @@ IGNORING_EVALUATION_OPTIONS: tuple[_SectionModule, ...] = (ceiling, next_labels)
 FIGURES = {name: question for module in SECTIONS for name, question in module.OUTLINE.figures.items()}
 DEFAULT_MEASURES = ("nDCG@10",)
 MAX_RUNS_IN_TITLE = 4  # runs in the title
+
+
+class _SectionModule(Protocol):
+    """What a module of `sections` has."""
+
+    OUTLINE: SectionOutline
+
+    def section(self, inputs: ReportInputs) -> Section | None: ...
 
 
 def report(

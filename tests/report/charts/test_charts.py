@@ -23,10 +23,9 @@ from matplotlib.patches import Rectangle
 
 from report.gallery import estimate, figure, gallery
 from ringtrue.errors import UsageError
-from ringtrue.report.charts.figure_layout import draw_figure
 from ringtrue.report.charts.labels import OccupiedArea, shorten, spread_labels, text_width
 from ringtrue.report.charts.palettes import DARK, LIGHT, Palette
-from ringtrue.report.charts.pictures import inline_svg, render_picture
+from ringtrue.report.charts.pictures import draw_figure, inline_svg, render_picture
 from ringtrue.report.charts.sheet import open_sheet
 from ringtrue.report.model import Bars, Chart, Forest, Heatmap, Line, Lines, Point, Points, Series
 
