@@ -29,39 +29,21 @@ if TYPE_CHECKING:
 STATE_BY_KIND = {"answer": "done", "unsure": "unsure", "skip": "skipped"}
 HELD_STATES = ("open", "done")  # the states in which an item is in this judge's hands
 REASON_LENGTH = 2_000
-assignment, item, judgment = schema.assignment, schema.item, schema.judgment
-project, task = schema.project, schema.task
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReinstatedAnswers:
-    """How many answers count again, and how many do not: others have taken their places."""
-
-    again: int
-    not_again: int
-
-
-class _AnswerOutcome(NamedTuple):
-    """What became of an answer: `row` is still to be written where it counts."""
-
-    row: dict[str, Any] | None = None
-    late: bool = False
-    repeated: bool = False
-
-
+assignments, items, judgments = schema.assignment, schema.item, schema.judgment
+projects, tasks = schema.project, schema.task
 QUESTIONS = (
     select(
-        *(assignment.c[name] for name in ("id", "task", "item", "state", "version", "account")),
-        *(task.c[name] for name in ("leased", "deadline", "closed")),
-        *(project.c[name] for name in ("scale", "settings")),
+        *(assignments.c[name] for name in ("id", "task", "item", "state", "version", "account")),
+        *(tasks.c[name] for name in ("leased", "deadline", "closed")),
+        *(projects.c[name] for name in ("scale", "settings")),
     )
-    .join(task, task.c.id == assignment.c.task)
-    .join(project, project.c.id == task.c.project)
-    .order_by(assignment.c.id)
-    .with_for_update(of=[assignment, task])
+    .join(tasks, tasks.c.id == assignments.c.task)
+    .join(projects, projects.c.id == tasks.c.project)
+    .order_by(assignments.c.id)
+    .with_for_update(of=[assignments, tasks])
 )
-LOCK_QUESTION = QUESTIONS.where(assignment.c.id == bindparam("assignment"))
-LOCK_TASK_QUESTIONS = QUESTIONS.where(assignment.c.task == bindparam("task"))
+LOCK_QUESTION = QUESTIONS.where(assignments.c.id == bindparam("assignment"))
+LOCK_TASK_QUESTIONS = QUESTIONS.where(assignments.c.task == bindparam("task"))
 STORED_ANSWER = text("SELECT kind, answer FROM judgment WHERE assignment = :assignment AND version = :version")
 ADD_JUDGMENT = text("""
 INSERT INTO judgment (assignment, version, kind, answer, reason, time, seconds, away)
@@ -80,6 +62,22 @@ LEAVE_ITEM = text(f"{LOWER_GIVEN} WHERE id = :item AND wanted IS NOT NULL")
 LAST_ANSWERED = text("""
 SELECT a.id FROM assignment a JOIN judgment j ON j.assignment = a.id AND j.version = a.version
 WHERE a.task = :task AND a.state IN ('done', 'unsure', 'skipped') ORDER BY j.id DESC LIMIT 1""")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReinstatedAnswers:
+    """How many answers count again, and how many do not: others have taken their places."""
+
+    again: int
+    not_again: int
+
+
+class _AnswerOutcome(NamedTuple):
+    """What became of an answer: `row` is still to be written where it counts."""
+
+    row: dict[str, Any] | None = None
+    late: bool = False
+    repeated: bool = False
 
 
 def record_answer(
@@ -154,35 +152,35 @@ def submit_task(connection: Connection, account: int, task: int, *, now: float, 
 
 def set_aside_task(connection: Connection, task: int, *, now: float) -> None:
     """Count none of a task's answers, and give its items to other judges; the answers stay in the history."""
-    if connection.execute(select(schema.task.c.id).where(schema.task.c.id == task)).first() is None:
+    if connection.execute(select(tasks.c.id).where(tasks.c.id == task)).first() is None:
         raise NotFoundError(f"there is no task {task}")
     close_task(connection, task, "set_aside", now=now)
 
 
 def reinstate_task(connection: Connection, project: Project, task_id: int) -> ReinstatedAnswers:
     """Count the answers of a task that was set aside, where their items still have room for them."""
-    is_this_task = (task.c.id == task_id, task.c.project == project.id)
-    if connection.execute(select(task.c.id).where(*is_this_task)).first() is None:
+    is_this_task = (tasks.c.id == task_id, tasks.c.project == project.id)
+    if connection.execute(select(tasks.c.id).where(*is_this_task)).first() is None:
         raise NotFoundError(f"there is no task {task_id} in '{project.title}'")
-    reinstatement = update(task).where(*is_this_task, task.c.outcome == "set_aside").values(outcome="handed_in")
+    reinstatement = update(tasks).where(*is_this_task, tasks.c.outcome == "set_aside").values(outcome="handed_in")
     if not connection.execute(reinstatement).rowcount:
         raise ConflictError("this task is not set aside: what was answered in it counts already")
     rows = connection.execute(
-        select(assignment.c.id, assignment.c.item, item.c.wanted)
-        .join(item, item.c.id == assignment.c.item)
-        .join(judgment, and_(judgment.c.assignment == assignment.c.id, judgment.c.version == assignment.c.version))
-        .where(assignment.c.task == task_id, assignment.c.state == "set_aside", judgment.c.kind == "answer")
-        .order_by(item.c.id)
+        select(assignments.c.id, assignments.c.item, items.c.wanted)
+        .join(items, items.c.id == assignments.c.item)
+        .join(judgments, and_(judgments.c.assignment == assignments.c.id, judgments.c.version == assignments.c.version))
+        .where(assignments.c.task == task_id, assignments.c.state == "set_aside", judgments.c.kind == "answer")
+        .order_by(items.c.id)
     ).all()
     reinstated = ordinary = 0
     for row in rows:
         if row.wanted is not None:
             ordinary += 1
-            free_item = update(item).where(item.c.id == row.item, item.c.given < item.c.wanted)
-            if not connection.execute(free_item.values(given=item.c.given + 1)).rowcount:
+            free_item = update(items).where(items.c.id == row.item, items.c.given < items.c.wanted)
+            if not connection.execute(free_item.values(given=items.c.given + 1)).rowcount:
                 continue
             reinstated += 1
-        connection.execute(update(assignment).where(assignment.c.id == row.id).values(state="done"))
+        connection.execute(update(assignments).where(assignments.c.id == row.id).values(state="done"))
     if ordinary and not reinstated:
         raise ConflictError("other judges have answered all its questions since: there is no room for these answers")
     return ReinstatedAnswers(again=reinstated, not_again=ordinary - reinstated)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
-from sqlalchemy import insert, or_, select, update
+from sqlalchemy import bindparam, insert, or_, select, update
 
 from ringtrue.errors import LateError, NotFoundError, UsageError
 from ringtrue.service.store import schema
@@ -29,6 +29,17 @@ InvitationRole: TypeAlias = Literal["owner", "judge", "gold", "viewer", "reset"]
 InvitationKind: TypeAlias = Literal["named", "crowd"]
 FIRST_OWNER = "first owner"
 WORK_KINDS = ("answer", "unsure", "late")  # work was done for each of these, whether or not it counts
+LAST_CROWD_VISIT = (  # looked up with every task that is handed in
+    select(schema.invitation.c.code, schema.visit.c.parameters)
+    .join(schema.visit, schema.visit.c.invitation == schema.invitation.c.id)
+    .where(
+        schema.visit.c.account == bindparam("account"),
+        schema.invitation.c.project == bindparam("project"),
+        schema.invitation.c.kind == "crowd",
+    )
+    .order_by(schema.visit.c.id.desc())
+    .limit(1)
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -309,14 +320,7 @@ def find_crowd_worker(connection: Connection, project: int, account: int) -> Cro
 
 
 def _find_last_crowd_visit(connection: Connection, project: int, account: int) -> Row[*tuple[Any, ...]] | None:
-    invitation, visit = schema.invitation, schema.visit
-    return connection.execute(
-        select(invitation.c.code, visit.c.parameters)
-        .join(visit, visit.c.invitation == invitation.c.id)
-        .where(visit.c.account == account, invitation.c.project == project, invitation.c.kind == "crowd")
-        .order_by(visit.c.id.desc())
-        .limit(1)
-    ).first()
+    return connection.execute(LAST_CROWD_VISIT, {"project": project, "account": account}).first()
 
 
 def revoke_invitation(

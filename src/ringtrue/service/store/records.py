@@ -14,6 +14,14 @@ Role: TypeAlias = Literal["judge", "gold", "viewer"]
 ScaleKind: TypeAlias = Literal["graded", "preference"]
 FailedTraps: TypeAlias = Literal["flag", "set_aside"]
 FLIPPED = {"left": "right", "right": "left"}  # an answer when the two documents change sides
+SETTING_LIMITS = {  # the least and the most; of traps there are fewer than questions, and no more are needed
+    "judges": (1, 1000),
+    "task_size": (1, 500),
+    "traps": (0, 499),
+    "traps_needed": (0, 499),
+    "minutes": (1, 60 * 24),
+    "lease_minutes": (1, 60 * 24 * 30),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,16 +97,6 @@ PREFERENCE = Scale(
         Label(value="both_bad", name="Equally bad"),
     ),
 )
-
-
-SETTING_LIMITS = {  # the least and the most; of traps there are fewer than questions, and no more are needed
-    "judges": (1, 1000),
-    "task_size": (1, 500),
-    "traps": (0, 499),
-    "traps_needed": (0, 499),
-    "minutes": (1, 60 * 24),
-    "lease_minutes": (1, 60 * 24 * 30),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,19 +21,6 @@ if TYPE_CHECKING:
 
 COMPANIONS = 2  # items of its query that a trap has beside it
 TRAP_CANDIDATES_PER_TRAP = 8  # how many times the traps of a task are looked at, to find some in company
-
-
-class _Item(NamedTuple):
-    id: int
-    query: int
-    doc: int
-    other: int | None
-
-    @property
-    def content(self) -> tuple[int, int, int | None]:
-        return self.query, self.doc, self.other
-
-
 SELECT_ITEMS = "SELECT i.id, i.query, i.doc, i.other FROM item i WHERE i.project = :project"
 NOT_SEEN = """
   AND NOT EXISTS (SELECT 1 FROM assignment a WHERE a.item = i.id AND a.account = :account AND a.state <> 'expired')
@@ -55,6 +42,17 @@ TRAPS_FROM = text(f"{TRAPS} AND i.position >= :start {NOT_SEEN} LIMIT :number")
 FIRST_AND_LAST_TRAP = text("""
 SELECT (SELECT MIN(position) FROM item WHERE project = :project AND queue = 'trap'),
        (SELECT MAX(position) FROM item WHERE project = :project AND queue = 'trap')""")
+
+
+class _Item(NamedTuple):
+    id: int
+    query: int
+    doc: int
+    other: int | None
+
+    @property
+    def content(self) -> tuple[int, int, int | None]:
+        return self.query, self.doc, self.other
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,18 +19,9 @@ if TYPE_CHECKING:
     import numpy as np
     from sqlalchemy import Connection, Row, Select
 
-assignment, item, judgment = schema.assignment, schema.item, schema.judgment
-project, query, task = schema.project, schema.query, schema.task
+assignments, items, judgments = schema.assignment, schema.item, schema.judgment
+projects, queries, tasks = schema.project, schema.query, schema.task
 doc, other = schema.doc, schema.other
-
-
-class TrapCount(NamedTuple):
-    """How many traps a judge met in a task, and passed; one that was skipped or not decided is not passed."""
-
-    seen: int
-    passed: int
-
-
 # One judge less has an item; `wanted` falls to what is asked, or to as many as still have it.
 LOWER_GIVEN = "UPDATE item SET given = given - 1, wanted = CASE WHEN given - 1 > asked THEN given - 1 ELSE asked END"
 RELEASE_ITEMS = text(f"""
@@ -40,10 +31,10 @@ WHERE wanted IS NOT NULL AND id IN (
 END_ASSIGNMENTS = text("""
 UPDATE assignment SET state = :state WHERE task = :task AND (state = 'open' OR (state = 'done' AND :done))""")
 LOCK_TASK = (
-    select(task.c.outcome, project.c.settings)
-    .join(project, project.c.id == task.c.project)
-    .where(task.c.id == bindparam("task"))
-    .with_for_update(of=task)
+    select(tasks.c.outcome, projects.c.settings)
+    .join(projects, projects.c.id == tasks.c.project)
+    .where(tasks.c.id == bindparam("task"))
+    .with_for_update(of=tasks)
 )
 COUNT_OPEN = text("SELECT COUNT(*) FROM assignment WHERE task = :task AND state = 'open'")
 CLOSE_TASK = text("""
@@ -53,25 +44,30 @@ TASK_TRAPS = text("""
 SELECT i.expected, a.flipped, a.state, j.answer FROM assignment a JOIN item i ON i.id = a.item
 LEFT JOIN judgment j ON j.assignment = a.id AND j.version = a.version AND j.kind = 'answer'
 WHERE a.task = :task AND i.queue = 'trap'""")
-QUESTION_COUNT = select(func.count()).where(assignment.c.task == task.c.id)
+QUESTION_COUNT = select(func.count()).where(assignments.c.task == tasks.c.id)
 TASKS = select(
-    *(task.c[name] for name in ("id", "project", "queue", "opened", "leased", "deadline", "closed", "outcome", "code")),
+    *(
+        tasks.c[name]
+        for name in ("id", "project", "queue", "opened", "leased", "deadline", "closed", "outcome", "code")
+    ),
     QUESTION_COUNT.scalar_subquery().label("size"),
-    QUESTION_COUNT.where(assignment.c.state == "open").scalar_subquery().label("open"),
-).where(task.c.account == bindparam("account"))
-TASK_BY_ID = TASKS.where(task.c.id == bindparam("task"))
+    QUESTION_COUNT.where(assignments.c.state == "open").scalar_subquery().label("open"),
+).where(tasks.c.account == bindparam("account"))
+TASK_BY_ID = TASKS.where(tasks.c.id == bindparam("task"))
 OPEN_TASK = TASKS.where(
-    task.c.project == bindparam("project"), task.c.queue == bindparam("queue"), task.c.closed.is_(None)
+    tasks.c.project == bindparam("project"), tasks.c.queue == bindparam("queue"), tasks.c.closed.is_(None)
 )
 ALL_EXPIRED = (
-    select(task.c.id).where(task.c.closed.is_(None), task.c.leased < bindparam("now")).with_for_update(skip_locked=True)
+    select(tasks.c.id)
+    .where(tasks.c.closed.is_(None), tasks.c.leased < bindparam("now"))
+    .with_for_update(skip_locked=True)
 )
-EXPIRED = ALL_EXPIRED.where(task.c.project == bindparam("project"))
+EXPIRED = ALL_EXPIRED.where(tasks.c.project == bindparam("project"))
 # Two tabs of one judge open one task.
 LOCK_ACCOUNT = (
     select(schema.account.c.id).where(schema.account.c.id == bindparam("account")).with_for_update(key_share=True)
 )
-TAKE_ITEMS = update(item).where(item.c.id.in_(bindparam("items", expanding=True))).values(given=item.c.given + 1)
+TAKE_ITEMS = update(items).where(items.c.id.in_(bindparam("items", expanding=True))).values(given=items.c.given + 1)
 NEW_TASK = text("""
 INSERT INTO task (project, account, queue, opened, leased, deadline)
 VALUES (:project, :account, :queue, :now, :leased, :deadline) RETURNING id""")
@@ -82,43 +78,50 @@ VALUES (:task, :item, :account, :place, :flipped, 'open', 0)""")
 DOC_COLUMNS = tuple(field.name for field in fields(ShownDocument))
 QUESTIONS = (
     select(
-        assignment.c.id.label("assignment"),
-        *(assignment.c[name] for name in ("version", "place", "flipped")),
-        query.c.name.label("query"),
-        query.c.text.label("query_text"),
-        *(query.c[name] for name in ("description", "narrative")),
+        assignments.c.id.label("assignment"),
+        *(assignments.c[name] for name in ("version", "place", "flipped")),
+        queries.c.name.label("query"),
+        queries.c.text.label("query_text"),
+        *(queries.c[name] for name in ("description", "narrative")),
         *(doc.c[name].label(f"doc_{name}") for name in DOC_COLUMNS),
         *(other.c[name].label(f"other_{name}") for name in DOC_COLUMNS),
-        judgment.c.answer,
+        judgments.c.answer,
     )
-    .select_from(schema.named_items.join(assignment, assignment.c.item == item.c.id))
+    .select_from(schema.named_items.join(assignments, assignments.c.item == items.c.id))
     .outerjoin(
-        judgment,
+        judgments,
         and_(
-            judgment.c.assignment == assignment.c.id,
-            judgment.c.version == assignment.c.version,
-            assignment.c.state == "done",
+            judgments.c.assignment == assignments.c.id,
+            judgments.c.version == assignments.c.version,
+            assignments.c.state == "done",
         ),
     )
-    .where(assignment.c.account == bindparam("account"))
+    .where(assignments.c.account == bindparam("account"))
 )
-OPEN_QUESTIONS = QUESTIONS.where(assignment.c.task == bindparam("task"), assignment.c.state == "open").order_by(
-    assignment.c.place
+OPEN_QUESTIONS = QUESTIONS.where(assignments.c.task == bindparam("task"), assignments.c.state == "open").order_by(
+    assignments.c.place
 )
 NEXT_QUESTION = OPEN_QUESTIONS.limit(1)
-QUESTION_BY_ID = QUESTIONS.where(assignment.c.id == bindparam("assignment"))
+QUESTION_BY_ID = QUESTIONS.where(assignments.c.id == bindparam("assignment"))
+
+
+class TrapCount(NamedTuple):
+    """How many traps a judge met in a task, and passed; one that was skipped or not decided is not passed."""
+
+    seen: int
+    passed: int
 
 
 def has_had_task(connection: Connection, project: int, account: int) -> bool:
     """Whether a judge has had a task in a project, in either queue."""
-    earlier_tasks = select(task.c.id).where(task.c.project == project, task.c.account == account).limit(1)
+    earlier_tasks = select(tasks.c.id).where(tasks.c.project == project, tasks.c.account == account).limit(1)
     return connection.execute(earlier_tasks).first() is not None
 
 
 def find_task_of_question(connection: Connection, assignment_id: int, account: int) -> int:
     """The task of a question that this judge was asked."""
     task_id = connection.execute(
-        select(assignment.c.task).where(assignment.c.id == assignment_id, assignment.c.account == account)
+        select(assignments.c.task).where(assignments.c.id == assignment_id, assignments.c.account == account)
     ).scalar()
     if task_id is None:
         raise NotFoundError("there is no such question for you")
@@ -127,7 +130,7 @@ def find_task_of_question(connection: Connection, assignment_id: int, account: i
 
 def is_task_in_project(connection: Connection, task_id: int, project: int) -> bool:
     """Whether a task belongs to a project."""
-    return connection.execute(select(task.c.project).where(task.c.id == task_id)).scalar() == project
+    return connection.execute(select(tasks.c.project).where(tasks.c.id == task_id)).scalar() == project
 
 
 def count_tasks_by_outcome(connection: Connection, project: int, now: float) -> dict[int, dict[str, int]]:
@@ -135,9 +138,9 @@ def count_tasks_by_outcome(connection: Connection, project: int, now: float) -> 
 
     A task whose time has ended is closed when the next one is opened by anybody; it is counted as expired before.
     """
-    outcome = func.coalesce(task.c.outcome, case((task.c.leased < now, "expired"), else_="open"))
+    outcome = func.coalesce(tasks.c.outcome, case((tasks.c.leased < now, "expired"), else_="open"))
     counts_by_account: defaultdict[int, dict[str, int]] = defaultdict(dict)
-    outcomes = select(task.c.account, outcome.label("outcome")).where(task.c.project == project).subquery()
+    outcomes = select(tasks.c.account, outcome.label("outcome")).where(tasks.c.project == project).subquery()
     counts = select(outcomes.c.account, outcomes.c.outcome, func.count()).group_by(
         outcomes.c.account, outcomes.c.outcome
     )
@@ -173,14 +176,16 @@ def close_task(
     task_row = connection.execute(LOCK_TASK, {"task": task}).first()
     if task_row is None or task_row.outcome == "set_aside" or (task_row.outcome and outcome != "set_aside"):
         return
-    if outcome == "expired" and not connection.execute(COUNT_OPEN, {"task": task}).scalar_one():
+    open_questions = connection.execute(COUNT_OPEN, {"task": task}).scalar_one()
+    if outcome == "expired" and not open_questions:
         outcome = "handed_in"
     trap_count = _count_traps(connection, task)
     settings = parse_settings(task_row.settings)
     failed = not passes_traps(trap_count, needed=settings.traps_needed, usual=settings.traps)
     if failed and settings.failed_traps == "set_aside":
         outcome = "set_aside"
-    release_items(connection, task, answered_too=outcome == "set_aside")
+    if open_questions or outcome == "set_aside":
+        release_items(connection, task, answered_too=outcome == "set_aside")
     connection.execute(
         CLOSE_TASK,
         {

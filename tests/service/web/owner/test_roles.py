@@ -12,12 +12,12 @@ from ringtrue.service.store import Store
 from ringtrue.service.store.audit_log import load_audit_entries
 from ringtrue.service.store.records import Project
 from ringtrue.service.web.auth.dependencies import list_unguarded_routes
-from ringtrue.service.web.owner import adjudication, administration, exports, gold, people, progress, projects
+from ringtrue.service.web.owner import adjudication, administration, exports, people, progress, projects
 from service.web.owner.stories import said
 
 ROUTES = [
     (method, route.path)
-    for part in (adjudication, exports, gold, people, progress, projects, administration)
+    for part in (adjudication, exports, people, progress, projects, administration)
     for route in part.router.routes
     if isinstance(route, APIRoute)
     for method in sorted(route.methods)

@@ -24,15 +24,16 @@ from ringtrue.service.store.items import withdraw_gold_draw
 from ringtrue.service.store.progress import FailedTask, load_failed_tasks
 from ringtrue.service.store.records import MAX_ID, Queue
 from ringtrue.service.store.tasks import is_task_in_project
-from ringtrue.service.web.api.project_requests import FileText, encode_file_or_none
 from ringtrue.service.web.api.schemas import (
     DocumentResponse,
+    FileText,
     ProjectName,
     QueryParams,
     RequestModel,
     ResponseModel,
     RowId,
     ShortText,
+    encode_file_or_none,
     error_responses,
     fields_of,
 )

@@ -23,18 +23,23 @@ from ringtrue.service.store.projects import (
     load_projects,
 )
 from ringtrue.service.store.records import Label, Project, Scale, Settings
-from ringtrue.service.web.api.project_requests import (
+from ringtrue.service.web.api.schemas import (
     FilesRequest,
     ImportRequest,
     ProjectChangeRequest,
+    ProjectName,
     ProjectRequest,
+    QueryParams,
+    ResponseModel,
+    RowId,
     describe_upload_body,
     encode_file,
     encode_file_or_none,
+    error_responses,
+    fields_of,
     make_scale,
     read_upload,
 )
-from ringtrue.service.web.api.schemas import ProjectName, QueryParams, ResponseModel, RowId, error_responses, fields_of
 from ringtrue.service.web.auth.token_auth import Anybody, Caller, Manager
 from ringtrue.service.web.owner.project_form import default_guidelines
 from ringtrue.service.web.responses import attachment_headers, describe_download

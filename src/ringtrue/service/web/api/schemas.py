@@ -1,10 +1,14 @@
-"""What travels: how texts, numbers and times are written, what responses take from the store, and errors."""
+"""What travels: how texts, numbers and times are written, what responses take from the store, and errors.
+
+What is sent to make and change a project is here too: its scale and settings, and its files. Small files come as texts
+in JSON, others as a form with files.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar, cast, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar, cast, get_type_hints
 
 from pydantic import (
     BaseModel,
@@ -12,17 +16,54 @@ from pydantic import (
     ConfigDict,
     Field,
     StringConstraints,
+    TypeAdapter,
+    ValidationError,
     create_model,
 )
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
 
-from ringtrue.service.store.records import MAX_ID, ShownDocument
+from ringtrue.errors import UsageError
+from ringtrue.service.collect.uploads import UploadedFile
+from ringtrue.service.store.records import MAX_ID, PREFERENCE, SETTING_LIMITS, FailedTraps, Label, Scale, ShownDocument
+from ringtrue.service.web.security import allow_large_body, read_form
+
+if TYPE_CHECKING:
+    from fastapi import Request
+
+    from ringtrue.service.web.context import ServerContext
 
 NO_NUL_PATTERN = r"^[^\x00]*$"  # PostgreSQL keeps no such character
+PREFERENCE_ANSWERS = ("left", "right", "tie", "both_good", "both_bad")
+MAX_FILES = 50  # files at once
+# Numbers of the store that are moments, not durations.
+TIME_FIELDS = frozenset(
+    ("created", "closed", "deadline", "erased", "expires", "last_seen", "leased", "opened", "revoked", "time")
+)
+ERROR_DESCRIPTIONS: dict[int, str] = {
+    400: "What was sent is no JSON, or no form.",
+    401: "There is no token, or it is unknown, revoked or too old.",
+    403: "The token or its account may not do this.",
+    404: "There is no such thing, or not for this account.",
+    409: "Something else was said or done meanwhile.",
+    410: "The time for this is over.",
+    413: "Too much was sent at once.",
+    415: "What was sent is neither of the kinds that are expected here.",
+    422: "What was sent cannot be used as it is: the message says what was expected.",
+    503: "The database cannot do it now. Nothing was written, and sending it again is safe.",
+}
 
 ShortText: TypeAlias = Annotated[str, StringConstraints(max_length=2_000, pattern=NO_NUL_PATTERN)]
+Title: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=NO_NUL_PATTERN)]
+Guidelines: TypeAlias = Annotated[str, StringConstraints(max_length=200_000, pattern=NO_NUL_PATTERN)]
+ButtonName: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=60, pattern=NO_NUL_PATTERN)]
 ProjectName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 RowId: TypeAlias = Annotated[int, Field(ge=1, le=MAX_ID)]
 Days: TypeAlias = Annotated[float, Field(gt=0, le=3_650)]
+Depth: TypeAlias = Annotated[int, Field(ge=1, le=1_000, description="How deep runs are pooled.")]
+INTEGER_ADAPTER: TypeAdapter[int] = TypeAdapter(Annotated[int, Field(strict=False)])
+RequestT = TypeVar("RequestT", bound="RequestModel")
+ResponseT = TypeVar("ResponseT", bound="ResponseModel")
 
 
 def _parse_timestamp(seconds: Any) -> Any:
@@ -30,10 +71,6 @@ def _parse_timestamp(seconds: Any) -> Any:
 
 
 Timestamp: TypeAlias = Annotated[datetime, BeforeValidator(_parse_timestamp)]
-# Numbers of the store that are moments, not durations.
-TIME_FIELDS = frozenset(
-    ("created", "closed", "deadline", "erased", "expires", "last_seen", "leased", "opened", "revoked", "time")
-)
 
 
 class RequestModel(BaseModel):
@@ -54,10 +91,7 @@ class QueryParams(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
-R = TypeVar("R", bound=ResponseModel)
-
-
-def fields_of(record: type, *, omit: Collection[str] = ()) -> Callable[[type[R]], type[R]]:
+def fields_of(record: type, *, omit: Collection[str] = ()) -> Callable[[type[ResponseT]], type[ResponseT]]:
     """Give a response the fields of a record of the store, times as ISO 8601; what the class declares itself wins."""
     inherited: dict[str, Any] = {
         name: ((Timestamp if hint is float else Timestamp | None) if name in TIME_FIELDS else hint, ...)
@@ -65,13 +99,13 @@ def fields_of(record: type, *, omit: Collection[str] = ()) -> Callable[[type[R]]
         if name not in omit
     }
 
-    def derive(model: type[R]) -> type[R]:
+    def derive(model: type[ResponseT]) -> type[ResponseT]:
         declared = {name: (field.annotation, field) for name, field in model.model_fields.items()}
         fields = inherited | declared
         derived = create_model(
             model.__name__, __base__=ResponseModel, __doc__=model.__doc__, __module__=model.__module__, **fields
         )
-        return cast(type[R], derived)
+        return cast(type[ResponseT], derived)
 
     return derive
 
@@ -107,23 +141,202 @@ class ErrorResponse(BaseModel):
     error: ErrorDetail
 
 
-ERROR_DESCRIPTIONS: dict[int, str] = {
-    400: "What was sent is no JSON, or no form.",
-    401: "There is no token, or it is unknown, revoked or too old.",
-    403: "The token or its account may not do this.",
-    404: "There is no such thing, or not for this account.",
-    409: "Something else was said or done meanwhile.",
-    410: "The time for this is over.",
-    413: "Too much was sent at once.",
-    415: "What was sent is neither of the kinds that are expected here.",
-    422: "What was sent cannot be used as it is: the message says what was expected.",
-    503: "The database cannot do it now. Nothing was written, and sending it again is safe.",
-}
-
-
 def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The errors of an operation, as OpenAPI tells them; those that every operation can have are added."""
     return {
         status: {"model": ErrorResponse, "description": ERROR_DESCRIPTIONS[status]}
         for status in sorted({400, 401, 403, 413, 422, 503, *statuses})
     }
+
+
+class FileText(RequestModel):
+    """A small file: its name, and its text."""
+
+    name: Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
+    text: str
+
+
+class FilesRequest(RequestModel):
+    """What is to be judged (`ask`: runs, a pool, a judged table, pairs), texts of queries and documents, and traps."""
+
+    ask: list[FileText] = Field(default=[], max_length=MAX_FILES)
+    topics: FileText | None = None
+    documents: list[FileText] = Field(default=[], max_length=MAX_FILES)
+    traps: FileText | None = None
+    depth: Depth = 10
+
+
+class ImportRequest(RequestModel):
+    """Labels or preferences that exist already, with the names of their judges."""
+
+    file: FileText
+
+
+class LabelRequest(RequestModel):
+    """One of the answers. A label's value is its place, from 0, unless it is given; the worst comes first."""
+
+    value: Annotated[str, StringConstraints(pattern=r"^([0-9]{1,4}|left|right|tie|both_good|both_bad)$")] | None = None
+    name: ButtonName
+    hint: Annotated[str, StringConstraints(max_length=200, pattern=NO_NUL_PATTERN)] = ""
+
+
+class ScaleRequest(RequestModel):
+    """How it is judged: `graded` labels with names, or which of two documents is better."""
+
+    kind: Literal["graded", "preference"]
+    labels: Annotated[list[LabelRequest], Field(min_length=2, max_length=10)] | None = None
+
+
+def _limited(name: str, description: str | None = None) -> Any:
+    """A field for a number of `Settings`, with its limits."""
+    low, high = SETTING_LIMITS[name]
+    return Field(ge=low, le=high, description=description)
+
+
+class SettingsRequest(RequestModel):
+    """How a project is judged; what is left out stays as it is."""
+
+    judges: Annotated[int, _limited("judges", description="How many judges each item gets.")] = 3
+    task_size: Annotated[int, _limited("task_size")] = 20
+    traps: Annotated[int, _limited("traps")] = 5
+    traps_needed: Annotated[int, _limited("traps_needed")] = 4
+    failed_traps: FailedTraps = "flag"
+    minutes: Annotated[int, _limited("minutes")] | None = 30
+    lease_minutes: Annotated[int, _limited("lease_minutes")] = 30
+    shortcuts: bool = True
+    highlight: bool = True
+    html: bool = False
+    together: bool = True
+    active: bool = False
+
+
+class ProjectRequest(FilesRequest):
+    """A new project, with the files that it is made from; more can be added later."""
+
+    name: ProjectName
+    title: Title
+    scale: ScaleRequest
+    settings: SettingsRequest = SettingsRequest()
+    guidelines: Guidelines = ""
+
+
+class ProjectChangeRequest(RequestModel):
+    """What to change; what is left out stays."""
+
+    title: Title | None = None
+    guidelines: Guidelines | None = None
+    settings: SettingsRequest | None = None
+    closed: bool | None = None
+
+
+def make_scale(requested: ScaleRequest) -> Scale:
+    """The scale that was asked for."""
+    if requested.labels is None:
+        if requested.kind == "graded":
+            raise UsageError("a graded scale needs labels, the worst first: [{'name': 'Not relevant'}, …]")
+        return PREFERENCE
+    values = [label.value or str(position) for position, label in enumerate(requested.labels)]
+    if requested.kind == "preference" and not {"left", "right"} <= set(values) <= set(PREFERENCE_ANSWERS):
+        raise UsageError(f"answers about two documents are left, right, tie, both_good, both_bad; found {values}")
+    return Scale(
+        kind=requested.kind,
+        labels=tuple(
+            Label(value=value, name=label.name, hint=label.hint)
+            for value, label in zip(values, requested.labels, strict=True)
+        ),
+    )
+
+
+def encode_file(file: FileText) -> UploadedFile:
+    """A file as the rest of the package takes it."""
+    try:
+        return UploadedFile(name=file.name, content=file.text.encode())
+    except UnicodeEncodeError:
+        raise UsageError(f"{file.name}: the text has half a character (a lone surrogate) in it") from None
+
+
+def encode_file_or_none(file: FileText | None) -> UploadedFile | None:
+    """The same, where there may be none."""
+    return None if file is None else encode_file(file)
+
+
+def describe_upload_body(model: type[RequestModel]) -> dict[str, Any]:
+    """How OpenAPI describes a body that is JSON or a form with files."""
+    json_schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
+    json_schema.pop("$defs")  # FileText, which other bodies bring along
+    fields: dict[str, Any] = {}
+    for name, property_schema in json_schema["properties"].items():
+        if _is_file(property_schema):
+            fields[name] = {"type": "string", "format": "binary"}
+        elif _is_file(property_schema.get("items", {})):
+            fields[name] = {"type": "array", "maxItems": MAX_FILES, "items": {"type": "string", "format": "binary"}}
+        else:
+            fields[name] = {key: keyword_value for key, keyword_value in property_schema.items() if key != "title"}
+    form = {"type": "object", "properties": fields, "additionalProperties": False}
+    if "required" in json_schema:
+        form["required"] = json_schema["required"]
+    content = {"application/json": {"schema": json_schema}, "multipart/form-data": {"schema": form}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+async def read_upload(
+    request: Request, server: ServerContext, model: type[RequestT]
+) -> tuple[RequestT, dict[str, list[UploadedFile]]]:
+    """What was sent, and its files by field. Call it once it is known who sends: from here on, much may be sent."""
+    allow_large_body(request, server.upload_limit)
+    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if content_type == "application/json":
+        body = model.model_validate_json(await request.body())
+        return body, {name: list(map(encode_file, _as_file_list(getattr(body, name)))) for name in _file_fields(model)}
+    if content_type != "multipart/form-data":
+        raise HTTPException(
+            415, f"expected application/json or multipart/form-data, found '{content_type or 'nothing'}'"
+        )
+    files: dict[str, list[UploadedFile]] = {name: [] for name in _file_fields(model)}
+    plain_fields: dict[str, Any] = {}
+    for name, submitted in (await read_form(request)).multi_items():
+        if isinstance(submitted, UploadFile):
+            if name not in files:
+                raise UsageError(f"no files are expected in '{name}'; there is {', '.join(files)}")
+            files[name].append(UploadedFile(name=submitted.filename or name, content=await submitted.read()))
+        elif name in files:
+            raise UsageError(f"expected a file in '{name}', with a file name; found a plain field")
+        else:
+            plain_fields[name] = submitted
+    return _validate_form(model, plain_fields, files), files
+
+
+def _is_file(schema: dict[str, Any]) -> bool:
+    return any(variant.get("$ref", "").endswith("/FileText") for variant in (schema, *schema.get("anyOf", ())))
+
+
+def _file_fields(model: type[RequestModel]) -> list[str]:
+    """The fields that hold files."""
+    return [name for name, field in model.model_fields.items() if "FileText" in str(field.annotation)]
+
+
+def _as_file_list(files: Any) -> list[FileText]:
+    return [] if files is None else files if isinstance(files, list) else [files]
+
+
+def _validate_form(
+    model: type[RequestT], plain_fields: dict[str, Any], files: dict[str, list[UploadedFile]]
+) -> RequestT:
+    """The plain fields of a form, with stand-ins for its files, by the same rules as JSON."""
+    stand_ins: dict[str, Any] = {}
+    for name, field_files in files.items():
+        is_list = str(model.model_fields[name].annotation).startswith("list")
+        if is_list:
+            stand_ins[name] = [{"name": "file", "text": ""} for _ in field_files]
+        elif len(field_files) > 1:
+            raise UsageError(f"expected one file in '{name}', found {len(field_files)}")
+        elif field_files:
+            stand_ins[name] = {"name": "file", "text": ""}
+    for name, text in plain_fields.items():
+        field = model.model_fields.get(name)
+        if field is not None and field.annotation is int:
+            try:
+                plain_fields[name] = INTEGER_ADAPTER.validate_python(text)
+            except ValidationError:
+                raise UsageError(f"expected a whole number in '{name}', found '{text[:80]}'") from None
+    return model.model_validate(plain_fields | stand_ins)

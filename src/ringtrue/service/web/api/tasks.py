@@ -304,22 +304,21 @@ async def _open_and_load_task(
 ) -> tuple[TaskState | None, T | None]:
     """The task that is open or a new one, and what there is to see of it; where votes choose pairs, more are chosen."""
 
-    def load_project(connection: Connection, caller: Caller) -> tuple[Project, int]:
-        return caller.load_project(connection, name, "gold" if queue == "gold" else "judge"), caller.person.id
-
-    def work(connection: Connection, caller: Caller) -> tuple[TaskState | None, T | None]:
-        project, account = load_project(connection, caller)
+    def work(connection: Connection, caller: Caller) -> tuple[Project, int, TaskState | None, T | None]:
+        project, account = (
+            caller.load_project(connection, name, "gold" if queue == "gold" else "judge"),
+            caller.person.id,
+        )
         rng = np.random.default_rng()
         task = get_or_create_task(connection, project, account, queue=queue, now=caller.now, rng=rng)
-        return task, None if task is None else load_content(connection, task.id, account)
+        return project, account, task, None if task is None else load_content(connection, task.id, account)
 
-    project, account = await access.read(load_project)
-    task, content = await access.write(work)
+    project, account, task, content = await access.write(work)
     if project.settings.active and queue == "main":
         if task is not None:
             access.server.run_in_background(make_refill_job(access.server, project))
         elif await wait_for_pairs(access.server, project, account):
-            task, content = await access.write(work)
+            _, _, task, content = await access.write(work)
     return task, content
 
 

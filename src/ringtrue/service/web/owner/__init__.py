@@ -2,8 +2,8 @@
 
 from fastapi import APIRouter
 
-from ringtrue.service.web.owner import adjudication, administration, exports, gold, people, progress, projects
+from ringtrue.service.web.owner import adjudication, administration, exports, people, progress, projects
 
 router = APIRouter(include_in_schema=False)
-for part in (projects, progress, people, adjudication, gold, exports, administration):
+for part in (projects, progress, people, adjudication, exports, administration):
     router.include_router(part.router)

@@ -1,12 +1,20 @@
-"""Deciding where judges disagree: the biggest disagreement first, votes without names."""
+"""What needs somebody who is trusted: verdicts where judges disagree, and gold drawn with known probabilities.
+
+The biggest disagreement comes first, and its votes have no names.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from fastapi import APIRouter, Request, Response
 
-from ringtrue.errors import UsageError
+from ringtrue.errors import ConflictError, InputError, MeasureError, UsageError
+from ringtrue.formatting.phrases import format_count
+from ringtrue.service.collect.gold_queue import draw_gold
+from ringtrue.service.collect.uploads import load_project_uploads
+from ringtrue.service.store.accounts import load_accounts
 from ringtrue.service.store.adjudication import (
     DisputedItem,
     count_disagreements,
@@ -15,11 +23,15 @@ from ringtrue.service.store.adjudication import (
     load_verdicts,
     record_verdict,
 )
-from ringtrue.service.web.auth.dependencies import ProjectOwner, RequestContext
+from ringtrue.service.store.items import load_undecided_gold, withdraw_gold_draw
+from ringtrue.service.store.progress import load_progress
+from ringtrue.service.web.auth.dependencies import ProjectOwner, ProjectOwnerUpload, RequestContext
 from ringtrue.service.web.owner.page_layout import (
     FormState,
     PathId,
     as_sentence,
+    read_uploaded_files,
+    record_owner_action,
     redirect_with_notes,
     render_owner_page,
     with_audit_record,
@@ -29,9 +41,13 @@ from ringtrue.service.web.safe_html import compile_query_patterns, make_document
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+    from ringtrue.service.collect.gold_queue import GoldDrawSummary
+
 router = APIRouter(include_in_schema=False)
 MAX_OPEN_SHOWN, MAX_DECIDED_SHOWN = 50, 50
 PAIR_ANSWER_NAMES = {"left": "First document", "right": "Second document"}  # no judge's left or right
+MAX_DRAW = 100_000  # documents or queries of gold
+MAX_WIDTHS_LISTED = 6  # runs and measures in the sentence about what to expect
 
 
 @router.get("/p/{project}/adjudicate")
@@ -88,6 +104,77 @@ async def decide(request: Request, context: ProjectOwner, item: PathId) -> Respo
     )
 
 
+@router.get("/p/{project}/gold")
+async def gold_page(request: Request, context: ProjectOwner) -> Response:
+    """How far gold is, and the form that draws it."""
+    values = {"how": "documents", "number": "100", "measures": "P@10", "wanted": "1"}
+    return await _render_gold_page(request, context, FormState(values=values))
+
+
+@router.post("/p/{project}/gold")
+async def draw(request: Request, context: ProjectOwnerUpload) -> Response:
+    """Draw documents into the queue of the gold judges."""
+    form = FormState.from_submission(context.form, ("how", "number", "measures", "compare", "wanted"))
+    how = form.parse_choice("how", "What is drawn", ("documents", "queries"))
+    number = form.parse_number("number", "How many", 1, MAX_DRAW)
+    wanted = form.parse_number("wanted", "Gold judges for each document", 1, 100)
+    measures = [name for line in form["measures"].splitlines() for name in line.split()] or ["P@10"]
+    files = {"bronze": await read_uploaded_files(context.form, "bronze")}
+    if any(not file.content for file in files["bronze"]):
+        form.problems["bronze"] = f"{files['bronze'][0].name}: this file is empty."
+    if number is None or wanted is None or form.problems:
+        return await _render_gold_page(request, context, form, status=422)
+    try:
+        gold_draw = await context.server.compute(
+            lambda: draw_gold(
+                context.server.store,
+                context.project,
+                measures=measures,
+                budget=number if how == "documents" else None,
+                queries=number if how == "queries" else None,
+                compare=form.is_on("compare"),
+                bronze=files["bronze"][0] if files["bronze"] else None,
+                wanted=wanted,
+                now=context.now,
+                rng=np.random.default_rng(),
+            )
+        )
+    except MeasureError as error:
+        form.problems["measures"] = as_sentence(str(error))
+        return await _render_gold_page(request, context, form, status=422)
+    except (InputError, UsageError, ConflictError) as error:
+        form.attach_error(error, files)
+        return await _render_gold_page(request, context, form, status=422)
+    await record_owner_action(
+        context, "draw gold", documents=gold_draw.documents, new=gold_draw.new, design=gold_draw.design
+    )
+    message = (
+        f"{format_count(gold_draw.new, 'document')} of {format_count(gold_draw.queries, 'query')} wait for gold judges."
+    )
+    return redirect_with_notes(
+        context,
+        f"/p/{context.project.name}/gold",
+        message,
+        *_expected_width_notes(gold_draw),
+        *map(as_sentence, gold_draw.notes),
+    )
+
+
+@router.post("/p/{project}/gold/withdraw")
+async def withdraw(context: ProjectOwner) -> Response:
+    """Take a draw back that nobody has judged."""
+    address = f"/p/{context.project.name}/gold"
+    try:
+        withdrawn = await context.write(
+            with_audit_record(context, "withdraw gold", lambda c: withdraw_gold_draw(c, context.project))
+        )
+    except ConflictError as error:
+        return redirect_with_notes(context, address, as_sentence(str(error)))
+    return redirect_with_notes(
+        context, address, f"The draw is withdrawn: {format_count(withdrawn, 'document')} wait for gold no longer."
+    )
+
+
 async def _render_item_page(
     request: Request, context: RequestContext, item: int, form: FormState, *, status: int = 200
 ) -> Response:
@@ -128,3 +215,39 @@ async def _render_item_page(
 def _answer_name(context: RequestContext, answer: str) -> str:
     scale = context.project.scale
     return PAIR_ANSWER_NAMES.get(answer, scale.name_of(answer)) if scale.kind == "preference" else scale.name_of(answer)
+
+
+async def _render_gold_page(
+    request: Request, context: RequestContext, form: FormState, *, status: int = 200
+) -> Response:
+    store, project = context.server.store, context.project
+
+    def load(connection: Connection) -> dict[str, Any]:
+        members = load_accounts(connection, project.id)
+        return {
+            "found": load_progress(connection, project.id, "gold"),
+            "bronze": load_progress(connection, project.id).done,
+            "trusted": [account.handle for account in members if "gold" in account.roles],
+            "unclear": load_undecided_gold(connection, project),
+        }
+
+    files = await context.server.compute(lambda: load_project_uploads(store, project.id))
+    return render_owner_page(
+        request,
+        context,
+        "gold.html",
+        status=status,
+        form=form,
+        runs=[upload for upload in files if upload.kind == "run"],
+        drawn_from=[upload for upload in files if upload.kind == "bronze"],
+        **await context.read(load),
+    )
+
+
+def _expected_width_notes(gold_draw: GoldDrawSummary) -> list[str]:
+    widths = [(run, measure, half) for run, row in gold_draw.expected.items() for measure, half in row.items()]
+    if not widths:
+        return []
+    listing = ", ".join(f"{run} {measure} ±{half:.3f}" for run, measure, half in widths[:MAX_WIDTHS_LISTED])
+    more = f" and {len(widths) - MAX_WIDTHS_LISTED:,} more" if len(widths) > MAX_WIDTHS_LISTED else ""
+    return [f"When all of it is judged, intervals of about this size are to be expected: {listing}{more}."]

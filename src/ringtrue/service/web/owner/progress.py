@@ -63,6 +63,32 @@ STATISTIC_NAMES = {
 }
 LABEL_STATISTICS = ("overlap", "alpha_ordinal")
 NO_VALUE = "–"
+JUDGE_CELLS: dict[str, Callable[[JudgeReport], str]] = {
+    "Others": lambda report: _format_percent(report.others_accuracy),
+    "Lenient": lambda report: (
+        NO_VALUE
+        if report.leniency is None or report.leniency.value is None
+        else _with_minus_signs(f"{report.leniency.value:+.2f}")
+    ),
+    "Traps": lambda report: (
+        f"{report.traps.passed} of {report.traps.n}" if report.traps and report.traps.n else NO_VALUE
+    ),
+    "Seconds": lambda report: format_seconds(report.speed.median if report.speed else None),
+    "Left": lambda report: _format_percent(report.side_bias.left.value) if report.side_bias else NO_VALUE,
+    "Mostly": lambda report: (
+        NO_VALUE if report.side_bias else f"{report.common_label} ({100 * report.common_share:.0f}%)"
+    ),
+}
+COLUMN_MEANINGS = {
+    "Labels": "answers that count, those to traps too",
+    "Right": "how often the judge's label is the right one, by gold or by what most of the others say",
+    "Others": "how often the others are right on the same items",
+    "Lenient": "own label less the mean of the others' on the same items, on average",
+    "Traps": "passed, of those met",
+    "Seconds": "for an answer, the median",
+    "Left": "how often the left document wins, of the answers for a side",
+    "Mostly": "the label given most often, and how often",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,34 +290,6 @@ def make_pair_table(agreement: Agreement) -> QualityTable | None:
         caption="Judges two by two" + (f", and {format_count(more, 'more pair')} in the exports" if more > 0 else ""),
         words=2,
     )
-
-
-JUDGE_CELLS: dict[str, Callable[[JudgeReport], str]] = {
-    "Others": lambda report: _format_percent(report.others_accuracy),
-    "Lenient": lambda report: (
-        NO_VALUE
-        if report.leniency is None or report.leniency.value is None
-        else _with_minus_signs(f"{report.leniency.value:+.2f}")
-    ),
-    "Traps": lambda report: (
-        f"{report.traps.passed} of {report.traps.n}" if report.traps and report.traps.n else NO_VALUE
-    ),
-    "Seconds": lambda report: format_seconds(report.speed.median if report.speed else None),
-    "Left": lambda report: _format_percent(report.side_bias.left.value) if report.side_bias else NO_VALUE,
-    "Mostly": lambda report: (
-        NO_VALUE if report.side_bias else f"{report.common_label} ({100 * report.common_share:.0f}%)"
-    ),
-}
-COLUMN_MEANINGS = {
-    "Labels": "answers that count, those to traps too",
-    "Right": "how often the judge's label is the right one, by gold or by what most of the others say",
-    "Others": "how often the others are right on the same items",
-    "Lenient": "own label less the mean of the others' on the same items, on average",
-    "Traps": "passed, of those met",
-    "Seconds": "for an answer, the median",
-    "Left": "how often the left document wins, of the answers for a side",
-    "Mostly": "the label given most often, and how often",
-}
 
 
 def make_judge_table(quality: JudgeQuality) -> QualityTable:
