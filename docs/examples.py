@@ -15,6 +15,7 @@ before you keep it.
 from __future__ import annotations
 
 import doctest
+import io
 import os
 import re
 import subprocess
@@ -22,8 +23,10 @@ import sys
 import tempfile
 import textwrap
 from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 BLOCK = re.compile(
     r"(?:^<!-- file: (?P<file>\S+) -->\n)?"
@@ -31,6 +34,7 @@ BLOCK = re.compile(
     re.M | re.S,
 )
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+SHELL_SYNTAX = re.compile(r"[|<>;&`]|\$\(")  # what only a shell can do
 RUNS = {"ringtrue", "cat", "head"}  # other commands, such as `make test`, are shown but not run
 
 
@@ -90,22 +94,47 @@ def _shown(command: str, says: str, where: str, complaints: list[str]) -> str:
     """The command and what it prints; what the page says stays where it is right."""
     if command.split()[0] not in RUNS:
         return f"$ {command}\n{says}"
-    ran = subprocess.run(
-        command,
-        shell=True,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env=os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "100"},
-        timeout=60,
-        check=False,
-    )
-    if not doctest.OutputChecker().check_output(_plain(says), _plain(ran.stdout), doctest.ELLIPSIS):
-        complaints.append(f"{where}: $ {command}\nthe page says\n{says}\nbut it prints\n{ran.stdout}")
-        says = _plain(ran.stdout)
-    if (ran.returncode != 0) != says.startswith(("ringtrue: ", "Usage: ")):
-        complaints.append(f"{where}: $ {command}\nended with exit code {ran.returncode}")
+    printed, exit_code = _run(command)
+    if not doctest.OutputChecker().check_output(_plain(says), _plain(printed), doctest.ELLIPSIS):
+        complaints.append(f"{where}: $ {command}\nthe page says\n{says}\nbut it prints\n{printed}")
+        says = _plain(printed)
+    if (exit_code != 0) != says.startswith(("ringtrue: ", "Usage: ")):
+        complaints.append(f"{where}: $ {command}\nended with exit code {exit_code}")
     return f"$ {command}\n{says}"
+
+
+def _run(command: str) -> tuple[str, int]:
+    """What a command prints, and its exit code; a plain call of ringtrue is made in this process."""
+    executables = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = os.environ | {"PATH": executables, "COLUMNS": "100"}
+    if not command.startswith("ringtrue ") or SHELL_SYNTAX.search(command):
+        ran = subprocess.run(
+            command, shell=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment,
+            timeout=60, check=False,
+        )  # fmt: skip
+        return ran.stdout, ran.returncode
+    # A shell splits the words and fills in names of files.
+    split = subprocess.run(
+        ["bash", "-c", f"ringtrue() {{ printf '%s\\0' \"$@\"; }}\n{command}"],
+        text=True,
+        capture_output=True,
+        check=True,
+    )
+    return _call(split.stdout.removesuffix("\0").split("\0"), environment)
+
+
+def _call(arguments: list[str], environment: dict[str, str]) -> tuple[str, int]:
+    """The same for a call of ringtrue in this process."""
+    from ringtrue.cli import main as ringtrue
+
+    output = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+    with patch.dict(os.environ, environment), redirect_stdout(output), redirect_stderr(output):
+        try:
+            ringtrue(arguments)
+            exit_code = 0
+        except SystemExit as end:
+            exit_code = int(end.code or 0)
+    return output.buffer.getvalue().decode(), exit_code  # type: ignore[attr-defined]
 
 
 def _plain(text: str) -> str:

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# Two processes share the cores, and as in the command line, threads that wait for each other cost more than they bring.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read by the processes that xdist starts
 # A slow machine is no bug, and where nobody looks, every run tries the same examples; `make test` tries more of them.
 for profile, examples in {"check": 15, "test": 100}.items():
     settings.register_profile(profile, deadline=None, derandomize=bool(os.environ.get("CI")), max_examples=examples)
