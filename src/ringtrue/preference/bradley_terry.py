@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ringtrue.preference.matches import FloatArray
-
-if TYPE_CHECKING:
-    from ringtrue.preference.matches import FloatArray, Matches
+from ringtrue.preference.matches import FloatArray, Matches
 
 TOLERANCE = 1e-9  # of a rating, in log odds
 MAX_ITERATIONS = 100

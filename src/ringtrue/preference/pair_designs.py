@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import Self, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -18,10 +18,6 @@ from ringtrue.preference.matches import Matches
 from ringtrue.tables import Preferences, Run
 from ringtrue.tables.columns import COLUMN_ALIASES, make_frame, parse_ids, rename_columns
 from ringtrue.tables.groups import IntArray, first_duplicate, group_rows
-
-if TYPE_CHECKING:
-    from ringtrue.preference.matches import Matches
-
 
 MAX_DEPTH = 2**31 - 1  # of a pool: everything
 OPPONENTS = 5  # that a document meets among those above it: all of them, for the first six

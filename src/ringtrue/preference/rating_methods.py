@@ -35,6 +35,14 @@ MAX_K_SCALES = 10  # scales: a match decides everything long before
 ELO_PASSES = 20  # of elo
 MIN_PRIOR_SD = 0.5  # log odds: a ridge that allows less leaves nothing to the votes
 MAX_MIRROR_PROBABILITY = 0.1  # how probable the opposite order may be
+METHODS_WITH_PASSES = ("elo", "glicko")
+SETTING_CHOICES: dict[str, tuple[str | None, ...]] = {
+    "method": METHODS,
+    "by_judge": (None, *get_args(JudgeKind)),
+    "ties": get_args(TieModel),
+    "each": ("pair", "vote"),
+    "interval": get_args(IntervalKind),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,14 +260,6 @@ RATERS: dict[Method, Callable[[RatingSettings, Matches, np.random.Generator, Pro
     "elo": _rate_by_elo,
     "glicko": _rate_by_glicko,
     "win-rate": _rate_by_win_rate,
-}
-METHODS_WITH_PASSES = ("elo", "glicko")
-SETTING_CHOICES: dict[str, tuple[str | None, ...]] = {
-    "method": METHODS,
-    "by_judge": (None, *get_args(JudgeKind)),
-    "ties": get_args(TieModel),
-    "each": ("pair", "vote"),
-    "interval": get_args(IntervalKind),
 }
 
 

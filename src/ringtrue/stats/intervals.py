@@ -9,16 +9,12 @@ import math
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ringtrue.errors import UsageError
 from ringtrue.stats.results import Estimate
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 NEGLIGIBLE = 45.0  # e⁻⁴⁵ of the density at t adds nothing to a 53-bit sum
 

@@ -31,6 +31,17 @@ MAX_JUDGES_EXPLAINED = 10  # flagged judges in sentences
 WIDTH = 100
 FLAG_MEANING = "a flag is a reason to look, not to drop anybody"
 WORK_PER_LABEL = 40  # units of the progress bar for a label: a million labels take about two seconds
+REQUIRED_COLUMNS = {"judge", "labels", "accuracy"}
+COLUMN_MEANINGS = {
+    "others": "others: the accuracy of the others on the same items",
+    "lenient": "lenient: own label − mean of the others' on the same items, on average",
+    "again": "again: share of equal pairs among labels that the judge gave the same item",
+    "traps": "traps: passed of those met; accepted: batches of work with enough of them",
+    "seconds": "seconds: for a label, the median",
+    "left": "left: how often the left document wins, of the verdicts for a side",
+    "drift": "drift: accuracy of the second half of the labels − that of the first, in order of time",
+    "mostly": "mostly: the label given most often, and how often",
+}
 
 
 @click.command("judges", cls=Command)
@@ -132,17 +143,6 @@ OPTIONAL_CELLS: dict[str, Callable[[JudgeReport], str]] = {
     "left": lambda judge: format_number(judge.side_bias.left.value, 2) if judge.side_bias else "–",
     "drift": lambda judge: format_signed(judge.drift.change.value or 0, 2) if judge.drift else "–",
     "mostly": lambda judge: "–" if judge.side_bias else f"{judge.common_label} ({100 * judge.common_share:.0f}%)",
-}
-REQUIRED_COLUMNS = {"judge", "labels", "accuracy"}
-COLUMN_MEANINGS = {
-    "others": "others: the accuracy of the others on the same items",
-    "lenient": "lenient: own label − mean of the others' on the same items, on average",
-    "again": "again: share of equal pairs among labels that the judge gave the same item",
-    "traps": "traps: passed of those met; accepted: batches of work with enough of them",
-    "seconds": "seconds: for a label, the median",
-    "left": "left: how often the left document wins, of the verdicts for a side",
-    "drift": "drift: accuracy of the second half of the labels − that of the first, in order of time",
-    "mostly": "mostly: the label given most often, and how often",
 }
 
 

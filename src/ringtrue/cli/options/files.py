@@ -16,7 +16,6 @@ from ringtrue.files.read import derive_run_name
 from ringtrue.tables import Run
 
 if TYPE_CHECKING:
-    from ringtrue.files import Format
     from ringtrue.files.byte_source import Source
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")

@@ -17,6 +17,43 @@ from ringtrue.evaluation.measures.graded import MAX_GRADE
 from ringtrue.evaluation.measures.ranked_lists import FloatArray
 
 Cutoff: TypeAlias = Literal["none", "optional", "required", "recall"]
+NEEDS_COLLECTION = frozenset({"AUC", "Fallout", "SetAcc", "TN"})  # all that was retrieved counts, whatever the cutoff
+FORMULAS: dict[str, Callable[..., FloatArray]] = {
+    "nDCG": graded.ndcg,
+    "DCG": graded.dcg,
+    "CG": graded.cg,
+    "SDCG": graded.sdcg,
+    "ERR": graded.err,
+    "GAP": graded.graded_average_precision,
+    "RBP": graded.rank_biased_precision,
+    "RBPres": graded.rank_biased_residual,
+    "AP": binary.average_precision,
+    "RR": binary.reciprocal_rank,
+    "P": binary.precision,
+    "R": binary.recall,
+    "F": binary.f_measure,
+    "Success": binary.success,
+    "Rprec": binary.r_precision,
+    "IPrec": binary.interpolated_precision,
+    "IAP": binary.interpolated_average,
+    "PAtRecall": binary.precision_at_recall,
+    "AUC": set_based.area_under_roc,
+    "Bpref": binary.bpref,
+    "infAP": binary.inferred_ap,
+    "Judged": set_based.judged_share,
+    "SetP": set_based.set_precision,
+    "SetR": set_based.set_recall,
+    "SetF": set_based.set_f,
+    "SetAcc": set_based.accuracy,
+    "Fallout": set_based.fallout,
+    "TP": set_based.true_positives,
+    "FP": set_based.false_positives,
+    "FN": set_based.false_negatives,
+    "TN": set_based.true_negatives,
+    "NumRet": set_based.num_retrieved,
+    "NumRel": set_based.num_relevant,
+    "NumRelRet": set_based.true_positives,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,44 +151,5 @@ PARAMETERS: dict[str, Parameter] = {
         "True or False: leave out the documents that nobody judged", lambda v: isinstance(v, bool)
     ),
 }
-
-FORMULAS: dict[str, Callable[..., FloatArray]] = {
-    "nDCG": graded.ndcg,
-    "DCG": graded.dcg,
-    "CG": graded.cg,
-    "SDCG": graded.sdcg,
-    "ERR": graded.err,
-    "GAP": graded.graded_average_precision,
-    "RBP": graded.rank_biased_precision,
-    "RBPres": graded.rank_biased_residual,
-    "AP": binary.average_precision,
-    "RR": binary.reciprocal_rank,
-    "P": binary.precision,
-    "R": binary.recall,
-    "F": binary.f_measure,
-    "Success": binary.success,
-    "Rprec": binary.r_precision,
-    "IPrec": binary.interpolated_precision,
-    "IAP": binary.interpolated_average,
-    "PAtRecall": binary.precision_at_recall,
-    "AUC": set_based.area_under_roc,
-    "Bpref": binary.bpref,
-    "infAP": binary.inferred_ap,
-    "Judged": set_based.judged_share,
-    "SetP": set_based.set_precision,
-    "SetR": set_based.set_recall,
-    "SetF": set_based.set_f,
-    "SetAcc": set_based.accuracy,
-    "Fallout": set_based.fallout,
-    "TP": set_based.true_positives,
-    "FP": set_based.false_positives,
-    "FN": set_based.false_negatives,
-    "TN": set_based.true_negatives,
-    "NumRet": set_based.num_retrieved,
-    "NumRel": set_based.num_relevant,
-    "NumRelRet": set_based.true_positives,
-}
-
-NEEDS_COLLECTION = frozenset({"AUC", "Fallout", "SetAcc", "TN"})  # all that was retrieved counts, whatever the cutoff
 
 CATALOGUE: dict[str, Definition] = {name: Definition(name=name, formula=formula) for name, formula in FORMULAS.items()}

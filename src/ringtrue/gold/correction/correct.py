@@ -27,6 +27,15 @@ from ringtrue.stats.intervals import require_level
 from ringtrue.stats.results import Comparison, Comparisons, Estimate
 from ringtrue.tables import Judgments, Run
 
+TESTS = {
+    "difference": "difference estimator on what the two runs do not share",
+    "difference, whole queries": "prediction-powered t test on whole queries",
+    "gold only": "t test on the gold labels alone",
+    "t on bronze scores": "paired t test on the bronze scores, for a judge that errs alike on both",
+    "welch on bronze scores": "Welch's t test on the bronze scores, for a judge that errs alike on both",
+    "independent": "z test as if each run had gold labels of its own",
+}
+
 
 def correct(
     runs: object,
@@ -175,16 +184,6 @@ def require_measures(measures: str | Measure | Iterable[str | Measure]) -> list[
     if not parsed:
         raise UsageError("no measure was asked for; P@10 and DCG@10 are good first ones")
     return parsed
-
-
-TESTS = {
-    "difference": "difference estimator on what the two runs do not share",
-    "difference, whole queries": "prediction-powered t test on whole queries",
-    "gold only": "t test on the gold labels alone",
-    "t on bronze scores": "paired t test on the bronze scores, for a judge that errs alike on both",
-    "welch on bronze scores": "Welch's t test on the bronze scores, for a judge that errs alike on both",
-    "independent": "z test as if each run had gold labels of its own",
-}
 
 
 def compare_corrected(

@@ -35,6 +35,18 @@ INTERVALS: dict[str, RatingSettings] = {
     "glicko, 10": RatingSettings(method="glicko"),
     "glicko, 175², 20 passes": replace(GLICKO_WIDE, passes=ELO_PASSES),
 }
+HONEST = PreferenceWorld(topics=1, docs=30, workers=1, crew=1, random=0, adversarial=0, step=0, within=1.5)
+SINGLE_WORKER_INTERVALS = ("laplace", "glicko, 175²", "glicko, 10", "glicko, 175², 20 passes")
+# Settings and intervals that fail for their votes: the model is another, or the ridge expects documents that are less
+# far apart, which nobody can know who sees the votes alone. The study says so.
+UNFIT = {
+    ("grades", "laplace"),
+    ("far apart", "laplace"),
+    ("far apart", "bootstrap"),
+    ("ties", "laplace"),
+    ("bad workers", "laplace"),
+}
+NEVER_FIT = ("glicko, 175²", "glicko, 10", "glicko, 175², 20 passes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +76,6 @@ class RatingCoverage:
     width: float
 
 
-HONEST = PreferenceWorld(topics=1, docs=30, workers=1, crew=1, random=0, adversarial=0, step=0, within=1.5)
-SINGLE_WORKER_INTERVALS = ("laplace", "glicko, 175²", "glicko, 10", "glicko, 175², 20 passes")
 SETTINGS: dict[str, VoteSetting] = {
     "many votes": VoteSetting(
         description="30 documents with a spread of 1.5, 150 pairs, 4 votes each",
@@ -99,16 +109,6 @@ SETTINGS: dict[str, VoteSetting] = {
         pairs=150, votes=4, intervals=("sensitivity",),
     ),
 }  # fmt: skip
-# Intervals that fail for such votes: their model is another, or the ridge expects documents that are less far apart,
-# which nobody can know who sees the votes alone. The study says so.
-UNFIT = {
-    ("grades", "laplace"),
-    ("far apart", "laplace"),
-    ("far apart", "bootstrap"),
-    ("ties", "laplace"),
-    ("bad workers", "laplace"),
-}
-NEVER_FIT = ("glicko, 175²", "glicko, 10", "glicko, 175², 20 passes")
 
 
 def is_made_for(setting: str, interval: str) -> bool:
