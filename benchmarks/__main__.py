@@ -14,6 +14,7 @@ from benchmarks import (
     aggregation,
     ceiling,
     correction,
+    crashes,
     disagreement,
     krippendorff_alpha,
     ratings,
@@ -145,6 +146,10 @@ def _serve(seconds: float) -> None:
             print(f"\n{service.title(kind, way, judges=50, seconds=seconds)}")
             words = service.lines(load, lambda name, load: _words(promise_of_serving(name, load)))
             print("\n".join(words), flush=True)
+        with service.database(kind) as (url, _):
+            survival = crashes.survive_kills(url, kills=crashes.KILLS)
+        promised = Promise("nothing lost, nothing twice", survival.is_whole)
+        print(f"\n{service.DATABASES[kind]}, {crashes.describe(survival)}{_words(promised)}", flush=True)
 
 
 def _study() -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
-import pytest
 
 from ringtrue.service.store import Answer, Store
 from ringtrue.service.store.answers import record_answer, submit_task, undo_last_answer
@@ -61,23 +59,6 @@ def judge_in_a_process(url: str, project: str, account: int, seed: int) -> list[
     """The same by a server of its own."""
     with Store.open(url, patience=30) as store:
         return judge_until_nothing_is_left(store, project, account, seed=seed)
-
-
-def wait_for_answers(url: str, count: int, *, patience: float = 120) -> int:
-    """Wait until judges who work on a server have given this many answers; how many they are by then.
-
-    Looks at the database from outside, and is gone again before it returns. However slow the machine is, it is
-    answers that count and not seconds.
-    """
-    end = time.monotonic() + patience
-    while True:
-        with Store.open(url, patience=30) as store:
-            ((there,),) = rows(store, "SELECT COUNT(*) FROM judgment")
-        if there >= count:
-            return int(there)
-        if time.monotonic() > end:
-            pytest.fail(f"{there} answers in {patience:g} seconds, where {count} were waited for")
-        time.sleep(0.05)
 
 
 def check_nothing_is_lost(store: Store, kept: list[Acknowledged]) -> None:

@@ -7,6 +7,7 @@ import importlib.util
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,12 @@ assert spec.loader is not None
 shape = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(shape)
 SOURCE = ROOT / "src" / "ringtrue"
-MODULES = {shape.module_name(path, SOURCE): ast.parse(path.read_text()) for path in SOURCE.rglob("*.py")}
+
+
+@cache
+def modules() -> dict[str, ast.Module]:
+    """Every module of the source, parsed."""
+    return {shape.module_name(path, SOURCE): ast.parse(path.read_text()) for path in SOURCE.rglob("*.py")}
 
 
 def counts(*options: str) -> dict[str, str]:
@@ -50,17 +56,17 @@ def test_a_small_checkout_is_counted_as_by_hand(tmp_path: Path) -> None:
 def test_there_are_at_most_seventeen_rooms_and_three_modules_beside_them() -> None:
     packages = {shape.module_name(path, SOURCE) for path in SOURCE.rglob("__init__.py")}
     assert sum(name.count(".") == 1 for name in packages) <= 17
-    assert sum(name.count(".") == 1 for name in MODULES.keys() - packages) <= 3
+    assert sum(name.count(".") == 1 for name in modules().keys() - packages) <= 3
 
 
 def test_no_private_name_is_shared_by_many_functions() -> None:
-    homes = shape.meanings(MODULES)
+    homes = shape.meanings(modules())
     assert {name: len(modules) for name, modules in homes.items() if len(modules) > shape.MANY_MEANINGS} == {}
 
 
 @pytest.mark.slow
 def test_nothing_is_called_one_or_found() -> None:
-    bound = Counter(name for tree in MODULES.values() for name in shape.bound_names(tree))
+    bound = Counter(name for tree in modules().values() for name in shape.bound_names(tree))
     assert {name: bound[name] for name in ("one", "found", "told", "thing", "stuff") if bound[name] > 4} == {}
 
 
@@ -78,11 +84,11 @@ def test_a_name_is_imported_from_where_it_is_defined_or_from_a_package() -> None
         name: {
             alias.asname or alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names
         }
-        for name, tree in MODULES.items()
+        for name, tree in modules().items()
     }
     assert [
         (name, node.module, alias.name)
-        for name, tree in MODULES.items()
+        for name, tree in modules().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom) and node.module in borrowed and node.module not in packages
         for alias in node.names

@@ -113,7 +113,10 @@ def regimes(n: int) -> FloatArray:
     return found[(found != 0).any(axis=1)]
 
 
-@pytest.mark.parametrize("n", [*range(2, 10), 13, 14, 15, 25, 49, 50, 51, 60, 120])
+SLOW_SIZES = [pytest.param(n, marks=pytest.mark.slow) for n in (14, 15)]  # SciPy enumerates there
+
+
+@pytest.mark.parametrize("n", [*range(2, 10), 13, *SLOW_SIZES, 25, 49, 50, 51, 60, 120])
 def test_wilcoxons_test_agrees_with_scipy_on_each_row_alone(n: int) -> None:
     d = regimes(n)[[0, 3, 7]] if n == 13 else regimes(n)  # SciPy enumerates there, slowly
     expected = [wilcoxon_by_scipy(row) for row in d]

@@ -76,7 +76,7 @@ def require_the_same(one: rt.Aggregation, other: rt.Aggregation, names: dict[str
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("prior", [None, Prior(), Prior(diagonal=3, cell=0)])
 @pytest.mark.parametrize("with_gold", [False, True])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (0, 2, 3))])
 def test_new_names_change_no_winner(method: Any, prior: Prior | None, with_gold: bool, seed: int) -> None:
     rows, gold = seeded(seed)
     shuffled = dict(zip(DOCS, np.random.default_rng(seed).permutation(DOCS).tolist(), strict=True))

@@ -1,14 +1,15 @@
 from __future__ import annotations
 
 import pytest
+from benchmarks.crashes import wait_for_answers
 from benchmarks.judge_clients import Shift, Way
 from benchmarks.servers import Serving
 from benchmarks.service import WORKERS, begin, end, over_cap, prepare
 
 from ringtrue.service.store import Store
-from service.crowd_server import Acknowledged, check_nothing_is_lost, wait_for_answers
+from service.crowd_server import Acknowledged, check_nothing_is_lost
 
-ENOUGH = 800  # answers, which is two seconds of work where nothing else runs
+ENOUGH = 500  # answers, which is more than a second of work where nothing else runs
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -109,7 +110,7 @@ def simulate_texts(world: Collection, *, rng: np.random.Generator) -> tuple[pl.D
     """
     query_ids = world.gold.frame["query"].unique(maintain_order=True).to_list()
     wanted = {
-        query_id: (str(rng.choice(TRAITS)), str(rng.choice(THINGS)), str(rng.choice(USES))) for query_id in query_ids
+        query_id: (_draw_word(TRAITS, rng), _draw_word(THINGS, rng), _draw_word(USES, rng)) for query_id in query_ids
     }
     labelled = world.gold.frame.join(
         world.bronze.frame.select("query", "doc", bronze="label"),
@@ -145,10 +146,10 @@ def _offer(wanted: tuple[str, str, str], label: int, bronze: int, rng: np.random
     """Title and text of an offer that deserves the label."""
     trait, thing, use = wanted
     other_trait, other_thing, other_use = (
-        str(rng.choice([word for word in words if word != wanted_word]))
+        _draw_word([word for word in words if word != wanted_word], rng)
         for words, wanted_word in zip((TRAITS, THINGS, USES), wanted, strict=True)
     )
-    closing = " ".join(map(str, rng.choice(CLOSING, 2, replace=False)))
+    closing = " ".join(CLOSING[index] for index in rng.choice(len(CLOSING), 2, replace=False))
     if label <= 0 and bronze >= MIN_FOOLED_LABEL:
         text = f"Your {thing} stays {trait}, in {use} and at any time. The {thing} itself is not part of the offer."
         return f"Spray that keeps a {thing} {trait}", f"{text} {closing}"
@@ -161,6 +162,11 @@ def _offer(wanted: tuple[str, str, str], label: int, bronze: int, rng: np.random
     if label == 2:
         return f"{thing.capitalize()} for {use}", f"A {other_trait} {thing}, made for {use}. {closing}"
     return f"{trait.capitalize()} {thing} for {use}", f"A {trait} {thing}, made for {use}. {closing}"
+
+
+def _draw_word(words: Sequence[str], rng: np.random.Generator) -> str:
+    """One of the words: as `rng.choice` has it, which makes an array of them each time."""
+    return words[rng.integers(len(words))]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
