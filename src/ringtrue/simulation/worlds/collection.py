@@ -166,7 +166,7 @@ def _offer(wanted: tuple[str, str, str], label: int, bronze: int, rng: np.random
 
 def _draw_word(words: Sequence[str], rng: np.random.Generator) -> str:
     """One of the words: as `rng.choice` has it, which makes an array of them each time."""
-    return words[rng.integers(len(words))]
+    return words[int(rng.integers(len(words)))]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
