@@ -5,7 +5,7 @@ BENCH := .venv-bench
 # Without bytecode, each of the many commands that tests start would compile all of ringtrue anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo style parts test check bench docs site clean
+.PHONY: demo style parts test check bench studies docs site clean
 
 $(VENV)/.run: pyproject.toml constraints.txt  ## what users need
 	$(PYTHON) -m venv $(VENV)
@@ -32,12 +32,16 @@ parts:  ## PostgreSQL and a browser for the tests, installed where we may
 	tools/real-parts.sh
 
 test: parts style  ## everything, with many examples; what CI runs
-	$(BIN)/pytest -q -n 2 --hypothesis-profile=test
+	$(BIN)/pytest -q -n 2 --hypothesis-profile=test -m "not study"
 
 bench:  ## speed against peers, in CPU seconds
 	$(PYTHON) -m venv $(BENCH)
 	$(BENCH)/bin/pip install --quiet --disable-pip-version-check -e '.[postgres,plots]' -r benchmarks/requirements.txt
 	$(BENCH)/bin/python -m benchmarks
+	$(MAKE) studies
+
+studies: $(VENV)/.dev  ## the simulations that take longest
+	$(BIN)/pytest -q -n 2 -m study
 
 docs: $(VENV)/.dev  ## rewrite the generated parts of the documentation
 	$(BIN)/python docs/generate.py

@@ -253,6 +253,7 @@ def ndcg(ratings: FloatArray, grades: Rows) -> float:
 
 
 @pytest.mark.simulation
+@pytest.mark.study
 @pytest.mark.parametrize(
     ("quality", "queries"),
     # Where the first ranking is worthless, active is more than .015 above each bound, and half of the queries do.

@@ -149,7 +149,13 @@ def test_one_who_answers_otherwise_when_asked_again_is_found() -> None:
 
 
 @pytest.mark.simulation
-@pytest.mark.parametrize("material", [True, False], ids=["as they are", "tests alone, whatever matters"])
+@pytest.mark.parametrize(
+    "material",
+    [
+        pytest.param(True, id="as they are"),
+        pytest.param(False, id="tests alone, whatever matters", marks=pytest.mark.study),
+    ],
+)
 def test_in_at_most_5_of_100_equally_good_crowds_anybody_is_flagged_of_a_kind(
     material: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -76,7 +76,7 @@ def test_few_labels_by_bronze_label_hold_the_truth_where_the_plain_form_does_not
 
 
 @pytest.mark.simulation
-@pytest.mark.parametrize("share", [0.95, 0.05])
+@pytest.mark.parametrize("share", [pytest.param(0.95, marks=pytest.mark.study), 0.05])
 def test_more_labels_of_which_few_tell_hold_the_truth_too(share: float) -> None:
     # Nearly all are of a kind, and the judge is good: the handful on which it errs tells of the rest.
     world = LabelWorld(share=share, relevant=0.97, nonrelevant=0.95, queries=50, icc=0.2)

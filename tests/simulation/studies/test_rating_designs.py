@@ -89,7 +89,9 @@ def test_studies_that_make_no_sense_are_refused(settings: dict[str, object], say
 
 
 @pytest.mark.simulation
-@pytest.mark.parametrize(("guess", "oppose", "replications"), [(0.2, 0.05, 4), (0.4, 0.1, 6)])
+@pytest.mark.parametrize(
+    ("guess", "oppose", "replications"), [(0.2, 0.05, 4), pytest.param(0.4, 0.1, 6, marks=pytest.mark.study)]
+)
 def test_methods_stand_in_their_groups(guess: float, oppose: float, replications: int) -> None:
     world = PreferenceWorld(random=guess, adversarial=oppose)
     steps = estimate_group_steps(score_designs(np.random.default_rng(7), world, replications=replications))
@@ -101,6 +103,7 @@ def test_methods_stand_in_their_groups(guess: float, oppose: float, replications
 
 
 @pytest.mark.simulation
+@pytest.mark.study
 def test_a_quarter_of_the_votes_is_enough_where_they_are_asked_well() -> None:
     # Honest workers: over 20 replications .977 with a quarter of the votes, .957 for the published design with all.
     world = PreferenceWorld(initial=2.0, random=0, adversarial=0)
