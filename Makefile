@@ -31,10 +31,10 @@ check: style  ## before every commit: style, and the fast tests with few example
 parts:  ## PostgreSQL and a browser for the tests, installed where we may
 	tools/real-parts.sh
 
-test: parts style  ## everything, with many examples; what CI runs
+test: parts style  ## all but the longest simulations, with many examples; what CI runs
 	$(BIN)/pytest -q -n 2 --hypothesis-profile=test -m "not study"
 
-bench:  ## speed against peers, in CPU seconds
+bench:  ## speed against peers, in CPU seconds, and the longest simulations
 	$(PYTHON) -m venv $(BENCH)
 	$(BENCH)/bin/pip install --quiet --disable-pip-version-check -e '.[postgres,plots]' -r benchmarks/requirements.txt
 	$(BENCH)/bin/python -m benchmarks

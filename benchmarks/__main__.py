@@ -139,7 +139,7 @@ def _rate(summary: Summary) -> None:
 
 
 def _serve(seconds: float) -> None:
-    """50 judges at once, on both databases, by pages and by the API."""
+    """50 judges at once, on both databases, by pages and by the API; and a server that is killed under load."""
     for kind in service.DATABASES:
         for way in service.WAYS:
             load = service.measured(kind, way, judges=50, seconds=seconds)

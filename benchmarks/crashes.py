@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import time
 from dataclasses import dataclass
@@ -27,13 +28,15 @@ PATIENCE = 120  # seconds for that many answers, however slow the machine is
 class Survival:
     """What was acknowledged and what is in the database after so many kills.
 
-    `unacknowledged` answers are saved all the same: one of each judge may have been on its way when the work ended.
+    `other_kinds` counts what is no answer, as no judge here skips, undoes or comes late. `unacknowledged` answers are
+    saved all the same: one of each judge may have been on its way when the work ended.
     """
 
     kills: int
     acknowledged: int
     lost: int
     twice: int
+    other_kinds: int
     unacknowledged: int
     over_cap: int
     reconnected: int
@@ -42,31 +45,38 @@ class Survival:
     @property
     def is_whole(self) -> bool:
         """Whether nothing was lost, kept twice or given to too many."""
-        return not (self.lost or self.twice or self.over_cap or self.errors) and self.unacknowledged <= JUDGES
+        faults = self.lost or self.twice or self.other_kinds or self.over_cap or self.errors
+        return not faults and self.unacknowledged <= JUDGES
 
 
 def survive_kills(url: str, *, kills: int) -> Survival:
     """Let judges work on a new database while their server is killed."""
-    judges = prepare(url, judges=JUDGES, items=max(10_000, 2 * kills * BETWEEN), queries=50, way="pages")
+    judges = prepare(url, judges=JUDGES, items=10_000, queries=50, way="pages")
     with Serving(url) as server:
-        shift = Shift(port=server.port, project=PROJECT, judges=judges, seconds=3_600, way="pages", tenacious=True)
+        seconds = (kills + 1) * PATIENCE
+        shift = Shift(port=server.port, project=PROJECT, judges=judges, seconds=seconds, way="pages", tenacious=True)
         at_work = begin(shift)
-        answers = 0
-        for _ in range(kills):
-            answers = wait_for_answers(url, answers + BETWEEN)
-            server.kill()
-            server.start()
-        wait_for_answers(url, answers + BETWEEN)
-        at_work.terminate()
+        try:
+            answers = 0
+            for _ in range(kills):
+                answers = wait_for_answers(url, answers + BETWEEN)
+                if (code := server.kill()) != -signal.SIGKILL:
+                    raise RuntimeError(f"the server ended by itself, with exit code {code}")
+                server.start()
+            wait_for_answers(url, answers + BETWEEN)
+        finally:
+            at_work.terminate()
         report = end(at_work)
     acknowledged = {tuple(answer) for answer in report.kept}
     saved = _rows(url, "SELECT assignment, version, answer FROM judgment WHERE kind = 'answer'")
+    ((other_kinds,),) = _rows(url, "SELECT COUNT(*) FROM judgment WHERE kind <> 'answer'")
     again = _rows(url, "SELECT assignment FROM judgment GROUP BY assignment HAVING COUNT(*) > 1")
     return Survival(
         kills=kills,
         acknowledged=len(acknowledged),
         lost=len(acknowledged - set(saved)),
         twice=len(again) + len(report.kept) - len(acknowledged),
+        other_kinds=int(other_kinds),
         unacknowledged=len(set(saved) - acknowledged),
         over_cap=over_cap(url),
         reconnected=report.reconnected,

@@ -5,7 +5,7 @@
 - A block of `python` is executed, or checked as a doctest where it begins with `>>>`; the blocks of a page
   share one namespace.
 - In a block of `console`, lines that begin with `$` are commands; those of `RUNS` are run, and what follows
-  must be what they print (`...` stands for anything).
+  must be what they print (`...` stands for anything). A plain call of ringtrue runs in this process, others in a shell.
 - A block after `<!-- file: NAME -->` is saved under that name first.
 
 The tests call `replay` and want no complaint. Calling this file writes the pages anew; read the difference
@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import traceback
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -109,9 +110,15 @@ def _run(command: str) -> tuple[str, int]:
     environment = os.environ | {"PATH": executables, "COLUMNS": "100"}
     if not command.startswith("ringtrue ") or SHELL_SYNTAX.search(command):
         ran = subprocess.run(
-            command, shell=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment,
-            timeout=60, check=False,
-        )  # fmt: skip
+            command,
+            shell=True,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            timeout=60,
+            check=False,
+        )
         return ran.stdout, ran.returncode
     # A shell splits the words and fills in names of files.
     split = subprocess.run(
@@ -124,17 +131,21 @@ def _run(command: str) -> tuple[str, int]:
 
 
 def _call(arguments: list[str], environment: dict[str, str]) -> tuple[str, int]:
-    """The same for a call of ringtrue in this process."""
+    """The same for a call of ringtrue in this process; a crash is printed, as Python would."""
     from ringtrue.cli import main as ringtrue
 
-    output = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+    printed = io.BytesIO()
+    output = io.TextIOWrapper(printed, encoding="utf-8", write_through=True)
     with patch.dict(os.environ, environment), redirect_stdout(output), redirect_stderr(output):
         try:
             ringtrue(arguments)
             exit_code = 0
         except SystemExit as end:
             exit_code = int(end.code or 0)
-    return output.buffer.getvalue().decode(), exit_code  # type: ignore[attr-defined]
+        except Exception:
+            traceback.print_exc()
+            exit_code = 1
+    return printed.getvalue().decode(), exit_code
 
 
 def _plain(text: str) -> str:

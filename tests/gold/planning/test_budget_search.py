@@ -107,7 +107,7 @@ def test_one_label_or_query_less_is_not_enough_and_never_more_gold_than_document
 
 
 @given(accuracy=judges, prevalence=st.floats(0.1, 0.9), half_width=st.floats(0.02, 0.1))
-@example(accuracy=(0.75, 0.96875), prevalence=0.884765625, half_width=0.099609375)  # two valleys of one depth
+@example(accuracy=(0.75, 0.96875), prevalence=0.884765625, half_width=0.099609375)  # 29 queries, or 31
 @examples(20)
 def test_a_budget_of_what_it_costs_buys_what_was_asked(
     accuracy: tuple[float, float], prevalence: float, half_width: float

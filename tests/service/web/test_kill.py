@@ -15,6 +15,6 @@ def test_a_server_that_is_killed_again_and_again_loses_no_acknowledged_answer_an
     assert survival.errors == ()
     assert survival.reconnected >= kills
     assert survival.acknowledged > kills * (BETWEEN - JUDGES)
-    assert (survival.lost, survival.twice, survival.over_cap) == (0, 0, 0)
+    assert (survival.lost, survival.twice, survival.other_kinds, survival.over_cap) == (0, 0, 0, 0)
     assert survival.unacknowledged <= JUDGES
     assert survival.is_whole

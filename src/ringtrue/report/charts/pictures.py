@@ -133,6 +133,9 @@ def inline_svg(figure: Figure, *, width_px: int) -> str:
     return ET.tostring(picture, encoding="unicode")
 
 
+# What draws charts imports Matplotlib, and so is imported by whoever draws: `require_plots_extra` was there before.
+
+
 def draw_figure(sheet: Sheet, figure: Figure) -> None:
     """Draw all charts of the figure, and make the sheet as high as they need."""
     rows = _draw_rows(sheet, figure.charts)
@@ -176,7 +179,7 @@ def _draw_forests(sheet: Sheet, charts: tuple[Chart, ...], width: float) -> list
     forests = [chart for chart in charts if isinstance(chart, Forest)]
     if len(charts) < 2 or len(forests) < len(charts) or len({forest.names for forest in forests}) > 1:
         return []
-    names = names_width(sheet, forests[0], width)
+    names = names_width(sheet, forests[0].names, width)
     plot_width = (sheet.width - names - COLUMN_GAP * (len(forests) - 1)) / len(forests)
     first, *others = forests
     return [(0.0, _draw_chart(sheet, first, names + plot_width))] + [

@@ -6,6 +6,7 @@ Bars lie, so that names can be read; they stand where there are no names.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 from ringtrue.report.charts.axis_scales import MAX_DRAWABLE, Limits, clamp, keep_drawable, padded_limits, set_ticks
@@ -29,7 +30,7 @@ def draw_forest(sheet: Sheet, chart: Forest, width: float, *, names: bool = True
     count = len(chart.names)
     first_series, each_further = (19.0, 8.0) if count > 20 else (24.0, 10.0)
     row_height = first_series + each_further * (max(1, len(chart.series)) - 1)
-    left = names_width(sheet, chart, width) if names else 0.0
+    left = names_width(sheet, chart.names, width) if names else 0.0
     # more where names are short
     max_mark_width = max(0.25 * width, min(0.4 * width, 0.55 * width - left))
     marks = [sheet.shorten(mark, max_mark_width) for mark in chart.marks]
@@ -57,16 +58,16 @@ def draw_forest(sheet: Sheet, chart: Forest, width: float, *, names: bool = True
     return panel
 
 
-def names_width(sheet: Sheet, chart: Forest, width: float) -> float:
-    """How much of the width the names take."""
-    return widest(sheet.shorten(name, width * MAX_NAME_SHARE) for name in chart.names) + 12
+def names_width(sheet: Sheet, names: Iterable[str], width: float) -> float:
+    """How much of the width the names of rows take."""
+    return widest(sheet.shorten(name, width * MAX_NAME_SHARE) for name in names) + 12
 
 
 def _draw_lying_bars(sheet: Sheet, chart: Bars, width: float) -> Panel:
     count = len(chart.names)
     row_height = 24.0 if count <= 12 else 17.0 if count <= 60 else max(4.0, 1020 / count)
     names = [sheet.shorten(name, width * MAX_NAME_SHARE) for name in chart.names]
-    left = widest(names) + 12
+    left = names_width(sheet, chart.names, width)
     panel = sheet.add_row_panel(width - left - 14, count, row_height, left=left, x=_value_limits(chart))
     axes = panel.axes
     rows = [row + 0.5 for row in range(count)]
@@ -140,7 +141,7 @@ def _outline_strokes(sheet: Sheet) -> tuple[tuple[str, float], ...]:
     return (sheet.palette.ground, 4.5 * sheet.pixel), (sheet.palette.ink, 1.5 * sheet.pixel)
 
 
-def _value_limits(chart: Bars) -> tuple[float, float]:
+def _value_limits(chart: Bars) -> Limits:
     """Bars begin at zero, so zero is on the scale."""
     return padded_limits([0.0, *chart.values, *chart.low, *chart.high])
 
@@ -159,7 +160,7 @@ def _bar_colours(sheet: Sheet, bars: list[tuple[int, float]]) -> list[str]:
     return [sheet.series_colour(1 if value >= 0 else 0) for _, value in bars]
 
 
-def _drawable_intervals(chart: Bars, limits: tuple[float, float]) -> list[tuple[float, float, float]]:
+def _drawable_intervals(chart: Bars, limits: Limits) -> list[tuple[float, float, float]]:
     """Where each interval stands, and its ends as far as they are on the scale."""
     return [
         (row + 0.5, clamp(low, limits), clamp(high, limits))

@@ -14,7 +14,7 @@ from ringtrue.service.store.records import FLIPPED, Project, Queue, ShownDocumen
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Select, Subquery
 
-accounts, assignment, item = schema.account, schema.assignment, schema.item
+assignment, item = schema.assignment, schema.item
 judgment, verdict = schema.judgment, schema.verdict
 REASON_LENGTH = 2_000
 
@@ -124,12 +124,12 @@ def load_verdicts(connection: Connection, project: Project) -> list[Verdict]:
             schema.other.c.name.label("other"),
             verdict.c.answer,
             verdict.c.reason,
-            accounts.c.handle,
+            schema.account.c.handle,
             verdict.c.time,
         )
         .select_from(schema.named_items)
         .join(verdict, verdict.c.item == item.c.id)
-        .join(accounts, accounts.c.id == verdict.c.account)
+        .join(schema.account, schema.account.c.id == verdict.c.account)
         .where(item.c.project == project.id)
         .order_by(verdict.c.id.desc())
     )

@@ -23,7 +23,7 @@ from ringtrue.service.store.sessions import get_or_create_signing_secret, log_in
 from ringtrue.service.web.context import ServerContext
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("windows")]
-LOOKS = [(1280, 800, "light"), (320, 256, "dark")]  # the second is a page at 400 %, narrower than a phone
+LOOKS = [(1280, 800, "light"), (360, 740, "dark"), (320, 256, "light")]  # the last is a page at 400 %
 LINE = "The wind gives power, and water gives power too. " * 20
 NASTY = "<script>document.title = 'hacked'</script><img src=x onerror=\"document.title='hacked'\"> wind"
 

@@ -24,6 +24,7 @@ from ringtrue.service.store.items import withdraw_gold_draw
 from ringtrue.service.store.progress import FailedTask, load_failed_tasks
 from ringtrue.service.store.records import MAX_ID, Queue
 from ringtrue.service.store.tasks import is_task_in_project
+from ringtrue.service.web.api.file_bodies import encode_file_or_none
 from ringtrue.service.web.api.schemas import (
     DocumentResponse,
     FileText,
@@ -33,7 +34,6 @@ from ringtrue.service.web.api.schemas import (
     ResponseModel,
     RowId,
     ShortText,
-    encode_file_or_none,
     error_responses,
     fields_of,
 )

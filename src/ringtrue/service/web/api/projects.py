@@ -23,6 +23,7 @@ from ringtrue.service.store.projects import (
     load_projects,
 )
 from ringtrue.service.store.records import Label, Project, Scale, Settings
+from ringtrue.service.web.api.file_bodies import describe_upload_body, encode_file, encode_file_or_none, read_upload
 from ringtrue.service.web.api.schemas import (
     FilesRequest,
     ImportRequest,
@@ -32,13 +33,9 @@ from ringtrue.service.web.api.schemas import (
     QueryParams,
     ResponseModel,
     RowId,
-    describe_upload_body,
-    encode_file,
-    encode_file_or_none,
     error_responses,
     fields_of,
     make_scale,
-    read_upload,
 )
 from ringtrue.service.web.auth.token_auth import Anybody, Caller, Manager
 from ringtrue.service.web.owner.project_form import default_guidelines

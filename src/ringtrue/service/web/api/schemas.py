@@ -1,8 +1,4 @@
-"""What travels: how texts, numbers and times are written, what responses take from the store, and errors.
-
-What is sent to make and change a project is here too: its scale and settings, and its files. Small files come as texts
-in JSON, others as a form with files.
-"""
+"""What is sent and what comes back: how texts, numbers and times are written, requests, responses and errors."""
 
 from __future__ import annotations
 
@@ -16,22 +12,14 @@ from pydantic import (
     ConfigDict,
     Field,
     StringConstraints,
-    TypeAdapter,
-    ValidationError,
     create_model,
 )
-from starlette.datastructures import UploadFile
-from starlette.exceptions import HTTPException
 
 from ringtrue.errors import UsageError
-from ringtrue.service.collect.uploads import UploadedFile
 from ringtrue.service.store.records import MAX_ID, PREFERENCE, SETTING_LIMITS, FailedTraps, Label, Scale, ShownDocument
-from ringtrue.service.web.security import allow_large_body, read_form
 
 if TYPE_CHECKING:
-    from fastapi import Request
-
-    from ringtrue.service.web.context import ServerContext
+    pass
 
 NO_NUL_PATTERN = r"^[^\x00]*$"  # PostgreSQL keeps no such character
 PREFERENCE_ANSWERS = ("left", "right", "tie", "both_good", "both_bad")
@@ -61,8 +49,6 @@ ProjectName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-
 RowId: TypeAlias = Annotated[int, Field(ge=1, le=MAX_ID)]
 Days: TypeAlias = Annotated[float, Field(gt=0, le=3_650)]
 Depth: TypeAlias = Annotated[int, Field(ge=1, le=1_000, description="How deep runs are pooled.")]
-INTEGER_ADAPTER: TypeAdapter[int] = TypeAdapter(Annotated[int, Field(strict=False)])
-RequestT = TypeVar("RequestT", bound="RequestModel")
 ResponseT = TypeVar("ResponseT", bound="ResponseModel")
 
 
@@ -175,7 +161,7 @@ class ImportRequest(RequestModel):
 class LabelRequest(RequestModel):
     """One of the answers. A label's value is its place, from 0, unless it is given; the worst comes first."""
 
-    value: Annotated[str, StringConstraints(pattern=r"^([0-9]{1,4}|left|right|tie|both_good|both_bad)$")] | None = None
+    value: Annotated[str, StringConstraints(pattern=rf"^([0-9]{{1,4}}|{'|'.join(PREFERENCE_ANSWERS)})$")] | None = None
     name: ButtonName
     hint: Annotated[str, StringConstraints(max_length=200, pattern=NO_NUL_PATTERN)] = ""
 
@@ -237,7 +223,7 @@ def make_scale(requested: ScaleRequest) -> Scale:
         return PREFERENCE
     values = [label.value or str(position) for position, label in enumerate(requested.labels)]
     if requested.kind == "preference" and not {"left", "right"} <= set(values) <= set(PREFERENCE_ANSWERS):
-        raise UsageError(f"answers about two documents are left, right, tie, both_good, both_bad; found {values}")
+        raise UsageError(f"answers about two documents are {', '.join(PREFERENCE_ANSWERS)}; found {values}")
     return Scale(
         kind=requested.kind,
         labels=tuple(
@@ -245,98 +231,3 @@ def make_scale(requested: ScaleRequest) -> Scale:
             for value, label in zip(values, requested.labels, strict=True)
         ),
     )
-
-
-def encode_file(file: FileText) -> UploadedFile:
-    """A file as the rest of the package takes it."""
-    try:
-        return UploadedFile(name=file.name, content=file.text.encode())
-    except UnicodeEncodeError:
-        raise UsageError(f"{file.name}: the text has half a character (a lone surrogate) in it") from None
-
-
-def encode_file_or_none(file: FileText | None) -> UploadedFile | None:
-    """The same, where there may be none."""
-    return None if file is None else encode_file(file)
-
-
-def describe_upload_body(model: type[RequestModel]) -> dict[str, Any]:
-    """How OpenAPI describes a body that is JSON or a form with files."""
-    json_schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
-    json_schema.pop("$defs")  # FileText, which other bodies bring along
-    fields: dict[str, Any] = {}
-    for name, property_schema in json_schema["properties"].items():
-        if _is_file(property_schema):
-            fields[name] = {"type": "string", "format": "binary"}
-        elif _is_file(property_schema.get("items", {})):
-            fields[name] = {"type": "array", "maxItems": MAX_FILES, "items": {"type": "string", "format": "binary"}}
-        else:
-            fields[name] = {key: keyword_value for key, keyword_value in property_schema.items() if key != "title"}
-    form = {"type": "object", "properties": fields, "additionalProperties": False}
-    if "required" in json_schema:
-        form["required"] = json_schema["required"]
-    content = {"application/json": {"schema": json_schema}, "multipart/form-data": {"schema": form}}
-    return {"requestBody": {"required": True, "content": content}}
-
-
-async def read_upload(
-    request: Request, server: ServerContext, model: type[RequestT]
-) -> tuple[RequestT, dict[str, list[UploadedFile]]]:
-    """What was sent, and its files by field. Call it once it is known who sends: from here on, much may be sent."""
-    allow_large_body(request, server.upload_limit)
-    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if content_type == "application/json":
-        body = model.model_validate_json(await request.body())
-        return body, {name: list(map(encode_file, _as_file_list(getattr(body, name)))) for name in _file_fields(model)}
-    if content_type != "multipart/form-data":
-        raise HTTPException(
-            415, f"expected application/json or multipart/form-data, found '{content_type or 'nothing'}'"
-        )
-    files: dict[str, list[UploadedFile]] = {name: [] for name in _file_fields(model)}
-    plain_fields: dict[str, Any] = {}
-    for name, submitted in (await read_form(request)).multi_items():
-        if isinstance(submitted, UploadFile):
-            if name not in files:
-                raise UsageError(f"no files are expected in '{name}'; there is {', '.join(files)}")
-            files[name].append(UploadedFile(name=submitted.filename or name, content=await submitted.read()))
-        elif name in files:
-            raise UsageError(f"expected a file in '{name}', with a file name; found a plain field")
-        else:
-            plain_fields[name] = submitted
-    return _validate_form(model, plain_fields, files), files
-
-
-def _is_file(schema: dict[str, Any]) -> bool:
-    return any(variant.get("$ref", "").endswith("/FileText") for variant in (schema, *schema.get("anyOf", ())))
-
-
-def _file_fields(model: type[RequestModel]) -> list[str]:
-    """The fields that hold files."""
-    return [name for name, field in model.model_fields.items() if "FileText" in str(field.annotation)]
-
-
-def _as_file_list(files: Any) -> list[FileText]:
-    return [] if files is None else files if isinstance(files, list) else [files]
-
-
-def _validate_form(
-    model: type[RequestT], plain_fields: dict[str, Any], files: dict[str, list[UploadedFile]]
-) -> RequestT:
-    """The plain fields of a form, with stand-ins for its files, by the same rules as JSON."""
-    stand_ins: dict[str, Any] = {}
-    for name, field_files in files.items():
-        is_list = str(model.model_fields[name].annotation).startswith("list")
-        if is_list:
-            stand_ins[name] = [{"name": "file", "text": ""} for _ in field_files]
-        elif len(field_files) > 1:
-            raise UsageError(f"expected one file in '{name}', found {len(field_files)}")
-        elif field_files:
-            stand_ins[name] = {"name": "file", "text": ""}
-    for name, text in plain_fields.items():
-        field = model.model_fields.get(name)
-        if field is not None and field.annotation is int:
-            try:
-                plain_fields[name] = INTEGER_ADAPTER.validate_python(text)
-            except ValidationError:
-                raise UsageError(f"expected a whole number in '{name}', found '{text[:80]}'") from None
-    return model.model_validate(plain_fields | stand_ins)

@@ -305,10 +305,8 @@ async def _open_and_load_task(
     """The task that is open or a new one, and what there is to see of it; where votes choose pairs, more are chosen."""
 
     def work(connection: Connection, caller: Caller) -> tuple[Project, int, TaskState | None, T | None]:
-        project, account = (
-            caller.load_project(connection, name, "gold" if queue == "gold" else "judge"),
-            caller.person.id,
-        )
+        project = caller.load_project(connection, name, "gold" if queue == "gold" else "judge")
+        account = caller.person.id
         rng = np.random.default_rng()
         task = get_or_create_task(connection, project, account, queue=queue, now=caller.now, rng=rng)
         return project, account, task, None if task is None else load_content(connection, task.id, account)

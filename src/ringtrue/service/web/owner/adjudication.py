@@ -112,7 +112,7 @@ async def gold_page(request: Request, context: ProjectOwner) -> Response:
 
 
 @router.post("/p/{project}/gold")
-async def draw(request: Request, context: ProjectOwnerUpload) -> Response:
+async def draw_gold_queue(request: Request, context: ProjectOwnerUpload) -> Response:
     """Draw documents into the queue of the gold judges."""
     form = FormState.from_submission(context.form, ("how", "number", "measures", "compare", "wanted"))
     how = form.parse_choice("how", "What is drawn", ("documents", "queries"))
@@ -161,7 +161,7 @@ async def draw(request: Request, context: ProjectOwnerUpload) -> Response:
 
 
 @router.post("/p/{project}/gold/withdraw")
-async def withdraw(context: ProjectOwner) -> Response:
+async def withdraw_gold_queue(context: ProjectOwner) -> Response:
     """Take a draw back that nobody has judged."""
     address = f"/p/{context.project.name}/gold"
     try:
