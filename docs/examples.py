@@ -136,7 +136,8 @@ def _call(arguments: list[str], environment: dict[str, str]) -> tuple[str, int]:
 
     printed = io.BytesIO()
     output = io.TextIOWrapper(printed, encoding="utf-8", write_through=True)
-    with patch.dict(os.environ, environment), redirect_stdout(output), redirect_stderr(output):
+    called_as = patch.object(sys, "argv", ["ringtrue", *arguments])  # what it is called as is in what it prints
+    with called_as, patch.dict(os.environ, environment), redirect_stdout(output), redirect_stderr(output):
         try:
             ringtrue(arguments)
             exit_code = 0

@@ -116,8 +116,8 @@ def elsewhere(path: str, name: str = "elsewhere.csv") -> str:
 def test_json_has_every_key_of_the_contract(gold, ringtrue) -> None:
     answer = ringtrue("evaluate", *WORDS, "--gold", gold(), "-m", "P@5,DCG@5", "--json")
     few = (
-        "P@5 of new and 2 more: few labels of a kind in this run's list: estimated by bronze label, with half a label "
-        "added to either side"
+        "P@5 of new and 2 more: few labels of a kind in this run's list: its error is estimated by bronze label, with "
+        "half a label added to either side"
     )
     assert (answer.code, answer.err) == (0, f"note: {few}\n")
     found = answer.json

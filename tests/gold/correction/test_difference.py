@@ -143,13 +143,14 @@ def test_the_covariance_for_these_queries_is_that_of_a_sum_of_gold_gains(
         for b in range(len(naive)):
             for i, place in enumerate(sample.positions):
                 missed = 1 - sample.prob[i]
-                share = len(of_query[int(asked.pool.query[place])]) if spread else 1
-                naive[a, b] += missed * each[a, i] * each[b, i] * residual[i] ** 2 / share
+                # Of a spread sample, the mean of two variances: as if each were drawn by itself, and by neighbours.
+                share = (1 + 1 / len(of_query[int(asked.pool.query[place])])) / 2 if spread else 1
+                naive[a, b] += missed * each[a, i] * each[b, i] * residual[i] ** 2 * share
                 hidden = max(gain_range**2 / 4 / (levels.count(levels[i]) + 1) - squares[levels[i]], 0)
                 naive[a, b] += missed * hidden * weights[a, place] * weights[b, place] / sample.prob[i] ** 2
             for some in orders.values() if spread else ():
                 naive[a, b] += np.mean(
-                    [sum(np.prod(evened[[a, b], i] - evened[[a, b], j]) / 2 for i, j in pairwise(one)) for one in some]
+                    [sum(np.prod(evened[[a, b], i] - evened[[a, b], j]) / 4 for i, j in pairwise(one)) for one in some]
                 )
             for level in set(asked.pool.level.tolist()) - set(levels):  # nothing is known of its gains
                 whole = [weights[run, asked.pool.level == level].sum() for run in (a, b)]
@@ -373,7 +374,7 @@ def test_a_single_label_of_a_query_cancels_nothing() -> None:
     assert corrected(asked, spread).covariance.tolist() == corrected(asked, one).covariance.tolist()
 
 
-def test_two_labels_of_a_query_count_by_how_they_differ_and_by_half_of_what_they_are_by_hand() -> None:
+def test_two_labels_of_a_query_count_by_how_they_differ_and_by_what_they_are_by_hand() -> None:
     asked = tiny()
     both = asked.sample([0, 1], 0.5, spread=True)
     # Both have bronze level 1; the ridge's inverse of the kernel of two documents gives residuals and leverages.
@@ -385,7 +386,8 @@ def test_two_labels_of_a_query_count_by_how_they_differ_and_by_half_of_what_they
     each = np.stack([corrected(asked, both, one).values for one in np.eye(2)], axis=1)[0]
     first, second = np.sqrt(0.5) * each * kept / np.sqrt(held)
     alone = 0.5 * each**2 * (kept / held) ** 2
-    assert corrected(asked, both).covariance[0, 0] == pytest.approx((first - second) ** 2 / 2 + alone.sum() / 2)
+    by_neighbours = (first - second) ** 2 / 2 + alone.sum() / 2
+    assert corrected(asked, both).covariance[0, 0] == pytest.approx((by_neighbours + alone.sum()) / 2)
     plain = corrected(asked, asked.sample([0, 1], 0.5))
     assert plain.covariance[0, 0] == pytest.approx(alone.sum())
 
@@ -402,8 +404,9 @@ def test_documents_that_were_sure_to_be_drawn_add_nothing_to_the_error_and_are_n
     kept = gains - asked.known.values.toarray()[sample.positions] @ coefficients(asked, sample, gains)
     drawn = [0, 2]
     evened = (np.sqrt(0.5) * each * np.sqrt(kept * residual) * np.sign(kept))[drawn]
-    alone = 0.5 * ((each * residual) ** 2)[drawn].sum() / 2
-    assert corrected(asked, sample).covariance[0, 0] == pytest.approx(np.diff(evened)[0] ** 2 / 2 + alone)
+    alone = 0.5 * ((each * residual) ** 2)[drawn].sum()
+    by_neighbours = np.diff(evened)[0] ** 2 / 2 + alone / 2
+    assert corrected(asked, sample).covariance[0, 0] == pytest.approx((by_neighbours + alone) / 2)
 
 
 @examples(20)

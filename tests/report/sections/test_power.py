@@ -50,15 +50,15 @@ def test_about_these_queries_alone_the_test_is_a_normal_one() -> None:
 
 @pytest.mark.parametrize("queries", [30, 50, 200])
 def test_where_gold_judges_whole_queries_only_these_count_for_the_degrees_of_freedom(queries: int) -> None:
-    found = detectable_difference(DifferenceSpread(sd=0.2, share=0.4, lost=2), [queries], 0.95)[0]
-    df = 0.4 * queries - 2
+    found = detectable_difference(DifferenceSpread(sd=0.2, share=0.4), [queries], 0.95)[0]
+    df = 0.4 * queries - 1
     ratio = found / 0.2 * sqrt(queries)
     assert nct.sf(t.ppf(0.975, df), df, ratio) == pytest.approx(0.8, abs=1e-6)
 
 
 def test_too_few_queries_for_a_test_find_nothing() -> None:
-    assert detectable_difference(DifferenceSpread(sd=0.2, share=0.4, lost=2), [5], 0.95)[0] == np.inf
-    assert queries_needed(100.0, DifferenceSpread(sd=0.2, share=0.4, lost=2), 0.95) == 8
+    assert detectable_difference(DifferenceSpread(sd=0.2, share=0.2), [5], 0.95)[0] == np.inf
+    assert queries_needed(100.0, DifferenceSpread(sd=0.2, share=0.4), 0.95) == 5
 
 
 @given(sd=st.floats(0.001, 1), queries=st.integers(2, 5000), more=st.integers(1, 5000))
@@ -135,8 +135,8 @@ def test_with_gold_on_whole_queries_the_test_has_their_degrees_of_freedom() -> N
     one = next(one for one in material.comparisons or () if {one.a, one.b} == set(order_runs(material)[:2]))
     assert one.difference.se is not None
     assert one.difference.n == 20
-    assert nct.sf(t.ppf(0.975, 18), 18, mark.y / one.difference.se) == pytest.approx(0.8, abs=1e-6)
-    assert one.detectable == pytest.approx((t.ppf(0.975, 18) + t.ppf(0.8, 18)) * one.difference.se)
+    assert nct.sf(t.ppf(0.975, 19), 19, mark.y / one.difference.se) == pytest.approx(0.8, abs=1e-6)
+    assert one.detectable == pytest.approx((t.ppf(0.975, 19) + t.ppf(0.8, 19)) * one.difference.se)
     assert "Of further queries gold is taken to judge as large a part as of these (20 of 40)." in (
         section.figures[0].sentence
     )

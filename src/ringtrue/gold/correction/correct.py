@@ -63,7 +63,7 @@ def correct(
         >>> bronze = {f"q{i}": {"a": 1, "b": i % 2} for i in range(30)}
         >>> gold = {f"q{i}": {"a": int(i > 3), "b": 0} for i in range(0, 30, 3)}
         >>> print(correct(run, bronze, gold, "P@2", design="pool_random").corrected["run"]["P@2"])
-        0.41 (95% CI 0.21 to 0.62)
+        0.40 (95% CI 0.20 to 0.61)
     """
     parsed_measures = require_measures(measures)
     problem, notes = build_problem(

@@ -157,7 +157,8 @@ def correct_means(
     gold label. Unbiased for any judge where each document was drawn by itself with the known probability π.
 
     *These queries*: θ = Σ_S a_i g_i is linear in the gold gains, and V = Σ_S (1 − π_i) a_i² r_i², with r the residual
-    of the prediction without the document; of a sample that was spread over queries, see `_neighbour_covariance`.
+    of the prediction without the document. Of a sample that was spread over queries, the mean of this and of
+    `_neighbour_covariance`: what neighbours have in common cancels, but on some collections not all of it.
     *Queries like these*: V = Q/(Q−1) Σ_q (T_q − T̄)², T_q being what query q adds to θ, and Student's t with Q − 1.
 
     To either comes what could still be hidden where few labels of a bronze level were seen and all fit: the squared
@@ -175,10 +176,10 @@ def correct_means(
     unseen_levels = _weights_of_unseen_levels(pool, weights, sample.positions)
     covariance = covariance + gain_range**2 / 4 * unseen_levels @ unseen_levels.T
     if population == "these":
+        sampling = (coefficients * (unsampled * fit.loo_residual**2)) @ coefficients.T
         if sample.balanced:
-            covariance = covariance + _neighbour_covariance(pool, sample, fit, coefficients)
-        else:
-            covariance = covariance + (coefficients * (unsampled * fit.loo_residual**2)) @ coefficients.T
+            sampling = (sampling + _neighbour_covariance(pool, sample, fit, coefficients)) / 2
+        covariance = covariance + sampling
         df = np.inf
     else:
         query_parts = _predicted_by_query(pool, weights, fit.predict(predictors, gains))

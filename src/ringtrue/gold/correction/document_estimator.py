@@ -20,7 +20,7 @@ from ringtrue.gold.correction.diagnostics import (
 from ringtrue.gold.correction.difference import Predictors, build_predictors, correct_means, gold_only_means
 from ringtrue.gold.correction.gold_sample import GoldSample, build_gold_sample, comparison_measures
 from ringtrue.gold.correction.pool import LINEAR, LinearMeasure, Pool, build_pool, is_linear, linearise
-from ringtrue.gold.correction.post_stratified import MIN_LABELS, post_stratified_precision
+from ringtrue.gold.correction.post_stratified import MIN_LABELS, post_stratified_errors
 from ringtrue.gold.correction.results import CorrectedDifference, CorrectionProblem, JointEstimate, summarise_judge
 from ringtrue.stats.intervals import t_quantile
 from ringtrue.stats.results import Estimate
@@ -35,7 +35,8 @@ THRESHOLD_UNREACHED = (
     "what bronze means by relevant"
 )
 POST_STRATIFIED_NOTE = (
-    "few labels of a kind in this run's list: estimated by bronze label, with half a label added to either side"
+    "few labels of a kind in this run's list: its error is estimated by bronze label, with half a label added to "
+    "either side"
 )
 
 
@@ -97,7 +98,7 @@ class DocumentEstimator:
             for run in range(len(self.problem.runs))
         ]
         if measure.name == "P":
-            estimates = self._post_stratify(prepared, estimates)
+            estimates = self._widen_few_labels(prepared, estimates)
         estimates = [_add_caveats(estimate, prepared.measure) for estimate in estimates]
         return self._withhold_unrepresentative(estimates, prepared)
 
@@ -229,10 +230,10 @@ class DocumentEstimator:
         bronze_relevant = np.array(prepared.pool.levels)[prepared.pool.level] >= self.problem.bronze_threshold(measure)
         return prepared.sample.labels >= measure.rel, bronze_relevant
 
-    def _post_stratify(self, prepared: _PreparedMeasure, estimates: list[Estimate]) -> list[Estimate]:
-        """P@k by bronze label for runs with few gold labels of a kind, and never surer than the plain form."""
+    def _widen_few_labels(self, prepared: _PreparedMeasure, estimates: list[Estimate]) -> list[Estimate]:
+        """P@k of runs with few gold labels of a kind: an error by bronze label, never less than the plain one."""
         relevant, bronze_relevant = self._relevance(prepared, prepared.measure.measure)
-        post_stratified = post_stratified_precision(
+        errors = post_stratified_errors(
             prepared.pool,
             prepared.weights,
             prepared.sample,
@@ -240,23 +241,22 @@ class DocumentEstimator:
             bronze_relevant,
             population=self.problem.population,
         )
-        smoothed = list(estimates)
-        for run, (value, stratified_se) in post_stratified.items():
+        widened = list(estimates)
+        for run, stratified_se in errors.items():
             plain = estimates[run]
-            if plain.se is None:
+            if plain.value is None or plain.se is None:
                 continue
             se = max(stratified_se, plain.se)
             half_width = t_quantile((1 + plain.level) / 2, max(len(prepared.pool.queries) - 1, 1)) * se
-            smoothed[run] = replace(
+            widened[run] = replace(
                 plain,
-                value=value,
                 se=se,
-                low=value - half_width,
-                high=value + half_width,
+                low=plain.value - half_width,
+                high=plain.value + half_width,
                 method="difference, by bronze label",
                 notes=(*plain.notes, POST_STRATIFIED_NOTE),
             )
-        return smoothed
+        return widened
 
     def _withhold_unrepresentative(self, estimates: list[Estimate], prepared: _PreparedMeasure) -> list[Estimate]:
         """Without a value for runs that the sample does not stand for; for all, if it does not stand for the pool."""

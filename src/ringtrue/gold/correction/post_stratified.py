@@ -53,7 +53,7 @@ def post_stratified_share(
     return value, (p - q) ** 2 * np.asarray(variance, dtype=np.float64) + within
 
 
-def post_stratified_precision(
+def post_stratified_errors(
     pool: Pool,
     weights: csr_array,
     sample: GoldSample,
@@ -61,19 +61,20 @@ def post_stratified_precision(
     bronze_relevant: NDArray[np.bool_],
     *,
     population: Population,
-) -> dict[int, tuple[float, float]]:
-    """P@k by bronze label and its standard error, for those runs whose gold labels are few of a kind.
+) -> dict[int, float]:
+    """The standard error of P@k by bronze label, for those runs whose gold labels are few of a kind.
 
-    `relevant` is what gold says of the sample, `bronze_relevant` what bronze says of the pool.
+    `relevant` is what gold says of the sample, `bronze_relevant` what bronze says of the pool. The value by bronze
+    label is not used: where few documents are relevant, the halves that it adds make it too high.
     """
-    estimates = {}
+    errors = {}
     for run in range(len(pool.runs)):
         shown = weights[[run]].toarray()[0] > 0
         in_run = shown[sample.positions]
         if in_run.any() and is_too_few(
             relevant[in_run], bronze_relevant[sample.positions][in_run], sample.prob[in_run]
         ):
-            estimates[run] = run_precision(
+            _, errors[run] = run_precision(
                 shown,
                 bronze_relevant,
                 pool.query,
@@ -84,7 +85,7 @@ def post_stratified_precision(
                 queries=len(pool.queries),
                 population=population,
             )
-    return estimates
+    return errors
 
 
 def run_precision(

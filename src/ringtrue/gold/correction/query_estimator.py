@@ -21,9 +21,8 @@ from ringtrue.tables import Judgments
 DEFAULT_DEPTH = 10  # where a measure looks at the whole list: what has to be judged at the least
 MIN_JUDGED_SHARE, MIN_JUDGED_IN_TOP = 0.95, 0.8  # of what bronze judged; of what a run shows
 MIN_QUERIES = 20  # queries: below, intervals cover less than they say
-MAX_LEVERAGE = 0.95  # of 1: the line goes through a query that nothing else supports
-ROUNDING = 1e-24  # of squares
-MIN_QUERIES_FOR_SLOPE = 10  # queries: below, the slope would be a guess, and 1 is taken
+SLOPE_PENALTY = 5  # queries that a slope is held back by
+MIN_SQUARES = 1e-12  # of bronze values around their mean: below, they are equal but for rounding
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -87,7 +86,7 @@ class QueryEstimator:
                 difference=means.estimate(row, level=self.problem.level, gold_only=gold_only),
                 p_value=means.p_value(row, gold_only=gold_only),
                 test=test,
-                df=len(gold_index) - 1 if gold_only else means.df,
+                df=means.df,
             )
             for row in range(len(pairs))
         ]
@@ -174,22 +173,28 @@ def _sample_variance(values: FloatArray) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class QueryMeans:
-    """A corrected mean for each row, its variance, degrees of freedom, and the gold mean alone with its variance."""
+    """A corrected mean for each row and its variance, and the gold mean alone with its variance."""
 
     values: FloatArray
     variances: FloatArray
-    df: int
     gold: FloatArray
     gold_variances: FloatArray
     queries: int
+    total_queries: int
+
+    @property
+    def df(self) -> int:
+        """Degrees of freedom of either variance."""
+        return max(self.queries - 1, 1)
 
     def estimate(self, row: int, *, level: float, gold_only: bool = False) -> Estimate:
         """The mean of one row with its interval; `n` counts the queries that gold judged."""
         values, variances = (self.gold, self.gold_variances) if gold_only else (self.values, self.variances)
-        df = self.queries - 1 if gold_only else self.df
         value, se = float(values[row]), float(np.sqrt(variances[row]))
-        half_width = t_quantile((1 + level) / 2, df) * se
-        notes = () if self.queries >= MIN_QUERIES else (f"only {self.queries} queries with gold: trust it with care",)
+        half_width = t_quantile((1 + level) / 2, self.df) * se
+        notes = [] if self.queries >= MIN_QUERIES else [f"only {self.queries} queries with gold: trust it with care"]
+        if se == 0 and self.queries < self.total_queries:
+            notes.append("by gold all its queries are alike: the interval cannot show how far others differ")
         method = "gold only, whole queries" if gold_only else "difference, whole queries"
         return Estimate(
             value=value,
@@ -199,7 +204,7 @@ class QueryMeans:
             level=level,
             n=self.queries,
             method=method,
-            notes=notes,
+            notes=tuple(notes),
         )
 
     def p_value(self, row: int, *, gold_only: bool = False) -> float | None:
@@ -208,7 +213,7 @@ class QueryMeans:
         if variances[row] == 0:
             return 1.0 if values[row] == 0 else None
         ratio = abs(values[row]) / np.sqrt(variances[row])
-        return max(2 * float(t_tail(ratio, self.queries - 1 if gold_only else self.df)), 5e-324)
+        return max(2 * float(t_tail(ratio, self.df)), 5e-324)
 
 
 def correct_by_query(
@@ -216,50 +221,62 @@ def correct_by_query(
 ) -> QueryMeans:
     """The mean over queries by gold, from bronze values of all queries and gold values of some, drawn at random.
 
-        θ = λ·mean(b) + mean_S(g − λb),   λ = cov_S(g, b) / var_S(b)    [Angelopoulos24]
+        θ = mean_S(g) + λ (mean(b) − mean_S(b)),   λ = clip(cov_S(g, b) / var_S(b), 0, 1) · n/(n + 5)
 
-    Each row is a run, or a difference between two. `gold` has a column for each query of `gold_index`, n of all Q. The
-    estimate is Σ_S w_q g_q and a part that gold does not change, and V = (1 − n/Q) Σ_S (w_q r_q)² for *these queries*,
-    with r_q the residual of query q from a line fitted to the others: a run that fails most queries has a slope that
-    rests on a few, and this sees it. V is no less than if the r_q² were (range of g)²/4(n + 1) on average. For *queries
-    like these* the variance of g over Q comes to it. Student's t with n − 2. Holds for any judge; nearly unbiased, and
-    so from 20 queries on.
+    A prediction-powered mean [Angelopoulos24] whose slope is held back: from few queries a slope is a guess, and one
+    outside of 0 to 1 would cost more than the bronze values bring. Each row is a run, or a difference between two.
+    `gold` has a column for each query of `gold_index`, n of all Q. For *these queries*
+
+        V = (1 − n/Q) (n − 1)/n Σ_S (θ_{−q} − mean θ_{−q})²
+
+    with θ_{−q} the same without query q, its slope fitted to the others: a run that fails most queries has a slope that
+    rests on a few, and this sees it. V is no less than if the squares of residuals were (range of g)²/4(n + 1) on
+    average. For *queries like these* the variance of g over Q comes to it. Student's t with n − 1. Holds for any judge;
+    nearly unbiased.
 
     Examples:
         >>> bronze = np.array([[0.2, 0.4, 0.6, 0.8]])
         >>> means = correct_by_query(bronze, np.array([[0.1, 0.5]]), np.array([0, 2]), population="these")
         >>> means.values.round(6).tolist()
-        [0.4]
+        [0.328571]
     """
     n, total_queries = len(gold_index), bronze.shape[1]
-    paired_bronze = bronze[:, gold_index]
-    deviations = paired_bronze - paired_bronze.mean(axis=1, keepdims=True)
-    squares = (deviations**2).sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        leverage = np.nan_to_num(deviations**2 / squares[:, None], nan=1.0, posinf=1.0)
-        # A slope that rests on a single query, or on what rounding leaves of equal values, says nothing.
-        usable = (1 / n + leverage.max(axis=1) < MAX_LEVERAGE) & (squares > ROUNDING * (paired_bronze**2).sum(axis=1))
-        slope = np.where(usable, (deviations * gold).sum(axis=1) / squares, 0.0)
-        slope_weight = deviations * ((bronze.mean(axis=1) - paired_bronze.mean(axis=1)) / squares)[:, None]
-    tuned = n >= MIN_QUERIES_FOR_SLOPE
-    if not tuned:
-        slope, usable = np.ones(len(bronze)), np.zeros(len(bronze), dtype=bool)
-    residuals = gold - slope[:, None] * paired_bronze
-    values = slope * bronze.mean(axis=1) + residuals.mean(axis=1)
-    df = n - 2 if tuned else max(n - 1, 1)
-    weight = 1 / n + np.where(usable[:, None], slope_weight, 0.0)
-    own_leverage = 1 / n + np.where(usable[:, None], leverage, 0.0)
+    paired_bronze, bronze_mean = bronze[:, gold_index], bronze.mean(axis=1)
+    bronze_deviations = paired_bronze - paired_bronze.mean(axis=1, keepdims=True)
+    gold_deviations = gold - gold.mean(axis=1, keepdims=True)
+    squares, products = (bronze_deviations**2).sum(axis=1), (bronze_deviations * gold_deviations).sum(axis=1)
+    offsets = bronze_mean - paired_bronze.mean(axis=1)
+    values = gold.mean(axis=1) + _held_back_slope(products, squares, n) * offsets
     unsampled = 1 - n / total_queries
-    variances = unsampled * (
-        (weight * (residuals - residuals.mean(axis=1, keepdims=True)) / (1 - own_leverage)) ** 2
-    ).sum(axis=1)
+    gold_variance = gold.var(axis=1, ddof=1) if n > 1 else np.zeros(len(bronze))
+    variances = gold_variances = gold_variance * unsampled / n
+    if n > 1:
+        # Sums of squares and products without a query, and means without it.
+        loo_slopes = _held_back_slope(
+            products[:, None] - n / (n - 1) * bronze_deviations * gold_deviations,
+            squares[:, None] - n / (n - 1) * bronze_deviations**2,
+            n - 1,
+        )
+        loo_values = loo_slopes * (offsets[:, None] + bronze_deviations / (n - 1)) - gold_deviations / (n - 1)
+        loo_deviations = loo_values - loo_values.mean(axis=1, keepdims=True)
+        variances = unsampled * (n - 1) / n * (loo_deviations**2).sum(axis=1)
     # Few queries that all fit are not certain: as for documents, no less than (range)²/4(n + 1) on average.
     variances = np.maximum(variances, unsampled / n * np.ptp(gold, axis=1) ** 2 / 4 / (n + 1))
-    gold_variance = gold.var(axis=1, ddof=1) if n > 1 else np.zeros(len(bronze))
-    gold_variances = gold_variance * unsampled / n
     if population == "like-these":
         variances = variances + gold_variance / total_queries
         gold_variances = gold_variance / n
     return QueryMeans(
-        values=values, variances=variances, df=df, gold=gold.mean(axis=1), gold_variances=gold_variances, queries=n
+        values=values,
+        variances=variances,
+        gold=gold.mean(axis=1),
+        gold_variances=gold_variances,
+        queries=n,
+        total_queries=total_queries,
     )
+
+
+def _held_back_slope(products: FloatArray, squares: FloatArray, queries: int) -> FloatArray:
+    """The slope of gold on bronze values, between 0 and 1, and less of it where it rests on few queries."""
+    slope = np.divide(products, squares, out=np.zeros_like(products), where=squares > MIN_SQUARES)
+    held_back: FloatArray = np.clip(slope, 0.0, 1.0) * queries / (queries + SLOPE_PENALTY)
+    return held_back

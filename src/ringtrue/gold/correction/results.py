@@ -181,7 +181,7 @@ class Correction:
         >>> gold = {f"q{i}": {"a": int(i > 3), "b": 0} for i in range(0, 30, 3)}
         >>> correction = rt.correct(run, bronze, gold, "P@2", design="pool_random", population="these")
         >>> print(correction.raw["run"]["P@2"].value, "→", correction.corrected["run"]["P@2"])
-        0.75 → 0.41 (95% CI 0.25 to 0.58)
+        0.75 → 0.40 (95% CI 0.24 to 0.56)
     """
 
     raw: Mapping[str, Mapping[str, Estimate]]

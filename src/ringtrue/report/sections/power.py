@@ -12,7 +12,6 @@ from ringtrue.errors import InputError
 from ringtrue.evaluation.measures import FloatArray
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
-from ringtrue.gold.correction.query_estimator import MIN_QUERIES_FOR_SLOPE
 from ringtrue.gold.planning.goals import needed_ratio
 from ringtrue.report.inputs import EQUAL_DIGITS, ReportInputs, compare_run_pairs, order_runs
 from ringtrue.report.model import Line, Lines, Point, Section, SectionOutline
@@ -37,14 +36,13 @@ TYPICAL_PAIR = "a usual pair"
 class DifferenceSpread:
     """How far the difference of two runs varies from query to query, and the degrees of freedom of its test.
 
-        df = share · n − lost    of n queries, infinite where the test is `normal`
+        df = share · n − 1    of n queries, infinite where the test is `normal`
 
     `share` is the part of the queries that gold judged, where it judges whole ones: only these are counted.
     """
 
     sd: float
     share: float = 1.0
-    lost: int = 1
     normal: bool = False
 
 
@@ -60,7 +58,7 @@ def detectable_difference(spread: DifferenceSpread, queries: ArrayLike, level: f
         array([0.1321, 0.0634])
     """
     n = np.asarray(queries, dtype=np.float64)
-    df = np.full(n.shape, NORMAL_DF) if spread.normal else spread.share * n - spread.lost
+    df = np.full(n.shape, NORMAL_DF) if spread.normal else spread.share * n - 1
     enough = df >= 1
     t = np.array([t_quantile((1 + level) / 2, degrees) for degrees in df[enough]])
     difference = np.full(n.shape, np.inf)
@@ -159,8 +157,7 @@ def estimate_spread(comparison: Comparison, queries: int, *, normal: bool = Fals
             se = naive.se * abs(value / naive.value)
         return DifferenceSpread(sd=se * queries**0.5)
     if comparison.difference.method.endswith("whole queries"):
-        tuned = comparison.test != "gold only" and comparison.difference.n >= MIN_QUERIES_FOR_SLOPE
-        return DifferenceSpread(sd=se * queries**0.5, share=comparison.difference.n / queries, lost=2 if tuned else 1)
+        return DifferenceSpread(sd=se * queries**0.5, share=comparison.difference.n / queries)
     return DifferenceSpread(sd=se * queries**0.5, normal=normal)
 
 

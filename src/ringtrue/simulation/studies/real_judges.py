@@ -15,7 +15,7 @@ from ringtrue.evaluation.measures import FloatArray, IntArray, Measure, parse
 from ringtrue.gold.correction.difference import Predictors, build_predictors, correct_means, gold_only_means
 from ringtrue.gold.correction.gold_sample import GoldSample
 from ringtrue.gold.correction.pool import NO_LABEL, Pool, build_pool, linearise
-from ringtrue.gold.correction.post_stratified import post_stratified_precision
+from ringtrue.gold.correction.post_stratified import post_stratified_errors
 from ringtrue.gold.correction.query_estimator import correct_by_query
 from ringtrue.gold.correction.rate_inversion import inversion_variance, invert_rates
 from ringtrue.gold.correction.results import JointEstimate
@@ -143,10 +143,10 @@ class RealJudgeStudy:
         def draw() -> list[Intervals]:
             places = rng.permutation(gold_values.shape[1])[:queries]
             means = correct_by_query(bronze_values, gold_values[:, places], places, population="these")
-            t, gold_t = (t_quantile((1 + self.level) / 2, df) for df in (means.df, queries - 1))
+            t = t_quantile((1 + self.level) / 2, means.df)
             return [
                 (means.values, _half_widths(means.variances, t)),
-                (means.gold, _half_widths(means.gold_variances, gold_t)),
+                (means.gold, _half_widths(means.gold_variances, t)),
             ]
 
         methods = f"difference, {queries} whole queries", f"gold alone, {queries} whole queries"
@@ -302,17 +302,17 @@ class RealWorld:
     def means(self, sample: GoldSample, *, level: float) -> tuple[FloatArray, FloatArray]:
         """The mean of each run and half of its interval, as `correct` has them."""
         joint = self.estimate_corrected(sample)
-        values, errors = joint.values.copy(), np.sqrt(np.maximum(np.diag(joint.covariance), 0))
-        quantile = np.full(len(values), normal_quantile((1 + level) / 2))
+        errors = np.sqrt(np.maximum(np.diag(joint.covariance), 0))
+        quantile = np.full(len(errors), normal_quantile((1 + level) / 2))
         if self.measure.name == "P":
             called = np.array(self.pool.levels)[self.pool.level] >= min(self.measure.rel, max(self.pool.levels))
-            by_label = post_stratified_precision(
+            by_label = post_stratified_errors(
                 self.pool, self.weights, sample, sample.labels >= self.measure.rel, called, population="these"
             )
-            for run, (value, error) in by_label.items():
-                values[run], errors[run] = value, max(error, errors[run])
+            for run, error in by_label.items():
+                errors[run] = max(error, errors[run])
                 quantile[run] = t_quantile((1 + level) / 2, len(self.pool.queries) - 1)
-        return values, quantile * errors
+        return joint.values, quantile * errors
 
     def estimate_gold_only(self, sample: GoldSample) -> JointEstimate:
         """Gold alone."""
