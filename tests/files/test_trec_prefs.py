@@ -27,6 +27,7 @@ def test_labels_are_the_levels_of_one_group_for_each_judge(tmp_path: Path) -> No
     assert written(tmp_path, Judgments.of(labels)) == (["q x 0 a 2", "q x 0 b 0", "q y 0 a 1", "q y 0 b 1"], [])
 
 
+@pytest.mark.slow
 @fresh
 @given(
     labels=st.dictionaries(

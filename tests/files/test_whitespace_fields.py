@@ -152,6 +152,7 @@ def test_a_zero_byte_in_the_middle_of_a_file_names_the_line(tmp_path: Path, tidy
     assert "file:20001: a zero byte" in refusal(tmp_path, text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("last", ["q9 Q0 d9 1 abc t", "q9 Q0 d9 1", "q9 Q0 d9 1 nan t", "q9 Q0 d9 1 1.5 t\x00"])
 def test_an_error_beyond_the_first_piece_names_the_right_line(tmp_path: Path, last: str) -> None:
     line = "q1 Q0 a-rather-long-document-id-to-fill-the-piece 1 1.5 t\n"

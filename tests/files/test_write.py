@@ -63,6 +63,7 @@ def test_judgments_come_back_from_qrels(tmp_path: Path, table: Judgments, packin
     assert_frame_equal(read_judgments(path, form="qrels-3").frame.drop("judge"), table.frame.drop("judge"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", TABULAR)
 @fresh
 @given(table=preferences(), packing=PACKING)
@@ -72,6 +73,7 @@ def test_preferences_come_back_from_a_table(tmp_path: Path, form: Any, table: Pr
     assert_frame_equal(read_preferences(path).frame, table.frame)
 
 
+@pytest.mark.slow
 @fresh
 @given(table=preferences(plain_ids), packing=PACKING)
 def test_preferences_come_back_from_pairs(tmp_path: Path, table: Preferences, packing: str) -> None:
@@ -80,6 +82,7 @@ def test_preferences_come_back_from_pairs(tmp_path: Path, table: Preferences, pa
     assert_frame_equal(read_preferences(path, form="pairs").frame.drop("judge"), table.frame.drop("judge"))
 
 
+@pytest.mark.slow
 @fresh
 @given(table=preferences(plain_ids, ties=False), packing=PACKING)
 def test_preferences_come_back_from_trec_prefs(tmp_path: Path, table: Preferences, packing: str) -> None:

@@ -75,6 +75,7 @@ def test_of_judges_who_have_each_pair_to_themselves_nothing_is_known() -> None:
     assert [one.value for one in found.values()] == pytest.approx([1, 1], abs=0.1)
 
 
+@pytest.mark.slow
 def test_where_documents_are_known_judges_are_as_sure_as_in_a_plain_regression() -> None:
     rows = []
     rng = np.random.default_rng(0)
@@ -118,6 +119,7 @@ def test_the_error_of_a_pair_by_hand() -> None:
     assert found.frame["se"][0] == pytest.approx(1 / np.sqrt(4 * chance * (1 - chance) + 0.125) / 2)
 
 
+@pytest.mark.slow
 def test_errors_from_random_signs_are_nearly_those_of_the_inverse(monkeypatch: pytest.MonkeyPatch) -> None:
     votes = Matches.of(random_votes(1, docs=300, votes=4_000, judges=4), repeats="all")
     found = fit_sensitivities(votes, ridge=0.25, outcome=OutcomeModel())

@@ -280,6 +280,7 @@ def test_what_does_not_go_together_is_refused(settings_: dict[str, object], mess
         rt.rate(random_votes(0, judges=2), repeats="all", **settings_)
 
 
+@pytest.mark.slow
 def test_votes_are_foretold_by_others() -> None:
     votes = random_votes(10, votes=600, judges=4)
     found = rt.compare_ratings(votes, folds=5, repeats="all", rng=np.random.default_rng(0))

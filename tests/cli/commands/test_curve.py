@@ -161,6 +161,7 @@ def test_a_picture_is_drawn_on_a_terminal_and_not_into_a_pipe(world: Path, ringt
     assert not BRAILLE & set(shown(*WORDS, "--format", "csv"))
 
 
+@pytest.mark.slow
 def test_who_wants_no_colour_gets_none(world: Path) -> None:
     seen = shown(*WORDS, NO_COLOR="1")
     assert BRAILLE & set(seen)
@@ -234,6 +235,7 @@ def test_what_is_wrong_is_said_in_words(world: Path, ringtrue, words: tuple[str,
     assert "Traceback" not in answer.err
 
 
+@pytest.mark.slow
 def test_drawing_a_curve_loads_neither_scipy_nor_pandas_nor_rich(world: Path) -> None:
     code = (
         "import sys; from ringtrue.cli import main\n"

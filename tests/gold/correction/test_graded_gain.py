@@ -383,6 +383,7 @@ def test_a_second_opinion_from_a_general_optimiser(seed: int) -> None:
     assert found @ matrix == pytest.approx(other.x @ matrix, abs=2e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_the_em_algorithm_climbs_to_the_same_place(seed: int) -> None:
     counts, matrix = random_case(seed)

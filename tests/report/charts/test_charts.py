@@ -297,6 +297,7 @@ def test_a_page_names_colours_and_has_none_of_its_own() -> None:
 # The same figure, the same bytes; no matter what others do.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["svg", "png", "pdf"])
 def test_the_same_figure_gives_the_same_bytes(form: Any) -> None:
     assert render_picture(FIGURES["power"], form) == render_picture(FIGURES["power"], form)

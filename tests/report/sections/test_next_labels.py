@@ -232,6 +232,7 @@ def test_nothing_is_called_hardly_a_help_while_gold_leaves_much_open() -> None:
     assert next_labels._is_hardly_worth_it(replace(ahead, limits=(0.095, 0.1)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gold", ["none", "documents", "whole queries"])
 def test_the_commands_can_be_pasted_and_do_what_they_say(
     gold: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -46,6 +46,7 @@ def test_two_that_nobody_can_tell_apart_are_rated_the_same() -> None:
     assert found.figures[0].sentence.endswith("No interval lies wholly below that of the first.")
 
 
+@pytest.mark.slow
 @given(votes=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.booleans()), min_size=1, max_size=25))
 def test_swapping_left_and_right_changes_nothing(votes: list[tuple[int, int, bool]]) -> None:
     kept = [(f"d{one}", f"d{other}", first) for one, other, first in votes if one != other]

@@ -200,6 +200,7 @@ def test_a_format_that_cannot_hold_a_name_says_so(quick: Store, tmp_path: Path) 
         export_project(quick, project, "qrels", tmp_path)
 
 
+@pytest.mark.slow
 def test_everything_is_one_archive(store: Store, labelled: Project, tmp_path: Path) -> None:
     found = export_project(store, labelled, "all", tmp_path)
     with zipfile.ZipFile(found.path) as archive:
@@ -230,6 +231,7 @@ def test_tasks_that_failed_their_traps_can_be_left_out(store: Store, tmp_path: P
     assert (sorted(everybody.judges), careful.judges) == (["ann", "bob"], ("ann",))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [graded, pairs])
 def test_the_commands_in_the_archive_run_and_find_every_trap_that_was_met(
     quick: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, make: Any

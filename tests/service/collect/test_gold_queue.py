@@ -106,6 +106,7 @@ def test_a_draw_to_compare_says_so_in_the_export(store: Store, bronze: Project) 
         assert load_gold_frame(connection, bronze)["drawn_for"].unique().to_list() == ["differences of P@5"]
 
 
+@pytest.mark.slow
 def test_a_second_draw_continues_the_first_with_probabilities_for_both(
     store: Store, bronze: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -205,6 +206,7 @@ def test_words_of_the_command_line_are_left_out() -> None:
         assert without_options(told) == left
 
 
+@pytest.mark.slow
 def test_what_the_only_gold_judge_skipped_is_not_judged_and_does_not_stop_the_draw(
     store: Store, bronze: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

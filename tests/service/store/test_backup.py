@@ -93,6 +93,7 @@ def test_what_comes_back_is_what_was_there_but_for_log_ins(full: Store, empty: O
     assert written.rows == {name: len(before[name]) for name in kept}
 
 
+@pytest.mark.slow
 def test_work_goes_on_after_restoring_and_new_rows_have_new_numbers(full: Store, empty: Open, tmp_path: Path) -> None:
     write_backup(full, tmp_path / "all.zip", now=NOW)
     for kind in ("sqlite", "postgresql"):
@@ -133,6 +134,7 @@ def test_the_link_of_a_first_owner_who_never_came_is_no_hindrance(full: Store, e
     assert rows(target, "SELECT hash FROM invitation") == [("h",)]
 
 
+@pytest.mark.slow
 def test_a_backup_holds_one_moment_while_judges_go_on(store: Store, empty: Open, tmp_path: Path) -> None:
     where, ann = project(store, items=120, task_size=120), judge(store)
     task = begin(store, where, ann)

@@ -170,6 +170,7 @@ def test_the_description_is_whole_and_public(here: World) -> None:
     assert (scheme["type"], scheme["scheme"]) == ("http", "bearer")
 
 
+@pytest.mark.slow
 def test_the_description_is_also_a_page_without_foreign_hosts(here: World) -> None:
     page = here.runner.run(here.client.get("/api/docs"))
     assert page.status_code == 200

@@ -66,6 +66,7 @@ def test_the_same_seed_makes_the_same_world_and_the_same_study() -> None:
     assert first == second
 
 
+@pytest.mark.slow
 def test_a_study_tells_every_coefficient_and_has_the_textbook_for_kappa_alone() -> None:
     found = coverage_of_agreement(rng(), queries=5, docs=5, replications=5, resamples=20)
     assert set(found) == {"agreement", "overlap", "fleiss_kappa", "alpha_nominal", "alpha_ordinal", "alpha_interval",

@@ -98,6 +98,7 @@ def test_every_test_has_a_setting_that_it_is_made_for_but_the_published_one() ->
     assert set(TESTS) - {one.test for one in COMPARISON_SETTINGS if one.promised} == {"independent"}
 
 
+@pytest.mark.slow
 def test_a_row_tells_setting_test_and_both_shares_and_progress_is_told() -> None:
     told: list[int] = []
     rows = decision_error_rates(rng(), COMPARISON_SETTINGS, replications=3, progress=told.append)

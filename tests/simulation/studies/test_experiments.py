@@ -121,6 +121,7 @@ def as_table(one: JudgedRuns, gold: Any, draw: Draw) -> rt.Judgments:
     return rt.Judgments.of(frame.with_columns(**told) if draw == "sample" else frame)
 
 
+@pytest.mark.slow
 @EVERY_DRAW
 @pytest.mark.parametrize("labels", [20, 150])
 @pytest.mark.parametrize("population", ["these", "like-these"])

@@ -15,6 +15,7 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(7)
 
 
+@pytest.mark.slow
 def test_a_row_for_each_setting_and_method() -> None:
     rows = planned_against_achieved(rng(), settings=[SETTINGS[0], SETTINGS[5]], replications=20)
     assert [(row["setting"], row["method"]) for row in rows] == [

@@ -62,6 +62,7 @@ def test_every_system_shows_k_different_documents_and_those_in_common(
         assert sum(map(len, tops)) - len(set.union(*tops)) == world.shared * (systems - 1)
 
 
+@pytest.mark.slow
 def test_each_system_shows_the_share_of_relevant_documents_that_was_asked_for() -> None:
     one = drawn(shares=(0.5, 0.3, 0.4), queries=100)
     means = one.values(parse("P@10"), "gold").mean(axis=(1, 2))

@@ -634,6 +634,7 @@ def test_an_answer_given_by_other_means_is_not_asked_again(
     assert progress(judge.get("/p/news/judge?begin=1")) == "2 of 4"
 
 
+@pytest.mark.slow
 def test_pairs_are_chosen_as_votes_arrive_when_a_task_is_begun(judge: Any, web_store: Store, clock: Any) -> None:
     lines = "".join(f"q1 Q0 d{at} {at + 1} {20 - at} bm25\n" for at in range(8))
     settings = Settings(judges=1, task_size=3, traps=0, traps_needed=0, active=True)

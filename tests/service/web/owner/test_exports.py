@@ -43,6 +43,7 @@ def judged(owner: Any, visit: Callable[..., Any], account: Callable[..., int], w
     return project
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", GRADED)
 def test_every_export_is_a_file_with_a_name_and_a_type(owner: Any, judged: Any, key: str) -> None:
     answer = owner.get(f"/p/sea-bees/exports/{key}")
@@ -103,6 +104,7 @@ def test_an_export_that_cannot_be_had_is_told_on_the_page(owner: Any, judged: An
     assert words.lower() in said(answer).lower()
 
 
+@pytest.mark.slow
 def test_ties_are_told_where_one_answer_is_chosen(owner: Any, judged: Any) -> None:
     page = said(owner.get("/p/sea-bees/exports"))
     assert "Judges tie on 2 items" in page
@@ -260,6 +262,7 @@ def test_nobody_but_an_owner_makes_a_token_that_manages(viewer: Any) -> None:
     assert viewer.send("/tokens", label="x", days="9", manage="on").status_code == 422
 
 
+@pytest.mark.slow
 def test_temporary_files_are_deleted_when_they_were_sent(
     owner: Any, judged: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -90,6 +90,7 @@ def test_a_number_that_is_none_is_refused(owner: Any, project: Project, path: st
     assert owner.get(path).status_code == 422
 
 
+@pytest.mark.slow
 def test_every_page_of_an_empty_project_is_there_and_shows_no_number_that_is_none(owner: Any, project: Project) -> None:
     pages = ("", "people", "quality", "adjudicate", "gold", "exports", "files", "import", "settings", "delete", "audit")
     for page in pages:

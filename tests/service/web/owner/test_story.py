@@ -67,6 +67,7 @@ def test_guidelines_that_are_left_empty_are_filled_with_a_text_for_the_scale(own
     assert "Not relevant" in said(owner.get("/p/sea-bees/guidelines"))
 
 
+@pytest.mark.slow
 def test_progress_counts_what_was_judged_by_judge_and_by_query(owner: Any, story: Callable[[], None]) -> None:
     story()
     page = said(owner.get("/p/sea-bees"))
@@ -150,6 +151,7 @@ def test_disagreements_are_decided_one_after_another_without_names(owner: Any, s
     assert "it says so" in page
 
 
+@pytest.mark.slow
 def test_an_export_is_read_by_evaluate_and_has_the_decision(
     owner: Any, story: Callable[[], None], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
