@@ -258,3 +258,17 @@ def test_whole_queries_correct_ndcg_on_real_judges(dl19: tuple[list[rt.Run], Jud
             <= found.corrected[run.name]["nDCG@10"].high for run in runs]  # fmt: skip
     assert np.mean(held) >= 0.8
     assert found.corrected["bm25base_p"]["nDCG@10"].n == 20
+
+
+@pytest.mark.parametrize(
+    ("design", "measure"),
+    [("external", "P@4"), ("external", "DCG@4"), ("pool_random", "P@4"), ("whole_queries", "nDCG@4")],
+)
+def test_a_column_of_gold_that_is_called_bronze_is_not_taken_for_what_bronze_said(design: str, measure: str) -> None:
+    here = world(4, runs=2, queries=30, docs=12, length=5, grades=2, whole=True)
+    rows = [(query, doc, label) for query, row in here.gold.items() for doc, label in row.items()]
+    gold = pl.DataFrame(rows, schema=["query", "doc", "label"], orient="row")
+    asked = {"measures": measure, "design": design, "rng": np.random.default_rng(1)}
+    one = rt.correct(here.runs, here.bronze, gold, **asked)
+    other = rt.correct(here.runs, here.bronze, gold.with_columns(bronze=1), **asked | {"rng": np.random.default_rng(1)})
+    assert other.as_dict() == one.as_dict()

@@ -12,6 +12,8 @@ from hypothesis import given, strategies as st
 import ringtrue as rt
 from gold.correction.worlds import World, world
 from ringtrue.errors import InputError
+from ringtrue.evaluation.measures import parse
+from ringtrue.gold.correction.pool import linearise
 from ringtrue.gold.correction.post_stratified import post_stratified_share
 from ringtrue.gold.designs import Population
 from ringtrue.stats.intervals import t_quantile
@@ -291,6 +293,15 @@ def test_a_value_that_no_measure_can_have_is_told_and_not_cut() -> None:
     assert found.value > 2
     assert any(note.endswith("lies outside what the measure can be: chance, or a sample that does not fit")
                for note in found.notes)  # fmt: skip
+
+
+def test_gold_labels_that_are_all_0_leave_the_measure_what_it_can_be() -> None:
+    here = world(1, runs=1, queries=12, docs=6, length=5, grades=2, whole=True)
+    gold = here.drawn(np.random.default_rng(3), prob=0.5).with_columns(label=pl.lit(0)).drop("prob")
+    found = one(rt.correct(here.runs, here.bronze, gold, "P@5", design="pool_random"))
+    assert found.high > 0
+    assert not any("lies outside" in note for note in found.notes)
+    assert linearise(parse("P@5"), np.array([0]), depth=5).max_value == pytest.approx(1)
 
 
 def test_gains_below_0_are_no_reason_for_doubt() -> None:

@@ -15,6 +15,7 @@ import ringtrue as rt
 from gold.correction.worlds import World, world
 from ringtrue.errors import InputError, MismatchError, TableError, UsageError
 from ringtrue.gold.sampling.allocation import MIN_RATE
+from ringtrue.gold.sampling.sample import continued_probability
 from strategies import examples
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -38,6 +39,12 @@ def filled(frame: pl.DataFrame, here: World) -> pl.DataFrame:
 def shown(here: World, depth: int) -> set[tuple[str, str]]:
     return {(query, doc) for run in here.runs.values() for query, docs in run.items()
             for doc in sorted(docs, key=lambda doc: -docs[doc])[:depth]}  # fmt: skip
+
+
+def test_a_document_that_was_sure_to_be_drawn_stays_so_however_numbers_are_rounded() -> None:
+    shares = np.random.default_rng(0).random(2_000)
+    assert any(1 / (share + 1 - share) > 1 for share in shares)  # which no sample may have
+    assert all(continued_probability(np.array([1.0]), share)[0] <= 1 for share in shares)
 
 
 def test_one_document_for_each_query_by_hand() -> None:

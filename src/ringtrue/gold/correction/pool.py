@@ -161,12 +161,12 @@ class LinearMeasure:
     @property
     def max_value(self) -> float:
         """What a list is worth that has the best label at every rank."""
-        return float(self.discounts.sum()) * max(0.0, *self.gains.values())
+        return float(self.discounts.sum()) * max(0.0, self.reference_gain, *self.gains.values())
 
     @property
     def min_value(self) -> float:
         """What a list is worth that has the worst label at every rank, or nothing at all."""
-        return float(self.discounts.sum()) * min(0.0, *self.gains.values())
+        return float(self.discounts.sum()) * min(0.0, self.reference_gain, *self.gains.values())
 
     @property
     def gain_range(self) -> float:

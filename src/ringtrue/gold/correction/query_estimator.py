@@ -115,9 +115,11 @@ class QueryEstimator:
 
     def describe_judge(self, measure: Measure) -> dict[str, object]:
         """The confusion matrix of the gold queries, and how often bronze is right."""
-        joined = self.gold.frame.join(
-            self.problem.bronze.frame.select("query", "doc", bronze="label"), on=["query", "doc"], how="inner"
-        ).filter(pl.col("bronze") >= 0)
+        joined = (
+            self.gold.frame.select("query", "doc", "label")
+            .join(self.problem.bronze.frame.select("query", "doc", bronze="label"), on=["query", "doc"], how="inner")
+            .filter(pl.col("bronze") >= 0)
+        )
         gold, bronze = (joined[name].to_numpy().astype(np.int64) for name in ("label", "bronze"))
         relevant = gold >= measure.rel
         bronze_relevant = bronze >= self.problem.bronze_threshold(measure)

@@ -188,9 +188,10 @@ class RateEstimator:
         if "pairs" not in self._cache:
             assert isinstance(self.problem.gold, Judgments)
             bronze = (self.problem.all_bronze or self.problem.bronze).frame.select("query", "doc", bronze="label")
-            joined = self.problem.gold.frame.join(bronze, on=["query", "doc"], how="inner").filter(
-                pl.col("bronze") >= 0
-            )
+            gold_rows = self.problem.gold.frame.drop(
+                "bronze", strict=False
+            )  # a column of somebody's own may be called so
+            joined = gold_rows.join(bronze, on=["query", "doc"], how="inner").filter(pl.col("bronze") >= 0)
             if not joined.height:
                 raise MismatchError(
                     "no gold document has a bronze label: how often bronze is right cannot be told; let the bronze "

@@ -295,6 +295,16 @@ def _require_same_pool(parts: Sequence[WeightedMeasure], earlier: GoldSample, po
         )
 
 
+def continued_probability(prob: FloatArray, earlier_share: float) -> FloatArray:
+    """The probability that a document of the earlier draw has in both together; rounding takes none above 1.
+
+    Examples:
+        >>> continued_probability(np.array([0.5, 1.0]), 0.5).round(4).tolist()
+        [0.6667, 1.0]
+    """
+    return np.minimum(1 / (earlier_share / prob + 1 - earlier_share), 1.0)
+
+
 def _draw_frame(
     pool: Pool, drawn: IntArray, prob: FloatArray, earlier: GoldSample | None, earlier_share: float
 ) -> pl.DataFrame:
@@ -305,7 +315,7 @@ def _draw_frame(
     new = pool.docs[drawn].with_columns(prob=pl.Series(prob, dtype=pl.Float64))
     if earlier is not None:
         labelled = pool.docs[earlier.positions].with_columns(
-            prob=pl.Series(1 / (earlier_share / earlier.prob + 1 - earlier_share)),
+            prob=pl.Series(continued_probability(earlier.prob, earlier_share)),
             label=pl.Series(earlier.labels, dtype=pl.Int32),
         )
         new = pl.concat([labelled, new.with_columns(label=pl.lit(None, dtype=pl.Int32))])

@@ -117,7 +117,8 @@ def pair_gold_with_bronze(problem: CorrectionProblem, inputs: ReportInputs) -> G
     assert isinstance(problem.gold, Judgments)
     measure = inputs.measures[0]
     labelled = (problem.all_bronze or problem.bronze).frame.select("query", "doc", bronze="label")
-    labels = problem.gold.frame.join(labelled, on=["query", "doc"], how="left", maintain_order="left")
+    gold_rows = problem.gold.frame.drop("bronze", strict=False)  # a column of somebody's own may be called so
+    labels = gold_rows.join(labelled, on=["query", "doc"], how="left", maintain_order="left")
     labels = labels.with_row_index("place").with_columns(pl.col("bronze").fill_null(-1).clip(lower_bound=-1))
     from_runs = problem.design in SAMPLED_FROM_RUNS
     deepest = measure.reach if from_runs else None
