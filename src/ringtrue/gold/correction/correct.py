@@ -255,10 +255,11 @@ def compare_corrected(
         len(comparisons) // (len(parsed_measures) if per_measure else 1), unit, adjust, level, several=per_measure
     )
     checks = [check.text for check in estimator.checks(parsed_measures[0], pairs) if not check.passed]
+    naive = adjust_p_values([comparison.naive or comparison for comparison in comparisons], adjust, family)
     return Comparisons(
         comparisons=tuple(
-            replace(comparison, notes=(*comparison.notes, *_verdict_notes(comparison)))
-            for comparison in adjust_p_values(comparisons, adjust, family)
+            replace(comparison, notes=(*comparison.notes, *_verdict_notes(comparison, uncorrected)))
+            for comparison, uncorrected in zip(adjust_p_values(comparisons, adjust, family), naive, strict=True)
         ),
         test=TESTS[comparisons[0].test],
         family=family_text,
@@ -294,12 +295,12 @@ def _build_comparison(
     )
 
 
-def _verdict_notes(comparison: Comparison) -> tuple[str, ...]:
-    """What changes by correction, and what is not decided."""
+def _verdict_notes(comparison: Comparison, uncorrected: Comparison) -> tuple[str, ...]:
+    """What changes by correction, and what is not decided: each as one of its family."""
     alpha = round(1 - comparison.difference.level, 12)
     notes = []
-    if comparison.naive is not None and comparison.p_value is not None and comparison.naive.p_value is not None:
-        before, after = (_favoured_run(tested, alpha) for tested in (comparison.naive, comparison))
+    if comparison.p_value is not None and uncorrected.p_value is not None:
+        before, after = (_favoured_run(tested, alpha) for tested in (uncorrected, comparison))
         if before and after and before != after:
             notes.append(f"correction turns the verdict round: by the labels as they are, {before} is better")
         elif before and not after:
@@ -322,8 +323,9 @@ def _verdict_notes(comparison: Comparison) -> tuple[str, ...]:
 
 
 def _favoured_run(comparison: Comparison, alpha: float) -> str | None:
-    """Whom the comparison speaks for by itself, whatever the family."""
+    """Whom the comparison speaks for, as one of its family."""
     value = comparison.difference.value or 0.0
-    if comparison.p_value is None or comparison.p_value >= alpha or value == 0:
+    p = comparison.p_value if comparison.p_adjusted is None else comparison.p_adjusted
+    if p is None or p >= alpha or value == 0:
         return None
     return comparison.a if value > 0 else comparison.b
