@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -12,7 +11,6 @@ import polars as pl
 from ringtrue.errors import InputError, UsageError
 from ringtrue.evaluation.inputs import iterate_runs, require_overlap
 from ringtrue.evaluation.measures import FloatArray, IntArray, Measure, parse_all
-from ringtrue.gold.correction.difference import build_predictors, fit_gains
 from ringtrue.gold.correction.gold_sample import (
     COMPARISON_PREFIX,
     DRAWN_COLUMN,
@@ -23,23 +21,13 @@ from ringtrue.gold.correction.gold_sample import (
     comparison_measures,
     drop_unjudged,
 )
-from ringtrue.gold.correction.pool import LinearMeasure, Pool, build_pool, is_linear, linearise
+from ringtrue.gold.correction.pool import Pool, build_pool, is_linear
 from ringtrue.gold.designs import Design
-from ringtrue.gold.sampling.allocation import (
-    OTHER_LABEL_SD,
-    assumed_residual_sd,
-    importance,
-    neyman,
-    pivotal_sample,
-    require_budget,
-)
-from ringtrue.stats.intervals import normal_quantile, require_level
+from ringtrue.gold.sampling.allocation import importance, neyman, pivotal_sample, require_budget
+from ringtrue.gold.sampling.forecast import WeightedMeasure, expected_half_widths, weigh_measure
+from ringtrue.stats.intervals import require_level
 from ringtrue.tables import Judgments, Run
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
-PRIOR_LABELS = 4.0  # how many gold labels of a bronze level the assumed spread is worth
 MAX_DEVIATION = 4.0  # standard deviations: an earlier sample so far off was drawn from something else
 
 
@@ -61,15 +49,6 @@ class GoldDraw:
     design: Design
     expected: dict[str, dict[str, float]]
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class WeightedMeasure:
-    """One measure of the runs: what each document adds, and how far gold is expected from its prediction."""
-
-    measure: LinearMeasure
-    weights: csr_array
-    residual_sd: FloatArray
 
 
 def sample(
@@ -128,7 +107,7 @@ def sample(
             *_purpose_columns(parsed_measures, compare)
         ),
         design="pool_stratified",
-        expected=_expected_half_widths(pool, parts, prob, earlier, earlier_share, level, compare=compare),
+        expected=expected_half_widths(pool, parts, prob, earlier, earlier_share, level, compare=compare),
         notes=tuple(notes),
     )
 
@@ -235,34 +214,6 @@ def _longest_list(runs: Sequence[Run]) -> int:
     return max(int(run.groups.sizes.max()) for run in runs)
 
 
-def weigh_measure(measure: Measure, pool: Pool, earlier: GoldSample | None = None) -> WeightedMeasure:
-    """A measure of the pool, with the spread that earlier labels show, held back by what is assumed."""
-    assumed_sd = assumed_residual_sd(pool)
-    if earlier is None:  # gold is taken to have the same scale as bronze
-        top_label = max(1, *pool.levels, measure.rel)
-        linear_measure = linearise(measure, np.array([0, top_label]), depth=pool.depth)
-        return WeightedMeasure(
-            measure=linear_measure,
-            weights=pool.weights(linear_measure.discounts),
-            residual_sd=assumed_sd * (linear_measure.gains[top_label] or 1.0),
-        )
-    linear_measure = linearise(measure, earlier.labels, depth=pool.depth)
-    gains = linear_measure.gain(earlier.labels)
-    gain_range = float(np.ptp(gains)) or 1.0
-    residual = fit_gains(build_predictors(pool), earlier.positions, gains).loo_residual
-    level = pool.level[earlier.positions]
-    label_counts = np.bincount(level, minlength=len(pool.levels))
-    squares = np.bincount(level, weights=residual**2, minlength=len(pool.levels))
-    assumed_by_level = np.full(len(pool.levels), OTHER_LABEL_SD)
-    assumed_by_level[pool.level] = assumed_sd
-    learned_sd = np.sqrt(
-        (squares + PRIOR_LABELS * (assumed_by_level * gain_range) ** 2) / (label_counts + PRIOR_LABELS)
-    )
-    return WeightedMeasure(
-        measure=linear_measure, weights=pool.weights(linear_measure.discounts), residual_sd=learned_sd[pool.level]
-    )
-
-
 def _scale_to_unit(size: FloatArray) -> FloatArray:
     """So that several measures count alike, whatever their units."""
     largest = size.max(initial=0.0)
@@ -352,34 +303,3 @@ def _drawn_column() -> pl.Expr:
 def _purpose_columns(measures: Sequence[Measure], compare: bool) -> list[pl.Expr]:
     """What a sample to compare runs is for, as a column: what the runs share had no chance to be drawn."""
     return [pl.lit(COMPARISON_PREFIX + ", ".join(map(str, measures))).alias(DRAWN_FOR_COLUMN)] if compare else []
-
-
-def _expected_half_widths(
-    pool: Pool,
-    parts: Sequence[WeightedMeasure],
-    prob: FloatArray,
-    earlier: GoldSample | None,
-    earlier_share: float,
-    level: float,
-    *,
-    compare: bool,
-) -> dict[str, dict[str, float]]:
-    """The half-width of the interval for these queries, by the spread that is assumed or was learned."""
-    z = normal_quantile((1 + level) / 2)
-    variance_factor = np.divide(1 - prob, prob, out=np.zeros(len(prob)), where=prob > 0) * (1 - earlier_share) ** 2
-    if earlier is not None:
-        variance_factor[earlier.positions] = earlier_share**2 * (1 - earlier.prob) / earlier.prob**2
-    half_widths: dict[str, dict[str, float]] = {}
-    for part in parts:
-        weights = part.weights.toarray() if compare else part.weights
-        rows = {name: weights[[index]] for index, name in enumerate(pool.runs)}
-        if compare:
-            rows = {
-                f"{pool.runs[0]} − {name}": weights[[0]] - weights[[index]]
-                for index, name in enumerate(pool.runs)
-                if index
-            }
-        for name, row in rows.items():
-            variance = float(((row * row) @ (variance_factor * part.residual_sd**2)).sum())
-            half_widths.setdefault(name, {})[str(part.measure.measure)] = z * variance**0.5
-    return half_widths

@@ -20,7 +20,8 @@ from ringtrue.gold.correction.query_estimator import correct_by_query
 from ringtrue.gold.correction.rate_inversion import inversion_variance, invert_rates
 from ringtrue.gold.correction.results import JointEstimate
 from ringtrue.gold.sampling.allocation import pivotal_sample
-from ringtrue.gold.sampling.sample import inclusion_probabilities, weigh_measure
+from ringtrue.gold.sampling.forecast import weigh_measure
+from ringtrue.gold.sampling.sample import inclusion_probabilities
 from ringtrue.simulation.studies.experiments import Progress
 from ringtrue.stats.intervals import normal_quantile, t_quantile
 from ringtrue.tables import Judgments, Run
